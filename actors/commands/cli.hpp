@@ -1,0 +1,44 @@
+#pragma once
+
+#include "messages/error.hpp"
+#include "messages/progress.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// The command line: parsing fills options and picks `run`; `main` calls it.
+/// Parsing and running are apart, so each is testable.
+struct command_line {
+  CLI::App app{"Trains graph neural networks on graphs too large for one "
+               "machine.",
+               "graphmill"};
+  /// What the chosen command does; its value is the exit code. An error ends in
+  /// one sentence on standard error and exit code 1 (130 when cancelled).
+  std::function<result<int>()> run;
+};
+
+/// One registration function per command, listed in main.cpp. Each adds its
+/// subcommand with help and options, and in its callback sets `run`.
+using register_command = void (*)(command_line&);
+
+void add_import_command(command_line& cli);
+void add_inspect_command(command_line& cli);
+void add_partition_command(command_line& cli);
+void add_validate_command(command_line& cli);
+void add_plan_command(command_line& cli);
+void add_help_command(command_line& cli);
+void add_train_command(command_line& cli);
+void add_evaluate_command(command_line& cli);
+void add_predict_command(command_line& cli);
+void add_bench_command(command_line& cli);
+
+/// Shows progress on standard error: a bar on a terminal, else a line per phase
+/// and every ten seconds. Nothing when `quiet`.
+progress_callback show_progress(bool quiet);
+
+} // namespace graphmill

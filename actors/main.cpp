@@ -1,0 +1,34 @@
+#include "actors/commands/cli.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <vector>
+
+namespace {
+
+/// Every command, in the order in which help lists them.
+const std::vector<graphmill::register_command> commands{};
+
+int exit_code(const graphmill::error& what) {
+  return what.code == graphmill::ec::cancelled ? 130 : 1;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  graphmill::command_line cli;
+  cli.app.require_subcommand(1);
+  for (auto add : commands)
+    add(cli);
+  CLI11_PARSE(cli.app, argc, argv);
+  try {
+    auto done = cli.run();
+    if (done)
+      return done.value();
+    fmt::print(stderr, "graphmill: {}\n", graphmill::to_string(done.error()));
+    return exit_code(done.error());
+  } catch (const std::exception& bug) {
+    fmt::print(stderr, "graphmill: unexpected exception: {}\n", bug.what());
+    return 70; // EX_SOFTWARE of sysexits.h
+  }
+}

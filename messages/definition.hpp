@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+enum class model_kind : std::uint8_t { sage, gcn, gat, rgcn };
+enum class optimizer_kind : std::uint8_t { adam, adamw, sgd };
+enum class schedule_kind : std::uint8_t { constant, cosine, step };
+enum class seed_order : std::uint8_t { local, global };
+enum class neighbour_use : std::uint8_t { sampled, all };
+
+/// A pipeline definition as the code uses it: the plain-struct form of the
+/// Cap'n Proto struct `Definition` in definition.capnp, which is the one source
+/// of names, defaults, ranges, units and help. Value type.
+struct definition {
+  std::string name;
+  std::string dataset; ///< Name of the dataset; `--data` says where it lies.
+  std::uint64_t seed = 0;
+
+  struct sampler_section {
+    std::vector<std::int32_t> fanouts; ///< Per hop, nearest the seeds first.
+    /// Per edge type (full name), overrides `fanouts` for it.
+    std::map<std::string, std::vector<std::int32_t>> edge_fanouts;
+    bool replace = false;
+    std::uint32_t replicas = 0;
+    std::uint32_t threads = 0; ///< Sampling threads per part.
+  } sampler;
+
+  struct fetch_section {
+    std::uint32_t replicas = 0;
+    std::uint32_t threads = 0; ///< Feature-service threads per part.
+  } fetch;
+
+  struct model_section {
+    model_kind kind = model_kind::sage;
+    std::uint32_t hidden = 0;
+    std::uint32_t heads = 0; ///< GAT only.
+    double dropout = 0;
+    std::uint32_t embedding = 0; ///< Width for node types without features.
+    bool layer_norm = false;     ///< Between layers.
+  } model;
+
+  struct trainer_section {
+    std::uint32_t replicas = 0;
+    std::uint32_t threads = 0; ///< Of tensor operations, per replica.
+    std::string device;        ///< "cpu", "cuda", "cuda:0", ...
+  } trainer;
+
+  struct optimizer_section {
+    optimizer_kind kind = optimizer_kind::adam;
+    double learning_rate = 0;
+    double weight_decay = 0;
+    double momentum = 0; ///< SGD only.
+    schedule_kind schedule = schedule_kind::constant;
+    std::uint32_t warmup_epochs = 0;
+    std::uint32_t step_epochs = 0; ///< schedule step: epochs between decays.
+    double step_factor = 0;        ///< schedule step: what to multiply by.
+  } optimizer;
+
+  struct train_section {
+    std::uint32_t batch_size = 0; ///< Seeds per global step, over all ranks.
+    std::uint32_t epochs = 0;
+    std::uint32_t max_steps = 0; ///< Over all epochs; 0 = no limit.
+    graphmill::seed_order seed_order = graphmill::seed_order::local;
+    std::uint32_t patience = 0; ///< Evaluations without gain; 0 = never stop.
+  } train;
+
+  struct evaluate_section {
+    neighbour_use neighbours = neighbour_use::sampled;
+    std::uint32_t batch_size = 0;
+    std::uint32_t every = 0; ///< Epochs between validations.
+  } evaluate;
+
+  struct budget_section {
+    std::uint64_t bytes = 0;   ///< Of batches in flight, per daemon.
+    std::uint32_t batches = 0; ///< In flight, per trainer.
+  } budget;
+
+  /// Faults on purpose, to see for oneself that results do not change.
+  struct faults_section {
+    std::uint32_t reply_delay_ms = 0; ///< Replies late by up to this, shuffled.
+    std::uint32_t trainer_delay_ms = 0; ///< Each step slower by this.
+    std::uint32_t crash_every = 0;      ///< Stage actors die each n-th batch.
+  } faults;
+
+  friend bool operator==(const definition&, const definition&);
+};
+
+/// Number of hops, and so of model layers.
+inline int hops(const definition& def) {
+  return static_cast<int>(def.sampler.fanouts.size());
+}
+
+} // namespace graphmill

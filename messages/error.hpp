@@ -1,0 +1,90 @@
+#pragma once
+
+#include <boost/outcome/result.hpp>
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace graphmill {
+
+/// What kind of expected failure happened. Decides the exit code of a command
+/// and whether a retry can help; the sentence for people is in the message.
+enum class ec : std::uint8_t {
+  invalid_argument = 1, ///< A flag, a field of a definition or a parameter.
+  invalid_data,         ///< A file's or message's content is broken.
+  not_found,            ///< A file, node type, run or name that is not there.
+  io,                   ///< The operating system refused to read or write.
+  no_space,             ///< The disk is full.
+  permission,           ///< The user may not do that.
+  out_of_memory,        ///< An allocation failed or a child was killed for it.
+  timeout,              ///< A bounded wait ended without an answer.
+  cancelled,            ///< The user asked to stop.
+  version_mismatch,     ///< Written by a newer version of Graphmill.
+  unavailable,          ///< The peer or stage is gone; a retry may help.
+  internal,             ///< A bug of ours, or an exception of a library.
+};
+
+/// The name of an error code in snake_case, for logs and JSON.
+std::string_view to_string(ec code);
+
+/// An expected failure: a code, and a sentence that says what was wrong, where,
+/// and what to do about it.
+struct error {
+  ec code = ec::internal;
+  std::string message;
+};
+
+/// Renders `error` for people: the message, with the code behind it.
+std::string to_string(const error& what);
+
+/// A value or an `error`. Asking for the value of a failure throws, so a missed
+/// check ends loudly; library code checks first.
+template <class T>
+using result = boost::outcome_v2::checked<T, error>;
+
+/// Builds an error: `return fail(ec::io, "cannot open {}", path);`.
+template <class... Ts>
+error fail(ec code, fmt::format_string<Ts...> text, Ts&&... args) {
+  return error{code, fmt::format(text, std::forward<Ts>(args)...)};
+}
+
+/// Builds an error from the current `errno`, choosing the code from it:
+/// `return fail_errno("cannot open {}", path)` gives "cannot open x: No
+/// such...".
+error errno_error(std::string what, int error_number);
+
+template <class... Ts>
+error fail_errno(int error_number, fmt::format_string<Ts...> text,
+                 Ts&&... args) {
+  return errno_error(fmt::format(text, std::forward<Ts>(args)...),
+                     error_number);
+}
+
+/// The success of a `result<void>`.
+inline auto ok() {
+  return boost::outcome_v2::success();
+}
+
+} // namespace graphmill
+
+#define GRAPHMILL_CONCAT_IMPL(a, b) a##b
+#define GRAPHMILL_CONCAT(a, b) GRAPHMILL_CONCAT_IMPL(a, b)
+
+/// `TRY(auto x, f());` takes the value or returns the error to the caller.
+/// (Boost.Outcome's own macro changed its meaning between releases.)
+#define TRY(declaration, ...)                                                  \
+  TRY_IMPL(GRAPHMILL_CONCAT(try_, __COUNTER__), declaration, __VA_ARGS__)
+#define TRY_IMPL(name, declaration, ...)                                       \
+  auto name = (__VA_ARGS__);                                                   \
+  if (!name)                                                                   \
+    return std::move(name).error();                                            \
+  declaration = std::move(name).value()
+
+/// `TRYV(f());` for a `result<void>`, or when the value does not matter.
+#define TRYV(...) TRYV_IMPL(GRAPHMILL_CONCAT(try_, __COUNTER__), __VA_ARGS__)
+#define TRYV_IMPL(name, ...)                                                   \
+  if (auto name = (__VA_ARGS__); !name)                                        \
+  return std::move(name).error()

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace graphmill {
+
+/// What a stream of random numbers is for. Part of the key, so that streams of
+/// different purposes never overlap. Values are part of the contract: append.
+enum class purpose : std::uint8_t {
+  permutation = 1,
+  train,
+  validation,
+  test,
+  dropout,
+  initialisation,
+  split,    ///< Assignment of nodes to splits by importers.
+  generate, ///< The R-MAT generator and its planted labels.
+};
+
+/// Finaliser of MurmurHash3 (Appleby) in the variant of SplitMix64 (Steele et
+/// al., OOPSLA'14): a bijection of 64-bit words that mixes all bits.
+constexpr std::uint64_t mix64(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+/// The key of a stream: a mix of the four values the exactness contract names.
+constexpr std::uint64_t stream_key(std::uint64_t run_seed, purpose what,
+                                   std::uint64_t epoch, std::uint64_t step) {
+  constexpr std::uint64_t golden = 0x9e3779b97f4a7c15ull;
+  auto key = mix64(run_seed + golden);
+  key = mix64(key ^ (static_cast<std::uint64_t>(what) * golden));
+  key = mix64(key + golden * (epoch + 1));
+  return mix64(key + golden * (step + 1));
+}
+
+/// Four 32-bit words.
+using words4 = std::array<std::uint32_t, 4>;
+
+/// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy
+/// as 1, 2, 3", SC'11): a block of 128 random bits as a pure function of a
+/// 128-bit counter and a 64-bit key.
+constexpr words4 philox4x32(words4 counter, std::uint64_t key) {
+  auto k0 = static_cast<std::uint32_t>(key);
+  auto k1 = static_cast<std::uint32_t>(key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    auto p0 = std::uint64_t{0xD2511F53u} * counter[0];
+    auto p1 = std::uint64_t{0xCD9E8D57u} * counter[2];
+    counter = {static_cast<std::uint32_t>(p1 >> 32) ^ counter[1] ^ k0,
+               static_cast<std::uint32_t>(p1),
+               static_cast<std::uint32_t>(p0 >> 32) ^ counter[3] ^ k1,
+               static_cast<std::uint32_t>(p0)};
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  return counter;
+}
+
+/// A counter made of a 64-bit index and two 32-bit ones. For sampling: original
+/// node id; hop and edge type; block of draws.
+constexpr words4 counter_of(std::uint64_t index, std::uint32_t middle,
+                            std::uint32_t block) {
+  return {static_cast<std::uint32_t>(index),
+          static_cast<std::uint32_t>(index >> 32), middle, block};
+}
+
+/// Draws 32-bit words from consecutive blocks of one stream.
+class random_stream {
+public:
+  constexpr random_stream(std::uint64_t key, std::uint64_t index,
+                          std::uint32_t middle = 0)
+      : key_(key), index_(index), middle_(middle) {}
+
+  constexpr std::uint32_t next() {
+    if (used_ == 4) {
+      words_ = philox4x32(counter_of(index_, middle_, block_++), key_);
+      used_ = 0;
+    }
+    return words_[used_++];
+  }
+
+  /// Uniform in [0, bound), without bias (Lemire, "Fast random integer
+  /// generation in an interval", 2019). `bound` must be above 0.
+  constexpr std::uint32_t below(std::uint32_t bound) {
+    auto product = std::uint64_t{next()} * bound;
+    if (static_cast<std::uint32_t>(product) < bound) {
+      const auto threshold = (0u - bound) % bound;
+      while (static_cast<std::uint32_t>(product) < threshold)
+        product = std::uint64_t{next()} * bound;
+    }
+    return static_cast<std::uint32_t>(product >> 32);
+  }
+
+  /// Uniform in [0, 1) with 24 bits.
+  constexpr float uniform() {
+    return static_cast<float>(next() >> 8) * 0x1p-24f;
+  }
+
+private:
+  std::uint64_t key_;
+  std::uint64_t index_;
+  std::uint32_t middle_;
+  std::uint32_t block_ = 0;
+  words4 words_{};
+  std::uint32_t used_ = 4;
+};
+
+} // namespace graphmill

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "messages/error.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace graphmill {
+
+/// A file mapped read-only into memory. Move-only; unmaps on destruction.
+///
+/// Someone may truncate a file while it is mapped, and reading past its new end
+/// raises SIGBUS. The first mapping installs a handler that puts a page of
+/// zeros there and remembers the file, so readers go on with zeros and whoever
+/// drives them asks `first_fault` at the end of each batch and fails with its
+/// answer.
+class mapped_file {
+public:
+  /// Maps `path`. An empty file maps to an empty span.
+  static result<mapped_file> open(const std::filesystem::path& path);
+
+  mapped_file() = default;
+  ~mapped_file();
+  mapped_file(mapped_file&& other) noexcept;
+  mapped_file& operator=(mapped_file&& other) noexcept;
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+  /// What to tell the kernel about the coming accesses.
+  void advise_random() const;
+  void advise_sequential() const;
+
+  /// The error of the first mapping, of any file of the process, that was read
+  /// past its file's end. Async-signal state: set once, never cleared.
+  static std::optional<error> first_fault();
+
+private:
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  int slot_ = -1; ///< In the handler's table of mappings.
+};
+
+} // namespace graphmill

@@ -1,0 +1,128 @@
+#pragma once
+
+#include "messages/buffer.hpp"
+#include "messages/definition.hpp"
+#include "messages/error.hpp"
+#include "partition/dataset.hpp"
+#include "pipelines/batch.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace graphmill {
+
+/// One rank's gradients of one step: the sum over its seeds of the loss
+/// gradients, divided by the seeds of the whole step. Adding up all ranks gives
+/// the exact average, whatever the split.
+struct gradient_set {
+  pod_vector<float> dense; ///< All dense parameters, in registration order.
+  /// One per embedding table: touched rows, ascending, and their gradients.
+  struct sparse {
+    pod_vector<node_id> rows;
+    pod_vector<float> values; ///< [rows, width]
+  };
+  std::vector<sparse> tables;
+};
+
+/// `into` += `from`. Rows of tables are merged, ascending.
+void add(gradient_set& into, const gradient_set& from);
+
+/// Sums and counts of a step or of an evaluation; add them, divide at the end.
+struct batch_metrics {
+  double loss_sum = 0; ///< Sum of per-seed losses.
+  std::int64_t correct = 0;
+  std::int64_t seeds = 0; ///< Labelled seeds.
+
+  batch_metrics& operator+=(const batch_metrics& other);
+  double loss() const { return seeds == 0 ? 0 : loss_sum / double(seeds); }
+  double accuracy() const {
+    return seeds == 0 ? 0 : double(correct) / double(seeds);
+  }
+};
+
+/// What inference gives per seed, in seed order.
+struct batch_output {
+  std::vector<std::int64_t> predictions; ///< [seeds] class
+  std::vector<float> embeddings;         ///< [seeds, embedding_width]
+  std::int64_t embedding_width = 0;      ///< Input width of the last layer.
+};
+
+/// A named parameter (or optimizer state) as plain memory, for files.
+struct named_tensor {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::vector<float> values;
+};
+
+/// What of a batch the model of a definition reads, so that earlier stages
+/// bring just that.
+struct batch_needs {
+  bool merged_relations =
+      true; ///< One relation in all; else one per edge type.
+  bool degrees = false;
+  bool input_gradient = false; ///< Layer 1 needs a transposed CSR, too.
+};
+batch_needs needs_of(const definition& def, const dataset_info& info);
+
+/// A replica of the model with its optimizer: what one trainer owns. All
+/// replicas of a run start equal (initialised from the run seed alone) and stay
+/// equal as long as they apply the same gradients. Not thread-safe; call it
+/// from one thread, which should have its tensor threads set by
+/// `set_compute_threads`. Exceptions of libtorch are caught inside and returned
+/// as errors.
+class replica {
+public:
+  static result<std::unique_ptr<replica>> create(const definition& def,
+                                                 const dataset_info& info);
+  ~replica();
+
+  /// Forward, loss and backward. `out` receives this rank's gradients. A batch
+  /// without seeds gives zeros.
+  /// @param key `stream_key` of purpose dropout for the step.
+  result<batch_metrics> compute_gradients(const minibatch& batch,
+                                          std::uint64_t key, gradient_set& out);
+
+  /// One optimizer step with the summed gradients of all ranks.
+  result<void> apply(const gradient_set& gradients, double learning_rate);
+
+  /// Forward without gradients. `output` may be null.
+  result<batch_metrics> evaluate(const minibatch& batch, batch_output* output);
+
+  /// Parameters in registration order, as copies.
+  std::vector<named_tensor> parameters() const;
+  /// Replaces all parameters; fails on a missing name or another shape.
+  result<void> load(const std::vector<named_tensor>& tensors);
+
+  /// Remembers the present parameters as the best so far; `restore_best` goes
+  /// back to them (nothing happens if none were kept).
+  void keep_best();
+  void restore_best();
+
+  /// Hexadecimal digest of names, shapes and values of all parameters.
+  std::string digest() const;
+
+  std::int64_t parameter_count() const; ///< Scalars, tables included.
+
+private:
+  replica();
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+/// Bytes of parameters and optimizer state, and of the activations of the
+/// largest batch `bound` allows. Estimates for `plan` and the memory bound.
+struct memory_estimate {
+  std::uint64_t parameters = 0;
+  std::uint64_t activations = 0;
+};
+memory_estimate estimate_memory(const definition& def, const dataset_info& info,
+                                const subgraph_bound& bound);
+
+/// Bounds the threads of tensor operations (libtorch's and the BLAS's) of the
+/// process. Part of the exactness contract: sums depend on it.
+void set_compute_threads(unsigned threads);
+
+} // namespace graphmill
