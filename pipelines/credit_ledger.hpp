@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace graphmill {
+
+/// What a daemon may have in flight.
+struct credit_limits {
+  std::uint64_t bytes = 0;
+  std::uint64_t items = 0; ///< 0 counts as 1.
+};
+
+/// What a ledger has seen. Value type.
+struct credit_statistics {
+  std::uint64_t used_bytes = 0; ///< Reserved by items in flight now.
+  std::uint64_t peak_bytes = 0; ///< The most that was ever reserved.
+  std::uint64_t in_flight = 0;  ///< Items admitted and not yet finished.
+  std::uint64_t waiting = 0;    ///< Items that asked and were not admitted yet.
+  std::uint64_t oversize = 0;   ///< Items larger than the budget, run alone.
+  std::uint64_t overruns = 0;   ///< Items that grew beyond what they reserved.
+  std::uint64_t next = 0;       ///< The order that is admitted next.
+  std::optional<std::uint64_t> oldest; ///< The oldest item in flight.
+};
+
+/// The books of one daemon's memory: who may hold how many bytes. Bytes are
+/// charged once, when an item's buffers are allocated, and come back when the
+/// item is finished. Pure: no clock, no threads.
+///
+/// Items are numbered by a sequence without gaps, in the order in which they
+/// will be *finished* (step, then rank), and are admitted strictly in that
+/// order, whoever asks first: a younger item can never take the credit that an
+/// older one, for which everybody waits, still needs. The next item enters when
+/// it fits beside those in flight or when there are none, so one larger than
+/// the whole budget runs alone. Progress therefore holds for any budget, if
+///   - every order is asked for or released at some time, and
+///   - an admitted item is released without waiting for a younger one (a
+///     trainer releases its batch after backward, before all-reduce, which
+///     waits for the other ranks' items of the step).
+///
+/// Messages may be repeated: a stage that crashed asks again for its order and
+/// keeps the reservation. Every call returns the orders to be told that they
+/// are admitted, ascending.
+class credit_ledger {
+public:
+  using order = std::uint64_t;
+
+  /// @param first The first order of the sequence.
+  explicit credit_ledger(credit_limits limits, order first = 0);
+
+  /// Asks for an upper bound of what the item will hold. Asking again while
+  /// admitted repeats the answer with the old reservation; asking for an order
+  /// that is finished changes nothing and gets no answer.
+  std::vector<order> request(order which, std::uint64_t bytes);
+
+  /// Sets the actual size of an admitted item. More than was reserved is
+  /// booked all the same, and counted as an overrun.
+  std::vector<order> shrink(order which, std::uint64_t bytes);
+
+  /// The item is finished, or not wanted any more: an order that waits, or has
+  /// not been asked for yet, is passed over when its turn comes.
+  std::vector<order> release(order which);
+
+  credit_statistics statistics() const;
+  const credit_limits& limits() const { return limits_; }
+  /// Bytes that an admitted item holds; nothing for any other order.
+  std::optional<std::uint64_t> held(order which) const;
+
+private:
+  enum class state : std::uint8_t { waiting, admitted, passed };
+  struct entry {
+    state where = state::waiting;
+    std::uint64_t bytes = 0;
+  };
+
+  bool fits(std::uint64_t bytes) const;
+  void admit(entry& item);
+  void settle(std::vector<order>& told);
+
+  credit_limits limits_;
+  credit_statistics seen_; ///< `waiting` and `oldest` are filled when asked.
+  /// Admitted below `seen_.next`; waiting or passed from there on.
+  std::map<order, entry> items_;
+};
+
+} // namespace graphmill

@@ -1,0 +1,90 @@
+#include "messages/random.hpp"
+#include "pipelines/reorder_window.hpp"
+#include "pipelines/schedule.hpp"
+#include "tests/support/catch.hpp"
+
+#include <limits>
+#include <memory>
+
+using namespace graphmill;
+
+CATCH_TEST_CASE("a window gives items back in order", "[flow][window]") {
+  reorder_window<std::unique_ptr<int>> window{10};
+  CATCH_CHECK(window.put(11, std::make_unique<int>(11)));
+  CATCH_CHECK_FALSE(window.take());
+  CATCH_CHECK(window.put(10, std::make_unique<int>(10)));
+  CATCH_CHECK_FALSE(window.put(11, std::make_unique<int>(0)));
+  CATCH_CHECK(*window.take().value() == 10);
+  CATCH_CHECK_FALSE(window.put(10, std::make_unique<int>(0)));
+  CATCH_CHECK(window.size() == 1);
+  CATCH_CHECK(*window.take().value() == 11);
+  CATCH_CHECK(window.next() == 12);
+  window.restart(3);
+  CATCH_CHECK(window.put(3, std::make_unique<int>(3)));
+  CATCH_CHECK(window.next() == 3);
+}
+
+CATCH_TEST_CASE("a window sorts any arrival", "[flow][window]") {
+  random_stream draws{stream_key(5, purpose::generate, 0, 0), 0};
+  reorder_window<std::uint64_t> window;
+  std::uint64_t given = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const auto number = given + draws.below(6);
+    window.put(number, number * 3);
+    while (auto item = window.take()) {
+      CATCH_REQUIRE(*item == given * 3);
+      ++given;
+    }
+    CATCH_REQUIRE(window.size() < 6);
+  }
+  CATCH_CHECK(given > 100);
+}
+
+CATCH_TEST_CASE("learning rates", "[flow][schedule]") {
+  definition::optimizer_section o;
+  o.learning_rate = 0.4;
+  CATCH_CHECK(learning_rate_of(o, 7, 10) == 0.4);
+
+  o.schedule = schedule_kind::cosine;
+  CATCH_CHECK(learning_rate_of(o, 0, 10) == Approx(0.4));
+  CATCH_CHECK(learning_rate_of(o, 5, 10) == Approx(0.2));
+  CATCH_CHECK(learning_rate_of(o, 10, 10) == Approx(0));
+
+  o.schedule = schedule_kind::step;
+  o.step_factor = 0.5;
+  CATCH_CHECK(learning_rate_of(o, 5, 10) == 0.4); // never steps
+  o.step_epochs = 3;
+  CATCH_CHECK(learning_rate_of(o, 2, 10) == Approx(0.4));
+  CATCH_CHECK(learning_rate_of(o, 3, 10) == Approx(0.2));
+  CATCH_CHECK(learning_rate_of(o, 8, 10) == Approx(0.1));
+
+  o.warmup_epochs = 3;
+  CATCH_CHECK(learning_rate_of(o, 0, 10) == Approx(0.1));
+  CATCH_CHECK(learning_rate_of(o, 2, 10) == Approx(0.3));
+  CATCH_CHECK(learning_rate_of(o, 3, 10) == Approx(0.4));
+  CATCH_CHECK(learning_rate_of(o, 6, 10) == Approx(0.2));
+
+  o.schedule = schedule_kind::cosine;
+  CATCH_CHECK(learning_rate_of(o, 3, 3) == Approx(0.4)); // warm-up is all
+}
+
+CATCH_TEST_CASE("early stopping", "[flow][schedule]") {
+  early_stopping stop{2};
+  CATCH_CHECK_FALSE(stop.best_value());
+  CATCH_CHECK_FALSE(stop.report(0, std::numeric_limits<double>::quiet_NaN()));
+  CATCH_CHECK(stop.report(1, 0.5));
+  CATCH_CHECK_FALSE(stop.report(2, 0.5));
+  CATCH_CHECK_FALSE(stop.should_stop());
+  CATCH_CHECK(stop.report(3, 0.6));
+  CATCH_CHECK_FALSE(stop.report(4, 0.1));
+  CATCH_CHECK_FALSE(stop.report(5, 0.6));
+  CATCH_CHECK(stop.should_stop());
+  CATCH_CHECK(stop.best_epoch() == 3);
+  CATCH_CHECK(stop.best_value() == 0.6);
+
+  early_stopping never{0};
+  never.report(0, 1);
+  for (std::uint32_t epoch = 1; epoch < 50; ++epoch)
+    never.report(epoch, 0);
+  CATCH_CHECK_FALSE(never.should_stop());
+}
