@@ -73,6 +73,9 @@ result<void> write_dataset_info(const std::filesystem::path& folder,
 class dataset {
 public:
   static result<dataset> open(const std::filesystem::path& folder);
+  /// Takes `info` instead of what `dataset.json` says.
+  static result<dataset> open(const std::filesystem::path& folder,
+                              dataset_info info);
 
   const std::filesystem::path& folder() const { return folder_; }
   const dataset_info& info() const { return info_; }

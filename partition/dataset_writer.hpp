@@ -3,10 +3,10 @@
 #include "messages/error.hpp"
 #include "messages/progress.hpp"
 #include "partition/dataset.hpp"
+#include "partition/prepare.hpp"
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -63,18 +63,5 @@ private:
   struct impl;
   std::unique_ptr<impl> impl_;
 };
-
-/// Prepares `target` (a folder that does not exist yet) exactly once, safely
-/// among many processes and threads: takes a lock beside it, and if the folder
-/// is there meanwhile, returns false and leaves it alone; otherwise calls
-/// `build` with a private temporary folder beside it, fsyncs and renames. A
-/// killed process leaves only a temporary folder that the next one removes. An
-/// error of `build` is passed on unchanged and nothing is left behind.
-/// @param on_progress Also told when this process waits for another one.
-/// @returns true if this call has built it.
-result<bool> prepare_folder(
-    const std::filesystem::path& target,
-    const std::function<result<void>(const std::filesystem::path&)>& build,
-    const progress_callback& on_progress = {});
 
 } // namespace graphmill

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "messages/error.hpp"
+#include "partition/dataset.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <string_view>
+
+namespace graphmill {
+
+/// The most node types, and the most edge types, of a dataset.
+inline constexpr std::size_t most_types = 4096;
+
+/// Whether `name` may name a node type or the middle of an edge type: it
+/// becomes part of file names, and "__" separates the three parts of an edge
+/// type's name.
+/// @param where What the name stands in, for the error.
+result<void> check_name(std::string_view name, std::string_view where);
+
+/// Whether names are valid and unique, counts agree with each other, and ids
+/// of types exist.
+result<void> check_info(const dataset_info& info, std::string_view where);
+
+/// Where the arrays of a type lie.
+std::filesystem::path node_folder(const std::filesystem::path& dataset,
+                                  const dataset_info& info, node_type_id type);
+std::filesystem::path edge_folder(const std::filesystem::path& dataset,
+                                  const dataset_info& info, edge_type_id type);
+
+} // namespace graphmill

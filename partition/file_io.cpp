@@ -1,0 +1,141 @@
+#include "partition/file_io.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Linux transfers less than 2 GiB per call.
+constexpr std::size_t largest_transfer = std::size_t{1} << 30;
+
+} // namespace
+
+void unique_fd::reset() {
+  if (fd_ >= 0)
+    ::close(std::exchange(fd_, -1));
+}
+
+result<unique_fd> open_file(const fs::path& path, int flags) {
+  for (;;) {
+    const auto fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+    if (fd >= 0)
+      return unique_fd{fd};
+    if (errno != EINTR)
+      return fail_errno(errno, "cannot open {}", path.string());
+  }
+}
+
+result<void> write_all(int fd, std::span<const std::byte> bytes,
+                       const fs::path& path) {
+  while (!bytes.empty()) {
+    const auto n =
+        ::write(fd, bytes.data(), std::min(bytes.size(), largest_transfer));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return fail_errno(errno, "cannot write {}", path.string());
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+  return ok();
+}
+
+result<std::size_t> read_some(int fd, std::span<std::byte> bytes,
+                              const fs::path& path) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const auto n = ::read(fd, bytes.data() + done,
+                          std::min(bytes.size() - done, largest_transfer));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return fail_errno(errno, "cannot read {}", path.string());
+    if (n == 0)
+      break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+result<std::string> read_text(const fs::path& path, std::size_t limit) {
+  TRY(auto file, open_file(path, O_RDONLY));
+  struct stat about {};
+  if (::fstat(file.get(), &about) != 0)
+    return fail_errno(errno, "cannot read {}", path.string());
+  if (!S_ISREG(about.st_mode))
+    return fail(ec::invalid_data, "{} is not a file", path.string());
+  const auto size = static_cast<std::size_t>(about.st_size);
+  if (size > limit)
+    return fail(ec::invalid_data, "{} has {} bytes; at most {} are expected",
+                path.string(), size, limit);
+  std::string text(size, '\0');
+  TRY(const auto got,
+      read_some(file.get(), std::as_writable_bytes(std::span{text}), path));
+  text.resize(got);
+  return text;
+}
+
+result<void> write_text(const fs::path& path, std::string_view text) {
+  auto aside = path;
+  aside += ".new";
+  TRY(auto file, open_file(aside, O_WRONLY | O_CREAT | O_TRUNC));
+  auto write = [&]() -> result<void> {
+    TRYV(write_all(file.get(), std::as_bytes(std::span{text}), aside));
+    TRYV(sync_file(file.get(), aside));
+    if (::rename(aside.c_str(), path.c_str()) != 0)
+      return fail_errno(errno, "cannot rename {}", aside.string());
+    return sync_folder(path.parent_path());
+  };
+  auto done = write();
+  if (!done)
+    ::unlink(aside.c_str());
+  return done;
+}
+
+result<void> sync_file(int fd, const fs::path& path) {
+  // Some file systems cannot sync a folder and say EINVAL.
+  if (::fsync(fd) != 0 && errno != EINVAL)
+    return fail_errno(errno, "cannot write {} to disk", path.string());
+  return ok();
+}
+
+result<void> sync_folder(const fs::path& folder) {
+  const auto path = folder.empty() ? fs::path{"."} : folder;
+  TRY(auto fd, open_file(path, O_RDONLY | O_DIRECTORY));
+  return sync_file(fd.get(), path);
+}
+
+result<void> sync_tree(const fs::path& folder) {
+  std::error_code failed;
+  fs::recursive_directory_iterator entry{folder, failed};
+  for (; !failed && entry != fs::recursive_directory_iterator{};
+       entry.increment(failed)) {
+    if (!entry->is_regular_file() && !entry->is_directory())
+      continue;
+    TRY(auto fd, open_file(entry->path(), O_RDONLY));
+    TRYV(sync_file(fd.get(), entry->path()));
+  }
+  if (failed)
+    return fail_errno(failed.value(), "cannot list {}", folder.string());
+  return sync_folder(folder);
+}
+
+result<void> make_folders(const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed)
+    return fail_errno(failed.value(), "cannot make the folder {}",
+                      folder.string());
+  return ok();
+}
+
+} // namespace graphmill

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "messages/error.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace graphmill {
+
+/// Owns a file descriptor. Move-only; closes on destruction.
+class unique_fd {
+public:
+  unique_fd() = default;
+  explicit unique_fd(int fd) : fd_(fd) {}
+  ~unique_fd() { reset(); }
+  unique_fd(unique_fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  unique_fd& operator=(unique_fd&& other) noexcept {
+    if (this != &other) {
+      reset();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+
+  int get() const { return fd_; }
+  void reset();
+
+private:
+  int fd_ = -1;
+};
+
+/// open(2), closed on exec; an error names the file.
+result<unique_fd> open_file(const std::filesystem::path& path, int flags);
+
+/// Writes everything, however many calls it takes.
+/// @param path For the error only.
+result<void> write_all(int fd, std::span<const std::byte> bytes,
+                       const std::filesystem::path& path);
+
+/// Reads until `bytes` is full or the file ends.
+/// @returns the number of bytes read.
+result<std::size_t> read_some(int fd, std::span<std::byte> bytes,
+                              const std::filesystem::path& path);
+
+/// A whole file of at most `limit` bytes.
+result<std::string> read_text(const std::filesystem::path& path,
+                              std::size_t limit);
+
+/// Writes a file aside, fsyncs it and renames it into place.
+result<void> write_text(const std::filesystem::path& path,
+                        std::string_view text);
+
+result<void> sync_file(int fd, const std::filesystem::path& path);
+
+/// fsyncs a folder, so that names made in it survive a crash.
+result<void> sync_folder(const std::filesystem::path& folder);
+
+/// fsyncs every file and folder below `folder`, and itself.
+result<void> sync_tree(const std::filesystem::path& folder);
+
+/// Makes a folder and its missing parents; there already is fine.
+result<void> make_folders(const std::filesystem::path& folder);
+
+} // namespace graphmill
