@@ -99,6 +99,7 @@ public:
   result<std::shared_ptr<const shard>> open_shard(part_id part) const;
 
 private:
+  friend class shard_builder; ///< Tests build graphs from vectors.
   std::filesystem::path folder_;
   bool partitioned_ = false;
   std::int64_t parts_ = 1;

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "partition/sampling.hpp"
+#include "tests/support/memory_graph.hpp"
+#include "tests/support/result.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace graphmill::test {
+
+template <class T>
+std::vector<T> list(const pod_vector<T>& values) {
+  return {values.begin(), values.end()};
+}
+
+/// A sampled neighbourhood in original ids, to compare.
+struct plain_batch {
+  struct edges {
+    std::vector<std::int64_t> indptr;
+    std::vector<local_id> sources;
+    std::vector<edge_id> edge_ids;
+    friend bool operator==(const edges&, const edges&) = default;
+  };
+  std::vector<std::vector<node_id>> nodes; ///< Per type.
+  std::vector<std::vector<std::int64_t>> found;
+  std::vector<edges> edge_types;
+  friend bool operator==(const plain_batch&, const plain_batch&) = default;
+};
+
+plain_batch to_plain(const sampled_subgraph& batch, const cut_graph& graph);
+
+/// Samples with seeds in original ids.
+plain_batch sample_plain(const cut_graph& graph, const sampling_plan& plan,
+                         std::uint64_t key, std::span<const node_id> seeds);
+
+/// The same fanouts for all edge types.
+sampling_plan plan_of(const memory_graph& graph,
+                      std::vector<std::int32_t> fanouts, bool replace = false,
+                      bool edge_ids = true);
+
+struct random_graph_options {
+  std::int64_t most_nodes = 60;
+  std::uint32_t most_degree = 12;
+};
+
+/// A few node types and edge types, with isolated nodes, self-loops and
+/// parallel edges, and perhaps a type without nodes.
+memory_graph random_graph(std::uint64_t seed, random_graph_options opts = {});
+
+/// A few distinct nodes of the target type.
+std::vector<node_id> random_seeds(const memory_graph& graph,
+                                  std::uint64_t seed);
+
+} // namespace graphmill::test
