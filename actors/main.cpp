@@ -7,7 +7,9 @@
 namespace {
 
 /// Every command, in the order in which help lists them.
-const std::vector<graphmill::register_command> commands{};
+const std::vector<graphmill::register_command> commands{
+    graphmill::add_import_command,
+};
 
 int exit_code(const graphmill::error& what) {
   return what.code == graphmill::ec::cancelled ? 130 : 1;

@@ -1,0 +1,118 @@
+#include "actors/commands/import_target.hpp"
+
+#include "actors/commands/cli.hpp"
+#include "partition/dataset_writer.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstdio>
+
+namespace graphmill {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+nlohmann::json to_json(const dataset_info& info) {
+  auto nodes = nlohmann::json::array();
+  for (const auto& type : info.node_types)
+    nodes.push_back({{"name", type.name},
+                     {"count", type.count},
+                     {"feature_width", type.feature_width},
+                     {"class_count", type.class_count},
+                     {"train", type.split_counts[0]},
+                     {"val", type.split_counts[1]},
+                     {"test", type.split_counts[2]}});
+  auto edges = nlohmann::json::array();
+  for (std::size_t i = 0; i < info.edge_types.size(); ++i)
+    edges.push_back(
+        {{"name", info.edge_type_name(static_cast<edge_type_id>(i))},
+         {"count", info.edge_types[i].count},
+         {"max_in_degree", info.edge_types[i].max_in_degree}});
+  return {{"name", info.name},
+          {"digest", info.digest},
+          {"node_types", std::move(nodes)},
+          {"edge_types", std::move(edges)}};
+}
+
+void print_text(const dataset_info& info) {
+  fmt::print("{:<40} {:>12} {:>8} {:>7} {:>9} {:>9} {:>9}\n", "node type",
+             "nodes", "features", "classes", "train", "val", "test");
+  for (const auto& type : info.node_types)
+    fmt::print("{:<40} {:>12} {:>8} {:>7} {:>9} {:>9} {:>9}\n", type.name,
+               type.count, type.feature_width, type.class_count,
+               type.split_counts[0], type.split_counts[1],
+               type.split_counts[2]);
+  fmt::print("{:<40} {:>12} {:>8}\n", "edge type", "edges", "max in");
+  for (std::size_t i = 0; i < info.edge_types.size(); ++i)
+    fmt::print("{:<40} {:>12} {:>8}\n",
+               info.edge_type_name(static_cast<edge_type_id>(i)),
+               info.edge_types[i].count, info.edge_types[i].max_in_degree);
+  fmt::print("digest {}\n", info.digest);
+}
+
+void report(const import_target& target, const dataset_info& info, bool built,
+            double seconds) {
+  if (target.json) {
+    auto line = to_json(info);
+    line["dataset"] = target.folder.string();
+    line["built"] = built;
+    line["seconds"] = seconds;
+    constexpr auto replace = nlohmann::json::error_handler_t::replace;
+    fmt::print("{}\n", line.dump(-1, ' ', false, replace));
+    return;
+  }
+  if (built)
+    fmt::print("{}: {} imported in {:.1f} s\n", target.folder.string(),
+               info.name, seconds);
+  else
+    fmt::print("{}: {} is there already ({}); nothing done. Remove the folder "
+               "to import again.\n",
+               target.folder.string(), info.name, info.provenance);
+  print_text(info);
+}
+
+/// Nothing there yet, or an empty folder.
+bool is_free(const std::filesystem::path& folder) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(folder, failed);
+  return !std::filesystem::exists(status)
+         || (std::filesystem::is_directory(status)
+             && std::filesystem::is_empty(folder, failed) && !failed);
+}
+
+result<dataset_info> read_present(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder / "dataset.json", ignored))
+    return fail(ec::invalid_argument,
+                "{} exists and is no dataset; give another --out, or remove it",
+                folder.string());
+  return read_dataset_info(folder);
+}
+
+} // namespace
+
+result<int> run_import(const import_target& target, const importer& import) {
+  const auto start = clock::now();
+  const auto on_progress = show_progress(target.quiet);
+  auto built = false;
+  if (is_free(target.folder)) {
+    TRY(built, prepare_folder(
+                   target.folder,
+                   [&import, &on_progress](
+                       const std::filesystem::path& folder) -> result<void> {
+                     TRYV(import(folder, on_progress));
+                     return ok();
+                   },
+                   on_progress));
+    if (built && on_progress)
+      on_progress({"done", 0, 0, 0});
+  }
+  TRY(const auto info, read_present(target.folder));
+  const std::chrono::duration<double> elapsed = clock::now() - start;
+  report(target, info, built, elapsed.count());
+  return 0;
+}
+
+} // namespace graphmill
