@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 
 namespace graphmill {
@@ -22,6 +24,8 @@ struct shown {
   clock::time_point start = clock::now();
   clock::time_point last{};
   std::string phase;
+  /// Phases may come again, one for each of many types: they get one line.
+  std::set<std::string, std::less<>> seen;
 };
 
 double seconds_since(clock::time_point then) {
@@ -53,10 +57,10 @@ progress_callback show_progress(bool quiet) {
     return {};
   auto state = std::make_shared<shown>();
   return [state](const progress& now) {
-    const auto fresh = state->phase != now.phase;
+    const auto fresh = !state->seen.contains(now.phase);
     const auto interval = state->terminal ? 0.1 : 10.0;
     const auto finished = now.total != 0 && now.done >= now.total;
-    if (!fresh && !(finished && state->terminal)
+    if (!fresh && !(finished && state->terminal && state->phase == now.phase)
         && seconds_since(state->last) < interval)
       return;
     if (state->terminal) {
@@ -68,6 +72,7 @@ progress_callback show_progress(bool quiet) {
     }
     std::fflush(stderr);
     state->phase = now.phase;
+    state->seen.insert(state->phase);
     state->last = clock::now();
   };
 }

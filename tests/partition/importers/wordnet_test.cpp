@@ -40,6 +40,7 @@ struct workplace {
       write_file(source / wordnet::data_files[i], tiny[i]);
     options.source = source;
     options.feature_width = 32;
+    options.shares = {0.4, 0.2, 0.4};
   }
 
   temp_folder top;
