@@ -85,20 +85,8 @@ result<std::string> read_text(const fs::path& path, std::size_t limit) {
 }
 
 result<void> write_text(const fs::path& path, std::string_view text) {
-  auto aside = path;
-  aside += ".new";
-  TRY(auto file, open_file(aside, O_WRONLY | O_CREAT | O_TRUNC));
-  auto write = [&]() -> result<void> {
-    TRYV(write_all(file.get(), std::as_bytes(std::span{text}), aside));
-    TRYV(sync_file(file.get(), aside));
-    if (::rename(aside.c_str(), path.c_str()) != 0)
-      return fail_errno(errno, "cannot rename {}", aside.string());
-    return sync_folder(path.parent_path());
-  };
-  auto done = write();
-  if (!done)
-    ::unlink(aside.c_str());
-  return done;
+  TRY(auto file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
+  return write_all(file.get(), std::as_bytes(std::span{text}), path);
 }
 
 result<void> sync_file(int fd, const fs::path& path) {
@@ -114,18 +102,34 @@ result<void> sync_folder(const fs::path& folder) {
   return sync_file(fd.get(), path);
 }
 
-result<void> sync_tree(const fs::path& folder) {
+namespace {
+
+template <class Visit>
+result<void> for_each_entry(const fs::path& folder, Visit visit) {
   std::error_code failed;
   fs::recursive_directory_iterator entry{folder, failed};
   for (; !failed && entry != fs::recursive_directory_iterator{};
        entry.increment(failed)) {
     if (!entry->is_regular_file() && !entry->is_directory())
       continue;
-    TRY(auto fd, open_file(entry->path(), O_RDONLY));
-    TRYV(sync_file(fd.get(), entry->path()));
+    TRY(auto file, open_file(entry->path(), O_RDONLY));
+    TRYV(visit(file.get(), entry->path()));
   }
   if (failed)
     return fail_errno(failed.value(), "cannot list {}", folder.string());
+  return ok();
+}
+
+} // namespace
+
+result<void> sync_tree(const fs::path& folder) {
+  // Writing is started for all files before the first one is waited for, so
+  // that the file system can commit them together.
+  TRYV(for_each_entry(folder, [](int fd, const fs::path&) -> result<void> {
+    ::sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); // a mere hint
+    return ok();
+  }));
+  TRYV(for_each_entry(folder, sync_file));
   return sync_folder(folder);
 }
 

@@ -49,7 +49,7 @@ result<std::size_t> read_some(int fd, std::span<std::byte> bytes,
 result<std::string> read_text(const std::filesystem::path& path,
                               std::size_t limit);
 
-/// Writes a file aside, fsyncs it and renames it into place.
+/// Makes or replaces a file.
 result<void> write_text(const std::filesystem::path& path,
                         std::string_view text);
 

@@ -135,7 +135,6 @@ result<void> npy_writer::finish() {
   if (::lseek(self.file.get(), 0, SEEK_SET) != 0)
     return fail_errno(errno, "cannot write {}", self.path.string());
   TRYV(write_all(self.file.get(), std::as_bytes(std::span{header}), self.path));
-  TRYV(sync_file(self.file.get(), self.path));
   self.file.reset();
   return ok();
 }
@@ -152,8 +151,7 @@ result<void> write_npy_bytes(const fs::path& path, dtype type,
   const auto header = format_npy_header(type, shape);
   TRY(auto file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
   TRYV(write_all(file.get(), std::as_bytes(std::span{header}), path));
-  TRYV(write_all(file.get(), bytes, path));
-  return sync_file(file.get(), path);
+  return write_all(file.get(), bytes, path);
 }
 
 } // namespace graphmill

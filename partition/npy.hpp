@@ -120,7 +120,8 @@ public:
     return append_bytes(std::as_bytes(values));
   }
 
-  /// Flushes, writes the final shape, fsyncs and closes.
+  /// Flushes, writes the final shape and closes. Does not fsync:
+  /// `prepare_folder` does, for all files of a folder together.
   result<void> finish();
 
 private:
