@@ -63,6 +63,9 @@ struct dataset_info {
 
 /// Reads and checks a `dataset.json`. A newer format version is refused.
 result<dataset_info> read_dataset_info(const std::filesystem::path& folder);
+/// The same of a text. @param where What it stands in, for errors.
+result<dataset_info> parse_dataset_info(std::string_view text,
+                                        std::string_view where);
 result<void> write_dataset_info(const std::filesystem::path& folder,
                                 const dataset_info& info);
 

@@ -194,6 +194,15 @@ json to_json(const edge_type_info& type, const dataset_info& info) {
 
 } // namespace
 
+result<dataset_info> parse_dataset_info(std::string_view text,
+                                        std::string_view where) {
+  try {
+    return read_info({json::parse(text), std::string{where}});
+  } catch (const json::exception& broken) {
+    return fail(ec::invalid_data, "{} is broken: {}", where, broken.what());
+  }
+}
+
 result<dataset_info> read_dataset_info(const fs::path& folder) {
   const auto path = folder / "dataset.json";
   auto text = read_text(path, largest_file);
@@ -203,12 +212,7 @@ result<dataset_info> read_dataset_info(const fs::path& folder) {
                 folder.string());
   if (!text)
     return std::move(text).error();
-  try {
-    return read_info({json::parse(text.value()), path.string()});
-  } catch (const json::exception& broken) {
-    return fail(ec::invalid_data, "{} is broken: {}", path.string(),
-                broken.what());
-  }
+  return parse_dataset_info(text.value(), path.string());
 }
 
 result<void> write_dataset_info(const fs::path& folder,

@@ -70,8 +70,10 @@ private:
 /// plain one (`dataset.json`), which counts as one part with unchanged ids.
 ///
 /// Layout of a partitioned dataset:
-///   partitions.json             counts, offsets per part and type, method,
-///                               report, digest of the source and of each part
+///   partitions.json             format_version, parts, method, seed, dataset
+///                               (the dataset.json of the whole graph),
+///                               source_digest, part_digests [parts], offsets
+///                               {node type: [parts + 1]}, report
 ///   seeds/<type>/{train,val,test}.npy   global ids in the original seed order
 ///   part-<p>/                   a dataset folder whose destinations are the
 ///                               owned nodes, with global ids in indices.npy,
@@ -105,6 +107,7 @@ private:
   std::int64_t parts_ = 1;
   std::shared_ptr<const dataset_info> info_;
   std::vector<std::vector<node_id>> offsets_;
+  std::vector<std::string> part_digests_;
   std::array<std::vector<node_id>, 3> seeds_;
 };
 
