@@ -28,11 +28,17 @@ struct definition {
     bool replace = false;
     std::uint32_t replicas = 0;
     std::uint32_t threads = 0; ///< Sampling threads per part.
+
+    friend bool operator==(const sampler_section&,
+                           const sampler_section&) = default;
   } sampler;
 
   struct fetch_section {
     std::uint32_t replicas = 0;
     std::uint32_t threads = 0; ///< Feature-service threads per part.
+
+    friend bool operator==(const fetch_section&,
+                           const fetch_section&) = default;
   } fetch;
 
   struct model_section {
@@ -42,12 +48,18 @@ struct definition {
     double dropout = 0;
     std::uint32_t embedding = 0; ///< Width for node types without features.
     bool layer_norm = false;     ///< Between layers.
+
+    friend bool operator==(const model_section&,
+                           const model_section&) = default;
   } model;
 
   struct trainer_section {
     std::uint32_t replicas = 0;
     std::uint32_t threads = 0; ///< Of tensor operations, per replica.
     std::string device;        ///< "cpu", "cuda", "cuda:0", ...
+
+    friend bool operator==(const trainer_section&,
+                           const trainer_section&) = default;
   } trainer;
 
   struct optimizer_section {
@@ -59,6 +71,9 @@ struct definition {
     std::uint32_t warmup_epochs = 0;
     std::uint32_t step_epochs = 0; ///< schedule step: epochs between decays.
     double step_factor = 0;        ///< schedule step: what to multiply by.
+
+    friend bool operator==(const optimizer_section&,
+                           const optimizer_section&) = default;
   } optimizer;
 
   struct train_section {
@@ -67,17 +82,26 @@ struct definition {
     std::uint32_t max_steps = 0; ///< Over all epochs; 0 = no limit.
     graphmill::seed_order seed_order = graphmill::seed_order::local;
     std::uint32_t patience = 0; ///< Evaluations without gain; 0 = never stop.
+
+    friend bool operator==(const train_section&,
+                           const train_section&) = default;
   } train;
 
   struct evaluate_section {
     neighbour_use neighbours = neighbour_use::sampled;
     std::uint32_t batch_size = 0;
     std::uint32_t every = 0; ///< Epochs between validations.
+
+    friend bool operator==(const evaluate_section&,
+                           const evaluate_section&) = default;
   } evaluate;
 
   struct budget_section {
     std::uint64_t bytes = 0;   ///< Of batches in flight, per daemon.
     std::uint32_t batches = 0; ///< In flight, per trainer.
+
+    friend bool operator==(const budget_section&,
+                           const budget_section&) = default;
   } budget;
 
   /// Faults on purpose, to see for oneself that results do not change.
@@ -85,9 +109,12 @@ struct definition {
     std::uint32_t reply_delay_ms = 0; ///< Replies late by up to this, shuffled.
     std::uint32_t trainer_delay_ms = 0; ///< Each step slower by this.
     std::uint32_t crash_every = 0;      ///< Stage actors die each n-th batch.
+
+    friend bool operator==(const faults_section&,
+                           const faults_section&) = default;
   } faults;
 
-  friend bool operator==(const definition&, const definition&);
+  friend bool operator==(const definition&, const definition&) = default;
 };
 
 /// Number of hops, and so of model layers.

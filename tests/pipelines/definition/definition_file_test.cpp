@@ -1,0 +1,336 @@
+#include "pipelines/definition_file.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+using namespace graphmill;
+
+namespace {
+
+using texts = std::vector<std::string>;
+
+definition_source parse(std::string_view text, const texts& overrides = {}) {
+  return parse_definition(text, "x.yaml", overrides);
+}
+
+texts problems_of(const definition_source& source) {
+  texts out;
+  for (const auto& what : source.problems)
+    out.push_back(to_string(what));
+  return out;
+}
+
+texts problems_in(std::string_view text, const texts& overrides = {}) {
+  return problems_of(parse(text, overrides));
+}
+
+definition valid(std::string_view text, const texts& overrides = {}) {
+  const auto source = parse(text, overrides);
+  CATCH_REQUIRE(problems_of(source) == texts{});
+  return source.value;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("what is left out has its default", "[definition]") {
+  const auto def = valid("dataset: d");
+  CATCH_CHECK(def.name == "x");
+  CATCH_CHECK(def.dataset == "d");
+  CATCH_CHECK(def.seed == 1);
+  CATCH_CHECK(def.sampler.fanouts == std::vector{10, 10});
+  CATCH_CHECK(def.sampler.edge_fanouts.empty());
+  CATCH_CHECK(def.sampler.replicas == 1);
+  CATCH_CHECK(def.fetch.threads == 1);
+  CATCH_CHECK(def.model.kind == model_kind::sage);
+  CATCH_CHECK(def.model.hidden == 256);
+  CATCH_CHECK(def.model.heads == 4);
+  CATCH_CHECK(def.model.dropout == 0.5);
+  CATCH_CHECK(def.model.embedding == 64);
+  CATCH_CHECK(def.trainer.device == "cpu");
+  CATCH_CHECK(def.optimizer.kind == optimizer_kind::adam);
+  CATCH_CHECK(def.optimizer.learning_rate == 0.01);
+  CATCH_CHECK(def.train.batch_size == 1024);
+  CATCH_CHECK(def.train.seed_order == seed_order::local);
+  CATCH_CHECK(def.evaluate.neighbours == neighbour_use::sampled);
+  CATCH_CHECK(def.evaluate.every == 1);
+  CATCH_CHECK(def.budget.bytes == 1ull << 30);
+  CATCH_CHECK(def.budget.batches == 4);
+  CATCH_CHECK(def.faults == definition::faults_section{});
+}
+
+CATCH_TEST_CASE("every field is read", "[definition]") {
+  const auto def = valid(R"(
+name: run-1
+dataset: d
+seed: 18446744073709551615
+sampler:
+  fanouts:
+    default: [5, -1]
+    a__b__c: [0, 7]
+  replace: true
+  replicas: 2
+  threads: 3
+fetch: {replicas: 4, threads: 5}
+model: {kind: gat, hidden: 12, heads: 6, dropout: 0.25, embedding: 8,
+        layer_norm: true}
+trainer: {replicas: 7, threads: 9, device: "cuda:1"}
+optimizer:
+  kind: sgd
+  learning_rate: 1e-3
+  weight_decay: 0.125
+  momentum: 0.5
+  schedule: step
+  warmup_epochs: 11
+  step_epochs: 12
+  step_factor: 0.75
+train: {batch_size: 13, epochs: 14, max_steps: 15, seed_order: global,
+        patience: 16}
+evaluate: {neighbours: all, batch_size: 17, every: 18}
+budget: {bytes: 1.5 GiB, batches: 19}
+faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22}
+)");
+  CATCH_CHECK(def.name == "run-1");
+  CATCH_CHECK(def.seed == ~0ull);
+  CATCH_CHECK(def.sampler.fanouts == std::vector{5, -1});
+  CATCH_CHECK(def.sampler.edge_fanouts
+              == decltype(def.sampler.edge_fanouts){{"a__b__c", {0, 7}}});
+  CATCH_CHECK(def.sampler.replace);
+  CATCH_CHECK(def.sampler.replicas == 2);
+  CATCH_CHECK(def.sampler.threads == 3);
+  CATCH_CHECK(def.fetch == definition::fetch_section{4, 5});
+  CATCH_CHECK(
+      def.model
+      == definition::model_section{model_kind::gat, 12, 6, 0.25, 8, true});
+  CATCH_CHECK(def.trainer == definition::trainer_section{7, 9, "cuda:1"});
+  CATCH_CHECK(def.optimizer
+              == definition::optimizer_section{optimizer_kind::sgd, 1e-3, 0.125,
+                                               0.5, schedule_kind::step, 11, 12,
+                                               0.75});
+  CATCH_CHECK(def.train
+              == definition::train_section{13, 14, 15, seed_order::global, 16});
+  CATCH_CHECK(def.evaluate
+              == definition::evaluate_section{neighbour_use::all, 17, 18});
+  CATCH_CHECK(def.budget == definition::budget_section{3ull << 29, 19});
+  CATCH_CHECK(def.faults == definition::faults_section{20, 21, 22});
+
+  CATCH_SECTION("and written so that it reads back") {
+    const auto again = valid(definition_yaml(def));
+    CATCH_CHECK(again == def);
+  }
+}
+
+CATCH_TEST_CASE("ten mistakes are ten problems", "[definition]") {
+  const auto got = problems_in(R"(dataset: d
+smapler:
+  replicas: 2
+sampler:
+  fanout: [5, 5]
+  threads: 0
+  fanouts: [5, many]
+model:
+  kind: sgae
+  hidden: 12.5
+  batch_size: 7
+  dropout: 0.1
+  dropout: 0.2
+train: 30
+budget:
+  bytes: 2 Gib
+)");
+  CATCH_CHECK(
+      got
+      == texts{
+          "x.yaml:2:1: `smapler` is not a field of a definition; did you mean "
+          "`sampler`?",
+          "x.yaml:5:3: `fanout` is not a field of `sampler`; did you mean "
+          "`fanouts`?",
+          "x.yaml:6:12: `sampler.threads` is `0`, must be a whole number from "
+          "1 to 64 threads",
+          "x.yaml:7:16: `sampler.fanouts` has the element `many`, must be a "
+          "whole number from -1 to 1000000 in-edges per node",
+          "x.yaml:9:9: `model.kind` is `sgae`, must be one of sage, gcn, gat, "
+          "rgcn; did you mean `sage`?",
+          "x.yaml:10:11: `model.hidden` is `12.5`, must be a whole number from "
+          "1 to 65536 values per node",
+          "x.yaml:11:3: `batch_size` is not a field of `model`; it belongs to "
+          "`train`",
+          "x.yaml:13:3: `model.dropout` is given twice, first on line 12",
+          "x.yaml:14:8: `train` is `30`, must be a map with some of the keys "
+          "batch_size, epochs, max_steps, seed_order, patience",
+          "x.yaml:16:10: `budget.bytes` is `2 Gib`, must be a size from 1 to "
+          "1125899906842624 bytes",
+      });
+}
+
+CATCH_TEST_CASE("wrong types and ranges", "[definition]") {
+  const auto one = [](std::string_view text) {
+    const auto got = problems_in(std::string{"dataset: d\n"}.append(text));
+    CATCH_REQUIRE(got.size() == 1);
+    return got[0];
+  };
+  CATCH_CHECK(one("seed: -1")
+              == "x.yaml:2:7: `seed` is `-1`, must be a whole number from 0 to "
+                 "2^64 - 1");
+  CATCH_CHECK(one("seed: 18446744073709551616").find("2:7: `seed` is")
+              != std::string::npos);
+  CATCH_CHECK(one("sampler: {replace: yes}")
+              == "x.yaml:2:20: `sampler.replace` is `yes`, must be true or "
+                 "false");
+  CATCH_CHECK(one("sampler: {fanouts: 5}")
+              == "x.yaml:2:20: `sampler.fanouts` is `5`, must be a list of "
+                 "whole numbers, as in [10, 10], or a map of lists");
+  CATCH_CHECK(one("sampler: {fanouts: []}")
+              == "x.yaml:2:20: `sampler.fanouts` has 0 elements, must have "
+                 "from 1 to 16");
+  CATCH_CHECK(one("sampler: {fanouts: {a: 3}}")
+              == "x.yaml:2:24: `sampler.fanouts.a` is `3`, must be a list of "
+                 "whole numbers, as in [10, 10], or a map of lists");
+  CATCH_CHECK(one("sampler: {fanouts: {a: [1, 2], a: [1, 2]}}")
+              == "x.yaml:2:32: `a` is given twice in `sampler.fanouts`");
+  CATCH_CHECK(one("sampler: {fanouts: {a: [1]}}")
+              == "x.yaml:2:24: the fanouts of `a` are for 1 hops, those of "
+                 "`default` for 2");
+  CATCH_CHECK(one("sampler: {edge_fanouts: []}")
+                  .find("`edge_fanouts` is not a field of `sampler`")
+              != std::string::npos);
+  CATCH_CHECK(one("optimizer: {learning_rate: nan}")
+              == "x.yaml:2:28: `optimizer.learning_rate` is `nan`, must be a "
+                 "number from 1e-09 to 1000");
+  CATCH_CHECK(one("optimizer: {learning_rate: 0}").find("must be a number")
+              != std::string::npos);
+  CATCH_CHECK(one("optimizer: {momentum: 0.9}")
+              == "x.yaml:2:23: `optimizer.momentum` is for `kind: sgd` alone; "
+                 "leave it out");
+  CATCH_CHECK(one("model: {kind: gat, hidden: 10, heads: 4}")
+              == "x.yaml:2:39: `model.hidden` is 10, which does not divide "
+                 "among 4 heads of gat");
+  CATCH_CHECK(one("model: {kind: unset}").find("must be one of sage")
+              != std::string::npos);
+  CATCH_CHECK(one("trainer: {device: gpu}")
+              == "x.yaml:2:19: `trainer.device` is `gpu`, must be cpu, cuda or "
+                 "cuda:N");
+  CATCH_CHECK(one("name:") == "x.yaml:2:1: `name` is empty, must be a text");
+  CATCH_CHECK(one("name: ../up").find("must be made of letters")
+              != std::string::npos);
+  CATCH_CHECK(one("train: {epochs: [3]}")
+              == "x.yaml:2:17: `train.epochs` is a list, must be a whole "
+                 "number from 1 to 1000000 epochs");
+  CATCH_CHECK(one("[1, 2]: 3").find("a key of a definition is a list")
+              != std::string::npos);
+  CATCH_CHECK(one("kind: sage")
+              == "x.yaml:2:1: `kind` is not a field of a definition; it "
+                 "belongs to `model`");
+}
+
+CATCH_TEST_CASE("sizes", "[definition]") {
+  const auto bytes = [](const std::string& text) {
+    return valid("dataset: d\nbudget: {bytes: " + text + "}").budget.bytes;
+  };
+  CATCH_CHECK(bytes("77") == 77);
+  CATCH_CHECK(bytes("1GiB") == 1ull << 30);
+  CATCH_CHECK(bytes("512 MiB") == 512ull << 20);
+  CATCH_CHECK(bytes("0.5 KiB") == 512);
+  CATCH_CHECK(bytes("3 MB") == 3000000);
+  for (const auto* wrong : {"0", "-1", "GiB", "1 gib", "1..5 GiB", "1  GiB",
+                            "99999999999 TiB", "1.5", "0x10"}) {
+    CATCH_INFO(wrong);
+    CATCH_CHECK(
+        problems_in(std::string{"dataset: d\nbudget: {bytes: "} + wrong + "}")
+            .size()
+        == 1);
+  }
+}
+
+CATCH_TEST_CASE("overrides", "[definition]") {
+  const auto file = "dataset: d\nsampler: {fanouts: {default: [3, 3], e: [1, "
+                    "2]}}\n";
+  const auto def =
+      valid(file, {"sampler.replicas=3", "sampler.fanouts=[5,6]",
+                   "sampler.fanouts.f=[7, 8]", "train.epochs=2",
+                   "train.epochs=4", "budget.bytes=1 KiB", "name=other"});
+  CATCH_CHECK(def.sampler.replicas == 3);
+  CATCH_CHECK(def.sampler.fanouts == std::vector{5, 6});
+  CATCH_CHECK(
+      def.sampler.edge_fanouts
+      == decltype(def.sampler.edge_fanouts){{"e", {1, 2}}, {"f", {7, 8}}});
+  CATCH_CHECK(def.train.epochs == 4);
+  CATCH_CHECK(def.budget.bytes == 1024);
+  CATCH_CHECK(def.name == "other");
+  CATCH_CHECK(valid("", {"dataset=d"}).dataset == "d");
+
+  CATCH_CHECK(
+      problems_in(file,
+                  {"sampler.replicas=many", "sampler.replica=2", "epochs=3",
+                   "train", "=3", "train.=3", "train.epochs=", "train=3",
+                   "sampler.fanouts=[1", "sampler.fanouts.e=[1]"})
+      == texts{
+          "--set sampler.replicas=many: `sampler.replicas` is `many`, must be "
+          "a whole number from 1 to 64 stages",
+          "--set sampler.replica=2: `replica` is not a field of `sampler`; did "
+          "you mean `replicas`?",
+          "--set epochs=3: `epochs` is not a field of a definition; it belongs "
+          "to `train`",
+          "--set train: must be FIELD=VALUE, as in train.epochs=3",
+          "--set =3: must be FIELD=VALUE, as in train.epochs=3",
+          "--set train.=3: does not name a field",
+          "--set train.epochs=: `train.epochs` is empty, must be a whole "
+          "number from 1 to 1000000 epochs",
+          "--set train=3: `train` is `3`, must be a map with some of the keys "
+          "batch_size, epochs, max_steps, seed_order, patience",
+          "--set sampler.fanouts=[1: not valid YAML: end of sequence flow not "
+          "found",
+          "--set sampler.fanouts.e=[1]: the fanouts of `e` are for 1 hops, "
+          "those of `default` for 2",
+      });
+}
+
+CATCH_TEST_CASE("files that cannot be used", "[definition]") {
+  CATCH_CHECK(problems_in("")
+              == texts{"x.yaml:1:1: `dataset` is missing: Name of the dataset; "
+                       "--data says where it lies"});
+  CATCH_CHECK(problems_in("# nothing\n").size() == 1);
+  CATCH_CHECK(problems_in("just words")[0].starts_with(
+      "x.yaml:1:1: the definition is `just words`, must be a map"));
+  CATCH_CHECK(problems_in("dataset: d\n---\ndataset: e\n")
+              == texts{"x.yaml:1:1: more than one YAML document in the file"});
+  CATCH_CHECK(problems_in("dataset: d\nmodel: {kind: sage\n")[0].starts_with(
+      "x.yaml:"));
+  CATCH_CHECK(problems_in("dataset: &a d\nname: *a\n")
+              == texts{"x.yaml:1:10: not valid YAML: anchors are not supported "
+                       "here"});
+  CATCH_CHECK(problems_in("dataset: !!python/object d\n")
+              == texts{"x.yaml:1:10: not valid YAML: tags are not supported "
+                       "here"});
+
+  test::temp_folder folder;
+  const auto problem_of_file = [](const std::filesystem::path& file) {
+    const auto source = read_definition(file);
+    CATCH_REQUIRE(source.problems.size() == 1);
+    return source.problems[0].text;
+  };
+  CATCH_CHECK(problem_of_file(folder / "none.yaml")
+              == "cannot open the definition: No such file or directory");
+  CATCH_CHECK(problem_of_file(folder.path())
+              == "cannot read the definition: Is a directory");
+  const auto failed = test::error_of(load_definition(folder / "none.yaml"));
+  CATCH_CHECK(failed.code == ec::invalid_argument);
+
+  std::ofstream{folder / "my run.yaml"} << "dataset: d\n";
+  CATCH_CHECK(test::value_of(load_definition(folder / "my run.yaml")).value.name
+              == "my-run");
+}
+
+CATCH_TEST_CASE("all examples are valid", "[definition]") {
+  int seen = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator{GRAPHMILL_EXAMPLES}) {
+    if (entry.path().extension() != ".yaml")
+      continue;
+    ++seen;
+    CATCH_CHECK(problems_of(read_definition(entry.path())) == texts{});
+  }
+  CATCH_CHECK(seen >= 4);
+}
