@@ -1,0 +1,180 @@
+#include "pipelines/compute/fused_model.hpp"
+
+#include "pipelines/compute/activation.hpp"
+#include "pipelines/compute/gemm.hpp"
+#include "pipelines/compute/layer_norm.hpp"
+#include "pipelines/compute/parallel.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::int64_t chunk_rows = 2048;
+constexpr std::int64_t grain = 256;
+
+/// into += the sum of `width` values per piece, in the order of pieces.
+void add_pieces(const std::vector<float>& pieces, std::int64_t width,
+                std::int64_t first, std::int64_t stride, float* into) {
+  const auto count = static_cast<std::int64_t>(pieces.size()) / stride;
+  for (std::int64_t p = 0; p < count; ++p)
+    for (std::int64_t c = 0; c < width; ++c)
+      into[c] += pieces[p * stride + first + c];
+}
+
+} // namespace
+
+matrix fused_model::gradient_of(int parameter, gradient_set& out) const {
+  const auto& info = layout_.parameters[static_cast<std::size_t>(parameter)];
+  const auto columns = info.shape.back();
+  return {out.dense.data() + info.offset, info.size / columns, columns};
+}
+
+void fused_model::backward(const_matrix gradient, gradient_set& out) {
+  out.dense.resize(static_cast<std::size_t>(layout_.dense_size));
+  std::fill(out.dense.begin(), out.dense.end(), 0.0f);
+  auto& last = layers_.back().types[layout_.target];
+  last.gradient = {gradient.rows, gradient.columns, how_.pool};
+  std::copy(gradient.data, gradient.data + gradient.size(),
+            last.gradient.data());
+  const auto bias = layout_.layers.back().types[layout_.target].bias;
+  add_column_sums(gradient, 0, gradient.rows, gradient_of(bias, out).data);
+  for (int l = layout_.hops; l-- > 0;) {
+    backward_weights(l, out);
+    for (std::size_t t = 0; t < layout_.table_of.size(); ++t) {
+      const auto type = static_cast<node_type_id>(t);
+      if (layout_.layers[l].types[t].in != 0 && layout_.needs_gradient(l, type))
+        backward_input(l, type, out);
+    }
+    layers_[l] = {};
+  }
+  table_gradients(out);
+}
+
+void fused_model::backward_weights(int layer, gradient_set& out) {
+  const auto& shape = layout_.layers[layer];
+  auto& pass = layers_[layer];
+  for (std::size_t t = 0; t < shape.types.size(); ++t) {
+    if (shape.types[t].self == absent)
+      continue;
+    const auto rows = output_rows(layer, static_cast<node_type_id>(t));
+    multiply_tn(pass.types[t].input.slice(0, rows),
+                pass.types[t].gradient.view(), 1,
+                gradient_of(shape.types[t].self, out));
+  }
+  for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
+    if (!pass.relations[r])
+      continue;
+    const auto& relation = layout_.relations[r];
+    pass.relations[r]->backward(
+        pass.types[relation.destination].gradient.view(),
+        layout_.needs_gradient(layer, relation.source),
+        gradient_of(shape.weights[r], out));
+  }
+}
+
+void fused_model::backward_input(int layer, node_type_id type,
+                                 gradient_set& out) {
+  const auto& shape = layout_.layers[layer].types[type];
+  auto& pass = layers_[layer];
+  const auto rows = input_rows(layer, type);
+  auto& owner = layer > 0 ? layers_[layer - 1].types[type].gradient
+                          : input_gradients_[type];
+  owner = {rows, shape.in, how_.pool};
+  const auto gradient = owner.view();
+  const auto self_rows = shape.self == absent ? 0 : output_rows(layer, type);
+  for (std::int64_t begin = 0; begin < rows; begin += chunk_rows) {
+    const auto end = std::min(rows, begin + chunk_rows);
+    auto filled = std::clamp(self_rows, begin, end);
+    if (filled > begin)
+      multiply_nt(pass.types[type].gradient.view().slice(begin, filled),
+                  parameters_.at(layout_, shape.self), 0,
+                  gradient.slice(begin, filled));
+    for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
+      if (!pass.relations[r] || layout_.relations[r].source != type)
+        continue;
+      pass.relations[r]->add_input_gradient(begin, end, filled,
+                                            gradient.slice(begin, end));
+      filled = end;
+    }
+    if (filled < end)
+      std::memset(gradient.row(filled), 0,
+                  static_cast<std::size_t>((end - filled) * shape.in)
+                      * sizeof(float));
+    finish_gradient(layer, type, begin, end, gradient, out);
+  }
+}
+
+/// From the gradient of what enters `layer` to that of what the layer before
+/// it computed ahead of norm, activation and dropout; and that one's biases.
+void fused_model::finish_gradient(int layer, node_type_id type,
+                                  std::int64_t begin, std::int64_t end,
+                                  matrix gradient, gradient_set& out) {
+  const auto input = layers_[layer].types[type].input;
+  const auto scale = dropout_scale(layer, type);
+  if (layer == 0) {
+    if (dropout_of(0, type).threshold != 0)
+      activate_backward(input, activation::none, scale, begin, end, gradient);
+    return;
+  }
+  const auto& before = layout_.layers[layer - 1];
+  const auto& shape = before.types[type];
+  const auto& pass = layers_[layer - 1].types[type];
+  const auto width = gradient.columns;
+  const auto normed = shape.norm_gain != absent;
+  const auto pieces = (end - begin + grain - 1) / grain;
+  const auto stride = 3 * width; // Bias, gain, shift.
+  std::vector<float> sums(static_cast<std::size_t>(pieces * stride));
+  layer_norm norm;
+  if (normed)
+    norm.gain = parameters_.at(layout_, shape.norm_gain).data;
+  parallel_pieces(how_.threads, end - begin, grain,
+                  [&](std::int64_t piece, std::int64_t from, std::int64_t to) {
+                    auto* sum = sums.data() + piece * stride;
+                    activate_backward(input, before.after, scale, begin + from,
+                                      begin + to, gradient);
+                    if (normed)
+                      normalise_backward(norm, pass.normalised.view(),
+                                         pass.inverse_deviation.data(),
+                                         begin + from, begin + to, gradient,
+                                         sum + width, sum + 2 * width);
+                    add_column_sums(gradient, begin + from, begin + to, sum);
+                  });
+  add_pieces(sums, width, 0, stride, gradient_of(shape.bias, out).data);
+  if (!normed)
+    return;
+  add_pieces(sums, width, width, stride,
+             gradient_of(shape.norm_gain, out).data);
+  add_pieces(sums, width, 2 * width, stride,
+             gradient_of(shape.norm_shift, out).data);
+}
+
+void fused_model::table_gradients(gradient_set& out) {
+  out.tables.clear();
+  for (const auto& table : layout_.tables) {
+    auto& sparse = out.tables.emplace_back();
+    if (layout_.layers.front().types[table.type].in == 0)
+      continue; // No layer reads it.
+    const auto& ids = batch_.data.embedding_rows[table.type];
+    const auto gradient = input_gradients_[table.type].view();
+    std::vector<std::int64_t> order(static_cast<std::size_t>(gradient.rows));
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&ids](auto a, auto b) {
+      return ids[static_cast<std::size_t>(a)]
+             < ids[static_cast<std::size_t>(b)];
+    });
+    sparse.rows.reserve(order.size());
+    sparse.values.resize(order.size() * static_cast<std::size_t>(table.width));
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      sparse.rows.push_back(ids[static_cast<std::size_t>(order[k])]);
+      std::memcpy(sparse.values.data() + k * table.width,
+                  gradient.row(order[k]),
+                  static_cast<std::size_t>(table.width) * sizeof(float));
+    }
+  }
+}
+
+} // namespace graphmill

@@ -1,0 +1,63 @@
+#include "pipelines/replica.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+using sparse = gradient_set::sparse;
+
+/// Merges two ascending lists of rows; rows in both are added.
+sparse merge(const sparse& a, const sparse& b, std::size_t width) {
+  sparse out;
+  out.rows.reserve(a.rows.size() + b.rows.size());
+  out.values.reserve(a.values.size() + b.values.size());
+  const auto take = [&out, width](const sparse& from, std::size_t i) {
+    out.rows.push_back(from.rows[i]);
+    out.values.append({from.values.data() + i * width, width});
+  };
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.rows.size() || j < b.rows.size()) {
+    const auto only_a =
+        j == b.rows.size() || (i < a.rows.size() && a.rows[i] < b.rows[j]);
+    const auto only_b =
+        !only_a && (i == a.rows.size() || b.rows[j] < a.rows[i]);
+    if (only_b) {
+      take(b, j++);
+      continue;
+    }
+    take(a, i++);
+    if (only_a)
+      continue;
+    auto* sum = out.values.end() - width;
+    for (std::size_t c = 0; c < width; ++c)
+      sum[c] += b.values[j * width + c];
+    ++j;
+  }
+  return out;
+}
+
+} // namespace
+
+void add(gradient_set& into, const gradient_set& from) {
+  for (std::size_t i = 0; i < into.dense.size(); ++i)
+    into.dense[i] += from.dense[i];
+  for (std::size_t t = 0; t < into.tables.size(); ++t) {
+    const auto& other = from.tables[t];
+    if (other.rows.empty())
+      continue;
+    const auto width = other.values.size() / other.rows.size();
+    into.tables[t] = merge(into.tables[t], other, width);
+  }
+}
+
+batch_metrics& batch_metrics::operator+=(const batch_metrics& other) {
+  loss_sum += other.loss_sum;
+  correct += other.correct;
+  seeds += other.seeds;
+  return *this;
+}
+
+} // namespace graphmill

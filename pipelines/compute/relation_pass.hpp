@@ -1,0 +1,91 @@
+#pragma once
+
+#include "messages/buffer.hpp"
+#include "messages/ids.hpp"
+#include "pipelines/batch.hpp"
+#include "pipelines/compute/gather_sum.hpp"
+#include "pipelines/compute/matrix.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace graphmill {
+
+/// What a relation's sums are multiplied by, the same in all layers of a batch:
+///
+///   m[i] = row[i] * sum over sampled j of column[j] * h[j]  +  self[i] * h[i]
+struct relation_scales {
+  pod_vector<float> row;    ///< [destinations]
+  pod_vector<float> column; ///< [sources]; empty: all one.
+  pod_vector<float> self;   ///< [destinations]; empty: no such term.
+};
+
+/// Mean over the sampled in-neighbours, zero if there are none.
+relation_scales mean_scales(const csr& edges, std::int64_t rows);
+
+/// Symmetric normalisation with self-loops (Kipf and Welling, ICLR'17) by the
+/// in-degrees d of the full graph: neighbours weigh 1 / sqrt((d_i + 1) (d_j +
+/// 1)), times d_i / k_i if only k_i of d_i were sampled (unbiased, and exact
+/// with all of them); the node itself weighs 1 / (d_i + 1).
+relation_scales symmetric_scales(const csr& edges, std::int64_t rows,
+                                 const pod_vector<std::int32_t>& degrees);
+
+/// The messages of one relation in one layer of one step, y += m(h) W, and
+/// their gradients. Three ways, chosen by their cost: sum, then transform all
+/// rows; sum, then transform only the rows that have in-edges; transform all
+/// sources, then sum (sums are linear). No way makes a row per edge.
+class relation_pass {
+public:
+  struct setting {
+    const csr* forward = nullptr;
+    const csr* transposed = nullptr; ///< Null: there is no backward.
+    const relation_scales* scales = nullptr;
+    std::int64_t rows = 0; ///< Destinations of this layer.
+    const_matrix input;    ///< h of the source type.
+    const_matrix weight;
+    unsigned threads = 1;
+    std::shared_ptr<buffer_pool> pool;
+  };
+
+  explicit relation_pass(const setting& what);
+
+  /// y = beta y + rows [begin, end) of m(h) W; beta is 0 or 1. Rows are to be
+  /// asked for in order and once, for the sums are made on the way and kept.
+  void add_output(std::int64_t begin, std::int64_t end, float beta, matrix y);
+
+  /// Adds the gradient of the weight. With `input_gradient`, prepares for
+  /// `add_input_gradient`. @param gradient Of y, all rows.
+  void backward(const_matrix gradient, bool input_gradient,
+                matrix weight_gradient);
+
+  /// Adds rows [begin, end) of the gradient of h to `x` (the same rows), of
+  /// which those below `filled` hold something so far; afterwards all do.
+  void add_input_gradient(std::int64_t begin, std::int64_t end,
+                          std::int64_t filled, matrix x);
+
+private:
+  enum class way { sum_all, sum_some, transform_first };
+
+  void choose();
+  void keep_rows_with_edges(std::int64_t count);
+  void sum(const_matrix x, std::int64_t begin, std::int64_t end, bool add,
+           matrix out) const;
+  void transposed_sum(const_matrix x, std::int64_t begin, std::int64_t end,
+                      std::int64_t filled, matrix out) const;
+  void scatter_rows(std::int64_t begin, std::int64_t end, float beta, matrix y);
+  void compact_backward(const_matrix gradient, bool input_gradient,
+                        matrix weight_gradient);
+
+  setting set_;
+  way way_ = way::sum_all;
+  owned_matrix sums_;                 ///< m(h), of all or of the kept rows.
+  owned_matrix transformed_;          ///< h W.
+  owned_matrix upstream_;             ///< Gradient of the sums, or of h W.
+  const_matrix gradient_;             ///< Of y.
+  pod_vector<local_id> kept_;         ///< sum_some: rows with in-edges.
+  pod_vector<std::int64_t> indptr_;   ///< sum_some: of the kept rows.
+  pod_vector<float> scales_;          ///< sum_some: row scales of kept rows.
+  pod_vector<local_id> back_columns_; ///< sum_some: transposed, as kept rows.
+};
+
+} // namespace graphmill

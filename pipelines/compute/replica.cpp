@@ -1,0 +1,202 @@
+#include "pipelines/replica.hpp"
+
+#include "pipelines/compute/cross_entropy.hpp"
+#include "pipelines/compute/fused_model.hpp"
+#include "pipelines/compute/model_layout.hpp"
+#include "pipelines/compute/optimizer.hpp"
+#include "pipelines/compute/parameters.hpp"
+
+#include <exception>
+#include <optional>
+
+namespace graphmill {
+
+namespace {
+
+/// Runs `f`, turning what libtorch or an allocation throws into an error.
+template <class F>
+auto guarded(const char* what, const F& f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return fail(ec::out_of_memory,
+                "no memory left to {}; use a smaller "
+                "train.batch_size or sampler.fanouts",
+                what);
+  } catch (const std::exception& e) {
+    return fail(ec::internal, "cannot {}: {}", what, e.what());
+  }
+}
+
+} // namespace
+
+struct replica::impl {
+  model_layout layout;
+  parameter_store parameters;
+  optimizer steps;
+  std::optional<parameter_store> best;
+  unsigned threads;
+  std::shared_ptr<buffer_pool> pool;
+
+  impl(model_layout shape, const definition& def)
+      : layout(std::move(shape)),
+        parameters(initial_parameters(layout, def.seed)),
+        steps(def.optimizer, layout), threads(def.trainer.threads),
+        pool(buffer_pool::make(std::size_t{1} << 32)) {}
+
+  std::int64_t seeds(const minibatch& batch) const {
+    return batch.data.graph.nodes[layout.target].found.front();
+  }
+
+  result<void> check(const minibatch& batch, bool training) const;
+  void zero(gradient_set& out) const;
+};
+
+/// A batch comes from our own assembly; what is checked are the sizes that
+/// kernels would otherwise trust.
+result<void> replica::impl::check(const minibatch& batch, bool training) const {
+  const auto& graph = batch.data.graph;
+  const auto& first = layout.layers.front();
+  if (graph.hops != layout.hops || graph.nodes.size() != first.types.size()
+      || batch.relations.size() != layout.relations.size())
+    return fail(ec::internal,
+                "a batch of {} hops, {} node types and {} relations does not "
+                "fit a model of {}, {} and {}",
+                graph.hops, graph.nodes.size(), batch.relations.size(),
+                layout.hops, first.types.size(), layout.relations.size());
+  for (std::size_t t = 0; t < first.types.size(); ++t) {
+    const auto rows = static_cast<std::size_t>(graph.nodes[t].found.back());
+    const auto& type = first.types[t];
+    if (type.in == 0)
+      continue;
+    const auto have = layout.table_of[t] == absent
+                          ? batch.data.features[t].size()
+                          : batch.data.embedding_rows[t].size();
+    const auto want = layout.table_of[t] == absent
+                          ? rows * static_cast<std::size_t>(type.in)
+                          : rows;
+    if (have != want)
+      return fail(ec::internal,
+                  "a batch brings {} values of node type {}, the model reads "
+                  "{}",
+                  have, t, want);
+    if (layout.kind == model_kind::gcn && batch.data.degrees[t].size() != rows)
+      return fail(ec::internal, "a batch for GCN has no in-degrees");
+  }
+  const auto& labels = batch.data.labels;
+  if (labels.size() != static_cast<std::size_t>(seeds(batch)))
+    return fail(ec::internal, "a batch has {} seeds and {} labels",
+                seeds(batch), labels.size());
+  for (auto label : labels)
+    if (label < -1 || label >= layout.classes)
+      return fail(ec::invalid_data, "a seed has label {}; there are {} classes",
+                  label, layout.classes);
+  if (training && batch.global_seeds < 1 && seeds(batch) > 0)
+    return fail(ec::internal, "a training batch does not say how many seeds "
+                              "its step has");
+  return ok();
+}
+
+void replica::impl::zero(gradient_set& out) const {
+  out.dense.resize(static_cast<std::size_t>(layout.dense_size));
+  std::fill(out.dense.begin(), out.dense.end(), 0.0f);
+  out.tables.clear();
+  out.tables.resize(layout.tables.size());
+}
+
+replica::replica() = default;
+replica::~replica() = default;
+
+result<std::unique_ptr<replica>> replica::create(const definition& def,
+                                                 const dataset_info& info) {
+  return guarded("build the model", [&]() -> result<std::unique_ptr<replica>> {
+    TRY(auto layout, make_layout(def, info));
+    std::unique_ptr<replica> out{new replica};
+    out->impl_ = std::make_unique<impl>(std::move(layout), def);
+    return out;
+  });
+}
+
+result<batch_metrics> replica::compute_gradients(const minibatch& batch,
+                                                 std::uint64_t key,
+                                                 gradient_set& out) {
+  TRYV(impl_->check(batch, true));
+  return guarded("compute gradients", [&]() -> result<batch_metrics> {
+    if (impl_->seeds(batch) == 0) {
+      impl_->zero(out);
+      return batch_metrics{};
+    }
+    fused_model model{impl_->layout,
+                      impl_->parameters,
+                      batch,
+                      {.threads = impl_->threads,
+                       .training = true,
+                       .key = key,
+                       .pool = impl_->pool}};
+    const auto logits = model.forward();
+    owned_matrix gradient{logits.rows, logits.columns, impl_->pool};
+    const auto metrics = cross_entropy(
+        logits, batch.data.labels.span(),
+        1 / static_cast<double>(batch.global_seeds), gradient.view());
+    model.backward(gradient.view(), out);
+    return metrics;
+  });
+}
+
+result<void> replica::apply(const gradient_set& gradients,
+                            double learning_rate) {
+  const auto& layout = impl_->layout;
+  if (gradients.dense.size() != static_cast<std::size_t>(layout.dense_size)
+      || gradients.tables.size() != layout.tables.size())
+    return fail(ec::internal,
+                "gradients of {} parameters do not fit a model of {}",
+                gradients.dense.size(), layout.dense_size);
+  impl_->steps.apply(gradients, learning_rate, impl_->parameters);
+  return ok();
+}
+
+result<batch_metrics> replica::evaluate(const minibatch& batch,
+                                        batch_output* output) {
+  TRYV(impl_->check(batch, false));
+  return guarded("evaluate", [&]() -> result<batch_metrics> {
+    fused_model model{impl_->layout,
+                      impl_->parameters,
+                      batch,
+                      {.threads = impl_->threads, .pool = impl_->pool}};
+    const auto logits = model.forward();
+    if (output != nullptr) {
+      argmax(logits, output->predictions);
+      const auto rows = model.last_input();
+      output->embedding_width = rows.columns;
+      output->embeddings.assign(rows.data, rows.data + rows.size());
+    }
+    return cross_entropy(logits, batch.data.labels.span(), 1, {});
+  });
+}
+
+std::vector<named_tensor> replica::parameters() const {
+  return to_tensors(impl_->layout, impl_->parameters);
+}
+
+result<void> replica::load(const std::vector<named_tensor>& tensors) {
+  return from_tensors(impl_->layout, tensors, impl_->parameters);
+}
+
+void replica::keep_best() {
+  impl_->best = copy_of(impl_->parameters);
+}
+
+void replica::restore_best() {
+  if (impl_->best)
+    impl_->parameters = copy_of(*impl_->best);
+}
+
+std::string replica::digest() const {
+  return digest_of(impl_->layout, impl_->parameters);
+}
+
+std::int64_t replica::parameter_count() const {
+  return impl_->layout.parameter_count();
+}
+
+} // namespace graphmill
