@@ -9,6 +9,7 @@ namespace {
 /// Every command, in the order in which help lists them.
 const std::vector<graphmill::register_command> commands{
     graphmill::add_import_command,
+    graphmill::add_inspect_command,
 };
 
 int exit_code(const graphmill::error& what) {

@@ -1,0 +1,94 @@
+#include "partition/inspect.hpp"
+#include "actors/commands/cli.hpp"
+#include "actors/commands/inspect_report.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct inspect_arguments {
+  fs::path folder;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// Opens a dataset, or all parts of a partitioned one.
+result<std::vector<dataset>> open_all(const fs::path& folder) {
+  std::vector<dataset> opened;
+  std::error_code failed;
+  if (!fs::exists(folder / "partitions.json", failed)) {
+    TRY(auto data, dataset::open(folder));
+    opened.push_back(std::move(data));
+    return opened;
+  }
+  for (auto p = 0; p == 0 || fs::exists(folder / fmt::format("part-{}", p));
+       ++p) {
+    TRY(auto part, dataset::open(folder / fmt::format("part-{}", p)));
+    opened.push_back(std::move(part));
+    if (opened.back().info().node_types.size()
+            != opened.front().info().node_types.size()
+        || opened.back().info().edge_types.size()
+               != opened.front().info().edge_types.size())
+      return fail(ec::invalid_data,
+                  "{}: part {} has other types than part 0; partition again",
+                  folder.string(), p);
+  }
+  return opened;
+}
+
+/// Nodes per type over all parts.
+std::vector<std::int64_t> whole_counts(const std::vector<dataset>& parts) {
+  std::vector<std::int64_t> counts(parts.front().info().node_types.size());
+  for (const auto& part : parts)
+    for (std::size_t t = 0; t < counts.size(); ++t)
+      counts[t] += part.info().node_types[t].count;
+  return counts;
+}
+
+result<int> run_inspect(const inspect_arguments& given) {
+  const auto on_progress = show_progress(given.quiet || given.json);
+  TRY(const auto opened, open_all(given.folder));
+  std::error_code failed;
+  const auto partitioned = fs::exists(given.folder / "partitions.json", failed);
+  inspect_options options;
+  if (partitioned)
+    options.whole_counts = whole_counts(opened);
+  auto sound = true;
+  std::vector<inspected> found;
+  for (const auto& data : opened) {
+    TRY(auto one, inspect_dataset(data, options, on_progress));
+    sound = sound && one.broken.empty();
+    found.push_back({data, std::move(one)});
+  }
+  if (on_progress)
+    on_progress({.phase = "done"});
+  if (given.json)
+    fmt::print("{}\n", inspection_json(found, partitioned));
+  else
+    fmt::print("{}", inspection_text(found, partitioned));
+  return sound ? 0 : 1;
+}
+
+} // namespace
+
+void add_inspect_command(command_line& cli) {
+  auto* app = cli.app.add_subcommand(
+      "inspect", "Shows what is in a dataset and looks for damage in it");
+  auto given = std::make_shared<inspect_arguments>();
+  app->add_option("DATASET", given->folder,
+                  "Folder of a dataset, or of a partitioned one")
+      ->required();
+  app->add_flag("--json", given->json, "Print one line of JSON");
+  app->add_flag("--quiet", given->quiet, "Show no progress");
+  app->footer("Reads every array. Exits with 1 if anything is broken.");
+  app->callback(
+      [&cli, given] { cli.run = [given] { return run_inspect(*given); }; });
+}
+
+} // namespace graphmill
