@@ -1,0 +1,136 @@
+#include "pipelines/dataset_search.hpp"
+#include "pipelines/validation.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+using namespace graphmill;
+
+namespace {
+
+using texts = std::vector<std::string>;
+
+/// movie (labelled, the target) and actor; "plays" from actor to movie, and
+/// "has" back.
+dataset_info typed_info() {
+  dataset_info info;
+  info.name = "films";
+  info.node_types.resize(2);
+  info.node_types[0].name = "movie";
+  info.node_types[0].count = 100;
+  info.node_types[0].class_count = 3;
+  info.node_types[0].split_counts = {10, 0, 5};
+  info.node_types[1].name = "actor";
+  info.node_types[1].count = 50;
+  info.edge_types.resize(2);
+  info.edge_types[0] = {1, "plays", 0, 200, 10, dtype::int32};
+  info.edge_types[1] = {0, "has", 1, 200, 10, dtype::int32};
+  return info;
+}
+
+definition_source source_of(std::string_view text) {
+  auto source = parse_definition(text, "x.yaml");
+  CATCH_REQUIRE(source.problems.empty());
+  return source;
+}
+
+texts problems_of(std::string_view text, const dataset_info& info) {
+  texts out;
+  for (const auto& what : problems_with(source_of(text), info))
+    out.push_back(to_string(what));
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a definition against its dataset",
+                "[definition][validation]") {
+  auto info = typed_info();
+  CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn}}", info)
+              == texts{});
+  CATCH_CHECK(problems_of(R"(dataset: film
+sampler:
+  fanouts:
+    default: [5, 5]
+    play: [1, 1]
+    actor__plays__movie: [2, 2]
+    plays: [3, 3]
+model:
+  kind: gcn
+train:
+  patience: 2
+)",
+                          info)
+              == texts{
+                  "x.yaml:1:10: `dataset` is `film`, but the data at hand are "
+                  "`films`",
+                  "x.yaml:5:11: `films` has no edge type `play`; did you mean "
+                  "`plays`?",
+                  "x.yaml:7:12: `actor__plays__movie` and `plays` name the "
+                  "same edge type",
+                  "x.yaml:9:9: this kind of model knows a single node type, "
+                  "and `films` has 2 (movie, actor); use `kind: rgcn`",
+                  "x.yaml:11:13: `train.patience` needs validation seeds, and "
+                  "`films` has none; leave it out",
+              });
+  info.node_types[0].split_counts = {};
+  CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn}}", info)
+              == texts{"x.yaml:1:11: `films` has no training seeds"});
+  info.node_types[0].class_count = 0;
+  CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn}}", info)
+              == texts{"x.yaml:1:11: nodes of type `movie` of `films` have no "
+                       "labels to learn"});
+  const auto failed = test::error_of(
+      check_against(source_of("{dataset: films, name: n}").value, info));
+  CATCH_CHECK(failed.code == ec::invalid_argument);
+}
+
+CATCH_TEST_CASE("fanouts are resolved per hop and edge type",
+                "[definition][validation]") {
+  using hops = std::vector<std::vector<std::int32_t>>;
+  const auto info = typed_info();
+  auto def = source_of("{dataset: films, sampler: {replace: true, fanouts: "
+                       "{default: [5, 6], has: [0, 7]}}}")
+                 .value;
+  const auto train = test::value_of(resolve_fanouts(def, info));
+  CATCH_CHECK(train.fanouts == hops{{5, 0}, {6, 7}});
+  CATCH_CHECK(train.replace);
+  CATCH_CHECK(test::value_of(resolve_evaluation_fanouts(def, info)).fanouts
+              == train.fanouts);
+  def.evaluate.neighbours = neighbour_use::all;
+  const auto all = test::value_of(resolve_evaluation_fanouts(def, info));
+  CATCH_CHECK(all.fanouts == hops{{-1, 0}, {-1, -1}});
+  CATCH_CHECK_FALSE(all.replace);
+
+  def.sampler.edge_fanouts["hsa"] = {1, 1};
+  CATCH_CHECK(test::error_of(resolve_fanouts(def, info)).message
+              == "`films` has no edge type `hsa`; did you mean `has`?");
+  def.sampler.edge_fanouts = {{"has", {1}}};
+  CATCH_CHECK_FALSE(resolve_fanouts(def, info));
+}
+
+CATCH_TEST_CASE("a dataset is found", "[definition][validation]") {
+  namespace fs = std::filesystem;
+  test::temp_folder folder;
+  definition def;
+  def.dataset = "films";
+  const auto films = folder / "films";
+  CATCH_CHECK(test::error_of(find_dataset(def, folder / "none")).message
+              == "--data: there is no folder " + (folder / "none").string());
+  CATCH_CHECK(test::error_of(find_dataset(def, folder.path())).code
+              == ec::not_found);
+  fs::create_directory(films);
+  CATCH_CHECK_FALSE(find_dataset(def, folder.path()));
+  std::ofstream{films / "partitions.json"} << "{}";
+  CATCH_CHECK(test::value_of(find_dataset(def, folder.path())) == films);
+  CATCH_CHECK(test::value_of(find_dataset(def, films)) == films);
+  def.dataset = "none-of-that-name";
+  const auto failed = test::error_of(find_dataset(def, ""));
+  CATCH_CHECK(failed.message
+              == "the dataset `none-of-that-name` is not at "
+                 "data/none-of-that-name; say where it lies with --data, or "
+                 "import it (graphmill import --help)");
+}
