@@ -10,6 +10,7 @@ namespace {
 const std::vector<graphmill::register_command> commands{
     graphmill::add_import_command,
     graphmill::add_inspect_command,
+    graphmill::add_partition_command,
 };
 
 int exit_code(const graphmill::error& what) {

@@ -14,8 +14,9 @@ enum class purpose : std::uint8_t {
   test,
   dropout,
   initialisation,
-  split,    ///< Assignment of nodes to splits by importers.
-  generate, ///< The R-MAT generator and its planted labels.
+  split,     ///< Assignment of nodes to splits by importers.
+  generate,  ///< The R-MAT generator and its planted labels.
+  partition, ///< Dealing of nodes to parts.
 };
 
 /// Finaliser of MurmurHash3 (Appleby) in the variant of SplitMix64 (Steele et

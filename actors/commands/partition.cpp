@@ -1,0 +1,157 @@
+#include "actors/commands/cli.hpp"
+#include "partition/partition_dataset.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct partition_arguments {
+  std::string dataset;
+  part_id parts = 2;
+  std::string method = "metis";
+  std::string out;
+  std::uint64_t seed = 0;
+  double memory_gib = 0;
+  bool json = false;
+};
+
+/// Turns the first Ctrl-C into a flag; the second one ends the process. The
+/// flag is the only state that a signal handler can reach.
+class interrupt_flag {
+public:
+  interrupt_flag() {
+    raised().store(false);
+    struct sigaction action {};
+    action.sa_handler = [](int) { raised().store(true); };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGINT, &action, &before_);
+  }
+  ~interrupt_flag() { sigaction(SIGINT, &before_, nullptr); }
+  interrupt_flag(const interrupt_flag&) = delete;
+  interrupt_flag& operator=(const interrupt_flag&) = delete;
+
+  static std::atomic<bool>& raised() {
+    static std::atomic<bool> flag{false};
+    static_assert(std::atomic<bool>::is_always_lock_free);
+    return flag;
+  }
+
+private:
+  struct sigaction before_ {};
+};
+
+fs::path folder_for(const partition_arguments& given) {
+  if (!given.out.empty())
+    return given.out;
+  auto dataset = fs::path{given.dataset}.lexically_normal();
+  if (!dataset.has_filename())
+    dataset = dataset.parent_path();
+  if (dataset.empty() || dataset == "." || dataset.filename() == "..")
+    dataset = fs::weakly_canonical(dataset);
+  return dataset.parent_path()
+         / fmt::format("{}-parts-{}", dataset.filename().string(), given.parts);
+}
+
+/// Resident, mapped files included. METIS's process shares the graph with this
+/// one, and its own figure counts what it shares: so the larger, not the sum.
+std::uint64_t peak_memory(const partition_report& report) {
+  rusage self{};
+  getrusage(RUSAGE_SELF, &self);
+  return std::max(static_cast<std::uint64_t>(self.ru_maxrss) << 10,
+                  report.metis_memory_bytes);
+}
+
+result<int> run_partition(const partition_arguments& given) {
+  const auto start = std::chrono::steady_clock::now();
+  const interrupt_flag interrupted;
+  TRY(const auto data, dataset::open(given.dataset));
+  const partition_options options{
+      .parts = given.parts,
+      .method = method_of(given.method).value_or(partition_method::metis),
+      .seed = given.seed,
+      .metis_memory_bytes =
+          static_cast<std::uint64_t>(given.memory_gib * 1024 * 1024 * 1024),
+      .on_progress = show_progress(false),
+      .stop = &interrupt_flag::raised()};
+  const auto folder = folder_for(given);
+  const auto estimate = estimate_partition(data.info(), options);
+  fmt::print(stderr,
+             "partition {} in {} by {} into {}\nestimate: {} of memory, {} on "
+             "disk, {:.0f} s\n",
+             given.dataset, given.parts, given.method, folder.string(),
+             bytes_text(estimate.memory_bytes), bytes_text(estimate.disk_bytes),
+             std::max(1.0, estimate.seconds));
+  TRY(const auto done, prepare_partitions(data, options, folder));
+  const std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - start;
+  if (given.json) {
+    auto line = to_json(done.report);
+    line["folder"] = folder.string();
+    line["built"] = done.built;
+    line["seconds"] = seconds.count();
+    line["peak_memory_bytes"] = peak_memory(done.report);
+    line["estimate"] = {{"seconds", estimate.seconds},
+                        {"memory_bytes", estimate.memory_bytes},
+                        {"disk_bytes", estimate.disk_bytes}};
+    fmt::print("{}\n", line.dump());
+    return 0;
+  }
+  fmt::print("{}{} {}\n", to_text(done.report),
+             done.built ? "wrote" : "already there:", folder.string());
+  if (done.built)
+    fmt::print("took {:.1f} s and {} of memory\n", seconds.count(),
+               bytes_text(peak_memory(done.report)));
+  return 0;
+}
+
+} // namespace
+
+void add_partition_command(command_line& cli) {
+  auto given = std::make_shared<partition_arguments>();
+  auto* command = cli.app.add_subcommand(
+      "partition", "Cut a dataset into parts, balanced in nodes of each type, "
+                   "training seeds and in-edges.");
+  command->add_option("dataset", given->dataset, "Folder of the dataset")
+      ->required();
+  command->add_option("--parts", given->parts, "How many parts to make")
+      ->required()
+      ->check(CLI::Range(part_id{1}, most_parts));
+  command
+      ->add_option("--method", given->method,
+                   "metis: fewest cut edges, needs memory for the whole graph; "
+                   "ldg: one pass, needs memory for the nodes only; random: "
+                   "balanced, regardless of edges")
+      ->check(CLI::IsMember({"metis", "ldg", "random"}))
+      ->capture_default_str();
+  command->add_option("--out", given->out,
+                      "Folder to write; DATASET-parts-N if not given");
+  command
+      ->add_option("--seed", given->seed,
+                   "Same dataset, options and seed: same parts")
+      ->capture_default_str();
+  command
+      ->add_option("--metis-memory", given->memory_gib,
+                   "GiB that METIS may allocate; 0: no limit")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag("--json", given->json,
+                    "Print the report as one line of JSON");
+  command->callback(
+      [&cli, given] { cli.run = [given] { return run_partition(*given); }; });
+}
+
+} // namespace graphmill

@@ -1,0 +1,135 @@
+#include "partition/partitioners/assign.hpp"
+
+#include "partition/partitioners/adjacency.hpp"
+#include "partition/partitioners/ldg.hpp"
+#include "partition/partitioners/metis.hpp"
+#include "partition/partitioners/random_parts.hpp"
+#include "partition/partitioners/rebalance.hpp"
+
+#include <array>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::array<std::pair<partition_method, std::string_view>, 3> methods{
+    {{partition_method::metis, "metis"},
+     {partition_method::ldg, "ldg"},
+     {partition_method::random, "random"}}};
+
+/// Vertices between two calls of the monitor.
+constexpr vertex_id tell_interval = 4096;
+
+/// One assignment in the making.
+struct work {
+  const graph_view& graph;
+  const vertex_loads& loads;
+  const assign_options& options;
+  monitor& watch;
+  assigned_parts out;
+
+  result<void> place(const neighbour_lists& neighbours) {
+    out.assignment =
+        partition_by_ldg(neighbours, loads, options.parts, [this](vertex_id v) {
+          return v % tell_interval != 0
+                 || watch.tell("place nodes", static_cast<std::uint64_t>(v),
+                               static_cast<std::uint64_t>(loads.size()));
+        });
+    return watch.check();
+  }
+
+  result<void> balance(const neighbour_lists& neighbours) {
+    part_loads held{loads, options.parts, out.assignment};
+    const auto moves =
+        rebalance(neighbours, loads, held, out.assignment,
+                  [this] { return watch.tell("balance parts", 0); });
+    if (moves != 0)
+      out.notes.push_back(
+          fmt::format("{} nodes were moved to balance the parts", moves));
+    return watch.check();
+  }
+
+  result<void> by_random() {
+    watch.tell("deal out nodes", 0);
+    out.assignment = partition_by_hash(loads, options.parts, options.seed);
+    return balance(
+        [](vertex_id, std::vector<neighbour>& lists) { lists.clear(); });
+  }
+
+  result<void> by_ldg() {
+    const auto neighbours = graph.in_neighbours();
+    TRYV(place(neighbours));
+    return balance(neighbours);
+  }
+
+  result<void> by_metis() {
+    TRY(const auto symmetric, build_adjacency(graph, watch));
+    const auto neighbours = neighbours_of(symmetric);
+    const auto constraints = metis_constraints(loads, options.parts);
+    const auto is_small = loads.size() < least_units_per_part * options.parts;
+    if (is_small || constraints.empty() || symmetric.entries() == 0) {
+      out.notes.push_back("the graph is too small for METIS: nodes were placed "
+                          "one by one beside their neighbours");
+      TRYV(place(neighbours));
+      return balance(neighbours);
+    }
+    note_dealt(constraints);
+    TRY(auto found,
+        partition_by_metis(
+            symmetric, loads, constraints,
+            {.parts = options.parts,
+             .seed = options.seed,
+             .memory_bytes = options.metis_memory_bytes,
+             .on_wait = [this](double) { return watch.tell("METIS", 0); }}));
+    out.assignment = std::move(found.assignment);
+    out.child_memory_bytes = found.peak_memory_bytes;
+    return balance(neighbours);
+  }
+
+  void note_dealt(const std::vector<int>& constraints) {
+    for (int c = 0; c < loads.constraints(); ++c) {
+      if (std::find(constraints.begin(), constraints.end(), c)
+              != constraints.end()
+          || loads.total(c) == 0)
+        continue;
+      out.dealt.push_back(c);
+      out.notes.push_back(
+          fmt::format("{}: {} in {} parts are too few for METIS and were dealt "
+                      "out afterwards",
+                      loads.constraint_name(c), loads.total(c), options.parts));
+    }
+  }
+};
+
+} // namespace
+
+std::string_view to_string(partition_method method) {
+  return methods[static_cast<std::size_t>(method)].second;
+}
+
+std::optional<partition_method> method_of(std::string_view name) {
+  for (const auto& [method, known] : methods)
+    if (known == name)
+      return method;
+  return std::nullopt;
+}
+
+result<assigned_parts> assign_parts(const graph_view& graph,
+                                    const vertex_loads& loads,
+                                    const assign_options& options,
+                                    monitor& watch) {
+  work todo{graph, loads, options, watch, {}};
+  if (options.parts == 1) {
+    todo.out.assignment.resize(loads.size());
+  } else if (options.method == partition_method::random) {
+    TRYV(todo.by_random());
+  } else if (options.method == partition_method::ldg) {
+    TRYV(todo.by_ldg());
+  } else {
+    TRYV(todo.by_metis());
+  }
+  return std::move(todo.out);
+}
+
+} // namespace graphmill

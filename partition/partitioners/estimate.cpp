@@ -1,0 +1,60 @@
+#include "partition/partition_dataset.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+/// Bytes and operations of a dataset, as far as `dataset.json` tells them.
+struct totals {
+  double nodes = 0;
+  double edges = 0;
+  double feature_bytes = 0;
+  double edge_rows = 0; ///< Destinations, and sources, over edge types.
+};
+
+totals totals_of(const dataset_info& info) {
+  totals sum;
+  for (const auto& type : info.node_types) {
+    const auto count = static_cast<double>(type.count);
+    sum.nodes += count;
+    sum.feature_bytes += count * static_cast<double>(type.feature_width)
+                         * static_cast<double>(size_of(type.feature_type));
+  }
+  for (const auto& type : info.edge_types) {
+    sum.edges += static_cast<double>(type.count);
+    sum.edge_rows +=
+        static_cast<double>(info.node_types[type.destination].count)
+        + static_cast<double>(info.node_types[type.source].count);
+  }
+  return sum;
+}
+
+} // namespace
+
+partition_estimate estimate_partition(const dataset_info& info,
+                                      const partition_options& options) {
+  const auto sum = totals_of(info);
+  // Loads, assignment, new numbers both ways, halo marks.
+  auto memory = sum.nodes * (9 + 4 + 16 + 4) + 16e6;
+  const auto disk =
+      sum.feature_bytes + sum.edges * 4 + sum.edge_rows * 12 + sum.nodes * 16;
+  // Checking and copying.
+  auto seconds = 0.1 + sum.edges * 30e-9 + disk / 400e6;
+  const auto parts = static_cast<double>(options.parts);
+  if (options.parts > 1 && options.method == partition_method::metis) {
+    const auto constraints = static_cast<double>(info.node_types.size() + 2);
+    // The symmetric graph; METIS's coarser copies of it.
+    memory += sum.edges * 16 + sum.nodes * (8 + 4 * constraints);
+    memory += sum.edges * 16 + sum.nodes * (80 + 12 * constraints);
+    seconds += sum.edges * 1.2e-6 + sum.nodes * constraints * 1e-6;
+  } else if (options.parts > 1) {
+    seconds += sum.edges * 20e-9 + sum.nodes * (100e-9 + 15e-9 * parts);
+  }
+  return {.memory_bytes = static_cast<std::uint64_t>(memory),
+          .disk_bytes = static_cast<std::uint64_t>(disk),
+          .seconds = seconds};
+}
+
+} // namespace graphmill

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "messages/error.hpp"
+#include "partition/partitioners/graph_view.hpp"
+#include "partition/partitioners/monitor.hpp"
+#include "partition/partitioners/renumbering.hpp"
+#include "partition/partitioners/report.hpp"
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// What is known of a part once it is written.
+struct written_part {
+  partition_report::part_row row;
+  /// XXH3 with 128 bits over the bytes of the elements of all its arrays, in 32
+  /// hexadecimal digits. Per node type, in dataset order: original_ids,
+  /// features, labels, train, val, test; then per edge type: indptr, indices,
+  /// in_degrees, out_degrees, original_begin. Arrays that it lacks count as
+  /// empty.
+  std::string digest;
+};
+
+/// Writes the folders part-0, part-1, ... (layout: see `partitioned_graph`)
+/// below `folder`, one after the other, in memory of O(nodes): arrays stream
+/// from the mapped dataset through buffers of about a MiB. A part is a dataset
+/// folder, whose `dataset.json` has one more field,
+/// "part": {"number": p, "of": parts}, which says that indices are global ids.
+/// @param assignment [vertices]
+/// @param numbers What `renumber` made of it.
+result<std::vector<written_part>>
+write_parts(const graph_view& graph, std::span<const part_id> assignment,
+            const renumbering& numbers, const std::filesystem::path& folder,
+            monitor& watch);
+
+/// Writes seeds/<type>/{train,val,test}.npy: global ids in the original order,
+/// for the target type and for every other type with seeds.
+result<void> write_seeds(const graph_view& graph, const renumbering& numbers,
+                         const std::filesystem::path& folder);
+
+} // namespace graphmill

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "messages/error.hpp"
+#include "partition/partitioners/assign.hpp"
+#include "partition/partitioners/loads.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// What a partitioning is worth. The stored form depends on nothing but the
+/// dataset and the options.
+struct partition_report {
+  struct balance_row {
+    std::string constraint;   ///< "nodes of paper", "training seeds", ...
+    std::int64_t total = 0;   ///< Over all parts.
+    std::int64_t largest = 0; ///< In the part that has most.
+    double mean = 0;          ///< Per part.
+    double imbalance = 1;     ///< largest / mean.
+    double best_possible = 1; ///< What no assignment can be below.
+    bool within = true;       ///< imbalance <= 1.05
+    bool dealt = false;       ///< Too small for METIS, dealt out afterwards.
+  };
+
+  struct part_row {
+    std::vector<std::int64_t> nodes; ///< Per node type.
+    std::int64_t training_seeds = 0;
+    std::int64_t in_edges = 0;
+    std::int64_t cut_edges = 0; ///< In-edges from other parts.
+    std::int64_t halo = 0;   ///< Distinct nodes of other parts among sources.
+    std::uint64_t bytes = 0; ///< On disk.
+  };
+
+  part_id parts = 1;
+  partition_method method = partition_method::metis;
+  std::uint64_t seed = 0;
+  std::int64_t nodes = 0;
+  std::int64_t edges = 0;
+  std::int64_t cut_edges = 0; ///< Between parts.
+  std::vector<std::string> node_types;
+  std::vector<balance_row> balance;
+  std::vector<part_row> part_rows;
+  std::vector<std::string> notes;
+  std::uint64_t metis_memory_bytes = 0; ///< Peak of its process; not stored.
+
+  double cut() const {
+    return edges == 0
+               ? 0
+               : static_cast<double>(cut_edges) / static_cast<double>(edges);
+  }
+};
+
+/// The balance of an assignment, constraints without any unit left out.
+std::vector<partition_report::balance_row>
+balance_of(const vertex_loads& loads, part_id parts,
+           const assigned_parts& assigned);
+
+nlohmann::json to_json(const partition_report& report);
+
+/// Reads what `to_json` has written.
+/// @param where Names the file in errors.
+result<partition_report> report_of(const nlohmann::json& stored,
+                                   const std::string& where);
+
+/// A table for people.
+std::string to_text(const partition_report& report);
+
+/// "1.5 GB", "12 kB": decimal units, as disks are sold.
+std::string bytes_text(std::uint64_t bytes);
+
+} // namespace graphmill

@@ -1,0 +1,218 @@
+#include "partition/partition_dataset.hpp"
+#include "tests/partition/partitioners/check_partitions.hpp"
+#include "tests/partition/partitioners/graphs.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+dataset make_data(const fs::path& folder, std::uint64_t seed,
+                  random_sizes sizes = {}) {
+  fs::create_directory(folder);
+  write_random(folder, seed, sizes);
+  return value_of(dataset::open(folder));
+}
+
+/// The living children of this process.
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  for (const auto& entry : fs::directory_iterator{"/proc"}) {
+    std::ifstream in{entry.path() / "stat"};
+    pid_t pid = 0;
+    pid_t parent = 0;
+    std::string name;
+    std::string state;
+    if (in >> pid >> name >> state >> parent && parent == getpid())
+      found.push_back(pid);
+  }
+  return found;
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator{folder})
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+constexpr std::array all_methods{partition_method::metis, partition_method::ldg,
+                                 partition_method::random};
+
+/// Partitions twice, compares both with each other and one with the source.
+void check_repeatable(const dataset& data, const partition_options& options) {
+  temp_folder folder;
+  const auto done =
+      value_of(prepare_partitions(data, options, folder / "parts"));
+  CATCH_CHECK(done.built);
+  check_partitions(data, folder / "parts", done.report);
+  value_of(prepare_partitions(data, options, folder / "again"));
+  CATCH_CHECK(read_json(folder / "parts/partitions.json")
+              == read_json(folder / "again/partitions.json"));
+}
+
+} // namespace
+
+CATCH_TEST_CASE("partitioning keeps everything", "[partition][parts]") {
+  for (std::uint64_t seed : {1, 2}) {
+    temp_folder folder;
+    const auto data = make_data(folder / "data", seed);
+    for (part_id parts : {1, 2, 3, 5, 8})
+      for (auto method : all_methods) {
+        CATCH_INFO("seed " << seed << ", " << parts << " parts by "
+                           << to_string(method));
+        check_repeatable(data, {.parts = parts, .method = method});
+      }
+  }
+}
+
+CATCH_TEST_CASE("tiny graphs fit into many parts", "[partition][parts]") {
+  for (random_sizes sizes :
+       {random_sizes{.papers = 4, .authors = 2, .venues = 1, .train = 2},
+        random_sizes{.papers = 3, .authors = 0, .venues = 0, .train = 3},
+        random_sizes{.papers = 30, .authors = 1, .venues = 1, .train = 3}}) {
+    temp_folder folder;
+    const auto data = make_data(folder / "data", 3, sizes);
+    for (auto method : all_methods) {
+      CATCH_INFO(sizes.papers << " papers in 8 parts by " << to_string(method));
+      check_repeatable(data, {.parts = 8, .method = method});
+    }
+  }
+}
+
+CATCH_TEST_CASE("small constraints are dealt out and said",
+                "[partition][parts]") {
+  temp_folder folder;
+  const auto data = make_data(folder / "data", 4, {.train = 10});
+  const auto done =
+      value_of(prepare_partitions(data, {.parts = 2}, folder / "parts"));
+  const auto& rows = done.report.balance;
+  const auto seeds = std::find_if(rows.begin(), rows.end(), [](auto& row) {
+    return row.constraint == "training seeds";
+  });
+  CATCH_REQUIRE(seeds != rows.end());
+  CATCH_CHECK(seeds->dealt);
+  CATCH_CHECK(seeds->largest == 5);
+  CATCH_CHECK(to_text(done.report).find("dealt out after")
+              != std::string::npos);
+  const auto stored =
+      value_of(report_of(to_json(done.report), "partitions.json"));
+  CATCH_CHECK(to_text(stored) == to_text(done.report));
+}
+
+CATCH_TEST_CASE("partitions are made once", "[partition][parts]") {
+  temp_folder folder;
+  const auto data = make_data(folder / "data", 5);
+  const partition_options options{.parts = 2};
+  const auto out = folder / "parts";
+  const auto first = value_of(prepare_partitions(data, options, out));
+  const auto second = value_of(prepare_partitions(data, options, out));
+  CATCH_CHECK(first.built);
+  CATCH_CHECK_FALSE(second.built);
+  CATCH_CHECK(to_text(first.report) == to_text(second.report));
+
+  const auto other = make_data(folder / "other", 6);
+  CATCH_CHECK(error_of(prepare_partitions(other, options, out))
+                  .message.find("another dataset")
+              != std::string::npos);
+  for (auto wrong : {partition_options{.parts = 3},
+                     partition_options{.method = partition_method::ldg},
+                     partition_options{.seed = 1}})
+    CATCH_CHECK(error_of(prepare_partitions(data, wrong, out)).code
+                == ec::invalid_argument);
+  CATCH_CHECK(error_of(prepare_partitions(data, options, folder / "data")).code
+              == ec::invalid_argument);
+  CATCH_CHECK(error_of(prepare_partitions(data, {.parts = 0}, out)).code
+              == ec::invalid_argument);
+}
+
+CATCH_TEST_CASE("a killed METIS leaves nothing behind", "[partition][parts]") {
+  temp_folder folder;
+  const auto data = make_data(folder / "data", 7);
+  auto killed = 0;
+  partition_options options{.parts = 2};
+  // METIS's process waits for this call before it starts.
+  options.on_progress = [&](const progress& now) {
+    if (now.phase == "METIS")
+      for (auto pid : children())
+        killed += kill(pid, SIGKILL) == 0;
+  };
+  const auto failed =
+      error_of(prepare_partitions(data, options, folder / "parts"));
+  CATCH_CHECK(killed >= 1);
+  CATCH_CHECK(failed.code == ec::out_of_memory);
+  CATCH_CHECK(failed.message.find("METIS") != std::string::npos);
+  CATCH_CHECK(names_in(folder.path()) == std::vector<std::string>{"data"});
+  CATCH_CHECK(children().empty());
+}
+
+CATCH_TEST_CASE("partitioning stops on request", "[partition][parts]") {
+  temp_folder folder;
+  const auto data = make_data(folder / "data", 8);
+  for (const auto* phase :
+       {"check edges", "build symmetric graph", "METIS", "write parts"}) {
+    CATCH_INFO("in phase " << phase);
+    std::atomic<bool> stop{false};
+    partition_options options{.parts = 2, .stop = &stop};
+    options.on_progress = [&](const progress& now) {
+      stop = stop || now.phase == phase;
+    };
+    CATCH_CHECK(
+        error_of(prepare_partitions(data, options, folder / "parts")).code
+        == ec::cancelled);
+    CATCH_CHECK(names_in(folder.path()) == std::vector<std::string>{"data"});
+    CATCH_CHECK(children().empty());
+  }
+}
+
+CATCH_TEST_CASE("broken datasets are errors", "[partition][parts]") {
+  temp_folder folder;
+  make_data(folder / "data", 9);
+  const auto edges = fs::path{folder / "data"} / "edges/paper__cites__paper";
+  const auto break_it = [&](const char* name, std::int64_t at, auto value) {
+    const auto file = edges / name;
+    const auto array = value_of(npy_array::open(file));
+    std::vector<decltype(value)> values(
+        value_of(array.as<decltype(value)>()).begin(),
+        value_of(array.as<decltype(value)>()).end());
+    values[at] = value;
+    value_of(write_npy<decltype(value)>(file, values));
+  };
+  CATCH_SECTION("a source that does not exist") {
+    break_it("indices.npy", 17, std::int32_t{300});
+  }
+  CATCH_SECTION("a negative source") {
+    break_it("indices.npy", 0, std::int32_t{-1});
+  }
+  CATCH_SECTION("lists that run backwards") {
+    break_it("indptr.npy", 40, std::int64_t{1});
+  }
+  CATCH_SECTION("lists beyond the edges") {
+    break_it("indptr.npy", 40, std::int64_t{1} << 40);
+  }
+  const auto data = value_of(dataset::open(folder / "data"));
+  for (auto method : {partition_method::metis, partition_method::ldg,
+                      partition_method::random})
+    CATCH_CHECK(
+        error_of(prepare_partitions(data, {.method = method}, folder / "parts"))
+            .code
+        == ec::invalid_data);
+  CATCH_CHECK(names_in(folder.path()) == std::vector<std::string>{"data"});
+}
