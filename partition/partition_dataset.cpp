@@ -175,7 +175,7 @@ result<partition_report> partition_dataset(const dataset& data,
     return fail(ec::out_of_memory,
                 "memory ran out while partitioning {} (about {} are needed); "
                 "--method ldg needs least",
-                data.folder().string(), bytes_text(wanted));
+                data.folder().string(), size_text(wanted));
   }
 }
 

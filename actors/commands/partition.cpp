@@ -93,7 +93,7 @@ result<int> run_partition(const partition_arguments& given) {
              "partition {} in {} by {} into {}\nestimate: {} of memory, {} on "
              "disk, {:.0f} s\n",
              given.dataset, given.parts, given.method, folder.string(),
-             bytes_text(estimate.memory_bytes), bytes_text(estimate.disk_bytes),
+             size_text(estimate.memory_bytes), size_text(estimate.disk_bytes),
              std::max(1.0, estimate.seconds));
   TRY(const auto done, prepare_partitions(data, options, folder));
   const std::chrono::duration<double> seconds =
@@ -114,7 +114,7 @@ result<int> run_partition(const partition_arguments& given) {
              done.built ? "wrote" : "already there:", folder.string());
   if (done.built)
     fmt::print("took {:.1f} s and {} of memory\n", seconds.count(),
-               bytes_text(peak_memory(done.report)));
+               size_text(peak_memory(done.report)));
   return 0;
 }
 

@@ -116,7 +116,7 @@ result<partition_report> report_of(const json& stored,
 // -- text
 // ----------------------------------------------------------------------
 
-std::string bytes_text(std::uint64_t bytes) {
+std::string size_text(std::uint64_t bytes) {
   constexpr std::array<const char*, 5> units{"B", "kB", "MB", "GB", "TB"};
   auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
@@ -160,7 +160,7 @@ std::string to_text(const partition_report& report) {
         "{:>4} {:>12} {:>12} {:>12} {:>12} {:>12} {:>10}\n", p,
         std::accumulate(row.nodes.begin(), row.nodes.end(), std::int64_t{0}),
         row.training_seeds, row.in_edges, row.cut_edges, row.halo,
-        bytes_text(row.bytes));
+        size_text(row.bytes));
   }
   for (const auto& note : report.notes)
     text += fmt::format("note: {}\n", note);

@@ -70,6 +70,6 @@ result<partition_report> report_of(const nlohmann::json& stored,
 std::string to_text(const partition_report& report);
 
 /// "1.5 GB", "12 kB": decimal units, as disks are sold.
-std::string bytes_text(std::uint64_t bytes);
+std::string size_text(std::uint64_t bytes);
 
 } // namespace graphmill
