@@ -69,10 +69,15 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
     if (!pass.relations[r])
       continue;
     const auto& relation = layout_.relations[r];
+    message_pass::targets into{.weight = gradient_of(shape.weights[r], out)};
+    if (shape.attention_source != absent) {
+      into.attention_source = gradient_of(shape.attention_source, out).data;
+      into.attention_destination =
+          gradient_of(shape.attention_destination, out).data;
+    }
     pass.relations[r]->backward(
         pass.types[relation.destination].gradient.view(),
-        layout_.needs_gradient(layer, relation.source),
-        gradient_of(shape.weights[r], out));
+        layout_.needs_gradient(layer, relation.source), into);
   }
 }
 

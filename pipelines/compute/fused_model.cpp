@@ -1,6 +1,7 @@
 #include "pipelines/compute/fused_model.hpp"
 
 #include "pipelines/compute/activation.hpp"
+#include "pipelines/compute/attention_pass.hpp"
 #include "pipelines/compute/gemm.hpp"
 #include "pipelines/compute/layer_norm.hpp"
 #include "pipelines/compute/parallel.hpp"
@@ -119,29 +120,45 @@ const_matrix fused_model::last_input() const {
 }
 
 void fused_model::begin_layer(int layer) {
+  auto& relations = layers_[layer].relations;
+  for (std::size_t r = 0; r < layout_.relations.size(); ++r)
+    relations.push_back(layout_.layers[layer].weights[r] == absent
+                            ? nullptr
+                            : make_pass(layer, r));
+}
+
+std::unique_ptr<message_pass> fused_model::make_pass(int layer,
+                                                     std::size_t relation) {
+  const auto& ends = layout_.relations[relation];
   const auto& shape = layout_.layers[layer];
-  auto& pass = layers_[layer];
-  for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
-    const auto& relation = layout_.relations[r];
-    pass.relations.emplace_back();
-    if (shape.weights[r] == absent)
-      continue;
-    const auto& edges = batch_.relations[r];
-    const auto* back = how_.training && layer < int(edges.transposed.size())
-                               && !edges.transposed[layer].indptr.empty()
-                           ? &edges.transposed[layer]
-                           : nullptr;
-    pass.relations.back() =
-        std::make_unique<relation_pass>(relation_pass::setting{
-            .forward = &edges.forward,
-            .transposed = back,
-            .scales = &scales_[r],
-            .rows = output_rows(layer, relation.destination),
-            .input = pass.types[relation.source].input,
-            .weight = parameters_.at(layout_, shape.weights[r]),
-            .threads = how_.threads,
-            .pool = how_.pool});
-  }
+  const auto& edges = batch_.relations[relation];
+  const auto back = how_.training && layer < int(edges.transposed.size())
+                    && !edges.transposed[layer].indptr.empty();
+  const auto* transposed = back ? &edges.transposed[layer] : nullptr;
+  const auto rows = output_rows(layer, ends.destination);
+  const auto input = layers_[layer].types[ends.source].input;
+  const auto weight = parameters_.at(layout_, shape.weights[relation]);
+  if (layout_.kind != model_kind::gat)
+    return std::make_unique<relation_pass>(
+        relation_pass::setting{.forward = &edges.forward,
+                               .transposed = transposed,
+                               .scales = &scales_[relation],
+                               .rows = rows,
+                               .input = input,
+                               .weight = weight,
+                               .threads = how_.threads,
+                               .pool = how_.pool});
+  return std::make_unique<attention_pass>(attention_pass::setting{
+      .forward = &edges.forward,
+      .transposed = transposed,
+      .rows = rows,
+      .input = input,
+      .weight = weight,
+      .source = parameters_.at(layout_, shape.attention_source),
+      .destination = parameters_.at(layout_, shape.attention_destination),
+      .average = shape.last,
+      .threads = how_.threads,
+      .pool = how_.pool});
 }
 
 void fused_model::forward_type(int layer, node_type_id type) {

@@ -15,10 +15,11 @@
 namespace graphmill {
 
 /// Forward and backward of one step on the CPU, by fused kernels and matrix
-/// products, for the model kinds whose layers are
+/// products. Every kind's layers are
 ///
-///   h' = dropout(activation(norm(h W_self + sum over relations m(h) W + b)))
+///   h' = dropout(activation(norm(h W_self + sum over relations m(h) + b)))
 ///
+/// where W_self may be missing and m is a `message_pass` of one of two kinds.
 /// Layers work in chunks of rows that stay in the cache from the first product
 /// to the dropout. Backward is written out by hand: what a layer keeps is its
 /// input, its sums and nothing per edge. One object serves one step.
@@ -54,7 +55,7 @@ private:
   };
   struct layer_pass {
     std::vector<type_pass> types;
-    std::vector<std::unique_ptr<relation_pass>> relations;
+    std::vector<std::unique_ptr<message_pass>> relations;
   };
 
   std::int64_t input_rows(int layer, node_type_id type) const;
@@ -65,6 +66,7 @@ private:
   void make_scales();
   void make_inputs();
   void begin_layer(int layer);
+  std::unique_ptr<message_pass> make_pass(int layer, std::size_t relation);
   void forward_type(int layer, node_type_id type);
   void finish_rows(int layer, node_type_id type, std::int64_t begin,
                    std::int64_t end);

@@ -2,7 +2,10 @@
 
 #include "messages/buffer.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <type_traits>
 
 namespace graphmill {
 
@@ -16,12 +19,14 @@ struct basic_matrix {
   T* row(std::int64_t i) const { return data + i * columns; }
   std::int64_t size() const { return rows * columns; }
 
+  operator basic_matrix<const T>() const requires(!std::is_const_v<T>) {
+    return {data, rows, columns};
+  }
+
   /// Rows [begin, end).
   basic_matrix slice(std::int64_t begin, std::int64_t end) const {
     return {data + begin * columns, end - begin, columns};
   }
-
-  operator basic_matrix<const T>() const { return {data, rows, columns}; }
 };
 
 using matrix = basic_matrix<float>;

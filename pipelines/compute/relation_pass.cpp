@@ -183,12 +183,11 @@ void relation_pass::transposed_sum(const_matrix x, std::int64_t begin,
 }
 
 void relation_pass::backward(const_matrix gradient, bool input_gradient,
-                             matrix weight_gradient) {
-  gradient_ = gradient;
+                             const targets& into) {
   if (way_ == way::sum_some)
-    return compact_backward(gradient, input_gradient, weight_gradient);
+    return compact_backward(gradient, input_gradient, into.weight);
   if (way_ == way::sum_all) {
-    multiply_tn(sums_.view(), gradient, 1, weight_gradient);
+    multiply_tn(sums_.view(), gradient, 1, into.weight);
     if (input_gradient) {
       upstream_ = {set_.rows, set_.input.columns, set_.pool};
       multiply_nt(gradient, set_.weight, 0, upstream_.view());
@@ -197,7 +196,7 @@ void relation_pass::backward(const_matrix gradient, bool input_gradient,
   }
   upstream_ = {set_.input.rows, set_.weight.columns, set_.pool};
   transposed_sum(gradient, 0, set_.input.rows, 0, upstream_.view());
-  multiply_tn(set_.input, upstream_.view(), 1, weight_gradient);
+  multiply_tn(set_.input, upstream_.view(), 1, into.weight);
 }
 
 void relation_pass::compact_backward(const_matrix gradient, bool input_gradient,

@@ -5,6 +5,7 @@
 #include "pipelines/batch.hpp"
 #include "pipelines/compute/gather_sum.hpp"
 #include "pipelines/compute/matrix.hpp"
+#include "pipelines/compute/message_pass.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -34,7 +35,7 @@ relation_scales symmetric_scales(const csr& edges, std::int64_t rows,
 /// their gradients. Three ways, chosen by their cost: sum, then transform all
 /// rows; sum, then transform only the rows that have in-edges; transform all
 /// sources, then sum (sums are linear). No way makes a row per edge.
-class relation_pass {
+class relation_pass final : public message_pass {
 public:
   struct setting {
     const csr* forward = nullptr;
@@ -49,19 +50,12 @@ public:
 
   explicit relation_pass(const setting& what);
 
-  /// y = beta y + rows [begin, end) of m(h) W; beta is 0 or 1. Rows are to be
-  /// asked for in order and once, for the sums are made on the way and kept.
-  void add_output(std::int64_t begin, std::int64_t end, float beta, matrix y);
-
-  /// Adds the gradient of the weight. With `input_gradient`, prepares for
-  /// `add_input_gradient`. @param gradient Of y, all rows.
+  void add_output(std::int64_t begin, std::int64_t end, float beta,
+                  matrix y) override;
   void backward(const_matrix gradient, bool input_gradient,
-                matrix weight_gradient);
-
-  /// Adds rows [begin, end) of the gradient of h to `x` (the same rows), of
-  /// which those below `filled` hold something so far; afterwards all do.
+                const targets& into) override;
   void add_input_gradient(std::int64_t begin, std::int64_t end,
-                          std::int64_t filled, matrix x);
+                          std::int64_t filled, matrix x) override;
 
 private:
   enum class way { sum_all, sum_some, transform_first };
@@ -81,7 +75,6 @@ private:
   owned_matrix sums_;                 ///< m(h), of all or of the kept rows.
   owned_matrix transformed_;          ///< h W.
   owned_matrix upstream_;             ///< Gradient of the sums, or of h W.
-  const_matrix gradient_;             ///< Of y.
   pod_vector<local_id> kept_;         ///< sum_some: rows with in-edges.
   pod_vector<std::int64_t> indptr_;   ///< sum_some: of the kept rows.
   pod_vector<float> scales_;          ///< sum_some: row scales of kept rows.

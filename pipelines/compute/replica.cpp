@@ -49,6 +49,7 @@ struct replica::impl {
   }
 
   result<void> check(const minibatch& batch, bool training) const;
+  result<void> check_transposed(const minibatch& batch, int layer) const;
   void zero(gradient_set& out) const;
 };
 
@@ -83,6 +84,8 @@ result<void> replica::impl::check(const minibatch& batch, bool training) const {
     if (layout.kind == model_kind::gcn && batch.data.degrees[t].size() != rows)
       return fail(ec::internal, "a batch for GCN has no in-degrees");
   }
+  for (int l = 0; training && l < layout.hops; ++l)
+    TRYV(check_transposed(batch, l));
   const auto& labels = batch.data.labels;
   if (labels.size() != static_cast<std::size_t>(seeds(batch)))
     return fail(ec::internal, "a batch has {} seeds and {} labels",
@@ -94,6 +97,26 @@ result<void> replica::impl::check(const minibatch& batch, bool training) const {
   if (training && batch.global_seeds < 1 && seeds(batch) > 0)
     return fail(ec::internal, "a training batch does not say how many seeds "
                               "its step has");
+  return ok();
+}
+
+result<void> replica::impl::check_transposed(const minibatch& batch,
+                                             int layer) const {
+  for (std::size_t r = 0; r < layout.relations.size(); ++r) {
+    const auto source = layout.relations[r].source;
+    if (layout.layers[layer].weights[r] == absent
+        || !(layout.needs_gradient(layer, source)
+             || layout.kind == model_kind::gat))
+      continue;
+    const auto rows = batch.data.graph.nodes[source].found[layout.hops - layer];
+    const auto& back = batch.relations[r].transposed;
+    if (back.size() <= static_cast<std::size_t>(layer)
+        || back[layer].indptr.size() != static_cast<std::size_t>(rows) + 1)
+      return fail(ec::internal,
+                  "a batch lacks the transposed edges of relation {} for layer "
+                  "{}",
+                  layout.relations[r].name, layer + 1);
+  }
   return ok();
 }
 

@@ -92,7 +92,7 @@ const toy_options typed{
 
 CATCH_TEST_CASE("gradients equal numeric derivatives of a plain model",
                 "[compute]") {
-  const auto kind = GENERATE(model_kind::sage, model_kind::gcn,
+  const auto kind = GENERATE(model_kind::sage, model_kind::gcn, model_kind::gat,
                              model_kind::rgcn);
   const auto layers = GENERATE(1, 2, 3);
   const auto fanout = GENERATE(-1, 2);
