@@ -11,6 +11,9 @@ const std::vector<graphmill::register_command> commands{
     graphmill::add_import_command,
     graphmill::add_inspect_command,
     graphmill::add_partition_command,
+    graphmill::add_validate_command,
+    graphmill::add_plan_command,
+    graphmill::add_help_command,
 };
 
 int exit_code(const graphmill::error& what) {

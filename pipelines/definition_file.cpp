@@ -166,8 +166,11 @@ definition_source parse_definition(std::string_view text,
   reader.report_missing(definition_schema(), source.file);
   if (!root.has("name"))
     root.set("name", name_of(file).c_str());
-  if (!root.has("dataset"))
-    root.set("dataset", "unknown"); // a problem by now; the checks go on
+  if (!root.has("dataset")) {
+    // A problem by now; the other checks go on.
+    root.set("dataset", "unknown");
+    source.fields["dataset"] = {{source.file, 1, 1}, false};
+  }
   decode_into(source, root.asReader());
   check_definition(source);
   return source;

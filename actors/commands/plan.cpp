@@ -1,0 +1,126 @@
+#include "actors/commands/cli.hpp"
+#include "actors/commands/definition_options.hpp"
+#include "partition/shard.hpp"
+#include "pipelines/run_plan.hpp"
+#include "pipelines/validation.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+
+namespace graphmill {
+
+namespace {
+
+/// "1.50 GiB": three digits, in the units of `budget.bytes`.
+std::string memory_text(std::uint64_t bytes) {
+  constexpr std::array units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024)
+    return fmt::format("{} B", bytes);
+  auto value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  while (value >= 1000 && unit + 1 < units.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", value,
+                     value < 10    ? 2
+                     : value < 100 ? 1
+                                   : 0,
+                     units[unit]);
+}
+
+nlohmann::json batch_json(const planned_batch& batch) {
+  return {{"seeds", batch.seeds},
+          {"steps", batch.steps},
+          {"nodes", batch.nodes},
+          {"edges", batch.edges},
+          {"bytes", batch.bytes}};
+}
+
+nlohmann::json plan_json(const definition& def, const std::string& data,
+                         const run_plan& plan) {
+  auto stages = nlohmann::json::array();
+  for (const auto& stage : plan.stages)
+    stages.push_back({{"stage", stage.name},
+                      {"replicas", stage.replicas},
+                      {"threads", stage.threads}});
+  auto memory = nlohmann::json::object();
+  for (const auto& part : plan.memory)
+    memory[part.name] = part.bytes;
+  return {{"name", def.name},
+          {"dataset", def.dataset},
+          {"data", data},
+          {"stages", std::move(stages)},
+          {"train", batch_json(plan.train)},
+          {"evaluation", batch_json(plan.evaluation)},
+          {"total_steps", plan.total_steps},
+          {"budget_bytes", plan.budget_bytes},
+          {"batches_in_flight", plan.batches_in_flight},
+          {"memory", std::move(memory)},
+          {"total_memory_bytes", plan.total_memory()},
+          {"notes", plan.notes}};
+}
+
+void print_batch(const char* name, const planned_batch& batch) {
+  fmt::print("{:<12} {:>7} {:>9} {:>11} {:>12} {:>11}\n", name, batch.steps,
+             batch.seeds, batch.nodes, batch.edges, memory_text(batch.bytes));
+}
+
+void print_plan(const definition& def, const std::string& data,
+                const run_plan& plan) {
+  fmt::print("{} on {} in {}\n\n", def.name, def.dataset, data);
+  fmt::print("{:<18} {:>8} {:>8}  {}\n", "stage", "replicas", "threads",
+             "work");
+  for (const auto& stage : plan.stages)
+    fmt::print("{:<18} {:>8} {:>8}  {}\n", stage.name, stage.replicas,
+               stage.threads == 0 ? "shared" : std::to_string(stage.threads),
+               stage.work);
+  fmt::print("\n{:<12} {:>7} {:>9} {:>11} {:>12} {:>11}\n", "largest", "steps",
+             "seeds of", "nodes", "edges", "bytes");
+  fmt::print("{:<12} {:>7} {:>9}\n", "batch of", "a pass", "a trainer");
+  print_batch("training", plan.train);
+  print_batch("evaluation", plan.evaluation);
+  fmt::print("\n{} training steps in all, {} batches and {} in flight\n\n",
+             plan.total_steps, plan.batches_in_flight,
+             memory_text(plan.budget_bytes));
+  fmt::print("{:<26} {:>10}\n", "memory, upper bound", "bytes");
+  for (const auto& part : plan.memory)
+    fmt::print("{:<26} {:>10}\n", part.name, memory_text(part.bytes));
+  fmt::print("{:<26} {:>10}\n", "in all", memory_text(plan.total_memory()));
+  for (const auto& note : plan.notes)
+    fmt::print("\n{}", wrapped("note: " + note, 0));
+}
+
+result<int> plan(const definition_options& options) {
+  TRY(const auto source, load_definition(options.file, options.overrides));
+  TRY(const auto data, find_dataset(source.value, options.data));
+  TRY(const auto graph, partitioned_graph::open(data));
+  const auto problems = problems_with(source, graph.info());
+  if (!problems.empty())
+    return to_error(problems);
+  TRY(const auto planned,
+      plan_run(source.value, graph.info(), graph.part_count()));
+  if (options.json)
+    fmt::print("{}\n",
+               one_line(plan_json(source.value, data.string(), planned)));
+  else
+    print_plan(source.value, data.string(), planned);
+  return 0;
+}
+
+} // namespace
+
+void add_plan_command(command_line& cli) {
+  auto options = std::make_shared<definition_options>();
+  auto* command = cli.app.add_subcommand(
+      "plan", "Show what a run of a definition takes: stages, steps, budgets, "
+              "memory");
+  add_definition_options(*command, *options);
+  command->callback(
+      [&cli, options] { cli.run = [options] { return plan(*options); }; });
+}
+
+} // namespace graphmill

@@ -1,0 +1,66 @@
+#include "actors/commands/cli.hpp"
+#include "actors/commands/definition_options.hpp"
+#include "partition/shard.hpp"
+#include "pipelines/validation.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <memory>
+
+namespace graphmill {
+
+namespace {
+
+/// All problems on standard error; for `--json` also as one line on output.
+int show_problems(const definition_options& options,
+                  const std::vector<problem>& problems,
+                  const std::string& data) {
+  for (const auto& what : problems)
+    fmt::print(stderr, "{}\n", to_string(what));
+  if (!problems.empty())
+    fmt::print(stderr, "{}: {} problem{}\n", options.file, problems.size(),
+               problems.size() == 1 ? "" : "s");
+  if (options.json)
+    fmt::print("{}\n", one_line(problems_json(options.file, problems, data)));
+  return problems.empty() ? 0 : 1;
+}
+
+result<int> validate(const definition_options& options) {
+  auto source = read_definition(options.file, options.overrides);
+  auto& problems = source.problems;
+  std::string data;
+  // A file that is no YAML at all gives no definition to go on with.
+  if (source.value.dataset.empty())
+    return show_problems(options, problems, data);
+  auto found = find_dataset(source.value, options.data);
+  if (found) {
+    data = found.value().string();
+    TRY(const auto graph, partitioned_graph::open(data));
+    for (auto& what : problems_with(source, graph.info()))
+      problems.push_back(std::move(what));
+  } else if (!options.data.empty()) {
+    source.report({options.file, 0, 0}, found.error().message);
+  }
+  if (problems.empty() && !options.json)
+    fmt::print("{}: valid{}\n", options.file,
+               data.empty() ? ", but no dataset to check it against; say where "
+                              "it lies with --data"
+                            : fmt::format(" for the dataset {} in {}",
+                                          source.value.dataset, data));
+  return show_problems(options, problems, data);
+}
+
+} // namespace
+
+void add_validate_command(command_line& cli) {
+  auto options = std::make_shared<definition_options>();
+  auto* command = cli.app.add_subcommand(
+      "validate", "Check a pipeline definition and say all that is wrong");
+  add_definition_options(*command, *options);
+  command->footer("Fields of a definition: graphmill help definition");
+  command->callback(
+      [&cli, options] { cli.run = [options] { return validate(*options); }; });
+}
+
+} // namespace graphmill
