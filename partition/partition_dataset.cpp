@@ -87,7 +87,6 @@ partition_report start_report(const graph_view& graph,
     report.node_types.push_back(type.name);
   report.balance = balance_of(loads, options.parts, assigned);
   report.notes = assigned.notes;
-  report.metis_memory_bytes = assigned.child_memory_bytes;
   return report;
 }
 
@@ -119,6 +118,7 @@ result<partition_report> do_partition(const dataset& data,
   TRYV(write_partitions_json(graph, numbers, parts, report, source_digest,
                              folder));
   watch.tell("done", 1, 1);
+  report.memory_bytes = watch.peak_memory_bytes();
   return report;
 }
 

@@ -29,8 +29,9 @@ struct partition_options {
 /// The most parts that a dataset can be cut into.
 inline constexpr part_id most_parts = 1 << 16;
 
-/// What partitioning will take, from the counts alone: figures measured on
-/// R-MAT graphs with one core of a 2020s server.
+/// What partitioning will take, from the counts alone. The figures are upper
+/// ones, measured on R-MAT graphs, where METIS has most to do, on one core of a
+/// server of the 2020s: 100 bytes and 1.4 microseconds per edge.
 struct partition_estimate {
   std::uint64_t memory_bytes = 0; ///< Mapped files apart, METIS included.
   std::uint64_t disk_bytes = 0;

@@ -3,8 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -66,15 +64,6 @@ fs::path folder_for(const partition_arguments& given) {
          / fmt::format("{}-parts-{}", dataset.filename().string(), given.parts);
 }
 
-/// Resident, mapped files included. METIS's process shares the graph with this
-/// one, and its own figure counts what it shares: so the larger, not the sum.
-std::uint64_t peak_memory(const partition_report& report) {
-  rusage self{};
-  getrusage(RUSAGE_SELF, &self);
-  return std::max(static_cast<std::uint64_t>(self.ru_maxrss) << 10,
-                  report.metis_memory_bytes);
-}
-
 result<int> run_partition(const partition_arguments& given) {
   const auto start = std::chrono::steady_clock::now();
   const interrupt_flag interrupted;
@@ -103,7 +92,7 @@ result<int> run_partition(const partition_arguments& given) {
     line["folder"] = folder.string();
     line["built"] = done.built;
     line["seconds"] = seconds.count();
-    line["peak_memory_bytes"] = peak_memory(done.report);
+    line["peak_memory_bytes"] = done.report.memory_bytes;
     line["estimate"] = {{"seconds", estimate.seconds},
                         {"memory_bytes", estimate.memory_bytes},
                         {"disk_bytes", estimate.disk_bytes}};
@@ -114,7 +103,7 @@ result<int> run_partition(const partition_arguments& given) {
              done.built ? "wrote" : "already there:", folder.string());
   if (done.built)
     fmt::print("took {:.1f} s and {} of memory\n", seconds.count(),
-               size_text(peak_memory(done.report)));
+               size_text(done.report.memory_bytes));
   return 0;
 }
 

@@ -83,7 +83,7 @@ struct work {
              .memory_bytes = options.metis_memory_bytes,
              .on_wait = [this](double) { return watch.tell("METIS", 0); }}));
     out.assignment = std::move(found.assignment);
-    out.child_memory_bytes = found.peak_memory_bytes;
+    watch.note_memory(found.peak_memory_bytes);
     return balance(neighbours);
   }
 

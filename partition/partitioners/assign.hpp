@@ -35,8 +35,7 @@ struct assigned_parts {
   std::vector<part_id> assignment; ///< [vertices]
   /// Constraints that were too small for METIS and dealt out afterwards.
   std::vector<int> dealt;
-  std::vector<std::string> notes;       ///< Sentences for the report.
-  std::uint64_t child_memory_bytes = 0; ///< Peak of METIS's process.
+  std::vector<std::string> notes; ///< Sentences for the report.
 };
 
 /// Assigns every node to a part by the method that was asked for, then moves

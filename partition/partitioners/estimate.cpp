@@ -37,7 +37,7 @@ partition_estimate estimate_partition(const dataset_info& info,
                                       const partition_options& options) {
   const auto sum = totals_of(info);
   // Loads, assignment, new numbers both ways, halo marks.
-  auto memory = sum.nodes * (9 + 4 + 16 + 4) + 16e6;
+  auto memory = sum.nodes * (9 + 4 + 16 + 4) + 4e6;
   const auto disk =
       sum.feature_bytes + sum.edges * 4 + sum.edge_rows * 12 + sum.nodes * 16;
   // Checking and copying.
@@ -47,8 +47,8 @@ partition_estimate estimate_partition(const dataset_info& info,
     const auto constraints = static_cast<double>(info.node_types.size() + 2);
     // The symmetric graph; METIS's coarser copies of it.
     memory += sum.edges * 16 + sum.nodes * (8 + 4 * constraints);
-    memory += sum.edges * 16 + sum.nodes * (80 + 12 * constraints);
-    seconds += sum.edges * 1.2e-6 + sum.nodes * constraints * 1e-6;
+    memory += sum.edges * 100 + sum.nodes * (80 + 12 * constraints);
+    seconds += sum.edges * 1.4e-6 + sum.nodes * constraints * 1e-6;
   } else if (options.parts > 1) {
     seconds += sum.edges * 20e-9 + sum.nodes * (100e-9 + 15e-9 * parts);
   }

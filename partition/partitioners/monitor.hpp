@@ -3,13 +3,19 @@
 #include "messages/error.hpp"
 #include "messages/progress.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace graphmill {
+
+/// Bytes of memory that this process holds, mapped files apart; 0 if the system
+/// does not say.
+std::uint64_t memory_in_use();
 
 /// Tells others how a long piece of work goes on, a few times a second, and
 /// passes on their wish to end it. For one thread.
@@ -30,14 +36,24 @@ public:
     const auto now = std::chrono::steady_clock::now();
     const auto fresh = phase != phase_;
     const auto last = total != 0 && done >= total;
-    if (on_progress_
-        && (fresh || last || now - told_ >= std::chrono::milliseconds{200})) {
+    if (fresh || last || now - told_ >= std::chrono::milliseconds{200}) {
       phase_ = phase;
       told_ = now;
-      on_progress_({phase, done, total, estimate_seconds_});
+      note_memory(memory_in_use());
+      if (on_progress_)
+        on_progress_({phase, done, total, estimate_seconds_});
     }
     return !wants_stop();
   }
+
+  /// Counts memory that was in use at some moment, here or in a child process.
+  void note_memory(std::uint64_t bytes) {
+    peak_memory_ = std::max(peak_memory_, bytes);
+  }
+
+  /// The most memory that was in use whenever progress was passed on: mapped
+  /// files apart.
+  std::uint64_t peak_memory_bytes() const { return peak_memory_; }
 
   bool wants_stop() const {
     return stop_ != nullptr && stop_->load(std::memory_order_relaxed);
@@ -55,6 +71,7 @@ private:
   const std::atomic<bool>* stop_;
   double estimate_seconds_;
   std::string phase_;
+  std::uint64_t peak_memory_ = 0;
   std::chrono::steady_clock::time_point told_{};
 };
 

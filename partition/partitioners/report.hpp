@@ -45,7 +45,9 @@ struct partition_report {
   std::vector<balance_row> balance;
   std::vector<part_row> part_rows;
   std::vector<std::string> notes;
-  std::uint64_t metis_memory_bytes = 0; ///< Peak of its process; not stored.
+  /// The most that this process or METIS's held, mapped files apart. Not
+  /// stored: 0 when the partitions were there already.
+  std::uint64_t memory_bytes = 0;
 
   double cut() const {
     return edges == 0

@@ -1,4 +1,5 @@
 #include "partition/partition_dataset.hpp"
+#include "partition/shard.hpp"
 #include "tests/partition/partitioners/check_partitions.hpp"
 #include "tests/partition/partitioners/graphs.hpp"
 #include "tests/support/result.hpp"
@@ -63,6 +64,10 @@ void check_repeatable(const dataset& data, const partition_options& options) {
       value_of(prepare_partitions(data, options, folder / "parts"));
   CATCH_CHECK(done.built);
   check_partitions(data, folder / "parts", done.report);
+  const auto graph = value_of(partitioned_graph::open(folder / "parts"));
+  CATCH_REQUIRE(graph.part_count() == options.parts);
+  for (part_id p = 0; p < graph.part_count(); ++p)
+    CATCH_CHECK(value_of(graph.open_shard(p))->part() == p);
   value_of(prepare_partitions(data, options, folder / "again"));
   CATCH_CHECK(read_json(folder / "parts/partitions.json")
               == read_json(folder / "again/partitions.json"));
@@ -115,6 +120,23 @@ CATCH_TEST_CASE("small constraints are dealt out and said",
   const auto stored =
       value_of(report_of(to_json(done.report), "partitions.json"));
   CATCH_CHECK(to_text(stored) == to_text(done.report));
+}
+
+CATCH_TEST_CASE("the estimate tells the size on disk", "[partition][parts]") {
+  temp_folder folder;
+  const auto data =
+      make_data(folder / "data", 10, {.papers = 20000, .authors = 5000});
+  const partition_options options{.parts = 3,
+                                  .method = partition_method::random};
+  const auto estimate = estimate_partition(data.info(), options);
+  const auto done =
+      value_of(prepare_partitions(data, options, folder / "parts"));
+  double bytes = 0;
+  for (const auto& row : done.report.part_rows)
+    bytes += static_cast<double>(row.bytes);
+  const auto ratio = static_cast<double>(estimate.disk_bytes) / bytes;
+  CATCH_CHECK(ratio > 0.9);
+  CATCH_CHECK(ratio < 1.2);
 }
 
 CATCH_TEST_CASE("partitions are made once", "[partition][parts]") {
