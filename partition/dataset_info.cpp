@@ -17,9 +17,6 @@ using nlohmann::json;
 namespace {
 
 constexpr std::size_t largest_file = std::size_t{1} << 28;
-constexpr std::int64_t most_items = std::int64_t{1} << 48;
-constexpr std::int64_t widest = std::int64_t{1} << 24;
-constexpr std::int64_t most_degree = std::numeric_limits<std::int32_t>::max();
 
 /// Reads the fields of one JSON object; `where` names it in errors.
 struct object_reader {
@@ -87,11 +84,11 @@ result<node_type_info> read_node_type(const object_reader& in) {
   TRY(type.name, in.text("name", true));
   TRYV(check_name(type.name, in.where));
   TRY(type.count, in.integer("count", most_items));
-  TRY(type.feature_width, in.integer("feature_width", widest, 0));
+  TRY(type.feature_width, in.integer("feature_width", most_columns, 0));
   TRY(type.feature_type,
       in.type("feature_type", dtype::float32, dtype::float16, dtype::float32));
-  TRY(type.class_count, in.integer("class_count", most_degree, 0));
-  TRY(const auto names, in.list("class_names", most_degree));
+  TRY(type.class_count, in.integer("class_count", most_classes, 0));
+  TRY(const auto names, in.list("class_names", most_classes));
   for (const auto& name : names) {
     if (!name.is_string())
       return in.wrong("class_names", "a list of strings");

@@ -18,12 +18,23 @@ bool allowed(char c) {
          || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
 }
 
+result<void> check_range(std::string_view name, const char* what,
+                         std::int64_t count, std::int64_t most,
+                         std::string_view where) {
+  if (count < 0 || count > most)
+    return fail(ec::invalid_data, "{}: {} has {} {}; 0 to {} expected", where,
+                name, count, what, most);
+  return ok();
+}
+
 result<void> check_node_type(const node_type_info& type,
                              std::string_view where) {
   TRYV(check_name(type.name, where));
-  if (type.count < 0 || type.feature_width < 0 || type.class_count < 0)
-    return fail(ec::invalid_data, "{}: a count of {} is negative", where,
-                type.name);
+  TRYV(check_range(type.name, "nodes", type.count, most_items, where));
+  TRYV(check_range(type.name, "features", type.feature_width, most_columns,
+                   where));
+  TRYV(
+      check_range(type.name, "classes", type.class_count, most_classes, where));
   if (type.feature_type != dtype::float32
       && type.feature_type != dtype::float16)
     return fail(ec::invalid_data,
@@ -50,9 +61,9 @@ result<void> check_edge_type(const edge_type_info& type,
       return fail(ec::invalid_data,
                   "{}: edge type {} ends at node type {}, but there are {}",
                   where, type.name, end, types);
-  if (type.count < 0 || type.max_in_degree < 0)
-    return fail(ec::invalid_data, "{}: a count of {} is negative", where,
-                type.name);
+  TRYV(check_range(type.name, "edges", type.count, most_items, where));
+  TRYV(check_range(type.name, "in-edges of a node", type.max_in_degree,
+                   most_degree, where));
   if (type.index_type != dtype::int32 && type.index_type != dtype::int64)
     return fail(ec::invalid_data,
                 "{}: indices of {} are {}; int32 or int64 expected", where,

@@ -4,13 +4,18 @@
 #include "partition/dataset.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
 
 namespace graphmill {
 
-/// The most node types, and the most edge types, of a dataset.
-inline constexpr std::size_t most_types = 4096;
+/// Limits within which sizes computed from a dataset.json cannot overflow.
+inline constexpr std::size_t most_types = 4096; ///< Of nodes, and of edges.
+inline constexpr std::int64_t most_items = std::int64_t{1} << 48;
+inline constexpr std::int64_t most_columns = std::int64_t{1} << 24;
+inline constexpr std::int64_t most_classes = std::int64_t{1} << 24;
+inline constexpr std::int64_t most_degree = (std::int64_t{1} << 31) - 1;
 
 /// Whether `name` may name a node type or the middle of an edge type: it
 /// becomes part of file names, and "__" separates the three parts of an edge

@@ -8,7 +8,9 @@
 #include "partition/file_io.hpp"
 #include "partition/seed_check.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <new>
 #include <optional>
 #include <variant>
 
@@ -48,6 +50,7 @@ struct dataset_writer::impl {
   result<void> check_node_type(node_type_id type, const char* what) const;
   result<void> finish_nodes(node_type_id type);
   result<void> finish_edges(edge_type_id type);
+  std::uint64_t sort_bytes(edge_type_id type) const;
 };
 
 dataset_writer::dataset_writer() : impl_(std::make_unique<impl>()) {}
@@ -222,6 +225,15 @@ result<void> dataset_writer::impl::finish_edges(edge_type_id type) {
       edges[type]);
 }
 
+std::uint64_t dataset_writer::impl::sort_bytes(edge_type_id type) const {
+  const auto& about = info.edge_types[type];
+  const auto nodes = info.node_types[about.source].count
+                     + info.node_types[about.destination].count;
+  return static_cast<std::uint64_t>(nodes) * 12
+         + std::min(static_cast<std::uint64_t>(about.count) * 8,
+                    opts.memory_bytes);
+}
+
 result<dataset_info> dataset_writer::finish() {
   auto& self = *impl_;
   if (self.spent)
@@ -231,7 +243,14 @@ result<dataset_info> dataset_writer::finish() {
     TRYV(self.finish_nodes(t));
   }
   for (edge_type_id t = 0; t < std::ssize(self.info.edge_types); ++t) {
-    TRYV(self.finish_edges(t));
+    try {
+      TRYV(self.finish_edges(t));
+    } catch (const std::bad_alloc&) {
+      return fail(ec::out_of_memory,
+                  "sorting {} takes about {} bytes of memory, which are not "
+                  "there",
+                  self.info.edge_type_name(t), self.sort_bytes(t));
+    }
   }
   // Opening it again checks that what was written is what can be read.
   TRY(const auto written, dataset::open(self.folder, self.info));

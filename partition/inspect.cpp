@@ -18,7 +18,8 @@ struct inspector {
   const dataset& data;
   const inspect_options& options;
   inspection found;
-  std::vector<std::vector<bool>> touched{}; ///< By an edge, per node type.
+  std::vector<std::vector<bool>>
+      touched{}; ///< Nodes that an edge has, per type.
 
   bool is_part() const { return !options.whole_counts.empty(); }
 
@@ -52,6 +53,7 @@ std::vector<std::int32_t> inspector::count_in_edges(edge_type_id type) {
   std::vector<std::int32_t> degrees(
       static_cast<std::size_t>(arrays.indptr.size() - 1));
   auto& touched_nodes = touched[data.info().edge_types[type].destination];
+  touched_nodes.resize(degrees.size());
   for (std::size_t i = 0; i < degrees.size(); ++i) {
     degrees[i] = static_cast<std::int32_t>(std::min<std::int64_t>(
         begin[i + 1] - begin[i], std::numeric_limits<std::int32_t>::max()));
@@ -70,6 +72,7 @@ std::vector<std::int32_t> inspector::count_out_edges(edge_type_id type) {
   const id_span sources{arrays.indices.data(), arrays.indices.size(),
                         arrays.indices.type() == dtype::int64};
   std::vector<std::int32_t> degrees(static_cast<std::size_t>(own));
+  touched[source_type].resize(degrees.size());
   finding missing;
   for (std::int64_t i = 0; i < sources.size; ++i) {
     const auto source = sources[i];
@@ -136,8 +139,7 @@ result<inspection> inspect_dataset(const dataset& data,
   inspector work{data, options, {}};
   work.found.node_types.resize(info.node_types.size());
   work.found.edge_types.resize(info.edge_types.size());
-  for (const auto& type : info.node_types)
-    work.touched.emplace_back(static_cast<std::size_t>(type.count));
+  work.touched.resize(info.node_types.size());
   const auto total = info.node_types.size() + info.edge_types.size();
   auto tell = [&, done = std::uint64_t{0}]() mutable {
     if (on_progress)
@@ -149,7 +151,7 @@ result<inspection> inspect_dataset(const dataset& data,
     work.inspect_edges(t);
   for (std::size_t t = 0; t < info.node_types.size(); ++t)
     work.found.node_types[t].isolated =
-        std::ranges::count(work.touched[t], false);
+        info.node_types[t].count - std::ranges::count(work.touched[t], true);
   if (!work.is_part() && !info.digest.empty()) {
     TRY(const auto digest, content_digest(data, on_progress));
     if (digest != info.digest)

@@ -79,14 +79,20 @@ count_labels(const node_type_info& type, const npy_array& labels,
 void find_bad_seeds(const node_type_info& type,
                     const dataset::node_arrays& arrays, findings& out) {
   constexpr std::uint8_t nowhere = 255;
-  std::vector<std::uint8_t> split_of(static_cast<std::size_t>(type.count),
-                                     nowhere);
+  std::vector<std::uint8_t> split_of;
   const auto labels = arrays.labels ? elements<std::int64_t>(*arrays.labels)
                                     : std::span<const std::int64_t>{};
   for (auto which : all_splits) {
     const auto& array = arrays.splits[static_cast<std::size_t>(which)];
     if (!array)
       continue;
+    // A type without labels has no other array that vouches for its count.
+    if (!arrays.labels && !arrays.features) {
+      out.push_back(fmt::format("{}: {} has neither labels nor features",
+                                array->path().string(), type.name));
+      continue;
+    }
+    split_of.resize(static_cast<std::size_t>(type.count), nowhere);
     finding missing;
     finding unlabelled;
     finding twice;

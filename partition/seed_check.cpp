@@ -40,7 +40,7 @@ result<void> check_seeds(const node_type_info& type,
   std::vector<std::uint8_t> split_of;
   for (auto which : all_splits) {
     const auto& ids = splits[static_cast<std::size_t>(which)];
-    if (!ids.empty())
+    if (!ids.empty() && !labels.empty())
       split_of.resize(static_cast<std::size_t>(type.count), nowhere);
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const auto place = [&] {

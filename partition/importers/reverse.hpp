@@ -1,0 +1,23 @@
+#pragma once
+
+#include "messages/error.hpp"
+#include "messages/ids.hpp"
+#include "partition/dataset.hpp"
+#include "partition/dataset_writer.hpp"
+
+#include <span>
+
+namespace graphmill {
+
+/// Appends the reverse of each declared edge type: `rev_<name>` from its
+/// destinations to its sources. The reverse of type t of n is type n + t.
+void add_reverse_types(dataset_info& info);
+
+/// Appends edges to a type and, swapped, to its reverse.
+/// @param reverse The reverse type; -1 if there is none.
+result<void> append_both_ways(dataset_writer& writer, edge_type_id type,
+                              edge_type_id reverse,
+                              std::span<const node_id> sources,
+                              std::span<const node_id> destinations);
+
+} // namespace graphmill
