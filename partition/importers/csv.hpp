@@ -12,15 +12,15 @@
 
 namespace graphmill {
 
-/// One file and what it holds. Files that end in ".gz" or begin like gzip are
-/// unpacked on the way.
+/// One file and what it holds. Files that begin like gzip are unpacked on the
+/// way, whatever they are called.
 struct csv_table {
   std::string type; ///< Node type, or "source__name__destination".
   std::filesystem::path file;
 };
 
 struct csv_import_options {
-  std::string name; ///< Of the dataset.
+  std::string name; ///< Of the dataset; empty: of the first edge file.
   /// Node tables, with a header: `id`, and optionally `label`, `split` (train,
   /// val, test or empty); all other columns are features and must be numbers.
   /// Types without a table have the nodes that edges name, in the order in
@@ -28,20 +28,23 @@ struct csv_import_options {
   std::vector<csv_table> nodes;
   /// Edge lists: source, destination, further columns ignored.
   std::vector<csv_table> edges;
+  std::vector<std::string> ignore; ///< Columns of node tables to leave out.
   std::string target;              ///< Empty: the first type with labels.
-  std::optional<bool> edge_header; ///< Not set: seen from the first row.
-  char separator = '\0';           ///< '\0': comma, tab, ';' or space, as seen.
+  std::optional<bool> edge_header; ///< Not set: seen from the first two rows.
+  char separator = '\0';           ///< '\0': tab, comma, ';' or space, as seen.
   bool reverse = false;            ///< Also add the reverse of each edge type.
   row_norm normalise = row_norm::none;
 };
 
-/// Imports text tables (RFC 4180: quotes, and line breaks within them). Ids are
-/// any text; a node's row is its position in its table. Labels may be any text,
-/// too: if all are integers from 0 they are the classes, otherwise classes are
-/// numbered in sorted order and keep the text as their name. An empty label
-/// means none. Errors say file:line. An edge to an id that its table lacks is
-/// an error. Empty `type`s mean the node type "node" and the edge type
-/// "node__to__node".
+/// Imports text tables (RFC 4180: quotes, and line breaks within them; lines
+/// before the first row that begin with '#' or '%' are comments). Ids are any
+/// text on one line; a node's number is its position in its table, and
+/// nodes/<type>/ids.txt keeps the ids in that order. Labels may be any text,
+/// too: classes are the distinct ones in order, by number if all are integers,
+/// and keep the text as their name. An empty label (or -1, among integers)
+/// means none. Errors say file:line. An edge to an id that its type's table
+/// lacks is an error. Empty `type`s mean the node type "node" and the edge type
+/// "node__to__node". Reads files twice; keeps ids and labels in memory.
 /// @param folder Where to write: usually given by `prepare_folder`.
 result<dataset_info> import_csv(const csv_import_options& options,
                                 const std::filesystem::path& folder,
