@@ -8,6 +8,9 @@ namespace {
 
 /// Every command, in the order in which help lists them.
 const std::vector<graphmill::register_command> commands{
+    graphmill::add_train_command,
+    graphmill::add_evaluate_command,
+    graphmill::add_predict_command,
     graphmill::add_import_command,
     graphmill::add_inspect_command,
     graphmill::add_partition_command,

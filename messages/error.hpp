@@ -24,6 +24,7 @@ enum class ec : std::uint8_t {
   cancelled,            ///< The user asked to stop.
   version_mismatch,     ///< Written by a newer version of Graphmill.
   unavailable,          ///< The peer or stage is gone; a retry may help.
+  crashed,              ///< An actor was ended by an exception.
   internal,             ///< A bug of ours, or an exception of a library.
 };
 

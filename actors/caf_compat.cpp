@@ -1,0 +1,42 @@
+#include "actors/caf_compat.hpp"
+
+namespace graphmill {
+
+error from_caf(const caf::error& what, std::string_view who) {
+#if CAF_VERSION < 1800
+  const auto ours = what.category() == caf::atom("graphmill");
+  const auto system = what.category() == caf::atom("system");
+#else
+  const auto ours = what.category() == caf::type_id_v<ec>;
+  const auto system = what.category() == caf::type_id_v<caf::sec>;
+#endif
+  if (ours) {
+    error result{static_cast<ec>(what.code()), {}};
+    if (what.context().template match_elements<std::string>())
+      result.message = what.context().template get_as<std::string>(0);
+    return result;
+  }
+  if (system) {
+    switch (static_cast<caf::sec>(what.code())) {
+      case caf::sec::request_timeout:
+        return fail(ec::timeout, "{} did not answer in time", who);
+      case caf::sec::request_receiver_down:
+        return fail(ec::unavailable, "{} ended before it answered", who);
+      default:
+        break;
+    }
+  }
+  return fail(ec::unavailable, "{} ended: {}", who, caf::to_string(what));
+}
+
+void set_scheduler(caf::actor_system_config& config, std::size_t threads) {
+#if CAF_VERSION < 1800
+  config.set("scheduler.max-threads", threads);
+  config.set("scheduler.policy", caf::atom("sharing"));
+#else
+  config.set("caf.scheduler.max-threads", threads);
+  config.set("caf.scheduler.policy", "sharing");
+#endif
+}
+
+} // namespace graphmill

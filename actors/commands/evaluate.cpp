@@ -1,0 +1,61 @@
+#include "actors/commands/cli.hpp"
+#include "actors/commands/run_options.hpp"
+#include "actors/local_run.hpp"
+#include "actors/run_reporter.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <memory>
+
+namespace graphmill {
+
+namespace {
+
+struct evaluate_options : finished_run_options {
+  std::string split = "test";
+};
+
+result<int> evaluate(const evaluate_options& options) {
+  TRY(auto run, open_finished_run(options));
+  run.config.mode = run_mode::evaluate;
+  run.config.evaluated = options.split == "train"        ? phase::train
+                         : options.split == "validation" ? phase::validation
+                                                         : phase::test;
+  run_reporter reporter{nullptr, show_progress(options.json), nullptr};
+  run.config.observer = reporter.observer();
+  const auto which = run.config.evaluated;
+  TRY(auto done, run_locally(std::move(run.config)));
+  if (done.outcome.failure)
+    return *done.outcome.failure;
+  const auto metrics = reporter.last(which).value_or(batch_metrics{});
+  if (options.json)
+    fmt::print("{}\n", nlohmann::json{{"split", options.split},
+                                      {"seeds", metrics.seeds},
+                                      {"accuracy", metrics.accuracy()},
+                                      {"loss", metrics.loss()},
+                                      {"seconds", done.seconds},
+                                      {"run", options.run}}
+                         .dump());
+  else
+    fmt::print("{}: accuracy {:.4f}, loss {:.4f} over {} nodes in {:.1f} s\n",
+               options.split, metrics.accuracy(), metrics.loss(),
+               metrics.seeds, done.seconds);
+  return 0;
+}
+
+} // namespace
+
+void add_evaluate_command(command_line& cli) {
+  auto options = std::make_shared<evaluate_options>();
+  auto* command = cli.app.add_subcommand(
+    "evaluate", "Measure the accuracy of a finished run on a split");
+  add_finished_run_options(*command, *options);
+  command->add_option("--split", options->split, "Which split")
+    ->check(CLI::IsMember({"train", "validation", "test"}))
+    ->capture_default_str();
+  command->callback([&cli, options] {
+    cli.run = [options] { return evaluate(*options); };
+  });
+}
+
+} // namespace graphmill

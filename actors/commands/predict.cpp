@@ -1,0 +1,113 @@
+#include "actors/commands/cli.hpp"
+#include "actors/commands/run_options.hpp"
+#include "actors/local_run.hpp"
+#include "actors/run_reporter.hpp"
+#include "partition/npy.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <memory>
+
+namespace graphmill {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct predict_options : finished_run_options {
+  std::string out = "predictions.npy";
+  bool embeddings = false;
+};
+
+/// Collects the outputs of batches in the order of original node ids.
+struct collector {
+  std::vector<std::int64_t> classes;
+  std::vector<float> embeddings; ///< [nodes, width], if wanted.
+  std::int64_t width = 0;
+  bool want_embeddings = false;
+
+  void take(const step_result& result) {
+    const auto& seeds = *result.original_seeds;
+    const auto& output = *result.output;
+    if (want_embeddings && width == 0 && !seeds.empty()) {
+      width = output.embedding_width;
+      embeddings.resize(classes.size() * static_cast<std::size_t>(width));
+    }
+    const auto row = static_cast<std::size_t>(width);
+    for (std::size_t i = 0; i < seeds.size(); ++i) {
+      const auto node = static_cast<std::size_t>(seeds[i]);
+      classes[node] = output.predictions[i];
+      if (want_embeddings)
+        std::copy_n(output.embeddings.data() + i * row, row,
+                    embeddings.data() + node * row);
+    }
+  }
+};
+
+/// predictions.npy -> predictions.embeddings.npy
+fs::path embeddings_path(const fs::path& predictions) {
+  auto out = predictions;
+  out.replace_extension(".embeddings.npy");
+  return out;
+}
+
+result<int> predict(const predict_options& options) {
+  TRY(auto run, open_finished_run(options));
+  TRY(auto graph, partitioned_graph::open(run.config.data));
+  const auto& info = graph.info();
+  collector outputs;
+  outputs.classes.resize(
+    static_cast<std::size_t>(info.node_types[info.target].count));
+  outputs.want_embeddings = options.embeddings;
+  run.config.mode = run_mode::predict;
+  run_reporter reporter{nullptr, show_progress(options.json), nullptr};
+  run.config.observer = reporter.observer();
+  run.config.observer.on_output = [&outputs](const step_result& result) {
+    outputs.take(result);
+  };
+  TRY(auto done, run_locally(std::move(run.config)));
+  if (done.outcome.failure)
+    return *done.outcome.failure;
+  TRYV(write_npy<std::int64_t>(options.out, outputs.classes));
+  nlohmann::json summary{{"nodes", outputs.classes.size()},
+                         {"predictions", options.out},
+                         {"seconds", done.seconds}};
+  if (options.embeddings) {
+    const auto path = embeddings_path(options.out);
+    TRYV(write_npy_bytes(
+      path, dtype::float32,
+      {static_cast<std::int64_t>(outputs.classes.size()), outputs.width},
+      std::as_bytes(std::span{outputs.embeddings})));
+    summary["embeddings"] = path.string();
+  }
+  if (options.json)
+    fmt::print("{}\n", summary.dump());
+  else
+    fmt::print("wrote the classes of {} nodes to {}{}\n",
+               outputs.classes.size(), options.out,
+               options.embeddings
+                 ? fmt::format(" and embeddings of width {} to {}",
+                               outputs.width,
+                               embeddings_path(options.out).string())
+                 : "");
+  return 0;
+}
+
+} // namespace
+
+void add_predict_command(command_line& cli) {
+  auto options = std::make_shared<predict_options>();
+  auto* command = cli.app.add_subcommand(
+    "predict", "Predict the class of every node with a finished run");
+  add_finished_run_options(*command, *options);
+  command->add_option("--out", options->out,
+                      "Where predictions go: [nodes] int64 classes (.npy)")
+    ->capture_default_str();
+  command->add_flag("--embeddings", options->embeddings,
+                    "Write the inputs of the last layer, too, beside it");
+  command->callback([&cli, options] {
+    cli.run = [options] { return predict(*options); };
+  });
+}
+
+} // namespace graphmill

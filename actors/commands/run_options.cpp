@@ -1,0 +1,72 @@
+#include "actors/commands/run_options.hpp"
+
+#include "pipelines/definition_file.hpp"
+#include "pipelines/safetensors.hpp"
+
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+void add_finished_run_options(CLI::App& command,
+                              finished_run_options& options) {
+  command.add_option("run", options.run, "Folder of a finished run")
+    ->required();
+  command.add_option("--data", options.data,
+                     "Where the dataset lies now, if it has moved");
+  command
+    .add_option("--neighbours", options.neighbours,
+                "Use sampled or all neighbours (default: as in the run's "
+                "definition)")
+    ->check(CLI::IsMember({"sampled", "all"}));
+  command.add_flag("--json", options.json, "End with one line of JSON");
+}
+
+result<finished_run> open_finished_run(const finished_run_options& options) {
+  finished_run out;
+  TRY(out.folder, run_folder::open(options.run));
+  TRY(auto source, load_definition(out.folder.definition()));
+  out.config.def = source.value;
+  out.config.data
+    = options.data.empty() ? out.folder.from().data : fs::path{options.data};
+  if (!options.neighbours.empty())
+    out.config.def.evaluate.neighbours = options.neighbours == "all"
+                                           ? neighbour_use::all
+                                           : neighbour_use::sampled;
+  out.config.def.faults = {};
+  TRY(auto weights, read_safetensors(out.folder.weights()));
+  out.config.weights = std::move(weights.tensors);
+  TRY(auto graph, partitioned_graph::open(out.config.data));
+  if (graph.info().digest != out.folder.from().dataset_digest)
+    return fail(ec::invalid_data,
+                "{} holds another dataset than the one that {} was trained on "
+                "(digests {} and {})",
+                out.config.data.string(), options.run, graph.info().digest,
+                out.folder.from().dataset_digest);
+  TRY(out.config.log, make_logger({}));
+  return out;
+}
+
+result<std::shared_ptr<spdlog::logger>> make_logger(const fs::path& file) {
+  std::vector<spdlog::sink_ptr> sinks;
+  sinks.push_back(std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  sinks.back()->set_level(spdlog::level::warn);
+  sinks.back()->set_pattern("graphmill: %l: %v");
+  if (!file.empty()) {
+    try {
+      sinks.push_back(
+        std::make_shared<spdlog::sinks::basic_file_sink_mt>(file.string()));
+    } catch (const spdlog::spdlog_ex& failed) {
+      return fail(ec::io, "cannot write the log {}: {}", file.string(),
+                  failed.what());
+    }
+  }
+  auto log = std::make_shared<spdlog::logger>("graphmill", sinks.begin(),
+                                              sinks.end());
+  log->flush_on(spdlog::level::info);
+  return log;
+}
+
+} // namespace graphmill

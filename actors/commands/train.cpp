@@ -1,0 +1,161 @@
+#include "actors/commands/cli.hpp"
+#include "actors/commands/run_options.hpp"
+#include "actors/local_run.hpp"
+#include "actors/run_reporter.hpp"
+#include "pipelines/dataset_search.hpp"
+#include "pipelines/definition_file.hpp"
+#include "pipelines/run_folder.hpp"
+#include "pipelines/safetensors.hpp"
+#include "pipelines/validation.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <memory>
+
+namespace graphmill {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct train_options {
+  std::string file;
+  std::string data;
+  std::string runs = "runs";
+  std::vector<std::string> overrides;
+  bool json = false;
+  bool quiet = false;
+};
+
+nlohmann::json accuracy_of(const run_reporter& reporter, phase which) {
+  const auto metrics = reporter.last(which);
+  return metrics ? nlohmann::json(metrics->accuracy()) : nlohmann::json();
+}
+
+/// The summary that `--json` prints and summary.json keeps.
+nlohmann::json summarise(const local_run_result& run,
+                         const run_reporter& reporter,
+                         const run_folder& folder) {
+  const auto& outcome = run.outcome;
+  return {
+    {"test_accuracy", accuracy_of(reporter, phase::test)},
+    {"validation_accuracy", outcome.best_validation
+                              ? nlohmann::json(*outcome.best_validation)
+                              : accuracy_of(reporter, phase::validation)},
+    {"epochs", reporter.epochs()},
+    {"seconds", run.seconds},
+    {"cpu_seconds", run.cpu_seconds},
+    {"steps", outcome.train_steps},
+    {"digest", outcome.digest},
+    {"peak_memory_bytes", run.peak_memory_bytes},
+    {"peak_credit_bytes", run.peak_credit_bytes},
+    {"oversize_batches", run.oversize_batches},
+    {"retried_batches", run.retried_batches},
+    {"bottleneck", bottleneck_of(run.stages, run.seconds)},
+    {"stages", stages_json(run)},
+    {"cancelled", outcome.failure.has_value()},
+    {"run", folder.path().string()},
+  };
+}
+
+void print_summary(std::FILE* out, const local_run_result& run,
+                   const run_reporter& reporter, const run_folder& folder) {
+  fmt::print(out, "\n{}", render_stages(run));
+  fmt::print(out, "\nbottleneck       {}\n",
+             bottleneck_of(run.stages, run.seconds));
+  fmt::print(out, "peak memory      {:.0f} MB, {:.0f} MB of it batches\n",
+             double(run.peak_memory_bytes) * 1e-6,
+             double(run.peak_credit_bytes) * 1e-6);
+  if (run.oversize_batches != 0)
+    fmt::print(out,
+               "oversize         {} batches could have exceeded budget.bytes "
+               "and ran alone\n",
+               run.oversize_batches);
+  if (const auto best = run.outcome.best_validation)
+    fmt::print(out, "validation       {:.4f}\n", *best);
+  if (const auto test = reporter.last(phase::test))
+    fmt::print(out, "test accuracy    {:.4f}\n", test->accuracy());
+  fmt::print(out, "time             {:.1f} s for {} epochs, {} steps\n",
+             run.seconds, reporter.epochs(), run.outcome.train_steps);
+  fmt::print(out, "weights digest   {}\n", run.outcome.digest);
+  fmt::print(out, "run              {}\n", folder.path().string());
+}
+
+/// Saves what there is; the first failure is what the command ends with.
+result<int> conclude(const train_options& options, const local_run_result& run,
+                     const run_reporter& reporter, run_folder& folder) {
+  const auto& outcome = run.outcome;
+  if (outcome.parameters)
+    TRYV(write_safetensors(folder.weights(),
+                           {*outcome.parameters,
+                            {{"format", "graphmill"},
+                             {"digest", outcome.digest}}}));
+  const auto summary = summarise(run, reporter, folder);
+  TRYV(folder.write_summary(summary));
+  if (reporter.failure())
+    return *reporter.failure();
+  if (outcome.failure && outcome.failure->code != ec::cancelled)
+    return *outcome.failure;
+  if (!options.quiet)
+    print_summary(options.json ? stderr : stdout, run, reporter, folder);
+  if (options.json)
+    fmt::print("{}\n", summary.dump());
+  std::fflush(stdout);
+  if (outcome.failure)
+    return fail(ec::cancelled, "stopped by the user; {} so far are in {}",
+                outcome.parameters ? "weights and metrics" : "metrics",
+                folder.path().string());
+  return 0;
+}
+
+result<int> train(const train_options& options) {
+  TRY(auto source, load_definition(options.file, options.overrides));
+  const auto& def = source.value;
+  TRY(auto data, find_dataset(def, options.data));
+  TRYV(check_definition_against(source, data));
+  TRY(auto graph, partitioned_graph::open(data));
+  TRY(auto folder,
+      run_folder::create(options.runs, def.name, definition_yaml(def),
+                         {fs::absolute(data), graph.info().digest}));
+  local_run_config config;
+  config.def = def;
+  config.data = data;
+  TRY(config.log, make_logger(folder.log()));
+  auto* table = options.quiet ? nullptr : options.json ? stderr : stdout;
+  run_reporter reporter{table, show_progress(options.quiet), &folder};
+  config.observer = reporter.observer();
+  TRY(auto run, run_locally(std::move(config)));
+  return conclude(options, run, reporter, folder);
+}
+
+} // namespace
+
+void add_train_command(command_line& cli) {
+  auto options = std::make_shared<train_options>();
+  auto* command = cli.app.add_subcommand(
+    "train", "Train the model of a pipeline definition on this machine");
+  command->add_option("file", options->file, "Pipeline definition (YAML)")
+    ->required();
+  command->add_option("--data", options->data,
+                      "The dataset, or the folder that holds it (default: "
+                      "./data)");
+  command->add_option("--runs", options->runs,
+                      "Folder in which the run folder is made")
+    ->capture_default_str();
+  command
+    ->add_option("--set", options->overrides,
+                 "Override a field: --set sampler.replicas=3 (repeatable)")
+    ->allow_extra_args(false);
+  command->add_flag("--json", options->json,
+                    "End the output with one line of JSON");
+  command->add_flag("-q,--quiet", options->quiet,
+                    "No progress, no table; errors only");
+  command->footer(
+    "Ctrl-C once finishes the step and saves weights and metrics; twice stops "
+    "at once.\nFields of a definition: graphmill help definition");
+  command->callback([&cli, options] {
+    cli.run = [options] { return train(*options); };
+  });
+}
+
+} // namespace graphmill

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace graphmill {
+
+/// A thread of our own for long computations, so that they do not hold a thread
+/// of the actor system. Runs jobs in the order they were posted. The destructor
+/// finishes the job at hand, drops the others and joins.
+class compute_lane {
+public:
+  compute_lane() : thread_([this] { run(); }) {}
+  ~compute_lane();
+  compute_lane(const compute_lane&) = delete;
+  compute_lane& operator=(const compute_lane&) = delete;
+
+  /// Queues a job; it must not throw.
+  void post(std::function<void()> job);
+
+private:
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> jobs_;
+  bool stop_ = false;
+  std::thread thread_; ///< Last: starts when all else is there.
+};
+
+} // namespace graphmill

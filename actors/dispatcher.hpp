@@ -1,0 +1,48 @@
+#pragma once
+
+#include "actors/interfaces.hpp"
+#include "pipelines/credit_ledger.hpp"
+
+#include <spdlog/logger.h>
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace graphmill {
+
+/// Gauges of a DISPATCHER that others may read at any time.
+struct dispatcher_gauges {
+  std::atomic<std::uint64_t> peak_bytes{0}; ///< Reserved at most.
+  std::atomic<std::uint64_t> oversize{0};   ///< Batches above the whole budget.
+  std::atomic<std::uint64_t> retried{0};    ///< Batches begun anew.
+};
+
+/// What a DISPATCHER needs.
+struct dispatcher_config {
+  std::shared_ptr<const partitioned_graph> graph;
+  std::uint64_t run_seed = 0;
+  batch_needs needs;
+  credit_limits limits;         ///< Bytes and batches in flight, all ranks.
+  std::uint32_t attempts = 3;   ///< Times a batch may be begun.
+  std::chrono::milliseconds stage_timeout = std::chrono::minutes{15};
+  /// Credit held for longer is reported with the name of its holder.
+  std::chrono::milliseconds patience = std::chrono::seconds{30};
+  sampler_actor sampler;
+  fetcher_actor fetcher;
+  batcher_actor batcher;
+  std::vector<trainer_actor> trainers; ///< By rank.
+  caf::typed_actor<takes<run_failed>> conductor;
+  std::shared_ptr<spdlog::logger> log;
+  std::shared_ptr<dispatcher_gauges> gauges;
+};
+
+/// Spawns the DISPATCHER. Batches are numbered by step, then rank, and admitted
+/// in that order while the CREDIT LEDGER has room; each then goes through
+/// sampler, fetcher and batcher, and waits for its turn at its trainer. A batch
+/// that a stage loses is begun anew, which exactness makes safe; after `attempts`
+/// the run fails with an error that names the batch and the cause.
+dispatcher_actor spawn_dispatcher(caf::actor_system& system,
+                                  dispatcher_config config);
+
+} // namespace graphmill

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "actors/interfaces.hpp"
+#include "partition/shard.hpp"
+#include "pipelines/stage_counters.hpp"
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace graphmill {
+
+/// What a FETCHER needs.
+struct fetcher_config {
+  std::shared_ptr<const partitioned_graph> graph;
+  std::vector<feature_service_actor> services; ///< One per part.
+  batch_needs needs;
+  std::uint32_t chunks = 1; ///< Pieces that a large request is cut into.
+  std::chrono::milliseconds timeout = std::chrono::minutes{5};
+  std::shared_ptr<buffer_pool> pool;
+  std::shared_ptr<stage_counters> counters;
+};
+
+/// Spawns a FETCHER: has the FEATURE SERVICES write the rows of a batch's nodes
+/// straight into the batch.
+fetcher_actor spawn_fetcher(caf::actor_system& system, fetcher_config config);
+
+} // namespace graphmill

@@ -1,0 +1,247 @@
+#pragma once
+
+#include "actors/caf_compat.hpp"
+#include "messages/ids.hpp"
+#include "partition/sampling.hpp"
+#include "pipelines/batch.hpp"
+#include "pipelines/epoch_plan.hpp"
+#include "pipelines/replica.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+// All messages and typed interfaces of the actors. Messages stay in the process:
+// plain structs, payloads by shared pointer. What crosses daemons is messages/.
+
+namespace graphmill {
+
+// -- jobs of the worker pools -----------------------------------------------------
+
+/// Every job may be told to end its worker by an exception, for tests and for
+/// the `faults` section of a definition.
+struct neighbour_job {
+  neighbour_request request;
+  std::shared_ptr<const void> owner; ///< Keeps the request's spans alive.
+  bool crash = false;
+};
+struct neighbour_answer {
+  std::shared_ptr<neighbour_reply> reply;
+};
+
+/// What to read of a part's nodes, and where to put it.
+enum class gather_kind : std::uint8_t {
+  features,     ///< float rows
+  labels,       ///< int64
+  degrees,      ///< int32: in-degrees of all edge types together
+  original_ids, ///< int64
+};
+struct gather_item {
+  gather_kind kind = gather_kind::features;
+  node_type_id type = 0;
+  std::span<const node_id> ids;   ///< Global, owned by the part.
+  std::span<const local_id> rows; ///< Where each goes; empty: in order.
+  void* out = nullptr;
+};
+struct gather_job {
+  std::vector<gather_item> items;
+  std::shared_ptr<const void> owner; ///< Keeps spans and targets alive.
+  bool crash = false;
+};
+struct gather_answer {
+  std::uint64_t bytes = 0;
+};
+
+/// A batch on its way, from the seeds to what the trainer takes.
+struct sample_job {
+  batch_key key;
+  std::uint64_t stream = 0; ///< `stream_key` of the step.
+  std::shared_ptr<const std::vector<node_id>> seeds;
+  std::shared_ptr<const sampling_plan> plan;
+  bool crash = false;
+};
+struct sample_answer {
+  std::shared_ptr<sampled_subgraph> graph;
+};
+struct fetch_job {
+  batch_key key;
+  std::shared_ptr<sampled_subgraph> graph;
+  bool crash = false;
+};
+struct fetch_answer {
+  std::shared_ptr<fetched_batch> batch; ///< `graph` has been moved into it.
+};
+struct assemble_job {
+  std::shared_ptr<fetched_batch> batch; ///< Consumed.
+  std::int64_t global_seeds = 0;
+  bool crash = false;
+};
+struct assemble_answer {
+  std::shared_ptr<minibatch> batch;
+};
+
+// -- dispatcher, trainers, gradient group, conductor --------------------------------
+
+/// One pass over the seeds of a split.
+struct phase_work {
+  graphmill::phase phase = graphmill::phase::train;
+  std::int32_t epoch = 0;
+  std::shared_ptr<const epoch_plan> plan;
+  std::shared_ptr<const sampling_plan> sampling;
+  std::int64_t steps = 0;    ///< Of `plan`, possibly fewer than it has.
+  double learning_rate = 0;  ///< Phase train only.
+  bool outputs = false;      ///< Ask for predictions and embeddings.
+};
+struct begin_phase {
+  std::shared_ptr<const phase_work> work;
+};
+
+/// A batch for a trainer, in step order.
+struct step_input {
+  std::uint64_t order = 0;
+  std::shared_ptr<minibatch> batch;
+  std::shared_ptr<const phase_work> work;
+};
+/// The trainer is done with a batch; its memory is free again.
+struct step_finished {
+  std::uint64_t order = 0;
+  rank_id rank = 0;
+};
+struct step_result {
+  batch_key key;
+  batch_metrics metrics;
+  std::shared_ptr<batch_output> output; ///< With `outputs` only.
+  std::shared_ptr<std::vector<node_id>> original_seeds;
+};
+
+/// A rank's gradients for a step of the group.
+struct contribution {
+  std::int64_t step = 0; ///< Counted over all epochs.
+  rank_id rank = 0;
+  std::shared_ptr<gradient_set> gradients;
+};
+struct reduced_gradients {
+  std::shared_ptr<const gradient_set> sum; ///< Over all ranks, in rank order.
+  bool last = false; ///< Every rank stops after applying this.
+};
+/// Ends the run after the step that is being reduced.
+struct stop_after_step {};
+
+/// What the conductor asks of a trainer between phases.
+enum class trainer_order : std::uint8_t { keep_best, restore_best, snapshot };
+struct trainer_request {
+  trainer_order what = trainer_order::snapshot;
+};
+struct trainer_state {
+  rank_id rank = 0;
+  std::string digest; ///< With `snapshot`.
+  std::shared_ptr<const std::vector<named_tensor>> parameters;
+};
+/// A trainer has stopped as `reduced_gradients::last` told it.
+struct trainer_stopped {
+  rank_id rank = 0;
+};
+
+/// Anything that ends the run with an error.
+struct run_failed {
+  error why;
+};
+struct start_run {};
+struct cancel_run {
+  bool now = false; ///< Do not finish the step.
+};
+/// A periodic message of an actor to itself.
+struct tick {};
+/// The compute thread of a trainer has finished a job.
+struct lane_done {};
+
+} // namespace graphmill
+
+GRAPHMILL_LOCAL_MESSAGE(graphmill::neighbour_job)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::neighbour_answer)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::gather_job)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::gather_answer)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::sample_job)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::sample_answer)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::fetch_job)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::fetch_answer)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::assemble_job)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::assemble_answer)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::begin_phase)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::step_input)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::step_finished)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::step_result)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::contribution)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::reduced_gradients)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::stop_after_step)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_request)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_state)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_stopped)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::run_failed)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::start_run)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::cancel_run)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::tick)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::lane_done)
+
+namespace graphmill {
+
+/// A worker, and the WORKER POOL in front of several, take jobs and answer them.
+template <class Job, class Answer>
+using worker_actor = caf::typed_actor<answers<Job, Answer>>;
+
+/// The SAMPLING SERVICE of a part: neighbours of its nodes.
+using sampling_service_actor = worker_actor<neighbour_job, neighbour_answer>;
+/// The FEATURE SERVICE of a part: rows and values of its nodes.
+using feature_service_actor = worker_actor<gather_job, gather_answer>;
+/// The SAMPLER: seeds to blocks.
+using sampler_actor = worker_actor<sample_job, sample_answer>;
+/// The FETCHER: blocks to blocks with rows.
+using fetcher_actor = worker_actor<fetch_job, fetch_answer>;
+/// The BATCHER: assembles what the trainer takes.
+using batcher_actor = worker_actor<assemble_job, assemble_answer>;
+
+/// The DISPATCHER admits batches in step order as credit allows, drives them
+/// through the stages and hands them to the trainers in order.
+using dispatcher_actor = caf::typed_actor<
+  // Starts a pass over a split; the one before it has ended.
+  takes<begin_phase>,
+  // INTERNAL: looks for credit held too long.
+  takes<tick>>;
+
+/// A TRAINER owns a replica of the model and the thread that computes on it.
+using trainer_actor = caf::typed_actor<
+  // A batch, in step order; answered when its memory is free again, which is
+  // before the gradients are reduced.
+  answers<step_input, step_finished>,
+  // Keeps or restores the best weights, or copies the present ones.
+  answers<trainer_request, trainer_state>,
+  // INTERNAL: the compute thread has finished.
+  takes<lane_done>>;
+
+/// The GRADIENT GROUP adds up the gradients of all ranks, step by step.
+using gradient_group_actor = caf::typed_actor<
+  // Answered when every rank has contributed to the step.
+  answers<contribution, reduced_gradients>,
+  // Marks the next sum as the last one.
+  takes<stop_after_step>>;
+
+/// What the CONDUCTOR is told by the actors it has spawned.
+using run_reports_actor = caf::typed_actor<
+  // A TRAINER has done a step.
+  takes<step_result>,
+  // A TRAINER has stopped after the last step.
+  takes<trainer_stopped>,
+  // An actor cannot go on.
+  takes<run_failed>>;
+
+/// The CONDUCTOR leads a run through its phases and ends it.
+using conductor_actor = run_reports_actor::extend<
+  // Begins the first phase.
+  takes<start_run>,
+  // The user asks to stop.
+  takes<cancel_run>>;
+
+} // namespace graphmill

@@ -1,0 +1,184 @@
+#include "actors/local_run.hpp"
+
+#include "actors/memory_probe.hpp"
+#include "actors/signals.hpp"
+#include "pipelines/validation.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <numeric>
+#include <thread>
+
+namespace graphmill {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// How often memory is looked at: often enough for a peak that lasts a step.
+constexpr std::chrono::milliseconds probe_interval{50};
+
+/// How long actors may take to end after a run; then we say so and go on.
+constexpr std::chrono::seconds shutdown_patience{60};
+
+double process_cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
+}
+
+std::size_t scheduler_threads(const definition& def) {
+  const auto cores = std::max(1u, std::thread::hardware_concurrency());
+  const auto lanes = def.trainer.replicas * def.trainer.threads;
+  const auto spare = cores > lanes ? cores - lanes : 0u;
+  // At least two, so that a long job of one stage does not hold up messages.
+  return std::max({2u, spare, def.sampler.threads, def.fetch.threads});
+}
+
+result<std::vector<std::shared_ptr<const shard>>>
+open_shards(const partitioned_graph& graph) {
+  std::vector<std::shared_ptr<const shard>> out;
+  for (part_id part = 0; part < graph.part_count(); ++part) {
+    TRY(auto opened, graph.open_shard(part));
+    out.push_back(std::move(opened));
+  }
+  return out;
+}
+
+result<std::vector<std::shared_ptr<replica>>>
+make_replicas(const local_run_config& config, const dataset_info& info) {
+  std::vector<std::shared_ptr<replica>> out;
+  for (std::uint32_t r = 0; r < config.def.trainer.replicas; ++r) {
+    TRY(auto made, replica::create(config.def, info));
+    if (config.mode != run_mode::train)
+      TRYV(made->load(config.weights));
+    out.push_back(std::move(made));
+  }
+  return out;
+}
+
+course course_of(const local_run_config& config,
+                 const partitioned_graph& graph) {
+  if (config.mode != run_mode::train)
+    return course::only(config.mode == run_mode::evaluate ? config.evaluated
+                                                          : phase::test);
+  const auto seeds
+    = static_cast<std::int64_t>(graph.seeds(split::train).size());
+  const auto batch = std::int64_t{config.def.train.batch_size};
+  return course::training(config.def, !graph.seeds(split::validation).empty(),
+                          !graph.seeds(split::test).empty(),
+                          (seeds + batch - 1) / batch);
+}
+
+result<conductor_config> prepare(const local_run_config& config,
+                                 std::shared_ptr<const partitioned_graph> graph) {
+  const auto& info = graph->info();
+  TRY(auto train_plan, resolve_fanouts(config.def, info));
+  TRY(auto evaluate_plan, resolve_evaluation_fanouts(config.def, info));
+  TRY(auto shards, open_shards(*graph));
+  set_compute_threads(config.def.trainer.threads);
+  TRY(auto models, make_replicas(config, info));
+  conductor_config out{config.def, graph, std::move(shards),
+                       std::move(models), course_of(config, *graph)};
+  out.train_plan = std::make_shared<const sampling_plan>(std::move(train_plan));
+  out.evaluate_plan
+    = std::make_shared<const sampling_plan>(std::move(evaluate_plan));
+  if (config.mode == run_mode::predict) {
+    const auto count
+      = static_cast<std::size_t>(info.node_types[info.target].count);
+    auto all = std::make_shared<std::vector<node_id>>(count);
+    std::iota(all->begin(), all->end(), node_id{0});
+    out.seeds = std::move(all);
+    out.outputs = true;
+  }
+  out.pool = buffer_pool::make(config.def.budget.bytes);
+  out.log = config.log;
+  out.gauges = std::make_shared<dispatcher_gauges>();
+  out.observer = config.observer;
+  return out;
+}
+
+/// Waits for the end of the run while handing signals on and looking at memory.
+run_outcome wait_for_end(signal_watch& signals, memory_probe& memory,
+                         std::future<run_outcome>& ended,
+                         const conductor_actor& conductor) {
+  int handed_on = 0;
+  while (ended.wait_for(std::chrono::seconds{0})
+         != std::future_status::ready) {
+    signals.wait(probe_interval);
+    memory.sample();
+    for (; handed_on < signals.count(); ++handed_on)
+      post_urgent(conductor, cancel_run{handed_on > 0});
+  }
+  return ended.get();
+}
+
+/// Says so when actors do not end, instead of hanging without a word.
+class shutdown_watchdog {
+public:
+  explicit shutdown_watchdog(std::shared_ptr<spdlog::logger> log)
+    : thread_([this, log = std::move(log)] {
+        if (done_.get_future().wait_for(shutdown_patience)
+            == std::future_status::timeout) {
+          log->critical("actors did not end within {} s; leaving without them",
+                        shutdown_patience.count());
+          log->flush();
+          std::_Exit(70);
+        }
+      }) {}
+  ~shutdown_watchdog() {
+    done_.set_value();
+    thread_.join();
+  }
+
+private:
+  std::promise<void> done_;
+  std::thread thread_;
+};
+
+} // namespace
+
+result<local_run_result> run_locally(local_run_config config) {
+  TRY(auto opened, partitioned_graph::open(config.data));
+  auto graph = std::make_shared<const partitioned_graph>(std::move(opened));
+  TRYV(check_against(config.def, graph->info()));
+  TRY(auto prepared, prepare(config, graph));
+  const auto gauges = prepared.gauges;
+  const auto stages = stage_table::of(config.def, graph->part_count());
+  std::promise<run_outcome> end;
+  auto ended = end.get_future();
+  signal_watch signals;
+  prepared.observer.on_end = [&end, &signals](run_outcome outcome) {
+    end.set_value(std::move(outcome));
+    signals.wake();
+  };
+  memory_probe memory;
+  local_run_result out;
+  caf::actor_system_config settings;
+  set_scheduler(settings, scheduler_threads(config.def));
+  std::optional<shutdown_watchdog> watchdog;
+  {
+    caf::actor_system system{settings};
+    const auto began = clock::now();
+    const auto cpu_before = process_cpu_seconds();
+    auto conductor = spawn_conductor(system, std::move(prepared), stages);
+    post(conductor, start_run{});
+    out.outcome = wait_for_end(signals, memory, ended, conductor);
+    out.seconds = std::chrono::duration<double>(clock::now() - began).count();
+    out.cpu_seconds = process_cpu_seconds() - cpu_before;
+    watchdog.emplace(config.log);
+    stop_actor(conductor);
+    conductor = nullptr;
+  }
+  watchdog.reset();
+  memory.sample();
+  out.stages = stages.reports();
+  out.peak_memory_bytes = memory.peak_bytes();
+  out.peak_credit_bytes = gauges->peak_bytes;
+  out.oversize_batches = gauges->oversize;
+  out.retried_batches = gauges->retried;
+  return out;
+}
+
+} // namespace graphmill

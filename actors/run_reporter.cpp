@@ -1,0 +1,132 @@
+#include "actors/run_reporter.hpp"
+
+#include <fmt/format.h>
+
+namespace graphmill {
+
+namespace {
+
+const char* label(phase which) {
+  switch (which) {
+    case phase::train:
+      return "train";
+    case phase::validation:
+      return "validation";
+    case phase::test:
+      return "test";
+  }
+  return "unknown";
+}
+
+} // namespace
+
+run_observer run_reporter::observer() {
+  run_observer out;
+  out.on_step = [this](const phase_work& work, std::int64_t done) {
+    on_step(work, done);
+  };
+  out.on_phase = [this](const phase_result& done) { on_phase(done); };
+  return out;
+}
+
+std::optional<batch_metrics> run_reporter::last(phase which) const {
+  return last_[static_cast<std::size_t>(which)];
+}
+
+void run_reporter::on_step(const phase_work& work, std::int64_t done) {
+  if (!bar_)
+    return;
+  const auto text = work.phase == phase::train
+                      ? fmt::format("train epoch {}", work.epoch + 1)
+                      : std::string{label(work.phase)};
+  progress now;
+  now.phase = text;
+  now.done = static_cast<std::uint64_t>(done);
+  now.total = static_cast<std::uint64_t>(work.steps);
+  bar_(now);
+}
+
+void run_reporter::on_phase(const phase_result& done) {
+  last_[static_cast<std::size_t>(done.phase)] = done.metrics;
+  if (done.phase == phase::train)
+    epochs_ = done.epoch + 1;
+  if (folder_ != nullptr && !failure_) {
+    const nlohmann::json line{
+      {"phase", label(done.phase)},
+      {"epoch", done.epoch + 1},
+      {"steps", done.steps},
+      {"seeds", done.metrics.seeds},
+      {"loss", done.metrics.loss()},
+      {"accuracy", done.metrics.accuracy()},
+      {"learning_rate", done.learning_rate},
+      {"seconds", done.seconds},
+    };
+    if (auto written = folder_->add_metrics(line); !written)
+      failure_ = written.error();
+  }
+  if (table_ != nullptr)
+    print_row(done);
+}
+
+void run_reporter::print_row(const phase_result& done) {
+  if (done.phase == phase::train) {
+    flush_row();
+    training_ = done;
+    return;
+  }
+  if (done.phase == phase::test) {
+    flush_row();
+    return;
+  }
+  flush_row(done);
+}
+
+/// Prints the training row that waits, with its validation if there is one.
+void run_reporter::flush_row(const std::optional<phase_result>& validation) {
+  if (!training_)
+    return;
+  const auto train = *std::exchange(training_, std::nullopt);
+  if (!std::exchange(header_, true))
+    fmt::print(table_, "\n{:>5}  {:>10}  {:>8}  {:>10}  {:>13}  {:>8}\n",
+               "epoch", "loss", "train", "validation", "learning rate", "s");
+  const auto accuracy
+    = validation ? fmt::format("{:.4f}", validation->metrics.accuracy()) : "-";
+  fmt::print(table_, "{:>5}  {:>10.4f}  {:>8.4f}  {:>10}  {:>13.3g}  {:>8.2f}\n",
+             train.epoch + 1, train.metrics.loss(), train.metrics.accuracy(),
+             accuracy, train.learning_rate,
+             train.seconds + (validation ? validation->seconds : 0));
+  std::fflush(table_);
+}
+
+std::string render_stages(const local_run_result& run) {
+  auto out = fmt::format("{:<17} {:>8} {:>8} {:>10} {:>6} {:>8} {:>9} {:>9} "
+                         "{:>8}\n",
+                         "stage", "replicas", "items", "MB", "busy", "cpu s",
+                         "input s", "credit s", "restarts");
+  for (const auto& stage : run.stages)
+    out += fmt::format("{:<17} {:>8} {:>8} {:>10.1f} {:>4.0f} % {:>8.2f} "
+                       "{:>9.2f} {:>9.2f} {:>8}\n",
+                       stage.stage, stage.replicas, stage.items,
+                       double(stage.bytes) * 1e-6,
+                       100 * stage.utilisation(run.seconds), stage.cpu_seconds,
+                       stage.input_wait_seconds, stage.credit_wait_seconds,
+                       stage.restarts);
+  return out;
+}
+
+nlohmann::json stages_json(const local_run_result& run) {
+  auto out = nlohmann::json::array();
+  for (const auto& stage : run.stages)
+    out.push_back({{"stage", stage.stage},
+                   {"replicas", stage.replicas},
+                   {"items", stage.items},
+                   {"bytes", stage.bytes},
+                   {"busy_seconds", stage.busy_seconds},
+                   {"cpu_seconds", stage.cpu_seconds},
+                   {"input_wait_seconds", stage.input_wait_seconds},
+                   {"credit_wait_seconds", stage.credit_wait_seconds},
+                   {"restarts", stage.restarts}});
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "actors/conductor.hpp"
+#include "actors/local_run.hpp"
+#include "messages/progress.hpp"
+#include "pipelines/run_folder.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstdio>
+#include <optional>
+
+namespace graphmill {
+
+/// Tells people and files how a run goes: a progress bar per phase, a table row
+/// per epoch, a line in metrics.jsonl per phase.
+class run_reporter {
+public:
+  /// @param table Where rows go; null for none.
+  /// @param folder Where metrics go; null for none. Must outlive this.
+  run_reporter(std::FILE* table, progress_callback bar, run_folder* folder)
+    : table_(table), bar_(std::move(bar)), folder_(folder) {}
+
+  /// An observer that calls this object, which must outlive the run.
+  run_observer observer();
+
+  /// Of the last evaluation of the kind, if there was one.
+  std::optional<batch_metrics> last(phase which) const;
+  std::int32_t epochs() const { return epochs_; }
+  /// The first error of writing metrics.
+  const std::optional<error>& failure() const { return failure_; }
+
+private:
+  void on_step(const phase_work& work, std::int64_t done);
+  void on_phase(const phase_result& done);
+  void print_row(const phase_result& done);
+  void flush_row(const std::optional<phase_result>& validation = {});
+
+  std::FILE* table_;
+  progress_callback bar_;
+  run_folder* folder_;
+  std::optional<phase_result> training_; ///< A row that waits for validation.
+  std::array<std::optional<batch_metrics>, 3> last_;
+  std::int32_t epochs_ = 0;
+  bool header_ = false;
+  std::optional<error> failure_;
+};
+
+/// The stages' figures as a table for people, and as JSON.
+std::string render_stages(const local_run_result& run);
+nlohmann::json stages_json(const local_run_result& run);
+
+} // namespace graphmill

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "actors/interfaces.hpp"
+#include "partition/shard.hpp"
+#include "pipelines/stage_counters.hpp"
+
+#include <memory>
+
+namespace graphmill {
+
+/// What a SAMPLING SERVICE needs.
+struct sampling_service_config {
+  std::shared_ptr<const shard> part;
+  std::shared_ptr<buffer_pool> pool;
+  std::shared_ptr<stage_counters> counters;
+};
+
+/// Spawns one worker of the SAMPLING SERVICE of a part: answers which in-edges of
+/// its nodes were drawn. A pure function of part and request.
+sampling_service_actor spawn_sampling_service(caf::actor_system& system,
+                                              sampling_service_config config);
+
+} // namespace graphmill

@@ -1,0 +1,222 @@
+#include "actors/trainer.hpp"
+
+#include "actors/compute_lane.hpp"
+#include "messages/random.hpp"
+
+#include <deque>
+#include <optional>
+#include <thread>
+
+namespace graphmill {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+class trainer {
+public:
+  using interface = trainer_actor;
+  static constexpr const char* name = "trainer";
+
+  trainer(interface::pointer self, trainer_config config)
+    : self_(self), config_(std::move(config)) {}
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const step_input& input) -> caf::result<step_finished> {
+        auto promise = self_->make_response_promise<step_finished>();
+        queue_.push_back({input, promise});
+        next();
+        return promise;
+      },
+      [this](const trainer_request& request) { return serve(request); },
+      [this](const lane_done&) {
+        auto then = std::move(thens_.front());
+        thens_.pop_front();
+        then();
+      },
+    };
+  }
+
+private:
+  /// A batch, and the promise to say when its memory is free again.
+  struct queued {
+    step_input input;
+    caf::typed_response_promise<step_finished> promise;
+  };
+
+  /// What the compute thread leaves behind of one batch.
+  struct outcome {
+    result<batch_metrics> metrics = batch_metrics{};
+    std::shared_ptr<gradient_set> gradients;
+    std::shared_ptr<batch_output> output;
+  };
+
+  /// Runs `job` on the compute thread, then `then` in this actor.
+  void compute(std::function<void()> job, std::function<void()> then) {
+    thens_.push_back(std::move(then));
+    lane_.post([job = std::move(job), me = handle_of<interface>(self_)] {
+      job();
+      post(me, lane_done{});
+    });
+  }
+
+  void next() {
+    if (busy_ || stopped_ || queue_.empty())
+      return;
+    busy_ = true;
+    config_.counters->waited_for_input(clock::now() - idle_since_);
+    auto shared = std::make_shared<queued>(std::move(queue_.front()));
+    queue_.pop_front();
+    auto done = std::make_shared<outcome>();
+    const auto training
+      = shared->input.batch->data.key.phase == phase::train;
+    compute(
+      [this, shared, done, training] {
+        busy_scope busy{*config_.counters};
+        if (training)
+          backward(shared->input, *done);
+        else
+          evaluate(shared->input, *done);
+      },
+      [this, shared, done, training] { computed(*shared, done, training); });
+  }
+
+  void backward(const step_input& input, outcome& done) {
+    std::this_thread::sleep_for(config_.step_delay);
+    const auto& key = input.batch->data.key;
+    const auto stream
+      = stream_key(config_.run_seed, purpose::dropout,
+                   static_cast<std::uint64_t>(key.epoch),
+                   static_cast<std::uint64_t>(key.step));
+    // The group may still read what was sent last, so each step has its own.
+    done.gradients = std::make_shared<gradient_set>();
+    done.metrics
+      = config_.model->compute_gradients(*input.batch, stream, *done.gradients);
+  }
+
+  void evaluate(const step_input& input, outcome& done) {
+    if (input.work->outputs)
+      done.output = std::make_shared<batch_output>();
+    done.metrics = config_.model->evaluate(*input.batch, done.output.get());
+  }
+
+  void computed(queued& work, const std::shared_ptr<outcome>& done,
+                bool training) {
+    auto& input = work.input;
+    if (!done->metrics) {
+      stop_with(done->metrics.error());
+      return;
+    }
+    step_result report;
+    report.key = input.batch->data.key;
+    report.metrics = done->metrics.value();
+    if (done->output) {
+      report.output = done->output;
+      const auto& seeds = input.batch->data.original_seeds;
+      report.original_seeds
+        = std::make_shared<std::vector<node_id>>(seeds.begin(), seeds.end());
+    }
+    config_.counters->item_done(0);
+    // The buffers go back before the credit does.
+    input.batch.reset();
+    work.promise.deliver(step_finished{input.order, config_.rank});
+    if (training)
+      reduce(done->gradients, input.work->learning_rate, report);
+    else
+      finish(report);
+  }
+
+  void reduce(const std::shared_ptr<gradient_set>& gradients, double rate,
+              const step_result& report) {
+    const auto asked = clock::now();
+    ask(self_, config_.group, config_.group_timeout,
+        contribution{steps_++, config_.rank, gradients})
+      .then(
+        [this, asked, rate, report](const reduced_gradients& sum) {
+          config_.counters->waited_for_credit(clock::now() - asked);
+          apply(sum, rate, report);
+        },
+        [this](const caf::error& why) {
+          stop_with(from_caf(why, "the gradient group"));
+        });
+  }
+
+  void apply(const reduced_gradients& reduced, double rate,
+             const step_result& report) {
+    auto done = std::make_shared<std::optional<error>>();
+    compute(
+      [this, sum = reduced.sum, rate, done] {
+        busy_scope busy{*config_.counters};
+        if (auto applied = config_.model->apply(*sum, rate); !applied)
+          *done = applied.error();
+      },
+      [this, done, report, last = reduced.last] {
+        if (*done) {
+          stop_with(**done);
+          return;
+        }
+        stopped_ = last;
+        finish(report);
+        if (last)
+          post(config_.conductor, trainer_stopped{config_.rank});
+      });
+  }
+
+  void finish(const step_result& report) {
+    busy_ = false;
+    idle_since_ = clock::now();
+    post(config_.conductor, report);
+    next();
+  }
+
+  void stop_with(const error& why) {
+    stopped_ = true;
+    post(config_.conductor,
+         run_failed{fail(why.code, "trainer of rank {}: {}", config_.rank,
+                         why.message)});
+  }
+
+  caf::result<trainer_state> serve(const trainer_request& request) {
+    auto promise = self_->make_response_promise<trainer_state>();
+    auto state = std::make_shared<trainer_state>();
+    state->rank = config_.rank;
+    compute(
+      [this, what = request.what, state] {
+        switch (what) {
+          case trainer_order::keep_best:
+            config_.model->keep_best();
+            break;
+          case trainer_order::restore_best:
+            config_.model->restore_best();
+            break;
+          case trainer_order::snapshot:
+            state->digest = config_.model->digest();
+            state->parameters
+              = std::make_shared<const std::vector<named_tensor>>(
+                config_.model->parameters());
+            break;
+        }
+      },
+      [promise, state]() mutable { promise.deliver(trainer_state{*state}); });
+    return promise;
+  }
+
+  interface::pointer self_;
+  trainer_config config_;
+  std::deque<queued> queue_; ///< Bounded by the dispatcher's credit.
+  std::deque<std::function<void()>> thens_;
+  std::int64_t steps_ = 0; ///< Contributed so far.
+  bool busy_ = false;
+  bool stopped_ = false;
+  clock::time_point idle_since_ = clock::now();
+  compute_lane lane_; ///< Last: ends before what its jobs use.
+};
+
+} // namespace
+
+trainer_actor spawn_trainer(caf::actor_system& system, trainer_config config) {
+  return spawn_state<trainer>(system, std::move(config));
+}
+
+} // namespace graphmill

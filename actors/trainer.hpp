@@ -1,0 +1,28 @@
+#pragma once
+
+#include "actors/interfaces.hpp"
+#include "pipelines/stage_counters.hpp"
+
+#include <chrono>
+#include <memory>
+
+namespace graphmill {
+
+/// What a TRAINER needs.
+struct trainer_config {
+  rank_id rank = 0;
+  std::uint64_t run_seed = 0;
+  std::shared_ptr<replica> model; ///< Used by this trainer alone.
+  gradient_group_actor group;
+  run_reports_actor conductor; ///< Told of each step, and of failures.
+  std::chrono::milliseconds group_timeout = std::chrono::minutes{10};
+  std::chrono::milliseconds step_delay{0}; ///< Fault: each step slower by this.
+  std::shared_ptr<stage_counters> counters;
+};
+
+/// Spawns a TRAINER: computes on batches in the order in which they come, on a
+/// thread of its own, gives back a batch's credit after backward, and applies
+/// what the GRADIENT GROUP answers.
+trainer_actor spawn_trainer(caf::actor_system& system, trainer_config config);
+
+} // namespace graphmill

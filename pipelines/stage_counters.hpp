@@ -1,0 +1,90 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// What a stage did so far; a plain copy of its counters.
+struct stage_report {
+  std::string stage;
+  std::uint32_t replicas = 0;
+  std::uint64_t items = 0;
+  std::uint64_t bytes = 0;       ///< Produced.
+  double busy_seconds = 0;       ///< At work, over all replicas.
+  double cpu_seconds = 0;        ///< Of processor time, of that.
+  double input_wait_seconds = 0; ///< Idle for want of work.
+  double credit_wait_seconds = 0;///< Held back: no room downstream.
+  std::uint64_t restarts = 0;    ///< Replicas that died and were replaced.
+
+  /// Share of `elapsed` that the average replica was at work.
+  double utilisation(double elapsed) const {
+    const auto all = elapsed * replicas;
+    return all > 0 ? busy_seconds / all : 0;
+  }
+};
+
+/// The stage that holds the others up: the one with the highest utilisation.
+std::string bottleneck_of(const std::vector<stage_report>& stages,
+                          double elapsed);
+
+/// Counters of a stage, shared by its replicas and surviving them. Methods are
+/// named after events; thread-safe.
+class stage_counters {
+public:
+  stage_counters(std::string stage, std::uint32_t replicas)
+    : stage_(std::move(stage)), replicas_(replicas) {}
+
+  using nanoseconds = std::chrono::nanoseconds;
+
+  void item_done(std::uint64_t bytes) { ++items_, bytes_ += bytes; }
+  void worked(nanoseconds wall, nanoseconds cpu) {
+    busy_ += wall.count();
+    cpu_ += cpu.count();
+  }
+  void waited_for_input(nanoseconds time) { input_ += time.count(); }
+  void waited_for_credit(nanoseconds time) { credit_ += time.count(); }
+  void restarted() { ++restarts_; }
+
+  const std::string& stage() const { return stage_; }
+  stage_report report() const;
+
+private:
+  std::string stage_;
+  std::uint32_t replicas_;
+  std::atomic<std::uint64_t> items_{0}, bytes_{0}, restarts_{0};
+  std::atomic<std::int64_t> busy_{0}, cpu_{0}, input_{0}, credit_{0};
+};
+
+/// Processor time of the calling thread.
+inline std::chrono::nanoseconds thread_cpu_time() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds{now.tv_sec}
+         + std::chrono::nanoseconds{now.tv_nsec};
+}
+
+/// Counts the time of a scope as work of a stage.
+class busy_scope {
+public:
+  explicit busy_scope(stage_counters& counters)
+    : counters_(counters), wall_(clock::now()), cpu_(thread_cpu_time()) {}
+  ~busy_scope() {
+    counters_.worked(clock::now() - wall_, thread_cpu_time() - cpu_);
+  }
+  busy_scope(const busy_scope&) = delete;
+  busy_scope& operator=(const busy_scope&) = delete;
+
+private:
+  using clock = std::chrono::steady_clock;
+  stage_counters& counters_;
+  clock::time_point wall_;
+  std::chrono::nanoseconds cpu_;
+};
+
+} // namespace graphmill

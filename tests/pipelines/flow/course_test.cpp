@@ -1,0 +1,97 @@
+#include "pipelines/course.hpp"
+#include "tests/support/catch.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace graphmill;
+
+namespace {
+
+batch_metrics with_accuracy(double accuracy) {
+  return {1.0, static_cast<std::int64_t>(accuracy * 1000), 1000};
+}
+
+/// Plays a course; validations get the given accuracies in turn.
+std::string play(course run, std::vector<double> accuracies) {
+  std::string out;
+  std::size_t evaluation = 0;
+  for (int guard = 0; guard < 100; ++guard) {
+    const auto step = run.next();
+    switch (step.action) {
+      case course_action::keep_best:
+        out += "K ";
+        break;
+      case course_action::restore_best:
+        out += "R ";
+        break;
+      case course_action::finish:
+        return out + "end";
+      case course_action::run_phase:
+        out += step.phase == phase::train        ? "t"
+               : step.phase == phase::validation ? "v"
+                                                 : "T";
+        if (step.phase == phase::train)
+          out += std::to_string(step.epoch);
+        if (step.max_steps != 0)
+          out += "/" + std::to_string(step.max_steps);
+        out += " ";
+        break;
+    }
+    const auto validating = step.action == course_action::run_phase
+                            && step.phase == phase::validation;
+    run.finished(validating ? with_accuracy(accuracies.at(evaluation++))
+                            : batch_metrics{});
+  }
+  return out + "does not end";
+}
+
+definition with(std::uint32_t epochs) {
+  definition def;
+  def.train.epochs = epochs;
+  def.evaluate.every = 1;
+  return def;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a course trains, validates, keeps the best and tests",
+                "[pipelines][course]") {
+  CATCH_CHECK(play(course::training(with(3), true, true, 10), {.5, .7, .6})
+              == "t0 v K t1 v K t2 v R T end");
+}
+
+CATCH_TEST_CASE("without validation the last weights are tested",
+                "[pipelines][course]") {
+  CATCH_CHECK(play(course::training(with(2), false, true, 10), {})
+              == "t0 t1 T end");
+  CATCH_CHECK(play(course::training(with(2), false, false, 10), {})
+              == "t0 t1 end");
+}
+
+CATCH_TEST_CASE("evaluation every other epoch, and after the last",
+                "[pipelines][course]") {
+  auto def = with(5);
+  def.evaluate.every = 2;
+  CATCH_CHECK(play(course::training(def, true, false, 10), {.5, .4, .3})
+              == "t0 t1 v K t2 t3 v t4 v R end");
+}
+
+CATCH_TEST_CASE("patience ends training early", "[pipelines][course]") {
+  auto def = with(100);
+  def.train.patience = 2;
+  CATCH_CHECK(play(course::training(def, true, true, 10), {.5, .4, .4})
+              == "t0 v K t1 v t2 v R T end");
+}
+
+CATCH_TEST_CASE("max_steps cuts the last epoch", "[pipelines][course]") {
+  auto def = with(100);
+  def.train.max_steps = 25;
+  CATCH_CHECK(play(course::training(def, false, true, 10), {})
+              == "t0/10 t1/10 t2/5 T end");
+}
+
+CATCH_TEST_CASE("a single pass ends after it", "[pipelines][course]") {
+  CATCH_CHECK(play(course::only(phase::test), {}) == "T end");
+  CATCH_CHECK(play(course::only(phase::validation), {.5}) == "v end");
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Builds and runs every test: installs packages, builds a release in build/ with
+# warnings as errors and tests it, then tests the parts without libtorch and CAF
+# again under sanitizers. Ends with the number of tests that passed and failed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source examples/setup.sh
+
+install_missing "${build_packages[@]}" catch2 python3 python3-numpy \
+  wordnet-base
+
+passed=0 failed=0 skipped=0
+
+# Adds up the results of the tests that ran last in a build folder.
+count() {
+  local p f s
+  read -r p f s < <(/usr/bin/python3 - "$1/meson-logs/testlog.json" <<'PY'
+import json, sys
+results = [json.loads(line)["result"] for line in open(sys.argv[1])]
+good = sum(r in ("OK", "EXPECTEDFAIL") for r in results)
+skipped = sum(r == "SKIP" for r in results)
+print(good, len(results) - good - skipped, skipped)
+PY
+  )
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+}
+
+# test_in FOLDER [MESON TEST ARGUMENT ...]: runs tests, goes on after failures.
+test_in() {
+  local folder=$1
+  shift
+  meson test -C "$folder" --no-rebuild --print-errorlogs "$@" || true
+  count "$folder"
+}
+
+configure build --buildtype=release -Dwerror=true -Dtests=true
+ninja -C build
+test_in build
+
+# Sanitizers: the rooms without libtorch and CAF, which are not instrumented.
+configure build-asan --buildtype=debugoptimized -Dtests=true \
+  -Db_sanitize=address,undefined -Db_lundef=false
+ninja -C build-asan sanitized-tests
+test_in build-asan --suite sanitized
+configure build-tsan --buildtype=debugoptimized -Dtests=true \
+  -Db_sanitize=thread -Db_lundef=false
+ninja -C build-tsan threaded-tests
+test_in build-tsan --suite threaded
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
