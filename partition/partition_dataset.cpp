@@ -48,6 +48,17 @@ result<std::string> digest_of(const dataset& data,
   return content_digest(data, on_progress);
 }
 
+/// A part's edges come from nodes that other parts own.
+result<void> refuse_part(const dataset& data) {
+  TRY(const auto about, read_json(data.folder() / "dataset.json"));
+  if (about.contains("part"))
+    return fail(ec::invalid_argument,
+                "{} is one part of a partitioned dataset; partition the "
+                "dataset that it was made of",
+                data.folder().string());
+  return ok();
+}
+
 result<void> write_partitions_json(const graph_view& graph,
                                    const renumbering& numbers,
                                    const std::vector<written_part>& parts,
@@ -93,6 +104,7 @@ partition_report start_report(const graph_view& graph,
 result<partition_report> do_partition(const dataset& data,
                                       const partition_options& options,
                                       const fs::path& folder) {
+  TRYV(refuse_part(data));
   const auto estimate = estimate_partition(data.info(), options);
   monitor watch{options.on_progress, options.stop, estimate.seconds};
   TRY(const auto graph, graph_view::open(data, watch));

@@ -25,6 +25,7 @@ struct partition_arguments {
   std::uint64_t seed = 0;
   double memory_gib = 0;
   bool json = false;
+  bool quiet = false;
 };
 
 /// Turns the first Ctrl-C into a flag; the second one ends the process. The
@@ -74,16 +75,18 @@ result<int> run_partition(const partition_arguments& given) {
       .seed = given.seed,
       .metis_memory_bytes =
           static_cast<std::uint64_t>(given.memory_gib * 1024 * 1024 * 1024),
-      .on_progress = show_progress(false),
+      .on_progress = show_progress(given.quiet),
       .stop = &interrupt_flag::raised()};
   const auto folder = folder_for(given);
   const auto estimate = estimate_partition(data.info(), options);
-  fmt::print(stderr,
-             "partition {} in {} by {} into {}\nestimate: {} of memory, {} on "
-             "disk, {:.0f} s\n",
-             given.dataset, given.parts, given.method, folder.string(),
-             size_text(estimate.memory_bytes), size_text(estimate.disk_bytes),
-             std::max(1.0, estimate.seconds));
+  if (!given.quiet)
+    fmt::print(
+        stderr,
+        "partition {} in {} by {} into {}\nestimate: {} of memory, {} on "
+        "disk, {:.0f} s\n",
+        given.dataset, given.parts, given.method, folder.string(),
+        size_text(estimate.memory_bytes), size_text(estimate.disk_bytes),
+        std::max(1.0, estimate.seconds));
   TRY(const auto done, prepare_partitions(data, options, folder));
   const std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - start;
@@ -139,6 +142,8 @@ void add_partition_command(command_line& cli) {
       ->capture_default_str();
   command->add_flag("--json", given->json,
                     "Print the report as one line of JSON");
+  command->add_flag("--quiet", given->quiet,
+                    "Show neither estimate nor progress");
   command->callback(
       [&cli, given] { cli.run = [given] { return run_partition(*given); }; });
 }

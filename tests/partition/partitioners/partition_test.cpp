@@ -161,6 +161,10 @@ CATCH_TEST_CASE("partitions are made once", "[partition][parts]") {
                 == ec::invalid_argument);
   CATCH_CHECK(error_of(prepare_partitions(data, options, folder / "data")).code
               == ec::invalid_argument);
+  const auto part = value_of(dataset::open(folder / "parts/part-0"));
+  CATCH_CHECK(
+      error_of(prepare_partitions(part, options, folder / "deeper")).code
+      == ec::invalid_argument);
   CATCH_CHECK(error_of(prepare_partitions(data, {.parts = 0}, out)).code
               == ec::invalid_argument);
 }
