@@ -1,10 +1,15 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/import_target.hpp"
 
+#include "partition/importers/csv.hpp"
+#include "partition/importers/npy.hpp"
 #include "partition/importers/rmat.hpp"
 #include "partition/importers/wordnet.hpp"
 
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace graphmill {
 
@@ -58,6 +63,96 @@ void add_wordnet(command_line& cli, CLI::App& parent) {
       ->capture_default_str();
 }
 
+void add_normalise(CLI::App& app, row_norm& normalise) {
+  const std::map<std::string, row_norm> names{
+      {"none", row_norm::none}, {"l1", row_norm::l1}, {"l2", row_norm::l2}};
+  app.add_option("--normalise", normalise,
+                 "Scale feature rows: none, l1 (sum of 1) or l2 (length of 1)")
+      ->transform(CLI::CheckedTransformer(names).description(""))
+      ->type_name("NORM")
+      ->default_str("none");
+}
+
+void add_npy(command_line& cli, CLI::App& parent) {
+  auto options = std::make_shared<npy_import_options>();
+  auto* app = add_kind(cli, parent, "npy",
+                       "A folder of .npy arrays: edges, features (dense or "
+                       "CSR), labels and splits",
+                       options, import_npy);
+  app->add_option("source", options->source, "Folder of the arrays")
+      ->required();
+  app->add_option("--name", options->name,
+                  "Name of the dataset; default: that of meta.json");
+  add_normalise(*app, options->normalise);
+  app->footer(
+      "The arrays of a graph of one node type:\n"
+      "  edges.npy                   [2, E]: sources, destinations\n"
+      "  labels.npy                  [N], -1 = none\n"
+      "  {train,val,test}_idx.npy    node ids\n"
+      "  features.npy                [N, F], or as CSR: features_indptr.npy,\n"
+      "                              features_indices.npy, "
+      "features_values.npy\n"
+      "  meta.json                   counts, num_features\n"
+      "Of several types: the same with a prefix <type>., and edges in\n"
+      "<source>__<name>__<destination>.edges.npy.");
+}
+
+/// Splits "TYPE=FILE"; without a type it stays empty.
+csv_table table_of(const std::string& text) {
+  const auto equals = text.find('=');
+  // A slash before it: it belongs to a path.
+  if (equals == std::string::npos || text.find('/') < equals)
+    return {"", text};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+/// An option that may come several times, each time one file.
+void add_tables(CLI::App& app, const char* flag, const char* help,
+                std::vector<csv_table>& tables, bool required) {
+  app.add_option_function<std::vector<std::string>>(
+         flag,
+         [&tables](const std::vector<std::string>& texts) {
+           for (const auto& text : texts)
+             tables.push_back(table_of(text));
+         },
+         help)
+      ->type_name("[TYPE=]FILE")
+      ->required(required);
+}
+
+void add_csv(command_line& cli, CLI::App& parent) {
+  auto options = std::make_shared<csv_import_options>();
+  auto* app = add_kind(cli, parent, "csv",
+                       "Text tables: edge lists, and node tables with ids, "
+                       "labels, splits and features; gzip is unpacked",
+                       options, import_csv);
+  add_tables(*app, "--edges",
+             "Edge list: source, destination; TYPE is "
+             "<source>__<name>__<destination>; once per file",
+             options->edges, true);
+  add_tables(*app, "--nodes",
+             "Node table with a header: id, and optionally label, split "
+             "(train, val, test), features; once per type",
+             options->nodes, false);
+  app->add_option("--ignore", options->ignore,
+                  "Columns of node tables to leave out")
+      ->type_name("COLUMN");
+  app->add_option("--name", options->name,
+                  "Name of the dataset; default: that of the first edge list");
+  app->add_option("--target", options->target,
+                  "Node type to learn on; default: the first with labels");
+  app->add_flag_callback(
+      "--header", [options] { options->edge_header = true; },
+      "Edge lists have a header; default: seen from their first two rows");
+  app->add_flag_callback(
+      "--no-header", [options] { options->edge_header = false; },
+      "Edge lists have no header");
+  app->add_option("--separator", options->separator,
+                  "Between columns; default: comma, tab, ';' or space, as "
+                  "seen");
+  add_normalise(*app, options->normalise);
+}
+
 void add_rmat(command_line& cli, CLI::App& parent) {
   auto options = std::make_shared<rmat_options>();
   auto* app =
@@ -101,6 +196,8 @@ void add_import_command(command_line& cli) {
               "does nothing.\nThe next step: graphmill inspect, or graphmill "
               "partition.");
   add_wordnet(cli, *app);
+  add_npy(cli, *app);
+  add_csv(cli, *app);
   add_rmat(cli, *app);
 }
 

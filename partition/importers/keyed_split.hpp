@@ -17,9 +17,10 @@ using split_shares = std::array<double, 3>;
 result<void> validate(const split_shares& shares);
 
 /// Draws the splits of nodes 0 .. count - 1: the nodes are ordered by a hash
-/// keyed with `seed`, and the first `shares[0] * count` (rounded down) train,
-/// the next ones validate, and so on; shares that add up to 1 leave nobody out.
-/// Exact in its proportions, and a pure function of its arguments.
+/// keyed with `seed`; the first `shares[0] * count` of them (rounded down)
+/// train, those up to `(shares[0] + shares[1]) * count` validate, and so on;
+/// shares that add up to 1 leave nobody out. Exact in its proportions, and a
+/// pure function of its arguments.
 /// @returns Ascending ids per split.
 std::array<std::vector<node_id>, 3>
 keyed_split(std::int64_t count, const split_shares& shares, std::uint64_t seed);

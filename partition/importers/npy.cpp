@@ -54,6 +54,14 @@ result<void> expand_rows(const npy_node_source& type, std::int64_t first,
                 "{}: rows {} to {} do not lie one after the other within the "
                 "{} entries",
                 type.indptr->path().string(), first, first + n, entries);
+  // Entries that no row has would be lost without a word.
+  if ((first == 0 && begin.front() != 0)
+      || (first + n == type.count && begin.back() != entries))
+    return fail(ec::invalid_data,
+                "{}: the rows of features must start at 0 and end at {}, the "
+                "number of entries; they go from {} to {}",
+                type.indptr->path().string(), entries, begin.front(),
+                begin.back());
   std::vector<std::int64_t> columns(
       static_cast<std::size_t>(begin.back() - begin.front()));
   std::vector<float> values(columns.size());

@@ -2,6 +2,7 @@
 
 #include "partition/dataset_writer.hpp"
 #include "partition/importers/planted_labels.hpp"
+#include "partition/importers/reverse.hpp"
 #include "partition/importers/rmat_edges.hpp"
 
 #include <unistd.h>
@@ -39,13 +40,9 @@ dataset_info describe(const rmat_options& options) {
   nodes.feature_width = options.feature_width;
   nodes.class_count = options.class_count;
   info.node_types.push_back(std::move(nodes));
-  edge_type_info links;
-  links.name = "links";
-  info.edge_types.push_back(links);
-  if (options.reverse) {
-    links.name = "rev_links";
-    info.edge_types.push_back(std::move(links));
-  }
+  info.edge_types.push_back({.name = "links"});
+  if (options.reverse)
+    add_reverse_types(info);
   return info;
 }
 
@@ -89,9 +86,8 @@ result<void> write_edges(const rmat_options& options, planted_labels& planted,
     // Apart from the drawing, so that cache misses of many edges overlap.
     for (std::size_t i = 0; i < sources.size(); ++i)
       planted.add_edge(sources[i], destinations[i]);
-    TRYV(writer.append_edges(0, sources, destinations));
-    if (options.reverse)
-      TRYV(writer.append_edges(1, destinations, sources));
+    TRYV(append_both_ways(writer, 0, options.reverse ? 1 : -1, sources,
+                          destinations));
     if (on_progress)
       on_progress({"draw edges", static_cast<std::uint64_t>(end),
                    static_cast<std::uint64_t>(total), 0});

@@ -2,6 +2,7 @@
 
 #include "partition/dataset_writer.hpp"
 #include "partition/importers/hashed_words.hpp"
+#include "partition/importers/reverse.hpp"
 #include "partition/importers/wordnet_format.hpp"
 #include "partition/mapped_file.hpp"
 
@@ -161,15 +162,10 @@ dataset_info describe(const database& all, const wordnet_options& options) {
   synsets.class_names.assign(lexicographer_files().begin(),
                              lexicographer_files().end());
   info.node_types.push_back(std::move(synsets));
-  for (const auto& relation : relations()) {
-    edge_type_info edge;
-    edge.name = relation.name;
-    info.edge_types.push_back(edge);
-    if (!options.reverse)
-      continue;
-    edge.name = "rev_" + edge.name;
-    info.edge_types.push_back(std::move(edge));
-  }
+  for (const auto& relation : relations())
+    info.edge_types.push_back({.name = std::string{relation.name}});
+  if (options.reverse)
+    add_reverse_types(info);
   return info;
 }
 
@@ -203,11 +199,11 @@ result<void> write_features(const database& all, std::int64_t width,
 
 result<void> write_edges(const std::vector<edge_columns>& edges, bool reverse,
                          dataset_writer& writer) {
-  edge_type_id type = 0;
-  for (const auto& [sources, destinations] : edges) {
-    TRYV(writer.append_edges(type++, sources, destinations));
-    if (reverse)
-      TRYV(writer.append_edges(type++, destinations, sources));
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const auto type = static_cast<edge_type_id>(i);
+    const auto back = static_cast<edge_type_id>(edges.size() + i);
+    TRYV(append_both_ways(writer, type, reverse ? back : -1, edges[i].sources,
+                          edges[i].destinations));
   }
   return ok();
 }

@@ -15,7 +15,7 @@ struct wordnet_options {
   std::int64_t feature_width = 512; ///< Columns that words are hashed to.
   std::uint64_t seed = 0;           ///< Of the split.
   split_shares shares{0.1, 0.1, 0.8};
-  bool reverse = false; ///< Add the reverse of each relation as `rev_<name>`.
+  bool reverse = false; ///< Add the reverse of each edge type: `rev_<name>`.
 };
 
 /// Makes a dataset of the WordNet database files (format: wndb(5WN)).

@@ -1,0 +1,82 @@
+"""Runs the built program and reads dataset folders without its code."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+SKIPPED = 77  # What Meson counts as skipped.
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: numpy is not installed (Debian: python3-numpy)")
+    sys.exit(SKIPPED)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SHARED = pathlib.Path(
+    os.environ.get("GRAPHMILL_DATA", ROOT.parent / "shared" / "data"))
+TIMEOUT_SECONDS = 120
+
+
+def program():
+    """Path of the graphmill to test; taken off the arguments on first use."""
+    if "GRAPHMILL" not in os.environ:
+        if len(sys.argv) < 2:
+            sys.exit("usage: GRAPHMILL=path of graphmill, or as argument")
+        os.environ["GRAPHMILL"] = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    return os.environ["GRAPHMILL"]
+
+
+def graphmill(*arguments):
+    """Runs graphmill to its end and returns the finished process."""
+    return subprocess.run([program(), *map(str, arguments)], text=True,
+                          capture_output=True, timeout=TIMEOUT_SECONDS)
+
+
+def imported(kind, *arguments):
+    """Imports and returns the summary that --json prints."""
+    done = graphmill("import", kind, "--quiet", "--json", *arguments)
+    assert done.returncode == 0, f"{done.returncode}: {done.stderr}"
+    assert done.stderr == "", done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+class Dataset:
+    """A dataset folder, read by numpy alone."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.info = json.loads((self.folder / "dataset.json").read_text())
+
+    def node_type(self, name):
+        return next(t for t in self.info["node_types"] if t["name"] == name)
+
+    def node_array(self, node_type, name):
+        """An array of a node type, or None."""
+        path = self.folder / "nodes" / node_type / f"{name}.npy"
+        return np.load(path) if path.exists() else None
+
+    def edge_array(self, edge_type, name):
+        return np.load(self.folder / "edges" / edge_type / f"{name}.npy")
+
+    def edge_types(self):
+        return [f"{t['source']}__{t['name']}__{t['destination']}"
+                for t in self.info["edge_types"]]
+
+    def edges(self, edge_type):
+        """All edges as [2, E]: by destination, in list order."""
+        indptr = self.edge_array(edge_type, "indptr")
+        sources = self.edge_array(edge_type, "indices").astype(np.int64)
+        assert indptr.dtype == np.int64 and indptr[0] == 0
+        assert indptr[-1] == len(sources)
+        counts = np.diff(indptr)
+        assert (counts >= 0).all()
+        destinations = np.repeat(np.arange(len(counts)), counts)
+        return np.stack([sources, destinations])
+
+
+def sorted_by_destination(edges):
+    """What `Dataset.edges` must give for a list of edges [2, E]."""
+    return edges[:, np.argsort(edges[1], kind="stable")]
