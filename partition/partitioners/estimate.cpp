@@ -25,8 +25,8 @@ totals totals_of(const dataset_info& info) {
   for (const auto& type : info.edge_types) {
     sum.edges += static_cast<double>(type.count);
     sum.edge_rows +=
-        static_cast<double>(info.node_types[type.destination].count)
-        + static_cast<double>(info.node_types[type.source].count);
+      static_cast<double>(info.node_types[type.destination].count)
+      + static_cast<double>(info.node_types[type.source].count);
   }
   return sum;
 }
@@ -36,10 +36,10 @@ totals totals_of(const dataset_info& info) {
 partition_estimate estimate_partition(const dataset_info& info,
                                       const partition_options& options) {
   const auto sum = totals_of(info);
-  // Loads, assignment, new numbers both ways, halo marks.
-  auto memory = sum.nodes * (9 + 4 + 16 + 4) + 4e6;
+  // The process itself; loads, assignment, new numbers both ways, halo marks.
+  auto memory = sum.nodes * (9 + 4 + 16 + 4) + 64e6;
   const auto disk =
-      sum.feature_bytes + sum.edges * 4 + sum.edge_rows * 12 + sum.nodes * 16;
+    sum.feature_bytes + sum.edges * 4 + sum.edge_rows * 12 + sum.nodes * 16;
   // Checking and copying.
   auto seconds = 0.1 + sum.edges * 30e-9 + disk / 400e6;
   const auto parts = static_cast<double>(options.parts);
