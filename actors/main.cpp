@@ -17,6 +17,7 @@ const std::vector<graphmill::register_command> commands{
     graphmill::add_validate_command,
     graphmill::add_plan_command,
     graphmill::add_help_command,
+    graphmill::add_bench_command,
 };
 
 int exit_code(const graphmill::error& what) {

@@ -52,15 +52,16 @@ buffer buffer_pool::acquire(std::size_t bytes) {
   auto capacity = wanted;
   {
     std::lock_guard lock{mutex_};
-    // A block up to twice as large may serve, larger ones are kept for others.
+    // A block half as large again may serve, larger ones are kept for others.
     if (auto it = kept_.lower_bound(wanted);
-        it != kept_.end() && it->first <= 2 * wanted) {
+        it != kept_.end() && it->first <= wanted + wanted / 2) {
       found = it->second;
       capacity = it->first;
       kept_bytes_ -= capacity;
       kept_.erase(it);
     }
     live_bytes_ += capacity;
+    peak_bytes_ = std::max(peak_bytes_, live_bytes_);
     while (!kept_.empty() && live_bytes_ + kept_bytes_ > limit_) {
       auto largest = std::prev(kept_.end());
       kept_bytes_ -= largest->first;
@@ -85,6 +86,16 @@ buffer buffer_pool::acquire(std::size_t bytes) {
 std::size_t buffer_pool::live_bytes() const {
   std::lock_guard lock{mutex_};
   return live_bytes_;
+}
+
+std::size_t buffer_pool::peak_bytes() const {
+  std::lock_guard lock{mutex_};
+  return peak_bytes_;
+}
+
+void buffer_pool::reset_peak() {
+  std::lock_guard lock{mutex_};
+  peak_bytes_ = live_bytes_;
 }
 
 std::size_t buffer_pool::kept_bytes() const {

@@ -34,6 +34,10 @@ public:
   /// Bytes in blocks that are in use now.
   std::size_t live_bytes() const;
 
+  /// The most bytes that were in use at once, since the last `reset_peak`.
+  std::size_t peak_bytes() const;
+  void reset_peak();
+
   /// Bytes in free blocks kept for reuse.
   std::size_t kept_bytes() const;
 
@@ -47,6 +51,7 @@ private:
   std::multimap<std::size_t, std::byte*> kept_;
   std::size_t kept_bytes_ = 0;
   std::size_t live_bytes_ = 0;
+  std::size_t peak_bytes_ = 0;
 };
 
 /// Owns one block of memory, from a pool or from the heap. Move-only.

@@ -57,6 +57,7 @@ struct batch_sampler::impl {
   std::vector<frontier> frontiers;
   std::vector<part_request> requests;
   std::vector<answer> answers;
+  std::vector<std::int64_t> pending; ///< Sources to number, per node type.
 
   const dataset_info& info() const { return graph.info(); }
   result<void> check_plan() const;
@@ -64,7 +65,8 @@ struct batch_sampler::impl {
   void next_frontiers();
   void deal(node_type_id type);
   void ask();
-  result<void> reserve_tables();
+  result<void> count_sources();
+  void reserve_nodes(node_type_id type);
   reply_merge merge_of(edge_type_id type) const;
   void finish_edges(edge_type_id type);
   result<void> finish();
@@ -161,23 +163,33 @@ void batch_sampler::impl::ask() {
   answers.resize(requests.size());
 }
 
-/// Room for all that this hop can find, so that tables are built once per hop.
-result<void> batch_sampler::impl::reserve_tables() {
-  std::vector<std::int64_t> totals(out.nodes.size());
-  for (std::size_t t = 0; t < totals.size(); ++t)
-    totals[t] = static_cast<std::int64_t>(out.nodes[t].ids.size());
+/// Counts the sources that are to be numbered, per node type.
+result<void> batch_sampler::impl::count_sources() {
+  pending.assign(out.nodes.size(), 0);
   for (const auto& asked : requests)
-    totals[info().edge_types[asked.request.edge_type].source] +=
+    pending[info().edge_types[asked.request.edge_type].source] +=
         answers[asked.slot].sources;
-  for (std::size_t t = 0; t < totals.size(); ++t) {
-    if (std::min(totals[t], info().node_types[t].count) >= INT32_MAX)
+  for (std::size_t t = 0; t < pending.size(); ++t) {
+    const auto& type = info().node_types[t];
+    const auto most = std::ssize(out.nodes[t].ids.span()) + pending[t];
+    if (std::min(most, type.count) >= INT32_MAX)
       return fail(ec::invalid_argument,
                   "a batch with {} sampled nodes of type \"{}\" is too large: "
                   "use a smaller batch or smaller fanouts",
-                  totals[t], info().node_types[t].name);
-    tables[t].reserve(out.nodes[t].ids, totals[t]);
+                  most, type.name);
   }
   return ok();
+}
+
+/// Room for what the rest of this hop may find: half of the sources are taken
+/// to be new, which is seldom exceeded, and then the room grows.
+void batch_sampler::impl::reserve_nodes(node_type_id type) {
+  auto& ids = out.nodes[type].ids;
+  const auto likely =
+      std::min<std::int64_t>(std::ssize(ids.span()) + (pending[type] + 1) / 2,
+                             info().node_types[type].count);
+  tables[type].reserve(ids, likely);
+  ids.reserve(static_cast<std::size_t>(likely) + 1);
 }
 
 reply_merge batch_sampler::impl::merge_of(edge_type_id type) const {
@@ -213,6 +225,8 @@ void batch_sampler::impl::finish_edges(edge_type_id type) {
       answers[asked.slot].reply = {};
   const auto source = info().edge_types[type].source;
   auto& list = out.nodes[source].ids;
+  reserve_nodes(source); // Not before the answers are gone, to save memory.
+  pending[source] -= static_cast<std::int64_t>(total);
   if (wide)
     tables[source].number(std::as_const(globals).span(), locals, list);
   else
@@ -226,7 +240,7 @@ result<void> batch_sampler::impl::finish() {
       return fail(ec::internal,
                   "hop {} ends without the answer of part {} for edge type {}",
                   hop + 1, asked.part, asked.request.edge_type);
-  TRYV(reserve_tables());
+  TRYV(count_sources());
   for (std::size_t e = 0; e < out.edges.size(); ++e)
     finish_edges(static_cast<edge_type_id>(e));
   ++hop;
@@ -238,7 +252,7 @@ batch_sampler::batch_sampler(const partitioned_graph& graph,
                              const sampling_plan& plan, std::uint64_t key,
                              std::shared_ptr<buffer_pool> pool)
     : impl_(new impl{
-        graph, plan, key, std::move(pool), {}, 0, false, {}, {}, {}, {}}) {
+        graph, plan, key, std::move(pool), {}, 0, false, {}, {}, {}, {}, {}}) {
   const auto& shared = impl_->pool;
   auto& out = impl_->out;
   out.hops = plan.hops();

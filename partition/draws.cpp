@@ -102,24 +102,25 @@ __attribute__((always_inline)) inline void scale_lanes(const lane_words& words,
   }
 }
 
+/// All lanes of a row as one value.
+using lane_vector = std::uint32_t __attribute__((vector_size(64), may_alias));
+
 /// Puts row j into the ascending rows 0..j-1, or `last` if it is among them.
+/// (Written with vectors, for the compiler makes scalar code of loops here.)
 __attribute__((always_inline)) inline void
-insert_lanes(lane_words* rows, int j, const lane_words& last) {
-  alignas(64) lane_words twice{};
-  alignas(64) lane_words value;
+insert_lanes(lane_words* words, int j, const lane_words& last) {
+  auto* rows = reinterpret_cast<lane_vector*>(words);
+  auto value = rows[j];
+  lane_vector twice{};
   for (int i = 0; i < j; ++i)
-    for (int l = 0; l < lanes; ++l)
-      twice[l] |= rows[i][l] == rows[j][l] ? 1u : 0u;
-  for (int l = 0; l < lanes; ++l)
-    value[l] = twice[l] != 0 ? last[l] : rows[j][l];
-  for (int i = j; i > 0; --i)
-    for (int l = 0; l < lanes; ++l) {
-      const auto below = rows[i - 1][l];
-      rows[i][l] = std::max(below, value[l]);
-      value[l] = std::min(below, value[l]);
-    }
-  for (int l = 0; l < lanes; ++l)
-    rows[0][l] = value[l];
+    twice |= static_cast<lane_vector>(rows[i] == value);
+  value = twice != 0 ? reinterpret_cast<const lane_vector&>(last) : value;
+  for (int i = j; i > 0; --i) {
+    const auto below = rows[i - 1];
+    rows[i] = below > value ? below : value;
+    value = below > value ? value : below;
+  }
+  rows[0] = value;
 }
 
 /// Fills `draws.positions`; returns marks of the lanes to be drawn again.

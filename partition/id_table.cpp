@@ -1,6 +1,7 @@
 #include "partition/id_table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace graphmill {
@@ -8,45 +9,56 @@ namespace graphmill {
 namespace {
 
 constexpr local_id unused = -1;
-constexpr std::size_t block = 2048; ///< Ids between checks of the list's room.
+constexpr std::size_t block = 1024;    ///< Ids between checks for room.
 constexpr std::size_t slot_ahead = 24; ///< Elements between prefetch and use.
-constexpr std::size_t id_ahead = 12;
+constexpr std::size_t id_ahead = 8;
 
-/// Room for one block more, and one, for the list's end is written blindly.
-void make_room(pod_vector<node_id>& ids) {
-  if (ids.capacity() < ids.size() + block + 1)
-    ids.reserve(std::max(ids.size() + ids.size() / 2, ids.size() + block + 1));
+/// Where an id's search begins in a table of `slots` slots.
+inline std::uint32_t home_of(node_id id, std::uint64_t slots) {
+  auto mixed = static_cast<std::uint64_t>(id) * 0x9e3779b97f4a7c15ull;
+  mixed ^= mixed >> 32;
+  const auto high = (mixed * 0xbf58476d1ce4e5b9ull) >> 32;
+  return static_cast<std::uint32_t>((high * slots) >> 32);
+}
+
+inline std::size_t next_slot(std::size_t slot, std::size_t slots) {
+  return slot + 1 == slots ? 0 : slot + 1;
+}
+
+/// A free slot and the right one end a search. Which of them it is cannot be
+/// predicted, so that must not become a branch.
+inline bool ends_search(local_id found, const node_id* list, node_id id) {
+  const node_id used = ~(found >> 31); // 0 if free, else -1
+  return ((list[found & used] ^ id) & used) == 0;
+}
+
+/// Room for `more` ids, and one, for the list's end is written blindly.
+void make_room(pod_vector<node_id>& ids, std::size_t more) {
+  const auto wanted = ids.size() + more + 1;
+  if (ids.capacity() < wanted)
+    ids.reserve(std::max(ids.size() + ids.size() / 4, wanted));
 }
 
 } // namespace
 
-std::size_t id_table::home_of(node_id id) const {
-  auto mixed = static_cast<std::uint64_t>(id) * 0x9e3779b97f4a7c15ull;
-  mixed ^= mixed >> 32;
-  const auto high = (mixed * 0xbf58476d1ce4e5b9ull) >> 32;
-  return (high * slots_.size()) >> 32;
-}
-
 void id_table::reserve(const pod_vector<node_id>& ids, std::int64_t total) {
   total = std::min(total, universe_);
-  // At most three slots of four in use keeps probe sequences short.
+  // At most three slots of four in use keeps searches short.
   const auto wanted = std::max<std::int64_t>(64, total + total / 3 + 1);
   const auto have = static_cast<std::int64_t>(slots_.size());
   if (direct() || have >= wanted)
     return;
-  const auto size = universe_ <= 2 * wanted ? universe_ : wanted;
-  slots_.clear();
+  auto size = std::max(wanted, have + have / 2);
+  if (universe_ <= 2 * size)
+    size = universe_;
+  slots_ = pod_vector<local_id>{slots_.pool()}; // Before the new one is there.
   slots_.resize(static_cast<std::size_t>(size));
-  std::memset(slots_.data(), 0xff, slots_.size() * sizeof(local_id));
-  if (direct()) {
-    for (std::size_t i = 0; i < ids.size(); ++i)
-      slots_[static_cast<std::size_t>(ids[i])] = static_cast<local_id>(i);
-    return;
-  }
+  std::memset(slots_.data(), 0xff, slots_.span().size_bytes());
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    auto slot = home_of(ids[i]);
-    while (slots_[slot] != unused)
-      slot = slot + 1 == slots_.size() ? 0 : slot + 1;
+    auto slot = static_cast<std::size_t>(ids[i]);
+    if (!direct())
+      for (slot = home_of(ids[i], slots_.size()); slots_[slot] != unused;)
+        slot = next_slot(slot, slots_.size());
     slots_[slot] = static_cast<local_id>(i);
   }
 }
@@ -79,23 +91,28 @@ void id_table::number_hashed(std::span<const Id> globals, local_id* locals,
   auto* slots = slots_.data();
   auto* list = ids.data();
   auto known = static_cast<local_id>(ids.size());
+  const auto slot_count = slots_.size();
   const auto size = globals.size();
+  std::array<std::uint32_t, block + slot_ahead> homes;
+  for (std::size_t i = 0; i < size; ++i)
+    homes[i] = home_of(globals[i], slot_count);
+  std::fill_n(homes.begin() + size, slot_ahead, 0);
   for (std::size_t i = 0; i < size; ++i) {
-    if (i + slot_ahead < size)
-      __builtin_prefetch(slots + home_of(globals[i + slot_ahead]), 1);
-    if (i + id_ahead < size) {
-      const auto guess = slots[home_of(globals[i + id_ahead])];
-      __builtin_prefetch(list + std::max(guess, 0));
-    }
+    __builtin_prefetch(slots + homes[i + slot_ahead], 1);
+    __builtin_prefetch(list + std::max(slots[homes[i + id_ahead]], 0));
     const auto id = static_cast<node_id>(globals[i]);
-    auto slot = home_of(id);
-    while (slots[slot] != unused && list[slots[slot]] != id)
-      slot = slot + 1 == slots_.size() ? 0 : slot + 1;
-    if (slots[slot] == unused) {
-      slots[slot] = known;
-      list[known++] = id;
+    std::size_t slot = homes[i];
+    auto found = slots[slot];
+    while (!ends_search(found, list, id)) [[unlikely]] {
+      slot = next_slot(slot, slot_count);
+      found = slots[slot];
     }
-    locals[i] = slots[slot];
+    const auto fresh = found >> 31; // -1 if new, else 0
+    const auto local = (known & fresh) | (found & ~fresh);
+    slots[slot] = local;
+    list[known] = id; // Stays only if the id is new.
+    known -= fresh;
+    locals[i] = local;
   }
   ids.resize(static_cast<std::size_t>(known));
 }
@@ -104,8 +121,9 @@ template <class Id>
 void id_table::number(std::span<const Id> globals, local_id* locals,
                       pod_vector<node_id>& ids) {
   for (std::size_t at = 0; at < globals.size(); at += block) {
-    make_room(ids);
     const auto some = globals.subspan(at, std::min(block, globals.size() - at));
+    make_room(ids, some.size());
+    reserve(ids, static_cast<std::int64_t>(ids.size() + some.size()));
     if (direct())
       number_direct(some, locals + at, ids);
     else

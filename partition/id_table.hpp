@@ -20,22 +20,19 @@ public:
   id_table(std::int64_t universe, std::shared_ptr<buffer_pool> pool)
       : universe_(universe), slots_(std::move(pool)) {}
 
-  /// Makes room so that `ids` can grow to `total` elements without a rebuild.
+  /// Makes room for `ids` to grow to `total` elements without a rebuild.
   void reserve(const pod_vector<node_id>& ids, std::int64_t total);
 
   /// Writes the local id of each element of `globals` to `locals` (which may be
-  /// the same memory) and appends new ids to `ids`. Room must be reserved.
+  /// the same memory) and appends new ids to `ids`. Grows as needed.
   template <class Id>
   void number(std::span<const Id> globals, local_id* locals,
               pod_vector<node_id>& ids);
-
-  std::size_t byte_size() const { return slots_.capacity_bytes(); }
 
 private:
   bool direct() const {
     return static_cast<std::int64_t>(slots_.size()) == universe_;
   }
-  std::size_t home_of(node_id id) const;
   template <class Id>
   void number_direct(std::span<const Id> globals, local_id* locals,
                      pod_vector<node_id>& ids);

@@ -58,3 +58,14 @@ CATCH_TEST_CASE("pod_vector grows and keeps its content",
   auto moved = std::move(values);
   CATCH_CHECK(moved.size() == 1003);
 }
+
+CATCH_TEST_CASE("a pool remembers its peak", "[messages][buffer]") {
+  auto pool = buffer_pool::make(1 << 20);
+  {
+    const auto first = pool->acquire(4096);
+    const auto second = pool->acquire(4096);
+  }
+  CATCH_CHECK(pool->peak_bytes() == 8192);
+  pool->reset_peak();
+  CATCH_CHECK(pool->peak_bytes() == 0);
+}

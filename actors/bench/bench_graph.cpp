@@ -1,0 +1,66 @@
+#include "actors/bench/bench_graph.hpp"
+
+#include "actors/commands/cli.hpp"
+#include "partition/dataset_writer.hpp"
+#include "partition/importers/rmat.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+result<fs::path> bench_dataset(const bench_context& context) {
+  std::error_code failed;
+  fs::create_directories(context.cache, failed);
+  if (failed)
+    return fail_errno(failed.value(), "cannot make the folder {}",
+                      context.cache.string());
+  rmat_options options;
+  options.scale = context.scale;
+  options.seed = context.seed;
+  const auto folder =
+      context.cache
+      / fmt::format("rmat-{}-seed-{}", options.scale, options.seed);
+  const auto on_progress = show_progress(false);
+  TRYV(prepare_folder(
+      folder,
+      [&options, &on_progress](const fs::path& to) -> result<void> {
+        TRYV(import_rmat(options, to, on_progress));
+        return ok();
+      },
+      on_progress));
+  return folder;
+}
+
+result<bench_graph> open_bench_graph(const bench_context& context) {
+  TRY(const auto folder, bench_dataset(context));
+  TRY(auto graph, partitioned_graph::open(folder));
+  TRY(auto shard, graph.open_shard(0));
+  if (graph.seeds(split::train).empty())
+    return fail(ec::invalid_argument,
+                "the graph of scale {} has no training seeds: use a larger one",
+                context.scale);
+  return bench_graph{std::move(graph), {std::move(shard)}};
+}
+
+sampling_plan bench_plan(const dataset_info& info) {
+  sampling_plan plan;
+  for (auto fanout : {15, 10, 5})
+    plan.fanouts.emplace_back(info.edge_types.size(), fanout);
+  return plan;
+}
+
+std::vector<node_id> bench_seeds(const partitioned_graph& graph,
+                                 std::int64_t step) {
+  const auto all = graph.seeds(split::train);
+  const auto size = std::min(bench_batch_size, all.size());
+  std::vector<node_id> seeds;
+  for (std::size_t i = 0; i < size; ++i)
+    seeds.push_back(
+        all[(static_cast<std::size_t>(step) * size + i) % all.size()]);
+  return seeds;
+}
+
+} // namespace graphmill

@@ -1,0 +1,105 @@
+#include "actors/bench/bench_graph.hpp"
+#include "partition/gather.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#ifdef __SSE2__
+#  include <emmintrin.h>
+#endif
+
+namespace graphmill {
+
+namespace {
+
+constexpr int rounds = 5;
+constexpr int repetitions = 4; ///< As often as each way of the limit.
+
+/// Copies rows one by one, asking for those `distance` further on.
+template <class Copy>
+double time_copies(const float* from, std::int64_t width,
+                   std::span<const node_id> ids, float* out,
+                   std::size_t distance, Copy copy) {
+  return seconds_of([from, width, ids, out, distance, copy] {
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const auto next = std::min(i + distance, ids.size() - 1);
+      const auto* ahead = from + ids[next] * width;
+      for (std::int64_t at = 0; at < width; at += 16)
+        __builtin_prefetch(ahead + at);
+      __builtin_prefetch(ahead + width - 1);
+      copy(out + static_cast<std::int64_t>(i) * width, from + ids[i] * width,
+           width);
+    }
+  });
+}
+
+void copy_cached(float* out, const float* from, std::int64_t width) {
+  std::memcpy(out, from, static_cast<std::size_t>(width) * sizeof(float));
+}
+
+/// Past the cache. Rows of 16-byte multiples only, as those of the graph are.
+void copy_streaming(float* out, const float* from, std::int64_t width) {
+#ifdef __SSE2__
+  for (std::int64_t at = 0; at < width; at += 4)
+    _mm_stream_ps(out + at, _mm_loadu_ps(from + at));
+#else
+  copy_cached(out, from, width);
+#endif
+}
+
+/// The limit: the fastest copy known of the same rows to memory that has been
+/// written before.
+double time_fastest_copy(const float* from, std::int64_t width,
+                         std::span<const node_id> ids, float* out) {
+  auto best = std::numeric_limits<double>::max();
+  for (std::size_t distance : {8, 12, 16, 24})
+    best = std::min(
+        {best, time_copies(from, width, ids, out, distance, copy_cached),
+         time_copies(from, width, ids, out, distance, copy_streaming)});
+  return best;
+}
+
+} // namespace
+
+result<std::vector<bench_figure>> bench_gather(const bench_context& context) {
+  TRY(const auto on, open_bench_graph(context));
+  const auto& info = on.graph.info();
+  const auto pool = buffer_pool::make(std::size_t{1} << 30);
+  const auto width = info.node_types[info.target].feature_width;
+  auto gathering = std::numeric_limits<double>::max();
+  auto copying = gathering;
+  for (int round = 0; round <= rounds; ++round) {
+    const auto seeds = bench_seeds(on.graph, round);
+    TRY(const auto batch, sample(on.graph, on.shards, bench_plan(info),
+                                 bench_key(context, round), seeds, pool));
+    const auto ids = batch.nodes[info.target].ids.span();
+    pod_vector<float> out{pool};
+    out.resize(ids.size() * static_cast<std::size_t>(width));
+    std::memset(out.data(), 0, out.span().size_bytes());
+    const auto bytes = double(out.span().size_bytes());
+    const auto& nodes = on.shards[0]->nodes(info.target);
+    const auto* rows = reinterpret_cast<const float*>(nodes.features);
+    auto seconds = std::numeric_limits<double>::max();
+    for (int i = 0; i < repetitions; ++i) {
+      result<void> done = ok();
+      seconds = std::min(seconds, seconds_of([&done, &on, &info, ids, &out] {
+                           done = gather_features(*on.shards[0], info.target,
+                                                  ids, {}, out.data());
+                         }));
+      TRYV(std::move(done));
+    }
+    const auto limit = time_fastest_copy(rows, width, ids, out.data());
+    keep(out[0]);
+    if (round == 0)
+      continue; // It has paid for the page faults.
+    gathering = std::min(gathering, seconds / bytes);
+    copying = std::min(copying, limit / bytes);
+  }
+  const auto rate = 1e-9 / gathering;
+  const auto limit = 1e-9 / copying;
+  return std::vector<bench_figure>{
+      {"gather", rate, "GB/s", limit, rate / limit}};
+}
+
+} // namespace graphmill

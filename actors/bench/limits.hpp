@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace graphmill {
+
+/// A limit as it was measured once. Kept beside the code, so that a limit whose
+/// measurement has become slower is noticed, and not taken for a gain.
+struct recorded_limit {
+  std::string_view figure;
+  double limit = 0; ///< In the unit of the figure.
+  bool higher_is_faster = true;
+};
+
+/// Measured on `limits_machine`, at scale 20.
+inline constexpr std::string_view limits_machine =
+    "AMD EPYC (Zen 5), 2-core cloud machine, 32 MB L3, Debian 12, gcc 12";
+inline constexpr std::array recorded_limits{
+    recorded_limit{"sampling", 47},
+    recorded_limit{"gather", 17},
+    recorded_limit{"assembly", 1700},
+};
+
+/// A limit measured below this share of the recorded one is reported.
+inline constexpr double least_share_of_limit = 0.7;
+
+} // namespace graphmill

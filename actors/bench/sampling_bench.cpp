@@ -1,0 +1,85 @@
+#include "actors/bench/bench_graph.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace graphmill {
+
+namespace {
+
+constexpr int rounds = 5;
+constexpr int batches = 4; ///< Per round.
+
+/// The limit: a read of 4 bytes at a place that depends on nothing before it,
+/// for each sampled edge.
+double time_random_reads(id_span indices, std::int64_t reads,
+                         std::uint64_t seed) {
+  const auto* words = reinterpret_cast<const std::uint32_t*>(indices.data);
+  const auto size =
+      static_cast<std::uint64_t>(indices.size) * (indices.wide ? 2 : 1);
+  std::uint32_t sum = 0;
+  const auto seconds = seconds_of([&sum, words, size, reads, seed] {
+    auto place = seed;
+    for (std::int64_t i = 0; i < reads; ++i) {
+      place += 0x9e3779b97f4a7c15ull;
+      sum += words[((mix64(place) >> 32) * size) >> 32];
+    }
+  });
+  keep(sum);
+  return seconds;
+}
+
+struct totals {
+  double sampling = std::numeric_limits<double>::max(); ///< Seconds per edge.
+  double reading = std::numeric_limits<double>::max();
+  double bytes = 0; ///< Of working memory per edge, at most.
+};
+
+result<void> run_round(const bench_context& context, const bench_graph& on,
+                       const sampling_plan& plan, int round,
+                       const std::shared_ptr<buffer_pool>& pool, totals& best) {
+  std::int64_t edges = 0;
+  double seconds = 0;
+  for (int i = 0; i < batches; ++i) {
+    const auto step = round * batches + i;
+    const auto seeds = bench_seeds(on.graph, step);
+    const auto before = pool->live_bytes();
+    pool->reset_peak();
+    const auto start = std::chrono::steady_clock::now();
+    TRY(const auto batch, sample(on.graph, on.shards, plan,
+                                 bench_key(context, step), seeds, pool));
+    seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count();
+    const auto found = static_cast<std::int64_t>(batch.edges[0].sources.size());
+    const auto extra = pool->peak_bytes() - before - batch.byte_size();
+    best.bytes = std::max(best.bytes, double(extra) / double(found));
+    edges += found;
+  }
+  const auto reading = time_random_reads(on.shards[0]->edges(0).indices, edges,
+                                         bench_key(context, round));
+  best.sampling = std::min(best.sampling, seconds / double(edges));
+  best.reading = std::min(best.reading, reading / double(edges));
+  return ok();
+}
+
+} // namespace
+
+result<std::vector<bench_figure>> bench_sampling(const bench_context& context) {
+  TRY(const auto on, open_bench_graph(context));
+  const auto plan = bench_plan(on.graph.info());
+  const auto pool = buffer_pool::make(std::size_t{1} << 30);
+  totals best;
+  TRYV(run_round(context, on, plan, 0, pool, best)); // Warms up maps and pool.
+  best = {};
+  for (int round = 1; round <= rounds; ++round)
+    TRYV(run_round(context, on, plan, round, pool, best));
+  const auto rate = 1e-6 / best.sampling;
+  const auto limit = 1e-6 / best.reading;
+  return std::vector<bench_figure>{
+      {"sampling", rate, "million edges/s", limit, rate / limit},
+      {"sampling memory", best.bytes, "bytes/edge", 12, best.bytes / 12},
+  };
+}
+
+} // namespace graphmill
