@@ -51,7 +51,7 @@ make_replicas(const local_run_config& config, const dataset_info& info) {
   std::vector<std::shared_ptr<replica>> out;
   for (std::uint32_t r = 0; r < config.def.trainer.replicas; ++r) {
     TRY(auto made, replica::create(config.def, info));
-    if (config.mode != run_mode::train)
+    if (config.mode == run_mode::evaluate || config.mode == run_mode::predict)
       TRYV(made->load(config.weights));
     out.push_back(std::move(made));
   }
@@ -61,14 +61,31 @@ make_replicas(const local_run_config& config, const dataset_info& info) {
 course course_of(const local_run_config& config,
                  const partitioned_graph& graph) {
   if (config.mode != run_mode::train)
-    return course::only(config.mode == run_mode::evaluate ? config.evaluated
-                                                          : phase::test);
+    return course::only(config.mode == run_mode::epoch ? phase::train
+                                                       : phase::test);
   const auto seeds
     = static_cast<std::int64_t>(graph.seeds(split::train).size());
   const auto batch = std::int64_t{config.def.train.batch_size};
   return course::training(config.def, !graph.seeds(split::validation).empty(),
                           !graph.seeds(split::test).empty(),
                           (seeds + batch - 1) / batch);
+}
+
+/// What evaluation runs over instead of the test split; null: that split.
+std::shared_ptr<const std::vector<node_id>>
+seeds_of(const local_run_config& config, const partitioned_graph& graph) {
+  auto out = std::make_shared<std::vector<node_id>>();
+  if (config.mode == run_mode::evaluate) {
+    const auto seeds = graph.seeds(config.evaluated);
+    out->assign(seeds.begin(), seeds.end());
+  } else if (config.mode == run_mode::predict) {
+    const auto& info = graph.info();
+    out->resize(static_cast<std::size_t>(info.node_types[info.target].count));
+    std::iota(out->begin(), out->end(), node_id{0});
+  } else {
+    return nullptr;
+  }
+  return out;
 }
 
 result<conductor_config> prepare(const local_run_config& config,
@@ -84,14 +101,8 @@ result<conductor_config> prepare(const local_run_config& config,
   out.train_plan = std::make_shared<const sampling_plan>(std::move(train_plan));
   out.evaluate_plan
     = std::make_shared<const sampling_plan>(std::move(evaluate_plan));
-  if (config.mode == run_mode::predict) {
-    const auto count
-      = static_cast<std::size_t>(info.node_types[info.target].count);
-    auto all = std::make_shared<std::vector<node_id>>(count);
-    std::iota(all->begin(), all->end(), node_id{0});
-    out.seeds = std::move(all);
-    out.outputs = true;
-  }
+  out.seeds = seeds_of(config, *graph);
+  out.outputs = config.mode == run_mode::predict;
   out.pool = buffer_pool::make(config.def.budget.bytes);
   out.log = config.log;
   out.gauges = std::make_shared<dispatcher_gauges>();

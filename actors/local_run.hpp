@@ -16,16 +16,17 @@ namespace graphmill {
 /// What to do with a definition in this process.
 enum class run_mode : std::uint8_t {
   train,    ///< The whole course.
+  epoch,    ///< One epoch of training, nothing else.
   evaluate, ///< One pass over a split with given weights.
-  predict,  ///< One pass over given nodes, with outputs.
+  predict,  ///< One pass over all nodes, with outputs.
 };
 
 struct local_run_config {
   definition def;
   std::filesystem::path data; ///< A dataset or partitioned dataset.
   run_mode mode = run_mode::train;
-  phase evaluated = phase::test; ///< Of mode evaluate.
-  std::vector<named_tensor> weights; ///< Initial ones, unless training.
+  split evaluated = split::test; ///< Of mode evaluate.
+  std::vector<named_tensor> weights; ///< Of modes evaluate and predict.
   std::shared_ptr<spdlog::logger> log;
   run_observer observer; ///< Without `on_end`.
 };

@@ -18,16 +18,15 @@ struct evaluate_options : finished_run_options {
 result<int> evaluate(const evaluate_options& options) {
   TRY(auto run, open_finished_run(options));
   run.config.mode = run_mode::evaluate;
-  run.config.evaluated = options.split == "train"        ? phase::train
-                         : options.split == "validation" ? phase::validation
-                                                         : phase::test;
+  run.config.evaluated = options.split == "train"        ? split::train
+                         : options.split == "validation" ? split::validation
+                                                         : split::test;
   run_reporter reporter{nullptr, show_progress(options.json), nullptr};
   run.config.observer = reporter.observer();
-  const auto which = run.config.evaluated;
   TRY(auto done, run_locally(std::move(run.config)));
   if (done.outcome.failure)
     return *done.outcome.failure;
-  const auto metrics = reporter.last(which).value_or(batch_metrics{});
+  const auto metrics = reporter.last(phase::test).value_or(batch_metrics{});
   if (options.json)
     fmt::print("{}\n", nlohmann::json{{"split", options.split},
                                       {"seeds", metrics.seeds},
