@@ -27,16 +27,15 @@ private:
     crash_if_told(job);
     busy_scope busy{*config_.counters};
     if (job.batch->graph.nodes.empty())
-      return to_caf(fail(ec::unavailable,
-                         "the batch was lost with an earlier batcher"));
-    const auto bytes
-      = bytes_of(job.batch->graph, config_.graph->info(), config_.needs);
+      return to_caf(
+        fail(ec::unavailable, "the batch was lost with an earlier batcher"));
+    const auto bytes =
+      bytes_of(job.batch->graph, config_.graph->info(), config_.needs);
     auto assembled = assemble(std::move(*job.batch), config_.needs,
                               config_.graph->info(), config_.pool);
     if (!assembled)
       return to_caf(assembled.error());
-    auto batch
-      = std::make_shared<minibatch>(std::move(assembled).value());
+    auto batch = std::make_shared<minibatch>(std::move(assembled).value());
     batch->global_seeds = job.global_seeds;
     config_.counters->item_done(bytes);
     return assemble_answer{std::move(batch)};

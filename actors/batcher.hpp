@@ -15,9 +15,9 @@ struct batcher_config {
   std::shared_ptr<stage_counters> counters;
 };
 
-/// Spawns a BATCHER: merges relations and transposes them for backward. Consumes
-/// the batch of its job, so a job that fails half-way must begin anew from the
-/// seeds.
+/// Spawns a BATCHER: merges relations and transposes them for backward.
+/// Consumes the batch of its job, so a job that fails half-way must begin anew
+/// from the seeds.
 batcher_actor spawn_batcher(caf::actor_system& system, batcher_config config);
 
 } // namespace graphmill

@@ -18,12 +18,12 @@ error from_caf(const caf::error& what, std::string_view who) {
   }
   if (system) {
     switch (static_cast<caf::sec>(what.code())) {
-      case caf::sec::request_timeout:
-        return fail(ec::timeout, "{} did not answer in time", who);
-      case caf::sec::request_receiver_down:
-        return fail(ec::unavailable, "{} ended before it answered", who);
-      default:
-        break;
+    case caf::sec::request_timeout:
+      return fail(ec::timeout, "{} did not answer in time", who);
+    case caf::sec::request_receiver_down:
+      return fail(ec::unavailable, "{} ended before it answered", who);
+    default:
+      break;
     }
   }
   return fail(ec::unavailable, "{} ended: {}", who, caf::to_string(what));

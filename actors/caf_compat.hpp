@@ -23,7 +23,8 @@ CAF_ERROR_CODE_ENUM(graphmill::ec)
 
 namespace graphmill {
 
-// -- interfaces ----------------------------------------------------------------
+// -- interfaces
+// ----------------------------------------------------------------
 
 #if CAF_VERSION < 1800
 /// A request `In` that is answered by `Out`.
@@ -41,7 +42,8 @@ template <class In>
 using takes = caf::result<void>(In);
 #endif
 
-// -- state classes ---------------------------------------------------------------
+// -- state classes
+// ---------------------------------------------------------------
 
 /// Spawns an actor whose logic is in class `S`: a constructor that takes the
 /// actor's self pointer (`S::interface::pointer`) and `args`, a member
@@ -66,8 +68,7 @@ auto state_factory() {
         return caf::make_error(
           ec::crashed, fmt::format("{} crashed: {}", S::name, e.what()));
       } catch (...) {
-        return caf::make_error(ec::crashed,
-                               fmt::format("{} crashed", S::name));
+        return caf::make_error(ec::crashed, fmt::format("{} crashed", S::name));
       }
     });
     self->state.impl = std::make_unique<S>(self, std::move(args)...);
@@ -86,7 +87,8 @@ typename S::interface spawn_state(Spawner& spawner, Ts... args) {
 }
 #endif
 
-// -- sending -----------------------------------------------------------------------
+// -- sending
+// -----------------------------------------------------------------------
 
 /// Sends without an answer; from any thread.
 template <class Handle, class Message>
@@ -143,7 +145,8 @@ void stop_actor(const Handle& who) {
     caf::anon_send_exit(who, caf::exit_reason::user_shutdown);
 }
 
-// -- supervision --------------------------------------------------------------------
+// -- supervision
+// --------------------------------------------------------------------
 
 /// Calls back when watched actors end. One per state object.
 class down_watch {
@@ -173,7 +176,8 @@ private:
   std::map<caf::actor_addr, callback> callbacks_;
 };
 
-// -- errors ------------------------------------------------------------------------
+// -- errors
+// ------------------------------------------------------------------------
 
 inline caf::error to_caf(const error& what) {
   return caf::make_error(what.code, what.message);
@@ -182,7 +186,8 @@ inline caf::error to_caf(const error& what) {
 /// Turns CAF's errors (timeouts, ended receivers) into ours, naming `who`.
 error from_caf(const caf::error& what, std::string_view who);
 
-// -- systems -----------------------------------------------------------------------
+// -- systems
+// -----------------------------------------------------------------------
 
 /// Configures an actor system: number of scheduler threads, and the policy that
 /// blocks when idle instead of polling.

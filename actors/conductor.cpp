@@ -13,12 +13,12 @@ using clock = std::chrono::steady_clock;
 
 split split_of(phase which) {
   switch (which) {
-    case phase::train:
-      return split::train;
-    case phase::validation:
-      return split::validation;
-    case phase::test:
-      return split::test;
+  case phase::train:
+    return split::train;
+  case phase::validation:
+    return split::validation;
+  case phase::test:
+    return split::test;
   }
   return split::test;
 }
@@ -65,25 +65,26 @@ private:
     });
   }
 
-  // -- phases ----------------------------------------------------------------------
+  // -- phases
+  // ----------------------------------------------------------------------
 
   void act() {
     if (ended_)
       return;
     const auto step = config_.course.next();
     switch (step.action) {
-      case course_action::run_phase:
-        begin(step);
-        break;
-      case course_action::keep_best:
-        order_all(trainer_order::keep_best);
-        break;
-      case course_action::restore_best:
-        order_all(trainer_order::restore_best);
-        break;
-      case course_action::finish:
-        snapshot(std::nullopt);
-        break;
+    case course_action::run_phase:
+      begin(step);
+      break;
+    case course_action::keep_best:
+      order_all(trainer_order::keep_best);
+      break;
+    case course_action::restore_best:
+      order_all(trainer_order::restore_best);
+      break;
+    case course_action::finish:
+      snapshot(std::nullopt);
+      break;
     }
   }
 
@@ -97,8 +98,8 @@ private:
     const auto training = step.phase == phase::train;
     const auto& def = config_.def;
     epoch_plan_options options;
-    options.batch_size
-      = training ? def.train.batch_size : def.evaluate.batch_size;
+    options.batch_size =
+      training ? def.train.batch_size : def.evaluate.batch_size;
     options.ranks = static_cast<rank_id>(config_.models.size());
     options.order = def.train.seed_order;
     options.owner = [graph = config_.graph](node_id seed) {
@@ -114,13 +115,11 @@ private:
     work->steps = work->plan->steps();
     if (step.max_steps > 0)
       work->steps = std::min(work->steps, step.max_steps);
-    work->learning_rate
-      = learning_rate_of(def.optimizer, static_cast<std::uint32_t>(step.epoch),
-                         def.train.epochs);
+    work->learning_rate = learning_rate_of(
+      def.optimizer, static_cast<std::uint32_t>(step.epoch), def.train.epochs);
     work->outputs = config_.outputs;
     work_ = std::move(work);
-    sums_.assign(static_cast<std::size_t>(work_->steps)
-                   * config_.models.size(),
+    sums_.assign(static_cast<std::size_t>(work_->steps) * config_.models.size(),
                  {});
     arrived_ = 0;
     began_ = clock::now();
@@ -155,8 +154,7 @@ private:
     done.epoch = work_->epoch;
     done.steps = work_->steps;
     done.learning_rate = work_->learning_rate;
-    done.seconds
-      = std::chrono::duration<double>(clock::now() - began_).count();
+    done.seconds = std::chrono::duration<double>(clock::now() - began_).count();
     // In step order, whichever came first: sums of doubles depend on it.
     for (const auto& part : sums_)
       done.metrics += part;
@@ -179,7 +177,8 @@ private:
     act();
   }
 
-  // -- trainers between phases --------------------------------------------------------
+  // -- trainers between phases
+  // --------------------------------------------------------
 
   void order_all(trainer_order what) {
     awaited_ = actors_.trainers.size();
@@ -210,7 +209,8 @@ private:
     act();
   }
 
-  // -- the end ------------------------------------------------------------------------
+  // -- the end
+  // ------------------------------------------------------------------------
 
   static error cancelled_error() {
     return fail(ec::cancelled, "stopped by the user");
@@ -286,8 +286,8 @@ private:
 
 std::shared_ptr<stage_counters> counters(const char* stage,
                                          std::size_t replicas) {
-  return std::make_shared<stage_counters>(
-    stage, static_cast<std::uint32_t>(replicas));
+  return std::make_shared<stage_counters>(stage,
+                                          static_cast<std::uint32_t>(replicas));
 }
 
 } // namespace
@@ -295,8 +295,8 @@ std::shared_ptr<stage_counters> counters(const char* stage,
 stage_table stage_table::of(const definition& def, part_id parts) {
   const auto each = static_cast<std::size_t>(parts);
   stage_table out;
-  out.sampling_service
-    = counters("sampling service", each * def.sampler.threads);
+  out.sampling_service =
+    counters("sampling service", each * def.sampler.threads);
   out.sampler = counters("sampler", def.sampler.replicas);
   out.feature_service = counters("feature service", each * def.fetch.threads);
   out.fetcher = counters("fetcher", def.fetch.replicas);

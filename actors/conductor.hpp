@@ -70,9 +70,9 @@ struct stage_table {
   std::vector<stage_report> reports() const;
 };
 
-/// Spawns the CONDUCTOR, and it all other actors of the run. It leads through the
-/// course phase by phase, ends the run when an actor ends unasked, and checks
-/// that the replicas are equal at the end.
+/// Spawns the CONDUCTOR, and it all other actors of the run. It leads through
+/// the course phase by phase, ends the run when an actor ends unasked, and
+/// checks that the replicas are equal at the end.
 conductor_actor spawn_conductor(caf::actor_system& system,
                                 conductor_config config, stage_table stages);
 

@@ -15,24 +15,24 @@ using clock = std::chrono::steady_clock;
 
 purpose purpose_of(phase which) {
   switch (which) {
-    case phase::train:
-      return purpose::train;
-    case phase::validation:
-      return purpose::validation;
-    case phase::test:
-      return purpose::test;
+  case phase::train:
+    return purpose::train;
+  case phase::validation:
+    return purpose::validation;
+  case phase::test:
+    return purpose::test;
   }
   return purpose::test;
 }
 
 std::string_view name_of(phase which) {
   switch (which) {
-    case phase::train:
-      return "train";
-    case phase::validation:
-      return "validation";
-    case phase::test:
-      return "test";
+  case phase::train:
+    return "train";
+  case phase::validation:
+    return "validation";
+  case phase::test:
+    return "test";
   }
   return "unknown";
 }
@@ -69,7 +69,8 @@ private:
     bool reported = false;
   };
 
-  // -- admission ---------------------------------------------------------------
+  // -- admission
+  // ---------------------------------------------------------------
 
   void start(const begin_phase& begin) {
     work_ = begin.work;
@@ -125,17 +126,18 @@ private:
 
   /// The most that a batch can hold; batches with as many seeds are alike.
   std::uint64_t bound_bytes(order which) {
-    const auto seeds
-      = static_cast<std::int64_t>(flights_.at(which).seeds->size());
+    const auto seeds =
+      static_cast<std::int64_t>(flights_.at(which).seeds->size());
     auto [it, fresh] = bounds_.try_emplace(seeds, 0);
     if (fresh)
-      it->second = bytes_of(
-        bound_of(config_.graph->info(), *work_->sampling, seeds),
-        config_.graph->info(), config_.needs, *work_->sampling);
+      it->second =
+        bytes_of(bound_of(config_.graph->info(), *work_->sampling, seeds),
+                 config_.graph->info(), config_.needs, *work_->sampling);
     return it->second;
   }
 
-  // -- the way of a batch --------------------------------------------------------
+  // -- the way of a batch
+  // --------------------------------------------------------
 
   in_flight* enter(order which, std::string_view stage) {
     auto it = flights_.find(which);
@@ -168,12 +170,12 @@ private:
     auto* batch = enter(which, "fetcher");
     if (batch == nullptr)
       return;
-    const auto bytes
-      = bytes_of(*answer.graph, config_.graph->info(), config_.needs);
+    const auto bytes =
+      bytes_of(*answer.graph, config_.graph->info(), config_.needs);
     ask(self_, config_.fetcher, config_.stage_timeout,
         fetch_job{batch->key, answer.graph, false})
-      .then([this, which](
-              const fetch_answer& fetched) { assemble(which, fetched); },
+      .then([this,
+             which](const fetch_answer& fetched) { assemble(which, fetched); },
             failed(which));
     credited(ledger_.shrink(which, bytes));
   }
@@ -213,7 +215,8 @@ private:
         });
   }
 
-  // -- trouble ---------------------------------------------------------------------
+  // -- trouble
+  // ---------------------------------------------------------------------
 
   std::function<void(const caf::error&)> failed(order which) {
     return [this, which](const caf::error& why) {
@@ -281,13 +284,13 @@ private:
   credit_ledger ledger_;
   std::size_t ranks_;
   std::shared_ptr<const phase_work> work_;
-  order first_ = 0; ///< Of the phase.
-  order end_ = 0;   ///< One past the last of the phase.
-  order next_ = 0;  ///< The next one to be admitted.
+  order first_ = 0;      ///< Of the phase.
+  order end_ = 0;        ///< One past the last of the phase.
+  order next_ = 0;       ///< The next one to be admitted.
   bool waiting_ = false; ///< `next_` has asked for credit and waits.
   std::map<order, in_flight> flights_;
   std::map<std::int64_t, std::uint64_t> bounds_; ///< By number of seeds.
-  std::vector<std::vector<node_id>> split_; ///< Seeds of the step by rank.
+  std::vector<std::vector<node_id>> split_;      ///< Seeds of the step by rank.
   std::int64_t split_step_ = -1;
   const phase_work* split_of_ = nullptr;
   /// Per rank: assembled batches until their turn comes.

@@ -23,8 +23,8 @@ struct dispatcher_config {
   std::shared_ptr<const partitioned_graph> graph;
   std::uint64_t run_seed = 0;
   batch_needs needs;
-  credit_limits limits;         ///< Bytes and batches in flight, all ranks.
-  std::uint32_t attempts = 3;   ///< Times a batch may be begun.
+  credit_limits limits;       ///< Bytes and batches in flight, all ranks.
+  std::uint32_t attempts = 3; ///< Times a batch may be begun.
   std::chrono::milliseconds stage_timeout = std::chrono::minutes{15};
   /// Credit held for longer is reported with the name of its holder.
   std::chrono::milliseconds patience = std::chrono::seconds{30};
@@ -40,8 +40,8 @@ struct dispatcher_config {
 /// Spawns the DISPATCHER. Batches are numbered by step, then rank, and admitted
 /// in that order while the CREDIT LEDGER has room; each then goes through
 /// sampler, fetcher and batcher, and waits for its turn at its trainer. A batch
-/// that a stage loses is begun anew, which exactness makes safe; after `attempts`
-/// the run fails with an error that names the batch and the cause.
+/// that a stage loses is begun anew, which exactness makes safe; after
+/// `attempts` the run fails with an error that names the batch and the cause.
 dispatcher_actor spawn_dispatcher(caf::actor_system& system,
                                   dispatcher_config config);
 

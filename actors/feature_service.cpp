@@ -50,27 +50,27 @@ private:
                     id, config_.part->info().node_types[item.type].name,
                     config_.part->part(), nodes.begin, nodes.end);
     switch (item.kind) {
-      case gather_kind::features: {
-        TRYV(gather_features(*config_.part, item.type, item.ids, item.rows,
-                             static_cast<float*>(item.out)));
-        const auto& info = config_.part->info().node_types[item.type];
-        return item.ids.size() * info.feature_width * sizeof(float);
-      }
-      case gather_kind::labels:
-        if (nodes.labels.empty() && !item.ids.empty())
-          return fail(ec::not_found, "node type {} has no labels",
-                      config_.part->info().node_types[item.type].name);
-        gather_values(nodes.labels, nodes.begin, item.ids, item.rows,
-                      static_cast<std::int64_t*>(item.out));
-        return item.ids.size() * sizeof(std::int64_t);
-      case gather_kind::degrees:
-        gather_degrees(item);
-        return item.ids.size() * sizeof(std::int32_t);
-      case gather_kind::original_ids:
-        for (std::size_t i = 0; i < item.ids.size(); ++i)
-          static_cast<node_id*>(item.out)[row_of(item, i)]
-            = nodes.original(item.ids[i]);
-        return item.ids.size() * sizeof(node_id);
+    case gather_kind::features: {
+      TRYV(gather_features(*config_.part, item.type, item.ids, item.rows,
+                           static_cast<float*>(item.out)));
+      const auto& info = config_.part->info().node_types[item.type];
+      return item.ids.size() * info.feature_width * sizeof(float);
+    }
+    case gather_kind::labels:
+      if (nodes.labels.empty() && !item.ids.empty())
+        return fail(ec::not_found, "node type {} has no labels",
+                    config_.part->info().node_types[item.type].name);
+      gather_values(nodes.labels, nodes.begin, item.ids, item.rows,
+                    static_cast<std::int64_t*>(item.out));
+      return item.ids.size() * sizeof(std::int64_t);
+    case gather_kind::degrees:
+      gather_degrees(item);
+      return item.ids.size() * sizeof(std::int32_t);
+    case gather_kind::original_ids:
+      for (std::size_t i = 0; i < item.ids.size(); ++i)
+        static_cast<node_id*>(item.out)[row_of(item, i)] =
+          nodes.original(item.ids[i]);
+      return item.ids.size() * sizeof(node_id);
     }
     return fail(ec::invalid_argument, "unknown kind of data to gather");
   }
@@ -88,11 +88,11 @@ private:
     for (std::size_t e = 0; e < info.edge_types.size(); ++e) {
       if (info.edge_types[e].destination != item.type)
         continue;
-      auto degrees
-        = config_.part->edges(static_cast<edge_type_id>(e)).in_degrees;
+      auto degrees =
+        config_.part->edges(static_cast<edge_type_id>(e)).in_degrees;
       for (std::size_t i = 0; i < item.ids.size(); ++i)
-        out[row_of(item, i)]
-          += degrees[static_cast<std::size_t>(item.ids[i] - begin)];
+        out[row_of(item, i)] +=
+          degrees[static_cast<std::size_t>(item.ids[i] - begin)];
     }
   }
 

@@ -118,8 +118,8 @@ private:
       state.owned[t].resize(parts);
       const auto& ids = state.graph->nodes[t].ids;
       for (std::size_t i = 0; i < ids.size(); ++i) {
-        const auto part
-          = config_.graph->owner(static_cast<node_type_id>(t), ids[i]);
+        const auto part =
+          config_.graph->owner(static_cast<node_type_id>(t), ids[i]);
         state.owned[t][part].ids.push_back(ids[i]);
         state.owned[t][part].rows.push_back(static_cast<local_id>(i));
       }
@@ -170,14 +170,13 @@ private:
       rows = state->owned[type][part].rows;
       // Rows ascend, so the part's seeds stand at the front.
       seeds = static_cast<std::size_t>(
-        std::lower_bound(rows.begin(), rows.end(),
-                         static_cast<local_id>(seeds))
+        std::lower_bound(rows.begin(), rows.end(), static_cast<local_id>(seeds))
         - rows.begin());
     }
     if (ids.empty())
       return;
-    const auto pieces
-      = std::clamp<std::size_t>(ids.size() / least_chunk, 1, config_.chunks);
+    const auto pieces =
+      std::clamp<std::size_t>(ids.size() / least_chunk, 1, config_.chunks);
     for (std::size_t p = 0; p < pieces; ++p) {
       const auto from = ids.size() * p / pieces;
       const auto count = ids.size() * (p + 1) / pieces - from;
@@ -201,19 +200,19 @@ private:
                   node_type_id type, gather_job& job,
                   std::span<const node_id> ids) {
     add_items(state, job, type, ids.subspan(from, count), {});
-    const auto width
-      = static_cast<std::size_t>(info().node_types[type].feature_width);
+    const auto width =
+      static_cast<std::size_t>(info().node_types[type].feature_width);
     for (auto& item : job.items) {
       auto* bytes = static_cast<std::byte*>(item.out);
       switch (item.kind) {
-        case gather_kind::features:
-          item.out = bytes + from * width * sizeof(float);
-          break;
-        case gather_kind::degrees:
-          item.out = bytes + from * sizeof(std::int32_t);
-          break;
-        default:
-          item.out = bytes + from * sizeof(std::int64_t);
+      case gather_kind::features:
+        item.out = bytes + from * width * sizeof(float);
+        break;
+      case gather_kind::degrees:
+        item.out = bytes + from * sizeof(std::int32_t);
+        break;
+      default:
+        item.out = bytes + from * sizeof(std::int64_t);
       }
     }
   }

@@ -13,8 +13,8 @@ struct gradient_group_config {
   std::shared_ptr<stage_counters> counters;
 };
 
-/// Spawns the GRADIENT GROUP of the trainers of one process: adds up gradients in
-/// rank order, whatever the order of arrival, and answers all ranks alike.
+/// Spawns the GRADIENT GROUP of the trainers of one process: adds up gradients
+/// in rank order, whatever the order of arrival, and answers all ranks alike.
 gradient_group_actor spawn_gradient_group(caf::actor_system& system,
                                           gradient_group_config config);
 

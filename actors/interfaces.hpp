@@ -14,12 +14,14 @@
 #include <string>
 #include <vector>
 
-// All messages and typed interfaces of the actors. Messages stay in the process:
-// plain structs, payloads by shared pointer. What crosses daemons is messages/.
+// All messages and typed interfaces of the actors. Messages stay in the
+// process: plain structs, payloads by shared pointer. What crosses daemons is
+// messages/.
 
 namespace graphmill {
 
-// -- jobs of the worker pools -----------------------------------------------------
+// -- jobs of the worker pools
+// -----------------------------------------------------
 
 /// Every job may be told to end its worker by an exception, for tests and for
 /// the `faults` section of a definition.
@@ -83,7 +85,8 @@ struct assemble_answer {
   std::shared_ptr<minibatch> batch;
 };
 
-// -- dispatcher, trainers, gradient group, conductor --------------------------------
+// -- dispatcher, trainers, gradient group, conductor
+// --------------------------------
 
 /// One pass over the seeds of a split.
 struct phase_work {
@@ -91,9 +94,9 @@ struct phase_work {
   std::int32_t epoch = 0;
   std::shared_ptr<const epoch_plan> plan;
   std::shared_ptr<const sampling_plan> sampling;
-  std::int64_t steps = 0;    ///< Of `plan`, possibly fewer than it has.
-  double learning_rate = 0;  ///< Phase train only.
-  bool outputs = false;      ///< Ask for predictions and embeddings.
+  std::int64_t steps = 0;   ///< Of `plan`, possibly fewer than it has.
+  double learning_rate = 0; ///< Phase train only.
+  bool outputs = false;     ///< Ask for predictions and embeddings.
 };
 struct begin_phase {
   std::shared_ptr<const phase_work> work;
@@ -188,7 +191,8 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::lane_done)
 
 namespace graphmill {
 
-/// A worker, and the WORKER POOL in front of several, take jobs and answer them.
+/// A worker, and the WORKER POOL in front of several, take jobs and answer
+/// them.
 template <class Job, class Answer>
 using worker_actor = caf::typed_actor<answers<Job, Answer>>;
 

@@ -63,8 +63,8 @@ course course_of(const local_run_config& config,
   if (config.mode != run_mode::train)
     return course::only(config.mode == run_mode::epoch ? phase::train
                                                        : phase::test);
-  const auto seeds
-    = static_cast<std::int64_t>(graph.seeds(split::train).size());
+  const auto seeds =
+    static_cast<std::int64_t>(graph.seeds(split::train).size());
   const auto batch = std::int64_t{config.def.train.batch_size};
   return course::training(config.def, !graph.seeds(split::validation).empty(),
                           !graph.seeds(split::test).empty(),
@@ -88,19 +88,20 @@ seeds_of(const local_run_config& config, const partitioned_graph& graph) {
   return out;
 }
 
-result<conductor_config> prepare(const local_run_config& config,
-                                 std::shared_ptr<const partitioned_graph> graph) {
+result<conductor_config>
+prepare(const local_run_config& config,
+        std::shared_ptr<const partitioned_graph> graph) {
   const auto& info = graph->info();
   TRY(auto train_plan, resolve_fanouts(config.def, info));
   TRY(auto evaluate_plan, resolve_evaluation_fanouts(config.def, info));
   TRY(auto shards, open_shards(*graph));
   set_compute_threads(config.def.trainer.threads);
   TRY(auto models, make_replicas(config, info));
-  conductor_config out{config.def, graph, std::move(shards),
-                       std::move(models), course_of(config, *graph)};
+  conductor_config out{config.def, graph, std::move(shards), std::move(models),
+                       course_of(config, *graph)};
   out.train_plan = std::make_shared<const sampling_plan>(std::move(train_plan));
-  out.evaluate_plan
-    = std::make_shared<const sampling_plan>(std::move(evaluate_plan));
+  out.evaluate_plan =
+    std::make_shared<const sampling_plan>(std::move(evaluate_plan));
   out.seeds = seeds_of(config, *graph);
   out.outputs = config.mode == run_mode::predict;
   out.pool = buffer_pool::make(config.def.budget.bytes);
@@ -115,8 +116,7 @@ run_outcome wait_for_end(signal_watch& signals, memory_probe& memory,
                          std::future<run_outcome>& ended,
                          const conductor_actor& conductor) {
   int handed_on = 0;
-  while (ended.wait_for(std::chrono::seconds{0})
-         != std::future_status::ready) {
+  while (ended.wait_for(std::chrono::seconds{0}) != std::future_status::ready) {
     signals.wait(probe_interval);
     memory.sample();
     for (; handed_on < signals.count(); ++handed_on)

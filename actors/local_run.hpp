@@ -25,7 +25,7 @@ struct local_run_config {
   definition def;
   std::filesystem::path data; ///< A dataset or partitioned dataset.
   run_mode mode = run_mode::train;
-  split evaluated = split::test; ///< Of mode evaluate.
+  split evaluated = split::test;     ///< Of mode evaluate.
   std::vector<named_tensor> weights; ///< Of modes evaluate and predict.
   std::shared_ptr<spdlog::logger> log;
   run_observer observer; ///< Without `on_end`.
@@ -42,10 +42,10 @@ struct local_run_result {
   std::uint64_t retried_batches = 0;
 };
 
-/// Runs a definition with all its actors in this process, and waits for the end.
-/// SIGINT and SIGTERM: the first lets the step finish, the second ends at once;
-/// both give an outcome that is `cancelled`. Errors are those of the set-up: data
-/// that does not fit the definition, files that cannot be opened.
+/// Runs a definition with all its actors in this process, and waits for the
+/// end. SIGINT and SIGTERM: the first lets the step finish, the second ends at
+/// once; both give an outcome that is `cancelled`. Errors are those of the
+/// set-up: data that does not fit the definition, files that cannot be opened.
 result<local_run_result> run_locally(local_run_config config);
 
 } // namespace graphmill

@@ -8,16 +8,11 @@ namespace {
 
 /// Every command, in the order in which help lists them.
 const std::vector<graphmill::register_command> commands{
-    graphmill::add_train_command,
-    graphmill::add_evaluate_command,
-    graphmill::add_predict_command,
-    graphmill::add_import_command,
-    graphmill::add_inspect_command,
-    graphmill::add_partition_command,
-    graphmill::add_validate_command,
-    graphmill::add_plan_command,
-    graphmill::add_help_command,
-    graphmill::add_bench_command,
+  graphmill::add_train_command,    graphmill::add_evaluate_command,
+  graphmill::add_predict_command,  graphmill::add_import_command,
+  graphmill::add_inspect_command,  graphmill::add_partition_command,
+  graphmill::add_validate_command, graphmill::add_plan_command,
+  graphmill::add_help_command,     graphmill::add_bench_command,
 };
 
 int exit_code(const graphmill::error& what) {

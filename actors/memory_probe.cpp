@@ -43,8 +43,8 @@ std::uint64_t memory_probe::sample() {
   if (size <= 0)
     return 0;
   const std::string_view text{content.data(), static_cast<std::size_t>(size)};
-  const auto bytes
-    = 1024 * (kilobytes(text, "RssAnon:") + kilobytes(text, "RssShmem:"));
+  const auto bytes =
+    1024 * (kilobytes(text, "RssAnon:") + kilobytes(text, "RssShmem:"));
   peak_ = std::max(peak_, bytes);
   return bytes;
 }

@@ -24,8 +24,7 @@ public:
 
   template <class Job, class Answer>
   worker_actor<Job, Answer>
-  pool(worker_pool_config settings,
-       std::shared_ptr<stage_counters> counters,
+  pool(worker_pool_config settings, std::shared_ptr<stage_counters> counters,
        std::function<worker_actor<Job, Answer>(caf::actor_system&)> make) {
     settings.stage = counters->stage();
     settings.crash_every = config_.def.faults.crash_every;
@@ -95,8 +94,7 @@ public:
   }
 
   batcher_actor batchers(const batch_needs& needs) {
-    batcher_config batcher{config_.graph, needs, config_.pool,
-                           stages_.batcher};
+    batcher_config batcher{config_.graph, needs, config_.pool, stages_.batcher};
     worker_pool_config settings;
     settings.workers = static_cast<std::uint32_t>(config_.models.size());
     return pool<assemble_job, assemble_answer>(
@@ -138,8 +136,8 @@ std::vector<trainer_actor> spawn_trainers(caf::actor_system& system,
     trainer.model = config.models[r];
     trainer.group = group;
     trainer.conductor = conductor;
-    trainer.step_delay
-      = std::chrono::milliseconds{config.def.faults.trainer_delay_ms};
+    trainer.step_delay =
+      std::chrono::milliseconds{config.def.faults.trainer_delay_ms};
     trainer.counters = stages.trainer;
     out.push_back(spawn_trainer(system, std::move(trainer)));
   }

@@ -8,12 +8,12 @@ namespace {
 
 const char* label(phase which) {
   switch (which) {
-    case phase::train:
-      return "train";
-    case phase::validation:
-      return "validation";
-    case phase::test:
-      return "test";
+  case phase::train:
+    return "train";
+  case phase::validation:
+    return "validation";
+  case phase::test:
+    return "test";
   }
   return "unknown";
 }
@@ -89,9 +89,10 @@ void run_reporter::flush_row(const std::optional<phase_result>& validation) {
   if (!std::exchange(header_, true))
     fmt::print(table_, "\n{:>5}  {:>10}  {:>8}  {:>10}  {:>13}  {:>8}\n",
                "epoch", "loss", "train", "validation", "learning rate", "s");
-  const auto accuracy
-    = validation ? fmt::format("{:.4f}", validation->metrics.accuracy()) : "-";
-  fmt::print(table_, "{:>5}  {:>10.4f}  {:>8.4f}  {:>10}  {:>13.3g}  {:>8.2f}\n",
+  const auto accuracy =
+    validation ? fmt::format("{:.4f}", validation->metrics.accuracy()) : "-";
+  fmt::print(table_,
+             "{:>5}  {:>10.4f}  {:>8.4f}  {:>10}  {:>13.3g}  {:>8.2f}\n",
              train.epoch + 1, train.metrics.loss(), train.metrics.accuracy(),
              accuracy, train.learning_rate,
              train.seconds + (validation ? validation->seconds : 0));
@@ -104,13 +105,12 @@ std::string render_stages(const local_run_result& run) {
                          "stage", "replicas", "items", "MB", "busy", "cpu s",
                          "input s", "credit s", "restarts");
   for (const auto& stage : run.stages)
-    out += fmt::format("{:<17} {:>8} {:>8} {:>10.1f} {:>4.0f} % {:>8.2f} "
-                       "{:>9.2f} {:>9.2f} {:>8}\n",
-                       stage.stage, stage.replicas, stage.items,
-                       double(stage.bytes) * 1e-6,
-                       100 * stage.utilisation(run.seconds), stage.cpu_seconds,
-                       stage.input_wait_seconds, stage.credit_wait_seconds,
-                       stage.restarts);
+    out += fmt::format(
+      "{:<17} {:>8} {:>8} {:>10.1f} {:>4.0f} % {:>8.2f} "
+      "{:>9.2f} {:>9.2f} {:>8}\n",
+      stage.stage, stage.replicas, stage.items, double(stage.bytes) * 1e-6,
+      100 * stage.utilisation(run.seconds), stage.cpu_seconds,
+      stage.input_wait_seconds, stage.credit_wait_seconds, stage.restarts);
   return out;
 }
 

@@ -65,8 +65,7 @@ private:
 
   caf::result<sample_answer> begin(const sample_job& job) {
     crash_if_told(job);
-    auto batch
-      = std::make_shared<sampling>(*config_.graph, job, config_.pool);
+    auto batch = std::make_shared<sampling>(*config_.graph, job, config_.pool);
     batch->promise = self_->make_response_promise<sample_answer>();
     auto promise = batch->promise;
     if (auto started = batch->blocks.start(*job.seeds); !started)
@@ -104,8 +103,8 @@ private:
   void ask_part(const work& batch, std::size_t index,
                 const batch_sampler::part_request& wanted) {
     const auto all = wanted.request.destinations;
-    const auto pieces = std::clamp<std::size_t>(all.size() / least_chunk, 1,
-                                                config_.chunks);
+    const auto pieces =
+      std::clamp<std::size_t>(all.size() / least_chunk, 1, config_.chunks);
     auto& slot = batch->slots[index];
     slot.pieces.resize(pieces);
     slot.missing = pieces;
@@ -159,8 +158,7 @@ private:
       return;
     }
     batch->over = true;
-    auto graph
-      = std::make_shared<sampled_subgraph>(batch->blocks.take());
+    auto graph = std::make_shared<sampled_subgraph>(batch->blocks.take());
     config_.counters->item_done(graph->byte_size());
     batch->promise.deliver(sample_answer{std::move(graph)});
   }

@@ -20,8 +20,8 @@ struct sampler_config {
   std::shared_ptr<stage_counters> counters;
 };
 
-/// Spawns a SAMPLER: hop by hop asks the SAMPLING SERVICES, all of a hop at once,
-/// and numbers the nodes once all have answered.
+/// Spawns a SAMPLER: hop by hop asks the SAMPLING SERVICES, all of a hop at
+/// once, and numbers the nodes once all have answered.
 sampler_actor spawn_sampler(caf::actor_system& system, sampler_config config);
 
 } // namespace graphmill

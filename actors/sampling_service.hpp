@@ -15,8 +15,8 @@ struct sampling_service_config {
   std::shared_ptr<stage_counters> counters;
 };
 
-/// Spawns one worker of the SAMPLING SERVICE of a part: answers which in-edges of
-/// its nodes were drawn. A pure function of part and request.
+/// Spawns one worker of the SAMPLING SERVICE of a part: answers which in-edges
+/// of its nodes were drawn. A pure function of part and request.
 sampling_service_actor spawn_sampling_service(caf::actor_system& system,
                                               sampling_service_config config);
 

@@ -40,8 +40,7 @@ void handle_with(void (*handler)(int)) {
 
 } // namespace
 
-signal_watch::signal_watch()
-  : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+signal_watch::signal_watch() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   signal_count = 0;
   signal_event = event_;
   handle_with(on_signal);

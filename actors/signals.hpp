@@ -5,8 +5,9 @@
 namespace graphmill {
 
 /// Turns SIGINT and SIGTERM into something a thread can wait for, while it
-/// exists. The handler only writes to an eventfd: OpenBLAS has threads of its own
-/// from before main, which rules sigwait and signalfd out. At most one at a time.
+/// exists. The handler only writes to an eventfd: OpenBLAS has threads of its
+/// own from before main, which rules sigwait and signalfd out. At most one at a
+/// time.
 class signal_watch {
 public:
   signal_watch();

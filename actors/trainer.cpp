@@ -69,8 +69,7 @@ private:
     auto shared = std::make_shared<queued>(std::move(queue_.front()));
     queue_.pop_front();
     auto done = std::make_shared<outcome>();
-    const auto training
-      = shared->input.batch->data.key.phase == phase::train;
+    const auto training = shared->input.batch->data.key.phase == phase::train;
     compute(
       [this, shared, done, training] {
         busy_scope busy{*config_.counters};
@@ -85,14 +84,13 @@ private:
   void backward(const step_input& input, outcome& done) {
     std::this_thread::sleep_for(config_.step_delay);
     const auto& key = input.batch->data.key;
-    const auto stream
-      = stream_key(config_.run_seed, purpose::dropout,
-                   static_cast<std::uint64_t>(key.epoch),
-                   static_cast<std::uint64_t>(key.step));
+    const auto stream = stream_key(config_.run_seed, purpose::dropout,
+                                   static_cast<std::uint64_t>(key.epoch),
+                                   static_cast<std::uint64_t>(key.step));
     // The group may still read what was sent last, so each step has its own.
     done.gradients = std::make_shared<gradient_set>();
-    done.metrics
-      = config_.model->compute_gradients(*input.batch, stream, *done.gradients);
+    done.metrics =
+      config_.model->compute_gradients(*input.batch, stream, *done.gradients);
   }
 
   void evaluate(const step_input& input, outcome& done) {
@@ -114,8 +112,8 @@ private:
     if (done->output) {
       report.output = done->output;
       const auto& seeds = input.batch->data.original_seeds;
-      report.original_seeds
-        = std::make_shared<std::vector<node_id>>(seeds.begin(), seeds.end());
+      report.original_seeds =
+        std::make_shared<std::vector<node_id>>(seeds.begin(), seeds.end());
     }
     config_.counters->item_done(0);
     // The buffers go back before the credit does.
@@ -172,9 +170,8 @@ private:
 
   void stop_with(const error& why) {
     stopped_ = true;
-    post(config_.conductor,
-         run_failed{fail(why.code, "trainer of rank {}: {}", config_.rank,
-                         why.message)});
+    post(config_.conductor, run_failed{fail(why.code, "trainer of rank {}: {}",
+                                            config_.rank, why.message)});
   }
 
   caf::result<trainer_state> serve(const trainer_request& request) {
@@ -184,18 +181,17 @@ private:
     compute(
       [this, what = request.what, state] {
         switch (what) {
-          case trainer_order::keep_best:
-            config_.model->keep_best();
-            break;
-          case trainer_order::restore_best:
-            config_.model->restore_best();
-            break;
-          case trainer_order::snapshot:
-            state->digest = config_.model->digest();
-            state->parameters
-              = std::make_shared<const std::vector<named_tensor>>(
-                config_.model->parameters());
-            break;
+        case trainer_order::keep_best:
+          config_.model->keep_best();
+          break;
+        case trainer_order::restore_best:
+          config_.model->restore_best();
+          break;
+        case trainer_order::snapshot:
+          state->digest = config_.model->digest();
+          state->parameters = std::make_shared<const std::vector<named_tensor>>(
+            config_.model->parameters());
+          break;
         }
       },
       [promise, state]() mutable { promise.deliver(trainer_state{*state}); });

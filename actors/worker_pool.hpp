@@ -19,17 +19,17 @@ namespace graphmill {
 
 /// How a WORKER POOL supervises its workers.
 struct worker_pool_config {
-  std::string stage;                   ///< Name in reports and errors.
-  std::uint32_t workers = 1;           ///< At least 1.
+  std::string stage;         ///< Name in reports and errors.
+  std::uint32_t workers = 1; ///< At least 1.
   std::chrono::milliseconds job_timeout = std::chrono::minutes{10};
-  std::uint32_t attempts = 3;          ///< Workers a job may cost.
+  std::uint32_t attempts = 3;            ///< Workers a job may cost.
   std::chrono::milliseconds backoff{10}; ///< First wait before a respawn.
   std::chrono::milliseconds longest_backoff{5000};
   /// Idle time of workers counts as waiting for credit, not for input: true for
   /// the first stage, whose input is always there.
   bool idle_is_credit = false;
-  std::uint32_t crash_every = 0;       ///< Fault: every n-th job ends its worker.
-  std::uint32_t reply_delay_ms = 0;    ///< Fault: answers late by up to this.
+  std::uint32_t crash_every = 0;    ///< Fault: every n-th job ends its worker.
+  std::uint32_t reply_delay_ms = 0; ///< Fault: answers late by up to this.
 };
 
 /// A timer of a WORKER POOL: 0 respawns workers, others release a late answer.
@@ -44,9 +44,10 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::pool_timer)
 namespace graphmill {
 
 /// The WORKER POOL gives each idle worker one job at a time, in the order of
-/// arrival. A worker that dies is replaced with exponential back-off, and its job
-/// given to another; a job that costs `attempts` workers fails with an error that
-/// names the stage and the cause. Errors that workers answer are passed on.
+/// arrival. A worker that dies is replaced with exponential back-off, and its
+/// job given to another; a job that costs `attempts` workers fails with an
+/// error that names the stage and the cause. Errors that workers answer are
+/// passed on.
 template <class Job, class Answer>
 class worker_pool {
 public:

@@ -29,8 +29,8 @@ std::uint64_t structure_bytes(const extent& size, int hops,
   if (needs.merged_relations && info.edge_types.size() > 1)
     bytes += csr(size.rows, size.edges);
   const auto transposed = std::uint64_t(hops - 1) + needs.input_gradient;
-  const auto relations
-    = needs.merged_relations ? 1 : std::uint64_t(info.edge_types.size());
+  const auto relations =
+    needs.merged_relations ? 1 : std::uint64_t(info.edge_types.size());
   return bytes + transposed * csr(size.nodes * relations, size.edges);
 }
 
@@ -42,8 +42,8 @@ std::uint64_t bytes_of(const sampled_subgraph& graph, const dataset_info& info,
   std::uint64_t bytes = 0;
   for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
     size.nodes += graph.nodes[t].ids.size();
-    bytes += graph.nodes[t].ids.size()
-             * bytes_per_node(info.node_types[t], needs);
+    bytes +=
+      graph.nodes[t].ids.size() * bytes_per_node(info.node_types[t], needs);
   }
   for (const auto& list : graph.edges) {
     size.rows += list.indptr.size();
@@ -61,12 +61,12 @@ std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
   std::uint64_t bytes = 0;
   for (std::size_t t = 0; t < bound.nodes.size(); ++t) {
     size.nodes += std::uint64_t(bound.nodes[t]);
-    bytes += std::uint64_t(bound.nodes[t])
-             * bytes_per_node(info.node_types[t], needs);
+    bytes +=
+      std::uint64_t(bound.nodes[t]) * bytes_per_node(info.node_types[t], needs);
   }
   for (std::size_t e = 0; e < bound.edges.size(); ++e) {
-    size.rows
-      += std::uint64_t(bound.expanded[info.edge_types[e].destination]) + 1;
+    size.rows +=
+      std::uint64_t(bound.expanded[info.edge_types[e].destination]) + 1;
     size.edges += std::uint64_t(bound.edges[e]);
   }
   bytes += size.edges * (working_bytes + (plan.edge_ids ? sizeof(edge_id) : 0));

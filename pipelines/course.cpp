@@ -44,27 +44,27 @@ void course::finished(const batch_metrics& metrics) {
     return;
   }
   switch (step_.action) {
-    case course_action::run_phase:
-      if (step_.phase == phase::train)
-        after_training();
-      else if (step_.phase == phase::test)
-        step_.action = course_action::finish;
-      else if (stopping_.report(static_cast<std::uint32_t>(step_.epoch),
-                                metrics.accuracy()))
-        step_.action = course_action::keep_best;
-      else if (stopping_.should_stop())
-        end_of_epochs();
-      else
-        begin_epoch(step_.epoch + 1);
-      break;
-    case course_action::keep_best:
+  case course_action::run_phase:
+    if (step_.phase == phase::train)
+      after_training();
+    else if (step_.phase == phase::test)
+      step_.action = course_action::finish;
+    else if (stopping_.report(static_cast<std::uint32_t>(step_.epoch),
+                              metrics.accuracy()))
+      step_.action = course_action::keep_best;
+    else if (stopping_.should_stop())
+      end_of_epochs();
+    else
       begin_epoch(step_.epoch + 1);
-      break;
-    case course_action::restore_best:
-      test_or_finish();
-      break;
-    case course_action::finish:
-      break;
+    break;
+  case course_action::keep_best:
+    begin_epoch(step_.epoch + 1);
+    break;
+  case course_action::restore_best:
+    test_or_finish();
+    break;
+  case course_action::finish:
+    break;
   }
 }
 

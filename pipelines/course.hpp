@@ -25,9 +25,9 @@ struct course_step {
   std::int64_t max_steps = 0; ///< Of the phase; 0 = all.
 };
 
-/// The order of the phases of a run, decided from their results: train an epoch,
-/// validate every so often, keep the best weights, stop early, restore, test.
-/// Pure: the conductor asks `next`, does it, and reports `finished`.
+/// The order of the phases of a run, decided from their results: train an
+/// epoch, validate every so often, keep the best weights, stop early, restore,
+/// test. Pure: the conductor asks `next`, does it, and reports `finished`.
 class course {
 public:
   /// @param has_validation, has_test Whether these splits have seeds.

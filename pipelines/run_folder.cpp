@@ -69,8 +69,8 @@ result<std::string> read_file(const fs::path& path) {
 result<void> write_file(const fs::path& path, const std::string& content) {
   auto aside = path;
   aside += ".tmp";
-  const auto file
-    = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const auto file =
+    ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file < 0)
     return fail_errno(errno, "cannot write {}", path.string());
   auto written = write_all(file, content, path);

@@ -15,12 +15,12 @@ struct stage_report {
   std::string stage;
   std::uint32_t replicas = 0;
   std::uint64_t items = 0;
-  std::uint64_t bytes = 0;       ///< Produced.
-  double busy_seconds = 0;       ///< At work, over all replicas.
-  double cpu_seconds = 0;        ///< Of processor time, of that.
-  double input_wait_seconds = 0; ///< Idle for want of work.
-  double credit_wait_seconds = 0;///< Held back: no room downstream.
-  std::uint64_t restarts = 0;    ///< Replicas that died and were replaced.
+  std::uint64_t bytes = 0;        ///< Produced.
+  double busy_seconds = 0;        ///< At work, over all replicas.
+  double cpu_seconds = 0;         ///< Of processor time, of that.
+  double input_wait_seconds = 0;  ///< Idle for want of work.
+  double credit_wait_seconds = 0; ///< Held back: no room downstream.
+  std::uint64_t restarts = 0;     ///< Replicas that died and were replaced.
 
   /// Share of `elapsed` that the average replica was at work.
   double utilisation(double elapsed) const {

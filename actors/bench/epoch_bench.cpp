@@ -26,10 +26,10 @@ result<local_run_result> run_epoch(const bench_context& context) {
   TRY(const auto data, bench_dataset(context));
   TRY(const auto graph, partitioned_graph::open(data));
   local_run_config config;
-  const auto source = parse_definition(
-    fmt::format(definition_text, graph.info().name, context.seed,
-                bench_batch_size),
-    "bench.yaml");
+  const auto source =
+    parse_definition(fmt::format(definition_text, graph.info().name,
+                                 context.seed, bench_batch_size),
+                     "bench.yaml");
   if (!source.problems.empty())
     return fail(ec::internal, "the benchmark's definition is wrong: {}",
                 source.problems.front().text);
@@ -54,8 +54,8 @@ result<std::vector<bench_figure>> bench_epoch(const bench_context& context) {
     busiest = std::max(busiest, stage.busy_seconds / stage.replicas);
     at_work += stage.cpu_seconds;
   }
-  const auto overhead
-    = 100 * std::max(0.0, run.cpu_seconds - at_work) / run.cpu_seconds;
+  const auto overhead =
+    100 * std::max(0.0, run.cpu_seconds - at_work) / run.cpu_seconds;
   return std::vector<bench_figure>{
     // The limit: the busiest stage alone, the others all behind it.
     {"epoch", run.seconds, "s", busiest, run.seconds / busiest},

@@ -37,8 +37,8 @@ result<int> evaluate(const evaluate_options& options) {
                          .dump());
   else
     fmt::print("{}: accuracy {:.4f}, loss {:.4f} over {} nodes in {:.1f} s\n",
-               options.split, metrics.accuracy(), metrics.loss(),
-               metrics.seeds, done.seconds);
+               options.split, metrics.accuracy(), metrics.loss(), metrics.seeds,
+               done.seconds);
   return 0;
 }
 
@@ -52,9 +52,8 @@ void add_evaluate_command(command_line& cli) {
   command->add_option("--split", options->split, "Which split")
     ->check(CLI::IsMember({"train", "validation", "test"}))
     ->capture_default_str();
-  command->callback([&cli, options] {
-    cli.run = [options] { return evaluate(*options); };
-  });
+  command->callback(
+    [&cli, options] { cli.run = [options] { return evaluate(*options); }; });
 }
 
 } // namespace graphmill

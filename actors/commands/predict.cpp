@@ -85,11 +85,10 @@ result<int> predict(const predict_options& options) {
   else
     fmt::print("wrote the classes of {} nodes to {}{}\n",
                outputs.classes.size(), options.out,
-               options.embeddings
-                 ? fmt::format(" and embeddings of width {} to {}",
-                               outputs.width,
-                               embeddings_path(options.out).string())
-                 : "");
+               options.embeddings ? fmt::format(
+                 " and embeddings of width {} to {}", outputs.width,
+                 embeddings_path(options.out).string())
+                                  : "");
   return 0;
 }
 
@@ -100,14 +99,14 @@ void add_predict_command(command_line& cli) {
   auto* command = cli.app.add_subcommand(
     "predict", "Predict the class of every node with a finished run");
   add_finished_run_options(*command, *options);
-  command->add_option("--out", options->out,
-                      "Where predictions go: [nodes] int64 classes (.npy)")
+  command
+    ->add_option("--out", options->out,
+                 "Where predictions go: [nodes] int64 classes (.npy)")
     ->capture_default_str();
   command->add_flag("--embeddings", options->embeddings,
                     "Write the inputs of the last layer, too, beside it");
-  command->callback([&cli, options] {
-    cli.run = [options] { return predict(*options); };
-  });
+  command->callback(
+    [&cli, options] { cli.run = [options] { return predict(*options); }; });
 }
 
 } // namespace graphmill

@@ -42,7 +42,7 @@ std::string bar(const progress& now) {
 
 std::string line(const shown& state, const progress& now) {
   auto text =
-      fmt::format("{:<24} {:6.1f} s", now.phase, seconds_since(state.start));
+    fmt::format("{:<24} {:6.1f} s", now.phase, seconds_since(state.start));
   if (now.estimate_seconds > 0)
     text += fmt::format(" of about {:.0f} s", now.estimate_seconds);
   if (now.total != 0)

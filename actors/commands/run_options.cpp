@@ -29,12 +29,11 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
   TRY(out.folder, run_folder::open(options.run));
   TRY(auto source, load_definition(out.folder.definition()));
   out.config.def = source.value;
-  out.config.data
-    = options.data.empty() ? out.folder.from().data : fs::path{options.data};
+  out.config.data =
+    options.data.empty() ? out.folder.from().data : fs::path{options.data};
   if (!options.neighbours.empty())
-    out.config.def.evaluate.neighbours = options.neighbours == "all"
-                                           ? neighbour_use::all
-                                           : neighbour_use::sampled;
+    out.config.def.evaluate.neighbours =
+      options.neighbours == "all" ? neighbour_use::all : neighbour_use::sampled;
   out.config.def.faults = {};
   TRY(auto weights, read_safetensors(out.folder.weights()));
   out.config.weights = std::move(weights.tensors);
@@ -63,8 +62,8 @@ result<std::shared_ptr<spdlog::logger>> make_logger(const fs::path& file) {
                   failed.what());
     }
   }
-  auto log = std::make_shared<spdlog::logger>("graphmill", sinks.begin(),
-                                              sinks.end());
+  auto log =
+    std::make_shared<spdlog::logger>("graphmill", sinks.begin(), sinks.end());
   log->flush_on(spdlog::level::info);
   return log;
 }

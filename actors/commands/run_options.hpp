@@ -21,8 +21,7 @@ struct finished_run_options {
   std::string neighbours; ///< "sampled", "all"; empty: as in the definition.
   bool json = false;
 };
-void add_finished_run_options(CLI::App& command,
-                              finished_run_options& options);
+void add_finished_run_options(CLI::App& command, finished_run_options& options);
 
 /// A finished run, ready to be used.
 struct finished_run {

@@ -86,10 +86,9 @@ result<int> conclude(const train_options& options, const local_run_result& run,
                      const run_reporter& reporter, run_folder& folder) {
   const auto& outcome = run.outcome;
   if (outcome.parameters)
-    TRYV(write_safetensors(folder.weights(),
-                           {*outcome.parameters,
-                            {{"format", "graphmill"},
-                             {"digest", outcome.digest}}}));
+    TRYV(write_safetensors(folder.weights(), {*outcome.parameters,
+                                              {{"format", "graphmill"},
+                                               {"digest", outcome.digest}}}));
   const auto summary = summarise(run, reporter, folder);
   TRYV(folder.write_summary(summary));
   if (reporter.failure())
@@ -139,8 +138,9 @@ void add_train_command(command_line& cli) {
   command->add_option("--data", options->data,
                       "The dataset, or the folder that holds it (default: "
                       "./data)");
-  command->add_option("--runs", options->runs,
-                      "Folder in which the run folder is made")
+  command
+    ->add_option("--runs", options->runs,
+                 "Folder in which the run folder is made")
     ->capture_default_str();
   command
     ->add_option("--set", options->overrides,
@@ -153,9 +153,8 @@ void add_train_command(command_line& cli) {
   command->footer(
     "Ctrl-C once finishes the step and saves weights and metrics; twice stops "
     "at once.\nFields of a definition: graphmill help definition");
-  command->callback([&cli, options] {
-    cli.run = [options] { return train(*options); };
-  });
+  command->callback(
+    [&cli, options] { cli.run = [options] { return train(*options); }; });
 }
 
 } // namespace graphmill

@@ -59,8 +59,8 @@ private:
 
 struct fixture {
   test::simulation sim;
-  std::shared_ptr<stage_counters> counters
-    = std::make_shared<stage_counters>("doubler", 2);
+  std::shared_ptr<stage_counters> counters =
+    std::make_shared<stage_counters>("doubler", 2);
   int spawned = 0;
 
   double_worker pool(worker_pool_config config) {

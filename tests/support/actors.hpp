@@ -49,8 +49,7 @@ public:
 
 private:
   caf::scheduler::test_coordinator& scheduler() {
-    return dynamic_cast<caf::scheduler::test_coordinator&>(
-      system_.scheduler());
+    return dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler());
   }
 
   static caf::actor_system_config& configure(caf::actor_system_config& config) {

@@ -12,7 +12,7 @@ class temp_folder {
 public:
   temp_folder() {
     auto pattern =
-        (std::filesystem::temp_directory_path() / "graphmill-XXXXXX").string();
+      (std::filesystem::temp_directory_path() / "graphmill-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr)
       throw std::runtime_error("cannot make a temporary folder");
     path_ = pattern;

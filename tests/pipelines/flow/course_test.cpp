@@ -19,24 +19,24 @@ std::string play(course run, std::vector<double> accuracies) {
   for (int guard = 0; guard < 100; ++guard) {
     const auto step = run.next();
     switch (step.action) {
-      case course_action::keep_best:
-        out += "K ";
-        break;
-      case course_action::restore_best:
-        out += "R ";
-        break;
-      case course_action::finish:
-        return out + "end";
-      case course_action::run_phase:
-        out += step.phase == phase::train        ? "t"
-               : step.phase == phase::validation ? "v"
-                                                 : "T";
-        if (step.phase == phase::train)
-          out += std::to_string(step.epoch);
-        if (step.max_steps != 0)
-          out += "/" + std::to_string(step.max_steps);
-        out += " ";
-        break;
+    case course_action::keep_best:
+      out += "K ";
+      break;
+    case course_action::restore_best:
+      out += "R ";
+      break;
+    case course_action::finish:
+      return out + "end";
+    case course_action::run_phase:
+      out += step.phase == phase::train        ? "t"
+             : step.phase == phase::validation ? "v"
+                                               : "T";
+      if (step.phase == phase::train)
+        out += std::to_string(step.epoch);
+      if (step.max_steps != 0)
+        out += "/" + std::to_string(step.max_steps);
+      out += " ";
+      break;
     }
     const auto validating = step.action == course_action::run_phase
                             && step.phase == phase::validation;
