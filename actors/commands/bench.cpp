@@ -19,11 +19,14 @@ namespace fs = std::filesystem;
 
 /// Every benchmark, in the order in which they run.
 const std::array benchmarks{
-    benchmark{"sampling", "Sampled edges per second, one thread",
-              bench_sampling},
-    benchmark{"gather", "Gathered feature rows, one thread", bench_gather},
-    benchmark{"assembly", "Transposed edges per second, one thread",
-              bench_assembly},
+  benchmark{"sampling", "Sampled edges per second, one thread", bench_sampling},
+  benchmark{"gather", "Gathered feature rows, one thread", bench_gather},
+  benchmark{"assembly", "Transposed edges per second, one thread",
+            bench_assembly},
+  benchmark{"epoch",
+            "A whole epoch of training, and what it costs beyond "
+            "the work itself",
+            bench_epoch},
 };
 
 struct bench_options {
@@ -48,7 +51,7 @@ void print(const bench_figure& figure, bool json) {
                                       {"unit", figure.unit},
                                       {"limit", figure.limit},
                                       {"ratio", figure.ratio}}
-                           .dump());
+                         .dump());
   } else if (figure.limit != 0) {
     fmt::print("{:<24} {:>12.4g} {:<16} {:>12.4g} {:>8.3f}\n", figure.name,
                figure.value, figure.unit, figure.limit, figure.ratio);
@@ -62,8 +65,8 @@ void print(const bench_figure& figure, bool json) {
 /// Says so if a limit is much slower than it was: then the ratio flatters.
 void compare_with_record(const bench_figure& figure) {
   const auto* record = std::find_if(
-      recorded_limits.begin(), recorded_limits.end(),
-      [&figure](const auto& each) { return each.figure == figure.name; });
+    recorded_limits.begin(), recorded_limits.end(),
+    [&figure](const auto& each) { return each.figure == figure.name; });
   if (record == recorded_limits.end() || figure.limit <= 0)
     return;
   const auto share = record->higher_is_faster ? figure.limit / record->limit
@@ -80,8 +83,8 @@ result<std::vector<benchmark>> chosen(const std::vector<std::string>& names) {
   std::vector<benchmark> out;
   for (const auto& name : names) {
     const auto* found =
-        std::find_if(benchmarks.begin(), benchmarks.end(),
-                     [&name](const auto& each) { return each.name == name; });
+      std::find_if(benchmarks.begin(), benchmarks.end(),
+                   [&name](const auto& each) { return each.name == name; });
     if (found == benchmarks.end())
       return fail(ec::not_found,
                   "there is no benchmark \"{}\"; see bench "
@@ -114,7 +117,7 @@ result<int> run_bench(const bench_options& options) {
 
 void add_bench_command(command_line& cli) {
   auto* app = cli.app.add_subcommand(
-      "bench", "Measure the hot paths, each beside its limit on this machine");
+    "bench", "Measure the hot paths, each beside its limit on this machine");
   auto options = std::make_shared<bench_options>();
   options->context.cache = default_cache();
   std::string names;
@@ -123,15 +126,17 @@ void add_bench_command(command_line& cli) {
   app->add_option("NAME", options->names,
                   "What to measure; default all:" + names);
   app->add_flag("--json", options->json, "One line of JSON per figure");
-  app->add_option("--cache", options->context.cache,
-                  "Folder that keeps the generated graph")
-      ->capture_default_str();
-  app->add_option("--scale", options->context.scale,
-                  "2^SCALE nodes of the R-MAT graph, 24 edges each")
-      ->capture_default_str()
-      ->check(CLI::Range(8, 26));
+  app
+    ->add_option("--cache", options->context.cache,
+                 "Folder that keeps the generated graph")
+    ->capture_default_str();
+  app
+    ->add_option("--scale", options->context.scale,
+                 "2^SCALE nodes of the R-MAT graph, 24 edges each")
+    ->capture_default_str()
+    ->check(CLI::Range(8, 26));
   app->callback(
-      [&cli, options] { cli.run = [options] { return run_bench(*options); }; });
+    [&cli, options] { cli.run = [options] { return run_bench(*options); }; });
 }
 
 } // namespace graphmill
