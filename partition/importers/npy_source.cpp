@@ -16,6 +16,8 @@ using json = nlohmann::ordered_json; // node types keep their order
 namespace {
 
 constexpr std::size_t largest_meta = std::size_t{1} << 26;
+/// Values beyond it are out of range in any case, and one more fits.
+constexpr std::int64_t highest = std::int64_t{1} << 62;
 constexpr std::string_view edges_suffix = ".edges.npy";
 
 bool is_there(const fs::path& path) {
@@ -63,7 +65,9 @@ result<std::optional<std::int64_t>> count_in(const json& meta,
 result<std::int64_t> one_past_largest(const npy_array& array) {
   TRY(const auto values, read_integers(array));
   const auto most = std::ranges::max_element(values);
-  return most == values.end() ? 0 : std::max<std::int64_t>(*most, -1) + 1;
+  return most == values.end()
+             ? 0
+             : std::clamp<std::int64_t>(*most, -1, highest) + 1;
 }
 
 /// Fills in counts that meta.json lacks.
@@ -221,7 +225,8 @@ result<std::int64_t> count_from_edges(const npy_source& source,
     const auto half = ids.begin() + std::ssize(ids) / 2;
     const auto take = [&count](auto first, auto last) {
       if (first != last)
-        count = std::max(count, *std::max_element(first, last) + 1);
+        count = std::max(count,
+                         std::min(*std::max_element(first, last), highest) + 1);
     };
     if (type.source == name)
       take(ids.begin(), half);
