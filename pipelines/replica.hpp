@@ -69,10 +69,8 @@ batch_needs needs_of(const definition& def, const dataset_info& info);
 
 /// A replica of the model with its optimizer: what one trainer owns. All
 /// replicas of a run start equal (initialised from the run seed alone) and stay
-/// equal as long as they apply the same gradients. Not thread-safe; call it
-/// from one thread, which should have its tensor threads set by
-/// `set_compute_threads`. Exceptions of libtorch are caught inside and returned
-/// as errors.
+/// equal as long as they apply the same gradients. Not thread-safe: one caller
+/// at a time. Exceptions of libtorch are caught inside and returned as errors.
 class replica {
 public:
   static result<std::unique_ptr<replica>> create(const definition& def,
@@ -121,8 +119,10 @@ struct memory_estimate {
 memory_estimate estimate_memory(const definition& def, const dataset_info& info,
                                 const subgraph_bound& bound);
 
-/// Bounds the threads of tensor operations (libtorch's and the BLAS's) of the
-/// process. Part of the exactness contract: sums depend on it.
+/// Bounds the threads of libtorch's operations, and keeps the BLAS on the thread
+/// that calls it: a replica on the CPU brings `trainer.threads` threads of its
+/// own, with results that do not depend on their number. Call it once per
+/// process, before the first step.
 void set_compute_threads(unsigned threads);
 
 } // namespace graphmill

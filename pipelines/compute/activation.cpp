@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 namespace graphmill {
 
@@ -16,38 +17,69 @@ constexpr int group = 8 * lanes; ///< Columns that 16 blocks decide.
 
 /// Sixteen consecutive Philox blocks: words[w][lane].
 struct word_group {
-  std::uint32_t words[4][lanes];
+  alignas(64) std::uint32_t words[4][lanes];
 };
 
-GRAPHMILL_INLINE void draw(const dropout& drop, std::uint64_t row,
-                           std::uint32_t first_block, word_group& out) {
-  std::uint32_t c0[lanes], c1[lanes], c2[lanes], c3[lanes];
-  for (int i = 0; i < lanes; ++i) {
-    c0[i] = static_cast<std::uint32_t>(row);
-    c1[i] = static_cast<std::uint32_t>(row >> 32);
-    c2[i] = drop.stream;
-    c3[i] = first_block + static_cast<std::uint32_t>(i);
-  }
-  auto k0 = static_cast<std::uint32_t>(drop.key);
-  auto k1 = static_cast<std::uint32_t>(drop.key >> 32);
-  for (int round = 0; round < 10; ++round) {
-    for (int i = 0; i < lanes; ++i) {
-      const auto p0 = std::uint64_t{0xD2511F53u} * c0[i];
-      const auto p1 = std::uint64_t{0xCD9E8D57u} * c2[i];
-      c0[i] = static_cast<std::uint32_t>(p1 >> 32) ^ c1[i] ^ k0;
-      c1[i] = static_cast<std::uint32_t>(p1);
-      c2[i] = static_cast<std::uint32_t>(p0 >> 32) ^ c3[i] ^ k1;
-      c3[i] = static_cast<std::uint32_t>(p0);
+/// Eight 32-bit words, each in a lane wide enough for its products.
+using wide_words = std::uint64_t __attribute__((vector_size(64)));
+using narrow_words = std::uint32_t __attribute__((vector_size(32)));
+using lane_words = std::uint32_t __attribute__((vector_size(64), may_alias));
+
+/// `philox4x32` of messages/random.hpp for the blocks from `first_block` on,
+/// in vectors.
+GRAPHMILL_INLINE word_group draw(const dropout& drop, std::uint64_t row,
+                                 std::uint32_t first_block) {
+  word_group out;
+  constexpr wide_words step{0, 1, 2, 3, 4, 5, 6, 7};
+  for (int part = 0; part < 2; ++part) {
+    wide_words c0 = step * 0 + (row & 0xffffffffu);
+    wide_words c1 = step * 0 + (row >> 32);
+    wide_words c2 = step * 0 + drop.stream;
+    wide_words c3 = step + first_block + static_cast<std::uint64_t>(8 * part);
+    std::uint64_t k0 = static_cast<std::uint32_t>(drop.key);
+    std::uint64_t k1 = drop.key >> 32;
+    for (int round = 0; round < 10; ++round) {
+      const wide_words p0 = c0 * 0xD2511F53u;
+      const wide_words p1 = c2 * 0xCD9E8D57u;
+      c0 = (p1 >> 32) ^ c1 ^ k0;
+      c1 = p1 & 0xffffffffu;
+      c2 = (p0 >> 32) ^ c3 ^ k1;
+      c3 = p0 & 0xffffffffu;
+      k0 = (k0 + 0x9E3779B9u) & 0xffffffffu;
+      k1 = (k1 + 0xBB67AE85u) & 0xffffffffu;
     }
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
+    const wide_words all[4] = {c0, c1, c2, c3};
+    for (int w = 0; w < 4; ++w) {
+      const auto narrow = __builtin_convertvector(all[w], narrow_words);
+      std::memcpy(out.words[w] + 8 * part, &narrow, sizeof narrow);
+    }
   }
-  for (int i = 0; i < lanes; ++i) {
-    out.words[0][i] = c0[i];
-    out.words[1][i] = c1[i];
-    out.words[2][i] = c2[i];
-    out.words[3][i] = c3[i];
-  }
+  return out;
+}
+
+/// Drops or scales sixteen values by the half words at `shift`. Adding +0 turns
+/// a kept -0 into +0, for -0 means dropped.
+GRAPHMILL_INLINE void drop_sixteen(const std::uint32_t* words, int shift,
+                                   const dropout& drop, float scale,
+                                   float* values) {
+  const auto bits =
+      (*reinterpret_cast<const lane_words*>(words) >> shift) & 0xffffu;
+  auto* target = reinterpret_cast<simd::loose_floats*>(values);
+  const simd::floats kept = *target * scale + 0.0f;
+  constexpr auto minus = -0.0f;
+  constexpr simd::floats dropped{minus, minus, minus, minus, minus, minus,
+                                 minus, minus, minus, minus, minus, minus,
+                                 minus, minus, minus, minus};
+  *target = bits < drop.threshold ? dropped : kept;
+}
+
+GRAPHMILL_INLINE void drop_some(const std::uint32_t* words, int shift,
+                                const dropout& drop, float scale, int count,
+                                float* values) {
+  for (int i = 0; i < count; ++i)
+    values[i] = ((words[i] >> shift) & 0xffffu) < drop.threshold
+                    ? -0.0f
+                    : values[i] * scale + 0.0f;
 }
 
 GRAPHMILL_INLINE float shape(float x, activation kind) {
@@ -73,22 +105,19 @@ GRAPHMILL_INLINE void drop_row(const dropout& drop, std::int64_t row,
                                std::int64_t width, float* out) {
   const auto scale = drop.scale();
   for (std::int64_t at = 0; at < width; at += group) {
-    word_group drawn;
-    draw(drop, static_cast<std::uint64_t>(row),
-         static_cast<std::uint32_t>(at / group * lanes), drawn);
+    const auto drawn = draw(drop, static_cast<std::uint64_t>(row),
+                            static_cast<std::uint32_t>(at / group * lanes));
     const auto columns = std::min<std::int64_t>(group, width - at);
     for (std::int64_t c = 0; c < columns; c += lanes) {
       const auto half = static_cast<int>(c / lanes);
       const auto* words = drawn.words[half / 2];
       const auto shift = half % 2 * 16;
-      const auto count =
-          static_cast<int>(std::min<std::int64_t>(lanes, columns - c));
       auto* values = out + at + c;
-      for (int i = 0; i < count; ++i)
-        // Adding +0 turns a kept -0 into +0; -0 means dropped.
-        values[i] = ((words[i] >> shift) & 0xffffu) < drop.threshold
-                        ? -0.0f
-                        : values[i] * scale + 0.0f;
+      if (columns - c >= lanes)
+        drop_sixteen(words, shift, drop, scale, values);
+      else
+        drop_some(words, shift, drop, scale, static_cast<int>(columns - c),
+                  values);
     }
   }
 }

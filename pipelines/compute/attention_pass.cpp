@@ -1,7 +1,6 @@
 #include "pipelines/compute/attention_pass.hpp"
 
 #include "pipelines/compute/gemm.hpp"
-#include "pipelines/compute/parallel.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -21,16 +20,16 @@ attention_pass::attention_pass(const setting& what)
       destination_scores_(what.rows, heads_, what.pool),
       weights_(what.forward->indptr[what.rows], heads_, what.pool),
       self_weights_(what.rows, heads_, what.pool) {
-  multiply(set_.input, set_.weight, 0, z_.view());
+  multiply(*set_.team, set_.input, set_.weight, z_.view());
   const auto z = z_.view();
-  parallel_pieces(set_.threads, z.rows, grain,
-                  [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-                    head_products(z, set_.source.data, heads_, begin, end,
-                                  source_scores_.data());
-                    head_products(z, set_.destination.data, heads_, begin,
-                                  std::clamp(set_.rows, begin, end),
-                                  destination_scores_.data());
-                  });
+  set_.team->for_pieces(
+      z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        head_products(z, set_.source.data, heads_, begin, end,
+                      source_scores_.data());
+        head_products(z, set_.destination.data, heads_, begin,
+                      std::clamp(set_.rows, begin, end),
+                      destination_scores_.data());
+      });
 }
 
 attention attention_pass::task() {
@@ -47,24 +46,19 @@ attention attention_pass::task() {
 
 void attention_pass::add_output(std::int64_t begin, std::int64_t end,
                                 float beta, matrix y) {
-  const auto work = task();
   const auto all = z_.view().columns;
   const auto share = set_.average ? 1.0f / static_cast<float>(heads_) : 1.0f;
   owned_matrix joined{end - begin, all, set_.pool};
-  parallel_pieces(
-      set_.threads, end - begin, grain,
-      [&](std::int64_t, std::int64_t from, std::int64_t to) {
-        attend(work, begin + from, begin + to, joined.view().slice(from, to));
-        for (auto i = from; i < to; ++i) {
-          const auto* row = joined.view().row(i);
-          for (std::int64_t c = 0; c < y.columns; ++c) {
-            float sum = 0;
-            for (auto k = c; k < all; k += y.columns)
-              sum += row[k];
-            y.row(i)[c] = sum * share + (beta == 0 ? 0.0f : y.row(i)[c]);
-          }
-        }
-      });
+  attend(task(), begin, end, joined.view());
+  for (std::int64_t i = 0; i < y.rows; ++i) {
+    const auto* row = joined.view().row(i);
+    for (std::int64_t c = 0; c < y.columns; ++c) {
+      float sum = 0;
+      for (auto k = c; k < all; k += y.columns)
+        sum += row[k];
+      y.row(i)[c] = sum * share + (beta == 0 ? 0.0f : y.row(i)[c]);
+    }
+  }
 }
 
 /// The gradient of each head's output when the layer averages them.
@@ -103,23 +97,24 @@ void attention_pass::backward(const_matrix gradient, bool /*input_gradient*/,
   owned_matrix destinations{set_.rows, heads_, set_.pool};
   owned_matrix sources{z.rows, heads_, set_.pool};
   const score_gradients scores{edges.data(), self.data(), destinations.data()};
-  parallel_pieces(set_.threads, set_.rows, grain,
-                  [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-                    attend_backward(work, g, begin, end, scores);
-                  });
+  set_.team->for_pieces(
+      set_.rows, grain,
+      [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        attend_backward(work, g, begin, end, scores);
+      });
   const auto positions = transposed_positions();
   const transposed_edges back{set_.transposed->indptr.data(),
                               set_.transposed->columns.data(),
                               positions.data()};
   upstream_ = {z.rows, z.columns, set_.pool};
-  parallel_pieces(set_.threads, z.rows, grain,
-                  [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-                    attend_sources_backward(work, back, scores, g,
-                                            set_.source.data,
-                                            set_.destination.data, begin, end,
-                                            sources.data(), upstream_.view());
-                  });
-  multiply_tn(set_.input, upstream_.view(), 1, into.weight);
+  set_.team->for_pieces(
+      z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        attend_sources_backward(work, back, scores, g, set_.source.data,
+                                set_.destination.data, begin, end,
+                                sources.data(), upstream_.view());
+      });
+  add_product_tn(*set_.team, set_.input, upstream_.view(), into.weight,
+                 set_.pool);
   add_vector_gradient(sources.data(), z.rows, into.attention_source);
   add_vector_gradient(destinations.data(), set_.rows,
                       into.attention_destination);
@@ -130,8 +125,8 @@ void attention_pass::add_vector_gradient(const float* scale, std::int64_t rows,
   const auto z = z_.view();
   const auto pieces = (rows + grain - 1) / grain;
   owned_matrix sums{pieces, z.columns, set_.pool};
-  parallel_pieces(
-      set_.threads, rows, grain,
+  set_.team->for_pieces(
+      rows, grain,
       [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
         auto* sum = sums.view().row(piece);
         std::fill(sum, sum + z.columns, 0.0f);

@@ -4,6 +4,7 @@
 #include "pipelines/batch.hpp"
 #include "pipelines/compute/attention.hpp"
 #include "pipelines/compute/message_pass.hpp"
+#include "pipelines/compute/thread_team.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -23,7 +24,7 @@ public:
     const_matrix source;      ///< [heads, width of one]
     const_matrix destination; ///< [heads, width of one]
     bool average = false;
-    unsigned threads = 1;
+    thread_team* team = nullptr;
     std::shared_ptr<buffer_pool> pool;
   };
 

@@ -3,7 +3,6 @@
 #include "pipelines/compute/activation.hpp"
 #include "pipelines/compute/gemm.hpp"
 #include "pipelines/compute/layer_norm.hpp"
-#include "pipelines/compute/parallel.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -12,9 +11,6 @@
 namespace graphmill {
 
 namespace {
-
-constexpr std::int64_t chunk_rows = 2048;
-constexpr std::int64_t grain = 256;
 
 /// into += the sum of `width` values per piece, in the order of pieces.
 void add_pieces(const std::vector<float>& pieces, std::int64_t width,
@@ -61,9 +57,9 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
     if (shape.types[t].self == absent)
       continue;
     const auto rows = output_rows(layer, static_cast<node_type_id>(t));
-    multiply_tn(pass.types[t].input.slice(0, rows),
-                pass.types[t].gradient.view(), 1,
-                gradient_of(shape.types[t].self, out));
+    add_product_tn(*how_.team, pass.types[t].input.slice(0, rows),
+                   pass.types[t].gradient.view(),
+                   gradient_of(shape.types[t].self, out), how_.pool);
   }
   for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
     if (!pass.relations[r])
@@ -83,41 +79,64 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
 
 void fused_model::backward_input(int layer, node_type_id type,
                                  gradient_set& out) {
-  const auto& shape = layout_.layers[layer].types[type];
-  auto& pass = layers_[layer];
+  const auto width = layout_.layers[layer].types[type].in;
   const auto rows = input_rows(layer, type);
   auto& owner = layer > 0 ? layers_[layer - 1].types[type].gradient
                           : input_gradients_[type];
-  owner = {rows, shape.in, how_.pool};
+  owner = {rows, width, how_.pool};
   const auto gradient = owner.view();
+  const auto stride = 3 * width; // Gradients of bias, gain, shift.
+  const auto pieces = (rows + chunk_rows - 1) / chunk_rows;
+  std::vector<float> sums(static_cast<std::size_t>(pieces * stride));
+  how_.team->for_pieces(
+      rows, chunk_rows,
+      [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
+        backward_rows(layer, type, begin, end, gradient);
+        finish_gradient(layer, type, begin, end, gradient,
+                        sums.data() + piece * stride);
+      });
+  if (layer == 0)
+    return;
+  const auto& shape = layout_.layers[layer - 1].types[type];
+  add_pieces(sums, width, 0, stride, gradient_of(shape.bias, out).data);
+  if (shape.norm_gain == absent)
+    return;
+  add_pieces(sums, width, width, stride,
+             gradient_of(shape.norm_gain, out).data);
+  add_pieces(sums, width, 2 * width, stride,
+             gradient_of(shape.norm_shift, out).data);
+}
+
+/// The gradient of rows that enter `layer`.
+void fused_model::backward_rows(int layer, node_type_id type,
+                                std::int64_t begin, std::int64_t end,
+                                matrix gradient) {
+  const auto& shape = layout_.layers[layer].types[type];
+  auto& pass = layers_[layer];
   const auto self_rows = shape.self == absent ? 0 : output_rows(layer, type);
-  for (std::int64_t begin = 0; begin < rows; begin += chunk_rows) {
-    const auto end = std::min(rows, begin + chunk_rows);
-    auto filled = std::clamp(self_rows, begin, end);
-    if (filled > begin)
-      multiply_nt(pass.types[type].gradient.view().slice(begin, filled),
-                  parameters_.at(layout_, shape.self), 0,
-                  gradient.slice(begin, filled));
-    for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
-      if (!pass.relations[r] || layout_.relations[r].source != type)
-        continue;
-      pass.relations[r]->add_input_gradient(begin, end, filled,
-                                            gradient.slice(begin, end));
-      filled = end;
-    }
-    if (filled < end)
-      std::memset(gradient.row(filled), 0,
-                  static_cast<std::size_t>((end - filled) * shape.in)
-                      * sizeof(float));
-    finish_gradient(layer, type, begin, end, gradient, out);
+  auto filled = std::clamp(self_rows, begin, end);
+  if (filled > begin)
+    multiply_nt(pass.types[type].gradient.view().slice(begin, filled),
+                parameters_.at(layout_, shape.self), 0,
+                gradient.slice(begin, filled));
+  for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
+    if (!pass.relations[r] || layout_.relations[r].source != type)
+      continue;
+    pass.relations[r]->add_input_gradient(begin, end, filled,
+                                          gradient.slice(begin, end));
+    filled = end;
   }
+  if (filled < end)
+    std::memset(gradient.row(filled), 0,
+                static_cast<std::size_t>((end - filled) * shape.in)
+                    * sizeof(float));
 }
 
 /// From the gradient of what enters `layer` to that of what the layer before
 /// it computed ahead of norm, activation and dropout; and that one's biases.
 void fused_model::finish_gradient(int layer, node_type_id type,
                                   std::int64_t begin, std::int64_t end,
-                                  matrix gradient, gradient_set& out) {
+                                  matrix gradient, float* sums) {
   const auto input = layers_[layer].types[type].input;
   const auto scale = dropout_scale(layer, type);
   if (layer == 0) {
@@ -129,32 +148,15 @@ void fused_model::finish_gradient(int layer, node_type_id type,
   const auto& shape = before.types[type];
   const auto& pass = layers_[layer - 1].types[type];
   const auto width = gradient.columns;
-  const auto normed = shape.norm_gain != absent;
-  const auto pieces = (end - begin + grain - 1) / grain;
-  const auto stride = 3 * width; // Bias, gain, shift.
-  std::vector<float> sums(static_cast<std::size_t>(pieces * stride));
-  layer_norm norm;
-  if (normed)
+  activate_backward(input, before.after, scale, begin, end, gradient);
+  if (shape.norm_gain != absent) {
+    layer_norm norm;
     norm.gain = parameters_.at(layout_, shape.norm_gain).data;
-  parallel_pieces(how_.threads, end - begin, grain,
-                  [&](std::int64_t piece, std::int64_t from, std::int64_t to) {
-                    auto* sum = sums.data() + piece * stride;
-                    activate_backward(input, before.after, scale, begin + from,
-                                      begin + to, gradient);
-                    if (normed)
-                      normalise_backward(norm, pass.normalised.view(),
-                                         pass.inverse_deviation.data(),
-                                         begin + from, begin + to, gradient,
-                                         sum + width, sum + 2 * width);
-                    add_column_sums(gradient, begin + from, begin + to, sum);
-                  });
-  add_pieces(sums, width, 0, stride, gradient_of(shape.bias, out).data);
-  if (!normed)
-    return;
-  add_pieces(sums, width, width, stride,
-             gradient_of(shape.norm_gain, out).data);
-  add_pieces(sums, width, 2 * width, stride,
-             gradient_of(shape.norm_shift, out).data);
+    normalise_backward(norm, pass.normalised.view(),
+                       pass.inverse_deviation.data(), begin, end, gradient,
+                       sums + width, sums + 2 * width);
+  }
+  add_column_sums(gradient, begin, end, sums);
 }
 
 void fused_model::table_gradients(gradient_set& out) {

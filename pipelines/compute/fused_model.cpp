@@ -4,20 +4,11 @@
 #include "pipelines/compute/attention_pass.hpp"
 #include "pipelines/compute/gemm.hpp"
 #include "pipelines/compute/layer_norm.hpp"
-#include "pipelines/compute/parallel.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 namespace graphmill {
-
-namespace {
-
-/// Rows that go through a layer together: their outputs fit a level 2 cache.
-constexpr std::int64_t chunk_rows = 2048;
-constexpr std::int64_t grain = 256;
-
-} // namespace
 
 fused_model::fused_model(const model_layout& layout,
                          const parameter_store& parameters,
@@ -84,11 +75,11 @@ void fused_model::make_inputs() {
     }
     if (drop.threshold != 0) {
       auto out = inputs_[t].view();
-      parallel_pieces(how_.threads, rows, grain,
-                      [&](std::int64_t, std::int64_t from, std::int64_t to) {
-                        activate(input, nullptr, activation::none, drop, from,
-                                 to, out);
-                      });
+      how_.team->for_pieces(
+          rows, chunk_rows,
+          [&](std::int64_t, std::int64_t from, std::int64_t to) {
+            activate(input, nullptr, activation::none, drop, from, to, out);
+          });
       input = out;
     }
     layers_.front().types[t].input = input;
@@ -146,7 +137,7 @@ std::unique_ptr<message_pass> fused_model::make_pass(int layer,
                                .rows = rows,
                                .input = input,
                                .weight = weight,
-                               .threads = how_.threads,
+                               .team = how_.team,
                                .pool = how_.pool});
   return std::make_unique<attention_pass>(attention_pass::setting{
       .forward = &edges.forward,
@@ -157,7 +148,7 @@ std::unique_ptr<message_pass> fused_model::make_pass(int layer,
       .source = parameters_.at(layout_, shape.attention_source),
       .destination = parameters_.at(layout_, shape.attention_destination),
       .average = shape.last,
-      .threads = how_.threads,
+      .team = how_.team,
       .pool = how_.pool});
 }
 
@@ -170,53 +161,56 @@ void fused_model::forward_type(int layer, node_type_id type) {
     pass.normalised = {rows, shape.out, how_.pool};
     pass.inverse_deviation.resize(static_cast<std::size_t>(rows));
   }
-  auto target =
-      shape.norm_gain != absent ? pass.normalised.view() : pass.output.view();
-  for (std::int64_t begin = 0; begin < rows; begin += chunk_rows) {
-    const auto end = std::min(rows, begin + chunk_rows);
-    const auto y = target.slice(begin, end);
-    float beta = 0;
-    if (shape.self != absent) {
-      multiply(pass.input.slice(begin, end),
-               parameters_.at(layout_, shape.self), 0, y);
-      beta = 1;
-    }
-    for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
-      auto& relation = layers_[layer].relations[r];
-      if (!relation || layout_.relations[r].destination != type)
-        continue;
-      relation->add_output(begin, end, beta, y);
-      beta = 1;
-    }
-    if (beta == 0)
-      std::fill(y.data, y.data + y.size(), 0.0f);
-    finish_rows(layer, type, begin, end);
-  }
+  how_.team->for_pieces(
+      rows, chunk_rows,
+      [this, layer, type](std::int64_t, std::int64_t begin, std::int64_t end) {
+        forward_rows(layer, type, begin, end);
+        finish_rows(layer, type, begin, end);
+      });
 }
 
+void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
+                               std::int64_t end) {
+  const auto& shape = layout_.layers[layer].types[type];
+  auto& pass = layers_[layer].types[type];
+  const auto all =
+      shape.norm_gain != absent ? pass.normalised.view() : pass.output.view();
+  const auto y = all.slice(begin, end);
+  float beta = 0;
+  if (shape.self != absent) {
+    multiply(pass.input.slice(begin, end), parameters_.at(layout_, shape.self),
+             0, y);
+    beta = 1;
+  }
+  for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
+    auto& relation = layers_[layer].relations[r];
+    if (!relation || layout_.relations[r].destination != type)
+      continue;
+    relation->add_output(begin, end, beta, y);
+    beta = 1;
+  }
+  if (beta == 0)
+    std::fill(y.data, y.data + y.size(), 0.0f);
+}
+
+/// Bias, norm, activation and dropout.
 void fused_model::finish_rows(int layer, node_type_id type, std::int64_t begin,
                               std::int64_t end) {
   const auto& shape = layout_.layers[layer].types[type];
   auto& pass = layers_[layer].types[type];
   const auto out = pass.output.view();
   const auto* bias = parameters_.at(layout_, shape.bias).data;
-  const auto normed = shape.norm_gain != absent;
   auto drop = dropout_of(layer + 1, type);
   if (layout_.layers[layer].last)
     drop.threshold = 0;
-  layer_norm norm;
-  if (normed)
-    norm = {bias, parameters_.at(layout_, shape.norm_gain).data,
-            parameters_.at(layout_, shape.norm_shift).data};
-  parallel_pieces(
-      how_.threads, end - begin, grain,
-      [&](std::int64_t, std::int64_t from, std::int64_t to) {
-        if (normed)
-          normalise(norm, begin + from, begin + to, pass.normalised.view(),
-                    pass.inverse_deviation.data(), out);
-        activate(out, normed ? nullptr : bias, layout_.layers[layer].after,
-                 drop, begin + from, begin + to, out);
-      });
+  if (shape.norm_gain != absent) {
+    normalise({bias, parameters_.at(layout_, shape.norm_gain).data,
+               parameters_.at(layout_, shape.norm_shift).data},
+              begin, end, pass.normalised.view(), pass.inverse_deviation.data(),
+              out);
+    bias = nullptr;
+  }
+  activate(out, bias, layout_.layers[layer].after, drop, begin, end, out);
 }
 
 } // namespace graphmill

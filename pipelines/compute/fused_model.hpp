@@ -6,6 +6,7 @@
 #include "pipelines/compute/model_layout.hpp"
 #include "pipelines/compute/parameters.hpp"
 #include "pipelines/compute/relation_pass.hpp"
+#include "pipelines/compute/thread_team.hpp"
 #include "pipelines/replica.hpp"
 
 #include <cstdint>
@@ -26,7 +27,7 @@ namespace graphmill {
 class fused_model {
 public:
   struct options {
-    unsigned threads = 1;
+    thread_team* team = nullptr;
     bool training = false; ///< Dropout is on, and backward will follow.
     std::uint64_t key = 0; ///< Of the dropout stream.
     std::shared_ptr<buffer_pool> pool;
@@ -72,8 +73,12 @@ private:
                    std::int64_t end);
   void backward_weights(int layer, gradient_set& out);
   void backward_input(int layer, node_type_id type, gradient_set& out);
+  void forward_rows(int layer, node_type_id type, std::int64_t begin,
+                    std::int64_t end);
+  void backward_rows(int layer, node_type_id type, std::int64_t begin,
+                     std::int64_t end, matrix gradient);
   void finish_gradient(int layer, node_type_id type, std::int64_t begin,
-                       std::int64_t end, matrix gradient, gradient_set& out);
+                       std::int64_t end, matrix gradient, float* sums);
   void table_gradients(gradient_set& out);
   matrix gradient_of(int parameter, gradient_set& out) const;
 

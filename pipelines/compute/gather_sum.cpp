@@ -1,6 +1,5 @@
 #include "pipelines/compute/gather_sum.hpp"
 
-#include "pipelines/compute/parallel.hpp"
 #include "pipelines/compute/simd.hpp"
 
 #include <algorithm>
@@ -125,15 +124,6 @@ void run(const gather_sum& task, std::int64_t begin, std::int64_t end,
     sum_rows<true>(task, begin, end, accumulate, out);
   else
     sum_rows<false>(task, begin, end, accumulate, out);
-}
-
-void run(const gather_sum& task, std::int64_t rows, std::int64_t accumulate,
-         matrix out, unsigned threads) {
-  parallel_pieces(threads, rows, 256,
-                  [&task, accumulate, out](std::int64_t, std::int64_t begin,
-                                           std::int64_t end) {
-                    run(task, begin, end, accumulate, out);
-                  });
 }
 
 GRAPHMILL_CLONES

@@ -27,10 +27,6 @@ struct gather_sum {
 void run(const gather_sum& task, std::int64_t begin, std::int64_t end,
          std::int64_t accumulate, matrix out);
 
-/// The same over all `rows`, on up to `threads` threads.
-void run(const gather_sum& task, std::int64_t rows, std::int64_t accumulate,
-         matrix out, unsigned threads);
-
 /// out[i] = scale[i] * x[i] for rows [begin, end).
 void scale_rows(const_matrix x, const float* scale, std::int64_t begin,
                 std::int64_t end, matrix out);

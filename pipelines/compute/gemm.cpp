@@ -1,11 +1,6 @@
 #include "pipelines/compute/gemm.hpp"
 
-#include "pipelines/replica.hpp"
-
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
-
-#include <dlfcn.h>
 
 #include <algorithm>
 
@@ -49,14 +44,39 @@ void multiply_nt(const_matrix a, const_matrix b, float beta, matrix c) {
   multiply(wrap(a), wrap(b).t(), beta, c);
 }
 
-void set_compute_threads(unsigned threads) {
-  const auto count = static_cast<int>(std::clamp(threads, 1u, 1024u));
-  at::set_num_threads(count);
-  // libtorch does not bound OpenBLAS's own threads; another BLAS has no such
-  // function.
-  using setter = void (*)(int);
-  if (auto* symbol = dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))
-    reinterpret_cast<setter>(symbol)(count);
+void multiply(thread_team& team, const_matrix a, const_matrix b, matrix c) {
+  team.for_pieces(a.rows, chunk_rows,
+                  [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                    multiply(a.slice(begin, end), b, 0, c.slice(begin, end));
+                  });
+}
+
+void multiply_nt(thread_team& team, const_matrix a, const_matrix b, matrix c) {
+  team.for_pieces(a.rows, chunk_rows,
+                  [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                    multiply_nt(a.slice(begin, end), b, 0, c.slice(begin, end));
+                  });
+}
+
+void add_product_tn(thread_team& team, const_matrix a, const_matrix b, matrix c,
+                    const std::shared_ptr<buffer_pool>& pool) {
+  constexpr std::int64_t most_pieces = 16;
+  const auto grain = std::max((a.rows + most_pieces - 1) / most_pieces,
+                              std::int64_t{2} * chunk_rows);
+  const auto pieces = (a.rows + grain - 1) / grain;
+  if (pieces <= 1)
+    return multiply_tn(a, b, 1, c);
+  owned_matrix products{pieces * c.rows, c.columns, pool};
+  const auto all = products.view();
+  team.for_pieces(
+      a.rows, grain,
+      [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
+        multiply_tn(a.slice(begin, end), b.slice(begin, end), 0,
+                    all.slice(piece * c.rows, (piece + 1) * c.rows));
+      });
+  for (std::int64_t p = 0; p < pieces; ++p)
+    for (std::int64_t i = 0; i < c.size(); ++i)
+      c.data[i] += all.data[p * c.size() + i];
 }
 
 } // namespace graphmill

@@ -12,8 +12,9 @@ class message_pass {
 public:
   virtual ~message_pass() = default;
 
-  /// y = beta y + rows [begin, end) of the term; beta is 0 or 1. Rows are to be
-  /// asked for in order and once, for what backward needs is made on the way.
+  /// y = beta y + rows [begin, end) of the term; beta is 0 or 1. Each row is
+  /// to be asked for once, for what backward needs is made on the way;
+  /// different rows may be asked for at once.
   virtual void add_output(std::int64_t begin, std::int64_t end, float beta,
                           matrix y) = 0;
 
@@ -31,7 +32,7 @@ public:
 
   /// Adds rows [begin, end) of the gradient of the layer's input to `x` (the
   /// same rows), of which those below `filled` hold something so far;
-  /// afterwards all do.
+  /// afterwards all do. Different rows may be asked for at once.
   virtual void add_input_gradient(std::int64_t begin, std::int64_t end,
                                   std::int64_t filled, matrix x) = 0;
 };

@@ -1,7 +1,6 @@
 #include "pipelines/compute/relation_pass.hpp"
 
 #include "pipelines/compute/gemm.hpp"
-#include "pipelines/compute/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +9,6 @@
 namespace graphmill {
 
 namespace {
-
-constexpr std::int64_t grain = 256; ///< Rows that a thread takes at a time.
 
 /// Reading one float of a random row costs about as much as this many
 /// multiplications and additions within a matrix product.
@@ -60,7 +57,7 @@ relation_pass::relation_pass(const setting& what) : set_(what) {
   const auto in = set_.input.columns;
   if (way_ == way::transform_first) {
     transformed_ = {set_.input.rows, set_.weight.columns, set_.pool};
-    multiply(set_.input, set_.weight, 0, transformed_.view());
+    multiply(*set_.team, set_.input, set_.weight, transformed_.view());
   } else if (way_ == way::sum_all) {
     sums_ = {set_.rows, in, set_.pool};
   } else {
@@ -114,14 +111,9 @@ void relation_pass::sum(const_matrix x, std::int64_t begin, std::int64_t end,
       .row_scale = some ? scales_.data() : scales.row.data(),
       .column_scale = scales.column.empty() ? nullptr : scales.column.data()};
   const auto with_self = !scales.self.empty();
-  parallel_pieces(set_.threads, end - begin, grain,
-                  [&](std::int64_t, std::int64_t from, std::int64_t to) {
-                    from += begin;
-                    to += begin;
-                    if (with_self)
-                      scale_rows(x, scales.self.data(), from, to, out);
-                    run(task, from, to, with_self || add ? to : from, out);
-                  });
+  if (with_self)
+    scale_rows(x, scales.self.data(), begin, end, out);
+  run(task, begin, end, with_self || add ? end : begin, out);
 }
 
 void relation_pass::add_output(std::int64_t begin, std::int64_t end, float beta,
@@ -170,16 +162,11 @@ void relation_pass::transposed_sum(const_matrix x, std::int64_t begin,
       .x = x,
       .row_scale = scales.column.empty() ? nullptr : scales.column.data(),
       .column_scale = some ? scales_.data() : scales.row.data()};
+  run(task, begin, end, filled, out);
   const auto self_rows = scales.self.empty() ? 0 : set_.rows;
-  parallel_pieces(set_.threads, end - begin, grain,
-                  [&](std::int64_t, std::int64_t from, std::int64_t to) {
-                    from += begin;
-                    to += begin;
-                    run(task, from, to, filled, out);
-                    for (auto i = from; i < std::min(to, self_rows); ++i)
-                      for (std::int64_t c = 0; c < x.columns; ++c)
-                        out.row(i)[c] += scales.self[i] * x.row(i)[c];
-                  });
+  for (auto i = begin; i < std::min(end, self_rows); ++i)
+    for (std::int64_t c = 0; c < x.columns; ++c)
+      out.row(i)[c] += scales.self[i] * x.row(i)[c];
 }
 
 void relation_pass::backward(const_matrix gradient, bool input_gradient,
@@ -187,16 +174,21 @@ void relation_pass::backward(const_matrix gradient, bool input_gradient,
   if (way_ == way::sum_some)
     return compact_backward(gradient, input_gradient, into.weight);
   if (way_ == way::sum_all) {
-    multiply_tn(sums_.view(), gradient, 1, into.weight);
+    add_product_tn(*set_.team, sums_.view(), gradient, into.weight, set_.pool);
     if (input_gradient) {
       upstream_ = {set_.rows, set_.input.columns, set_.pool};
-      multiply_nt(gradient, set_.weight, 0, upstream_.view());
+      multiply_nt(*set_.team, gradient, set_.weight, upstream_.view());
     }
     return;
   }
   upstream_ = {set_.input.rows, set_.weight.columns, set_.pool};
-  transposed_sum(gradient, 0, set_.input.rows, 0, upstream_.view());
-  multiply_tn(set_.input, upstream_.view(), 1, into.weight);
+  set_.team->for_pieces(
+      set_.input.rows, chunk_rows,
+      [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        transposed_sum(gradient, begin, end, 0, upstream_.view());
+      });
+  add_product_tn(*set_.team, set_.input, upstream_.view(), into.weight,
+                 set_.pool);
 }
 
 void relation_pass::compact_backward(const_matrix gradient, bool input_gradient,
@@ -206,11 +198,12 @@ void relation_pass::compact_backward(const_matrix gradient, bool input_gradient,
   for (std::int64_t k = 0; k < count; ++k)
     std::memcpy(rows.view().row(k), gradient.row(kept_[k]),
                 static_cast<std::size_t>(gradient.columns) * sizeof(float));
-  multiply_tn(sums_.view(), rows.view(), 1, weight_gradient);
+  add_product_tn(*set_.team, sums_.view(), rows.view(), weight_gradient,
+                 set_.pool);
   if (!input_gradient)
     return;
   upstream_ = {count, set_.input.columns, set_.pool};
-  multiply_nt(rows.view(), set_.weight, 0, upstream_.view());
+  multiply_nt(*set_.team, rows.view(), set_.weight, upstream_.view());
   std::vector<local_id> position(static_cast<std::size_t>(set_.rows));
   for (std::int64_t k = 0; k < count; ++k)
     position[kept_[k]] = static_cast<local_id>(k);

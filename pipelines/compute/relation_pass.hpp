@@ -6,6 +6,7 @@
 #include "pipelines/compute/gather_sum.hpp"
 #include "pipelines/compute/matrix.hpp"
 #include "pipelines/compute/message_pass.hpp"
+#include "pipelines/compute/thread_team.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -44,7 +45,7 @@ public:
     std::int64_t rows = 0; ///< Destinations of this layer.
     const_matrix input;    ///< h of the source type.
     const_matrix weight;
-    unsigned threads = 1;
+    thread_team* team = nullptr;
     std::shared_ptr<buffer_pool> pool;
   };
 

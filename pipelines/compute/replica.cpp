@@ -35,13 +35,13 @@ struct replica::impl {
   parameter_store parameters;
   optimizer steps;
   std::optional<parameter_store> best;
-  unsigned threads;
+  thread_team team;
   std::shared_ptr<buffer_pool> pool;
 
   impl(model_layout shape, const definition& def)
       : layout(std::move(shape)),
         parameters(initial_parameters(layout, def.seed)),
-        steps(def.optimizer, layout), threads(def.trainer.threads),
+        steps(def.optimizer, layout), team(def.trainer.threads),
         pool(buffer_pool::make(std::size_t{1} << 32)) {}
 
   std::int64_t seeds(const minibatch& batch) const {
@@ -152,7 +152,7 @@ result<batch_metrics> replica::compute_gradients(const minibatch& batch,
     fused_model model{impl_->layout,
                       impl_->parameters,
                       batch,
-                      {.threads = impl_->threads,
+                      {.team = &impl_->team,
                        .training = true,
                        .key = key,
                        .pool = impl_->pool}};
@@ -185,7 +185,7 @@ result<batch_metrics> replica::evaluate(const minibatch& batch,
     fused_model model{impl_->layout,
                       impl_->parameters,
                       batch,
-                      {.threads = impl_->threads, .pool = impl_->pool}};
+                      {.team = &impl_->team, .pool = impl_->pool}};
     const auto logits = model.forward();
     if (output != nullptr) {
       argmax(logits, output->predictions);

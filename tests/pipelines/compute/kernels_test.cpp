@@ -3,6 +3,7 @@
 #include "pipelines/compute/cross_entropy.hpp"
 #include "pipelines/compute/gather_sum.hpp"
 #include "pipelines/compute/layer_norm.hpp"
+#include "pipelines/compute/thread_team.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>
@@ -79,9 +80,13 @@ CATCH_TEST_CASE("gather sums of any width equal plain loops", "[kernels]") {
                         .row_scale = row_scale.data(),
                         .column_scale = column_scale.data()};
   auto one = before;
-  run(task, rows, 200, {one.data(), rows, width}, 1);
+  run(task, 0, rows, 200, {one.data(), rows, width});
   auto three = before;
-  run(task, rows, 200, {three.data(), rows, width}, 3);
+  thread_team team{3};
+  team.for_pieces(rows, 32,
+                  [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                    run(task, begin, end, 200, {three.data(), rows, width});
+                  });
   CATCH_CHECK(one == three);
   double worst = 0;
   for (int i = 0; i < rows; ++i)
@@ -95,6 +100,30 @@ CATCH_TEST_CASE("gather sums of any width equal plain loops", "[kernels]") {
       worst = std::max(worst, std::abs(one[i * width + c] - want));
     }
   CATCH_CHECK(worst < 1e-4);
+}
+
+CATCH_TEST_CASE("a team does each piece once and passes failures on",
+                "[kernels]") {
+  thread_team team{4};
+  for (int round = 0; round < 200; ++round) {
+    std::vector<int> done(round);
+    team.for_pieces(round, 3,
+                    [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                      for (auto i = begin; i < end; ++i)
+                        ++done[i];
+                    });
+    CATCH_REQUIRE(done == std::vector<int>(round, 1));
+  }
+  CATCH_CHECK_THROWS_AS(
+      team.for_pieces(100, 1,
+                      [](std::int64_t piece, std::int64_t, std::int64_t) {
+                        if (piece == 37)
+                          throw std::runtime_error("37");
+                      }),
+      std::runtime_error);
+  std::atomic<int> after = 0;
+  team.for_pieces(10, 1, [&after](auto...) { ++after; });
+  CATCH_CHECK(after == 10);
 }
 
 CATCH_TEST_CASE("dropout takes its bits from the counter that it documents",

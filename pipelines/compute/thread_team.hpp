@@ -1,0 +1,57 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace graphmill {
+
+/// A few threads that help their owner with loops. Helpers sleep between loops
+/// (OpenMP's would spin, on cores that samplers could use) and block signals.
+/// Pieces do not depend on the number of threads, so neither do sums that are
+/// made per piece and added in the order of pieces. One owner at a time.
+class thread_team {
+public:
+  /// @param threads The owner's included; helpers start with the first loop.
+  explicit thread_team(unsigned threads) : threads_(std::max(threads, 1u)) {}
+  ~thread_team();
+  thread_team(const thread_team&) = delete;
+  thread_team& operator=(const thread_team&) = delete;
+
+  /// Calls `f(piece, begin, end)` for the pieces of `grain` rows that make up
+  /// [0, rows), in any order and at once. What `f` throws first is thrown on.
+  template <class F>
+  void for_pieces(std::int64_t rows, std::int64_t grain, const F& f) {
+    run((rows + grain - 1) / grain, [rows, grain, &f](std::int64_t piece) {
+      f(piece, piece * grain, std::min(rows, (piece + 1) * grain));
+    });
+  }
+
+private:
+  using work = std::function<void(std::int64_t)>;
+
+  void run(std::int64_t pieces, const work& what);
+  void help();
+  void take_pieces();
+
+  const unsigned threads_;
+  std::vector<std::thread> helpers_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable idle_;
+  bool stop_ = false;
+  bool open_ = false; ///< Helpers may still join the present loop.
+  unsigned busy_ = 0; ///< Helpers at work.
+  const work* what_ = nullptr;
+  std::int64_t pieces_ = 0;
+  std::atomic<std::int64_t> next_ = 0;
+  std::exception_ptr failure_;
+};
+
+} // namespace graphmill
