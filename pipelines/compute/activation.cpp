@@ -63,7 +63,7 @@ GRAPHMILL_INLINE void drop_sixteen(const std::uint32_t* words, int shift,
                                    const dropout& drop, float scale,
                                    float* values) {
   const auto bits =
-      (*reinterpret_cast<const lane_words*>(words) >> shift) & 0xffffu;
+    (*reinterpret_cast<const lane_words*>(words) >> shift) & 0xffffu;
   auto* target = reinterpret_cast<simd::loose_floats*>(values);
   const simd::floats kept = *target * scale + 0.0f;
   constexpr auto minus = -0.0f;
@@ -78,8 +78,8 @@ GRAPHMILL_INLINE void drop_some(const std::uint32_t* words, int shift,
                                 float* values) {
   for (int i = 0; i < count; ++i)
     values[i] = ((words[i] >> shift) & 0xffffu) < drop.threshold
-                    ? -0.0f
-                    : values[i] * scale + 0.0f;
+                  ? -0.0f
+                  : values[i] * scale + 0.0f;
 }
 
 GRAPHMILL_INLINE float shape(float x, activation kind) {

@@ -51,7 +51,7 @@ GRAPHMILL_INLINE void soften(const attention& task, std::int64_t i,
   auto largest = self;
   for (auto e = from; e < to; ++e) {
     const auto score =
-        leaky(own + task.source_scores[task.columns[e] * heads + h]);
+      leaky(own + task.source_scores[task.columns[e] * heads + h]);
     task.weights[e * heads + h] = score;
     largest = std::max(largest, score);
   }
@@ -77,7 +77,7 @@ void head_products(const_matrix z, const float* vector, std::int64_t heads,
   for (auto i = begin; i < end; ++i)
     for (std::int64_t h = 0; h < heads; ++h)
       out[i * heads + h] =
-          product(z.row(i) + h * width, vector + h * width, width);
+        product(z.row(i) + h * width, vector + h * width, width);
 }
 
 GRAPHMILL_CLONES
@@ -113,7 +113,7 @@ void attend_backward(const attention& task, const_matrix gradient,
       auto mean = self_weight * self;
       for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
         const auto change =
-            product(g, task.z.row(task.columns[e]) + h * width, width);
+          product(g, task.z.row(task.columns[e]) + h * width, width);
         out.edges[e * heads + h] = change;
         mean += task.weights[e * heads + h] * change;
       }
@@ -121,7 +121,7 @@ void attend_backward(const attention& task, const_matrix gradient,
         return own + score > 0 ? 1.0f : slope;
       };
       out.self[at] =
-          self_weight * (self - mean) * steepness(task.source_scores[at]);
+        self_weight * (self - mean) * steepness(task.source_scores[at]);
       auto sum = out.self[at];
       for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
         auto& change = out.edges[e * heads + h];

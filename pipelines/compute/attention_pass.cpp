@@ -14,22 +14,22 @@ constexpr std::int64_t grain = 256;
 } // namespace
 
 attention_pass::attention_pass(const setting& what)
-    : set_(what), heads_(what.source.rows),
-      z_(what.input.rows, what.weight.columns, what.pool),
-      source_scores_(what.input.rows, heads_, what.pool),
-      destination_scores_(what.rows, heads_, what.pool),
-      weights_(what.forward->indptr[what.rows], heads_, what.pool),
-      self_weights_(what.rows, heads_, what.pool) {
+  : set_(what), heads_(what.source.rows),
+    z_(what.input.rows, what.weight.columns, what.pool),
+    source_scores_(what.input.rows, heads_, what.pool),
+    destination_scores_(what.rows, heads_, what.pool),
+    weights_(what.forward->indptr[what.rows], heads_, what.pool),
+    self_weights_(what.rows, heads_, what.pool) {
   multiply(*set_.team, set_.input, set_.weight, z_.view());
   const auto z = z_.view();
   set_.team->for_pieces(
-      z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-        head_products(z, set_.source.data, heads_, begin, end,
-                      source_scores_.data());
-        head_products(z, set_.destination.data, heads_, begin,
-                      std::clamp(set_.rows, begin, end),
-                      destination_scores_.data());
-      });
+    z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      head_products(z, set_.source.data, heads_, begin, end,
+                    source_scores_.data());
+      head_products(z, set_.destination.data, heads_, begin,
+                    std::clamp(set_.rows, begin, end),
+                    destination_scores_.data());
+    });
 }
 
 attention attention_pass::task() {
@@ -98,21 +98,20 @@ void attention_pass::backward(const_matrix gradient, bool /*input_gradient*/,
   owned_matrix sources{z.rows, heads_, set_.pool};
   const score_gradients scores{edges.data(), self.data(), destinations.data()};
   set_.team->for_pieces(
-      set_.rows, grain,
-      [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-        attend_backward(work, g, begin, end, scores);
-      });
+    set_.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      attend_backward(work, g, begin, end, scores);
+    });
   const auto positions = transposed_positions();
   const transposed_edges back{set_.transposed->indptr.data(),
                               set_.transposed->columns.data(),
                               positions.data()};
   upstream_ = {z.rows, z.columns, set_.pool};
   set_.team->for_pieces(
-      z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-        attend_sources_backward(work, back, scores, g, set_.source.data,
-                                set_.destination.data, begin, end,
-                                sources.data(), upstream_.view());
-      });
+    z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      attend_sources_backward(work, back, scores, g, set_.source.data,
+                              set_.destination.data, begin, end, sources.data(),
+                              upstream_.view());
+    });
   add_product_tn(*set_.team, set_.input, upstream_.view(), into.weight,
                  set_.pool);
   add_vector_gradient(sources.data(), z.rows, into.attention_source);
@@ -126,12 +125,11 @@ void attention_pass::add_vector_gradient(const float* scale, std::int64_t rows,
   const auto pieces = (rows + grain - 1) / grain;
   owned_matrix sums{pieces, z.columns, set_.pool};
   set_.team->for_pieces(
-      rows, grain,
-      [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
-        auto* sum = sums.view().row(piece);
-        std::fill(sum, sum + z.columns, 0.0f);
-        add_head_sums(z, scale, heads_, begin, end, sum);
-      });
+    rows, grain, [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
+      auto* sum = sums.view().row(piece);
+      std::fill(sum, sum + z.columns, 0.0f);
+      add_head_sums(z, scale, heads_, begin, end, sum);
+    });
   for (std::int64_t p = 0; p < pieces; ++p)
     for (std::int64_t c = 0; c < z.columns; ++c)
       into[c] += sums.view().row(p)[c];

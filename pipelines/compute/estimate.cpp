@@ -14,7 +14,7 @@ namespace {
 double known(const definition& def, const dataset_info& info,
              const subgraph_bound& bound, node_type_id type, int hop) {
   const auto seeds =
-      double(std::max(def.train.batch_size, def.evaluate.batch_size));
+    double(std::max(def.train.batch_size, def.evaluate.batch_size));
   const auto total = double(bound.nodes[type]);
   if (!def.sampler.edge_fanouts.empty()
       || def.evaluate.neighbours == neighbour_use::all)
@@ -57,7 +57,7 @@ memory_estimate estimate_memory(const definition& def, const dataset_info& info,
   const auto copies = 2 + optimizer::moments(def.optimizer);
   memory_estimate out;
   out.parameters = static_cast<std::uint64_t>(
-      (shape.parameter_count() * copies + 2 * shape.dense_size) * 4);
+    (shape.parameter_count() * copies + 2 * shape.dense_size) * 4);
   double kept = 0;      // By forward for backward, floats.
   double transient = 0; // The most that backward of one layer adds.
   for (int l = 0; l < shape.hops; ++l) {
@@ -79,9 +79,9 @@ memory_estimate estimate_memory(const definition& def, const dataset_info& info,
     for (std::size_t r = 0; r < shape.relations.size(); ++r) {
       const auto& relation = shape.relations[r];
       const auto rows = std::min(
-          known(def, info, bound, relation.destination, shape.hops - l - 1),
-          shape.relations.size() == 1 ? double(bound.nodes[0])
-                                      : double(bound.edges[r]));
+        known(def, info, bound, relation.destination, shape.hops - l - 1),
+        shape.relations.size() == 1 ? double(bound.nodes[0])
+                                    : double(bound.edges[r]));
       const auto in = double(layer.types[relation.source].in);
       kept += rows * in;
       gradients += rows * in;

@@ -2,11 +2,11 @@
 
 #include "pipelines/compute/activation.hpp"
 #include "pipelines/compute/gemm.hpp"
+#include "pipelines/compute/gradients.hpp"
 #include "pipelines/compute/layer_norm.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 namespace graphmill {
 
@@ -69,11 +69,11 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
     if (shape.attention_source != absent) {
       into.attention_source = gradient_of(shape.attention_source, out).data;
       into.attention_destination =
-          gradient_of(shape.attention_destination, out).data;
+        gradient_of(shape.attention_destination, out).data;
     }
     pass.relations[r]->backward(
-        pass.types[relation.destination].gradient.view(),
-        layout_.needs_gradient(layer, relation.source), into);
+      pass.types[relation.destination].gradient.view(),
+      layout_.needs_gradient(layer, relation.source), into);
   }
 }
 
@@ -89,12 +89,12 @@ void fused_model::backward_input(int layer, node_type_id type,
   const auto pieces = (rows + chunk_rows - 1) / chunk_rows;
   std::vector<float> sums(static_cast<std::size_t>(pieces * stride));
   how_.team->for_pieces(
-      rows, chunk_rows,
-      [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
-        backward_rows(layer, type, begin, end, gradient);
-        finish_gradient(layer, type, begin, end, gradient,
-                        sums.data() + piece * stride);
-      });
+    rows, chunk_rows,
+    [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
+      backward_rows(layer, type, begin, end, gradient);
+      finish_gradient(layer, type, begin, end, gradient,
+                      sums.data() + piece * stride);
+    });
   if (layer == 0)
     return;
   const auto& shape = layout_.layers[layer - 1].types[type];
@@ -129,7 +129,7 @@ void fused_model::backward_rows(int layer, node_type_id type,
   if (filled < end)
     std::memset(gradient.row(filled), 0,
                 static_cast<std::size_t>((end - filled) * shape.in)
-                    * sizeof(float));
+                  * sizeof(float));
 }
 
 /// From the gradient of what enters `layer` to that of what the layer before
@@ -165,22 +165,8 @@ void fused_model::table_gradients(gradient_set& out) {
     auto& sparse = out.tables.emplace_back();
     if (layout_.layers.front().types[table.type].in == 0)
       continue; // No layer reads it.
-    const auto& ids = batch_.data.embedding_rows[table.type];
-    const auto gradient = input_gradients_[table.type].view();
-    std::vector<std::int64_t> order(static_cast<std::size_t>(gradient.rows));
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&ids](auto a, auto b) {
-      return ids[static_cast<std::size_t>(a)]
-             < ids[static_cast<std::size_t>(b)];
-    });
-    sparse.rows.reserve(order.size());
-    sparse.values.resize(order.size() * static_cast<std::size_t>(table.width));
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      sparse.rows.push_back(ids[static_cast<std::size_t>(order[k])]);
-      std::memcpy(sparse.values.data() + k * table.width,
-                  gradient.row(order[k]),
-                  static_cast<std::size_t>(table.width) * sizeof(float));
-    }
+    set_table_gradient(input_gradients_[table.type].view(),
+                       batch_.data.embedding_rows[table.type].span(), sparse);
   }
 }
 

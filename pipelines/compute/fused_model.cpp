@@ -13,10 +13,10 @@ namespace graphmill {
 fused_model::fused_model(const model_layout& layout,
                          const parameter_store& parameters,
                          const minibatch& batch, options how)
-    : layout_(layout), parameters_(parameters), batch_(batch),
-      how_(std::move(how)), inputs_(layout.table_of.size()),
-      input_gradients_(layout.table_of.size()),
-      layers_(static_cast<std::size_t>(layout.hops)) {
+  : layout_(layout), parameters_(parameters), batch_(batch),
+    how_(std::move(how)), inputs_(layout.table_of.size()),
+    input_gradients_(layout.table_of.size()),
+    layers_(static_cast<std::size_t>(layout.hops)) {
   make_scales();
 }
 
@@ -45,9 +45,9 @@ void fused_model::make_scales() {
     const auto rows = output_rows(0, relation.destination);
     const auto& edges = batch_.relations[r].forward;
     scales_.push_back(
-        layout_.kind == model_kind::gcn ? symmetric_scales(
-            edges, rows, batch_.data.degrees[relation.destination])
-                                        : mean_scales(edges, rows));
+      layout_.kind == model_kind::gcn ? symmetric_scales(
+        edges, rows, batch_.data.degrees[relation.destination])
+                                      : mean_scales(edges, rows));
   }
 }
 
@@ -76,10 +76,10 @@ void fused_model::make_inputs() {
     if (drop.threshold != 0) {
       auto out = inputs_[t].view();
       how_.team->for_pieces(
-          rows, chunk_rows,
-          [&](std::int64_t, std::int64_t from, std::int64_t to) {
-            activate(input, nullptr, activation::none, drop, from, to, out);
-          });
+        rows, chunk_rows,
+        [&](std::int64_t, std::int64_t from, std::int64_t to) {
+          activate(input, nullptr, activation::none, drop, from, to, out);
+        });
       input = out;
     }
     layers_.front().types[t].input = input;
@@ -114,8 +114,8 @@ void fused_model::begin_layer(int layer) {
   auto& relations = layers_[layer].relations;
   for (std::size_t r = 0; r < layout_.relations.size(); ++r)
     relations.push_back(layout_.layers[layer].weights[r] == absent
-                            ? nullptr
-                            : make_pass(layer, r));
+                          ? nullptr
+                          : make_pass(layer, r));
 }
 
 std::unique_ptr<message_pass> fused_model::make_pass(int layer,
@@ -131,25 +131,25 @@ std::unique_ptr<message_pass> fused_model::make_pass(int layer,
   const auto weight = parameters_.at(layout_, shape.weights[relation]);
   if (layout_.kind != model_kind::gat)
     return std::make_unique<relation_pass>(
-        relation_pass::setting{.forward = &edges.forward,
-                               .transposed = transposed,
-                               .scales = &scales_[relation],
-                               .rows = rows,
-                               .input = input,
-                               .weight = weight,
-                               .team = how_.team,
-                               .pool = how_.pool});
+      relation_pass::setting{.forward = &edges.forward,
+                             .transposed = transposed,
+                             .scales = &scales_[relation],
+                             .rows = rows,
+                             .input = input,
+                             .weight = weight,
+                             .team = how_.team,
+                             .pool = how_.pool});
   return std::make_unique<attention_pass>(attention_pass::setting{
-      .forward = &edges.forward,
-      .transposed = transposed,
-      .rows = rows,
-      .input = input,
-      .weight = weight,
-      .source = parameters_.at(layout_, shape.attention_source),
-      .destination = parameters_.at(layout_, shape.attention_destination),
-      .average = shape.last,
-      .team = how_.team,
-      .pool = how_.pool});
+    .forward = &edges.forward,
+    .transposed = transposed,
+    .rows = rows,
+    .input = input,
+    .weight = weight,
+    .source = parameters_.at(layout_, shape.attention_source),
+    .destination = parameters_.at(layout_, shape.attention_destination),
+    .average = shape.last,
+    .team = how_.team,
+    .pool = how_.pool});
 }
 
 void fused_model::forward_type(int layer, node_type_id type) {
@@ -162,11 +162,11 @@ void fused_model::forward_type(int layer, node_type_id type) {
     pass.inverse_deviation.resize(static_cast<std::size_t>(rows));
   }
   how_.team->for_pieces(
-      rows, chunk_rows,
-      [this, layer, type](std::int64_t, std::int64_t begin, std::int64_t end) {
-        forward_rows(layer, type, begin, end);
-        finish_rows(layer, type, begin, end);
-      });
+    rows, chunk_rows,
+    [this, layer, type](std::int64_t, std::int64_t begin, std::int64_t end) {
+      forward_rows(layer, type, begin, end);
+      finish_rows(layer, type, begin, end);
+    });
 }
 
 void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
@@ -174,7 +174,7 @@ void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
   const auto& shape = layout_.layers[layer].types[type];
   auto& pass = layers_[layer].types[type];
   const auto all =
-      shape.norm_gain != absent ? pass.normalised.view() : pass.output.view();
+    shape.norm_gain != absent ? pass.normalised.view() : pass.output.view();
   const auto y = all.slice(begin, end);
   float beta = 0;
   if (shape.self != absent) {

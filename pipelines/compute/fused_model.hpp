@@ -4,6 +4,7 @@
 #include "pipelines/batch.hpp"
 #include "pipelines/compute/matrix.hpp"
 #include "pipelines/compute/model_layout.hpp"
+#include "pipelines/compute/model_step.hpp"
 #include "pipelines/compute/parameters.hpp"
 #include "pipelines/compute/relation_pass.hpp"
 #include "pipelines/compute/thread_team.hpp"
@@ -24,7 +25,7 @@ namespace graphmill {
 /// Layers work in chunks of rows that stay in the cache from the first product
 /// to the dropout. Backward is written out by hand: what a layer keeps is its
 /// input, its sums and nothing per edge. One object serves one step.
-class fused_model {
+class fused_model final : public model_step {
 public:
   struct options {
     thread_team* team = nullptr;
@@ -36,15 +37,9 @@ public:
   fused_model(const model_layout& layout, const parameter_store& parameters,
               const minibatch& batch, options how);
 
-  /// [seeds, classes]
-  const_matrix forward();
-
-  /// The seeds' rows as they enter the last layer; after `forward`.
-  const_matrix last_input() const;
-
-  /// Sets all gradients; after `forward` with `training`.
-  /// @param gradient Of the logits.
-  void backward(const_matrix gradient, gradient_set& out);
+  const_matrix forward() override;
+  const_matrix last_input() const override;
+  void backward(const_matrix gradient, gradient_set& out) override;
 
 private:
   struct type_pass {

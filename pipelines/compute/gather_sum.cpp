@@ -32,7 +32,7 @@ GRAPHMILL_INLINE void sum_block(const row_task& task, std::int64_t at) {
     const auto* source = task.x + j * task.width + at;
     for (int v = 0; v < Vectors; ++v) {
       const auto value =
-          *reinterpret_cast<const loose_floats*>(source + v * simd::width);
+        *reinterpret_cast<const loose_floats*>(source + v * simd::width);
       if constexpr (Scaled)
         sums[v] += value * task.column_scale[j];
       else

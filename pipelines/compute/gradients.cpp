@@ -1,6 +1,8 @@
-#include "pipelines/replica.hpp"
+#include "pipelines/compute/gradients.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 namespace graphmill {
 
@@ -21,9 +23,9 @@ sparse merge(const sparse& a, const sparse& b, std::size_t width) {
   std::size_t j = 0;
   while (i < a.rows.size() || j < b.rows.size()) {
     const auto only_a =
-        j == b.rows.size() || (i < a.rows.size() && a.rows[i] < b.rows[j]);
+      j == b.rows.size() || (i < a.rows.size() && a.rows[i] < b.rows[j]);
     const auto only_b =
-        !only_a && (i == a.rows.size() || b.rows[j] < a.rows[i]);
+      !only_a && (i == a.rows.size() || b.rows[j] < a.rows[i]);
     if (only_b) {
       take(b, j++);
       continue;
@@ -40,6 +42,22 @@ sparse merge(const sparse& a, const sparse& b, std::size_t width) {
 }
 
 } // namespace
+
+void set_table_gradient(const_matrix gradient, std::span<const node_id> ids,
+                        gradient_set::sparse& out) {
+  const auto width = static_cast<std::size_t>(gradient.columns);
+  std::vector<std::size_t> order(ids.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&ids](std::size_t a, std::size_t b) { return ids[a] < ids[b]; });
+  out.rows.reserve(order.size());
+  out.values.resize(order.size() * width);
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    out.rows.push_back(ids[order[k]]);
+    std::copy_n(gradient.row(static_cast<std::int64_t>(order[k])), width,
+                out.values.data() + k * width);
+  }
+}
 
 void add(gradient_set& into, const gradient_set& from) {
   for (std::size_t i = 0; i < into.dense.size(); ++i)

@@ -21,7 +21,7 @@ void normalise(const layer_norm& norm, std::int64_t begin, std::int64_t end,
     for (std::int64_t c = 0; c < width; ++c)
       squares += (row[c] - mean) * (row[c] - mean);
     const auto inverse =
-        1 / std::sqrt(squares / static_cast<double>(width) + 1e-5);
+      1 / std::sqrt(squares / static_cast<double>(width) + 1e-5);
     inverse_deviation[i] = static_cast<float>(inverse);
     for (std::int64_t c = 0; c < width; ++c) {
       row[c] = static_cast<float>((row[c] - mean) * inverse);
@@ -51,7 +51,7 @@ void normalise_backward(const layer_norm& norm, const_matrix normalised,
     dot /= static_cast<double>(width);
     for (std::int64_t c = 0; c < width; ++c)
       g[c] =
-          static_cast<float>((g[c] - sum - x[c] * dot) * inverse_deviation[i]);
+        static_cast<float>((g[c] - sum - x[c] * dot) * inverse_deviation[i]);
   }
 }
 

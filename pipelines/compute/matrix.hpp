@@ -38,7 +38,7 @@ public:
   owned_matrix() = default;
   owned_matrix(std::int64_t rows, std::int64_t columns,
                const std::shared_ptr<buffer_pool>& pool)
-      : values_(pool), rows_(rows), columns_(columns) {
+    : values_(pool), rows_(rows), columns_(columns) {
     values_.resize(static_cast<std::size_t>(rows * columns));
   }
 

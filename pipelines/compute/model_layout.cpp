@@ -9,7 +9,7 @@ namespace {
 class builder {
 public:
   builder(const definition& def, const dataset_info& info)
-      : def_(def), info_(info) {}
+    : def_(def), info_(info) {}
 
   result<model_layout> build() {
     TRYV(check());
@@ -20,7 +20,7 @@ public:
     out_.heads = out_.kind == model_kind::gat ? def_.model.heads : 1;
     out_.drop_threshold = dropout_threshold(def_.model.dropout);
     out_.drop_input =
-        out_.kind == model_kind::gcn || out_.kind == model_kind::gat;
+      out_.kind == model_kind::gcn || out_.kind == model_kind::gat;
     add_relations();
     add_tables();
     add_widths();
@@ -76,8 +76,8 @@ private:
     }
     for (std::size_t e = 0; e < info_.edge_types.size(); ++e)
       out_.relations.push_back(
-          {info_.edge_type_name(static_cast<edge_type_id>(e)),
-           info_.edge_types[e].source, info_.edge_types[e].destination});
+        {info_.edge_type_name(static_cast<edge_type_id>(e)),
+         info_.edge_types[e].source, info_.edge_types[e].destination});
   }
 
   void add_tables() {
@@ -143,7 +143,7 @@ private:
     const auto prefix = fmt::format("layer{}.", l + 1);
     if (!layer.last)
       layer.after =
-          out_.kind == model_kind::gat ? activation::elu : activation::relu;
+        out_.kind == model_kind::gat ? activation::elu : activation::relu;
     for (std::size_t t = 0; t < layer.types.size(); ++t)
       add_type(layer, l, t, prefix);
     for (const auto& relation : out_.relations) {
@@ -156,7 +156,7 @@ private:
         add_attention(layer, prefix, in, out);
       else
         layer.weights.back() =
-            add_weight(prefix + relation.name + ".weight", in, out);
+          add_weight(prefix + relation.name + ".weight", in, out);
     }
   }
 
@@ -166,7 +166,7 @@ private:
     if (type.out == 0)
       return;
     const auto name =
-        typed() ? prefix + info_.node_types[t].name + "." : prefix;
+      typed() ? prefix + info_.node_types[t].name + "." : prefix;
     if (out_.kind == model_kind::sage || typed())
       type.self = add_weight(name + "self.weight", type.in, type.out);
     type.bias = add(name + "bias", {type.out}, start::zeros);
@@ -184,7 +184,7 @@ private:
     const auto limit = std::sqrt(6.0 / static_cast<double>(head + 1));
     layer.weights.back() = add_weight(prefix + "weight", in, heads * head);
     layer.attention_source =
-        add(prefix + "attention.source", {heads, head}, start::glorot, limit);
+      add(prefix + "attention.source", {heads, head}, start::glorot, limit);
     layer.attention_destination = add(prefix + "attention.destination",
                                       {heads, head}, start::glorot, limit);
   }

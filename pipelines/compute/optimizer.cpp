@@ -37,12 +37,12 @@ coefficients of_step(const definition::optimizer_section& options,
   const auto correction2 = adaptive ? 1 - std::pow(beta2, steps) : 1;
   const auto decay = options.weight_decay;
   return {
-      .kind = options.kind,
-      .rate = static_cast<float>(learning_rate / correction1),
-      .keep = static_cast<float>(decoupled ? 1 - learning_rate * decay : 1),
-      .decay = static_cast<float>(decoupled ? 0 : decay),
-      .root2 = static_cast<float>(std::sqrt(correction2)),
-      .momentum = static_cast<float>(options.momentum),
+    .kind = options.kind,
+    .rate = static_cast<float>(learning_rate / correction1),
+    .keep = static_cast<float>(decoupled ? 1 - learning_rate * decay : 1),
+    .decay = static_cast<float>(decoupled ? 0 : decay),
+    .root2 = static_cast<float>(std::sqrt(correction2)),
+    .momentum = static_cast<float>(options.momentum),
   };
 }
 
@@ -90,7 +90,7 @@ int optimizer::moments(const definition::optimizer_section& options) {
 
 optimizer::optimizer(const definition::optimizer_section& options,
                      const model_layout& layout)
-    : options_(options), tables_(layout.tables.size()) {
+  : options_(options), tables_(layout.tables.size()) {
   const auto add = [kept = moments(options)](moment_pair& pair,
                                              std::int64_t size) {
     if (kept > 0)

@@ -24,8 +24,8 @@ float uniform(std::uint32_t word, double limit) {
 void start_glorot(const parameter_info& info, std::uint32_t number,
                   std::uint64_t key, float* out) {
   for (std::int64_t i = 0; i < info.size; i += 4) {
-    const auto words = philox4x32(
-        counter_of(static_cast<std::uint64_t>(i / 4), number, 0), key);
+    const auto words =
+      philox4x32(counter_of(static_cast<std::uint64_t>(i / 4), number, 0), key);
     const auto count = std::min<std::int64_t>(4, info.size - i);
     for (std::int64_t k = 0; k < count; ++k)
       out[i + k] = uniform(words[static_cast<std::size_t>(k)], info.limit);
@@ -132,8 +132,8 @@ result<void> from_tensors(const model_layout& layout,
   error problem;
   for_each_tensor(layout, into, [&](const tensor_view& view) {
     const auto found = std::find_if(
-        tensors.begin(), tensors.end(),
-        [&view](const named_tensor& t) { return t.name == view.name; });
+      tensors.begin(), tensors.end(),
+      [&view](const named_tensor& t) { return t.name == view.name; });
     if (found == tensors.end())
       problem = fail(ec::invalid_data,
                      "the weights hold no tensor {}; they are of another model",
@@ -155,7 +155,7 @@ result<void> from_tensors(const model_layout& layout,
 
 std::string digest_of(const model_layout& layout, const parameter_store& of) {
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state{
-      XXH3_createState(), &XXH3_freeState};
+    XXH3_createState(), &XXH3_freeState};
   XXH3_128bits_reset(state.get());
   for_each_tensor(layout, of, [&state](const tensor_view& view) {
     XXH3_128bits_update(state.get(), view.name.c_str(), view.name.size() + 1);

@@ -18,7 +18,7 @@ void zero_rows(std::int64_t begin, std::int64_t end, matrix x) {
   if (begin < end)
     std::memset(x.row(begin), 0,
                 static_cast<std::size_t>((end - begin) * x.columns)
-                    * sizeof(float));
+                  * sizeof(float));
 }
 
 } // namespace
@@ -44,9 +44,10 @@ relation_scales symmetric_scales(const csr& edges, std::int64_t rows,
   for (std::int64_t i = 0; i < rows; ++i) {
     const auto count = edges.indptr[i + 1] - edges.indptr[i];
     const double degree = degrees[i];
-    out.row[i] = count == 0 ? 0.0f
-                            : static_cast<float>(degree / double(count)
-                                                 / std::sqrt(degree + 1));
+    out.row[i] =
+      count == 0
+        ? 0.0f
+        : static_cast<float>(degree / double(count) / std::sqrt(degree + 1));
     out.self[i] = static_cast<float>(1 / (degree + 1));
   }
   return out;
@@ -74,7 +75,7 @@ void relation_pass::choose() {
   const auto in = static_cast<double>(set_.input.columns);
   const auto out = static_cast<double>(set_.weight.columns);
   const auto edges =
-      static_cast<double>(set_.rows == 0 ? 0 : indptr[set_.rows]);
+    static_cast<double>(set_.rows == 0 ? 0 : indptr[set_.rows]);
   const auto summed = static_cast<double>(all ? set_.rows : with_edges);
   const auto sources = static_cast<double>(set_.input.rows);
   const auto sum_cost = edges * in * gather_cost + summed * in * out;
@@ -105,11 +106,11 @@ void relation_pass::sum(const_matrix x, std::int64_t begin, std::int64_t end,
   const auto some = way_ == way::sum_some;
   const auto& scales = *set_.scales;
   const gather_sum task{
-      .indptr = some ? indptr_.data() : set_.forward->indptr.data(),
-      .columns = set_.forward->columns.data(),
-      .x = x,
-      .row_scale = some ? scales_.data() : scales.row.data(),
-      .column_scale = scales.column.empty() ? nullptr : scales.column.data()};
+    .indptr = some ? indptr_.data() : set_.forward->indptr.data(),
+    .columns = set_.forward->columns.data(),
+    .x = x,
+    .row_scale = some ? scales_.data() : scales.row.data(),
+    .column_scale = scales.column.empty() ? nullptr : scales.column.data()};
   const auto with_self = !scales.self.empty();
   if (with_self)
     scale_rows(x, scales.self.data(), begin, end, out);
@@ -157,11 +158,11 @@ void relation_pass::transposed_sum(const_matrix x, std::int64_t begin,
   const auto some = way_ == way::sum_some;
   const auto& scales = *set_.scales;
   const gather_sum task{
-      .indptr = set_.transposed->indptr.data(),
-      .columns = some ? back_columns_.data() : set_.transposed->columns.data(),
-      .x = x,
-      .row_scale = scales.column.empty() ? nullptr : scales.column.data(),
-      .column_scale = some ? scales_.data() : scales.row.data()};
+    .indptr = set_.transposed->indptr.data(),
+    .columns = some ? back_columns_.data() : set_.transposed->columns.data(),
+    .x = x,
+    .row_scale = scales.column.empty() ? nullptr : scales.column.data(),
+    .column_scale = some ? scales_.data() : scales.row.data()};
   run(task, begin, end, filled, out);
   const auto self_rows = scales.self.empty() ? 0 : set_.rows;
   for (auto i = begin; i < std::min(end, self_rows); ++i)
@@ -183,10 +184,10 @@ void relation_pass::backward(const_matrix gradient, bool input_gradient,
   }
   upstream_ = {set_.input.rows, set_.weight.columns, set_.pool};
   set_.team->for_pieces(
-      set_.input.rows, chunk_rows,
-      [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-        transposed_sum(gradient, begin, end, 0, upstream_.view());
-      });
+    set_.input.rows, chunk_rows,
+    [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      transposed_sum(gradient, begin, end, 0, upstream_.view());
+    });
   add_product_tn(*set_.team, set_.input, upstream_.view(), into.weight,
                  set_.pool);
 }

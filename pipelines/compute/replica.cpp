@@ -5,6 +5,7 @@
 #include "pipelines/compute/model_layout.hpp"
 #include "pipelines/compute/optimizer.hpp"
 #include "pipelines/compute/parameters.hpp"
+#include "pipelines/compute/torch_model.hpp"
 
 #include <exception>
 #include <optional>
@@ -35,14 +36,16 @@ struct replica::impl {
   parameter_store parameters;
   optimizer steps;
   std::optional<parameter_store> best;
+  std::string device;
   thread_team team;
   std::shared_ptr<buffer_pool> pool;
 
   impl(model_layout shape, const definition& def)
-      : layout(std::move(shape)),
-        parameters(initial_parameters(layout, def.seed)),
-        steps(def.optimizer, layout), team(def.trainer.threads),
-        pool(buffer_pool::make(std::size_t{1} << 32)) {}
+    : layout(std::move(shape)),
+      parameters(initial_parameters(layout, def.seed)),
+      steps(def.optimizer, layout), device(def.trainer.device),
+      team(def.trainer.threads), pool(buffer_pool::make(std::size_t{1} << 32)) {
+  }
 
   std::int64_t seeds(const minibatch& batch) const {
     return batch.data.graph.nodes[layout.target].found.front();
@@ -51,6 +54,8 @@ struct replica::impl {
   result<void> check(const minibatch& batch, bool training) const;
   result<void> check_transposed(const minibatch& batch, int layer) const;
   void zero(gradient_set& out) const;
+  std::unique_ptr<model_step> begin(const minibatch& batch, bool training,
+                                    std::uint64_t key);
 };
 
 /// A batch comes from our own assembly; what is checked are the sizes that
@@ -71,11 +76,11 @@ result<void> replica::impl::check(const minibatch& batch, bool training) const {
     if (type.in == 0)
       continue;
     const auto have = layout.table_of[t] == absent
-                          ? batch.data.features[t].size()
-                          : batch.data.embedding_rows[t].size();
+                        ? batch.data.features[t].size()
+                        : batch.data.embedding_rows[t].size();
     const auto want = layout.table_of[t] == absent
-                          ? rows * static_cast<std::size_t>(type.in)
-                          : rows;
+                        ? rows * static_cast<std::size_t>(type.in)
+                        : rows;
     if (have != want)
       return fail(ec::internal,
                   "a batch brings {} values of node type {}, the model reads "
@@ -120,6 +125,18 @@ result<void> replica::impl::check_transposed(const minibatch& batch,
   return ok();
 }
 
+std::unique_ptr<model_step>
+replica::impl::begin(const minibatch& batch, bool training, std::uint64_t key) {
+  if (device == "cpu")
+    return std::make_unique<fused_model>(
+      layout, parameters, batch,
+      fused_model::options{
+        .team = &team, .training = training, .key = key, .pool = pool});
+  return std::make_unique<torch_model>(
+    layout, parameters, batch,
+    torch_model::options{.device = device, .training = training, .key = key});
+}
+
 void replica::impl::zero(gradient_set& out) const {
   out.dense.resize(static_cast<std::size_t>(layout.dense_size));
   std::fill(out.dense.begin(), out.dense.end(), 0.0f);
@@ -133,6 +150,7 @@ replica::~replica() = default;
 result<std::unique_ptr<replica>> replica::create(const definition& def,
                                                  const dataset_info& info) {
   return guarded("build the model", [&]() -> result<std::unique_ptr<replica>> {
+    TRYV(check_device(def.trainer.device));
     TRY(auto layout, make_layout(def, info));
     std::unique_ptr<replica> out{new replica};
     out->impl_ = std::make_unique<impl>(std::move(layout), def);
@@ -149,19 +167,13 @@ result<batch_metrics> replica::compute_gradients(const minibatch& batch,
       impl_->zero(out);
       return batch_metrics{};
     }
-    fused_model model{impl_->layout,
-                      impl_->parameters,
-                      batch,
-                      {.team = &impl_->team,
-                       .training = true,
-                       .key = key,
-                       .pool = impl_->pool}};
-    const auto logits = model.forward();
+    const auto model = impl_->begin(batch, true, key);
+    const auto logits = model->forward();
     owned_matrix gradient{logits.rows, logits.columns, impl_->pool};
     const auto metrics = cross_entropy(
-        logits, batch.data.labels.span(),
-        1 / static_cast<double>(batch.global_seeds), gradient.view());
-    model.backward(gradient.view(), out);
+      logits, batch.data.labels.span(),
+      1 / static_cast<double>(batch.global_seeds), gradient.view());
+    model->backward(gradient.view(), out);
     return metrics;
   });
 }
@@ -182,14 +194,11 @@ result<batch_metrics> replica::evaluate(const minibatch& batch,
                                         batch_output* output) {
   TRYV(impl_->check(batch, false));
   return guarded("evaluate", [&]() -> result<batch_metrics> {
-    fused_model model{impl_->layout,
-                      impl_->parameters,
-                      batch,
-                      {.team = &impl_->team, .pool = impl_->pool}};
-    const auto logits = model.forward();
+    const auto model = impl_->begin(batch, false, 0);
+    const auto logits = model->forward();
     if (output != nullptr) {
       argmax(logits, output->predictions);
-      const auto rows = model.last_input();
+      const auto rows = model->last_input();
       output->embedding_width = rows.columns;
       output->embeddings.assign(rows.data, rows.data + rows.size());
     }

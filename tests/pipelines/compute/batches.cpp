@@ -22,8 +22,8 @@ struct sampler {
   std::vector<std::vector<std::vector<local_id>>> rows; ///< Per edge type.
 
   local_id local(node_type_id type, node_id node) {
-    const auto [at, fresh] = known[type].try_emplace(
-        node, static_cast<local_id>(nodes[type].size()));
+    const auto [at, fresh] =
+      known[type].try_emplace(node, static_cast<local_id>(nodes[type].size()));
     if (fresh)
       nodes[type].push_back(node);
     return at->second;
@@ -36,9 +36,8 @@ struct sampler {
       const auto begin = number == 1 ? 0 : counts[number - 2];
       for (auto i = begin; i < counts[number - 1]; ++i) {
         const auto& list = graph.in_lists[e][nodes[types[e].destination][i]];
-        const auto taken = fanout < 0
-                               ? list.size()
-                               : std::min<std::size_t>(fanout, list.size());
+        const auto taken =
+          fanout < 0 ? list.size() : std::min<std::size_t>(fanout, list.size());
         auto& row = rows[e].emplace_back();
         for (std::size_t k = 0; k < taken; ++k)
           row.push_back(local(types[e].source, list[k]));
@@ -84,12 +83,12 @@ toy_graph random_graph(std::mt19937_64& random, const toy_options& options) {
   graph.info.name = "toy";
   for (std::size_t t = 0; t < options.nodes.size(); ++t) {
     graph.info.node_types.push_back(
-        {.name = std::string(1, static_cast<char>('a' + t)),
-         .count = options.nodes[t],
-         .feature_width = options.widths[t],
-         .class_count = t == 0 ? options.classes : 0});
+      {.name = std::string(1, static_cast<char>('a' + t)),
+       .count = options.nodes[t],
+       .feature_width = options.widths[t],
+       .class_count = t == 0 ? options.classes : 0});
     auto& rows =
-        graph.features.emplace_back(options.nodes[t] * options.widths[t]);
+      graph.features.emplace_back(options.nodes[t] * options.widths[t]);
     for (auto& x : rows)
       x = value(random);
   }
@@ -105,7 +104,7 @@ toy_graph random_graph(std::mt19937_64& random, const toy_options& options) {
   }
   for (std::int64_t i = 0; i < options.nodes[0]; ++i)
     graph.labels.push_back(
-        static_cast<std::int64_t>(random() % options.classes));
+      static_cast<std::int64_t>(random() % options.classes));
   return graph;
 }
 

@@ -83,10 +83,10 @@ void check_gradients(const definition& def, const toy_graph& graph,
 }
 
 const toy_options typed{
-    .nodes = {6, 5, 4},
-    .widths = {3, 0, 2},
-    .edges = {{1, 0}, {0, 1}, {2, 0}, {0, 0}, {2, 1}, {1, 2}},
-    .in_edges = 2};
+  .nodes = {6, 5, 4},
+  .widths = {3, 0, 2},
+  .edges = {{1, 0}, {0, 1}, {2, 0}, {0, 0}, {2, 1}, {1, 2}},
+  .in_edges = 2};
 
 } // namespace
 

@@ -50,9 +50,8 @@ CATCH_TEST_CASE("a gather sum is the sum of the rows that it names",
   const std::vector<float> twice_last{1, 1, 1, 2};
   std::vector<float> out{100, 100, 100};
   const matrix into{out.data(), 3, 1};
-  gather_sum task{.indptr = indptr.data(),
-                  .columns = columns.data(),
-                  .x = {x.data(), 4, 1}};
+  gather_sum task{
+    .indptr = indptr.data(), .columns = columns.data(), .x = {x.data(), 4, 1}};
   run(task, 0, 3, 0, into);
   CATCH_CHECK(out == std::vector<float>{6, 0, 20});
   run(task, 0, 3, 1, into); // Only row 0 is added to.
@@ -96,7 +95,7 @@ CATCH_TEST_CASE("gather sums of any width equal plain loops", "[kernels]") {
         sum += double(column_scale[edges.columns[e]])
                * x[edges.columns[e] * width + c];
       const auto want =
-          sum * row_scale[i] + (i < 200 ? before[i * width + c] : 0);
+        sum * row_scale[i] + (i < 200 ? before[i * width + c] : 0);
       worst = std::max(worst, std::abs(one[i * width + c] - want));
     }
   CATCH_CHECK(worst < 1e-4);
@@ -115,12 +114,12 @@ CATCH_TEST_CASE("a team does each piece once and passes failures on",
     CATCH_REQUIRE(done == std::vector<int>(round, 1));
   }
   CATCH_CHECK_THROWS_AS(
-      team.for_pieces(100, 1,
-                      [](std::int64_t piece, std::int64_t, std::int64_t) {
-                        if (piece == 37)
-                          throw std::runtime_error("37");
-                      }),
-      std::runtime_error);
+    team.for_pieces(100, 1,
+                    [](std::int64_t piece, std::int64_t, std::int64_t) {
+                      if (piece == 37)
+                        throw std::runtime_error("37");
+                    }),
+    std::runtime_error);
   std::atomic<int> after = 0;
   team.for_pieces(10, 1, [&after](auto...) { ++after; });
   CATCH_CHECK(after == 10);
@@ -139,9 +138,9 @@ CATCH_TEST_CASE("dropout takes its bits from the counter that it documents",
   for (int i = 0; i < rows; ++i)
     for (int c = 0; c < width; ++c) {
       const auto words =
-          philox4x32({std::uint32_t(i), 0, 3u << 24 | 2u << 16 | 1u,
-                      std::uint32_t(c / 128 * 16 + c % 16)},
-                     42);
+        philox4x32({std::uint32_t(i), 0, 3u << 24 | 2u << 16 | 1u,
+                    std::uint32_t(c / 128 * 16 + c % 16)},
+                   42);
       const auto half = c % 128 / 16;
       const auto bits = words[half / 2] >> (16 * (half % 2)) & 0xffff;
       const auto want = bits < 16384 ? 0.0f : 3.0f * 65536 / (65536 - 16384);
@@ -152,7 +151,7 @@ CATCH_TEST_CASE("dropout takes its bits from the counter that it documents",
 CATCH_TEST_CASE("dropout keeps the share that it is asked for", "[kernels]") {
   const auto probability = GENERATE(0.0, 0.1, 0.5, 0.9, 1.0);
   const dropout drop{
-      .key = 7, .stream = 1, .threshold = dropout_threshold(probability)};
+    .key = 7, .stream = 1, .threshold = dropout_threshold(probability)};
   const int rows = 500;
   const int width = 200;
   std::vector<float> values(rows * width, 1.0f);
@@ -216,8 +215,8 @@ CATCH_TEST_CASE("cross-entropy of two classes, by hand", "[kernels]") {
   const std::vector<float> logits{5, 5, 1, 2, log3 + 100, 100};
   const std::vector<std::int64_t> labels{1, -1, 0};
   std::vector<float> gradient(6, 9.0f);
-  const auto sums = cross_entropy({logits.data(), 3, 2}, labels, 0.5,
-                                  {gradient.data(), 3, 2});
+  const auto sums =
+    cross_entropy({logits.data(), 3, 2}, labels, 0.5, {gradient.data(), 3, 2});
   CATCH_CHECK(sums.seeds == 2);
   CATCH_CHECK(sums.correct == 1); // Of equals, the first: class 0 in row 0.
   CATCH_CHECK(std::abs(sums.loss_sum - std::log(2.0) - std::log(4.0 / 3))

@@ -19,7 +19,7 @@ struct tiny_model {
     layout.tables.push_back({"t", 0, 3, 1});
     parameters.dense.append(std::vector<float>{1.0f, -2.0f});
     parameters.tables.emplace_back().append(
-        std::vector<float>{1.0f, 1.0f, 1.0f});
+      std::vector<float>{1.0f, 1.0f, 1.0f});
   }
 };
 
@@ -43,8 +43,8 @@ CATCH_TEST_CASE("SGD with momentum and weight decay, two steps by hand",
                 "[kernels]") {
   tiny_model model;
   optimizer sgd{
-      {.kind = optimizer_kind::sgd, .weight_decay = 0.1, .momentum = 0.5},
-      model.layout};
+    {.kind = optimizer_kind::sgd, .weight_decay = 0.1, .momentum = 0.5},
+    model.layout};
   sgd.apply(gradients(1, 0, {1}, {1}), 0.1, model.parameters);
   // a: velocity 1 + 0.1 * 1 = 1.1, a = 1 - 0.11. b: -0.2, b = -2 + 0.02.
   CATCH_CHECK(near(model.parameters.dense[0], 0.89));
@@ -71,7 +71,7 @@ CATCH_TEST_CASE("Adam, two steps by hand", "[kernels]") {
   const auto step = [](double g1, double g2) {
     const auto m = (0.9 * 0.1 * g1 + 0.1 * g2) / (1 - 0.81);
     const auto v =
-        (0.999 * 0.001 * g1 * g1 + 0.001 * g2 * g2) / (1 - 0.999 * 0.999);
+      (0.999 * 0.001 * g1 * g1 + 0.001 * g2 * g2) / (1 - 0.999 * 0.999);
     return 0.1 * m / (std::sqrt(v) + 1e-8);
   };
   CATCH_CHECK(near(model.parameters.dense[0], 0.9 - step(0.5, 1.5)));

@@ -47,7 +47,7 @@ void normalise(row& x, const row& gain, const row& shift) {
 
 reference_model::reference_model(const model_layout& layout,
                                  const minibatch& batch, bool layer_norm)
-    : layout_(layout), batch_(batch), layer_norm_(layer_norm) {}
+  : layout_(layout), batch_(batch), layer_norm_(layer_norm) {}
 
 void reference_model::drop(int layer, std::size_t type, rows& values) const {
   if (!training || layout_.drop_threshold == 0)
@@ -74,11 +74,11 @@ reference_model::rows reference_model::inputs(std::size_t type) const {
     auto& x = out.emplace_back();
     for (std::int64_t c = 0; c < width; ++c)
       x.push_back(
-          table == absent
-              ? batch_.data.features[type][i * width + c]
-              : values.at(
-                  layout_.tables[table]
-                      .name)[batch_.data.embedding_rows[type][i] * width + c]);
+        table == absent
+          ? batch_.data.features[type][i * width + c]
+          : values.at(
+            layout_.tables[table]
+              .name)[batch_.data.embedding_rows[type][i] * width + c]);
   }
   if (layout_.drop_input)
     drop(0, type, out);

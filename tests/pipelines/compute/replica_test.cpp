@@ -34,7 +34,7 @@ void step(const toy_graph& graph, const definition& def, replica& model,
   std::size_t begin = 0;
   for (std::size_t rank = 0; rank < cuts.size(); ++rank) {
     auto batch = make_batch(
-        graph, def, {seeds.begin() + begin, seeds.begin() + cuts[rank]});
+      graph, def, {seeds.begin() + begin, seeds.begin() + cuts[rank]});
     batch.data.key.rank = static_cast<rank_id>(rank);
     batch.global_seeds = static_cast<std::int64_t>(seeds.size());
     gradient_set own;
@@ -172,7 +172,7 @@ CATCH_TEST_CASE("batches without seeds, labels or edges", "[compute]") {
   unlabelled.data.labels[0] = -1;
   unlabelled.global_seeds = 2;
   const auto metrics =
-      value_of(model->compute_gradients(unlabelled, 1, gradients));
+    value_of(model->compute_gradients(unlabelled, 1, gradients));
   CATCH_CHECK(metrics.seeds == 2);
   auto wrong = make_batch(graph, def, {3});
   wrong.data.labels[0] = 3;

@@ -26,8 +26,8 @@ std::vector<std::byte> file_of(std::string json, std::size_t data) {
 std::string tensor(const std::string& name, const std::string& shape,
                    std::uint64_t begin, std::uint64_t end) {
   return fmt::format(
-      R"("{}":{{"dtype":"F32","shape":{},"data_offsets":[{},{}]}})", name,
-      shape, begin, end);
+    R"("{}":{{"dtype":"F32","shape":{},"data_offsets":[{},{}]}})", name, shape,
+    begin, end);
 }
 
 tensor_file some_weights() {
@@ -71,11 +71,11 @@ CATCH_TEST_CASE("an independent reader finds the same weights", "[kernels]") {
   const auto path = folder / "weights.safetensors";
   value_of(write_safetensors(path, some_weights()));
   std::ofstream{folder / "expected.json"}
-      << R"({"layer1.weight": [[2, 3], 8.75], "empty": [[0, 4], 0.0],)"
-         R"( "bias": [[2], -0.875], "a \"quoted\" n\u00e4me": [[], 42.0]})";
+    << R"({"layer1.weight": [[2, 3], 8.75], "empty": [[0, 4], 0.0],)"
+       R"( "bias": [[2], -0.875], "a \"quoted\" n\u00e4me": [[], 42.0]})";
   const auto command =
-      fmt::format("{} {} {} {}", GRAPHMILL_PYTHON, GRAPHMILL_READER,
-                  path.string(), (folder / "expected.json").string());
+    fmt::format("{} {} {} {}", GRAPHMILL_PYTHON, GRAPHMILL_READER,
+                path.string(), (folder / "expected.json").string());
   CATCH_CHECK(std::system(command.c_str()) == 0);
 }
 
@@ -104,25 +104,25 @@ CATCH_TEST_CASE("broken safetensors files are refused with a sentence",
                 "[kernels]") {
   const auto two = std::numeric_limits<std::uint64_t>::max() / 2;
   const auto json = GENERATE_COPY(
-      std::string{}, std::string{"[]"}, std::string{"{"}, std::string{"null"},
-      std::string(100000, '['), std::string{R"({"a":1})"},
-      std::string{R"({"__metadata__":{"a":1}})"},
-      "{" + tensor("a", "[2]", 0, 8) + "}",                      // Too short.
-      "{" + tensor("a", "[4]", 0, 12) + "}",                     // Wrong size.
-      "{" + tensor("a", "[3]", 4, 16) + "}",                     // Hole.
-      "{" + tensor("a", "[4]", 16, 0) + "}",                     // Backwards.
-      "{" + tensor("a", "[-4]", 0, 16) + "}",                    //
-      "{" + tensor("a", "[4.0]", 0, 16) + "}",                   //
-      "{" + tensor("a", "4", 0, 16) + "}",                       //
-      "{" + tensor("a", "[[4]]", 0, 16) + "}",                   //
-      "{" + tensor("a", "[4]", 0, two) + "}",                    //
-      "{" + tensor("a", "[4294967296,4294967300]", 0, 16) + "}", // Overflow.
-      "{" + tensor("a", "[1,1,1,1,1,1,1,1,4]", 0, 16) + "}",
-      "{" + tensor("a", "[3]", 0, 12) + "," + tensor("b", "[2]", 8, 16) + "}",
-      "{" + tensor("a", "[4]", 0, 16) + "," + tensor("b", "[4]", 0, 16) + "}",
-      "{" + tensor("a", "[4]", 0, 16) + "," + tensor("a", "[4]", 0, 16) + "}",
-      std::string{R"({"a":{"dtype":"F16","shape":[8],"data_offsets":[0,16]}})"},
-      std::string{R"({"a":{"dtype":"F32","shape":[4]}})"});
+    std::string{}, std::string{"[]"}, std::string{"{"}, std::string{"null"},
+    std::string(100000, '['), std::string{R"({"a":1})"},
+    std::string{R"({"__metadata__":{"a":1}})"},
+    "{" + tensor("a", "[2]", 0, 8) + "}",                      // Too short.
+    "{" + tensor("a", "[4]", 0, 12) + "}",                     // Wrong size.
+    "{" + tensor("a", "[3]", 4, 16) + "}",                     // Hole.
+    "{" + tensor("a", "[4]", 16, 0) + "}",                     // Backwards.
+    "{" + tensor("a", "[-4]", 0, 16) + "}",                    //
+    "{" + tensor("a", "[4.0]", 0, 16) + "}",                   //
+    "{" + tensor("a", "4", 0, 16) + "}",                       //
+    "{" + tensor("a", "[[4]]", 0, 16) + "}",                   //
+    "{" + tensor("a", "[4]", 0, two) + "}",                    //
+    "{" + tensor("a", "[4294967296,4294967300]", 0, 16) + "}", // Overflow.
+    "{" + tensor("a", "[1,1,1,1,1,1,1,1,4]", 0, 16) + "}",
+    "{" + tensor("a", "[3]", 0, 12) + "," + tensor("b", "[2]", 8, 16) + "}",
+    "{" + tensor("a", "[4]", 0, 16) + "," + tensor("b", "[4]", 0, 16) + "}",
+    "{" + tensor("a", "[4]", 0, 16) + "," + tensor("a", "[4]", 0, 16) + "}",
+    std::string{R"({"a":{"dtype":"F16","shape":[8],"data_offsets":[0,16]}})"},
+    std::string{R"({"a":{"dtype":"F32","shape":[4]}})"});
   CATCH_INFO(json.substr(0, 100));
   const auto what = error_of(parse_safetensors(file_of(json, 16), "x"));
   CATCH_CHECK(what.code == ec::invalid_data);

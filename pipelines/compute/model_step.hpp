@@ -1,0 +1,24 @@
+#pragma once
+
+#include "pipelines/compute/matrix.hpp"
+#include "pipelines/replica.hpp"
+
+namespace graphmill {
+
+/// Forward and backward of a model on one batch. May throw.
+class model_step {
+public:
+  virtual ~model_step() = default;
+
+  /// [seeds, classes]
+  virtual const_matrix forward() = 0;
+
+  /// The seeds' rows as they enter the last layer; after `forward`.
+  virtual const_matrix last_input() const = 0;
+
+  /// Sets all gradients; once, after `forward` while training.
+  /// @param gradient Of the logits.
+  virtual void backward(const_matrix gradient, gradient_set& out) = 0;
+};
+
+} // namespace graphmill

@@ -1,0 +1,241 @@
+#include "pipelines/compute/torch_model.hpp"
+
+#include "pipelines/compute/gradients.hpp"
+#include "pipelines/compute/torch_operations.hpp"
+
+#include <torch/csrc/autograd/autograd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace graphmill {
+
+struct torch_model::impl {
+  impl(const model_layout& shape, const parameter_store& values,
+       const minibatch& input, const options& options)
+    : layout(shape), batch(input), how(options), device(options.device) {
+    for (std::size_t p = 0; p < layout.parameters.size(); ++p)
+      parameters.push_back(
+        tensor_on(device, values.at(layout, static_cast<int>(p)))
+          .view(layout.parameters[p].shape)
+          .requires_grad_(how.training));
+    make_scales();
+    make_inputs(values);
+  }
+
+  std::int64_t rows(int layer, node_type_id type) const {
+    return batch.data.graph.nodes[type].found[layout.hops - layer - 1];
+  }
+  const at::Tensor& parameter(int number) const {
+    return parameters[static_cast<std::size_t>(number)];
+  }
+  dropout dropout_of(int layer, std::size_t type) const {
+    const auto off = !how.training || (layer == 0 && !layout.drop_input);
+    return {.key = how.key,
+            .stream =
+              stream_of(layer, static_cast<int>(type), batch.data.key.rank),
+            .threshold = off ? 0 : layout.drop_threshold};
+  }
+
+  void make_scales();
+  void make_inputs(const parameter_store& values);
+  at::Tensor message(int layer, std::size_t relation,
+                     const std::vector<at::Tensor>& h) const;
+  at::Tensor layer_output(int layer, std::size_t type,
+                          const std::vector<at::Tensor>& h) const;
+  void set_gradients(const std::vector<at::Tensor>& found,
+                     gradient_set& out) const;
+
+  const model_layout& layout;
+  const minibatch& batch;
+  options how;
+  at::Device device;
+  std::vector<at::Tensor> parameters;
+  std::vector<at::Tensor> table_rows; ///< Per table: rows of the batch, leaves.
+  std::vector<relation_scales> scales;
+  std::vector<at::Tensor> inputs; ///< Per node type.
+  at::Tensor logits;
+  at::Tensor host_logits;
+  at::Tensor host_last_input;
+};
+
+void torch_model::impl::make_scales() {
+  for (std::size_t r = 0; r < layout.relations.size(); ++r) {
+    const auto type = layout.relations[r].destination;
+    const auto& edges = batch.relations[r].forward;
+    scales.push_back(
+      layout.kind == model_kind::gcn
+        ? symmetric_scales(edges, rows(0, type), batch.data.degrees[type])
+        : mean_scales(edges, rows(0, type)));
+  }
+}
+
+void torch_model::impl::make_inputs(const parameter_store& values) {
+  const auto& types = layout.layers.front().types;
+  for (std::size_t t = 0; t < types.size(); ++t) {
+    auto& input = inputs.emplace_back();
+    const auto width = types[t].in;
+    const auto count = batch.data.graph.nodes[t].found.back();
+    const auto table = layout.table_of[t];
+    if (table != absent)
+      table_rows.emplace_back();
+    if (width == 0)
+      continue;
+    if (table == absent) {
+      input = tensor_on(device, {batch.data.features[t].data(), count, width});
+    } else {
+      std::vector<float> rows(static_cast<std::size_t>(count * width));
+      for (std::int64_t i = 0; i < count; ++i)
+        std::memcpy(rows.data() + i * width,
+                    values.tables[table].data()
+                      + batch.data.embedding_rows[t][i] * width,
+                    static_cast<std::size_t>(width) * sizeof(float));
+      table_rows.back() = tensor_on(device, {rows.data(), count, width})
+                            .requires_grad_(how.training);
+      input = table_rows.back();
+    }
+    input = drop(input, dropout_of(0, t));
+  }
+}
+
+at::Tensor torch_model::impl::message(int layer, std::size_t relation,
+                                      const std::vector<at::Tensor>& h) const {
+  const auto& ends = layout.relations[relation];
+  const auto& shape = layout.layers[layer];
+  const auto edges = edges_on(device, batch.relations[relation].forward,
+                              rows(layer, ends.destination));
+  const auto& source = h[ends.source];
+  const auto& weight = parameter(shape.weights[relation]);
+  if (layout.kind == model_kind::gat)
+    return attend(at::mm(source, weight), parameter(shape.attention_source),
+                  parameter(shape.attention_destination), edges, shape.last);
+  return at::mm(sum_messages(source, edges, scales[relation]), weight);
+}
+
+at::Tensor
+torch_model::impl::layer_output(int layer, std::size_t type,
+                                const std::vector<at::Tensor>& h) const {
+  const auto& shape = layout.layers[layer];
+  const auto& here = shape.types[type];
+  const auto count = rows(layer, static_cast<node_type_id>(type));
+  auto y = parameter(here.bias).expand({count, here.out});
+  if (here.self != absent)
+    y = y + at::mm(h[type].narrow(0, 0, count), parameter(here.self));
+  for (std::size_t r = 0; r < layout.relations.size(); ++r)
+    if (shape.weights[r] != absent
+        && layout.relations[r].destination == static_cast<node_type_id>(type))
+      y = y + message(layer, r, h);
+  if (here.norm_gain != absent)
+    y = at::layer_norm(y, {here.out}, parameter(here.norm_gain),
+                       parameter(here.norm_shift));
+  if (shape.after == activation::relu)
+    y = at::relu(y);
+  if (shape.after == activation::elu)
+    y = at::elu(y);
+  return shape.last ? y : drop(y, dropout_of(layer + 1, type));
+}
+
+/// `found`: the gradients of the parameters, then of the tables' rows.
+void torch_model::impl::set_gradients(const std::vector<at::Tensor>& found,
+                                      gradient_set& out) const {
+  out.dense.resize(static_cast<std::size_t>(layout.dense_size));
+  std::fill(out.dense.begin(), out.dense.end(), 0.0f);
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    if (!found[p].defined())
+      continue;
+    const auto host = found[p].to(at::kCPU).contiguous();
+    std::copy_n(host.data_ptr<float>(), host.numel(),
+                out.dense.data() + layout.parameters[p].offset);
+  }
+  out.tables.clear();
+  for (std::size_t t = 0; t < layout.tables.size(); ++t) {
+    auto& sparse = out.tables.emplace_back();
+    if (!table_rows[t].defined())
+      continue;
+    const auto& ids = batch.data.embedding_rows[layout.tables[t].type];
+    const auto& gradient = found[parameters.size() + t];
+    const auto host = gradient.defined() ? gradient.to(at::kCPU).contiguous()
+                                         : at::zeros(table_rows[t].sizes());
+    set_table_gradient({host.data_ptr<float>(), host.size(0), host.size(1)},
+                       ids.span(), sparse);
+  }
+}
+
+torch_model::torch_model(const model_layout& layout,
+                         const parameter_store& parameters,
+                         const minibatch& batch, const options& how)
+  : impl_(std::make_unique<impl>(layout, parameters, batch, how)) {}
+
+torch_model::~torch_model() = default;
+
+const_matrix torch_model::forward() {
+  const at::AutoGradMode record{impl_->how.training};
+  const auto& layout = impl_->layout;
+  auto h = impl_->inputs;
+  for (int l = 0; l < layout.hops; ++l) {
+    if (l + 1 == layout.hops)
+      impl_->host_last_input = h[layout.target]
+                                 .narrow(0, 0, impl_->rows(l, layout.target))
+                                 .detach()
+                                 .to(at::kCPU)
+                                 .contiguous();
+    std::vector<at::Tensor> next(h.size());
+    for (std::size_t t = 0; t < h.size(); ++t)
+      if (layout.layers[l].types[t].out != 0)
+        next[t] = impl_->layer_output(l, t, h);
+    h = std::move(next);
+  }
+  impl_->logits = h[layout.target];
+  impl_->host_logits = impl_->logits.detach().to(at::kCPU).contiguous();
+  const auto& host = impl_->host_logits;
+  return {host.data_ptr<float>(), host.size(0), host.size(1)};
+}
+
+const_matrix torch_model::last_input() const {
+  const auto& host = impl_->host_last_input;
+  return {host.data_ptr<float>(), host.size(0), host.size(1)};
+}
+
+void torch_model::backward(const_matrix gradient, gradient_set& out) {
+  auto leaves = impl_->parameters;
+  std::vector<std::size_t> places;
+  for (std::size_t p = 0; p < leaves.size(); ++p)
+    places.push_back(p);
+  for (std::size_t t = 0; t < impl_->table_rows.size(); ++t)
+    if (impl_->table_rows[t].defined()) {
+      leaves.push_back(impl_->table_rows[t]);
+      places.push_back(impl_->parameters.size() + t);
+    }
+  const auto found = torch::autograd::grad({impl_->logits}, leaves,
+                                           {tensor_on(impl_->device, gradient)},
+                                           c10::nullopt, false, true);
+  std::vector<at::Tensor> sorted(impl_->parameters.size()
+                                 + impl_->table_rows.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    sorted[places[i]] = found[i];
+  impl_->set_gradients(sorted, out);
+}
+
+result<void> check_device(const std::string& device) {
+  try {
+    const at::Device parsed{device};
+    if (parsed.is_cpu())
+      return ok();
+    if (parsed.is_cuda() && !at::hasCUDA())
+      return fail(ec::invalid_argument,
+                  "trainer.device is {}, but there is no CUDA device here, or "
+                  "this libtorch was built without CUDA",
+                  device);
+    at::empty({1}, at::TensorOptions().device(parsed));
+    // Sums by index are atomic, and so in any order, unless asked otherwise.
+    at::globalContext().setDeterministicAlgorithms(true, true);
+    return ok();
+  } catch (const std::exception&) {
+    return fail(ec::invalid_argument,
+                "trainer.device is {}, which libtorch cannot use here; try cpu",
+                device);
+  }
+}
+
+} // namespace graphmill

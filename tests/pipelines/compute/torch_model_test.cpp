@@ -1,0 +1,105 @@
+#include "pipelines/compute/fused_model.hpp"
+#include "pipelines/compute/torch_model.hpp"
+#include "tests/pipelines/compute/batches.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <cmath>
+
+namespace graphmill::test {
+
+namespace {
+
+/// The largest difference, as a share of the largest value.
+template <class A, class B>
+double difference(const A& got, const B& want, std::size_t size) {
+  double worst = 0;
+  double scale = 1e-6;
+  for (std::size_t i = 0; i < size; ++i) {
+    worst = std::max(worst, std::abs(double(got[i]) - want[i]));
+    scale = std::max(scale, std::abs(double(want[i])));
+  }
+  return worst / scale;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("fused kernels and libtorch's operations agree", "[compute]") {
+  const auto kind = GENERATE(model_kind::sage, model_kind::gcn, model_kind::gat,
+                             model_kind::rgcn);
+  const auto norm = GENERATE(false, true);
+  const auto widths =
+    GENERATE(std::vector<std::int64_t>{7}, std::vector<std::int64_t>{0},
+             std::vector<std::int64_t>{150});
+  CATCH_INFO("kind " << int(kind) << ", width " << widths[0] << ", seed 3");
+  std::mt19937_64 random{3};
+  toy_options options{.nodes = {300}, .widths = widths, .edges = {{0, 0}}};
+  if (kind == model_kind::rgcn)
+    options = {.nodes = {300, 200},
+               .widths = {widths[0], 9},
+               .edges = {{1, 0}, {0, 1}, {0, 0}}};
+  const auto graph = random_graph(random, options);
+  auto def = small_definition(kind, 2);
+  def.model.hidden = 32;
+  def.model.dropout = 0.4;
+  def.model.layer_norm = norm;
+  const auto layout = value_of(make_layout(def, graph.info));
+  const auto parameters = initial_parameters(layout, 5);
+  std::vector<node_id> seeds;
+  for (node_id i = 0; i < 50; ++i)
+    seeds.push_back(i * 3);
+  const auto batch = make_batch(graph, def, seeds, 3);
+
+  thread_team team{2};
+  fused_model fused{layout,
+                    parameters,
+                    batch,
+                    {.team = &team,
+                     .training = true,
+                     .key = 77,
+                     .pool = buffer_pool::make(1 << 24)}};
+  torch_model plain{
+    layout, parameters, batch, {.device = "cpu", .training = true, .key = 77}};
+  const auto ours = fused.forward();
+  const auto theirs = plain.forward();
+  CATCH_REQUIRE(ours.rows == theirs.rows);
+  CATCH_REQUIRE(ours.columns == theirs.columns);
+  CATCH_CHECK(difference(ours.data, theirs.data, ours.size()) < 1e-5);
+  CATCH_CHECK(difference(fused.last_input().data, plain.last_input().data,
+                         plain.last_input().size())
+              < 1e-5);
+
+  std::vector<float> upstream(ours.size());
+  for (auto& x : upstream)
+    x = static_cast<float>(random() % 1000) / 500 - 1;
+  const const_matrix gradient{upstream.data(), ours.rows, ours.columns};
+  gradient_set got;
+  gradient_set want;
+  fused.backward(gradient, got);
+  plain.backward(gradient, want);
+  for (const auto& info : layout.parameters) {
+    CATCH_INFO(info.name);
+    CATCH_CHECK(difference(got.dense.data() + info.offset,
+                           want.dense.data() + info.offset, info.size)
+                < 2e-5);
+  }
+  for (std::size_t t = 0; t < layout.tables.size(); ++t) {
+    CATCH_REQUIRE(got.tables[t].rows.size() == want.tables[t].rows.size());
+    CATCH_CHECK(std::equal(got.tables[t].rows.begin(), got.tables[t].rows.end(),
+                           want.tables[t].rows.begin()));
+    CATCH_CHECK(difference(got.tables[t].values, want.tables[t].values,
+                           want.tables[t].values.size())
+                < 2e-5);
+  }
+}
+
+CATCH_TEST_CASE("devices that are not there are refused", "[compute]") {
+  value_of(check_device("cpu"));
+  for (const auto* name : {"", "gpu", "cuda:99", "cpu:x", "tpu"}) {
+    const auto what = error_of(check_device(name));
+    CATCH_CHECK(what.code == ec::invalid_argument);
+    CATCH_CHECK(what.message.find("trainer.device") != std::string::npos);
+  }
+}
+
+} // namespace graphmill::test
