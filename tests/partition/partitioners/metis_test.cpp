@@ -49,6 +49,8 @@ CATCH_TEST_CASE("METIS takes two cliques apart", "[partition][metis]") {
   CATCH_CHECK(is_childless());
 }
 
+// The address sanitizer hangs when the system refuses it memory.
+#ifndef __SANITIZE_ADDRESS__
 CATCH_TEST_CASE("METIS without memory is an error", "[partition][metis]") {
   const auto graph = adjacency_of(50000, path_of(50000));
   const auto loads = loads_of(graph);
@@ -58,6 +60,7 @@ CATCH_TEST_CASE("METIS without memory is an error", "[partition][metis]") {
   CATCH_CHECK(failed.code == ec::out_of_memory);
   CATCH_CHECK(is_childless());
 }
+#endif
 
 CATCH_TEST_CASE("METIS is killed on request", "[partition][metis]") {
   const auto graph = adjacency_of(5000, path_of(5000));
