@@ -2,6 +2,7 @@
 
 #include "partition/dataset_names.hpp"
 #include "partition/file_io.hpp"
+#include "partition/partition_dataset.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -17,7 +18,6 @@ using nlohmann::json;
 namespace {
 
 constexpr std::size_t largest_file = std::size_t{1} << 28;
-constexpr std::int64_t most_parts = 1 << 16;
 
 /// What `partitions.json` says, checked.
 struct partition_book {
@@ -42,11 +42,11 @@ result<std::vector<node_id>> read_offsets(const json& offsets,
 
 result<partition_book> read_book(const json& in, const std::string& where) {
   const auto version = in.at("format_version").get<std::int64_t>();
-  if (version < 0 || version > dataset_format_version)
+  if (version < 0 || version > partitions_format_version)
     return fail(ec::version_mismatch,
                 "{} has format version {}; this Graphmill reads up to {}: use "
                 "a newer one or partition the dataset again",
-                where, version, dataset_format_version);
+                where, version, partitions_format_version);
   const auto parts = in.at("parts").get<std::int64_t>();
   if (parts < 1 || parts > most_parts)
     return fail(ec::invalid_data, "{}: \"parts\" is {}, not in 1..{}", where,
@@ -114,7 +114,7 @@ result<void> check_part(const dataset_info& part, const dataset_info& whole,
       return alien(fmt::format("node type {} differs", t));
     if (mine.count != offsets[t][number + 1] - offsets[t][number])
       return alien(
-          fmt::format("it has {} nodes of type \"{}\"", mine.count, type.name));
+        fmt::format("it has {} nodes of type \"{}\"", mine.count, type.name));
   }
   for (std::size_t e = 0; e < whole.edge_types.size(); ++e) {
     const auto& mine = part.edge_types[e];
@@ -184,7 +184,7 @@ result<partitioned_graph> partitioned_graph::open(const fs::path& folder) {
   }
   const auto& target = book.info.node_types[book.info.target];
   const auto seed_folder =
-      folder / (graph.partitioned_ ? "seeds" : "nodes") / target.name;
+    folder / (graph.partitioned_ ? "seeds" : "nodes") / target.name;
   for (auto which : all_splits) {
     const auto i = static_cast<std::size_t>(which);
     TRY(graph.seeds_[i],
@@ -210,7 +210,7 @@ partitioned_graph::open_shard(part_id part) const {
     return fail(ec::invalid_argument, "there is no part {} of {}", part,
                 part_count());
   const auto at =
-      partitioned_ ? folder_ / fmt::format("part-{}", part) : folder_;
+    partitioned_ ? folder_ / fmt::format("part-{}", part) : folder_;
   TRY(auto data, dataset::open(at));
   TRYV(check_part(data.info(), *info_, offsets_, part, at));
   if (partitioned_ && data.info().digest != part_digests_[part])

@@ -1,5 +1,8 @@
 #include "partition/gather.hpp"
+#include "partition/half.hpp"
 #include "tests/partition/sampling/support.hpp"
+
+#include <cmath>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -31,7 +34,7 @@ CATCH_TEST_CASE("rows of blocks", "[partition][sampling]") {
   const auto graph = cycle(6);
   const auto cut = whole(graph);
   const auto batch = value_of(
-      sample(*cut.graph, cut.shards, plan_of(graph, {-1, -1}), 7, ids{2, 3}));
+    sample(*cut.graph, cut.shards, plan_of(graph, {-1, -1}), 7, ids{2, 3}));
   CATCH_CHECK(batch.hops == 2);
   CATCH_CHECK(batch.rows(0, 0) == 0);
   CATCH_CHECK(batch.rows(0, 1) == 2);
@@ -55,13 +58,13 @@ CATCH_TEST_CASE("two hops over three edge types", "[partition][sampling]") {
   const assignment apart{{0, 1, 0, 1}, {2, 2, 2}};
   for (const auto& cut_up : {whole(graph), cut(graph, 3, apart)}) {
     const auto batch =
-        sample_plain(cut_up, plan_of(graph, {-1, -1}), 7, ids{0, 3});
+      sample_plain(cut_up, plan_of(graph, {-1, -1}), 7, ids{0, 3});
     CATCH_CHECK(batch.nodes[0] == ids{0, 3, 1, 2});
     CATCH_CHECK(batch.nodes[1] == ids{2, 0, 1});
     CATCH_CHECK(batch.found[0] == counts{2, 4, 4});
     CATCH_CHECK(batch.found[1] == counts{0, 3, 3});
     const auto& [cites, writes, by] =
-        std::tie(batch.edge_types[0], batch.edge_types[1], batch.edge_types[2]);
+      std::tie(batch.edge_types[0], batch.edge_types[1], batch.edge_types[2]);
     CATCH_CHECK(cites.indptr == counts{0, 2, 4, 5, 5});
     CATCH_CHECK(cites.sources == locals{2, 3, 0, 0, 1});
     CATCH_CHECK(cites.edge_ids == ids{0, 1, 3, 4, 2});
@@ -84,12 +87,48 @@ CATCH_TEST_CASE("gathered rows lie where they should", "[partition][gather]") {
     const locals rows{0, 2};
     value_of(gather_features(*cut_up.shards[0], 0, nodes, rows, out.data()));
     CATCH_CHECK(
-        out == std::vector<float>{5.5, 6, 6.5, -100, -100, -100, -2, -1.5, -1});
+      out == std::vector<float>{5.5, 6, 6.5, -100, -100, -100, -2, -1.5, -1});
     value_of(gather_features(*cut_up.shards[0], 0, nodes, {}, out.data()));
     CATCH_CHECK(out[3] == -2);
     CATCH_CHECK(
-        error_of(gather_features(*cut_up.shards[0], 0, ids{6}, {}, out.data()))
-            .code
-        == ec::invalid_argument);
+      error_of(gather_features(*cut_up.shards[0], 0, ids{6}, {}, out.data()))
+        .code
+      == ec::invalid_argument);
+  }
+}
+
+CATCH_TEST_CASE("rows of several parts fill one array", "[partition][gather]") {
+  memory_graph graph;
+  graph.nodes = {{"n", 500, 7}};
+  for (int i = 0; i < 3500; ++i)
+    graph.nodes[0].features.push_back(static_cast<float>(i));
+  const auto owner = random_assignment(graph, 4, 3);
+  const auto cut_up = cut(graph, 4, owner);
+  std::vector<float> out(3500);
+  for (part_id p = 0; p < 4; ++p) {
+    ids owned;
+    locals rows;
+    for (node_id id = 499; id >= 0; --id)
+      if (owner[0][id] == p) {
+        owned.push_back(cut_up.to_global[0][id]);
+        rows.push_back(static_cast<local_id>(id));
+      }
+    value_of(gather_features(*cut_up.shards[p], 0, owned, rows, out.data()));
+  }
+  CATCH_CHECK(out == graph.nodes[0].features);
+}
+
+CATCH_TEST_CASE("every float16 is widened exactly", "[partition][gather]") {
+  CATCH_CHECK(from_half(0x3c00) == 1);
+  CATCH_CHECK(from_half(0xc000) == -2);
+  CATCH_CHECK(from_half(0x0001) == 0x1p-24f);
+  CATCH_CHECK(from_half(0x7bff) == 65504);
+  CATCH_CHECK(std::isinf(from_half(0x7c00)));
+  CATCH_CHECK(std::isnan(from_half(0x7c01)));
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    const auto value = from_half(half);
+    if (!std::isnan(value))
+      CATCH_REQUIRE(to_half(value) == half);
   }
 }

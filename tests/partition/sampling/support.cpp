@@ -16,7 +16,7 @@ plain_batch to_plain(const sampled_subgraph& batch, const cut_graph& graph) {
   }
   for (const auto& edges : batch.edges)
     out.edge_types.push_back(
-        {list(edges.indptr), list(edges.sources), list(edges.edge_ids)});
+      {list(edges.indptr), list(edges.sources), list(edges.edge_ids)});
   return out;
 }
 
@@ -27,7 +27,7 @@ plain_batch sample_plain(const cut_graph& graph, const sampling_plan& plan,
   for (auto id : seeds)
     global.push_back(graph.to_global[target][id]);
   return to_plain(
-      value_of(sample(*graph.graph, graph.shards, plan, key, global)), graph);
+    value_of(sample(*graph.graph, graph.shards, plan, key, global)), graph);
 }
 
 sampling_plan plan_of(const memory_graph& graph,
@@ -49,7 +49,7 @@ memory_graph random_graph(std::uint64_t seed, random_graph_options opts) {
   for (std::uint32_t t = 0; t < types; ++t) {
     const auto none = t != 0 && draws.below(5) == 0;
     graph.nodes.push_back(
-        {fmt::format("n{}", t), none ? 0 : 1 + draws.below(most)});
+      {fmt::format("n{}", t), none ? 0 : 1 + draws.below(most)});
   }
   const auto relations = 1 + draws.below(5);
   for (std::uint32_t e = 0; e < relations; ++e) {
@@ -58,11 +58,11 @@ memory_graph random_graph(std::uint64_t seed, random_graph_options opts) {
     type.destination = static_cast<node_type_id>(draws.below(types));
     type.name = fmt::format("r{}", e);
     const auto sources =
-        static_cast<std::uint32_t>(graph.nodes[type.source].count);
+      static_cast<std::uint32_t>(graph.nodes[type.source].count);
     for (std::int64_t i = 0; i < graph.nodes[type.destination].count; ++i) {
       auto& list = type.in.emplace_back();
       const auto degree =
-          draws.below(4) == 0 ? 0 : draws.below(opts.most_degree + 1);
+        draws.below(4) == 0 ? 0 : draws.below(opts.most_degree + 1);
       for (std::uint32_t j = 0; sources != 0 && j < degree; ++j)
         list.push_back(draws.below(sources));
     }

@@ -1,0 +1,170 @@
+#include "messages/random.hpp"
+#include "tests/partition/sampling/support.hpp"
+
+#include <algorithm>
+#include <set>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace {
+
+constexpr std::uint64_t graphs = 120;
+
+/// Fanouts of all kinds, per hop and edge type.
+sampling_plan random_plan(const memory_graph& graph, std::uint64_t seed) {
+  random_stream draws{stream_key(seed, purpose::split, 0, 0), 2};
+  sampling_plan plan;
+  const auto hops = draws.below(4);
+  for (std::uint32_t h = 0; h < hops; ++h) {
+    auto& fanouts = plan.fanouts.emplace_back();
+    for (std::size_t e = 0; e < graph.edges.size(); ++e)
+      fanouts.push_back(std::array{-1, 0, 1, 2, 3, 7, 33}[draws.below(7)]);
+  }
+  plan.replace = draws.below(2) == 1;
+  plan.edge_ids = true;
+  return plan;
+}
+
+/// The hop in which a row is expanded, from 0.
+std::size_t hop_of(const std::vector<std::int64_t>& found, std::int64_t row) {
+  return static_cast<std::size_t>(
+    std::upper_bound(found.begin(), found.end(), row) - found.begin());
+}
+
+std::size_t expected_count(std::int32_t fanout, bool replace,
+                           std::size_t degree) {
+  if (fanout < 0 || degree == 0)
+    return degree;
+  const auto most = static_cast<std::size_t>(fanout);
+  return replace ? most : std::min(most, degree);
+}
+
+/// Checks the list of one row of one edge type.
+void check_row(const memory_graph& graph, edge_type_id e,
+               const sampling_plan& plan, const plain_batch& batch,
+               std::int64_t row) {
+  const auto& type = graph.edges[e];
+  const auto& edges = batch.edge_types[e];
+  const auto node = batch.nodes[type.destination][row];
+  const auto& list = type.in[node];
+  const auto hop = hop_of(batch.found[type.destination], row);
+  const auto begin = edges.indptr[row];
+  const auto end = edges.indptr[row + 1];
+  CATCH_REQUIRE(
+    static_cast<std::size_t>(end - begin)
+    == expected_count(plan.fanouts[hop][e], plan.replace, list.size()));
+  for (auto i = begin; i < end; ++i) {
+    const auto position = edges.edge_ids[i] - graph.first_edge(e, node);
+    CATCH_REQUIRE(position >= 0);
+    CATCH_REQUIRE(position < std::ssize(list));
+    CATCH_REQUIRE(batch.nodes[type.source].at(edges.sources[i])
+                  == list[position]);
+    if ((!plan.replace || plan.fanouts[hop][e] < 0) && i > begin)
+      CATCH_REQUIRE(edges.edge_ids[i] > edges.edge_ids[i - 1]);
+  }
+}
+
+} // namespace
+
+CATCH_TEST_CASE("sampled edges are edges of the graph",
+                "[partition][sampling]") {
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    CATCH_INFO("seed " << seed);
+    const auto graph = random_graph(seed);
+    const auto plan = random_plan(graph, seed);
+    const auto seeds = random_seeds(graph, seed);
+    const auto batch = sample_plain(whole(graph), plan, seed, seeds);
+    const auto hops = plan.fanouts.size();
+    for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
+      const std::set<node_id> distinct{batch.nodes[t].begin(),
+                                       batch.nodes[t].end()};
+      CATCH_CHECK(distinct.size() == batch.nodes[t].size());
+      CATCH_CHECK(batch.found[t].size() == hops + 1);
+      CATCH_CHECK(std::is_sorted(batch.found[t].begin(), batch.found[t].end()));
+    }
+    const auto& target = batch.nodes[graph.target];
+    CATCH_CHECK(std::equal(seeds.begin(), seeds.end(), target.begin()));
+    for (std::size_t e = 0; e < graph.edges.size(); ++e) {
+      const auto& found = batch.found[graph.edges[e].destination];
+      const auto rows = hops == 0 ? 0 : found[hops - 1];
+      CATCH_REQUIRE(std::ssize(batch.edge_types[e].indptr) == rows + 1);
+      for (std::int64_t row = 0; row < rows; ++row)
+        check_row(graph, static_cast<edge_type_id>(e), plan, batch, row);
+    }
+  }
+}
+
+CATCH_TEST_CASE("parts do not matter", "[partition][sampling]") {
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    CATCH_INFO("seed " << seed);
+    const auto graph = random_graph(seed);
+    const auto plan = random_plan(graph, seed);
+    const auto seeds = random_seeds(graph, seed);
+    const auto expected = sample_plain(whole(graph), plan, seed, seeds);
+    for (part_id parts : {1, 2, 3, 5, 8})
+      for (auto wide : {false, true}) {
+        CATCH_INFO("parts " << parts << " wide " << wide);
+        const auto owner = random_assignment(graph, parts, seed + 1);
+        const auto got =
+          sample_plain(cut(graph, parts, owner, {wide}), plan, seed, seeds);
+        CATCH_REQUIRE(got == expected);
+      }
+    // Whole types, and all seeds, in one part of four.
+    assignment lopsided;
+    for (const auto& type : graph.nodes)
+      lopsided.emplace_back(type.count, lopsided.size() % 2 == 0 ? 1 : 3);
+    CATCH_REQUIRE(sample_plain(cut(graph, 4, lopsided), plan, seed, seeds)
+                  == expected);
+  }
+}
+
+CATCH_TEST_CASE("large batches do not depend on parts either",
+                "[partition][sampling]") {
+  memory_graph graph;
+  graph.nodes = {{"n", 6000}};
+  graph.edges = {{0, "to", 0, {}}};
+  random_stream draws{3, 4};
+  for (int i = 0; i < 6000; ++i) {
+    auto& list = graph.edges[0].in.emplace_back();
+    for (auto degree = draws.below(60); degree > 0; --degree)
+      list.push_back(draws.below(6000));
+  }
+  const auto seeds = random_seeds(graph, 3);
+  const auto plan = plan_of(graph, {15, 10, 5});
+  const auto expected = sample_plain(whole(graph), plan, 3, seeds);
+  const auto owner = random_assignment(graph, 5, 9);
+  CATCH_CHECK(sample_plain(cut(graph, 5, owner), plan, 3, seeds) == expected);
+  CATCH_CHECK(sample_plain(whole(graph), plan, 4, seeds) != expected);
+}
+
+CATCH_TEST_CASE("bounds hold", "[partition][sampling]") {
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    CATCH_INFO("seed " << seed);
+    const auto graph = random_graph(seed);
+    const auto plan = random_plan(graph, seed);
+    const auto seeds = random_seeds(graph, seed);
+    const auto cut_up = whole(graph);
+    const auto batch = sample_plain(cut_up, plan, seed, seeds);
+    const auto bound = bound_of(cut_up.graph->info(), plan, std::ssize(seeds));
+    for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
+      CATCH_CHECK(std::ssize(batch.nodes[t]) <= bound.nodes[t]);
+      if (plan.hops() > 0)
+        CATCH_CHECK(batch.found[t][plan.hops() - 1] <= bound.expanded[t]);
+    }
+    for (std::size_t e = 0; e < graph.edges.size(); ++e)
+      CATCH_CHECK(std::ssize(batch.edge_types[e].sources) <= bound.edges[e]);
+  }
+}
+
+CATCH_TEST_CASE("the bound of the cycle", "[partition][sampling]") {
+  const auto info = whole(cycle(100)).graph->info();
+  const auto bound = bound_of(info, plan_of(cycle(100), {-1, 1}), 3);
+  CATCH_CHECK(bound.edges == std::vector<std::int64_t>{3 * 2 + 6 * 1});
+  CATCH_CHECK(bound.expanded == std::vector<std::int64_t>{3 + 6});
+  CATCH_CHECK(bound.nodes == std::vector<std::int64_t>{3 + 6 + 6});
+  // As many as there are, and no overflow.
+  const auto all = bound_of(
+    info, plan_of(cycle(100), {INT32_MAX, INT32_MAX, INT32_MAX}, true), 80);
+  CATCH_CHECK(all.nodes == std::vector<std::int64_t>{100});
+}

@@ -1,0 +1,185 @@
+#include "messages/random.hpp"
+#include "partition/id_table.hpp"
+#include "tests/partition/sampling/support.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace {
+
+using ids = std::vector<node_id>;
+
+neighbour_reply answer(const cut_graph& graph,
+                       const batch_sampler::part_request& asked) {
+  neighbour_reply reply;
+  value_of(sample_neighbours(*graph.shards[asked.part], asked.request, reply));
+  return reply;
+}
+
+cut_graph some_parts() {
+  const auto graph = random_graph(11);
+  return cut(graph, 3, random_assignment(graph, 3, 5));
+}
+
+} // namespace
+
+CATCH_TEST_CASE("answers may come in any order and twice",
+                "[partition][sampling]") {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    CATCH_INFO("seed " << seed);
+    const auto graph = random_graph(seed);
+    const auto cut_up = cut(graph, 4, random_assignment(graph, 4, seed));
+    const auto plan = plan_of(graph, {3, 2, 2});
+    const auto original = random_seeds(graph, seed);
+    ids seeds;
+    for (auto id : original)
+      seeds.push_back(cut_up.to_global[graph.target][id]);
+    random_stream draws{seed, 3};
+    batch_sampler sampler{*cut_up.graph, plan, 7, nullptr};
+    value_of(sampler.start(seeds));
+    while (!sampler.done()) {
+      std::vector<batch_sampler::part_request> order{sampler.requests().begin(),
+                                                     sampler.requests().end()};
+      for (auto i = order.size(); i > 1; --i)
+        std::swap(order[i - 1],
+                  order[draws.below(static_cast<std::uint32_t>(i))]);
+      for (const auto& asked : order) {
+        value_of(sampler.accept(asked.slot, answer(cut_up, asked)));
+        // A second answer is ignored, even a broken one.
+        value_of(sampler.accept(asked.slot, neighbour_reply{}));
+      }
+      value_of(sampler.finish_hop());
+    }
+    CATCH_CHECK(to_plain(sampler.take(), cut_up)
+                == sample_plain(whole(graph), plan, 7, original));
+  }
+}
+
+CATCH_TEST_CASE("bad answers are refused, a good one helps",
+                "[partition][sampling]") {
+  const auto graph = whole(cycle(6));
+  batch_sampler sampler{*graph.graph, plan_of(cycle(6), {2}), 7, nullptr};
+  value_of(sampler.start(ids{2, 3}));
+  const auto asked = sampler.requests()[0];
+  const auto refused = [&](auto spoil) {
+    auto reply = answer(graph, asked);
+    spoil(reply);
+    return error_of(sampler.accept(asked.slot, std::move(reply))).code;
+  };
+  const auto set_source = [](std::int32_t id) {
+    return [id](neighbour_reply& reply) {
+      std::memcpy(reply.sources.data(), &id, sizeof id);
+    };
+  };
+  CATCH_CHECK(refused([](auto& reply) { reply.counts.resize(1); })
+              == ec::invalid_data);
+  CATCH_CHECK(refused([](auto& reply) { reply.counts[0] = -1; })
+              == ec::invalid_data);
+  CATCH_CHECK(refused([](auto& reply) { reply.counts[0] = 3; })
+              == ec::invalid_data);
+  CATCH_CHECK(refused([](auto& reply) { reply.counts[0] = 1; })
+              == ec::invalid_data);
+  CATCH_CHECK(refused([](auto& reply) { reply.sources.resize(15); })
+              == ec::invalid_data);
+  CATCH_CHECK(refused([](auto& reply) { reply.wide = true; })
+              == ec::invalid_data);
+  CATCH_CHECK(refused([](auto& reply) { reply.edge_ids.resize(3); })
+              == ec::invalid_data);
+  CATCH_CHECK(refused([](auto& reply) { reply.edge_ids[1] = 12; })
+              == ec::invalid_data);
+  CATCH_CHECK(refused([](auto& reply) { reply.edge_ids[1] = -1; })
+              == ec::invalid_data);
+  CATCH_CHECK(refused(set_source(6)) == ec::invalid_data);
+  CATCH_CHECK(refused(set_source(-1)) == ec::invalid_data);
+  CATCH_CHECK(error_of(sampler.accept(1, {})).code == ec::invalid_argument);
+  CATCH_CHECK(error_of(sampler.finish_hop()).code == ec::internal);
+  value_of(sampler.accept(asked.slot, answer(graph, asked)));
+  value_of(sampler.finish_hop());
+  CATCH_CHECK(sampler.done());
+  CATCH_CHECK(error_of(sampler.finish_hop()).code == ec::internal);
+  CATCH_CHECK(sampler.take().nodes[0].ids.size() == 4);
+}
+
+CATCH_TEST_CASE("impossible requests are refused", "[partition][sampling]") {
+  const auto graph = some_parts();
+  const auto& part = *graph.shards[1];
+  const auto type = part.info().edge_types[0].destination;
+  neighbour_reply reply;
+  const auto code = [&](neighbour_request request) {
+    return error_of(sample_neighbours(part, request, reply)).code;
+  };
+  const ids below{part.nodes(type).begin - 1};
+  const ids beyond{part.nodes(type).end};
+  CATCH_CHECK(code({7, 1, 0, 2, false, false, below}) == ec::invalid_argument);
+  CATCH_CHECK(code({7, 1, 0, 2, false, false, beyond}) == ec::invalid_argument);
+  CATCH_CHECK(code({7, 1, -1, 2}) == ec::invalid_argument);
+  CATCH_CHECK(code({7, 1, 100, 2}) == ec::invalid_argument);
+  CATCH_CHECK(code({7, 1, 0, -2}) == ec::invalid_argument);
+  CATCH_CHECK(code({7, 0, 0, 2}) == ec::invalid_argument);
+  CATCH_CHECK(code({7, 256, 0, 2}) == ec::invalid_argument);
+}
+
+CATCH_TEST_CASE("impossible batches are refused", "[partition][sampling]") {
+  const auto graph = whole(cycle(6));
+  const auto code = [&graph](const sampling_plan& plan, ids seeds) {
+    return error_of(sample(*graph.graph, graph.shards, plan, 7, seeds)).code;
+  };
+  const auto plan = plan_of(cycle(6), {2, 2});
+  CATCH_CHECK(code(plan, {1, 2, 1}) == ec::invalid_argument);
+  CATCH_CHECK(code(plan, {6}) == ec::invalid_argument);
+  CATCH_CHECK(code(plan, {-1}) == ec::invalid_argument);
+  CATCH_CHECK(code({{{2, 2}}}, {1}) == ec::invalid_argument);
+  CATCH_CHECK(code(plan_of(cycle(6), std::vector<std::int32_t>(256, 1)), {1})
+              == ec::invalid_argument);
+}
+
+CATCH_TEST_CASE("batches with little in them", "[partition][sampling]") {
+  const auto cut_up = cut(cycle(6), 2, {{0, 1, 0, 1, 0, 1}});
+  const auto none = sample_plain(cut_up, plan_of(cycle(6), {2, 2}), 7, {});
+  CATCH_CHECK(none.nodes[0].empty());
+  CATCH_CHECK(none.found[0] == std::vector<std::int64_t>{0, 0, 0});
+  CATCH_CHECK(none.edge_types[0].indptr == std::vector<std::int64_t>{0});
+  const auto still = sample_plain(cut_up, plan_of(cycle(6), {0, 0}), 7, ids{4});
+  CATCH_CHECK(still.nodes[0] == ids{4});
+  CATCH_CHECK(still.edge_types[0].indptr == std::vector<std::int64_t>{0, 0});
+  const auto no_hop = sample_plain(cut_up, {}, 7, ids{4, 1});
+  CATCH_CHECK(no_hop.nodes[0] == ids{4, 1});
+  CATCH_CHECK(no_hop.found[0] == std::vector<std::int64_t>{2});
+}
+
+CATCH_TEST_CASE("a table numbers in discovery order", "[partition][sampling]") {
+  for (std::int64_t universe : {10, 3000, 100000, 1 << 30})
+    for (std::uint32_t span : {5u, 3000u, 90000u}) {
+      CATCH_INFO("universe " << universe << " span " << span);
+      if (span > universe)
+        continue;
+      random_stream draws{static_cast<std::uint64_t>(universe), span};
+      id_table table{universe, nullptr};
+      pod_vector<node_id> found;
+      std::unordered_map<node_id, local_id> expected;
+      for (int round = 0; round < 4; ++round) {
+        std::vector<std::int32_t> some(20000);
+        for (auto& id : some)
+          id = static_cast<std::int32_t>(universe - 1 - draws.below(span));
+        std::vector<local_id> locals(some.size());
+        if (round % 2 == 0) {
+          table.number(std::span<const std::int32_t>{some}, locals.data(),
+                       found);
+        } else {
+          const ids wide{some.begin(), some.end()};
+          table.number(std::span<const node_id>{wide}, locals.data(), found);
+        }
+        for (std::size_t i = 0; i < some.size(); ++i) {
+          const auto next = static_cast<local_id>(expected.size());
+          const auto [at, fresh] = expected.try_emplace(some[i], next);
+          CATCH_REQUIRE(locals[i] == at->second);
+        }
+        CATCH_REQUIRE(found.size() == expected.size());
+      }
+      for (std::size_t i = 0; i < found.size(); ++i)
+        CATCH_REQUIRE(expected.at(found[i]) == static_cast<local_id>(i));
+    }
+}
