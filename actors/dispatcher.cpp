@@ -37,6 +37,12 @@ std::string_view name_of(phase which) {
   return "unknown";
 }
 
+/// Whether the next attempt may go better: a stage was lost on the way. Other
+/// errors lie in the data or in the batch, and come again.
+bool may_pass(ec code) {
+  return code == ec::unavailable || code == ec::timeout || code == ec::crashed;
+}
+
 class dispatcher {
 public:
   using interface = dispatcher_actor;
@@ -225,9 +231,7 @@ private:
         return;
       auto& batch = it->second;
       const auto cause = from_caf(why, batch.where);
-      if (cause.code == ec::cancelled)
-        return;
-      if (batch.attempt >= config_.attempts) {
+      if (batch.attempt >= config_.attempts || !may_pass(cause.code)) {
         give_up(which, cause);
         return;
       }
@@ -241,18 +245,21 @@ private:
 
   static std::string describe(const in_flight& batch) {
     return fmt::format("batch of phase {}, epoch {}, step {}, rank {}",
-                       name_of(batch.key.phase), batch.key.epoch,
-                       batch.key.step, batch.key.rank);
+                       name_of(batch.key.phase), batch.key.epoch + 1,
+                       batch.key.step + 1, batch.key.rank);
   }
 
   void give_up(order which, const error& cause) {
     auto it = flights_.find(which);
     if (it == flights_.end() || cause.code == ec::cancelled)
       return;
+    const auto& batch = it->second;
+    const auto times = batch.attempt == 1
+                         ? std::string{"failed"}
+                         : fmt::format("failed {} times, last", batch.attempt);
     post(config_.conductor,
-         run_failed{fail(cause.code, "{} failed {} times, last in the {}: {}",
-                         describe(it->second), it->second.attempt,
-                         it->second.where, cause.message)});
+         run_failed{fail(cause.code, "{} {} in the {}: {}", describe(batch),
+                         times, batch.where, cause.message)});
   }
 
   void look_for_held_credit() {

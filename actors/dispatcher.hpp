@@ -41,7 +41,8 @@ struct dispatcher_config {
 /// in that order while the CREDIT LEDGER has room; each then goes through
 /// sampler, fetcher and batcher, and waits for its turn at its trainer. A batch
 /// that a stage loses is begun anew, which exactness makes safe; after
-/// `attempts` the run fails with an error that names the batch and the cause.
+/// `attempts`, or an error that would come again, the run fails with an error
+/// that names the batch and the cause.
 dispatcher_actor spawn_dispatcher(caf::actor_system& system,
                                   dispatcher_config config);
 
