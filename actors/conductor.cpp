@@ -71,6 +71,10 @@ private:
   void act() {
     if (ended_)
       return;
+    if (cancelled_) {
+      snapshot(cancelled_error());
+      return;
+    }
     const auto step = config_.course.next();
     switch (step.action) {
     case course_action::run_phase:
@@ -158,17 +162,20 @@ private:
     // In step order, whichever came first: sums of doubles depend on it.
     for (const auto& part : sums_)
       done.metrics += part;
+    work_ = nullptr;
     if (config_.observer.on_phase)
-      config_.observer.on_phase(done);
+      if (auto seen = config_.observer.on_phase(done); !seen) {
+        snapshot(seen.error());
+        return;
+      }
     if (done.phase == phase::train && !std::isfinite(done.metrics.loss())) {
       end(fail(ec::invalid_data,
                "the training loss of epoch {} is not a number: lower "
                "optimizer.learning_rate, or look for huge features with "
                "`graphmill inspect`",
-               done.epoch));
+               done.epoch + 1));
       return;
     }
-    work_ = nullptr;
     if (cancelled_) {
       snapshot(cancelled_error());
       return;
@@ -199,10 +206,6 @@ private:
       return;
     if (finishing_) {
       finish();
-      return;
-    }
-    if (cancelled_) {
-      snapshot(cancelled_error());
       return;
     }
     config_.course.finished({});

@@ -38,7 +38,7 @@ struct run_outcome {
 /// Called from the CONDUCTOR's thread; must be quick and must not throw.
 struct run_observer {
   std::function<void(const phase_work&, std::int64_t done)> on_step;
-  std::function<void(const phase_result&)> on_phase;
+  std::function<result<void>(const phase_result&)> on_phase; ///< Errors end it.
   std::function<void(const step_result&)> on_output;
   std::function<void(run_outcome)> on_end; ///< Once.
 };

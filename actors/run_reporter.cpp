@@ -25,7 +25,7 @@ run_observer run_reporter::observer() {
   out.on_step = [this](const phase_work& work, std::int64_t done) {
     on_step(work, done);
   };
-  out.on_phase = [this](const phase_result& done) { on_phase(done); };
+  out.on_phase = [this](const phase_result& done) { return on_phase(done); };
   return out;
 }
 
@@ -46,11 +46,13 @@ void run_reporter::on_step(const phase_work& work, std::int64_t done) {
   bar_(now);
 }
 
-void run_reporter::on_phase(const phase_result& done) {
+result<void> run_reporter::on_phase(const phase_result& done) {
   last_[static_cast<std::size_t>(done.phase)] = done.metrics;
   if (done.phase == phase::train)
     epochs_ = done.epoch + 1;
-  if (folder_ != nullptr && !failure_) {
+  if (table_ != nullptr)
+    print_row(done);
+  if (folder_ != nullptr) {
     const nlohmann::json line{
       {"phase", label(done.phase)},
       {"epoch", done.epoch + 1},
@@ -61,11 +63,9 @@ void run_reporter::on_phase(const phase_result& done) {
       {"learning_rate", done.learning_rate},
       {"seconds", done.seconds},
     };
-    if (auto written = folder_->add_metrics(line); !written)
-      failure_ = written.error();
+    TRYV(folder_->add_metrics(line));
   }
-  if (table_ != nullptr)
-    print_row(done);
+  return ok();
 }
 
 void run_reporter::print_row(const phase_result& done) {

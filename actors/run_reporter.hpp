@@ -28,12 +28,10 @@ public:
   /// Of the last evaluation of the kind, if there was one.
   std::optional<batch_metrics> last(phase which) const;
   std::int32_t epochs() const { return epochs_; }
-  /// The first error of writing metrics.
-  const std::optional<error>& failure() const { return failure_; }
 
 private:
   void on_step(const phase_work& work, std::int64_t done);
-  void on_phase(const phase_result& done);
+  result<void> on_phase(const phase_result& done);
   void print_row(const phase_result& done);
   void flush_row(const std::optional<phase_result>& validation = {});
 
@@ -44,7 +42,6 @@ private:
   std::array<std::optional<batch_metrics>, 3> last_;
   std::int32_t epochs_ = 0;
   bool header_ = false;
-  std::optional<error> failure_;
 };
 
 /// The stages' figures as a table for people, and as JSON.

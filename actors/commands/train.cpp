@@ -53,7 +53,7 @@ nlohmann::json summarise(const local_run_result& run,
     {"retried_batches", run.retried_batches},
     {"bottleneck", bottleneck_of(run.stages, run.seconds)},
     {"stages", stages_json(run)},
-    {"cancelled", outcome.failure.has_value()},
+    {"cancelled", outcome.failure && outcome.failure->code == ec::cancelled},
     {"run", folder.path().string()},
   };
 }
@@ -81,20 +81,24 @@ void print_summary(std::FILE* out, const local_run_result& run,
   fmt::print(out, "run              {}\n", folder.path().string());
 }
 
-/// Saves what there is; the first failure is what the command ends with.
-result<int> conclude(const train_options& options, const local_run_result& run,
-                     const run_reporter& reporter, run_folder& folder) {
-  const auto& outcome = run.outcome;
+result<void> save(const run_outcome& outcome, const nlohmann::json& summary,
+                  run_folder& folder) {
   if (outcome.parameters)
     TRYV(write_safetensors(folder.weights(), {*outcome.parameters,
                                               {{"format", "graphmill"},
                                                {"digest", outcome.digest}}}));
+  return folder.write_summary(summary);
+}
+
+/// Saves what there is; the first failure is what the command ends with.
+result<int> conclude(const train_options& options, const local_run_result& run,
+                     const run_reporter& reporter, run_folder& folder) {
+  const auto& outcome = run.outcome;
   const auto summary = summarise(run, reporter, folder);
-  TRYV(folder.write_summary(summary));
-  if (reporter.failure())
-    return *reporter.failure();
+  const auto saved = save(outcome, summary, folder);
   if (outcome.failure && outcome.failure->code != ec::cancelled)
     return *outcome.failure;
+  TRYV(saved);
   if (!options.quiet)
     print_summary(options.json ? stderr : stdout, run, reporter, folder);
   if (options.json)
