@@ -19,8 +19,14 @@ using clock = std::chrono::steady_clock;
 /// How often memory is looked at: often enough for a peak that lasts a step.
 constexpr std::chrono::milliseconds probe_interval{50};
 
-/// How long actors may take to end after a run; then we say so and go on.
+/// How long actors may take to end after a run; then we say so and leave.
 constexpr std::chrono::seconds shutdown_patience{60};
+/// The same when the user has asked twice: a step may take longer than that.
+constexpr std::chrono::seconds forced_patience{3};
+/// Exit codes of leaving without the actors: EX_SOFTWARE of sysexits.h, and
+/// what shells give after SIGINT.
+constexpr int exit_stuck = 70;
+constexpr int exit_interrupted = 130;
 
 double process_cpu_seconds() {
   timespec now{};
@@ -114,29 +120,37 @@ prepare(const local_run_config& config,
 /// Waits for the end of the run while handing signals on and looking at memory.
 run_outcome wait_for_end(signal_watch& signals, memory_probe& memory,
                          std::future<run_outcome>& ended,
-                         const conductor_actor& conductor) {
+                         const conductor_actor& conductor,
+                         spdlog::logger& log) {
   int handed_on = 0;
   while (ended.wait_for(std::chrono::seconds{0}) != std::future_status::ready) {
     signals.wait(probe_interval);
     memory.sample();
-    for (; handed_on < signals.count(); ++handed_on)
+    for (; handed_on < signals.count(); ++handed_on) {
+      log.info("stopping: {}", handed_on > 0 ? "at once" : "after this step");
       post_urgent(conductor, cancel_run{handed_on > 0});
+    }
   }
   return ended.get();
 }
 
-/// Says so when actors do not end, instead of hanging without a word.
+/// Says so when actors do not end, and leaves, instead of hanging silently.
 class shutdown_watchdog {
 public:
-  explicit shutdown_watchdog(std::shared_ptr<spdlog::logger> log)
-    : thread_([this, log = std::move(log)] {
-        if (done_.get_future().wait_for(shutdown_patience)
-            == std::future_status::timeout) {
+  /// @param forced Whether the user has asked to stop at once.
+  shutdown_watchdog(std::shared_ptr<spdlog::logger> log, bool forced)
+    : thread_([this, forced, log = std::move(log)] {
+        const auto patience = forced ? forced_patience : shutdown_patience;
+        if (done_.get_future().wait_for(patience)
+            != std::future_status::timeout)
+          return;
+        if (forced)
+          log->warn("stopped by the user in the middle of a step");
+        else
           log->critical("actors did not end within {} s; leaving without them",
-                        shutdown_patience.count());
-          log->flush();
-          std::_Exit(70);
-        }
+                        patience.count());
+        log->flush();
+        std::_Exit(forced ? exit_interrupted : exit_stuck);
       }) {}
   ~shutdown_watchdog() {
     done_.set_value();
@@ -147,6 +161,14 @@ private:
   std::promise<void> done_;
   std::thread thread_;
 };
+
+void log_end(spdlog::logger& log, const local_run_result& run) {
+  const auto& outcome = run.outcome;
+  log.info("run ended after {:.1f} s and {} training steps: {}; digest {}",
+           run.seconds, outcome.train_steps,
+           outcome.failure ? outcome.failure->message : "all is done",
+           outcome.digest.empty() ? "none" : outcome.digest);
+}
 
 } // namespace
 
@@ -175,10 +197,13 @@ result<local_run_result> run_locally(local_run_config config) {
     const auto cpu_before = process_cpu_seconds();
     auto conductor = spawn_conductor(system, std::move(prepared), stages);
     post(conductor, start_run{});
-    out.outcome = wait_for_end(signals, memory, ended, conductor);
+    config.log->info("run began on {}, {} part(s)", config.data.string(),
+                     graph->part_count());
+    out.outcome = wait_for_end(signals, memory, ended, conductor, *config.log);
     out.seconds = std::chrono::duration<double>(clock::now() - began).count();
     out.cpu_seconds = process_cpu_seconds() - cpu_before;
-    watchdog.emplace(config.log);
+    log_end(*config.log, out);
+    watchdog.emplace(config.log, signals.count() > 1);
     stop_actor(conductor);
     conductor = nullptr;
   }
