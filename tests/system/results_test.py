@@ -1,0 +1,179 @@
+"""What a finished run leaves, and what can be done with it."""
+
+import json
+import pathlib
+import unittest
+
+import runs
+from runs import imported_rmat, merged, partitioned
+from support import Dataset, graphmill, np, program
+
+DEFINITION = {
+    "seed": 3,
+    "sampler": {"fanouts": [8, 8]},
+    "model": {"kind": "sage", "hidden": 16, "dropout": 0.1},
+    "train": {"batch_size": 64, "epochs": 6},
+    "evaluate": {"neighbours": "all", "batch_size": 50},
+    "faults": {"crash_every": 20},
+}
+
+
+class FinishedRun(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.data = cls.top / "rmat"
+        imported_rmat(cls.data, scale=10, edges=8000, features=10, classes=3,
+                      train=0.4, validation=0.2, test=0.3)
+        cls.parts = partitioned(cls.data, 3, "metis")
+        cls.summary = cls("train").train(DEFINITION, cls.parts)
+        cls.run_folder = pathlib.Path(cls.summary["run"])
+
+    def runTest(self):
+        """Lets a test be made while the class is set up."""
+
+    def test_run_folder(self):
+        self.assertEqual(
+            sorted(p.name for p in self.run_folder.iterdir()),
+            ["definition.yaml", "log.txt", "metrics.jsonl", "run.json",
+             "summary.json", "weights.safetensors"])
+        summary = json.loads((self.run_folder / "summary.json").read_text())
+        self.assertEqual(summary, self.summary)
+        self.assertFalse(summary["cancelled"])
+        self.assertIn("crash_every",
+                      (self.run_folder / "definition.yaml").read_text())
+        self.assertIn(self.summary["digest"],
+                      (self.run_folder / "log.txt").read_text())
+
+    def test_metrics(self):
+        lines = [json.loads(line) for line in
+                 (self.run_folder / "metrics.jsonl").read_text().splitlines()]
+        self.assertEqual([line["phase"] for line in lines],
+                         ["train", "validation"] * 6 + ["test"])
+        dataset = Dataset(self.data)
+        for line in lines:
+            split = {"validation": "val"}.get(line["phase"], line["phase"])
+            seeds = len(dataset.node_array("node", split))
+            self.assertEqual(line["seeds"], seeds)
+            batch = 64 if split == "train" else 50
+            self.assertEqual(line["steps"], -(-seeds // batch))
+            self.assertTrue(np.isfinite(line["loss"]))
+        best = max(line["accuracy"] for line in lines
+                   if line["phase"] == "validation")
+        self.assertEqual(self.summary["validation_accuracy"], best)
+        self.assertEqual(self.summary["test_accuracy"], lines[-1]["accuracy"])
+        losses = [line["loss"] for line in lines if line["phase"] == "train"]
+        self.assertLess(losses[-1], losses[0])
+
+    def test_definition_repeats_the_run(self):
+        """The definition that a run keeps says all there is to know."""
+        done = graphmill("train", self.run_folder / "definition.yaml",
+                         "--data", self.data, "--runs", self.runs, "--json",
+                         "-q", "--set", "train.seed_order=local")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        again = json.loads(done.stdout)
+        print(f"  {self.summary['digest']} and again {again['digest']}")
+        self.assertEqual(again["digest"], self.summary["digest"])
+        self.assertNotEqual(again["run"], self.summary["run"])
+
+    def test_stages_have_worked(self):
+        stages = {s["stage"]: s for s in self.summary["stages"]}
+        steps = sum(json.loads(line)["steps"] for line in
+                    (self.run_folder / "metrics.jsonl").read_text()
+                    .splitlines())
+        for name in ("fetcher", "batcher", "trainer"):
+            self.assertGreaterEqual(stages[name]["items"], steps, name)
+        self.assertEqual(stages["trainer"]["items"], steps)
+        self.assertGreater(stages["sampler"]["restarts"], 0)
+        self.assertIn(self.summary["bottleneck"], stages)
+
+    def test_evaluate(self):
+        for data in (self.data, self.parts):
+            done = self.ask("evaluate", self.run_folder, "--data", data)
+            print(f"  {data.name}: {done['accuracy']} as in the run")
+            self.assertEqual(done["accuracy"], self.summary["test_accuracy"])
+        validation = self.ask("evaluate", self.run_folder, "--split",
+                              "validation")
+        self.assertEqual(validation["accuracy"],
+                         self.summary["validation_accuracy"])
+
+    def test_predict(self):
+        predictions = {}
+        for data in (self.data, self.parts):
+            out = self.top / f"{data.name}.npy"
+            self.ask("predict", self.run_folder, "--data", data, "--out", out,
+                     "--embeddings")
+            predictions[data] = np.load(out)
+            dataset = Dataset(self.data)
+            test = dataset.node_array("node", "test")
+            labels = dataset.node_array("node", "labels")
+            accuracy = (predictions[data] == labels)[test].mean()
+            print(f"  {data.name}: {accuracy} by numpy, "
+                  f"{self.summary['test_accuracy']} in the run")
+            self.assertAlmostEqual(accuracy, self.summary["test_accuracy"],
+                                   places=12)
+            self.check_by_numpy(dataset, predictions[data], np.load(
+                out.with_suffix(".embeddings.npy")))
+        np.testing.assert_array_equal(predictions[self.data],
+                                      predictions[self.parts])
+
+    def check_by_numpy(self, dataset, predictions, embeddings):
+        """GraphSAGE once more, from the weights and the dataset alone."""
+        weights = self.weights(self.summary)
+        sources, targets = dataset.edges("node__links__node")
+        hidden = dataset.node_array("node", "features").astype(np.float64)
+        degrees = np.maximum(1, np.bincount(targets, minlength=len(hidden)))
+        for layer in ("layer1", "layer2"):
+            mean = np.zeros_like(hidden)
+            np.add.at(mean, targets, hidden[sources])
+            inputs = hidden
+            hidden = (hidden @ weights[f"{layer}.self.weight"]
+                      + mean / degrees[:, None]
+                      @ weights[f"{layer}.neighbours.weight"]
+                      + weights[f"{layer}.bias"])
+            if layer == "layer1":
+                hidden = np.maximum(hidden, 0)
+        np.testing.assert_allclose(embeddings, inputs, rtol=1e-4, atol=1e-5)
+        # Classes whose scores are as good as equal may come in either order.
+        best = hidden.max(axis=1)
+        chosen = np.take_along_axis(hidden, predictions[:, None], 1)[:, 0]
+        np.testing.assert_allclose(chosen, best, rtol=1e-4, atol=1e-4)
+
+    def test_refusals(self):
+        other = self.top / "other"
+        imported_rmat(other, scale=10, edges=8000, features=10, classes=3,
+                      seed=9)
+        for arguments, part in (
+                (["evaluate", self.run_folder, "--data", other], "digest"),
+                (["evaluate", self.top / "nothing"], "run.json"),
+                (["predict", self.run_folder, "--out",
+                  self.top / "no" / "way.npy"], "way.npy")):
+            done = graphmill(*arguments)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(part, done.stderr)
+
+    def test_damaged_weights(self):
+        copy = self.top / "damaged"
+        copy.mkdir()
+        for file in self.run_folder.iterdir():
+            (copy / file.name).write_bytes(file.read_bytes())
+        weights = copy / "weights.safetensors"
+        whole = weights.read_bytes()
+        for damaged in (whole[:-4], whole[:100], b"", b"\xff" * len(whole)):
+            weights.write_bytes(damaged)
+            done = graphmill("evaluate", copy)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("weights.safetensors", done.stderr)
+
+    def test_no_validation_and_no_test(self):
+        data = self.top / "bare"
+        imported_rmat(data, scale=8, edges=900, features=4, classes=2,
+                      train=0.5, validation=0, test=0)
+        summary = self.train(merged(DEFINITION, {"faults": {}}), data)
+        self.assertIsNone(summary["test_accuracy"])
+        self.assertIsNone(summary["validation_accuracy"])
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main()

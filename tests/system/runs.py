@@ -1,0 +1,170 @@
+"""Training runs of the built program, and what they leave behind."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import support
+from support import graphmill
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "pipelines/compute"))
+from read_safetensors import read_safetensors  # noqa: E402
+
+# Bounds every wait for a process: no test may hang.
+PATIENCE_SECONDS = 60
+
+
+def merged(*definitions):
+    """Definitions on top of each other, section by section."""
+    out = {}
+    for definition in definitions:
+        for key, value in definition.items():
+            if isinstance(value, dict):
+                value = {**out.get(key, {}), **value}
+            out[key] = value
+    return out
+
+
+def described(change):
+    """A change of a definition as the options that make it."""
+    return " ".join(f"{section}.{key}={value}"
+                    for section, fields in change.items()
+                    for key, value in fields.items()) or "as it is"
+
+
+def name_of(data):
+    """Name of a dataset, whole or in parts."""
+    if (data / "partitions.json").exists():
+        return json.loads((data / "partitions.json").read_text())[
+            "dataset"]["name"]
+    return json.loads((data / "dataset.json").read_text())["name"]
+
+
+class Workplace(unittest.TestCase):
+    """A temporary folder per class for datasets and runs."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.top = pathlib.Path(tempfile.mkdtemp(prefix="graphmill-"))
+        cls.addClassCleanup(shutil.rmtree, cls.top, ignore_errors=True)
+        cls.runs = cls.top / "runs"
+
+    def write(self, definition, data):
+        """Writes a definition for a dataset; YAML allows it to be JSON."""
+        path = self.top / f"{self.id().split('.')[-1]}.yaml"
+        path.write_text(json.dumps({"dataset": name_of(data), **definition}))
+        return path
+
+    def arguments(self, definition, data):
+        return [support.program(), "train", str(self.write(definition, data)),
+                "--data", str(data), "--runs", str(self.runs),
+                "--json", "--quiet"]
+
+    def train(self, definition, data):
+        """Trains to the end and returns the summary."""
+        done = subprocess.run(self.arguments(definition, data), text=True,
+                              capture_output=True, timeout=PATIENCE_SECONDS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def weights(self, summary):
+        return read_safetensors(
+            pathlib.Path(summary["run"]) / "weights.safetensors")
+
+    def ask(self, *arguments):
+        """Runs a command that ends its output with one line of JSON."""
+        done = graphmill(*arguments, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout.splitlines()[-1])
+
+
+def imported_rmat(out, **options):
+    """A generated dataset of known size; options as in `import rmat`."""
+    flags = [f"--{name}={value}" if len(name) > 1 else f"-{name}{value}"
+             for name, value in options.items()]
+    return support.imported("rmat", "--out", out, *flags)
+
+
+def partitioned(dataset, parts, method):
+    """Cuts a dataset; returns the folder of the parts."""
+    out = dataset.with_name(f"{dataset.name}-{method}-{parts}")
+    done = graphmill("partition", dataset, "--parts", parts, "--method",
+                     method, "--out", out, "--json")
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+class Running:
+    """A training run under way, in a process group of its own."""
+
+    def __init__(self, arguments):
+        self.runs = pathlib.Path(arguments[arguments.index("--runs") + 1])
+        self.process = subprocess.Popen(
+            arguments, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, start_new_session=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.communicate()
+
+    def folder(self):
+        """The run folder, once there is one."""
+        return next(iter(self.runs.glob("*")), None)
+
+    def phases(self):
+        """The whole lines of metrics.jsonl so far."""
+        folder = self.folder()
+        if folder is None or not (folder / "metrics.jsonl").exists():
+            return []
+        text = (folder / "metrics.jsonl").read_text()
+        return [json.loads(line) for line in text.split("\n")[:-1]]
+
+    def wait_until(self, condition, what):
+        """Waits for a condition while the run goes on."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not condition():
+            assert self.process.poll() is None, self.process.communicate()
+            assert time.monotonic() < deadline, f"no {what} in time"
+            time.sleep(0.005)
+
+    def await_phases(self, count):
+        self.wait_until(lambda: len(self.phases()) >= count, "end of a phase")
+
+    def await_log(self, text):
+        def there():
+            log = self.folder() and self.folder() / "log.txt"
+            return log and log.exists() and text in log.read_text()
+        self.wait_until(there, f"`{text}` in the log")
+
+    def signal(self, number):
+        os.kill(self.process.pid, number)
+
+    def end(self):
+        """Waits for the end; returns exit code, output and errors."""
+        out, err = self.process.communicate(timeout=PATIENCE_SECONDS)
+        return self.process.returncode, out, err
+
+    def left_behind(self):
+        """Processes of the run that live on."""
+        found = []
+        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = stat.read_text().rsplit(")", 1)[1].split()
+                state, group = fields[0], fields[2]
+            except (OSError, IndexError):
+                continue  # It has ended while we looked.
+            if int(group) == self.process.pid and state != "Z":
+                found.append(stat.parent.name)
+        return found
