@@ -25,18 +25,6 @@ purpose purpose_of(phase which) {
   return purpose::test;
 }
 
-std::string_view name_of(phase which) {
-  switch (which) {
-  case phase::train:
-    return "train";
-  case phase::validation:
-    return "validation";
-  case phase::test:
-    return "test";
-  }
-  return "unknown";
-}
-
 /// Whether the next attempt may go better: a stage was lost on the way. Other
 /// errors lie in the data or in the batch, and come again.
 bool may_pass(ec code) {
@@ -245,7 +233,7 @@ private:
 
   static std::string describe(const in_flight& batch) {
     return fmt::format("batch of phase {}, epoch {}, step {}, rank {}",
-                       name_of(batch.key.phase), batch.key.epoch + 1,
+                       to_string(batch.key.phase), batch.key.epoch + 1,
                        batch.key.step + 1, batch.key.rank);
   }
 

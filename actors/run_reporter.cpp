@@ -4,22 +4,6 @@
 
 namespace graphmill {
 
-namespace {
-
-const char* label(phase which) {
-  switch (which) {
-  case phase::train:
-    return "train";
-  case phase::validation:
-    return "validation";
-  case phase::test:
-    return "test";
-  }
-  return "unknown";
-}
-
-} // namespace
-
 run_observer run_reporter::observer() {
   run_observer out;
   out.on_step = [this](const phase_work& work, std::int64_t done) {
@@ -38,7 +22,7 @@ void run_reporter::on_step(const phase_work& work, std::int64_t done) {
     return;
   const auto text = work.phase == phase::train
                       ? fmt::format("train epoch {}", work.epoch + 1)
-                      : std::string{label(work.phase)};
+                      : std::string{to_string(work.phase)};
   progress now;
   now.phase = text;
   now.done = static_cast<std::uint64_t>(done);
@@ -54,7 +38,7 @@ result<void> run_reporter::on_phase(const phase_result& done) {
     print_row(done);
   if (folder_ != nullptr) {
     const nlohmann::json line{
-      {"phase", label(done.phase)},
+      {"phase", to_string(done.phase)},
       {"epoch", done.epoch + 1},
       {"steps", done.steps},
       {"seeds", done.metrics.seeds},

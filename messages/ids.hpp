@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace graphmill {
 
@@ -29,6 +30,18 @@ using rank_id = std::int32_t;
 
 /// Which split a batch draws its seeds from; also separates random streams.
 enum class phase : std::uint8_t { train, validation, test };
+
+constexpr std::string_view to_string(phase which) {
+  switch (which) {
+    case phase::train:
+      return "train";
+    case phase::validation:
+      return "validation";
+    case phase::test:
+      return "test";
+  }
+  return "unknown";
+}
 
 /// Names a batch. Batches are finished in the order of `step`, then `rank`.
 struct batch_key {
