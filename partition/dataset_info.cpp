@@ -170,7 +170,7 @@ json to_json(const node_type_info& type) {
   json splits;
   for (auto which : all_splits)
     splits[std::string{file_stem(which)}] =
-        type.split_counts[static_cast<std::size_t>(which)];
+      type.split_counts[static_cast<std::size_t>(which)];
   return {{"name", type.name},
           {"count", type.count},
           {"feature_width", type.feature_width},
@@ -203,10 +203,14 @@ result<dataset_info> parse_dataset_info(std::string_view text,
 result<dataset_info> read_dataset_info(const fs::path& folder) {
   const auto path = folder / "dataset.json";
   auto text = read_text(path, largest_file);
-  if (!text && text.error().code == ec::not_found)
+  if (!text && text.error().code == ec::not_found) {
+    std::error_code failed;
+    if (!fs::exists(folder, failed))
+      return fail(ec::not_found, "there is no folder {}", folder.string());
     return fail(ec::not_found,
                 "{} is not a dataset: there is no dataset.json in it",
                 folder.string());
+  }
   if (!text)
     return std::move(text).error();
   return parse_dataset_info(text.value(), path.string());

@@ -1,0 +1,65 @@
+#include "tests/support/catch.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+using namespace graphmill;
+
+namespace {
+
+/// Runs `graphmill inspect` on a folder; standard output goes to `out`.
+int inspect(const std::filesystem::path& folder, const std::string& flags,
+            std::string& out) {
+  const test::temp_folder results;
+  const auto command = std::string{"'"} + GRAPHMILL_PROGRAM + "' inspect '"
+                       + folder.string() + "' " + flags + " > '"
+                       + (results / "out").string() + "' 2>&1";
+  const auto status = std::system(command.c_str());
+  std::ifstream in{results / "out"};
+  out.assign(std::istreambuf_iterator<char>{in}, {});
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("inspect tells whole datasets from broken ones",
+                "[commands][inspect]") {
+  const test::temp_folder folder;
+  const auto data = folder / "rmat";
+  const auto import = std::string{"'"} + GRAPHMILL_PROGRAM
+                      + "' import rmat --scale 6 --quiet --out '"
+                      + data.string() + "' > /dev/null";
+  CATCH_REQUIRE(std::system(import.c_str()) == 0);
+  std::string out;
+  CATCH_CHECK(inspect(data, "--quiet", out) == 0);
+  CATCH_CHECK(has(out, "nothing broken"));
+  CATCH_CHECK(inspect(data, "--json", out) == 0);
+  const auto whole = nlohmann::json::parse(out);
+  CATCH_CHECK(whole["node_types"][0]["count"] == 64);
+  CATCH_CHECK(whole["edge_types"][0]["in_degree"]["mean"] == 24.0);
+  CATCH_CHECK(whole["broken"].empty());
+
+  {
+    std::fstream labels{data / "nodes" / "node" / "labels.npy",
+                        std::ios::in | std::ios::out | std::ios::binary};
+    labels.seekp(-8, std::ios::end);
+    labels.put('\x7f');
+  }
+  CATCH_CHECK(inspect(data, "--quiet", out) == 1);
+  CATCH_CHECK(has(out, "labels.npy: the label of node 63 is 127"));
+  CATCH_CHECK(inspect(data, "--json", out) == 1);
+  CATCH_CHECK(nlohmann::json::parse(out)["broken"].size() == 2);
+
+  CATCH_CHECK(inspect(folder / "none", "", out) == 1);
+  CATCH_CHECK(has(out, "there is no folder"));
+}
