@@ -35,17 +35,18 @@ test_in() {
 
 configure build --buildtype=release -Dwerror=true -Dtests=true
 ninja -C build
-test_in build
+test_in build --timeout-multiplier 4
 
 # Sanitizers: the rooms without libtorch and CAF, which are not instrumented.
-configure build-asan --buildtype=debugoptimized -Dtests=true \
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+configure build-asan -Doptimization=1 -Ddebug=true -Dtests=true \
   -Db_sanitize=address,undefined -Db_lundef=false
 ninja -C build-asan sanitized-tests
-test_in build-asan --suite sanitized
-configure build-tsan --buildtype=debugoptimized -Dtests=true \
+test_in build-asan --suite sanitized --timeout-multiplier 4
+configure build-tsan -Doptimization=1 -Ddebug=true -Dtests=true \
   -Db_sanitize=thread -Db_lundef=false
 ninja -C build-tsan threaded-tests
-test_in build-tsan --suite threaded
+test_in build-tsan --suite threaded --timeout-multiplier 4
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
