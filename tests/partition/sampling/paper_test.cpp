@@ -1,8 +1,5 @@
 #include "partition/gather.hpp"
-#include "partition/half.hpp"
 #include "tests/partition/sampling/support.hpp"
-
-#include <cmath>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -116,19 +113,4 @@ CATCH_TEST_CASE("rows of several parts fill one array", "[partition][gather]") {
     value_of(gather_features(*cut_up.shards[p], 0, owned, rows, out.data()));
   }
   CATCH_CHECK(out == graph.nodes[0].features);
-}
-
-CATCH_TEST_CASE("every float16 is widened exactly", "[partition][gather]") {
-  CATCH_CHECK(from_half(0x3c00) == 1);
-  CATCH_CHECK(from_half(0xc000) == -2);
-  CATCH_CHECK(from_half(0x0001) == 0x1p-24f);
-  CATCH_CHECK(from_half(0x7bff) == 65504);
-  CATCH_CHECK(std::isinf(from_half(0x7c00)));
-  CATCH_CHECK(std::isnan(from_half(0x7c01)));
-  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
-    const auto half = static_cast<std::uint16_t>(bits);
-    const auto value = from_half(half);
-    if (!std::isnan(value))
-      CATCH_REQUIRE(to_half(value) == half);
-  }
 }
