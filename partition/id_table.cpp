@@ -25,10 +25,21 @@ inline std::size_t next_slot(std::size_t slot, std::size_t slots) {
   return slot + 1 == slots ? 0 : slot + 1;
 }
 
-/// A free slot and the right one end a search. Which of them it is cannot be
-/// predicted, so that must not become a branch.
+// Whether an id is new cannot be predicted, so that must not become a branch:
+// all of these are arithmetic on the slot's value.
+
+/// -1 if the slot is free, else 0.
+inline local_id is_new(local_id found) {
+  return found >> 31;
+}
+
+inline local_id number_of(local_id found, local_id next) {
+  return (next & is_new(found)) | (found & ~is_new(found));
+}
+
+/// A free slot and the right one end a search.
 inline bool ends_search(local_id found, const node_id* list, node_id id) {
-  const node_id used = ~(found >> 31); // 0 if free, else -1
+  const node_id used = ~is_new(found);
   return ((list[found & used] ^ id) & used) == 0;
 }
 
@@ -75,11 +86,10 @@ void id_table::number_direct(std::span<const Id> globals, local_id* locals,
       __builtin_prefetch(slots + globals[i + slot_ahead], 1);
     const auto id = globals[i];
     const auto found = slots[id];
-    const auto fresh = found == unused;
-    const auto local = fresh ? known : found;
+    const auto local = number_of(found, known);
     slots[id] = local;
-    list[known] = id; // Stays only if the id is new: no branch to mispredict.
-    known += fresh ? 1 : 0;
+    list[known] = id; // Stays only if the id is new.
+    known -= is_new(found);
     locals[i] = local;
   }
   ids.resize(static_cast<std::size_t>(known));
@@ -103,15 +113,15 @@ void id_table::number_hashed(std::span<const Id> globals, local_id* locals,
     const auto id = static_cast<node_id>(globals[i]);
     std::size_t slot = homes[i];
     auto found = slots[slot];
-    while (!ends_search(found, list, id)) [[unlikely]] {
-      slot = next_slot(slot, slot_count);
-      found = slots[slot];
-    }
-    const auto fresh = found >> 31; // -1 if new, else 0
-    const auto local = (known & fresh) | (found & ~fresh);
+    while (!ends_search(found, list, id))
+      [[unlikely]] {
+        slot = next_slot(slot, slot_count);
+        found = slots[slot];
+      }
+    const auto local = number_of(found, known);
     slots[slot] = local;
-    list[known] = id; // Stays only if the id is new.
-    known -= fresh;
+    list[known] = id;
+    known -= is_new(found);
     locals[i] = local;
   }
   ids.resize(static_cast<std::size_t>(known));
