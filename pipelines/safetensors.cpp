@@ -74,8 +74,8 @@ result<void> write_safetensors(const fs::path& path,
     header[i] = static_cast<char>(json.size() >> (8 * i));
   header += json;
   scratch_file aside{
-      path.parent_path()
-      / fmt::format(".{}.{}.tmp", path.filename().string(), ::getpid())};
+    path.parent_path()
+    / fmt::format(".{}.{}.tmp", path.filename().string(), ::getpid())};
   {
     TRY(auto file, open_file(aside.path(), O_WRONLY | O_CREAT | O_TRUNC));
     TRYV(write_content(file.get(), header, content, aside.path()));
@@ -119,7 +119,7 @@ result<tensor_file> parse_safetensors(std::span<const std::byte> bytes,
   const auto length = header_length(bytes.first(prefix_size));
   TRYV(check_length(length, bytes.size(), name));
   const std::string json(
-      reinterpret_cast<const char*>(bytes.data() + prefix_size), length);
+    reinterpret_cast<const char*>(bytes.data() + prefix_size), length);
   auto data = bytes.subspan(prefix_size + length);
   TRY(auto out, parse_tensor_header(json, data.size(), name));
   for (auto& tensor : out.tensors) {

@@ -41,7 +41,7 @@ struct entry {
 class header_reader {
 public:
   header_reader(const std::string& file, std::uint64_t data_size)
-      : file_(file), data_size_(data_size) {}
+    : file_(file), data_size_(data_size) {}
 
   result<tensor_file> read(const std::string& text) {
     TRY(const auto header, parse(text));
@@ -170,7 +170,7 @@ result<std::string> format_tensor_header(const tensor_file& content) {
                   tensor.name, tensor.values.size());
     const auto end = at + count * sizeof(float);
     header[tensor.name] = {
-        {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {at, end}}};
+      {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {at, end}}};
     at = end;
   }
   std::string text;

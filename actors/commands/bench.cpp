@@ -23,6 +23,10 @@ const std::array benchmarks{
   benchmark{"gather", "Gathered feature rows, one thread", bench_gather},
   benchmark{"assembly", "Transposed edges per second, one thread",
             bench_assembly},
+  benchmark{"step",
+            "A training step of GraphSAGE, one thread; the limit are its "
+            "matrix products",
+            bench_step},
   benchmark{"epoch",
             "A whole epoch of training, and what it costs beyond "
             "the work itself",

@@ -1,6 +1,7 @@
 #include "pipelines/replica.hpp"
 
 #include "pipelines/compute/cross_entropy.hpp"
+#include "pipelines/compute/estimate.hpp"
 #include "pipelines/compute/fused_model.hpp"
 #include "pipelines/compute/model_layout.hpp"
 #include "pipelines/compute/optimizer.hpp"
@@ -38,20 +39,23 @@ struct replica::impl {
   std::optional<parameter_store> best;
   std::string device;
   thread_team team;
+  const std::size_t pool_limit;
   std::shared_ptr<buffer_pool> pool;
 
-  impl(model_layout shape, const definition& def)
+  /// @param most Bytes of activations of the largest batch.
+  impl(model_layout shape, const definition& def, std::uint64_t most)
     : layout(std::move(shape)),
       parameters(initial_parameters(layout, def.seed)),
       steps(def.optimizer, layout), device(def.trainer.device),
-      team(def.trainer.threads), pool(buffer_pool::make(std::size_t{1} << 32)) {
-  }
+      team(def.trainer.threads), pool_limit(most),
+      pool(buffer_pool::make(pool_limit)) {}
 
   std::int64_t seeds(const minibatch& batch) const {
     return batch.data.graph.nodes[layout.target].found.front();
   }
 
   result<void> check(const minibatch& batch, bool training) const;
+  void forget_unused_memory();
   result<void> check_transposed(const minibatch& batch, int layer) const;
   void zero(gradient_set& out) const;
   std::unique_ptr<model_step> begin(const minibatch& batch, bool training,
@@ -125,8 +129,17 @@ result<void> replica::impl::check_transposed(const minibatch& batch,
   return ok();
 }
 
+/// Between steps all memory of the pool is free and kept for the next one. What
+/// the last step has not used will hardly be missed by the next.
+void replica::impl::forget_unused_memory() {
+  if (pool->kept_bytes() > pool->peak_bytes() / 2 * 3)
+    pool = buffer_pool::make(pool_limit);
+  pool->reset_peak();
+}
+
 std::unique_ptr<model_step>
 replica::impl::begin(const minibatch& batch, bool training, std::uint64_t key) {
+  forget_unused_memory();
   if (device == "cpu")
     return std::make_unique<fused_model>(
       layout, parameters, batch,
@@ -153,7 +166,8 @@ result<std::unique_ptr<replica>> replica::create(const definition& def,
     TRYV(check_device(def.trainer.device));
     TRY(auto layout, make_layout(def, info));
     std::unique_ptr<replica> out{new replica};
-    out->impl_ = std::make_unique<impl>(std::move(layout), def);
+    out->impl_ = std::make_unique<impl>(std::move(layout), def,
+                                        largest_activations(def, info));
     return out;
   });
 }
