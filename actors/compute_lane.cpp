@@ -12,6 +12,7 @@ compute_lane::~compute_lane() {
     dropped.swap(jobs_);
   }
   wake_.notify_one();
+  dropped.clear(); // What they hold need not wait for the job at hand.
   thread_.join();
 }
 

@@ -11,8 +11,6 @@ namespace graphmill {
 
 namespace {
 
-using clock = std::chrono::steady_clock;
-
 purpose purpose_of(phase which) {
   switch (which) {
   case phase::train:
@@ -59,7 +57,7 @@ private:
     std::int64_t global_seeds = 0;
     std::uint32_t attempt = 1;
     std::string_view where = "sampler";
-    clock::time_point since = clock::now();
+    caf::actor_clock::time_point since;
     bool reported = false;
   };
 
@@ -138,7 +136,7 @@ private:
     if (it == flights_.end())
       return nullptr;
     it->second.where = stage;
-    it->second.since = clock::now();
+    it->second.since = self_->clock().now();
     it->second.reported = false;
     return &it->second;
   }
@@ -258,14 +256,14 @@ private:
     auto it = flights_.find(*oldest);
     if (it == flights_.end() || it->second.reported)
       return;
-    const auto held = std::chrono::duration_cast<std::chrono::seconds>(
-      clock::now() - it->second.since);
+    const auto held = self_->clock().now() - it->second.since;
     if (held < config_.patience)
       return;
     it->second.reported = true;
     config_.log->warn("{} has been in the {} for {} s, and all others wait "
                       "behind it",
-                      describe(it->second), it->second.where, held.count());
+                      describe(it->second), it->second.where,
+                      std::chrono::floor<std::chrono::seconds>(held).count());
   }
 
   void update_gauges() {

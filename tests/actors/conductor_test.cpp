@@ -1,0 +1,194 @@
+#include "actors/conductor.hpp"
+
+#include "pipelines/definition_file.hpp"
+#include "pipelines/validation.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/memory_graph.hpp"
+#include "tests/support/result.hpp"
+
+#include <spdlog/sinks/null_sink.h>
+
+#include <future>
+
+namespace graphmill::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Longer than any run here takes, so that a test fails instead of hanging.
+constexpr auto patience = 60s;
+
+memory_graph ring(std::int64_t nodes) {
+  auto graph = cycle(nodes);
+  auto& type = graph.nodes.front();
+  type.width = 2;
+  for (std::int64_t i = 0; i < nodes; ++i) {
+    type.features.push_back(float(i % 3));
+    type.features.push_back(1.0f);
+    type.labels.push_back(i % 2);
+    type.train.push_back(i);
+  }
+  return graph;
+}
+
+/// A run over a ring of 20 nodes, on a real scheduler and real threads.
+struct fixture {
+  cut_graph data = cut(ring(20), 2, random_assignment(ring(20), 2, 1));
+  definition def;
+  run_observer observer;
+  std::vector<phase_result> phases;
+
+  fixture() {
+    def = parse_definition("dataset: memory\n"
+                           "model: {hidden: 4}\n"
+                           "train: {batch_size: 6, epochs: 3}\n"
+                           "trainer: {replicas: 2}\n",
+                           "test.yaml")
+            .value;
+    observer.on_phase = [this](const phase_result& done) -> result<void> {
+      phases.push_back(done);
+      return ok();
+    };
+  }
+
+  conductor_config config(std::promise<run_outcome>& end) {
+    std::vector<std::shared_ptr<replica>> models;
+    for (std::uint32_t r = 0; r < def.trainer.replicas; ++r)
+      models.push_back(value_of(replica::create(def, data.graph->info())));
+    conductor_config out{def, data.graph, data.shards, models,
+                         course::training(def, false, false, 4)};
+    out.train_plan = std::make_shared<const sampling_plan>(
+      value_of(resolve_fanouts(def, data.graph->info())));
+    out.evaluate_plan = out.train_plan;
+    out.pool = buffer_pool::make(def.budget.bytes);
+    out.log = std::make_shared<spdlog::logger>(
+      "test", std::make_shared<spdlog::sinks::null_sink_mt>());
+    out.gauges = std::make_shared<dispatcher_gauges>();
+    out.observer = observer;
+    out.observer.on_end = [&end](run_outcome outcome) {
+      end.set_value(std::move(outcome));
+    };
+    return out;
+  }
+
+  /// Runs with `lead` sending what it likes, to the end of all actors.
+  run_outcome run(std::function<void(const conductor_actor&)> lead) {
+    std::promise<run_outcome> end;
+    auto ended = end.get_future();
+    caf::actor_system_config settings;
+    set_scheduler(settings, 2);
+    caf::actor_system system{settings};
+    auto conductor = spawn_conductor(
+      system, config(end), stage_table::of(def, data.graph->part_count()));
+    lead(conductor);
+    CATCH_REQUIRE(ended.wait_for(patience) == std::future_status::ready);
+    stop_actor(conductor);
+    return ended.get();
+  }
+};
+
+} // namespace
+
+CATCH_TEST_CASE("a run goes through its epochs to the same weights again",
+                "[actors][conductor]") {
+  std::string digest;
+  for (auto crash_every : {0u, 5u}) {
+    fixture f;
+    f.def.faults.crash_every = crash_every;
+    const auto outcome = f.run(
+      [](const conductor_actor& conductor) { post(conductor, start_run{}); });
+    CATCH_REQUIRE_FALSE(outcome.failure);
+    CATCH_CHECK(outcome.train_steps == 12);
+    CATCH_REQUIRE(f.phases.size() == 3);
+    for (std::int32_t epoch = 0; epoch < 3; ++epoch) {
+      const auto& done = f.phases[static_cast<std::size_t>(epoch)];
+      CATCH_CHECK(done.epoch == epoch);
+      CATCH_CHECK(done.metrics.seeds == 20);
+      CATCH_CHECK(done.steps == 4);
+    }
+    CATCH_REQUIRE(outcome.parameters != nullptr);
+    if (digest.empty())
+      digest = outcome.digest;
+    CATCH_CHECK(outcome.digest == digest);
+  }
+}
+
+CATCH_TEST_CASE("a run that is stopped before it begins keeps its weights",
+                "[actors][conductor]") {
+  fixture f;
+  const auto outcome = f.run([](const conductor_actor& conductor) {
+    post_urgent(conductor, cancel_run{});
+    post(conductor, start_run{});
+  });
+  CATCH_REQUIRE(outcome.failure);
+  CATCH_CHECK(outcome.failure->code == ec::cancelled);
+  CATCH_CHECK(outcome.train_steps == 0);
+  CATCH_CHECK(outcome.parameters != nullptr);
+}
+
+CATCH_TEST_CASE("a run that is stopped ends all ranks after the same step",
+                "[actors][conductor]") {
+  fixture f;
+  f.def.train.epochs = 100000;
+  std::promise<void> stepped;
+  std::atomic<int> steps{0};
+  f.observer.on_step = [&](const phase_work&, std::int64_t) {
+    if (++steps == 10)
+      stepped.set_value();
+  };
+  const auto outcome = f.run([&](const conductor_actor& conductor) {
+    post(conductor, start_run{});
+    stepped.get_future().wait_for(patience);
+    post_urgent(conductor, cancel_run{});
+  });
+  // Ranks whose weights differ would have made another error of it.
+  CATCH_REQUIRE(outcome.failure);
+  CATCH_CHECK(outcome.failure->code == ec::cancelled);
+  CATCH_CHECK(outcome.train_steps >= 5);
+  CATCH_CHECK(outcome.parameters != nullptr);
+  CATCH_CHECK(outcome.digest.size() == 32);
+}
+
+CATCH_TEST_CASE("a run that is stopped at once has no weights",
+                "[actors][conductor]") {
+  fixture f;
+  f.def.train.epochs = 100000;
+  const auto outcome = f.run([](const conductor_actor& conductor) {
+    post(conductor, start_run{});
+    post_urgent(conductor, cancel_run{true});
+  });
+  CATCH_REQUIRE(outcome.failure);
+  CATCH_CHECK(outcome.failure->code == ec::cancelled);
+  CATCH_CHECK(outcome.parameters == nullptr);
+}
+
+CATCH_TEST_CASE("an observer that fails ends the run, with weights",
+                "[actors][conductor]") {
+  fixture f;
+  f.observer.on_phase = [](const phase_result&) -> result<void> {
+    return fail(ec::no_space, "the disk is full");
+  };
+  const auto outcome = f.run(
+    [](const conductor_actor& conductor) { post(conductor, start_run{}); });
+  CATCH_REQUIRE(outcome.failure);
+  CATCH_CHECK(outcome.failure->message == "the disk is full");
+  CATCH_CHECK(outcome.train_steps == 4);
+  CATCH_CHECK(outcome.parameters != nullptr);
+}
+
+CATCH_TEST_CASE("a stage that always dies fails the run by name",
+                "[actors][conductor]") {
+  fixture f;
+  f.def.faults.crash_every = 1;
+  const auto outcome = f.run(
+    [](const conductor_actor& conductor) { post(conductor, start_run{}); });
+  CATCH_REQUIRE(outcome.failure);
+  CATCH_INFO(outcome.failure->message);
+  CATCH_CHECK(outcome.failure->message.find("epoch 1, step 1, rank 0")
+              != std::string::npos);
+  CATCH_CHECK(outcome.failure->message.find("ended on purpose")
+              != std::string::npos);
+}
+
+} // namespace graphmill::test
