@@ -1,19 +1,66 @@
 #include "actors/compute_lane.hpp"
+
 #include "tests/support/catch.hpp"
 
 #include <atomic>
-#include <thread>
+#include <future>
+#include <numeric>
 #include <vector>
 
-using namespace graphmill;
+namespace graphmill::test {
 
-CATCH_TEST_CASE("jobs from several threads run one at a time",
-                "[threads][lane]") {
-  constexpr int posters = 4;
-  constexpr int each = 500;
-  int count = 0; // Not atomic: only the lane's thread touches it.
+CATCH_TEST_CASE("a lane runs jobs in order on a thread of its own", "[lane]") {
+  std::vector<int> ran;
+  std::thread::id where;
+  std::promise<void> done;
+  compute_lane lane;
+  for (int i = 0; i < 100; ++i)
+    lane.post([&ran, i] { ran.push_back(i); });
+  lane.post([&where, &done] {
+    where = std::this_thread::get_id();
+    done.set_value();
+  });
+  done.get_future().wait();
+  std::vector<int> expected(100);
+  std::iota(expected.begin(), expected.end(), 0);
+  CATCH_CHECK(ran == expected);
+  CATCH_CHECK(where != std::this_thread::get_id());
+}
+
+CATCH_TEST_CASE("a lane that ends finishes its job and drops the others",
+                "[lane]") {
+  std::promise<void> begun, may_end;
+  std::atomic<bool> first{false}, second{false};
+  auto kept = std::make_shared<int>(1);
+  std::thread helper;
   {
     compute_lane lane;
+    lane.post([&begun, &first, wait = may_end.get_future().share()] {
+      begun.set_value();
+      wait.wait();
+      first = true;
+    });
+    lane.post([&second, kept] { second = true; });
+    begun.get_future().wait();
+    CATCH_CHECK(kept.use_count() == 2);
+    // The lane's end lets go of the second job before it waits for the first.
+    helper = std::thread{[&may_end, &kept] {
+      while (kept.use_count() > 1)
+        std::this_thread::yield();
+      may_end.set_value();
+    }};
+  }
+  helper.join();
+  CATCH_CHECK(first);
+  CATCH_CHECK_FALSE(second);
+}
+
+CATCH_TEST_CASE("several threads may post to a lane", "[lane]") {
+  constexpr int posters = 4, each = 500;
+  int count = 0; // Not atomic: only the lane touches it.
+  std::promise<int> total;
+  compute_lane lane;
+  {
     std::vector<std::thread> threads;
     for (int t = 0; t < posters; ++t)
       threads.emplace_back([&lane, &count] {
@@ -22,13 +69,16 @@ CATCH_TEST_CASE("jobs from several threads run one at a time",
       });
     for (auto& thread : threads)
       thread.join();
-    // The last job ends the wait; the lane's end joins its thread.
-    std::atomic<bool> done{false};
-    lane.post([&done] {
-      done = true;
-      done.notify_one();
-    });
-    done.wait(false);
   }
-  CATCH_CHECK(count == posters * each);
+  lane.post([&count, &total] { total.set_value(count); });
+  CATCH_CHECK(total.get_future().get() == posters * each);
 }
+
+CATCH_TEST_CASE("a job may post the next one", "[lane]") {
+  std::promise<void> done;
+  compute_lane lane;
+  lane.post([&lane, &done] { lane.post([&done] { done.set_value(); }); });
+  done.get_future().wait();
+}
+
+} // namespace graphmill::test
