@@ -38,6 +38,7 @@ result<local_run_result> run_epoch(const bench_context& context) {
   config.mode = run_mode::epoch;
   config.log = std::make_shared<spdlog::logger>(
     "bench", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  config.log->set_level(spdlog::level::warn);
   auto done = run_locally(std::move(config));
   if (done && done.value().outcome.failure)
     return *done.value().outcome.failure;
