@@ -99,8 +99,11 @@ const_matrix fused_model::forward() {
     next.resize(layers_[l].types.size());
     for (std::size_t t = 0; t < next.size(); ++t)
       next[t].input = layers_[l].types[t].output.view();
-    if (!how_.training)
-      layers_[l] = {};
+    if (how_.training)
+      continue; // Backward reads all that forward leaves.
+    layers_[l].relations.clear();
+    if (l > 0) // The output of layer l is read by the next one.
+      layers_[l - 1] = {};
   }
   return layers_.back().types[layout_.target].output.view();
 }

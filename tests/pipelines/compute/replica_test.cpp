@@ -116,6 +116,34 @@ CATCH_TEST_CASE("weights do not depend on threads, and repeat bit for bit",
   }
 }
 
+CATCH_TEST_CASE("evaluation judges a batch as training does", "[compute]") {
+  // Evaluation frees layers while it runs, training keeps them all.
+  const auto kind = GENERATE(values(all_kinds));
+  const auto hops = GENERATE(1, 2, 3, 4);
+  CATCH_INFO("kind " << int(kind) << ", hops " << hops << ", seed 29");
+  std::mt19937_64 random{29};
+  auto options = options_for(kind);
+  options.nodes[0] = 700; // More than one piece of rows.
+  const auto graph = random_graph(random, options);
+  auto def = small_definition(kind, hops);
+  def.model.dropout = 0;
+  const auto model = value_of(replica::create(def, graph.info));
+  for (const auto seeds : {600, 40, 300}) {
+    auto batch = make_batch(graph, def, first_nodes(seeds));
+    batch.global_seeds = seeds;
+    gradient_set gradients;
+    const auto trained =
+      value_of(model->compute_gradients(batch, 1, gradients));
+    batch_output output;
+    const auto judged = value_of(model->evaluate(batch, &output));
+    CATCH_CHECK(judged.loss_sum == Approx(trained.loss_sum).epsilon(1e-6));
+    CATCH_CHECK(judged.correct == trained.correct);
+    CATCH_CHECK(output.predictions.size() == std::size_t(seeds));
+    const auto plain_look = value_of(model->evaluate(batch, nullptr));
+    CATCH_CHECK(plain_look.loss_sum == judged.loss_sum);
+  }
+}
+
 CATCH_TEST_CASE("a model learns what its graph tells", "[compute]") {
   // A node's class is that of its only in-neighbour, whose feature tells it.
   const auto kind = GENERATE(values(all_kinds));
