@@ -1,7 +1,5 @@
 #include "actors/conductor.hpp"
 
-#include "actors/pipeline.hpp"
-
 #include <algorithm>
 #include <cmath>
 
@@ -11,18 +9,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-split split_of(phase which) {
-  switch (which) {
-  case phase::train:
-    return split::train;
-  case phase::validation:
-    return split::validation;
-  case phase::test:
-    return split::test;
-  }
-  return split::test;
-}
-
 /// Longer than any job that a trainer can have at hand.
 constexpr std::chrono::milliseconds trainer_timeout = std::chrono::minutes{15};
 
@@ -31,21 +17,21 @@ public:
   using interface = conductor_actor;
   static constexpr const char* name = "conductor";
 
-  conductor(interface::pointer self, conductor_config config,
-            stage_table stages)
-    : self_(self), config_(std::move(config)), stages_(std::move(stages)) {
+  conductor(interface::pointer self, conductor_config config)
+    : self_(self), config_(std::move(config)) {
     deaths_.install(self_);
-    actors_ = spawn_pipeline(self_->home_system(), config_, stages_,
-                             handle_of<interface>(self_));
-    watch(actors_.dispatcher, "the dispatcher");
-    for (auto& trainer : actors_.trainers)
-      watch(trainer, "a trainer");
-    watch(actors_.group, "the gradient group");
-    for (auto& pool : actors_.pools)
-      watch(pool, "a stage");
+    members_ =
+      config_.members(self_->home_system(), handle_of<interface>(self_));
+    for (auto& one : members_)
+      deaths_.watch(self_, one, [this](const caf::error& why) {
+        end(from_caf(why, "a member of the run"));
+      });
   }
 
-  ~conductor() { stop_pipeline(actors_); }
+  ~conductor() {
+    for (auto& one : members_)
+      stop_actor(one);
+  }
 
   interface::behavior_type make_behavior() {
     return {
@@ -58,13 +44,6 @@ public:
   }
 
 private:
-  template <class Handle>
-  void watch(const Handle& who, std::string_view label) {
-    deaths_.watch(self_, who, [this, label](const caf::error& why) {
-      end(from_caf(why, label));
-    });
-  }
-
   // -- phases
   // ----------------------------------------------------------------------
 
@@ -92,77 +71,68 @@ private:
     }
   }
 
-  std::span<const node_id> seeds_of(phase which) const {
-    if (config_.seeds)
-      return *config_.seeds;
-    return config_.graph->seeds(split_of(which));
-  }
-
   void begin(const course_step& step) {
-    const auto training = step.phase == phase::train;
     const auto& def = config_.def;
-    epoch_plan_options options;
-    options.batch_size =
-      training ? def.train.batch_size : def.evaluate.batch_size;
-    options.ranks = static_cast<rank_id>(config_.models.size());
-    options.order = def.train.seed_order;
-    options.owner = [graph = config_.graph](node_id seed) {
-      return graph->owner(graph->info().target, seed);
-    };
-    auto work = std::make_shared<phase_work>();
-    work->phase = step.phase;
-    work->epoch = step.epoch;
-    work->plan = std::make_shared<const epoch_plan>(
-      seeds_of(step.phase), std::move(options), def.seed, step.phase,
-      step.epoch);
-    work->sampling = training ? config_.train_plan : config_.evaluate_plan;
-    work->steps = work->plan->steps();
+    const auto batch =
+      std::int64_t{step.phase == phase::train ? def.train.batch_size
+                                              : def.evaluate.batch_size};
+    const auto seeds = config_.seeds[static_cast<std::size_t>(step.phase)];
+    phase_order order;
+    order.phase = step.phase;
+    order.epoch = step.epoch;
+    order.steps = (seeds + batch - 1) / batch;
     if (step.max_steps > 0)
-      work->steps = std::min(work->steps, step.max_steps);
-    work->learning_rate = learning_rate_of(
+      order.steps = std::min(order.steps, step.max_steps);
+    order.learning_rate = learning_rate_of(
       def.optimizer, static_cast<std::uint32_t>(step.epoch), def.train.epochs);
-    work->outputs = config_.outputs;
-    work_ = std::move(work);
-    sums_.assign(static_cast<std::size_t>(work_->steps) * config_.models.size(),
-                 {});
+    now_ = order;
+    sums_.assign(static_cast<std::size_t>(order.steps) * ranks(), {});
+    seen_.assign(sums_.size(), false);
     arrived_ = 0;
     began_ = clock::now();
-    if (sums_.empty())
+    if (sums_.empty()) {
       end_phase();
-    else
-      post(actors_.dispatcher, begin_phase{work_});
+      return;
+    }
+    for (auto& one : members_)
+      post(one, order);
   }
 
+  std::size_t ranks() const { return static_cast<std::size_t>(config_.ranks); }
+
   void on_result(const step_result& result) {
-    if (ended_ || work_ == nullptr)
+    const auto& key = result.key;
+    if (ended_ || !now_ || key.phase != now_->phase || key.epoch != now_->epoch)
       return;
-    const auto ranks = config_.models.size();
-    const auto place = static_cast<std::size_t>(result.key.step) * ranks
-                       + static_cast<std::size_t>(result.key.rank);
+    const auto place = static_cast<std::size_t>(key.step) * ranks()
+                       + static_cast<std::size_t>(key.rank);
+    if (place >= sums_.size() || seen_[place])
+      return; // Told twice.
+    seen_[place] = true;
     sums_[place] = result.metrics;
     ++arrived_;
-    if (result.key.phase == phase::train && result.key.rank == 0)
+    if (key.phase == phase::train && key.rank == 0)
       ++train_steps_;
     if (result.output && config_.observer.on_output)
       config_.observer.on_output(result);
     if (config_.observer.on_step)
-      config_.observer.on_step(*work_,
-                               static_cast<std::int64_t>(arrived_ / ranks));
+      config_.observer.on_step(*now_,
+                               static_cast<std::int64_t>(arrived_ / ranks()));
     if (arrived_ == sums_.size())
       end_phase();
   }
 
   void end_phase() {
     phase_result done;
-    done.phase = work_->phase;
-    done.epoch = work_->epoch;
-    done.steps = work_->steps;
-    done.learning_rate = work_->learning_rate;
+    done.phase = now_->phase;
+    done.epoch = now_->epoch;
+    done.steps = now_->steps;
+    done.learning_rate = now_->learning_rate;
     done.seconds = std::chrono::duration<double>(clock::now() - began_).count();
     // In step order, whichever came first: sums of doubles depend on it.
     for (const auto& part : sums_)
       done.metrics += part;
-    work_ = nullptr;
+    now_.reset();
     if (config_.observer.on_phase)
       if (auto seen = config_.observer.on_phase(done); !seen) {
         snapshot(seen.error());
@@ -188,17 +158,20 @@ private:
   // --------------------------------------------------------
 
   void order_all(trainer_order what) {
-    awaited_ = actors_.trainers.size();
-    states_.assign(awaited_, {});
-    for (auto& trainer : actors_.trainers)
-      ask(self_, trainer, trainer_timeout, trainer_request{what})
+    awaited_ = members_.size();
+    states_.clear();
+    for (auto& one : members_)
+      ask(self_, one, trainer_timeout, trainer_request{what})
         .then(
-          [this](const trainer_state& state) {
-            states_[static_cast<std::size_t>(state.rank)] = state;
+          [this](const member_state& state) {
+            states_.insert(states_.end(), state.trainers.begin(),
+                           state.trainers.end());
             if (--awaited_ == 0)
               ordered();
           },
-          [this](const caf::error& why) { end(from_caf(why, "a trainer")); });
+          [this](const caf::error& why) {
+            end(from_caf(why, "a member of the run"));
+          });
   }
 
   void ordered() {
@@ -228,14 +201,15 @@ private:
     }
     if (std::exchange(cancelled_, true) || finishing_)
       return;
-    if (work_ != nullptr && work_->phase == phase::train)
-      post_urgent(actors_.group, stop_after_step{});
-    else if (work_ != nullptr)
+    if (now_ && now_->phase != phase::train)
       snapshot(cancelled_error()); // An evaluation changes nothing.
+    else if (now_)
+      for (auto& one : members_)
+        post_urgent(one, stop_after_step{});
   }
 
   void on_stopped() {
-    if (++stopped_ == actors_.trainers.size())
+    if (++stopped_ == ranks())
       snapshot(cancelled_error());
   }
 
@@ -249,6 +223,13 @@ private:
   }
 
   void finish() {
+    std::sort(states_.begin(), states_.end(),
+              [](const auto& a, const auto& b) { return a.rank < b.rank; });
+    if (states_.size() != ranks()) {
+      end(fail(ec::internal, "{} of {} trainers gave their weights",
+               states_.size(), ranks()));
+      return;
+    }
     for (const auto& state : states_)
       if (state.digest != states_.front().digest && !outcome_.failure)
         outcome_.failure = fail(
@@ -270,11 +251,11 @@ private:
 
   interface::pointer self_;
   conductor_config config_;
-  stage_table stages_;
-  pipeline actors_;
+  std::vector<member_actor> members_;
   down_watch deaths_;
-  std::shared_ptr<const phase_work> work_; ///< Null between phases.
-  std::vector<batch_metrics> sums_;        ///< By step, then rank.
+  std::optional<phase_order> now_;  ///< The phase that is on.
+  std::vector<batch_metrics> sums_; ///< By step, then rank.
+  std::vector<bool> seen_;          ///< Which of them have arrived.
   std::size_t arrived_ = 0;
   clock::time_point began_;
   std::int64_t train_steps_ = 0;
@@ -287,39 +268,11 @@ private:
   run_outcome outcome_;
 };
 
-std::shared_ptr<stage_counters> counters(const char* stage,
-                                         std::size_t replicas) {
-  return std::make_shared<stage_counters>(stage,
-                                          static_cast<std::uint32_t>(replicas));
-}
-
 } // namespace
 
-stage_table stage_table::of(const definition& def, part_id parts) {
-  const auto each = static_cast<std::size_t>(parts);
-  stage_table out;
-  out.sampling_service =
-    counters("sampling service", each * def.sampler.threads);
-  out.sampler = counters("sampler", def.sampler.replicas);
-  out.feature_service = counters("feature service", each * def.fetch.threads);
-  out.fetcher = counters("fetcher", def.fetch.replicas);
-  out.batcher = counters("batcher", def.trainer.replicas);
-  out.trainer = counters("trainer", def.trainer.replicas);
-  out.gradient_group = counters("gradient group", 1);
-  return out;
-}
-
-std::vector<stage_report> stage_table::reports() const {
-  std::vector<stage_report> out;
-  for (const auto& stage : {sampling_service, sampler, feature_service, fetcher,
-                            batcher, trainer, gradient_group})
-    out.push_back(stage->report());
-  return out;
-}
-
 conductor_actor spawn_conductor(caf::actor_system& system,
-                                conductor_config config, stage_table stages) {
-  return spawn_state<conductor>(system, std::move(config), std::move(stages));
+                                conductor_config config) {
+  return spawn_state<conductor>(system, std::move(config));
 }
 
 } // namespace graphmill

@@ -36,7 +36,7 @@ public:
 
   dispatcher(interface::pointer self, dispatcher_config config)
     : self_(self), config_(std::move(config)), ledger_(config_.limits),
-      ranks_(config_.trainers.size()), windows_(ranks_) {
+      windows_(config_.trainers.size()) {
     post_later(handle_of<interface>(self_), config_.patience / 4, tick{});
   }
 
@@ -67,7 +67,7 @@ private:
   void start(const begin_phase& begin) {
     work_ = begin.work;
     first_ = next_;
-    end_ = first_ + static_cast<order>(work_->steps) * ranks_;
+    end_ = first_ + static_cast<order>(work_->steps) * windows_.size();
     for (auto& window : windows_)
       window.restart(0);
     bounds_.clear();
@@ -98,13 +98,18 @@ private:
     ask_for_credit();
   }
 
+  /// Position in `config_.trainers` of the one that takes a batch.
+  std::size_t trainer_of(order which) const {
+    return static_cast<std::size_t>((which - first_) % windows_.size());
+  }
+
   void prepare(order which) {
     const auto index = which - first_;
     in_flight batch;
     batch.key.phase = work_->phase;
     batch.key.epoch = work_->epoch;
-    batch.key.step = static_cast<std::int64_t>(index / ranks_);
-    batch.key.rank = static_cast<rank_id>(index % ranks_);
+    batch.key.step = static_cast<std::int64_t>(index / windows_.size());
+    batch.key.rank = config_.ranks[trainer_of(which)];
     if (split_step_ != batch.key.step || split_of_ != work_.get()) {
       split_ = work_->plan->split(batch.key.step);
       split_step_ = batch.key.step;
@@ -187,15 +192,16 @@ private:
     auto* batch = enter(which, "trainer");
     if (batch == nullptr)
       return;
-    const auto rank = static_cast<std::size_t>(batch->key.rank);
-    auto& window = windows_[rank];
+    const auto trainer = trainer_of(which);
+    auto& window = windows_[trainer];
     window.put(static_cast<std::uint64_t>(batch->key.step), {which, made});
     while (auto ready = window.take())
-      train(rank, ready->first, std::move(ready->second));
+      train(trainer, ready->first, std::move(ready->second));
   }
 
-  void train(std::size_t rank, order which, std::shared_ptr<minibatch> made) {
-    ask(self_, config_.trainers[rank], config_.stage_timeout,
+  void train(std::size_t trainer, order which,
+             std::shared_ptr<minibatch> made) {
+    ask(self_, config_.trainers[trainer], config_.stage_timeout,
         step_input{which, std::move(made), work_})
       .then(
         [this](const step_finished& done) {
@@ -275,7 +281,6 @@ private:
   interface::pointer self_;
   dispatcher_config config_;
   credit_ledger ledger_;
-  std::size_t ranks_;
   std::shared_ptr<const phase_work> work_;
   order first_ = 0;      ///< Of the phase.
   order end_ = 0;        ///< One past the last of the phase.
@@ -286,7 +291,7 @@ private:
   std::vector<std::vector<node_id>> split_;      ///< Seeds of the step by rank.
   std::int64_t split_step_ = -1;
   const phase_work* split_of_ = nullptr;
-  /// Per rank: assembled batches until their turn comes.
+  /// Per trainer: assembled batches until their turn comes.
   std::vector<reorder_window<std::pair<order, std::shared_ptr<minibatch>>>>
     windows_;
 };

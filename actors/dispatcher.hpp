@@ -23,7 +23,7 @@ struct dispatcher_config {
   std::shared_ptr<const partitioned_graph> graph;
   std::uint64_t run_seed = 0;
   batch_needs needs;
-  credit_limits limits;       ///< Bytes and batches in flight, all ranks.
+  credit_limits limits;       ///< Bytes and batches in flight, all trainers.
   std::uint32_t attempts = 3; ///< Times a batch may be begun.
   std::chrono::milliseconds stage_timeout = std::chrono::minutes{15};
   /// Credit held for longer is reported with the name of its holder.
@@ -31,13 +31,15 @@ struct dispatcher_config {
   sampler_actor sampler;
   fetcher_actor fetcher;
   batcher_actor batcher;
-  std::vector<trainer_actor> trainers; ///< By rank.
+  std::vector<trainer_actor> trainers;
+  std::vector<rank_id> ranks; ///< Of `trainers`, ascending.
   caf::typed_actor<takes<run_failed>> conductor;
   std::shared_ptr<spdlog::logger> log;
   std::shared_ptr<dispatcher_gauges> gauges;
 };
 
-/// Spawns the DISPATCHER. Batches are numbered by step, then rank, and admitted
+/// Spawns the DISPATCHER of the trainers of this process. Their batches are
+/// numbered by step, then rank, and admitted
 /// in that order while the CREDIT LEDGER has room; each then goes through
 /// sampler, fetcher and batcher, and waits for its turn at its trainer. A batch
 /// that a stage loses is begun anew, which exactness makes safe; after

@@ -88,15 +88,20 @@ struct assemble_answer {
 // -- dispatcher, trainers, gradient group, conductor
 // --------------------------------
 
-/// One pass over the seeds of a split.
-struct phase_work {
+/// One pass over the seeds of a split, as the conductor orders it. Which seeds
+/// that are each member works out for itself.
+struct phase_order {
   graphmill::phase phase = graphmill::phase::train;
   std::int32_t epoch = 0;
+  std::int64_t steps = 0;   ///< Of the plan, possibly fewer than it has.
+  double learning_rate = 0; ///< Phase train only.
+};
+
+/// The same with what the stages of a member need for it.
+struct phase_work : phase_order {
   std::shared_ptr<const epoch_plan> plan;
   std::shared_ptr<const sampling_plan> sampling;
-  std::int64_t steps = 0;   ///< Of `plan`, possibly fewer than it has.
-  double learning_rate = 0; ///< Phase train only.
-  bool outputs = false;     ///< Ask for predictions and embeddings.
+  bool outputs = false; ///< Ask for predictions and embeddings.
 };
 struct begin_phase {
   std::shared_ptr<const phase_work> work;
@@ -143,6 +148,10 @@ struct trainer_state {
   std::string digest; ///< With `snapshot`.
   std::shared_ptr<const std::vector<named_tensor>> parameters;
 };
+/// The answers of all trainers of a member.
+struct member_state {
+  std::vector<trainer_state> trainers;
+};
 /// A trainer has stopped as `reduced_gradients::last` told it.
 struct trainer_stopped {
   rank_id rank = 0;
@@ -173,6 +182,7 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::fetch_job)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::fetch_answer)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::assemble_job)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::assemble_answer)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::phase_order)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::begin_phase)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::step_input)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::step_finished)
@@ -182,6 +192,7 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::reduced_gradients)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::stop_after_step)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_request)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_state)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::member_state)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_stopped)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_failed)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::start_run)
@@ -232,7 +243,16 @@ using gradient_group_actor = caf::typed_actor<
   // Marks the next sum as the last one.
   takes<stop_after_step>>;
 
-/// What the CONDUCTOR is told by the actors it has spawned.
+/// A MEMBER of a run: the stages and trainers of one process.
+using member_actor = caf::typed_actor<
+  // Begins a pass over a split; the one before it has ended.
+  takes<phase_order>,
+  // Ends the run after the step that is being reduced.
+  takes<stop_after_step>,
+  // Asks all its trainers.
+  answers<trainer_request, member_state>>;
+
+/// What the CONDUCTOR is told by the MEMBERS of its run.
 using run_reports_actor = caf::typed_actor<
   // A TRAINER has done a step.
   takes<step_result>,

@@ -2,12 +2,10 @@
 
 #include "actors/memory_probe.hpp"
 #include "actors/signals.hpp"
-#include "pipelines/validation.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <future>
-#include <numeric>
 #include <thread>
 
 namespace graphmill {
@@ -40,81 +38,6 @@ std::size_t scheduler_threads(const definition& def) {
   const auto spare = cores > lanes ? cores - lanes : 0u;
   // At least two, so that a long job of one stage does not hold up messages.
   return std::max({2u, spare, def.sampler.threads, def.fetch.threads});
-}
-
-result<std::vector<std::shared_ptr<const shard>>>
-open_shards(const partitioned_graph& graph) {
-  std::vector<std::shared_ptr<const shard>> out;
-  for (part_id part = 0; part < graph.part_count(); ++part) {
-    TRY(auto opened, graph.open_shard(part));
-    out.push_back(std::move(opened));
-  }
-  return out;
-}
-
-result<std::vector<std::shared_ptr<replica>>>
-make_replicas(const local_run_config& config, const dataset_info& info) {
-  std::vector<std::shared_ptr<replica>> out;
-  for (std::uint32_t r = 0; r < config.def.trainer.replicas; ++r) {
-    TRY(auto made, replica::create(config.def, info));
-    if (config.mode == run_mode::evaluate || config.mode == run_mode::predict)
-      TRYV(made->load(config.weights));
-    out.push_back(std::move(made));
-  }
-  return out;
-}
-
-course course_of(const local_run_config& config,
-                 const partitioned_graph& graph) {
-  if (config.mode != run_mode::train)
-    return course::only(config.mode == run_mode::epoch ? phase::train
-                                                       : phase::test);
-  const auto seeds =
-    static_cast<std::int64_t>(graph.seeds(split::train).size());
-  const auto batch = std::int64_t{config.def.train.batch_size};
-  return course::training(config.def, !graph.seeds(split::validation).empty(),
-                          !graph.seeds(split::test).empty(),
-                          (seeds + batch - 1) / batch);
-}
-
-/// What evaluation runs over instead of the test split; null: that split.
-std::shared_ptr<const std::vector<node_id>>
-seeds_of(const local_run_config& config, const partitioned_graph& graph) {
-  auto out = std::make_shared<std::vector<node_id>>();
-  if (config.mode == run_mode::evaluate) {
-    const auto seeds = graph.seeds(config.evaluated);
-    out->assign(seeds.begin(), seeds.end());
-  } else if (config.mode == run_mode::predict) {
-    const auto& info = graph.info();
-    out->resize(static_cast<std::size_t>(info.node_types[info.target].count));
-    std::iota(out->begin(), out->end(), node_id{0});
-  } else {
-    return nullptr;
-  }
-  return out;
-}
-
-result<conductor_config>
-prepare(const local_run_config& config,
-        std::shared_ptr<const partitioned_graph> graph) {
-  const auto& info = graph->info();
-  TRY(auto train_plan, resolve_fanouts(config.def, info));
-  TRY(auto evaluate_plan, resolve_evaluation_fanouts(config.def, info));
-  TRY(auto shards, open_shards(*graph));
-  set_compute_threads(config.def.trainer.threads);
-  TRY(auto models, make_replicas(config, info));
-  conductor_config out{config.def, graph, std::move(shards), std::move(models),
-                       course_of(config, *graph)};
-  out.train_plan = std::make_shared<const sampling_plan>(std::move(train_plan));
-  out.evaluate_plan =
-    std::make_shared<const sampling_plan>(std::move(evaluate_plan));
-  out.seeds = seeds_of(config, *graph);
-  out.outputs = config.mode == run_mode::predict;
-  out.pool = buffer_pool::make(config.def.budget.bytes);
-  out.log = config.log;
-  out.gauges = std::make_shared<dispatcher_gauges>();
-  out.observer = config.observer;
-  return out;
 }
 
 /// Waits for the end of the run while handing signals on and looking at memory.
@@ -175,14 +98,24 @@ void log_end(spdlog::logger& log, const local_run_result& run) {
 result<local_run_result> run_locally(local_run_config config) {
   TRY(auto opened, partitioned_graph::open(config.data));
   auto graph = std::make_shared<const partitioned_graph>(std::move(opened));
-  TRYV(check_against(config.def, graph->info()));
-  TRY(auto prepared, prepare(config, graph));
-  const auto gauges = prepared.gauges;
-  const auto stages = stage_table::of(config.def, graph->part_count());
+  const auto share = member_share::all(config.def, *graph);
+  TRY(auto member, prepare_member(config, graph, share));
+  const auto gauges = std::make_shared<dispatcher_gauges>();
+  member.log = config.log;
+  member.gauges = gauges;
+  const auto stages =
+    stage_table::of(config.def, share.parts.size(), share.ranks.size());
   std::promise<run_outcome> end;
   auto ended = end.get_future();
   signal_watch signals;
-  prepared.observer.on_end = [&end, &signals](run_outcome outcome) {
+  auto lead = conductor_of(config, *graph, share.world);
+  lead.members = [&member, &stages](caf::actor_system& system,
+                                    run_reports_actor reports) {
+    return std::vector{
+      spawn_member(system, std::move(member), stages, std::move(reports))};
+  };
+  lead.observer = config.observer;
+  lead.observer.on_end = [&end, &signals](run_outcome outcome) {
     end.set_value(std::move(outcome));
     signals.wake();
   };
@@ -195,7 +128,7 @@ result<local_run_result> run_locally(local_run_config config) {
     caf::actor_system system{settings};
     const auto began = clock::now();
     const auto cpu_before = process_cpu_seconds();
-    auto conductor = spawn_conductor(system, std::move(prepared), stages);
+    auto conductor = spawn_conductor(system, std::move(lead));
     post(conductor, start_run{});
     config.log->info("run began on {}, {} part(s)", config.data.string(),
                      graph->part_count());

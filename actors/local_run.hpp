@@ -1,7 +1,6 @@
 #pragma once
 
-#include "actors/conductor.hpp"
-#include "messages/definition.hpp"
+#include "actors/member_setup.hpp"
 #include "messages/error.hpp"
 #include "pipelines/stage_counters.hpp"
 
@@ -13,20 +12,8 @@
 
 namespace graphmill {
 
-/// What to do with a definition in this process.
-enum class run_mode : std::uint8_t {
-  train,    ///< The whole course.
-  epoch,    ///< One epoch of training, nothing else.
-  evaluate, ///< One pass over a split with given weights.
-  predict,  ///< One pass over all nodes, with outputs.
-};
-
-struct local_run_config {
-  definition def;
+struct local_run_config : run_setup {
   std::filesystem::path data; ///< A dataset or partitioned dataset.
-  run_mode mode = run_mode::train;
-  split evaluated = split::test;     ///< Of mode evaluate.
-  std::vector<named_tensor> weights; ///< Of modes evaluate and predict.
   std::shared_ptr<spdlog::logger> log;
   run_observer observer; ///< Without `on_end`.
 };

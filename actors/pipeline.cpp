@@ -18,7 +18,7 @@ namespace {
 /// Spawns the pools of a run and remembers them for the end.
 class builder {
 public:
-  builder(caf::actor_system& system, const conductor_config& config,
+  builder(caf::actor_system& system, const member_config& config,
           const stage_table& stages)
     : system_(system), config_(config), stages_(stages) {}
 
@@ -28,15 +28,20 @@ public:
        std::function<worker_actor<Job, Answer>(caf::actor_system&)> make) {
     settings.stage = counters->stage();
     settings.crash_every = config_.def.faults.crash_every;
-    auto handle = spawn_state<worker_pool<Job, Answer>>(
-      system_, std::move(settings), std::move(make), std::move(counters));
-    pools_.push_back(caf::actor_cast<caf::actor>(handle));
-    return handle;
+    return remember<worker_actor<Job, Answer>>(
+      spawn_state<worker_pool<Job, Answer>>(
+        system_, std::move(settings), std::move(make), std::move(counters)));
   }
 
   std::vector<sampling_service_actor> sampling_services() {
     std::vector<sampling_service_actor> out;
-    for (const auto& part : config_.shards) {
+    for (std::size_t p = 0; p < config_.shards.size(); ++p) {
+      const auto& part = config_.shards[p];
+      if (!part) {
+        out.push_back(
+          remember(config_.links.sampling(system_, static_cast<part_id>(p))));
+        continue;
+      }
       sampling_service_config service{part, config_.pool,
                                       stages_.sampling_service};
       out.push_back(pool<neighbour_job, neighbour_answer>(
@@ -50,7 +55,13 @@ public:
 
   std::vector<feature_service_actor> feature_services() {
     std::vector<feature_service_actor> out;
-    for (const auto& part : config_.shards) {
+    for (std::size_t p = 0; p < config_.shards.size(); ++p) {
+      const auto& part = config_.shards[p];
+      if (!part) {
+        out.push_back(
+          remember(config_.links.features(system_, static_cast<part_id>(p))));
+        continue;
+      }
       feature_service_config service{part, stages_.feature_service};
       out.push_back(pool<gather_job, gather_answer>(
         service_pool(config_.def.fetch.threads), service.counters,
@@ -61,10 +72,10 @@ public:
     return out;
   }
 
-  sampler_actor samplers() {
+  sampler_actor samplers(std::vector<sampling_service_actor> services) {
     sampler_config sampler;
     sampler.graph = config_.graph;
-    sampler.services = sampling_services();
+    sampler.services = std::move(services);
     sampler.chunks = std::max(1u, config_.def.sampler.threads);
     sampler.pool = config_.pool;
     sampler.counters = stages_.sampler;
@@ -77,10 +88,11 @@ public:
       });
   }
 
-  fetcher_actor fetchers(const batch_needs& needs) {
+  fetcher_actor fetchers(const batch_needs& needs,
+                         std::vector<feature_service_actor> services) {
     fetcher_config fetcher;
     fetcher.graph = config_.graph;
-    fetcher.services = feature_services();
+    fetcher.services = std::move(services);
     fetcher.needs = needs;
     fetcher.chunks = std::max(1u, config_.def.fetch.threads);
     fetcher.pool = config_.pool;
@@ -110,6 +122,12 @@ public:
   }
 
 private:
+  template <class Handle>
+  Handle remember(Handle who) {
+    pools_.push_back(caf::actor_cast<caf::actor>(who));
+    return who;
+  }
+
   worker_pool_config service_pool(std::uint32_t threads) const {
     worker_pool_config settings;
     settings.workers = threads;
@@ -118,23 +136,38 @@ private:
   }
 
   caf::actor_system& system_;
-  const conductor_config& config_;
+  const member_config& config_;
   const stage_table& stages_;
   std::vector<caf::actor> pools_;
 };
 
-std::vector<trainer_actor> spawn_trainers(caf::actor_system& system,
-                                          const conductor_config& config,
-                                          const stage_table& stages,
-                                          const gradient_group_actor& group,
-                                          const run_reports_actor& conductor) {
+/// The group of every trainer here: one for all of them if the run has no
+/// others.
+std::vector<gradient_group_actor> spawn_groups(caf::actor_system& system,
+                                               const member_config& config,
+                                               const stage_table& stages) {
+  std::vector<gradient_group_actor> out;
+  if (!config.ranks.empty() && !config.links.group)
+    out.push_back(
+      spawn_gradient_group(system, {config.world, stages.gradient_group}));
+  else
+    for (auto rank : config.ranks)
+      out.push_back(config.links.group(system, rank));
+  return out;
+}
+
+std::vector<trainer_actor>
+spawn_trainers(caf::actor_system& system, const member_config& config,
+               const stage_table& stages,
+               const std::vector<gradient_group_actor>& groups,
+               const run_reports_actor& conductor) {
   std::vector<trainer_actor> out;
-  for (std::size_t r = 0; r < config.models.size(); ++r) {
+  for (std::size_t i = 0; i < config.ranks.size(); ++i) {
     trainer_config trainer;
-    trainer.rank = static_cast<rank_id>(r);
+    trainer.rank = config.ranks[i];
     trainer.run_seed = config.def.seed;
-    trainer.model = config.models[r];
-    trainer.group = group;
+    trainer.model = config.models[i];
+    trainer.group = groups.size() == 1 ? groups.front() : groups[i];
     trainer.conductor = conductor;
     trainer.step_delay =
       std::chrono::milliseconds{config.def.faults.trainer_delay_ms};
@@ -146,31 +179,38 @@ std::vector<trainer_actor> spawn_trainers(caf::actor_system& system,
 
 } // namespace
 
-pipeline spawn_pipeline(caf::actor_system& system,
-                        const conductor_config& config,
+pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
                         const stage_table& stages,
                         const run_reports_actor& conductor) {
-  const auto ranks = config.models.size();
   pipeline out;
-  out.group = spawn_gradient_group(
-    system, {static_cast<rank_id>(ranks), stages.gradient_group});
-  out.trainers = spawn_trainers(system, config, stages, out.group, conductor);
   builder build{system, config, stages};
-  dispatcher_config dispatcher;
-  dispatcher.graph = config.graph;
-  dispatcher.run_seed = config.def.seed;
-  dispatcher.needs = needs_of(config.def, config.graph->info());
-  dispatcher.limits = {config.def.budget.bytes,
-                       std::uint64_t{config.def.budget.batches} * ranks};
-  dispatcher.sampler = build.samplers();
-  dispatcher.fetcher = build.fetchers(dispatcher.needs);
-  dispatcher.batcher = build.batchers(dispatcher.needs);
-  dispatcher.trainers = out.trainers;
-  dispatcher.conductor = conductor;
-  dispatcher.log = config.log;
-  dispatcher.gauges = config.gauges;
+  auto sampling = build.sampling_services();
+  auto features = build.feature_services();
+  for (std::size_t p = 0; p < config.shards.size(); ++p)
+    if (config.shards[p] && config.links.publish)
+      config.links.publish(static_cast<part_id>(p), sampling[p], features[p]);
+  if (!config.ranks.empty()) {
+    out.groups = spawn_groups(system, config, stages);
+    out.trainers =
+      spawn_trainers(system, config, stages, out.groups, conductor);
+    dispatcher_config dispatcher;
+    dispatcher.graph = config.graph;
+    dispatcher.run_seed = config.def.seed;
+    dispatcher.needs = needs_of(config.def, config.graph->info());
+    dispatcher.limits = {config.def.budget.bytes,
+                         std::uint64_t{config.def.budget.batches}
+                           * config.ranks.size()};
+    dispatcher.sampler = build.samplers(std::move(sampling));
+    dispatcher.fetcher = build.fetchers(dispatcher.needs, std::move(features));
+    dispatcher.batcher = build.batchers(dispatcher.needs);
+    dispatcher.trainers = out.trainers;
+    dispatcher.ranks = config.ranks;
+    dispatcher.conductor = conductor;
+    dispatcher.log = config.log;
+    dispatcher.gauges = config.gauges;
+    out.dispatcher = spawn_dispatcher(system, std::move(dispatcher));
+  }
   out.pools = build.take_pools();
-  out.dispatcher = spawn_dispatcher(system, std::move(dispatcher));
   return out;
 }
 
@@ -180,7 +220,8 @@ void stop_pipeline(pipeline& what) {
     stop_actor(pool);
   for (auto& trainer : what.trainers)
     stop_actor(trainer);
-  stop_actor(what.group);
+  for (auto& group : what.groups)
+    stop_actor(group);
   what = {};
 }
 

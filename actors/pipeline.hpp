@@ -1,24 +1,21 @@
 #pragma once
 
-#include "actors/conductor.hpp"
+#include "actors/member.hpp"
 
-#include <functional>
-#include <string_view>
 #include <vector>
 
 namespace graphmill {
 
 /// The actors of a pipeline in one process. Value type of handles.
 struct pipeline {
-  dispatcher_actor dispatcher;
-  std::vector<trainer_actor> trainers; ///< By rank.
-  gradient_group_actor group;
-  std::vector<caf::actor> pools; ///< In the order in which they end.
+  dispatcher_actor dispatcher; ///< None without trainers.
+  std::vector<trainer_actor> trainers;
+  std::vector<gradient_group_actor> groups; ///< Each once.
+  std::vector<caf::actor> pools;            ///< In the order in which they end.
 };
 
 /// Spawns services, stage pools, trainers, group and dispatcher of a run.
-pipeline spawn_pipeline(caf::actor_system& system,
-                        const conductor_config& config,
+pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
                         const stage_table& stages,
                         const run_reports_actor& conductor);
 

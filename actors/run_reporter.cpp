@@ -6,7 +6,7 @@ namespace graphmill {
 
 run_observer run_reporter::observer() {
   run_observer out;
-  out.on_step = [this](const phase_work& work, std::int64_t done) {
+  out.on_step = [this](const phase_order& work, std::int64_t done) {
     on_step(work, done);
   };
   out.on_phase = [this](const phase_result& done) { return on_phase(done); };
@@ -17,7 +17,7 @@ std::optional<batch_metrics> run_reporter::last(phase which) const {
   return last_[static_cast<std::size_t>(which)];
 }
 
-void run_reporter::on_step(const phase_work& work, std::int64_t done) {
+void run_reporter::on_step(const phase_order& work, std::int64_t done) {
   if (!bar_)
     return;
   const auto text = work.phase == phase::train

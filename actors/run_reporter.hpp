@@ -30,7 +30,7 @@ public:
   std::int32_t epochs() const { return epochs_; }
 
 private:
-  void on_step(const phase_work& work, std::int64_t done);
+  void on_step(const phase_order& work, std::int64_t done);
   result<void> on_phase(const phase_result& done);
   void print_row(const phase_result& done);
   void flush_row(const std::optional<phase_result>& validation = {});

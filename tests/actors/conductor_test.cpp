@@ -1,4 +1,5 @@
 #include "actors/conductor.hpp"
+#include "actors/member.hpp"
 
 #include "pipelines/definition_file.hpp"
 #include "pipelines/validation.hpp"
@@ -52,12 +53,16 @@ struct fixture {
     };
   }
 
-  conductor_config config(std::promise<run_outcome>& end) {
-    std::vector<std::shared_ptr<replica>> models;
-    for (std::uint32_t r = 0; r < def.trainer.replicas; ++r)
-      models.push_back(value_of(replica::create(def, data.graph->info())));
-    conductor_config out{def, data.graph, data.shards, models,
-                         course::training(def, false, false, 4)};
+  member_config member() {
+    member_config out;
+    out.def = def;
+    out.graph = data.graph;
+    out.shards = data.shards;
+    out.world = static_cast<rank_id>(def.trainer.replicas);
+    for (rank_id r = 0; r < out.world; ++r) {
+      out.ranks.push_back(r);
+      out.models.push_back(value_of(replica::create(def, data.graph->info())));
+    }
     out.train_plan = std::make_shared<const sampling_plan>(
       value_of(resolve_fanouts(def, data.graph->info())));
     out.evaluate_plan = out.train_plan;
@@ -65,7 +70,19 @@ struct fixture {
     out.log = std::make_shared<spdlog::logger>(
       "test", std::make_shared<spdlog::sinks::null_sink_mt>());
     out.gauges = std::make_shared<dispatcher_gauges>();
-    out.observer = observer;
+    return out;
+  }
+
+  conductor_config config(std::promise<run_outcome>& end) {
+    conductor_config out{def,        static_cast<rank_id>(def.trainer.replicas),
+                         {20, 0, 0}, course::training(def, false, false, 4),
+                         {},         observer};
+    out.members = [this](caf::actor_system& system, run_reports_actor reports) {
+      const auto parts = static_cast<std::size_t>(data.graph->part_count());
+      return std::vector{spawn_member(
+        system, member(), stage_table::of(def, parts, def.trainer.replicas),
+        std::move(reports))};
+    };
     out.observer.on_end = [&end](run_outcome outcome) {
       end.set_value(std::move(outcome));
     };
@@ -79,8 +96,7 @@ struct fixture {
     caf::actor_system_config settings;
     set_scheduler(settings, 2);
     caf::actor_system system{settings};
-    auto conductor = spawn_conductor(
-      system, config(end), stage_table::of(def, data.graph->part_count()));
+    auto conductor = spawn_conductor(system, config(end));
     lead(conductor);
     CATCH_REQUIRE(ended.wait_for(patience) == std::future_status::ready);
     stop_actor(conductor);
@@ -133,7 +149,7 @@ CATCH_TEST_CASE("a run that is stopped ends all ranks after the same step",
   f.def.train.epochs = 100000;
   std::promise<void> stepped;
   std::atomic<int> steps{0};
-  f.observer.on_step = [&](const phase_work&, std::int64_t) {
+  f.observer.on_step = [&](const phase_order&, std::int64_t) {
     if (++steps == 10)
       stepped.set_value();
   };

@@ -143,6 +143,8 @@ struct fixture {
     out.fetcher = fetcher.handle;
     out.batcher = batcher.handle;
     out.trainers = trainer_handles;
+    for (rank_id r = 0; r < std::ssize(trainer_handles); ++r)
+      out.ranks.push_back(r);
     out.conductor = sim.own(spawn_state<listener>(sim.system(), failures));
     out.log = std::make_shared<spdlog::logger>(
       "test", std::make_shared<spdlog::sinks::ostream_sink_st>(log));

@@ -1,0 +1,141 @@
+#include "actors/member.hpp"
+
+#include "actors/pipeline.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+/// Longer than any job that a trainer can have at hand.
+constexpr std::chrono::milliseconds trainer_timeout = std::chrono::minutes{15};
+
+class member {
+public:
+  using interface = member_actor;
+  static constexpr const char* name = "member";
+
+  member(interface::pointer self, member_config config, stage_table stages,
+         run_reports_actor conductor)
+    : self_(self), config_(std::move(config)),
+      conductor_(std::move(conductor)) {
+    deaths_.install(self_);
+    actors_ = spawn_pipeline(self_->home_system(), config_, stages, conductor_);
+    if (actors_.dispatcher)
+      watch(actors_.dispatcher, "the dispatcher");
+    for (auto& trainer : actors_.trainers)
+      watch(trainer, "a trainer");
+    for (auto& group : actors_.groups)
+      watch(group, "the gradient group");
+    for (auto& pool : actors_.pools)
+      watch(pool, "a stage");
+  }
+
+  ~member() { stop_pipeline(actors_); }
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const phase_order& order) { begin(order); },
+      [this](const stop_after_step& stop) {
+        for (auto& group : actors_.groups)
+          post_urgent(group, stop);
+      },
+      [this](const trainer_request& request) { return ask_all(request); },
+    };
+  }
+
+private:
+  template <class Handle>
+  void watch(const Handle& who, std::string_view label) {
+    deaths_.watch(self_, who, [this, label](const caf::error& why) {
+      post(conductor_, run_failed{from_caf(why, label)});
+    });
+  }
+
+  std::span<const node_id> seeds_of(phase which) const {
+    if (config_.seeds)
+      return *config_.seeds;
+    return config_.graph->seeds(split_of(which));
+  }
+
+  void begin(const phase_order& order) {
+    if (!actors_.dispatcher)
+      return; // A process that only serves data has nothing to begin.
+    const auto training = order.phase == phase::train;
+    const auto& def = config_.def;
+    epoch_plan_options options;
+    options.batch_size =
+      training ? def.train.batch_size : def.evaluate.batch_size;
+    options.ranks = config_.world;
+    options.order = def.train.seed_order;
+    options.owner = [graph = config_.graph](node_id seed) {
+      return graph->owner(graph->info().target, seed);
+    };
+    auto work = std::make_shared<phase_work>();
+    static_cast<phase_order&>(*work) = order;
+    work->plan = std::make_shared<const epoch_plan>(
+      seeds_of(order.phase), std::move(options), def.seed, order.phase,
+      order.epoch);
+    work->sampling = training ? config_.train_plan : config_.evaluate_plan;
+    work->outputs = config_.outputs;
+    post(actors_.dispatcher, begin_phase{std::move(work)});
+  }
+
+  /// A request to all trainers, and who has answered it.
+  struct round {
+    member_state state;
+    std::size_t missing = 0;
+    caf::typed_response_promise<member_state> promise;
+  };
+
+  caf::result<member_state> ask_all(const trainer_request& request) {
+    auto all = std::make_shared<round>();
+    all->missing = actors_.trainers.size();
+    all->promise = self_->make_response_promise<member_state>();
+    auto promise = all->promise;
+    if (all->missing == 0)
+      promise.deliver(member_state{});
+    for (auto& trainer : actors_.trainers)
+      ask(self_, trainer, trainer_timeout, request)
+        .then(
+          [all](const trainer_state& state) {
+            all->state.trainers.push_back(state);
+            if (--all->missing == 0)
+              all->promise.deliver(std::move(all->state));
+          },
+          [all](const caf::error& why) {
+            if (std::exchange(all->missing, 0) != 0)
+              all->promise.deliver(to_caf(from_caf(why, "a trainer")));
+          });
+    return promise;
+  }
+
+  interface::pointer self_;
+  member_config config_;
+  run_reports_actor conductor_;
+  pipeline actors_;
+  down_watch deaths_;
+};
+
+} // namespace
+
+split split_of(phase which) {
+  switch (which) {
+  case phase::train:
+    return split::train;
+  case phase::validation:
+    return split::validation;
+  case phase::test:
+    return split::test;
+  }
+  return split::test;
+}
+
+member_actor spawn_member(caf::actor_system& system, member_config config,
+                          stage_table stages, run_reports_actor conductor) {
+  return spawn_state<member>(system, std::move(config), std::move(stages),
+                             std::move(conductor));
+}
+
+} // namespace graphmill

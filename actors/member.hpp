@@ -1,0 +1,56 @@
+#pragma once
+
+#include "actors/dispatcher.hpp"
+#include "actors/interfaces.hpp"
+#include "actors/stage_table.hpp"
+#include "messages/definition.hpp"
+
+#include <spdlog/logger.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace graphmill {
+
+/// How a member reaches what another process has. Empty in a run of one
+/// process.
+struct member_links {
+  std::function<sampling_service_actor(caf::actor_system&, part_id)> sampling;
+  std::function<feature_service_actor(caf::actor_system&, part_id)> features;
+  /// The group that a rank adds its gradients in; empty: all are in here.
+  std::function<gradient_group_actor(caf::actor_system&, rank_id)> group;
+  /// Is given the services of the parts here, for others to use.
+  std::function<void(part_id, sampling_service_actor, feature_service_actor)>
+    publish;
+};
+
+/// What one process does of a run.
+struct member_config {
+  definition def;
+  std::shared_ptr<const partitioned_graph> graph;
+  /// By part. Null: another process serves it.
+  std::vector<std::shared_ptr<const shard>> shards;
+  rank_id world = 1;          ///< Trainers of the run in all.
+  std::vector<rank_id> ranks; ///< Of the trainers here, ascending.
+  std::vector<std::shared_ptr<replica>> models; ///< One per rank.
+  std::shared_ptr<const sampling_plan> train_plan;
+  std::shared_ptr<const sampling_plan> evaluate_plan;
+  /// Instead of a split's seeds in evaluation: global ids. Null: the split's.
+  std::shared_ptr<const std::vector<node_id>> seeds;
+  bool outputs = false; ///< Ask for predictions and embeddings.
+  member_links links;
+  std::shared_ptr<buffer_pool> pool;
+  std::shared_ptr<spdlog::logger> log;
+  std::shared_ptr<dispatcher_gauges> gauges;
+};
+
+/// Spawns a MEMBER of a run, and it all other actors of the run in this
+/// process. Tells `conductor` of steps, and of actors that end unasked.
+member_actor spawn_member(caf::actor_system& system, member_config config,
+                          stage_table stages, run_reports_actor conductor);
+
+/// The split that a phase draws its seeds from.
+split split_of(phase which);
+
+} // namespace graphmill

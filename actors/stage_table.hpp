@@ -1,0 +1,24 @@
+#pragma once
+
+#include "messages/definition.hpp"
+#include "messages/ids.hpp"
+#include "pipelines/stage_counters.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace graphmill {
+
+/// The stages of a member of a run with their counters, in pipeline order.
+struct stage_table {
+  std::shared_ptr<stage_counters> sampling_service, sampler, feature_service,
+    fetcher, batcher, trainer, gradient_group;
+
+  /// @param parts, trainers How many of them this process has.
+  static stage_table of(const definition& def, std::size_t parts,
+                        std::size_t trainers);
+  std::vector<stage_report> reports() const;
+};
+
+} // namespace graphmill
