@@ -66,7 +66,7 @@ frame encode_envelope(const envelope& from);
 
 /// Decodes what came from outside. Checks everything but the version, so that
 /// whoever sent another one can be answered; of a newer version only `version`,
-/// `kind` and `id` are to be trusted. Methods may be unknown.
+/// `kind`, `id` and `method` are filled in. Methods may be unknown.
 result<envelope> decode_envelope(const frame& from);
 
 /// Fails with version_mismatch and a sentence if a message of `peer` is of a

@@ -54,6 +54,7 @@ result<envelope> decode(schema::Envelope::Reader in) {
   out.version = in.getVersion();
   out.kind = static_cast<message_kind>(in.getKind());
   out.id = in.getId();
+  out.method = static_cast<method>(in.getMethod());
   if (out.version == 0)
     return fail(ec::invalid_data, "an envelope without version");
   if (out.version > protocol_version)
@@ -61,7 +62,6 @@ result<envelope> decode(schema::Envelope::Reader in) {
   if (out.kind == message_kind::unset || out.kind > message_kind::farewell)
     return fail(ec::invalid_data, "an envelope of unknown kind {}",
                 static_cast<int>(out.kind));
-  out.method = static_cast<method>(in.getMethod());
   out.attempt = in.getAttempt();
   out.time_left = std::chrono::milliseconds{in.getTimeLeft()};
   out.readiness = static_cast<readiness>(in.getReadiness());
