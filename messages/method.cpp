@@ -28,6 +28,8 @@ constexpr std::array<method_traits, method_count> table{{
   {method::stop, "stop", lane::control, false},
   {method::fetch_file, "fetch_file", lane::data, true},
   {method::watch, "watch", lane::control, true},
+  {method::plan, "plan", lane::control, true},
+  {method::weights, "weights", lane::data, true},
 }};
 
 constexpr bool in_order() {

@@ -31,11 +31,13 @@ enum class method : std::uint16_t {
   stop,
   fetch_file,
   watch,
+  plan,
+  weights,
 };
 
 /// How many methods there are, `unset` included.
 inline constexpr std::size_t method_count =
-  static_cast<std::size_t>(method::watch) + 1;
+  static_cast<std::size_t>(method::weights) + 1;
 
 /// Which connection of a peer a message takes. What waits on one lane does not
 /// hold up the other.

@@ -121,6 +121,8 @@ enum Method {
   stop @18;
   fetchFile @19;
   watch @20;
+  plan @21;
+  weights @22;
 }
 
 struct Failure {

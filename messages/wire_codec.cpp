@@ -20,7 +20,7 @@ static_assert(oldest_protocol_version == schema::OLDEST_VERSION);
 static_assert(same(schema::Kind::FAREWELL, message_kind::farewell));
 static_assert(same(schema::Readiness::DRAINING, readiness::draining));
 static_assert(same(schema::Method::SAMPLE, method::sample));
-static_assert(same(schema::Method::WATCH, method::watch));
+static_assert(same(schema::Method::WEIGHTS, method::weights));
 static_assert(same(schema::FailureCode::INTERNAL, ec::internal));
 static_assert(same(schema::Lane::DATA, static_cast<int>(lane::data) + 1));
 

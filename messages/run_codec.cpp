@@ -1,0 +1,420 @@
+#include "messages/codec_support.hpp"
+#include "messages/definition_codec.hpp"
+#include "messages/run.capnp.h"
+#include "messages/run.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+using namespace wire;
+
+namespace {
+
+schema::RunPhase to_wire(phase which) {
+  return static_cast<schema::RunPhase>(static_cast<int>(which) + 1);
+}
+
+result<phase> from_wire(schema::RunPhase which) {
+  const auto raw = static_cast<int>(which);
+  if (raw < 1 || raw > 3)
+    return fail(ec::invalid_data, "an unknown phase, {}", raw);
+  return static_cast<phase>(raw - 1);
+}
+
+// -- deployment
+// ----------------------------------------------------------------
+
+result<void> check(const deployment& what) {
+  const auto known = [&what](std::uint16_t position) {
+    return position < what.daemons.size();
+  };
+  if (what.run.empty() || what.owner_of_part.empty()
+      || what.daemon_of_rank.empty() || !known(what.you)
+      || !std::all_of(what.owner_of_part.begin(), what.owner_of_part.end(),
+                      known)
+      || !std::all_of(what.daemon_of_rank.begin(), what.daemon_of_rank.end(),
+                      known))
+    return fail(ec::invalid_data,
+                "a deployment without parts, ranks or run, or with a daemon "
+                "that it does not list");
+  return ok();
+}
+
+result<deployment> decode(schema::Deployment::Reader in) {
+  deployment out;
+  out.run = text(in.getRun());
+  TRY(out.def, decode_definition(in.getDefinition()));
+  out.dataset_digest = text(in.getDatasetDigest());
+  out.generation = in.getGeneration();
+  for (auto daemon : in.getDaemons())
+    out.daemons.push_back({text(daemon.getName()), text(daemon.getAddress())});
+  out.owner_of_part = get_list<std::uint16_t>(in.getOwnerOfPart());
+  out.daemon_of_rank = get_list<std::uint16_t>(in.getDaemonOfRank());
+  out.you = in.getYou();
+  out.coordinator = text(in.getCoordinator());
+  TRYV(check(out));
+  return out;
+}
+
+// -- orders
+// ---------------------------------------------------------------------
+
+result<member_action> decode(schema::TrainerOrder what) {
+  switch (what) {
+  case schema::TrainerOrder::KEEP_BEST:
+    return member_action::keep_best;
+  case schema::TrainerOrder::RESTORE_BEST:
+    return member_action::restore_best;
+  case schema::TrainerOrder::SNAPSHOT:
+    return member_action::snapshot;
+  default:
+    return fail(ec::invalid_data, "an unknown order to trainers, {}",
+                static_cast<int>(what));
+  }
+}
+
+result<member_order> decode(schema::MemberOrder::Reader in) {
+  member_order out;
+  out.run = text(in.getRun());
+  switch (in.which()) {
+  case schema::MemberOrder::BEGIN: {
+    const auto begin = in.getBegin();
+    out.action = member_action::begin;
+    TRY(out.phase, from_wire(begin.getPhase()));
+    out.epoch = begin.getEpoch();
+    out.steps = begin.getSteps();
+    out.learning_rate = begin.getLearningRate();
+    if (out.epoch < 0 || out.steps < 0)
+      return fail(ec::invalid_data, "an order to begin epoch {} with {} steps",
+                  out.epoch, out.steps);
+    return out;
+  }
+  case schema::MemberOrder::STOP:
+    out.action = member_action::stop;
+    return out;
+  case schema::MemberOrder::TRAINERS: {
+    TRY(out.action, decode(in.getTrainers()));
+    return out;
+  }
+  case schema::MemberOrder::END:
+    out.action = member_action::end;
+    return out;
+  default:
+    return fail(ec::invalid_data, "an unknown order, {}",
+                static_cast<int>(in.which()));
+  }
+}
+
+void fill_stage(const stage_figures& from, schema::StageReport::Builder to) {
+  to.setStage(from.stage);
+  to.setReplicas(from.replicas);
+  to.setItems(from.items);
+  to.setBytes(from.bytes);
+  to.setBusySeconds(from.busy_seconds);
+  to.setCpuSeconds(from.cpu_seconds);
+  to.setInputWaitSeconds(from.input_wait_seconds);
+  to.setCreditWaitSeconds(from.credit_wait_seconds);
+  to.setRestarts(from.restarts);
+}
+
+stage_figures stage_of(schema::StageReport::Reader in) {
+  return {text(in.getStage()),
+          in.getReplicas(),
+          in.getItems(),
+          in.getBytes(),
+          in.getBusySeconds(),
+          in.getCpuSeconds(),
+          in.getInputWaitSeconds(),
+          in.getCreditWaitSeconds(),
+          in.getRestarts()};
+}
+
+/// No tensor has more values than fit in memory; so products cannot overflow.
+constexpr std::int64_t most_values = std::int64_t{1} << 48;
+
+result<tensor_shape> shape_of(schema::Tensor::Reader in) {
+  tensor_shape out{text(in.getName()), get_list<std::int64_t>(in.getShape())};
+  std::int64_t values = 1;
+  for (auto size : out.shape) {
+    if (size < 0 || (size > 0 && values > most_values / size))
+      return fail(ec::invalid_data, "tensor \"{}\" has an impossible shape",
+                  out.name);
+    values *= size;
+  }
+  return out;
+}
+
+result<member_reply> decode(schema::MemberReply::Reader in) {
+  member_reply out;
+  for (auto state : in.getTrainers())
+    out.trainers.push_back({state.getRank(), text(state.getDigest())});
+  TRY(out.tensors, get_structs<tensor_shape>(in.getTensors(), shape_of));
+  for (auto stage : in.getStages())
+    out.stages.push_back(stage_of(stage));
+  out.peak_memory_bytes = in.getPeakMemoryBytes();
+  out.peak_credit_bytes = in.getPeakCreditBytes();
+  out.oversize_batches = in.getOversizeBatches();
+  out.retried_batches = in.getRetriedBatches();
+  out.cpu_seconds = in.getCpuSeconds();
+  return out;
+}
+
+// -- events
+// ---------------------------------------------------------------------
+
+result<step_done> decode(schema::StepDone::Reader in) {
+  step_done out;
+  TRY(out.key.phase, from_wire(in.getPhase()));
+  out.key.epoch = in.getEpoch();
+  out.key.step = in.getStep();
+  out.key.rank = in.getRank();
+  out.loss_sum = in.getLossSum();
+  out.correct = in.getCorrect();
+  out.seeds = in.getSeeds();
+  if (out.key.step < 0 || out.key.rank < 0)
+    return fail(ec::invalid_data, "step {} of rank {} is none", out.key.step,
+                out.key.rank);
+  return out;
+}
+
+result<run_events> decode(schema::RunEvents::Reader in) {
+  run_events out;
+  out.run = text(in.getRun());
+  out.sequence = in.getSequence();
+  TRY(out.steps,
+      get_structs<step_done>(in.getSteps(), [](schema::StepDone::Reader one) {
+        return decode(one);
+      }));
+  out.stopped = get_list<rank_id>(in.getStopped());
+  if (in.getFailure().size() != 0) {
+    const auto code = in.getFailureCode();
+    out.failure = error{code >= 1 && code <= static_cast<int>(ec::internal)
+                          ? static_cast<ec>(code)
+                          : ec::internal,
+                        text(in.getFailure())};
+  }
+  return out;
+}
+
+std::vector<std::byte> bytes_of(capnp::Data::Reader from) {
+  const auto* begin = reinterpret_cast<const std::byte*>(from.begin());
+  return {begin, begin + from.size()};
+}
+
+capnp::Data::Reader data_of(const std::vector<std::byte>& from) {
+  return {reinterpret_cast<const capnp::byte*>(from.data()), from.size()};
+}
+
+} // namespace
+
+payload encode(const deployment& what) {
+  return body<schema::Deployment>([&what](schema::Deployment::Builder out) {
+    out.setRun(what.run);
+    encode_definition(what.def, out.initDefinition());
+    out.setDatasetDigest(what.dataset_digest);
+    out.setGeneration(what.generation);
+    put_structs(out.initDaemons(what.daemons.size()), what.daemons,
+                [](const daemon_address& from, schema::Daemon::Builder to) {
+                  to.setName(from.name);
+                  to.setAddress(from.address);
+                });
+    put_list(out.initOwnerOfPart(what.owner_of_part.size()),
+             what.owner_of_part);
+    put_list(out.initDaemonOfRank(what.daemon_of_rank.size()),
+             what.daemon_of_rank);
+    out.setYou(what.you);
+    out.setCoordinator(what.coordinator);
+  });
+}
+
+result<deployment> decode_deployment(const payload& from) {
+  return decode_frame<schema::Deployment>(
+    from.body, "a deployment",
+    [](schema::Deployment::Reader in) { return decode(in); });
+}
+
+payload encode(const member_order& what) {
+  return body<schema::MemberOrder>([&what](schema::MemberOrder::Builder out) {
+    out.setRun(what.run);
+    switch (what.action) {
+    case member_action::begin: {
+      auto begin = out.initBegin();
+      begin.setPhase(to_wire(what.phase));
+      begin.setEpoch(what.epoch);
+      begin.setSteps(what.steps);
+      begin.setLearningRate(what.learning_rate);
+      break;
+    }
+    case member_action::stop:
+      out.setStop();
+      break;
+    case member_action::keep_best:
+      out.setTrainers(schema::TrainerOrder::KEEP_BEST);
+      break;
+    case member_action::restore_best:
+      out.setTrainers(schema::TrainerOrder::RESTORE_BEST);
+      break;
+    case member_action::snapshot:
+      out.setTrainers(schema::TrainerOrder::SNAPSHOT);
+      break;
+    case member_action::end:
+      out.setEnd();
+      break;
+    }
+  });
+}
+
+result<member_order> decode_member_order(const payload& from) {
+  return decode_frame<schema::MemberOrder>(
+    from.body, "an order",
+    [](schema::MemberOrder::Reader in) { return decode(in); });
+}
+
+std::uint64_t tensor_shape::size() const {
+  std::uint64_t values = 1;
+  for (auto length : shape)
+    values *= static_cast<std::uint64_t>(length);
+  return values;
+}
+
+payload encode(const member_reply& what) {
+  return body<schema::MemberReply>([&what](schema::MemberReply::Builder out) {
+    put_structs(out.initTrainers(what.trainers.size()), what.trainers,
+                [](const rank_digest& from, schema::TrainerState::Builder to) {
+                  to.setRank(from.rank);
+                  to.setDigest(from.digest);
+                });
+    put_structs(out.initTensors(what.tensors.size()), what.tensors,
+                [](const tensor_shape& from, schema::Tensor::Builder to) {
+                  to.setName(from.name);
+                  put_list(to.initShape(from.shape.size()), from.shape);
+                });
+    put_structs(out.initStages(what.stages.size()), what.stages, fill_stage);
+    out.setPeakMemoryBytes(what.peak_memory_bytes);
+    out.setPeakCreditBytes(what.peak_credit_bytes);
+    out.setOversizeBatches(what.oversize_batches);
+    out.setRetriedBatches(what.retried_batches);
+    out.setCpuSeconds(what.cpu_seconds);
+  });
+}
+
+result<member_reply> decode_member_reply(const payload& from) {
+  return decode_frame<schema::MemberReply>(
+    from.body, "an answer to an order",
+    [](schema::MemberReply::Reader in) { return decode(in); });
+}
+
+payload encode(const weights_request& what) {
+  return body<schema::WeightsRequest>(
+    [&what](schema::WeightsRequest::Builder out) {
+      out.setRun(what.run);
+      out.setTensor(what.tensor);
+      out.setOffset(what.offset);
+      out.setCount(what.count);
+    });
+}
+
+result<weights_request> decode_weights_request(const payload& from) {
+  return decode_frame<schema::WeightsRequest>(
+    from.body, "a request for weights",
+    [](schema::WeightsRequest::Reader in) -> result<weights_request> {
+      return weights_request{text(in.getRun()), in.getTensor(), in.getOffset(),
+                             in.getCount()};
+    });
+}
+
+payload encode_weights(std::span<const float> values) {
+  return {{}, cut(std::as_bytes(values))};
+}
+
+result<void> decode_weights(const payload& from, std::span<float> out) {
+  auto to = std::as_writable_bytes(out);
+  for (const auto& piece : from.bulk) {
+    if (piece.size() > to.size())
+      return fail(ec::invalid_data, "an answer brings more weights than asked");
+    std::copy_n(piece.data(), piece.size(), to.data());
+    to = to.subspan(piece.size());
+  }
+  if (!to.empty())
+    return fail(ec::invalid_data, "an answer brings fewer weights than asked");
+  return ok();
+}
+
+payload encode(const run_events& what) {
+  return body<schema::RunEvents>([&what](schema::RunEvents::Builder out) {
+    out.setRun(what.run);
+    out.setSequence(what.sequence);
+    put_structs(out.initSteps(what.steps.size()), what.steps,
+                [](const step_done& from, schema::StepDone::Builder to) {
+                  to.setPhase(to_wire(from.key.phase));
+                  to.setEpoch(from.key.epoch);
+                  to.setStep(from.key.step);
+                  to.setRank(from.key.rank);
+                  to.setLossSum(from.loss_sum);
+                  to.setCorrect(from.correct);
+                  to.setSeeds(from.seeds);
+                });
+    put_list(out.initStopped(what.stopped.size()), what.stopped);
+    if (what.failure) {
+      out.setFailure(what.failure->message);
+      out.setFailureCode(static_cast<std::uint16_t>(what.failure->code));
+    }
+  });
+}
+
+result<run_events> decode_run_events(const payload& from) {
+  return decode_frame<schema::RunEvents>(
+    from.body, "events of a run",
+    [](schema::RunEvents::Reader in) { return decode(in); });
+}
+
+payload encode(const rendezvous_request& what) {
+  return body<schema::RendezvousRequest>(
+    [&what](schema::RendezvousRequest::Builder out) {
+      out.setRun(what.run);
+      out.setKey(what.key);
+      out.setSet(what.value.has_value());
+      if (what.value)
+        out.setValue(data_of(*what.value));
+      out.setWait(static_cast<std::uint32_t>(what.wait.count()));
+    });
+}
+
+result<rendezvous_request> decode_rendezvous_request(const payload& from) {
+  return decode_frame<schema::RendezvousRequest>(
+    from.body, "a rendezvous",
+    [](schema::RendezvousRequest::Reader in) -> result<rendezvous_request> {
+      rendezvous_request out;
+      out.run = text(in.getRun());
+      out.key = text(in.getKey());
+      if (in.getSet())
+        out.value = bytes_of(in.getValue());
+      out.wait = std::chrono::milliseconds{in.getWait()};
+      return out;
+    });
+}
+
+payload
+encode_rendezvous_value(const std::optional<std::vector<std::byte>>& value) {
+  return body<schema::RendezvousReply>(
+    [&value](schema::RendezvousReply::Builder out) {
+      out.setFound(value.has_value());
+      if (value)
+        out.setValue(data_of(*value));
+    });
+}
+
+result<std::optional<std::vector<std::byte>>>
+decode_rendezvous_value(const payload& from) {
+  return decode_frame<schema::RendezvousReply>(
+    from.body, "the answer to a rendezvous",
+    [](schema::RendezvousReply::Reader in)
+      -> result<std::optional<std::vector<std::byte>>> {
+      if (!in.getFound())
+        return std::optional<std::vector<std::byte>>{};
+      return std::optional{bytes_of(in.getValue())};
+    });
+}
+
+} // namespace graphmill

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "messages/definition.hpp"
+#include "messages/error.hpp"
+#include "messages/ids.hpp"
+#include "messages/run.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// A daemon that a run may use.
+struct daemon_offer {
+  std::string name;
+  std::string address;
+  std::vector<part_id> parts; ///< That it serves.
+  std::uint32_t slots = 1;    ///< Trainers that it takes.
+};
+
+/// Who does what in a run. Positions are those of `daemons`, which lists just
+/// the daemons that have something to do, by name.
+struct placement {
+  std::vector<daemon_address> daemons;
+  std::vector<std::uint16_t> owner_of_part;
+  std::vector<std::uint16_t> daemon_of_rank;
+
+  std::vector<part_id> parts_of(std::uint16_t daemon) const;
+  std::vector<rank_id> ranks_of(std::uint16_t daemon) const;
+};
+
+/// Places a run. Every part goes to a daemon that serves it, to the one with
+/// the fewest parts if there are several. Rank r goes to the daemon that owns
+/// most of the parts whose seeds it takes (p % ranks == r; see epoch_plan), as
+/// far as daemons have slots, else to the one with most of them free. Results
+/// of a run do not depend on any of this. A pure function of its arguments in
+/// any order. Fails with a sentence if a part is served by nobody, or if there
+/// are fewer slots than trainers.
+result<placement> place(const definition& def, part_id parts,
+                        std::span<const daemon_offer> offers);
+
+} // namespace graphmill
