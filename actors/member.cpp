@@ -3,6 +3,7 @@
 #include "actors/pipeline.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace graphmill {
 
@@ -85,29 +86,39 @@ private:
   /// A request to all trainers, and who has answered it.
   struct round {
     member_state state;
+    std::optional<error> failure;
     std::size_t missing = 0;
     caf::typed_response_promise<member_state> promise;
+
+    /// A trainer has answered, or never will.
+    void one_less() {
+      if (--missing != 0)
+        return;
+      if (state.trainers.empty() && failure)
+        promise.deliver(to_caf(*failure));
+      else
+        promise.deliver(std::move(state));
+    }
   };
 
+  /// Answers what the trainers that can answer say.
   caf::result<member_state> ask_all(const trainer_request& request) {
     auto all = std::make_shared<round>();
-    all->missing = actors_.trainers.size();
+    all->missing = actors_.trainers.size() + 1;
     all->promise = self_->make_response_promise<member_state>();
     auto promise = all->promise;
-    if (all->missing == 0)
-      promise.deliver(member_state{});
     for (auto& trainer : actors_.trainers)
       ask(self_, trainer, trainer_timeout, request)
         .then(
           [all](const trainer_state& state) {
             all->state.trainers.push_back(state);
-            if (--all->missing == 0)
-              all->promise.deliver(std::move(all->state));
+            all->one_less();
           },
           [all](const caf::error& why) {
-            if (std::exchange(all->missing, 0) != 0)
-              all->promise.deliver(to_caf(from_caf(why, "a trainer")));
+            all->failure = from_caf(why, "a trainer");
+            all->one_less();
           });
+    all->one_less();
     return promise;
   }
 

@@ -9,6 +9,7 @@
 
 #include <spdlog/sinks/null_sink.h>
 
+#include <cmath>
 #include <future>
 
 namespace graphmill::test {
@@ -39,6 +40,7 @@ struct fixture {
   definition def;
   run_observer observer;
   std::vector<phase_result> phases;
+  bool validation = false;
 
   fixture() {
     def = parse_definition("dataset: memory\n"
@@ -74,9 +76,10 @@ struct fixture {
   }
 
   conductor_config config(std::promise<run_outcome>& end) {
-    conductor_config out{def,        static_cast<rank_id>(def.trainer.replicas),
-                         {20, 0, 0}, course::training(def, false, false, 4),
-                         {},         observer};
+    conductor_config out{
+      def,        static_cast<rank_id>(def.trainer.replicas),
+      {20, 0, 0}, course::training(def, validation, false, 4),
+      {},         observer};
     out.members = [this](caf::actor_system& system, run_reports_actor reports) {
       const auto parts = static_cast<std::size_t>(data.graph->part_count());
       return std::vector{spawn_member(
@@ -191,6 +194,52 @@ CATCH_TEST_CASE("an observer that fails ends the run, with weights",
   CATCH_CHECK(outcome.failure->message == "the disk is full");
   CATCH_CHECK(outcome.train_steps == 4);
   CATCH_CHECK(outcome.parameters != nullptr);
+}
+
+CATCH_TEST_CASE("a run that fails keeps the weights of its last step",
+                "[actors][conductor]") {
+  fixture f;
+  f.def.train.epochs = 100000;
+  f.def.trainer.replicas = GENERATE(1u, 2u);
+  std::promise<void> stepped;
+  std::atomic<int> steps{0};
+  f.observer.on_step = [&](const phase_order&, std::int64_t) {
+    if (++steps == 10)
+      stepped.set_value();
+  };
+  const auto outcome = f.run([&](const conductor_actor& conductor) {
+    post(conductor, start_run{});
+    stepped.get_future().wait_for(patience);
+    post(conductor, run_failed{fail(ec::io, "the first trouble")});
+    post(conductor, run_failed{fail(ec::internal, "what came of it")});
+  });
+  CATCH_REQUIRE(outcome.failure);
+  CATCH_CHECK(outcome.failure->code == ec::io);
+  CATCH_CHECK(outcome.failure->message == "the first trouble");
+  CATCH_CHECK(outcome.train_steps >= 5);
+  CATCH_REQUIRE(outcome.parameters != nullptr);
+  CATCH_CHECK(outcome.digest.size() == 32);
+}
+
+CATCH_TEST_CASE("a run that diverges keeps its best weights, if any",
+                "[actors][conductor]") {
+  fixture f;
+  f.def.train.epochs = 10;
+  f.def.train.batch_size = 20; // So the first epoch ends before the damage.
+  f.validation = GENERATE(false, true);
+  f.def.optimizer.kind = optimizer_kind::sgd;
+  f.def.optimizer.learning_rate = 1e30;
+  const auto outcome = f.run(
+    [](const conductor_actor& conductor) { post(conductor, start_run{}); });
+  CATCH_REQUIRE(outcome.failure);
+  CATCH_CHECK(outcome.failure->message.find("not a number")
+              != std::string::npos);
+  CATCH_REQUIRE((outcome.parameters != nullptr) == f.validation);
+  if (!f.validation)
+    return;
+  for (const auto& tensor : *outcome.parameters)
+    for (auto value : tensor.values)
+      CATCH_CHECK(std::isfinite(value));
 }
 
 CATCH_TEST_CASE("a stage that always dies fails the run by name",
