@@ -128,15 +128,14 @@ result<run_events> decode_run_events(const payload& from);
 struct rendezvous_request {
   std::string run;
   std::string key;
-  std::optional<std::vector<std::byte>> value; ///< To be set; else get.
+  std::optional<std::string> value; ///< To be set; else get.
   std::chrono::milliseconds wait{0};
 };
 payload encode(const rendezvous_request& what);
 result<rendezvous_request> decode_rendezvous_request(const payload& from);
 /// Nothing: the key is not there.
-payload
-encode_rendezvous_value(const std::optional<std::vector<std::byte>>& value);
-result<std::optional<std::vector<std::byte>>>
+payload encode_rendezvous_value(const std::optional<std::string>& value);
+result<std::optional<std::string>>
 decode_rendezvous_value(const payload& from);
 
 } // namespace graphmill

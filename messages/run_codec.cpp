@@ -197,12 +197,12 @@ result<run_events> decode(schema::RunEvents::Reader in) {
   return out;
 }
 
-std::vector<std::byte> bytes_of(capnp::Data::Reader from) {
-  const auto* begin = reinterpret_cast<const std::byte*>(from.begin());
-  return {begin, begin + from.size()};
+std::string bytes_of(capnp::Data::Reader from) {
+  const auto chars = from.asChars();
+  return {chars.begin(), chars.end()};
 }
 
-capnp::Data::Reader data_of(const std::vector<std::byte>& from) {
+capnp::Data::Reader data_of(const std::string& from) {
   return {reinterpret_cast<const capnp::byte*>(from.data()), from.size()};
 }
 
@@ -396,7 +396,7 @@ result<rendezvous_request> decode_rendezvous_request(const payload& from) {
 }
 
 payload
-encode_rendezvous_value(const std::optional<std::vector<std::byte>>& value) {
+encode_rendezvous_value(const std::optional<std::string>& value) {
   return body<schema::RendezvousReply>(
     [&value](schema::RendezvousReply::Builder out) {
       out.setFound(value.has_value());
@@ -405,14 +405,14 @@ encode_rendezvous_value(const std::optional<std::vector<std::byte>>& value) {
     });
 }
 
-result<std::optional<std::vector<std::byte>>>
+result<std::optional<std::string>>
 decode_rendezvous_value(const payload& from) {
   return decode_frame<schema::RendezvousReply>(
     from.body, "the answer to a rendezvous",
     [](schema::RendezvousReply::Reader in)
-      -> result<std::optional<std::vector<std::byte>>> {
+      -> result<std::optional<std::string>> {
       if (!in.getFound())
-        return std::optional<std::vector<std::byte>>{};
+        return std::optional<std::string>{};
       return std::optional{bytes_of(in.getValue())};
     });
 }

@@ -1,0 +1,90 @@
+#pragma once
+
+#include "actors/caf_compat.hpp"
+#include "actors/conductor.hpp"
+#include "actors/interfaces.hpp"
+#include "actors/member.hpp"
+#include "actors/transport/transport.hpp"
+#include "messages/cluster.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+// Messages and interfaces of the actors that make a cluster of daemons.
+
+namespace graphmill {
+
+/// A request of a daemon or client, from the transport.
+struct incoming {
+  incoming_request request;
+};
+/// A daemon has come, or gone.
+struct peer_news {
+  peer_event event;
+};
+/// The answer to call number `ticket` of an actor, from the transport.
+struct call_ended {
+  std::uint64_t ticket = 0;
+  std::shared_ptr<result<payload>> answer;
+};
+/// What a NODE needs for a run has been opened and built, or not.
+struct run_prepared {
+  std::string run;
+  std::shared_ptr<result<member_config>> member;
+};
+/// The coordinator does not know a run any more, or cannot be reached.
+struct run_orphaned {
+  std::string run;
+  error why;
+};
+/// News of the run that is on, from its conductor.
+struct run_news_came {
+  std::string run;
+  run_news news;
+};
+/// The conductor has ended.
+struct run_ended {
+  std::string run;
+  std::shared_ptr<run_outcome> outcome;
+};
+/// A run is over, and all it leaves is written.
+struct run_filed {
+  run_record record;
+};
+
+} // namespace graphmill
+
+GRAPHMILL_LOCAL_MESSAGE(graphmill::incoming)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::peer_news)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::call_ended)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::run_prepared)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::run_orphaned)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::run_news_came)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::run_ended)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::run_filed)
+
+namespace graphmill {
+
+/// The NODE of a daemon: hosts its shares of runs, and keeps it in the cluster.
+using node_actor = caf::typed_actor<
+  // The coordinator deploys a run or orders something of it.
+  takes<incoming>,
+  // The coordinator has come, gone or been replaced.
+  takes<peer_news>,
+  // INTERNAL: an answer; a run is prepared; its events reach nobody; is the
+  // daemon in the cluster by now?
+  takes<call_ended>, takes<run_prepared>, takes<run_orphaned>, takes<tick>>;
+
+/// The COORDINATOR: who is in the cluster, and what it runs.
+using coordinator_actor = caf::typed_actor<
+  // Daemons and clients ask.
+  takes<incoming>,
+  // Daemons have come or gone.
+  takes<peer_news>,
+  // The CONDUCTOR of the run that is on.
+  takes<run_news_came>, takes<run_ended>,
+  // INTERNAL: an answer; a run is over; watchers have waited long enough.
+  takes<call_ended>, takes<run_filed>, takes<tick>>;
+
+} // namespace graphmill

@@ -1,0 +1,127 @@
+#include "actors/cluster/membership.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace graphmill {
+
+result<void> membership::check(const std::string& name,
+                               const join_request& what) const {
+  if (what.dataset != like_.dataset)
+    return fail(ec::invalid_data,
+                "daemon \"{}\" serves dataset \"{}\", but this cluster is on "
+                "\"{}\"",
+                name, what.dataset, like_.dataset);
+  if (what.dataset_digest != like_.dataset_digest
+      || what.part_digests.size() != like_.part_digests.size())
+    return fail(ec::invalid_data,
+                "daemon \"{}\" has another version or partitioning of dataset "
+                "\"{}\" ({} parts, digest {}; the coordinator's: {} parts, "
+                "digest {}): copy one partitioned dataset to all machines",
+                name, what.dataset, what.part_digests.size(),
+                what.dataset_digest, like_.part_digests.size(),
+                like_.dataset_digest);
+  for (std::size_t p = 0; p < like_.part_digests.size(); ++p)
+    if (what.part_digests[p] != like_.part_digests[p])
+      return fail(ec::invalid_data,
+                  "part {} of dataset \"{}\" at daemon \"{}\" has digest {}, "
+                  "at the coordinator {}: copy one partitioned dataset to all "
+                  "machines",
+                  p, what.dataset, name, what.part_digests[p],
+                  like_.part_digests[p]);
+  return ok();
+}
+
+std::optional<membership::entry>
+membership::rival_of(const peer_identity& who) const {
+  const auto it = daemons_.find(who.name);
+  if (it == daemons_.end() || it->second.incarnation == who.incarnation
+      || it->second.status.state == daemon_state::lost)
+    return std::nullopt;
+  return it->second;
+}
+
+void membership::join(const peer_identity& who, const join_request& what) {
+  auto& place = daemons_[who.name];
+  // A daemon that comes back is still drained if its operator said so.
+  const auto drained = place.status.state == daemon_state::draining;
+  place.incarnation = who.incarnation;
+  place.status = {who.name,
+                  who.address,
+                  drained ? daemon_state::draining : daemon_state::ready,
+                  what.parts,
+                  what.slots,
+                  what.host,
+                  {}};
+}
+
+void membership::leave(const std::string& name) {
+  daemons_.erase(name);
+}
+
+membership::entry* membership::at(const std::string& address) {
+  for (auto& [name, one] : daemons_)
+    if (one.status.address == address)
+      return &one;
+  return nullptr;
+}
+
+std::optional<membership::entry> membership::lost(const std::string& address,
+                                                  std::string why) {
+  auto* one = at(address);
+  if (one == nullptr || one->status.state == daemon_state::lost)
+    return std::nullopt;
+  one->status.state = daemon_state::lost;
+  one->status.note = std::move(why);
+  return *one;
+}
+
+std::optional<membership::entry>
+membership::back(const std::string& address, const std::string& incarnation) {
+  auto* one = at(address);
+  if (one == nullptr || one->status.state != daemon_state::lost
+      || one->incarnation != incarnation)
+    return std::nullopt;
+  one->status.state = daemon_state::ready;
+  one->status.note.clear();
+  return *one;
+}
+
+result<membership::entry> membership::find(const std::string& name) const {
+  const auto it = daemons_.find(name);
+  if (it != daemons_.end())
+    return it->second;
+  std::vector<std::string> names;
+  for (const auto& [known, one] : daemons_)
+    names.push_back(known);
+  return fail(ec::not_found, "there is no daemon \"{}\" in the cluster; it has "
+                             "{}",
+              name, fmt::join(names, ", "));
+}
+
+result<void> membership::drain(const std::string& name, bool drained) {
+  TRYV(find(name));
+  auto& state = daemons_[name].status.state;
+  if (state != daemon_state::lost)
+    state = drained ? daemon_state::draining : daemon_state::ready;
+  return ok();
+}
+
+std::vector<daemon_offer> membership::offers() const {
+  std::vector<daemon_offer> out;
+  for (const auto& [name, one] : daemons_)
+    if (one.status.state == daemon_state::ready)
+      out.push_back(
+        {name, one.status.address, one.status.parts, one.status.slots});
+  return out;
+}
+
+std::vector<daemon_status> membership::statuses() const {
+  std::vector<daemon_status> out;
+  for (const auto& [name, one] : daemons_)
+    out.push_back(one.status);
+  return out;
+}
+
+} // namespace graphmill
