@@ -1,0 +1,94 @@
+#pragma once
+
+#include "actors/transport/keys.hpp"
+#include "actors/transport/peer.hpp"
+#include "actors/transport/responder.hpp"
+#include "actors/transport/traffic.hpp"
+#include "messages/frame.hpp"
+#include "messages/method.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace graphmill {
+
+class engine;
+class mailbox;
+
+/// Callbacks come on the transport's thread: they must be quick and must not
+/// throw. They may use the transport, but not destroy it.
+struct transport_options {
+  std::string name; ///< Unique in the cluster; of a client: its command.
+  /// As in tcp://127.0.0.1:0 (a port the system chooses), tcp://0.0.0.0:7800,
+  /// tcp://[::1]:7800. Empty for clients, who serve nobody.
+  std::string listen;
+  /// The host that others are told to connect to. If empty and `listen` is a
+  /// wildcard: the address of `interface_name`, or else the address from which
+  /// packets to `route_to` leave, or else that of the first interface in use.
+  std::string advertise;
+  std::string interface_name; ///< As in eth0.
+  std::string route_to;       ///< Address of a peer, as in tcp://10.0.0.1:7800.
+  std::optional<curve_keys> keys;
+  bool insecure = false; ///< Listen beyond loopback without keys.
+  graphmill::readiness readiness = graphmill::readiness::ready;
+  liveness_options liveness;
+  std::uint64_t seed = 0; ///< Of the jitter; 0: drawn.
+  /// The most bytes of replies, and of requests, that wait for one peer.
+  std::uint64_t queue_bytes = std::uint64_t{256} << 20;
+  /// Kept replies of methods that must not run twice.
+  std::uint64_t reply_cache_bytes = std::uint64_t{64} << 20;
+  std::function<void(incoming_request)> on_request;
+  std::function<void(const peer_event&)> on_peer;
+  std::function<void(const std::string&)> on_log; ///< Drops and refusals.
+};
+
+/// Requests and replies between the daemons and clients of a cluster, over one
+/// port per daemon. One thread owns all sockets. Every request ends: with a
+/// reply, an error of the peer, or an error of ours (timeout, unavailable,
+/// cancelled, version_mismatch, permission).
+class transport {
+public:
+  /// Binds, draws an incarnation and starts the thread. Fails if the address
+  /// cannot be bound, or lies beyond loopback without keys or `insecure`.
+  static result<std::unique_ptr<transport>> start(transport_options options);
+
+  /// Sends what is queued for at most a second, fails what is outstanding as
+  /// cancelled, and joins. No callback comes after that.
+  ~transport();
+  transport(const transport&) = delete;
+  transport& operator=(const transport&) = delete;
+
+  /// Who we are, with the port that the system chose.
+  const peer_identity& self() const { return self_; }
+
+  /// Asks the peer at `address`; connects if necessary. From any thread.
+  /// `on_reply` is called exactly once, on the transport's thread.
+  void request(std::string address, method what, payload data,
+               call_options options,
+               std::function<void(result<payload>)> on_reply);
+
+  /// Stays connected to a peer and watches it: `on_peer` tells when it is lost
+  /// or back. From any thread.
+  void keep(std::string address);
+  void forget(std::string address);
+
+  /// Tells all who are connected, by handshakes and beats.
+  void announce(readiness now);
+
+  /// What was sent and received so far. From any thread.
+  traffic statistics() const;
+
+private:
+  transport() = default;
+
+  peer_identity self_;
+  std::shared_ptr<mailbox> mailbox_;
+  std::shared_ptr<traffic_counters> counters_;
+  std::unique_ptr<engine> engine_;
+  std::thread thread_;
+};
+
+} // namespace graphmill
