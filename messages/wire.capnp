@@ -31,7 +31,7 @@
 # slot as `obsoleteN`. Value 0 of an enumeration is `unset`: nobody sends it. A
 # receiver ignores fields that it does not know, and answers a method that it
 # does not know with an error. A change that an older receiver must not
-# misunderstand raises `protocolVersion`. The ordinals 0 to 2 of `Envelope` mean
+# misunderstand raises `protocolVersion`. The ordinals 0 to 3 of `Envelope` mean
 # the same in every version, so that a mismatch can be told in a sentence.
 
 using Cxx = import "/capnp/c++.capnp";

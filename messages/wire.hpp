@@ -11,8 +11,8 @@
 namespace graphmill {
 
 /// The protocol that this version speaks, and the oldest it understands.
-extern const std::uint16_t protocol_version;
-extern const std::uint16_t oldest_protocol_version;
+inline constexpr std::uint16_t protocol_version = 1;
+inline constexpr std::uint16_t oldest_protocol_version = 1;
 
 /// What a message is. The values are those of wire.capnp, as are those of the
 /// enumerations below.
@@ -59,11 +59,14 @@ struct hello_message {
 /// The longest name, address or version in a handshake, in bytes.
 inline constexpr std::size_t max_hello_text = 256;
 
+/// The longest sentence of a failure that is sent, in bytes.
+inline constexpr std::size_t max_failure_text = 8192;
+
 frame encode_envelope(const envelope& from);
 
 /// Decodes what came from outside. Checks everything but the version, so that
 /// whoever sent another one can be answered; of a newer version only `version`,
-/// `kind` and `id` are to be trusted. Methods may be unknown.
+/// `kind`, `id` and `method` are filled in. Methods may be unknown.
 result<envelope> decode_envelope(const frame& from);
 
 /// Fails with version_mismatch and a sentence if a message of `peer` is of a

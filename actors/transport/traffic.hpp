@@ -26,7 +26,7 @@ struct traffic {
   std::uint64_t late_replies = 0;         ///< Nobody waited for them any more.
   std::uint64_t malformed = 0;            ///< Messages that cost a connection.
   std::uint64_t refused = 0;       ///< Connections without the cluster's key.
-  std::uint64_t copied_frames = 0; ///< Received misaligned, or small.
+  std::uint64_t copied_frames = 0; ///< Large ones received misaligned.
 
   const line& of(method which) const {
     return methods[static_cast<std::size_t>(which) % method_count];
@@ -53,7 +53,7 @@ public:
   };
 
   void count(method which, flow direction, std::uint64_t bytes);
-  void count(event what);
+  void count(event what, std::uint64_t times = 1);
   traffic read() const;
 
 private:

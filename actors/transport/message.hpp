@@ -1,0 +1,27 @@
+#pragma once
+
+#include "messages/frame.hpp"
+#include "messages/wire.hpp"
+
+#include <chrono>
+
+namespace graphmill {
+
+/// The transport's clock; sessions get the time as an argument.
+using session_time = std::chrono::steady_clock::time_point;
+
+/// A message whose envelope has been decoded, or is to be encoded.
+struct message {
+  envelope head;
+  payload data;
+};
+
+/// Fails if a payload is too large to be sent: too many frames, or too long a
+/// one.
+result<void> check_size(const payload& data);
+
+/// An incarnation or another name that nobody else draws: 32 hexadecimal
+/// digits from the system's generator.
+std::string draw_identity();
+
+} // namespace graphmill

@@ -1,0 +1,48 @@
+#include "actors/transport/reply_cache.hpp"
+
+namespace graphmill {
+
+namespace {
+
+/// What an entry costs beside its frames, roughly.
+constexpr std::uint64_t overhead = 512;
+
+std::uint64_t cost(const message& reply) {
+  return overhead + reply.data.byte_size() + reply.head.failure.message.size();
+}
+
+} // namespace
+
+void reply_cache::put(request_key key, message reply, session_time until) {
+  if (const auto old = index_.find(key); old != index_.end())
+    drop(old->second);
+  const auto bytes = cost(reply);
+  if (bytes > limit_)
+    return;
+  while (bytes_ + bytes > limit_)
+    drop(entries_.begin());
+  bytes_ += bytes;
+  entries_.push_back({key, std::move(reply), until});
+  index_.emplace(std::move(key), std::prev(entries_.end()));
+}
+
+const message* reply_cache::find(const request_key& key) const {
+  const auto at = index_.find(key);
+  return at == index_.end() ? nullptr : &at->second->reply;
+}
+
+void reply_cache::expire(session_time now) {
+  for (auto at = entries_.begin(); at != entries_.end();) {
+    const auto here = at++;
+    if (here->until <= now)
+      drop(here);
+  }
+}
+
+void reply_cache::drop(entries::iterator at) {
+  bytes_ -= cost(at->reply);
+  index_.erase(at->key);
+  entries_.erase(at);
+}
+
+} // namespace graphmill

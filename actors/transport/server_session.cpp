@@ -1,0 +1,271 @@
+#include "actors/transport/server_session.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+/// How often kept replies are looked through for those past their time.
+constexpr auto expiry_interval = std::chrono::seconds{1};
+
+/// The limits of what a caller may wish as its time of silence.
+constexpr std::chrono::milliseconds shortest_silence{100};
+constexpr std::chrono::milliseconds longest_silence{600000};
+
+} // namespace
+
+server_session::server_session(settings with)
+  : with_(std::move(with)), kept_(with_.reply_cache_bytes) {}
+
+std::vector<server_session::effect> server_session::take() {
+  return std::exchange(effects_, {});
+}
+
+// -- messages -----------------------------------------------------------------
+
+void server_session::receive(session_time now, const route& from,
+                             message what) {
+  const auto at = routes_.find(from);
+  const auto known =
+    peers_.find(at == routes_.end() ? std::string{} : at->second.incarnation);
+  if (known != peers_.end())
+    known->second.last_heard = now;
+  if (auto version = check_version(what.head, "the caller"); !version)
+    return reply(from, what.head, std::move(version).error());
+  if (what.head.kind == message_kind::request
+      && what.head.method == method::hello)
+    return hello(now, from, what);
+  switch (what.head.kind) {
+  case message_kind::request:
+  case message_kind::beat:
+    if (known == peers_.end()) {
+      message stranger;
+      stranger.head.kind = message_kind::stranger;
+      stranger.head.id = what.head.id;
+      effects_.emplace_back(send{from, std::move(stranger)});
+    } else if (what.head.kind == message_kind::beat) {
+      beat(from, known->second, what.head);
+    } else {
+      request(now, from, place{at->second}, std::move(what));
+    }
+    return;
+  case message_kind::farewell:
+    if (known != peers_.end())
+      forget(known, peer_event::kind::left, {});
+    return;
+  default:
+    malformed(from, "it sent what only servers send");
+  }
+}
+
+void server_session::hello(session_time now, const route& from,
+                           const message& what) {
+  auto hello = decode_hello(what.data.body);
+  if (!hello)
+    return malformed(from, hello.error().message);
+  if (hello.value().oldest_version > protocol_version)
+    return reply(from, what.head,
+                 fail(ec::version_mismatch,
+                      "the caller understands protocol {} at least, this side "
+                      "speaks {}: use the same version of graphmill on both",
+                      hello.value().oldest_version, protocol_version));
+  const auto at = routes_.find(from);
+  if (at != routes_.end()
+      && (at->second.incarnation != hello.value().incarnation
+          || at->second.lane != hello.value().lane))
+    return malformed(from, "it changed its identity");
+  if (peers_.size() >= with_.max_peers
+      && !peers_.contains(hello.value().incarnation))
+    return reply(
+      from, what.head,
+      fail(ec::unavailable, "{} peers are connected already", peers_.size()));
+  greet(now, from, hello.value());
+  auto self = with_.self;
+  self.lane = hello.value().lane;
+  reply(from, what.head, payload{encode_hello(self), {}});
+}
+
+void server_session::greet(session_time now, const route& from,
+                           const hello_message& hello) {
+  const auto [at, is_new] = peers_.try_emplace(hello.incarnation);
+  auto& who = at->second;
+  who.who = {hello.name, hello.incarnation, hello.address};
+  who.last_heard = now;
+  who.lost_after =
+    std::clamp(hello.lost_after, shortest_silence, longest_silence);
+  auto& route = who.routes[static_cast<std::size_t>(hello.lane)];
+  if (route != from)
+    routes_.erase(route); // It has connected anew.
+  route = from;
+  routes_[from] = {hello.incarnation, hello.lane};
+  const auto changed = who.readiness != hello.readiness;
+  who.readiness = hello.readiness;
+  if (is_new || changed)
+    effects_.emplace_back(
+      peer_event{is_new ? peer_event::kind::up : peer_event::kind::changed,
+                 who.who,
+                 true,
+                 who.readiness,
+                 {}});
+}
+
+void server_session::beat(const route& from, peer& who, const envelope& head) {
+  if (who.readiness != head.readiness) {
+    who.readiness = head.readiness;
+    effects_.emplace_back(
+      peer_event{peer_event::kind::changed, who.who, true, who.readiness, {}});
+  }
+  message back;
+  back.head.kind = message_kind::beat;
+  back.head.method = method::beat;
+  back.head.readiness = with_.self.readiness;
+  effects_.emplace_back(send{from, std::move(back)});
+}
+
+void server_session::malformed(const route& from, std::string reason) {
+  const auto at = routes_.find(from);
+  const auto known =
+    peers_.find(at == routes_.end() ? std::string{} : at->second.incarnation);
+  if (known == peers_.end())
+    return end(from, std::move(reason));
+  const auto lane = static_cast<std::size_t>(at->second.lane);
+  known->second.routes[lane].clear();
+  routes_.erase(at);
+  end(from, fmt::format("{}: {}", known->second.who.name, reason));
+}
+
+void server_session::end(const route& whom, std::string reason) {
+  effects_.emplace_back(drop{whom, std::move(reason)});
+}
+
+// -- requests -----------------------------------------------------------------
+
+void server_session::request(session_time now, const route& from,
+                             const place& at, message what) {
+  const auto& head = what.head;
+  if (head.id == 0)
+    return malformed(from, "a request without id");
+  if (!is_known(head.method) || head.method == method::beat)
+    return reply(from, head,
+                 fail(ec::version_mismatch,
+                      "method {} is not known here: use the same version of "
+                      "graphmill on both sides",
+                      static_cast<int>(head.method)));
+  const request_key key{at.incarnation, head.id};
+  if (const auto same = running_.find(key); same != running_.end()) {
+    auto& task = tasks_.at(same->second);
+    task.attempt = std::max(task.attempt, head.attempt);
+    ++duplicates_;
+    return;
+  }
+  if (const auto* before = kept_.find(key)) {
+    ++duplicates_;
+    auto again = *before;
+    again.head.attempt = head.attempt;
+    effects_.emplace_back(send{from, std::move(again)});
+    return;
+  }
+  auto& who = peers_.at(at.incarnation);
+  if (who.running >= with_.max_running)
+    return reply(from, head,
+                 fail(ec::unavailable,
+                      "{} requests of {} are under way "
+                      "already; ask for less at once",
+                      who.running, who.who.name));
+  ++who.running;
+  const auto token = next_token_++;
+  const auto deadline = now + head.time_left;
+  running_.emplace(key, token);
+  tasks_.emplace(token,
+                 task{key, head.method, at.lane, head.attempt, deadline});
+  effects_.emplace_back(
+    deliver{token, head.method, who.who, std::move(what.data), deadline});
+}
+
+void server_session::answer(session_time now, std::uint64_t token,
+                            result<payload> answer) {
+  const auto at = tasks_.find(token);
+  if (at == tasks_.end())
+    return;
+  const auto task = std::move(at->second);
+  tasks_.erase(at);
+  running_.erase(task.key);
+  if (answer)
+    if (auto fits = check_size(answer.value()); !fits)
+      answer = fail(ec::internal, "the reply to {} is {}",
+                    to_string(task.method), fits.error().message);
+  envelope question;
+  question.id = task.key.second;
+  question.method = task.method;
+  question.attempt = task.attempt;
+  auto out = answer_to(question, std::move(answer));
+  if (!traits_of(task.method).idempotent)
+    kept_.put(task.key, out, std::max(task.deadline, now));
+  const auto who = peers_.find(task.key.first);
+  if (who == peers_.end())
+    return; // It may come back and ask again.
+  --who->second.running;
+  const auto& route = who->second.routes[static_cast<std::size_t>(task.lane)];
+  if (!route.empty())
+    effects_.emplace_back(send{route, std::move(out)});
+}
+
+message server_session::answer_to(const envelope& question,
+                                  result<payload> answer) const {
+  message out;
+  out.head.kind = message_kind::reply;
+  out.head.id = question.id;
+  out.head.method = question.method;
+  out.head.attempt = question.attempt;
+  out.head.failed = !answer;
+  if (answer)
+    out.data = std::move(answer).value();
+  else
+    out.head.failure = std::move(answer).error();
+  return out;
+}
+
+void server_session::reply(const route& to, const envelope& question,
+                           result<payload> answer) {
+  effects_.emplace_back(send{to, answer_to(question, std::move(answer))});
+}
+
+// -- time ---------------------------------------------------------------------
+
+void server_session::tick(session_time now) {
+  for (auto at = peers_.begin(); at != peers_.end();) {
+    const auto who = at++;
+    const auto limit = who->second.lost_after;
+    if (now - who->second.last_heard < limit)
+      continue;
+    const auto ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(limit).count();
+    forget(who, peer_event::kind::lost,
+           fmt::format("it was silent for {} ms", ms));
+  }
+  if (now >= next_expiry_) {
+    kept_.expire(now);
+    next_expiry_ = now + expiry_interval;
+  }
+}
+
+session_time server_session::next_tick() const {
+  auto next = kept_.size() == 0 ? session_time::max() : next_expiry_;
+  for (const auto& [incarnation, who] : peers_)
+    next = std::min(next, who.last_heard + who.lost_after);
+  return next;
+}
+
+/// What runs for it goes on, and what was kept stays until its time is over: it
+/// may be back.
+void server_session::forget(std::map<std::string, peer>::iterator who,
+                            peer_event::kind what, std::string reason) {
+  for (const auto& route : who->second.routes)
+    routes_.erase(route);
+  effects_.emplace_back(peer_event{what, who->second.who, true,
+                                   who->second.readiness, std::move(reason)});
+  peers_.erase(who);
+}
+
+} // namespace graphmill

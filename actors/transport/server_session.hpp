@@ -1,0 +1,115 @@
+#pragma once
+
+#include "actors/transport/message.hpp"
+#include "actors/transport/peer.hpp"
+#include "actors/transport/reply_cache.hpp"
+
+#include <array>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+namespace graphmill {
+
+/// The serving end of all connections to our port: who is there, which requests
+/// are under way, and which were answered already. A request that is repeated
+/// while it runs is attached to the one that runs; one that was answered gets
+/// the same answer again, unless its method may simply run again. Like
+/// caller_session, it does no I/O and has no clock.
+class server_session {
+public:
+  /// A connection: the routing id that the socket gives it.
+  using route = std::string;
+
+  struct settings {
+    hello_message self; ///< Lane and readiness are filled in here.
+    std::uint64_t reply_cache_bytes = std::uint64_t{64} << 20;
+    std::size_t max_peers = 4096;
+    std::size_t max_running = 4096; ///< Requests per peer.
+  };
+
+  // -- what is to be done, in this order --
+  struct send {
+    server_session::route to;
+    message what;
+  };
+  struct deliver {
+    std::uint64_t token; ///< For `answer`.
+    graphmill::method method;
+    peer_identity from;
+    payload data;
+    session_time deadline;
+  };
+  /// Ends a connection whose sender does not keep to the protocol.
+  struct drop {
+    server_session::route whom;
+    std::string reason;
+  };
+  using effect = std::variant<send, deliver, drop, peer_event>;
+
+  explicit server_session(settings with);
+
+  void receive(session_time now, const route& from, message what);
+
+  /// Something came over a connection that is no message.
+  void malformed(const route& from, std::string reason);
+
+  /// The answer to what was delivered; to be given once.
+  void answer(session_time now, std::uint64_t token, result<payload> answer);
+  void announce(readiness ready) { with_.self.readiness = ready; }
+  void tick(session_time now);
+
+  session_time next_tick() const;
+  std::vector<effect> take();
+
+  std::uint64_t duplicates() const { return duplicates_; }
+  std::size_t running() const { return running_.size(); }
+  std::size_t peers() const { return peers_.size(); }
+
+private:
+  struct peer {
+    peer_identity who;
+    std::array<server_session::route, 2> routes; ///< By lane; may be empty.
+    graphmill::readiness readiness = graphmill::readiness::unset;
+    session_time last_heard;
+    session_time::duration lost_after;
+    std::size_t running = 0;
+  };
+  struct place {
+    std::string incarnation;
+    graphmill::lane lane;
+  };
+  struct task {
+    request_key key;
+    graphmill::method method;
+    graphmill::lane lane;
+    std::uint16_t attempt;
+    session_time deadline;
+  };
+
+  void hello(session_time now, const route& from, const message& what);
+  void greet(session_time now, const route& from, const hello_message& hello);
+  void request(session_time now, const route& from, const place& at,
+               message what);
+  void beat(const route& from, peer& who, const envelope& head);
+  void reply(const route& to, const envelope& question, result<payload> answer);
+  void end(const route& whom, std::string reason);
+  void forget(std::map<std::string, peer>::iterator who, peer_event::kind what,
+              std::string reason);
+  message answer_to(const envelope& question, result<payload> answer) const;
+
+  settings with_;
+  std::map<std::string, peer> peers_; ///< By incarnation; those who are there.
+  std::unordered_map<route, place> routes_;
+  std::map<request_key, std::uint64_t> running_; ///< Tokens.
+  std::unordered_map<std::uint64_t, task> tasks_;
+  reply_cache kept_;
+  std::uint64_t next_token_ = 1;
+  session_time next_expiry_{};
+  std::uint64_t duplicates_ = 0;
+  std::vector<effect> effects_;
+};
+
+} // namespace graphmill
