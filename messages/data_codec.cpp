@@ -37,8 +37,7 @@ bool fits(element type, content what) {
     return type == element::uint8 || type == element::uint16
            || type == element::int32;
   case content::values:
-    return type == element::int32 || type == element::int64
-           || type == element::float16 || type == element::float32;
+    return true;
   }
   return false;
 }
