@@ -1,3 +1,4 @@
+#include "messages/data.hpp"
 #include "tests/actors/remote/daemons.hpp"
 #include "tests/support/result.hpp"
 
@@ -71,6 +72,7 @@ std::vector<plain_fetched> batches(daemons& d, const stages& with,
 } // namespace
 
 CATCH_TEST_CASE("batches are the same over the wire", "[actors][remote]") {
+  std::uint64_t requests = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     CATCH_INFO("seed " << seed);
     const auto graph = with_values(random_graph(seed), seed);
@@ -88,10 +90,11 @@ CATCH_TEST_CASE("batches are the same over the wire", "[actors][remote]") {
     CATCH_CHECK(here == there);
     const auto report = d.remote->read();
     CATCH_CHECK(report.failures == 0);
-    CATCH_CHECK(report.requests + report.merged != 0);
+    requests += report.requests;
     CATCH_CHECK((report.edge_ids_in != 0)
                 == (seed % 2 == 0 && report.sampled_sources != 0));
   }
+  CATCH_CHECK(requests > 300);
 }
 
 CATCH_TEST_CASE("features may be rounded on the wire", "[actors][remote]") {
@@ -120,8 +123,9 @@ CATCH_TEST_CASE("features may be rounded on the wire", "[actors][remote]") {
 }
 
 CATCH_TEST_CASE("one request per hop and owner", "[actors][remote]") {
-  const auto graph = with_values(random_graph(5), 5);
-  CATCH_REQUIRE(graph.edges.size() > 1);
+  auto graph = cycle(60);
+  graph.edges.push_back(graph.edges.front());
+  graph.edges.push_back(graph.edges.front());
   daemons d{cut(graph, 2, random_assignment(graph, 2, 5))};
   const auto sampler = d.sampler_over_wire();
   sample_job job;
@@ -138,5 +142,5 @@ CATCH_TEST_CASE("one request per hop and owner", "[actors][remote]") {
   // Both batches ask the same: in one message, or merged.
   CATCH_CHECK(d.net.requests[method::sample] <= 2);
   for (const auto& [what, data] : d.net.sent)
-    CATCH_CHECK(value_of(decode_sample_request(data)).queries.size() > 1);
+    CATCH_CHECK(value_of(decode_sample_request(data)).queries.size() % 3 == 0);
 }
