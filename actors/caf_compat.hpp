@@ -112,7 +112,7 @@ void post_urgent(const Handle& to, Message message) {
 
 /// Like `post`, after a while (simulated time under the testing scheduler).
 template <class Handle, class Message>
-void post_later(const Handle& to, std::chrono::milliseconds delay,
+void post_later(const Handle& to, std::chrono::microseconds delay,
                 Message message) {
 #if CAF_VERSION < 1800
   caf::delayed_anon_send(to, delay, std::move(message));

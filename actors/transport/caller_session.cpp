@@ -254,7 +254,7 @@ void caller_session::shut(session_time) {
     effects_.emplace_back(send{lane::control, std::move(farewell)});
   }
   if (state_ == state::ready || state_ == state::opening)
-    effects_.emplace_back(close_link{});
+    effects_.emplace_back(close_link{true});
   state_ = state::closed;
 }
 

@@ -30,8 +30,11 @@ public:
   using callback = std::function<void(result<payload>)>;
 
   /// What is to be done, in this order.
-  struct open_link {};  ///< Connect both lanes anew.
-  struct close_link {}; ///< Forget both connections.
+  struct open_link {}; ///< Connect both lanes anew.
+  /// Forget both connections.
+  struct close_link {
+    bool flush = false; ///< Not before what was sent has left, or a moment.
+  };
   struct send {
     graphmill::lane lane;
     message what;
@@ -87,9 +90,9 @@ private:
     callback on_reply;
     session_time start;
     session_time deadline;
-    session_time due;     ///< In due_: next attempt, or the deadline.
-    unsigned attempt = 0; ///< How often it was sent.
-    std::string sent_to;  ///< The incarnation that has it.
+    session_time due;      ///< In due_: next attempt, or the deadline.
+    unsigned attempt = 0;  ///< How often it was sent.
+    std::string sent_to{}; ///< The incarnation that has it.
   };
   using calls = std::map<std::uint64_t, call>;
 

@@ -92,6 +92,11 @@ void server_session::greet(session_time now, const route& from,
   auto& who = at->second;
   who.who = {hello.name, hello.incarnation, hello.address};
   who.last_heard = now;
+  if (is_new) // It may be back, and have something running still.
+    for (auto task = running_.lower_bound({hello.incarnation, 0});
+         task != running_.end() && task->first.first == hello.incarnation;
+         ++task)
+      ++who.running;
   who.lost_after =
     std::clamp(hello.lost_after, shortest_silence, longest_silence);
   auto& route = who.routes[static_cast<std::size_t>(hello.lane)];

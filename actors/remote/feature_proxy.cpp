@@ -1,0 +1,183 @@
+#include "actors/remote/feature_proxy.hpp"
+
+#include "actors/remote/call_window.hpp"
+#include "actors/remote/gather_call.hpp"
+#include "actors/remote/interfaces.hpp"
+#include "actors/worker_pool.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// A job with whom to answer.
+struct remote_job : remote_gather {
+  remote_job(std::shared_ptr<const void> owner,
+             caf::typed_response_promise<gather_answer> to)
+    : remote_gather(std::move(owner)), promise(std::move(to)) {}
+
+  void give_up(const error& why) {
+    if (!std::exchange(over, true))
+      promise.deliver(to_caf(why));
+  }
+  void finish() {
+    over = true;
+    promise.deliver(gather_answer{bytes});
+  }
+
+  caf::typed_response_promise<gather_answer> promise;
+};
+
+remote_job& job_of(const gather_call& call) {
+  return static_cast<remote_job&>(*call.of);
+}
+
+value_kind wire_kind(gather_kind kind) {
+  switch (kind) {
+  case gather_kind::features:
+    return value_kind::features;
+  case gather_kind::labels:
+    return value_kind::labels;
+  case gather_kind::degrees:
+    return value_kind::degrees;
+  case gather_kind::original_ids:
+    return value_kind::original_ids;
+  }
+  return value_kind::unset;
+}
+
+/// Items about the same ids become one query, so that ids travel once.
+std::vector<remote_values> group(const std::vector<gather_item>& items) {
+  std::vector<remote_values> out;
+  for (const auto& item : items) {
+    if (item.ids.empty())
+      continue;
+    auto same =
+      std::find_if(out.begin(), out.end(), [&item](const remote_values& one) {
+        return one.type == item.type && one.ids.data() == item.ids.data()
+               && one.ids.size() == item.ids.size()
+               && one.targets.size() < max_kinds;
+      });
+    if (same == out.end())
+      same = out.insert(out.end(), {item.type, item.ids, {}});
+    same->targets.push_back({wire_kind(item.kind), item.rows, item.out});
+  }
+  return out;
+}
+
+class feature_proxy {
+public:
+  using interface = feature_service_actor::extend<
+    // The TRANSPORT has an answer.
+    takes<remote_reply>>;
+  static constexpr const char* name = "feature_proxy";
+
+  feature_proxy(interface::pointer self, remote_feature_config config)
+    : self_(self), config_(std::move(config)), window_(config_.window) {
+    self_->set_exit_handler([this](const caf::exit_msg& exit) {
+      const auto why =
+        fail(ec::cancelled, "the proxy of a feature service is shutting down");
+      for (const auto& call : window_.take_all())
+        job_of(call).give_up(why);
+      self_->quit(exit.reason);
+    });
+  }
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const gather_job& job) { return begin(job); },
+      [this](const remote_reply& reply) { on_reply(reply); },
+    };
+  }
+
+private:
+  const dataset_info& info() const { return config_.to.graph->info(); }
+  remote_counters& counters() { return *config_.to.counters; }
+
+  caf::result<gather_answer> begin(const gather_job& job) {
+    crash_if_told(job);
+    auto promise = self_->make_response_promise<gather_answer>();
+    auto work = std::make_shared<remote_job>(job.owner, promise);
+    work->wanted = group(job.items);
+    auto calls = plan_calls(info(), work, config_.reply_bytes, config_.half);
+    work->missing = calls.size();
+    if (calls.empty())
+      work->finish();
+    for (auto& call : calls)
+      window_.push(std::move(call));
+    pump();
+    return promise;
+  }
+
+  void pump() {
+    std::uint64_t ids = 0;
+    counters().merged += window_.pump(
+      [this, &ids](const gather_call& call) {
+        return call.encode(config_.to.run, config_.to.part, config_.half, ids);
+      },
+      [this, &ids](std::uint64_t ticket, payload data) {
+        counters().ids_out += ids;
+        send(ticket, std::move(data));
+      },
+      [this](const gather_call& call, const error& why) {
+        job_of(call).give_up(config_.to.explain(why));
+      });
+  }
+
+  void send(std::uint64_t ticket, payload data) {
+    ++counters().requests;
+    counters().bytes_out += data.byte_size();
+    config_.to.call(
+      method::gather, std::move(data),
+      [self = handle_of<interface>(self_), ticket](result<payload> got) {
+        remote_reply reply{ticket, {}, std::nullopt};
+        if (got)
+          reply.data = std::move(got).value();
+        else
+          reply.failure = std::move(got).error();
+        post(self, std::move(reply));
+      });
+  }
+
+  void on_reply(const remote_reply& reply) {
+    counters().bytes_in += reply.data.byte_size();
+    for (const auto& call : window_.take(reply.ticket)) {
+      if (!call.wanted())
+        continue;
+      auto done = take(call, reply);
+      if (!done) {
+        ++counters().failures;
+        job_of(call).give_up(config_.to.explain(done.error()));
+      } else if (--call.of->missing == 0) {
+        job_of(call).finish();
+      }
+    }
+    pump();
+  }
+
+  result<void> take(const gather_call& call, const remote_reply& reply) {
+    if (reply.failure)
+      return *reply.failure;
+    TRY(const auto in, scatter(info(), call, config_.half, reply.data));
+    counters().rows += in.rows;
+    counters().rows_in += in.features;
+    counters().values_in += in.values;
+    return ok();
+  }
+
+  interface::pointer self_;
+  remote_feature_config config_;
+  call_window<gather_call> window_;
+};
+
+} // namespace
+
+feature_service_actor
+spawn_remote_feature_service(caf::actor_system& system,
+                             remote_feature_config config) {
+  return spawn_state<feature_proxy>(system, std::move(config));
+}
+
+} // namespace graphmill

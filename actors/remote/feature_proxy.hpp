@@ -1,0 +1,28 @@
+#pragma once
+
+#include "actors/interfaces.hpp"
+#include "actors/remote/route.hpp"
+
+#include <cstdint>
+
+namespace graphmill {
+
+/// What the proxy of a remote FEATURE SERVICE needs.
+struct remote_feature_config {
+  remote_part to;
+  std::uint32_t window = 8; ///< Requests under way at most.
+  /// Requests are cut so that an answer has no more than this, unless a single
+  /// row has. Bytes.
+  std::uint64_t reply_bytes = max_frame_bytes;
+  bool half = false; ///< Features travel as float16 and are rounded by it.
+};
+
+/// Spawns an actor that answers like the FEATURE SERVICE of a part, by asking
+/// the daemon that serves it. Rows go straight from the message into the
+/// requester's memory, which the job's owner keeps alive until the last
+/// request about it is over. Nothing is written for a job that has failed.
+feature_service_actor
+spawn_remote_feature_service(caf::actor_system& system,
+                             remote_feature_config config);
+
+} // namespace graphmill

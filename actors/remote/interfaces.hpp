@@ -1,0 +1,70 @@
+#pragma once
+
+#include "actors/caf_compat.hpp"
+#include "actors/interfaces.hpp"
+#include "messages/frame.hpp"
+#include "messages/method.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+// Messages and interfaces of the data plane between daemons.
+
+namespace graphmill {
+
+/// The answer to a proxy's request number `ticket`, from the transport.
+struct remote_reply {
+  std::uint64_t ticket = 0;
+  payload data;
+  std::optional<error> failure;
+};
+/// Time is up for jobs that wait for others of their batch and hop.
+struct send_hop {
+  std::uint64_t key = 0;
+  std::int32_t hop = 0;
+};
+
+/// A request of another daemon for a part that we serve.
+struct data_request {
+  graphmill::method method = graphmill::method::unset;
+  payload data;
+  std::chrono::steady_clock::time_point deadline;
+  /// Takes the answer, once; dropped without it, the other side gets an error.
+  std::function<void(result<payload>)> reply;
+};
+/// From now on requests for this part of this run are answered.
+struct serve_part {
+  std::string run;
+  std::shared_ptr<const shard> part;
+  sampling_service_actor sampling;
+  feature_service_actor features;
+  std::shared_ptr<buffer_pool> pool;
+};
+/// The run is over here: none of its parts is served any more.
+struct withdraw_run {
+  std::string run;
+};
+
+} // namespace graphmill
+
+GRAPHMILL_LOCAL_MESSAGE(graphmill::remote_reply)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::send_hop)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::data_request)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::serve_part)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::withdraw_run)
+
+namespace graphmill {
+
+/// The DATA SERVER of a daemon answers other daemons' requests for neighbours
+/// and rows of the parts that are served here.
+using data_server_actor = caf::typed_actor<
+  // A daemon asks.
+  takes<data_request>,
+  // The NODE has spawned the services of a part, or ends a run.
+  takes<serve_part>, takes<withdraw_run>>;
+
+} // namespace graphmill

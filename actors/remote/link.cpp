@@ -1,0 +1,34 @@
+#include "actors/remote/link.hpp"
+
+#include <utility>
+
+namespace graphmill {
+
+remote_call call_over(const std::shared_ptr<transport>& by, std::string address,
+                      call_options options) {
+  // Weak: replies keep their proxy alive, and would keep the transport alive on
+  // its own thread.
+  return [by = std::weak_ptr{by}, address = std::move(address),
+          options](method what, payload data,
+                   std::function<void(result<payload>)> on_reply) {
+    if (const auto there = by.lock())
+      there->request(address, what, std::move(data), options,
+                     std::move(on_reply));
+    else
+      on_reply(fail(ec::cancelled, "the connections to other daemons are "
+                                   "closed"));
+  };
+}
+
+bool serve_data(const data_server_actor& server,
+                const incoming_request& request) {
+  if (request.method != method::sample && request.method != method::gather)
+    return false;
+  post(server, data_request{request.method, request.data, request.deadline,
+                            [reply = request.reply](result<payload> answer) {
+                              reply.reply(std::move(answer));
+                            }});
+  return true;
+}
+
+} // namespace graphmill

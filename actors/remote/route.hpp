@@ -1,0 +1,39 @@
+#pragma once
+
+#include "actors/remote/counters.hpp"
+#include "messages/buffer.hpp"
+#include "messages/error.hpp"
+#include "messages/frame.hpp"
+#include "messages/ids.hpp"
+#include "messages/method.hpp"
+#include "partition/shard.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace graphmill {
+
+/// Asks a daemon something. Calls `on_reply` exactly once, on any thread,
+/// within a deadline of its own; repeats the request as it sees fit.
+using remote_call = std::function<void(
+  method, payload, std::function<void(result<payload>)> on_reply)>;
+
+/// How to reach a part of a run that another daemon serves.
+struct remote_part {
+  std::string run;
+  part_id part = 0;
+  std::string daemon; ///< Its name, for errors.
+  std::shared_ptr<const partitioned_graph> graph;
+  remote_call call;
+  std::shared_ptr<buffer_pool> pool;
+  std::shared_ptr<remote_counters> counters;
+
+  /// An error that names where it comes from.
+  error explain(const error& why) const {
+    return {why.code, fmt::format("part {} at daemon \"{}\": {}", part, daemon,
+                                  why.message)};
+  }
+};
+
+} // namespace graphmill

@@ -1,0 +1,204 @@
+#include "actors/remote/sampling_proxy.hpp"
+
+#include "actors/remote/call_window.hpp"
+#include "actors/remote/interfaces.hpp"
+#include "actors/remote/sampling_call.hpp"
+#include "actors/worker_pool.hpp"
+
+#include <map>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// A job with whom to answer.
+struct remote_job : remote_sampling {
+  remote_job(const neighbour_job& job,
+             caf::typed_response_promise<neighbour_answer> to)
+    : remote_sampling(job.request, job.owner), promise(std::move(to)) {}
+
+  void give_up(const error& why) {
+    if (!std::exchange(over, true))
+      promise.deliver(to_caf(why));
+  }
+
+  void finish() {
+    over = true;
+    promise.deliver(
+      neighbour_answer{std::make_shared<neighbour_reply>(join())});
+  }
+
+  caf::typed_response_promise<neighbour_answer> promise;
+};
+
+void give_up(const sampling_call& call, const error& why) {
+  for (const auto& piece : call.pieces)
+    static_cast<remote_job&>(*piece.of).give_up(why);
+}
+
+class sampling_proxy {
+public:
+  using interface = sampling_service_actor::extend<
+    // The TRANSPORT has an answer.
+    takes<remote_reply>,
+    // INTERNAL: jobs have waited long enough for others of their hop.
+    takes<send_hop>>;
+  static constexpr const char* name = "sampling_proxy";
+
+  sampling_proxy(interface::pointer self, remote_sampling_config config)
+    : self_(self), config_(std::move(config)), window_(config_.window) {
+    self_->set_exit_handler([this](const caf::exit_msg& exit) {
+      fail_all(fail(ec::cancelled, "the proxy of a sampling service is "
+                                   "shutting down"));
+      self_->quit(exit.reason);
+    });
+  }
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const neighbour_job& job) { return begin(job); },
+      [this](const remote_reply& reply) { on_reply(reply); },
+      [this](const send_hop& due) { send_jobs(due); },
+    };
+  }
+
+private:
+  using hop_key = std::pair<std::uint64_t, std::int32_t>;
+
+  const dataset_info& info() const { return config_.to.graph->info(); }
+  remote_counters& counters() { return *config_.to.counters; }
+
+  caf::result<neighbour_answer> begin(const neighbour_job& job) {
+    crash_if_told(job);
+    auto promise = self_->make_response_promise<neighbour_answer>();
+    auto work = std::make_shared<remote_job>(job, promise);
+    if (job.request.destinations.empty()) {
+      work->finish();
+      return promise;
+    }
+    auto& together = hops_[{job.request.key, job.request.hop}];
+    together.push_back(std::move(work));
+    if (together.size() == 1)
+      post_later(handle_of<interface>(self_), config_.gather_time,
+                 send_hop{job.request.key, job.request.hop});
+    return promise;
+  }
+
+  void send_jobs(const send_hop& due) {
+    auto jobs = hops_.extract({due.key, due.hop});
+    if (jobs.empty())
+      return;
+    for (auto& call : plan_calls(info(), jobs.mapped(), config_.reply_bytes))
+      window_.push(std::move(call));
+    pump();
+  }
+
+  void pump() {
+    std::uint64_t ids = 0;
+    counters().merged += window_.pump(
+      [this, &ids](const sampling_call& call) {
+        return call.encode(config_.to.run, config_.to.part, ids);
+      },
+      [this, &ids](std::uint64_t ticket, payload data) {
+        counters().ids_out += ids;
+        send(ticket, std::move(data));
+      },
+      [this](const sampling_call& call, const error& why) {
+        give_up(call, config_.to.explain(why));
+      });
+  }
+
+  void send(std::uint64_t ticket, payload data) {
+    ++counters().requests;
+    counters().bytes_out += data.byte_size();
+    config_.to.call(
+      method::sample, std::move(data),
+      [self = handle_of<interface>(self_), ticket](result<payload> got) {
+        remote_reply reply{ticket, {}, std::nullopt};
+        if (got)
+          reply.data = std::move(got).value();
+        else
+          reply.failure = std::move(got).error();
+        post(self, std::move(reply));
+      });
+  }
+
+  void on_reply(const remote_reply& reply) {
+    counters().bytes_in += reply.data.byte_size();
+    for (const auto& call : window_.take(reply.ticket))
+      if (auto done = take(call, reply); !done) {
+        ++counters().failures;
+        give_up(call, config_.to.explain(done.error()));
+      }
+    pump();
+  }
+
+  result<void> take(const sampling_call& call, const remote_reply& reply) {
+    if (reply.failure)
+      return *reply.failure;
+    TRY(const auto answer, decode_sample_reply(reply.data));
+    if (answer.too_large)
+      return ask_in_halves(call);
+    if (answer.answers.size() != call.pieces.size())
+      return fail(ec::invalid_data, "{} queries were answered by {} answers",
+                  call.pieces.size(), answer.answers.size());
+    for (std::size_t i = 0; i < call.pieces.size(); ++i)
+      TRYV(take_piece(call.pieces[i], answer.answers[i], reply.data));
+    return ok();
+  }
+
+  result<void> take_piece(const sampling_piece& piece,
+                          const neighbour_arrays& arrays, const payload& data) {
+    auto& job = static_cast<remote_job&>(*piece.of);
+    if (job.over)
+      return ok();
+    TRY(auto part, read_piece(info(), piece, arrays, data, config_.to.pool));
+    counters().sampled_nodes += piece.count;
+    counters().sampled_sources += arrays.sources.count;
+    counters().sources_in +=
+      arrays.counts.byte_size() + arrays.sources.byte_size();
+    counters().edge_ids_in += arrays.edge_ids.byte_size();
+    job.pieces.push_back({piece.from, std::move(part)});
+    job.answered += piece.count;
+    if (job.complete())
+      job.finish();
+    return ok();
+  }
+
+  result<void> ask_in_halves(const sampling_call& call) {
+    auto halves = call.halves();
+    if (halves.empty())
+      return fail(ec::invalid_data,
+                  "the in-edges of one node are more than fit into a message: "
+                  "set a fanout");
+    ++counters().split;
+    window_.push_first(std::move(halves[1]));
+    window_.push_first(std::move(halves[0]));
+    return ok();
+  }
+
+  void fail_all(const error& why) {
+    for (auto& [key, jobs] : hops_)
+      for (auto& job : jobs)
+        static_cast<remote_job&>(*job).give_up(why);
+    hops_.clear();
+    for (const auto& call : window_.take_all())
+      give_up(call, why);
+  }
+
+  interface::pointer self_;
+  remote_sampling_config config_;
+  std::map<hop_key, std::vector<std::shared_ptr<remote_sampling>>> hops_;
+  call_window<sampling_call> window_;
+};
+
+} // namespace
+
+sampling_service_actor
+spawn_remote_sampling_service(caf::actor_system& system,
+                              remote_sampling_config config) {
+  return spawn_state<sampling_proxy>(system, std::move(config));
+}
+
+} // namespace graphmill

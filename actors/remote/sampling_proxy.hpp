@@ -1,0 +1,28 @@
+#pragma once
+
+#include "actors/interfaces.hpp"
+#include "actors/remote/route.hpp"
+
+#include <chrono>
+#include <cstdint>
+
+namespace graphmill {
+
+/// What the proxy of a remote SAMPLING SERVICE needs.
+struct remote_sampling_config {
+  remote_part to;
+  std::uint32_t window = 32; ///< Requests under way at most.
+  /// How long a job waits for others of its batch and hop: all that come until
+  /// then travel in one request.
+  std::chrono::microseconds gather_time{200};
+  /// Requests whose answers are likely to be larger than this are cut. Bytes.
+  std::uint64_t reply_bytes = std::uint64_t{4} << 20;
+};
+
+/// Spawns an actor that answers like the SAMPLING SERVICE of a part, by asking
+/// the daemon that serves it.
+sampling_service_actor
+spawn_remote_sampling_service(caf::actor_system& system,
+                              remote_sampling_config config);
+
+} // namespace graphmill

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "actors/transport/address.hpp"
+#include "actors/transport/caller_session.hpp"
+#include "actors/transport/gate.hpp"
+#include "actors/transport/mailbox.hpp"
+#include "actors/transport/peer_link.hpp"
+#include "actors/transport/server_session.hpp"
+#include "actors/transport/transport.hpp"
+
+#include <zmq.hpp>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+namespace graphmill {
+
+/// What the transport's thread runs: moves messages between sockets and
+/// sessions, and does what the sessions ask for. All sockets are its own.
+class engine {
+public:
+  /// Binds. Called by the thread that starts the transport; everything else
+  /// happens on the transport's.
+  static result<std::unique_ptr<engine>>
+  make(transport_options options, std::shared_ptr<mailbox> box,
+       std::shared_ptr<traffic_counters> counters);
+
+  /// Until it is told to stop.
+  void run();
+
+  peer_identity self() const {
+    return {hello_.name, hello_.incarnation, hello_.address};
+  }
+
+private:
+  struct caller {
+    caller_session session;
+    endpoint where;
+    std::unique_ptr<peer_link> link; ///< While the session wants one.
+    caller_session::counts counted;  ///< As far as in `counters_`.
+  };
+
+  engine(transport_options options, std::shared_ptr<mailbox> box,
+         std::shared_ptr<traffic_counters> counters);
+  void bind(const endpoint& listens);
+
+  bool step();
+  void wait();
+  bool obey(std::vector<mailbox::command> commands);
+  void obey(mailbox::request& what);
+  void obey(const mailbox::keep& what);
+  result<caller*> caller_of(const std::string& address);
+  void serve_callers();
+  void serve_port();
+  void tick();
+  void finish();
+
+  void pump(caller& of);
+  void act(caller& of, caller_session::effect& what);
+  void open(caller& of);
+  void pump_port();
+  void act(server_session::effect& what);
+  void deliver(server_session::deliver& what);
+  void send_to(const std::string& route, message what);
+  void flush_routes();
+  void drop(const server_session::drop& whom);
+  void tell(const peer_event& news);
+  void log(const std::string& sentence);
+  void guarded(const std::function<void()>& call);
+
+  transport_options options_;
+  std::shared_ptr<mailbox> box_;
+  std::shared_ptr<traffic_counters> counters_;
+  hello_message hello_;
+  zmq::context_t context_;
+  std::optional<gate> gate_;
+  std::optional<zmq::socket_t> port_; ///< The ROUTER, if we listen.
+  std::uint16_t port_number_ = 0;
+  std::map<std::string, caller> callers_;     ///< By address.
+  std::optional<server_session> server_;      ///< Always there once made.
+  std::map<std::string, send_queue> blocked_; ///< Replies that wait, by route.
+  int descriptor_ = -1; ///< Of the connection whose message is looked at.
+  std::set<std::string> ended_; ///< Routes whose rest is not wanted.
+  std::deque<std::string> ended_order_;
+  std::vector<zmq::pollitem_t> polls_;
+  std::uint64_t next_id_ = 1;
+  std::uint64_t callers_made_ = 0;
+  std::uint64_t duplicates_ = 0; ///< As far as in `counters_`.
+};
+
+} // namespace graphmill

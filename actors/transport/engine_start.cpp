@@ -1,0 +1,141 @@
+#include "actors/transport/engine.hpp"
+
+#include <random>
+
+namespace graphmill {
+
+namespace {
+
+/// Replies of a connection in libzmq's own queue, and requests that wait to be
+/// taken; more replies wait in our queue, which counts bytes.
+constexpr int port_queue = 8;
+
+constexpr int handshake_timeout_ms = 5000;
+
+/// libzmq's own beats end connections whose other end has vanished.
+constexpr int ping_every_ms = 5000;
+constexpr int ping_limit_ms = 30000;
+
+constexpr int max_sockets = 4096;
+constexpr int backlog = 1024;
+
+result<endpoint> listen_endpoint(const transport_options& options) {
+  TRY(auto where, parse_endpoint(options.listen));
+  if (!is_wildcard(where)) {
+    TRY(where.host, resolve_host(where.host));
+  }
+  if (!is_loopback(where) && !options.keys && !options.insecure)
+    return fail(ec::permission,
+                "listening at {} would let anyone on the network use this "
+                "daemon: give it the cluster's key file (`graphmill keygen` "
+                "makes one), or --insecure where you trust the network",
+                to_string(where));
+  return where;
+}
+
+/// What others are told to connect to.
+result<std::string> advertised_host(const transport_options& options,
+                                    const endpoint& listens) {
+  if (!options.advertise.empty())
+    return options.advertise;
+  if (!is_wildcard(listens))
+    return listens.host;
+  if (!options.interface_name.empty())
+    return address_of_interface(options.interface_name);
+  if (!options.route_to.empty()) {
+    TRY(const auto peer, parse_endpoint(options.route_to));
+    return address_towards(peer);
+  }
+  return any_address();
+}
+
+hello_message hello_of(const transport_options& options) {
+  hello_message out;
+  out.name = options.name;
+  out.incarnation = draw_identity();
+  out.software = GRAPHMILL_VERSION;
+  out.readiness = options.readiness;
+  return out;
+}
+
+result<void> check(const transport_options& options) {
+  if (options.name.empty() || options.name.size() > max_hello_text)
+    return fail(ec::invalid_argument,
+                "the name '{}' has {} bytes, must have 1 to {}", options.name,
+                options.name.size(), max_hello_text);
+  const auto& live = options.liveness;
+  if (live.beat_every.count() < 1 || live.lost_after < 2 * live.beat_every)
+    return fail(ec::invalid_argument,
+                "a peer would be lost after {} ms of silence with a beat every "
+                "{} ms; allow two beats at least",
+                live.lost_after.count(), live.beat_every.count());
+  return ok();
+}
+
+} // namespace
+
+engine::engine(transport_options options, std::shared_ptr<mailbox> box,
+               std::shared_ptr<traffic_counters> counters)
+  : options_(std::move(options)), box_(std::move(box)),
+    counters_(std::move(counters)), hello_(hello_of(options_)) {
+  if (options_.seed == 0)
+    options_.seed = std::random_device{}();
+  context_.set(zmq::ctxopt::max_sockets, max_sockets);
+}
+
+result<std::unique_ptr<engine>>
+engine::make(transport_options options, std::shared_ptr<mailbox> box,
+             std::shared_ptr<traffic_counters> counters) {
+  TRYV(check(options));
+  if (box->descriptor() < 0)
+    return fail_errno(errno, "cannot make an event descriptor");
+  std::optional<endpoint> listens;
+  if (!options.listen.empty()) {
+    TRY(listens, listen_endpoint(options));
+  }
+  try {
+    auto made = std::unique_ptr<engine>{
+      new engine{std::move(options), std::move(box), std::move(counters)}};
+    if (listens) {
+      made->bind(*listens);
+      TRY(auto host, advertised_host(made->options_, *listens));
+      made->hello_.address = to_string(endpoint{host, made->port_number_});
+    }
+    made->server_.emplace(
+      server_session::settings{made->hello_, made->options_.reply_cache_bytes});
+    return made;
+  } catch (const zmq::error_t& broken) {
+    if (listens)
+      return fail_errno(broken.num(), "cannot listen at {}",
+                        to_string(*listens));
+    return fail(ec::io, "cannot start the transport: {}", broken.what());
+  }
+}
+
+void engine::bind(const endpoint& listens) {
+  port_.emplace(context_, ZMQ_ROUTER);
+  port_->set(zmq::sockopt::linger, 0);
+  port_->set(zmq::sockopt::router_mandatory, true);
+  port_->set(zmq::sockopt::sndhwm, port_queue);
+  port_->set(zmq::sockopt::rcvhwm, port_queue);
+  port_->set(zmq::sockopt::maxmsgsize, max_wire_frame);
+  port_->set(zmq::sockopt::handshake_ivl, handshake_timeout_ms);
+  port_->set(zmq::sockopt::heartbeat_ivl, ping_every_ms);
+  port_->set(zmq::sockopt::heartbeat_timeout, ping_limit_ms);
+  port_->set(zmq::sockopt::backlog, backlog);
+  port_->set(zmq::sockopt::ipv6, listens.host.find(':') != std::string::npos);
+  if (options_.keys) {
+    gate_.emplace(context_, *options_.keys, [this](const std::string& whom) {
+      counters_->count(traffic_counters::event::refused);
+      log(fmt::format("refused a connection from {} with another key", whom));
+    });
+    port_->set(zmq::sockopt::curve_server, true);
+    port_->set(zmq::sockopt::curve_secretkey, options_.keys->secret_key);
+  }
+  port_->bind(to_string(listens));
+  const auto bound = parse_endpoint(port_->get(zmq::sockopt::last_endpoint));
+  if (bound)
+    port_number_ = bound.value().port;
+}
+
+} // namespace graphmill

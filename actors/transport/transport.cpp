@@ -1,0 +1,54 @@
+#include "actors/transport/transport.hpp"
+
+#include "actors/transport/engine.hpp"
+
+#include <utility>
+
+namespace graphmill {
+
+result<std::unique_ptr<transport>> transport::start(transport_options options) {
+  auto made = std::unique_ptr<transport>{new transport};
+  made->mailbox_ = std::make_shared<mailbox>();
+  made->counters_ = std::make_shared<traffic_counters>();
+  TRY(made->engine_,
+      engine::make(std::move(options), made->mailbox_, made->counters_));
+  made->self_ = made->engine_->self();
+  made->thread_ = std::thread{[runs = made->engine_.get()] { runs->run(); }};
+  return made;
+}
+
+transport::~transport() {
+  if (!thread_.joinable())
+    return;
+  mailbox_->post(mailbox::stop{});
+  thread_.join();
+}
+
+void transport::request(std::string address, method what, payload data,
+                        call_options options,
+                        std::function<void(result<payload>)> on_reply) {
+  auto back = mailbox_->post(mailbox::request{
+    std::move(address), what, std::move(data), options, std::move(on_reply)});
+  if (back)
+    std::get<mailbox::request>(*back).on_reply(
+      fail(ec::cancelled, "{} was asked of a transport that has ended",
+           to_string(what)));
+}
+
+void transport::keep(std::string address) {
+  mailbox_->post(mailbox::keep{std::move(address), true});
+}
+
+void transport::forget(std::string address) {
+  mailbox_->post(mailbox::keep{std::move(address), false});
+}
+
+void transport::announce(readiness now) {
+  mailbox_->post(mailbox::announce{now});
+}
+
+traffic transport::statistics() const {
+  return counters_->read();
+}
+
+} // namespace graphmill

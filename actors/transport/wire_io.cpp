@@ -1,0 +1,193 @@
+#include "actors/transport/wire_io.hpp"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+using flow = traffic_counters::flow;
+
+/// Frames from here on are handed over instead of copied. libzmq keeps shorter
+/// ones of several messages in one buffer, which one of them would hold.
+constexpr std::size_t large_frame = 8192;
+
+/// Envelope and body before the bulk frames.
+constexpr std::size_t max_parts = 2 + max_bulk_frames;
+
+zmq::message_t part_of(const frame& from) {
+  if (from.size() < large_frame || !from.owner())
+    return {from.data(), from.size()};
+  // libzmq only reads from it, and may drop it on its own thread.
+  auto* owner = new std::shared_ptr<const void>(from.owner());
+  return {const_cast<std::byte*>(from.data()), from.size(),
+          [](void*, void* hint) {
+            delete static_cast<std::shared_ptr<const void>*>(hint);
+          },
+          owner};
+}
+
+frame frame_of(zmq::message_t part, traffic_counters& counters) {
+  const std::span bytes{static_cast<const std::byte*>(part.data()),
+                        part.size()};
+  if (bytes.size() < large_frame)
+    return frame::copy(bytes);
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % sizeof(std::uint64_t)
+      != 0) {
+    counters.count(traffic_counters::event::copied_frame);
+    return frame::copy(bytes);
+  }
+  auto owner = std::make_shared<zmq::message_t>(std::move(part));
+  return frame::own(std::move(owner), bytes);
+}
+
+std::uint64_t size_of(const message& what, std::size_t envelope) {
+  return envelope + what.data.byte_size();
+}
+
+/// The method under which a message is counted.
+method counted_as(const envelope& head) {
+  return head.kind == message_kind::beat ? method::beat : head.method;
+}
+
+struct parts {
+  std::vector<zmq::message_t> list;
+  bool too_many = false;
+};
+
+/// All parts of one message; libzmq hands over whole messages only.
+parts take_parts(zmq::socket_t& from, std::size_t limit) {
+  parts out;
+  for (;;) {
+    zmq::message_t part;
+    if (!from.recv(part, zmq::recv_flags::dontwait))
+      return out;
+    const auto more = part.more();
+    if (out.list.size() < limit)
+      out.list.push_back(std::move(part));
+    else
+      out.too_many = true;
+    if (!more)
+      return out;
+  }
+}
+
+result<message> message_of(std::vector<zmq::message_t> parts, std::size_t first,
+                           traffic_counters& counters) {
+  if (parts.size() < first + 1)
+    return fail(ec::invalid_data, "a message without envelope");
+  const auto envelope_bytes = parts[first].size();
+  message out;
+  TRY(out.head, decode_envelope(frame_of(std::move(parts[first]), counters)));
+  if (parts.size() > first + 1)
+    out.data.body = frame_of(std::move(parts[first + 1]), counters);
+  for (auto i = first + 2; i < parts.size(); ++i)
+    out.data.bulk.push_back(frame_of(std::move(parts[i]), counters));
+  counters.count(counted_as(out.head),
+                 out.head.kind == message_kind::reply ? flow::reply_received
+                                                      : flow::request_received,
+                 size_of(out, envelope_bytes));
+  return out;
+}
+
+} // namespace
+
+sent send_message(zmq::socket_t& to, const std::string* route,
+                  const message& what, traffic_counters& counters) {
+  std::vector<zmq::message_t> parts;
+  parts.reserve(3 + what.data.bulk.size());
+  if (route != nullptr)
+    parts.emplace_back(route->data(), route->size());
+  const auto envelope = encode_envelope(what.head);
+  parts.push_back(part_of(envelope));
+  parts.push_back(part_of(what.data.body));
+  for (const auto& bulk : what.data.bulk)
+    parts.push_back(part_of(bulk));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto last = i + 1 == parts.size();
+    const auto flags = last
+                         ? zmq::send_flags::dontwait
+                         : zmq::send_flags::dontwait | zmq::send_flags::sndmore;
+    try {
+      if (!to.send(parts[i], flags))
+        return i == 0 ? sent::blocked : sent::gone;
+    } catch (const zmq::error_t& broken) {
+      if (broken.num() == EHOSTUNREACH)
+        return sent::gone;
+      throw;
+    }
+  }
+  counters.count(counted_as(what.head),
+                 what.head.kind == message_kind::reply ? flow::reply_sent
+                                                       : flow::request_sent,
+                 size_of(what, envelope.size()));
+  return sent::done;
+}
+
+std::optional<arrival> receive_message(zmq::socket_t& from, bool routed,
+                                       traffic_counters& counters) {
+  const std::size_t first = routed ? 1 : 0;
+  auto parts = take_parts(from, first + max_parts);
+  if (parts.list.empty())
+    return std::nullopt;
+  arrival out;
+  if (routed)
+    out.route = parts.list.front().to_string();
+  out.descriptor = zmq_msg_get(parts.list.back().handle(), ZMQ_SRCFD);
+  if (parts.too_many) {
+    out.reason = fmt::format("a message of more than {} frames", max_parts);
+    return out;
+  }
+  auto what = message_of(std::move(parts.list), first, counters);
+  if (what)
+    out.what = std::move(what).value();
+  else
+    out.reason = what.error().message;
+  return out;
+}
+
+void end_connection(int descriptor, std::uint16_t port) {
+  sockaddr_storage own{};
+  socklen_t size = sizeof(own);
+  if (descriptor < 0
+      || ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&own), &size)
+           != 0)
+    return;
+  in_port_t bound = 0;
+  if (own.ss_family == AF_INET)
+    bound = reinterpret_cast<const sockaddr_in&>(own).sin_port;
+  else if (own.ss_family == AF_INET6)
+    bound = reinterpret_cast<const sockaddr_in6&>(own).sin6_port;
+  if (bound != 0 && ntohs(bound) == port)
+    ::shutdown(descriptor, SHUT_RDWR);
+}
+
+// -- send_queue ---------------------------------------------------------------
+
+void send_queue::push(message what) {
+  bytes_ += what.data.byte_size();
+  waiting_.push_back(std::move(what));
+}
+
+sent send_queue::flush(const sender& send) {
+  while (!waiting_.empty()) {
+    const auto state = send(waiting_.front());
+    if (state == sent::blocked)
+      return state;
+    if (state == sent::gone) {
+      waiting_.clear();
+      bytes_ = 0;
+      return state;
+    }
+    bytes_ -= waiting_.front().data.byte_size();
+    waiting_.pop_front();
+  }
+  return sent::done;
+}
+
+} // namespace graphmill

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "actors/transport/message.hpp"
+#include "actors/transport/traffic.hpp"
+
+#include <zmq.hpp>
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace graphmill {
+
+/// The longest frame that libzmq takes from a connection: what CURVE adds is on
+/// top.
+inline constexpr std::int64_t max_wire_frame = max_frame_bytes + 1024;
+
+/// What became of a message that was to be sent.
+enum class sent : std::uint8_t {
+  done,
+  blocked, ///< The socket's queue is full: try again later.
+  gone,    ///< There is no such connection any more.
+};
+
+/// Sends a message without waiting; large frames are not copied.
+/// @param route For a ROUTER: whom to send it to.
+sent send_message(zmq::socket_t& to, const std::string* route,
+                  const message& what, traffic_counters& counters);
+
+/// What came out of a socket.
+struct arrival {
+  std::string route; ///< From a ROUTER: who sent it.
+  std::optional<message> what;
+  std::string reason;  ///< Why there is no message in it.
+  int descriptor = -1; ///< Of the connection that it came over.
+};
+
+/// Takes a message from a socket without waiting; large frames are not copied
+/// if they are aligned.
+/// @returns nothing if there is none.
+std::optional<arrival> receive_message(zmq::socket_t& from, bool routed,
+                                       traffic_counters& counters);
+
+/// Ends the connection that a message came over: its socket has no call for
+/// that. Descriptors of anything but a connection to `port` are left alone.
+void end_connection(int descriptor, std::uint16_t port);
+
+/// Messages that wait until a socket takes them.
+class send_queue {
+public:
+  using sender = std::function<sent(const message&)>;
+
+  void push(message what);
+
+  /// Sends what the socket takes.
+  /// @returns blocked if something is left; gone drops all.
+  sent flush(const sender& send);
+
+  bool empty() const { return waiting_.empty(); }
+  std::uint64_t bytes() const { return bytes_; }
+
+private:
+  std::deque<message> waiting_;
+  std::uint64_t bytes_ = 0;
+};
+
+} // namespace graphmill

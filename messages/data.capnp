@@ -1,0 +1,160 @@
+@0xb61f0ccf6a2a1c57;
+# The data plane: what a sampler and a fetcher ask of the daemon that serves a
+# part, and what it answers. Bodies of the methods `sample` and `gather`.
+#
+# Bulk arrays. Arrays travel in the bulk frames behind the body, and the body
+# says where each one lies (`BulkArray`). An array of at most 1 MiB lies within
+# one frame, which it may share with others. A larger one begins at the start of
+# a frame and fills it and the frames that follow, of 1 MiB each but for the
+# last. Every array begins at a multiple of 8 bytes from the start of its frame;
+# elements are little-endian. No two arrays share bytes. All arrays of a message
+# together have at most 24 MiB.
+#
+# Ids. Wherever ids or whole numbers travel, they may be packed: an element `x`
+# of a narrow type means `base + x`. A sender takes 4 bytes if the range of the
+# array allows.
+#
+# Purity. A request names all that its answer depends on, besides the dataset
+# and the run: it may be asked again, of any daemon that serves the part, and
+# the answer is the same bit for bit. Daemons keep nothing between requests.
+#
+# Failure. A run or part that a daemon does not serve (yet) is `unavailable`. Ids
+# that the part does not own, types and kinds that there are not, and messages
+# that are not as described here are refused as a whole.
+#
+# Evolution: as in wire.capnp. Fields are only appended; value 0 of an
+# enumeration is never sent; what a receiver does not know, it refuses if it
+# changes the meaning of the request (an element type, a kind of data), and
+# ignores otherwise.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("graphmill::schema");
+
+struct BulkArray {
+  element @0 :Element;
+  # `unset` with count 0: there is no such array.
+
+  count @1 :UInt64;
+  # Of elements.
+
+  frame @2 :UInt32;
+  # Number of the bulk frame in which it begins, from 0.
+
+  offset @3 :UInt32;
+  # In bytes from the start of that frame; a multiple of 8.
+
+  base @4 :Int64;
+  # Added to every element of an array of whole numbers.
+}
+
+enum Element {
+  unset @0;
+  uint8 @1;
+  uint16 @2;
+  int32 @3;
+  int64 @4;
+  float16 @5;
+  float32 @6;
+}
+
+# -- sample --------------------------------------------------------------------
+
+struct SampleRequest {
+  # The in-edges of one hop of one batch that a part owns: a request per hop and
+  # part, with all edge types together. Answered by `SampleReply`.
+
+  run @0 :Text;
+  part @1 :Int32;
+
+  key @2 :UInt64;
+  # The stream of the batch's step: key of the random draws.
+
+  hop @3 :Int32;
+  # From 1.
+
+  queries @4 :List(NeighbourQuery);
+  # At most 4096.
+}
+
+struct NeighbourQuery {
+  edgeType @0 :Int32;
+  # Position in the dataset's list.
+
+  fanout @1 :Int32;
+  # In-edges per node; -1: all.
+
+  replace @2 :Bool;
+  # Draw with replacement.
+
+  edgeIds @3 :Bool;
+  # Answer original edge ids, too.
+
+  destinations @4 :BulkArray;
+  # int32 or int64: global ids, all owned by the part.
+}
+
+struct SampleReply {
+  answers @0 :List(NeighbourAnswer);
+  # One per query, in their order; none with `tooLarge`.
+
+  tooLarge @1 :Bool;
+  # The answer would be larger than a message may be. The caller asks again for
+  # fewer destinations at a time.
+}
+
+struct NeighbourAnswer {
+  counts @0 :BulkArray;
+  # uint8, uint16 or int32: sources per destination, in request order.
+
+  sources @1 :BulkArray;
+  # int32 or int64: global ids of the sources, list after list. Without
+  # replacement in list order, with it in draw order.
+
+  edgeIds @2 :BulkArray;
+  # int32 or int64: original ids, one per source; absent unless asked for.
+}
+
+# -- gather --------------------------------------------------------------------
+
+struct GatherRequest {
+  # What a batch needs to know of nodes that a part owns. Answered by
+  # `GatherReply`. Callers cut what they want so that an answer has about 1 MiB.
+
+  run @0 :Text;
+  part @1 :Int32;
+
+  queries @2 :List(GatherQuery);
+  # At most 4096.
+}
+
+struct GatherQuery {
+  nodeType @0 :Int32;
+  # Position in the dataset's list.
+
+  ids @1 :BulkArray;
+  # int32 or int64: global ids, all owned by the part.
+
+  kinds @2 :List(GatherKind);
+  # What to answer of these nodes; at most 16.
+
+  half @3 :Bool;
+  # Features may be rounded to float16.
+}
+
+enum GatherKind {
+  unset @0;
+  features @1;
+  # float32 or float16 [ids, feature width]. float16 only if the caller asked
+  # for it or the dataset has it.
+  labels @2;
+  # Whole numbers, -1: none.
+  degrees @3;
+  # Whole numbers: in-degrees of all edge types together, over the full graph.
+  originalIds @4;
+  # Whole numbers: ids in the dataset before it was partitioned.
+}
+
+struct GatherReply {
+  values @0 :List(BulkArray);
+  # One per query and kind, in their order: query by query.
+}

@@ -1,0 +1,87 @@
+#pragma once
+
+#include "messages/bulk.hpp"
+#include "messages/error.hpp"
+#include "messages/frame.hpp"
+#include "messages/ids.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+// The requests of the data plane in plain structs; data.capnp says what they
+// mean. Arrays lie in the bulk frames of the same message.
+
+/// The longest name of a run, in bytes.
+inline constexpr std::size_t max_run_name = 256;
+
+/// The most queries of a request, and kinds of a query.
+inline constexpr std::size_t max_queries = 4096;
+inline constexpr std::size_t max_kinds = 16;
+
+struct neighbour_query {
+  edge_type_id edge_type = 0;
+  std::int32_t fanout = 0;
+  bool replace = false;
+  bool edge_ids = false;
+  bulk_array destinations;
+};
+struct sample_request {
+  std::string run;
+  part_id part = 0;
+  std::uint64_t key = 0;
+  std::int32_t hop = 0;
+  std::vector<neighbour_query> queries;
+};
+
+struct neighbour_arrays {
+  bulk_array counts;
+  bulk_array sources;
+  bulk_array edge_ids;
+};
+struct sample_reply {
+  std::vector<neighbour_arrays> answers;
+  bool too_large = false;
+};
+
+/// What may be asked of a node. The values are those of data.capnp.
+enum class value_kind : std::uint16_t {
+  unset,
+  features,
+  labels,
+  degrees,
+  original_ids,
+};
+struct value_query {
+  node_type_id node_type = 0;
+  bulk_array ids;
+  std::vector<value_kind> kinds;
+  bool half = false;
+};
+struct gather_request {
+  std::string run;
+  part_id part = 0;
+  std::vector<value_query> queries;
+};
+struct gather_reply {
+  std::vector<bulk_array> values; ///< Per query and kind.
+};
+
+/// Makes the messages. Fails with invalid_argument if one is larger than may be
+/// sent.
+result<payload> encode(const sample_request& from, bulk_writer arrays);
+result<payload> encode(const sample_reply& from, bulk_writer arrays);
+result<payload> encode(const gather_request& from, bulk_writer arrays);
+result<payload> encode(const gather_reply& from, bulk_writer arrays);
+
+/// Reads what came from outside. Arrays have been checked against the frames
+/// and are of the element types that stand in data.capnp; part, types, fanouts
+/// and ids have not. Kinds of data are known ones.
+result<sample_request> decode_sample_request(const payload& from);
+result<sample_reply> decode_sample_reply(const payload& from);
+result<gather_request> decode_gather_request(const payload& from);
+result<gather_reply> decode_gather_reply(const payload& from);
+
+} // namespace graphmill

@@ -1,0 +1,146 @@
+#include "messages/data.hpp"
+#include "tests/actors/remote/daemons.hpp"
+#include "tests/support/result.hpp"
+
+#include "partition/half.hpp"
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace {
+
+/// A batch to compare, without its memory.
+struct plain_fetched {
+  plain_batch graph;
+  std::vector<std::vector<float>> features;
+  std::vector<std::vector<node_id>> embedding_rows;
+  std::vector<std::vector<std::int32_t>> degrees;
+  std::vector<std::int64_t> labels;
+  std::vector<node_id> seeds;
+  friend bool operator==(const plain_fetched&, const plain_fetched&) = default;
+};
+
+plain_fetched plain(const fetched_batch& batch, const cut_graph& graph) {
+  plain_fetched out{
+    to_plain(batch.graph, graph), {}, {}, {}, list(batch.labels),
+    list(batch.original_seeds)};
+  for (const auto& rows : batch.features)
+    out.features.push_back(list(rows));
+  for (const auto& rows : batch.embedding_rows)
+    out.embedding_rows.push_back(list(rows));
+  for (const auto& values : batch.degrees)
+    out.degrees.push_back(list(values));
+  return out;
+}
+
+struct stages {
+  sampler_actor sampler;
+  fetcher_actor fetcher;
+};
+
+/// Samples and fetches the batches of several steps, all at once.
+std::vector<plain_fetched> batches(daemons& d, const stages& with,
+                                   const memory_graph& graph, bool edge_ids) {
+  constexpr std::size_t steps = 3;
+  const auto plan = std::make_shared<const sampling_plan>(
+    plan_of(graph, {4, 3, -1}, false, edge_ids));
+  std::vector<std::shared_ptr<outcome<sample_answer>>> sampled;
+  for (std::size_t s = 0; s < steps; ++s) {
+    sample_job job;
+    job.stream = 100 + s;
+    auto seeds = std::make_shared<std::vector<node_id>>();
+    for (auto id : random_seeds(graph, s))
+      seeds->push_back(d.graph.to_global[graph.target][id]);
+    job.seeds = seeds;
+    job.plan = plan;
+    sampled.push_back(d.start<sample_answer>(with.sampler, job));
+  }
+  d.settle();
+  std::vector<std::shared_ptr<outcome<fetch_answer>>> fetched;
+  for (auto& one : sampled) {
+    fetch_job job;
+    job.graph = daemons::answer_of(one).graph;
+    fetched.push_back(d.start<fetch_answer>(with.fetcher, job));
+  }
+  d.settle();
+  std::vector<plain_fetched> out;
+  for (auto& one : fetched)
+    out.push_back(plain(*daemons::answer_of(one).batch, d.graph));
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("batches are the same over the wire", "[actors][remote]") {
+  std::uint64_t requests = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    CATCH_INFO("seed " << seed);
+    const auto graph = with_values(random_graph(seed), seed);
+    const cut_options layout{seed % 3 == 1, seed % 4 == 2};
+    daemons d{cut(graph, 3, random_assignment(graph, 3, seed), layout), seed};
+    const auto here =
+      batches(d, {d.sampler(d.local_sampling), d.fetcher(d.local_features)},
+              graph, seed % 2 == 0);
+    remote_feature_config small;
+    small.reply_bytes = 64 + 100 * (seed % 5);
+    small.window = 2;
+    const auto there =
+      batches(d, {d.sampler_over_wire(), d.fetcher_over_wire(small)}, graph,
+              seed % 2 == 0);
+    CATCH_CHECK(here == there);
+    const auto report = d.remote->read();
+    CATCH_CHECK(report.failures == 0);
+    requests += report.requests;
+    CATCH_CHECK((report.edge_ids_in != 0)
+                == (seed % 2 == 0 && report.sampled_sources != 0));
+  }
+  CATCH_CHECK(requests > 300);
+}
+
+CATCH_TEST_CASE("features may be rounded on the wire", "[actors][remote]") {
+  const auto graph = with_values(random_graph(3), 3);
+  daemons d{cut(graph, 2, random_assignment(graph, 2, 3))};
+  const stages local{d.sampler(d.local_sampling), d.fetcher(d.local_features)};
+  auto here = batches(d, local, graph, false);
+  remote_feature_config rounded;
+  rounded.half = true;
+  const auto there =
+    batches(d, {d.sampler(d.local_sampling), d.fetcher_over_wire(rounded)},
+            graph, false);
+  CATCH_REQUIRE(here.size() == there.size());
+  std::size_t differ = 0;
+  for (std::size_t b = 0; b < here.size(); ++b)
+    for (std::size_t t = 0; t < here[b].features.size(); ++t)
+      for (std::size_t i = 0; i < here[b].features[t].size(); ++i) {
+        const auto exact = here[b].features[t][i];
+        const auto got = there[b].features[t][i];
+        CATCH_CHECK((got == exact || got == from_half(to_half(exact))));
+        differ += got != exact;
+      }
+  CATCH_CHECK(differ != 0);
+  const auto report = d.remote->read();
+  CATCH_CHECK(report.rows_in == report.rows * 5 * 2);
+}
+
+CATCH_TEST_CASE("one request per hop and owner", "[actors][remote]") {
+  auto graph = cycle(60);
+  graph.edges.push_back(graph.edges.front());
+  graph.edges.push_back(graph.edges.front());
+  daemons d{cut(graph, 2, random_assignment(graph, 2, 5))};
+  const auto sampler = d.sampler_over_wire();
+  sample_job job;
+  auto seeds = std::make_shared<std::vector<node_id>>();
+  for (node_id id = 0; id < graph.nodes[graph.target].count; ++id)
+    seeds->push_back(id);
+  job.seeds = seeds;
+  job.plan = std::make_shared<const sampling_plan>(plan_of(graph, {2, 2}));
+  const auto first = d.start<sample_answer>(sampler, job);
+  const auto second = d.start<sample_answer>(sampler, job);
+  d.settle();
+  CATCH_CHECK(to_plain(*daemons::answer_of(first).graph, d.graph)
+              == to_plain(*daemons::answer_of(second).graph, d.graph));
+  // Both batches ask the same: in one message, or merged.
+  CATCH_CHECK(d.net.requests[method::sample] <= 2);
+  for (const auto& [what, data] : d.net.sent)
+    CATCH_CHECK(value_of(decode_sample_request(data)).queries.size() % 3 == 0);
+}

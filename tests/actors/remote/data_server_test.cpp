@@ -1,0 +1,124 @@
+#include "messages/data.hpp"
+#include "tests/actors/remote/daemons.hpp"
+#include "tests/support/result.hpp"
+
+using namespace graphmill;
+using namespace graphmill::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+/// Asks a daemon directly.
+error refusal(daemons& d, method what, const payload& data,
+              clock_type::time_point deadline = clock_type::now() + 1h) {
+  auto answers = std::make_shared<std::vector<result<payload>>>();
+  post(d.servers[0],
+       data_request{what, data, deadline, [answers](result<payload> got) {
+                      answers->push_back(std::move(got));
+                    }});
+  d.sim.run();
+  CATCH_REQUIRE(answers->size() == 1);
+  return error_of(std::move(answers->front()));
+}
+
+payload sample_of(const std::string& run, part_id part, edge_type_id type,
+                  const std::vector<node_id>& ids, std::int32_t hop = 1) {
+  bulk_writer arrays;
+  sample_request request{run, part, 1, hop, {}};
+  request.queries.push_back({type, 2, false, false, arrays.add_integers(ids)});
+  return value_of(encode(request, std::move(arrays)));
+}
+
+payload gather_of(node_type_id type, const std::vector<node_id>& ids,
+                  std::vector<value_kind> kinds) {
+  bulk_writer arrays;
+  gather_request request{"run", 0, {}};
+  request.queries.push_back(
+    {type, arrays.add_integers(ids), std::move(kinds), false});
+  return value_of(encode(request, std::move(arrays)));
+}
+
+cut_graph two_parts() {
+  const auto graph = with_values(cycle(10), 1, 4000);
+  assignment owner(1);
+  for (int i = 0; i < 10; ++i)
+    owner[0].push_back(i < 5 ? 0 : 1);
+  return cut(graph, 2, owner);
+}
+
+} // namespace
+
+CATCH_TEST_CASE("what a daemon does not serve is unavailable",
+                "[actors][remote]") {
+  daemons d{two_parts()};
+  const auto of_run = refusal(d, method::sample, sample_of("old", 0, 0, {1}));
+  CATCH_CHECK(of_run.code == ec::unavailable);
+  CATCH_CHECK(of_run.message
+              == "daemon \"d0\" does not serve part 0 of run \"old\"");
+  CATCH_CHECK(refusal(d, method::sample, sample_of("run", 1, 0, {7})).code
+              == ec::unavailable);
+  post(d.servers[0], withdraw_run{"run"});
+  CATCH_CHECK(
+    refusal(d, method::gather, gather_of(0, {1}, {value_kind::labels})).code
+    == ec::unavailable);
+}
+
+CATCH_TEST_CASE("requests that make no sense are refused", "[actors][remote]") {
+  daemons d{two_parts()};
+  const auto bad = ec::invalid_argument;
+  CATCH_CHECK(refusal(d, method::sample, sample_of("run", 0, 0, {5})).code
+              == bad);
+  CATCH_CHECK(refusal(d, method::sample, sample_of("run", 0, 0, {-1})).code
+              == bad);
+  CATCH_CHECK(refusal(d, method::sample, sample_of("run", 0, 1, {1})).code
+              == bad);
+  CATCH_CHECK(refusal(d, method::sample, sample_of("run", 0, -1, {1})).code
+              == bad);
+  CATCH_CHECK(refusal(d, method::sample, sample_of("run", 0, 0, {1}, 0)).code
+              == bad);
+  CATCH_CHECK(
+    refusal(d, method::gather, gather_of(1, {1}, {value_kind::labels})).code
+    == bad);
+  CATCH_CHECK(
+    refusal(d, method::gather, gather_of(0, {9}, {value_kind::labels})).code
+    == bad);
+  CATCH_CHECK(refusal(d, method::status, gather_of(0, {1}, {})).code == bad);
+  // 2000 rows of 16,000 bytes.
+  const std::vector<node_id> many(2000, 1);
+  CATCH_CHECK(
+    refusal(d, method::gather, gather_of(0, many, {value_kind::features})).code
+    == bad);
+  CATCH_CHECK(refusal(d, method::sample, sample_of("run", 0, 0, {1}),
+                      clock_type::now() - 1s)
+                .code
+              == ec::timeout);
+}
+
+CATCH_TEST_CASE("random requests are answered or refused", "[actors][remote]") {
+  daemons d{two_parts()};
+  const std::vector<payload> examples{
+    sample_of("run", 0, 0, {1, 2, 3}),
+    gather_of(0, {0, 4}, {value_kind::features, value_kind::original_ids})};
+  auto answers = std::make_shared<std::size_t>(0);
+  std::size_t asked = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    random_stream draws{seed, 2};
+    auto data = examples[seed % 2];
+    std::vector<std::byte> body{data.body.bytes().begin(),
+                                data.body.bytes().end()};
+    for (std::uint32_t i = 0; i < 1 + draws.below(4); ++i)
+      body[draws.below(static_cast<std::uint32_t>(body.size()))] =
+        static_cast<std::byte>(draws.below(256));
+    data.body = frame::copy(body);
+    ++asked;
+    post(d.servers[0],
+         data_request{seed % 2 == 0 ? method::sample : method::gather, data,
+                      clock_type::now() + 1h,
+                      [answers](result<payload>) { ++*answers; }});
+    d.sim.run();
+  }
+  CATCH_CHECK(*answers == asked);
+  CATCH_CHECK(d.pool->peak_bytes() < 64 << 20);
+}

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "actors/transport/transport.hpp"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace graphmill::test {
+
+/// Options with short times, for tests that wait for losses.
+transport_options daemon(std::string name);
+transport_options client(std::string name);
+
+std::unique_ptr<transport> start(transport_options options);
+
+/// Asks and waits for the answer, at most half a minute.
+result<payload> ask(transport& from, const std::string& address, method what,
+                    payload data = {}, call_options options = {});
+
+/// A payload of a body with this text.
+payload text_payload(std::string_view text);
+std::string text_of(const payload& data);
+
+/// Values that one thread puts and another waits for.
+template <class T>
+class collector {
+public:
+  void put(T value) {
+    const std::lock_guard lock{mutex_};
+    values_.push_back(std::move(value));
+    changed_.notify_all();
+  }
+
+  /// Waits until there are `count`, at most half a minute.
+  std::vector<T> wait(std::size_t count) {
+    std::unique_lock lock{mutex_};
+    changed_.wait_for(lock, std::chrono::seconds{30},
+                      [this, count] { return values_.size() >= count; });
+    return values_;
+  }
+
+  std::size_t size() {
+    const std::lock_guard lock{mutex_};
+    return values_.size();
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<T> values_;
+};
+
+} // namespace graphmill::test
