@@ -1,0 +1,197 @@
+#include "pipelines/gradients/group_member.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// How often a wait looks at the clock.
+constexpr std::chrono::milliseconds slice{100};
+
+} // namespace
+
+std::string fingerprint_of(const gradient_shape& shape) {
+  auto out = fmt::format("{} dense parameters", shape.dense);
+  for (const auto& table : shape.tables)
+    out += fmt::format(", a table of {} x {}", table.rows, table.width);
+  return out;
+}
+
+struct group_member::spare_sets {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<gradient_set>> sets;
+};
+
+group_member::group_member(const group_options& options, gradient_shape shape,
+                           std::shared_ptr<rendezvous_store> store,
+                           const connector& connect,
+                           std::shared_ptr<stage_counters> counters,
+                           bucket_limits limits)
+  : options_(options), plan_(std::move(shape), limits),
+    roll_(std::make_shared<roll_call>(options, std::move(store))),
+    counters_(std::move(counters)), spare_(std::make_shared<spare_sets>()) {
+  if (options_.ranks > 1) {
+    group_ = connect(roll_, fingerprint_of(plan_.shape()));
+    bell_ = group_->bell();
+  }
+}
+
+result<step_sum>
+group_member::reduce(const step_word& word,
+                     const std::shared_ptr<const gradient_set>& mine,
+                     gradient_progress& progress) {
+  if (broken_)
+    return *broken_;
+  if (auto begun = begin(*mine, progress); !begun)
+    return leave(std::move(begun).error());
+  if (options_.ranks == 1) {
+    counters_->item_done(0);
+    return step_sum{mine, word.stop, *progress.finished()};
+  }
+  auto sum = new_set();
+  step_exchange exchange{*group_, plan_, word, *mine, progress, *sum};
+  // A failure ends the group before the memory that it may still touch.
+  if (auto done = run(exchange, word.step, progress); !done)
+    return leave(std::move(done).error());
+  counters_->item_done(exchange.bytes());
+  return step_sum{std::move(sum), exchange.stop(), exchange.seeds()};
+}
+
+/// Waits for the first of the gradients, and for all ranks to be connected.
+result<void> group_member::begin(const gradient_set& mine,
+                                 gradient_progress& progress) {
+  progress.wake(bell_);
+  const auto joined = options_.ranks > 1 ? group_->joined() : nullptr;
+  for (;;) {
+    const auto seen = bell_->count();
+    if (progress.failed() || abandoned_)
+      return stopped(progress);
+    if (const auto failure = joined ? joined->failed() : std::nullopt)
+      return failure->why;
+    const auto begun = joined ? progress.offset() : progress.finished();
+    if (begun && (!joined || joined->done()))
+      break;
+    wait(seen); // Backward ends; joining has a timeout of its own.
+  }
+  if (mine.dense.size() == static_cast<std::size_t>(plan_.shape().dense))
+    return ok();
+  return fail(ec::internal,
+              "gradients of {} dense parameters for a group that has {}",
+              mine.dense.size(), fingerprint_of(plan_.shape()));
+}
+
+error group_member::stopped(const gradient_progress& progress) const {
+  if (progress.failed())
+    return fail(ec::unavailable, "rank {} has no gradients for {}",
+                options_.rank, roll_->group());
+  return fail(ec::cancelled, "{} was abandoned", roll_->group());
+}
+
+void group_member::wait(std::uint64_t seen) {
+  const auto begun = clock::now();
+  bell_->wait(seen, slice);
+  counters_->waited_for_input(clock::now() - begun);
+}
+
+result<void> group_member::run(step_exchange& exchange, std::int64_t step,
+                               const gradient_progress& progress) {
+  auto begun = clock::now();
+  bool told = false;
+  for (;;) {
+    const auto seen = bell_->count();
+    if (progress.failed() || abandoned_)
+      return stopped(progress);
+    {
+      busy_scope busy{*counters_};
+      auto done = exchange.advance();
+      if (!done)
+        return why_failed(exchange, step, done.error());
+      if (done.value())
+        return ok();
+    }
+    // While backward goes on, others wait for this rank and not it for them.
+    if (!progress.finished())
+      begun = clock::now();
+    const auto elapsed = clock::now() - begun;
+    if (elapsed > options_.step_timeout)
+      return why_late(exchange, step);
+    if (!told && elapsed > options_.slow_after) {
+      roll_->waiting(step);
+      told = true;
+    }
+    wait(seen);
+  }
+}
+
+error group_member::why_late(const step_exchange& exchange, std::int64_t step) {
+  roll_->waiting(step);
+  const auto silent = exchange.silent();
+  auto who = roll_->absent(step, silent);
+  return missing(
+    who.empty() ? silent : who, step, ec::timeout,
+    fmt::format("nothing has come within {:.1f} s",
+                std::chrono::duration<double>(options_.step_timeout).count()));
+}
+
+error group_member::why_failed(const step_exchange& exchange, std::int64_t step,
+                               const error& what) {
+  if (!exchange.lost())
+    return what;
+  const auto peer = *exchange.lost();
+  if (auto verdict = roll_->verdict_of(peer))
+    return missing(*verdict, step, ec::unavailable,
+                   fmt::format("{} has given up", roll_->list({&peer, 1})));
+  return missing({peer}, step, ec::unavailable, what.message);
+}
+
+error group_member::missing(const std::vector<rank_id>& who, std::int64_t step,
+                            ec code, const std::string& how) {
+  roll_->gave_up(who);
+  return fail(code, "{} {} missing from {} in step {}: {}", roll_->list(who),
+              who.size() == 1 ? "is" : "are", roll_->group(), step, how);
+}
+
+error group_member::leave(error why) {
+  std::unique_ptr<collective> left;
+  {
+    std::lock_guard lock{mutex_};
+    left = std::move(group_);
+  }
+  left.reset();
+  broken_ = why;
+  return why;
+}
+
+void group_member::abandon() {
+  abandoned_ = true;
+  bell_->ring();
+  std::lock_guard lock{mutex_};
+  if (group_)
+    group_->abandon();
+}
+
+/// A set that goes back to the spare ones when its last reader is done.
+std::shared_ptr<gradient_set> group_member::new_set() {
+  std::unique_ptr<gradient_set> set;
+  {
+    std::lock_guard lock{spare_->mutex};
+    if (!spare_->sets.empty()) {
+      set = std::move(spare_->sets.back());
+      spare_->sets.pop_back();
+    }
+  }
+  if (!set)
+    set = std::make_unique<gradient_set>();
+  return {set.release(), [spare = spare_](gradient_set* done) {
+            std::unique_ptr<gradient_set> own{done};
+            std::lock_guard lock{spare->mutex};
+            if (spare->sets.empty())
+              spare->sets.push_back(std::move(own));
+          }};
+}
+
+} // namespace graphmill
