@@ -1,6 +1,7 @@
 #include "actors/local_run.hpp"
 
 #include "actors/memory_probe.hpp"
+#include "actors/shutdown_watchdog.hpp"
 #include "actors/signals.hpp"
 
 #include <algorithm>
@@ -16,21 +17,6 @@ using clock = std::chrono::steady_clock;
 
 /// How often memory is looked at: often enough for a peak that lasts a step.
 constexpr std::chrono::milliseconds probe_interval{50};
-
-/// How long actors may take to end after a run; then we say so and leave.
-constexpr std::chrono::seconds shutdown_patience{60};
-/// The same when the user has asked twice: a step may take longer than that.
-constexpr std::chrono::seconds forced_patience{3};
-/// Exit codes of leaving without the actors: EX_SOFTWARE of sysexits.h, and
-/// what shells give after SIGINT.
-constexpr int exit_stuck = 70;
-constexpr int exit_interrupted = 130;
-
-double process_cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
-}
 
 std::size_t scheduler_threads(const definition& def) {
   const auto cores = std::max(1u, std::thread::hardware_concurrency());
@@ -57,35 +43,7 @@ run_outcome wait_for_end(signal_watch& signals, memory_probe& memory,
   return ended.get();
 }
 
-/// Says so when actors do not end, and leaves, instead of hanging silently.
-class shutdown_watchdog {
-public:
-  /// @param forced Whether the user has asked to stop at once.
-  shutdown_watchdog(std::shared_ptr<spdlog::logger> log, bool forced)
-    : thread_([this, forced, log = std::move(log)] {
-        const auto patience = forced ? forced_patience : shutdown_patience;
-        if (done_.get_future().wait_for(patience)
-            != std::future_status::timeout)
-          return;
-        if (forced)
-          log->warn("stopped by the user in the middle of a step");
-        else
-          log->critical("actors did not end within {} s; leaving without them",
-                        patience.count());
-        log->flush();
-        std::_Exit(forced ? exit_interrupted : exit_stuck);
-      }) {}
-  ~shutdown_watchdog() {
-    done_.set_value();
-    thread_.join();
-  }
-
-private:
-  std::promise<void> done_;
-  std::thread thread_;
-};
-
-void log_end(spdlog::logger& log, const local_run_result& run) {
+void log_end(spdlog::logger& log, const run_result& run) {
   const auto& outcome = run.outcome;
   log.info("run ended after {:.1f} s and {} training steps: {}; digest {}",
            run.seconds, outcome.train_steps,
@@ -95,7 +53,7 @@ void log_end(spdlog::logger& log, const local_run_result& run) {
 
 } // namespace
 
-result<local_run_result> run_locally(local_run_config config) {
+result<run_result> run_locally(local_run_config config) {
   TRY(auto opened, partitioned_graph::open(config.data));
   auto graph = std::make_shared<const partitioned_graph>(std::move(opened));
   const auto share = member_share::all(config.def, *graph);
@@ -120,7 +78,7 @@ result<local_run_result> run_locally(local_run_config config) {
     signals.wake();
   };
   memory_probe memory;
-  local_run_result out;
+  run_result out;
   caf::actor_system_config settings;
   set_scheduler(settings, scheduler_threads(config.def));
   std::optional<shutdown_watchdog> watchdog;

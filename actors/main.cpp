@@ -13,6 +13,7 @@ const std::vector<graphmill::register_command> commands{
   graphmill::add_inspect_command,  graphmill::add_partition_command,
   graphmill::add_validate_command, graphmill::add_plan_command,
   graphmill::add_help_command,     graphmill::add_bench_command,
+  graphmill::add_node_command,
 };
 
 constexpr int exit_usage = 2; ///< As shells give for wrong arguments.

@@ -1,5 +1,7 @@
 #include "actors/memory_probe.hpp"
 
+#include <ctime>
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -47,6 +49,12 @@ std::uint64_t memory_probe::sample() {
     1024 * (kilobytes(text, "RssAnon:") + kilobytes(text, "RssShmem:"));
   peak_ = std::max(peak_, bytes);
   return bytes;
+}
+
+double process_cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
 }
 
 } // namespace graphmill

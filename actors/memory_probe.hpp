@@ -24,4 +24,7 @@ private:
   std::uint64_t peak_ = 0;
 };
 
+/// Seconds of processor time that this process has used.
+double process_cpu_seconds();
+
 } // namespace graphmill

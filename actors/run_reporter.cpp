@@ -4,6 +4,19 @@
 
 namespace graphmill {
 
+nlohmann::json metrics_json(const phase_result& done) {
+  return {
+    {"phase", to_string(done.phase)},
+    {"epoch", done.epoch + 1},
+    {"steps", done.steps},
+    {"seeds", done.metrics.seeds},
+    {"loss", done.metrics.loss()},
+    {"accuracy", done.metrics.accuracy()},
+    {"learning_rate", done.learning_rate},
+    {"seconds", done.seconds},
+  };
+}
+
 run_observer run_reporter::observer() {
   run_observer out;
   out.on_step = [this](const phase_order& work, std::int64_t done) {
@@ -37,17 +50,7 @@ result<void> run_reporter::on_phase(const phase_result& done) {
   if (table_ != nullptr)
     print_row(done);
   if (folder_ != nullptr) {
-    const nlohmann::json line{
-      {"phase", to_string(done.phase)},
-      {"epoch", done.epoch + 1},
-      {"steps", done.steps},
-      {"seeds", done.metrics.seeds},
-      {"loss", done.metrics.loss()},
-      {"accuracy", done.metrics.accuracy()},
-      {"learning_rate", done.learning_rate},
-      {"seconds", done.seconds},
-    };
-    TRYV(folder_->add_metrics(line));
+    TRYV(folder_->add_metrics(metrics_json(done)));
   }
   return ok();
 }
@@ -81,36 +84,6 @@ void run_reporter::flush_row(const std::optional<phase_result>& validation) {
              accuracy, train.learning_rate,
              train.seconds + (validation ? validation->seconds : 0));
   std::fflush(table_);
-}
-
-std::string render_stages(const local_run_result& run) {
-  auto out = fmt::format("{:<17} {:>8} {:>8} {:>10} {:>6} {:>8} {:>9} {:>9} "
-                         "{:>8}\n",
-                         "stage", "replicas", "items", "MB", "busy", "cpu s",
-                         "input s", "credit s", "restarts");
-  for (const auto& stage : run.stages)
-    out += fmt::format(
-      "{:<17} {:>8} {:>8} {:>10.1f} {:>4.0f} % {:>8.2f} "
-      "{:>9.2f} {:>9.2f} {:>8}\n",
-      stage.stage, stage.replicas, stage.items, double(stage.bytes) * 1e-6,
-      100 * stage.utilisation(run.seconds), stage.cpu_seconds,
-      stage.input_wait_seconds, stage.credit_wait_seconds, stage.restarts);
-  return out;
-}
-
-nlohmann::json stages_json(const local_run_result& run) {
-  auto out = nlohmann::json::array();
-  for (const auto& stage : run.stages)
-    out.push_back({{"stage", stage.stage},
-                   {"replicas", stage.replicas},
-                   {"items", stage.items},
-                   {"bytes", stage.bytes},
-                   {"busy_seconds", stage.busy_seconds},
-                   {"cpu_seconds", stage.cpu_seconds},
-                   {"input_wait_seconds", stage.input_wait_seconds},
-                   {"credit_wait_seconds", stage.credit_wait_seconds},
-                   {"restarts", stage.restarts}});
-  return out;
 }
 
 } // namespace graphmill

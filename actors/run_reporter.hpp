@@ -1,7 +1,6 @@
 #pragma once
 
 #include "actors/conductor.hpp"
-#include "actors/local_run.hpp"
 #include "messages/progress.hpp"
 #include "pipelines/run_folder.hpp"
 
@@ -12,6 +11,9 @@
 #include <optional>
 
 namespace graphmill {
+
+/// The end of a phase as a line of metrics.jsonl.
+nlohmann::json metrics_json(const phase_result& done);
 
 /// Tells people and files how a run goes: a progress bar per phase, a table row
 /// per epoch, a line in metrics.jsonl per phase.
@@ -43,9 +45,5 @@ private:
   std::int32_t epochs_ = 0;
   bool header_ = false;
 };
-
-/// The stages' figures as a table for people, and as JSON.
-std::string render_stages(const local_run_result& run);
-nlohmann::json stages_json(const local_run_result& run);
 
 } // namespace graphmill

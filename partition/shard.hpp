@@ -100,6 +100,11 @@ public:
 
   result<std::shared_ptr<const shard>> open_shard(part_id part) const;
 
+  /// Content digests of the parts; of a plain dataset its own.
+  const std::vector<std::string>& part_digests() const {
+    return part_digests_;
+  }
+
 private:
   friend class shard_builder; ///< Tests build graphs from vectors.
   std::filesystem::path folder_;

@@ -22,7 +22,7 @@ train: {{batch_size: {}}}
 trainer: {{threads: 1}}
 )";
 
-result<local_run_result> run_epoch(const bench_context& context) {
+result<run_result> run_epoch(const bench_context& context) {
   TRY(const auto data, bench_dataset(context));
   TRY(const auto graph, partitioned_graph::open(data));
   local_run_config config;

@@ -17,8 +17,7 @@ class remote_calls {
 public:
   using callback = std::function<void(result<payload>)>;
 
-  remote_calls(typename Interface::pointer self,
-               std::shared_ptr<transport> net)
+  remote_calls(typename Interface::pointer self, std::shared_ptr<transport> net)
     : self_(self), net_(std::move(net)) {}
 
   void call(const std::string& address, method what, payload data,

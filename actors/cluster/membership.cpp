@@ -88,6 +88,15 @@ membership::back(const std::string& address, const std::string& incarnation) {
   return *one;
 }
 
+std::optional<membership::entry>
+membership::outdated(const std::string& address,
+                     const std::string& incarnation) {
+  const auto* one = at(address);
+  if (one == nullptr || one->incarnation == incarnation)
+    return std::nullopt;
+  return *one;
+}
+
 result<membership::entry> membership::find(const std::string& name) const {
   const auto it = daemons_.find(name);
   if (it != daemons_.end())
@@ -95,8 +104,9 @@ result<membership::entry> membership::find(const std::string& name) const {
   std::vector<std::string> names;
   for (const auto& [known, one] : daemons_)
     names.push_back(known);
-  return fail(ec::not_found, "there is no daemon \"{}\" in the cluster; it has "
-                             "{}",
+  return fail(ec::not_found,
+              "there is no daemon \"{}\" in the cluster; it has "
+              "{}",
               name, fmt::join(names, ", "));
 }
 

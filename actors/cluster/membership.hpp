@@ -41,6 +41,10 @@ public:
   std::optional<entry> back(const std::string& address,
                             const std::string& incarnation);
 
+  /// The daemon at the address, if it is of another incarnation.
+  std::optional<entry> outdated(const std::string& address,
+                                const std::string& incarnation);
+
   /// Fails if there is no such daemon.
   result<void> drain(const std::string& name, bool drained);
   result<entry> find(const std::string& name) const;

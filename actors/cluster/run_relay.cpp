@@ -48,15 +48,15 @@ private:
     auto message = encode(next_);
     next_ = {};
     next_.run = config_.run;
-    calls_.call(config_.coordinator, method::run_event, std::move(message), {},
-                [this](const result<payload>& answer) {
-                  under_way_ = false;
-                  if (answer)
-                    send();
-                  else
-                    post(config_.node,
-                         run_orphaned{config_.run, answer.error()});
-                });
+    calls_.call(
+      config_.coordinator, method::run_event, std::move(message), {},
+      [this](const result<payload>& answer) {
+        under_way_ = false;
+        if (answer)
+          send();
+        else
+          post(config_.node, run_orphaned{config_.run, answer.error()});
+      });
   }
 
   run_relay_config config_;

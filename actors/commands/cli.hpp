@@ -36,6 +36,7 @@ void add_train_command(command_line& cli);
 void add_evaluate_command(command_line& cli);
 void add_predict_command(command_line& cli);
 void add_bench_command(command_line& cli);
+void add_node_command(command_line& cli);
 
 /// Shows progress on standard error: a bar on a terminal, else a line per phase
 /// and every ten seconds. Nothing when `quiet`.

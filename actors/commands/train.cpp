@@ -2,10 +2,10 @@
 #include "actors/commands/run_options.hpp"
 #include "actors/local_run.hpp"
 #include "actors/run_reporter.hpp"
+#include "actors/run_summary.hpp"
 #include "pipelines/dataset_search.hpp"
 #include "pipelines/definition_file.hpp"
 #include "pipelines/run_folder.hpp"
-#include "pipelines/safetensors.hpp"
 #include "pipelines/validation.hpp"
 
 #include <nlohmann/json.hpp>
@@ -27,47 +27,14 @@ struct train_options {
   bool quiet = false;
 };
 
-nlohmann::json accuracy_of(const run_reporter& reporter, phase which) {
-  const auto metrics = reporter.last(which);
-  return metrics ? nlohmann::json(metrics->accuracy()) : nlohmann::json();
-}
-
-/// The summary that `--json` prints and summary.json keeps.
-nlohmann::json summarise(const local_run_result& run,
-                         const run_reporter& reporter,
-                         const run_folder& folder) {
-  const auto& outcome = run.outcome;
-  return {
-    {"test_accuracy", accuracy_of(reporter, phase::test)},
-    {"validation_accuracy", outcome.best_validation
-                              ? nlohmann::json(*outcome.best_validation)
-                              : accuracy_of(reporter, phase::validation)},
-    {"epochs", reporter.epochs()},
-    {"seconds", run.seconds},
-    {"cpu_seconds", run.cpu_seconds},
-    {"steps", outcome.train_steps},
-    {"digest", outcome.digest},
-    {"peak_memory_bytes", run.peak_memory_bytes},
-    {"peak_credit_bytes", run.peak_credit_bytes},
-    {"oversize_batches", run.oversize_batches},
-    {"retried_batches", run.retried_batches},
-    {"bottleneck", bottleneck_of(run.stages, run.seconds)},
-    {"stages", stages_json(run)},
-    {"cancelled", outcome.failure && outcome.failure->code == ec::cancelled},
-    {"error", outcome.failure ? nlohmann::json(outcome.failure->message)
-                              : nlohmann::json()},
-    {"run", folder.path().string()},
-  };
-}
-
-void print_summary(std::FILE* out, const local_run_result& run,
+void print_summary(std::FILE* out, const run_result& run,
                    const run_reporter& reporter, const run_folder& folder) {
   fmt::print(out, "\n{}", render_stages(run));
   fmt::print(out, "\nbottleneck       {}\n",
              bottleneck_of(run.stages, run.seconds));
-  fmt::print(out, "peak memory      {:.0f} MB, {:.0f} MB of it batches\n",
-             double(run.peak_memory_bytes) * 1e-6,
-             double(run.peak_credit_bytes) * 1e-6);
+  fmt::print(
+    out, "peak memory      {:.0f} MB; batches had reserved {:.0f} MB at most\n",
+    double(run.peak_memory_bytes) * 1e-6, double(run.peak_credit_bytes) * 1e-6);
   if (run.oversize_batches != 0)
     fmt::print(out,
                "oversize         {} batches could have exceeded budget.bytes "
@@ -83,26 +50,17 @@ void print_summary(std::FILE* out, const local_run_result& run,
   fmt::print(out, "run              {}\n", folder.path().string());
 }
 
-result<void> save(const run_outcome& outcome, const nlohmann::json& summary,
-                  run_folder& folder) {
-  if (outcome.parameters)
-    TRYV(write_safetensors(folder.weights(), {*outcome.parameters,
-                                              {{"format", "graphmill"},
-                                               {"digest", outcome.digest}}}));
-  return folder.write_summary(summary);
-}
-
 const char* what_is_saved(const run_outcome& outcome,
                           const result<void>& saved) {
   return outcome.parameters && saved ? "weights and metrics" : "metrics";
 }
 
 /// Saves what there is; the first failure is what the command ends with.
-result<int> conclude(const train_options& options, const local_run_result& run,
+result<int> conclude(const train_options& options, const run_result& run,
                      const run_reporter& reporter, run_folder& folder) {
   const auto& outcome = run.outcome;
-  const auto summary = summarise(run, reporter, folder);
-  const auto saved = save(outcome, summary, folder);
+  const auto summary = summarise(run, reporter, folder.path().string());
+  const auto saved = save_run(outcome, summary, folder);
   if (outcome.failure && outcome.failure->code != ec::cancelled)
     return fail(outcome.failure->code, "{}; {} so far are in {}",
                 outcome.failure->message, what_is_saved(outcome, saved),

@@ -1,0 +1,118 @@
+#include "actors/cluster/active_run.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+/// Watchers hear of progress that often.
+constexpr std::chrono::milliseconds progress_interval{100};
+
+run_news news_of(const phase_order& order, std::int64_t done) {
+  run_news out;
+  out.what = order.phase == phase::train
+               ? fmt::format("train epoch {}", order.epoch + 1)
+               : std::string{to_string(order.phase)};
+  out.done = static_cast<std::uint64_t>(done);
+  out.total = static_cast<std::uint64_t>(order.steps);
+  return out;
+}
+
+} // namespace
+
+bool active_run::uses(const std::string& daemon) const {
+  return std::any_of(where.daemons.begin(), where.daemons.end(),
+                     [&daemon](const auto& one) { return one.name == daemon; });
+}
+
+deployment active_run::deployment_for(std::size_t daemon,
+                                      const std::string& digest,
+                                      const std::string& coordinator) const {
+  deployment out;
+  out.run = id;
+  out.def = def;
+  out.dataset_digest = digest;
+  out.daemons = where.daemons;
+  out.owner_of_part = where.owner_of_part;
+  out.daemon_of_rank = where.daemon_of_rank;
+  out.you = static_cast<std::uint16_t>(daemon);
+  out.coordinator = coordinator;
+  return out;
+}
+
+result<void> active_run::take(const std::string& daemon,
+                              const run_events& events) {
+  if (!conductor || outcome)
+    return fail(ec::not_found, "run {} is over", id);
+  auto& last = sequences[daemon];
+  if (events.sequence <= last)
+    return ok(); // Repeated: the answer got lost.
+  last = events.sequence;
+  for (const auto& step : events.steps) {
+    step_result told;
+    told.key = step.key;
+    told.metrics = {step.loss_sum, step.correct, step.seeds};
+    post(conductor, told);
+  }
+  for (auto rank : events.stopped)
+    post(conductor, trainer_stopped{rank});
+  if (events.failure)
+    post(conductor, run_failed{fail(events.failure->code, "daemon \"{}\": {}",
+                                    daemon, events.failure->message)});
+  return ok();
+}
+
+void active_run::take(const rendezvous_request& what, const responder& reply) {
+  if (what.value) {
+    keys[what.key] = *what.value;
+    reply.reply(encode_rendezvous_value(std::nullopt));
+    answer_questions(clock::now());
+    return;
+  }
+  questions.push_back({what.key, reply, clock::now() + what.wait});
+  answer_questions(clock::now());
+}
+
+void active_run::answer_questions(clock::time_point now) {
+  std::erase_if(questions, [this, now](const question& open) {
+    const auto it = keys.find(open.key);
+    if (it != keys.end())
+      open.reply.reply(encode_rendezvous_value(it->second));
+    else if (now >= open.until)
+      open.reply.reply(encode_rendezvous_value(std::nullopt));
+    else
+      return false;
+    return true;
+  });
+}
+
+run_observer observer_of(const submitted_run& run,
+                         const coordinator_actor& coordinator) {
+  run_observer out;
+  const auto inner = run.file->reporter().observer();
+  // The observer is called by one actor, so it may have a state.
+  auto last = std::make_shared<active_run::clock::time_point>();
+  out.on_step = [id = run.id, coordinator, last](const phase_order& order,
+                                                 std::int64_t done) {
+    const auto now = active_run::clock::now();
+    if (done != order.steps && now - *last < progress_interval)
+      return;
+    *last = now;
+    post(coordinator, run_news_came{id, news_of(order, done)});
+  };
+  out.on_phase = [id = run.id, coordinator, file = run.file,
+                  inner](const phase_result& done) -> result<void> {
+    run_news news;
+    news.metrics = metrics_json(done).dump();
+    post(coordinator, run_news_came{id, std::move(news)});
+    return inner.on_phase(done);
+  };
+  out.on_end = [id = run.id, coordinator](run_outcome outcome) {
+    post(coordinator,
+         run_ended{id, std::make_shared<run_outcome>(std::move(outcome))});
+  };
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "actors/cluster/interfaces.hpp"
+#include "actors/cluster/run_filing.hpp"
+#include "messages/run.hpp"
+#include "pipelines/placement.hpp"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// A run from its submission to its end.
+struct submitted_run {
+  std::string id;
+  definition def;
+  std::shared_ptr<run_file> file;
+  run_record record;
+};
+
+/// The run that is on.
+struct active_run : submitted_run {
+  using clock = std::chrono::steady_clock;
+
+  placement where;
+  std::size_t awaited = 0;   ///< Daemons that have not answered the last order.
+  conductor_actor conductor; ///< None while it is being deployed.
+  clock::time_point began = clock::now();
+  bool cancelled = false;
+  std::optional<error> why_not;       ///< Why it cannot be deployed.
+  std::optional<run_outcome> outcome; ///< Once it is over.
+  double seconds = 0;                 ///< Then: that it took.
+  std::map<std::string, std::uint64_t> sequences; ///< Of events, by daemon.
+
+  /// Keys by which ranks find each other, and who waits for one.
+  struct question {
+    std::string key;
+    responder reply;
+    clock::time_point until;
+  };
+  std::map<std::string, std::string> keys;
+  std::vector<question> questions;
+
+  bool uses(const std::string& daemon) const;
+  deployment deployment_for(std::size_t daemon, const std::string& digest,
+                            const std::string& coordinator) const;
+
+  /// Takes events of a daemon to the conductor. Those that came before pass.
+  result<void> take(const std::string& daemon, const run_events& events);
+  void take(const rendezvous_request& what, const responder& reply);
+  /// Answers questions that have waited long enough, or all.
+  void answer_questions(clock::time_point now);
+};
+
+/// What a conductor tells on the way: metrics and progress to the coordinator,
+/// and to the run's files.
+run_observer observer_of(const submitted_run& run,
+                         const coordinator_actor& coordinator);
+
+} // namespace graphmill

@@ -1,0 +1,288 @@
+#include "actors/cluster/daemon.hpp"
+
+#include "actors/cluster/coordinator.hpp"
+#include "actors/cluster/node.hpp"
+#include "actors/remote/data_server.hpp"
+#include "actors/remote/link.hpp"
+#include "actors/shutdown_watchdog.hpp"
+#include "actors/signals.hpp"
+#include "pipelines/run_folder.hpp"
+
+#include <spdlog/sinks/stdout_sinks.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <future>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+namespace graphmill {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Signals are looked at that often at least.
+constexpr milliseconds wait_interval{500};
+/// A daemon that ends says so to the coordinator, if that answers at once.
+constexpr milliseconds farewell_patience{1000};
+
+/// Where requests and news go; set once the actors are there.
+class switchboard {
+public:
+  void connect(node_actor node, coordinator_actor coordinator,
+               data_server_actor data) {
+    std::lock_guard lock{mutex_};
+    node_ = std::move(node);
+    coordinator_ = std::move(coordinator);
+    data_ = std::move(data);
+  }
+
+  void disconnect() { connect({}, {}, {}); }
+
+  void serve(const incoming_request& request) {
+    std::lock_guard lock{mutex_};
+    if (!node_)
+      request.reply.reply(
+        fail(ec::unavailable, "the daemon is starting or ending"));
+    else if (!serve_data(data_, request))
+      serve_control(request);
+  }
+
+  void tell(const peer_event& event) {
+    std::lock_guard lock{mutex_};
+    if (!node_)
+      return;
+    post(node_, peer_news{event});
+    if (coordinator_)
+      post(coordinator_, peer_news{event});
+  }
+
+private:
+  void serve_control(const incoming_request& request) {
+    const auto of_node = request.method == method::deploy
+                         || request.method == method::order
+                         || request.method == method::weights;
+    if (coordinator_ && !of_node)
+      post(coordinator_, incoming{request});
+    else
+      post(node_, incoming{request});
+  }
+
+  std::mutex mutex_;
+  node_actor node_;
+  coordinator_actor coordinator_;
+  data_server_actor data_;
+};
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0)
+    return "localhost";
+  return name.data();
+}
+
+/// The same after a restart at a fixed port.
+std::string default_name(const daemon_options& options) {
+  const auto port = options.listen.substr(options.listen.rfind(':') + 1);
+  return fmt::format("{}-{}", host_name(),
+                     port == "0" ? std::to_string(getpid()) : port);
+}
+
+std::shared_ptr<spdlog::logger> console_logger(const std::string& name) {
+  auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  sink->set_pattern("%H:%M:%S.%e %n: %v");
+  auto log = std::make_shared<spdlog::logger>(name, std::move(sink));
+  log->flush_on(spdlog::level::info);
+  return log;
+}
+
+/// What the daemon tells of itself. Opens the parts once, to know that they are
+/// there, and belong to the dataset.
+result<join_request> make_offer(const daemon_options& options,
+                                const partitioned_graph& graph) {
+  join_request out;
+  out.dataset = graph.info().name;
+  out.dataset_digest = graph.info().digest;
+  out.part_digests = graph.part_digests();
+  if (out.part_digests.empty())
+    out.part_digests.push_back(graph.info().digest);
+  if (options.parts) {
+    out.parts = *options.parts;
+  } else {
+    out.parts.resize(static_cast<std::size_t>(graph.part_count()));
+    std::iota(out.parts.begin(), out.parts.end(), part_id{0});
+  }
+  for (auto part : out.parts)
+    TRYV(graph.open_shard(part));
+  out.slots = options.slots != 0
+                ? options.slots
+                : std::max(1u, std::thread::hardware_concurrency());
+  out.host = host_name();
+  return out;
+}
+
+result<transport_options>
+transport_of(const daemon_options& options, const std::string& name,
+             const std::shared_ptr<switchboard>& board,
+             const std::shared_ptr<spdlog::logger>& log) {
+  transport_options out;
+  out.name = name;
+  out.listen = options.listen;
+  out.advertise = options.advertise;
+  out.interface_name = options.interface_name;
+  out.route_to = options.join;
+  out.insecure = options.insecure;
+  if (!options.key.empty()) {
+    TRY(auto keys, read_keys(options.key));
+    out.keys = std::move(keys);
+  }
+  out.on_request = [board](const incoming_request& request) {
+    board->serve(request);
+  };
+  out.on_peer = [board](const peer_event& event) { board->tell(event); };
+  out.on_log = [log](const std::string& line) { log->warn("{}", line); };
+  return out;
+}
+
+/// Why the daemon is to end; set by actors, waited for by the main thread.
+class end_note {
+public:
+  explicit end_note(signal_watch& signals) : signals_(signals) {}
+
+  void write(std::optional<error> why) {
+    {
+      std::lock_guard lock{mutex_};
+      if (std::exchange(written_, true))
+        return;
+      why_ = std::move(why);
+    }
+    signals_.wake();
+  }
+
+  bool written() {
+    std::lock_guard lock{mutex_};
+    return written_;
+  }
+
+  std::optional<error> why() {
+    std::lock_guard lock{mutex_};
+    return why_;
+  }
+
+private:
+  signal_watch& signals_;
+  std::mutex mutex_;
+  bool written_ = false;
+  std::optional<error> why_;
+};
+
+void say_farewell(transport& net, const std::string& coordinator) {
+  auto said = std::make_shared<std::promise<void>>();
+  auto done = said->get_future();
+  call_options options;
+  options.deadline = farewell_patience;
+  options.unreachable = farewell_patience / 2;
+  options.attempts = 1;
+  net.request(coordinator, method::leave, {}, options,
+              [said](const result<payload>&) { said->set_value(); });
+  done.wait_for(2 * farewell_patience);
+}
+
+/// The actors of a daemon.
+class household {
+public:
+  household(caf::actor_system& system, const daemon_options& options,
+            const join_request& offer,
+            const std::shared_ptr<const partitioned_graph>& graph,
+            const std::shared_ptr<transport>& net,
+            const std::shared_ptr<parking>& lot, end_note& end,
+            const std::shared_ptr<spdlog::logger>& log) {
+    const auto on_stop = [&end](std::optional<error> why) {
+      end.write(std::move(why));
+    };
+    data_ = spawn_data_server(system, net->self().name);
+    if (options.join.empty()) {
+      coordinator_config lead;
+      lead.offer = offer;
+      lead.data = options.data;
+      lead.runs = options.runs;
+      lead.graph = graph;
+      lead.net = net;
+      lead.on_stop = on_stop;
+      lead.log = log;
+      coordinator_ = spawn_coordinator(system, std::move(lead));
+    }
+    node_config own;
+    own.offer = offer;
+    own.coordinator = options.join.empty() ? net->self().address : options.join;
+    own.graph = graph;
+    own.around = {net, data_, lot, options.interface_name};
+    own.join_timeout = options.join_timeout;
+    own.on_stop = on_stop;
+    own.log = log;
+    node_ = spawn_node(system, std::move(own));
+  }
+
+  ~household() {
+    stop_actor(coordinator_);
+    stop_actor(node_);
+    stop_actor(data_);
+  }
+
+  void connect(switchboard& board) {
+    board.connect(node_, coordinator_, data_);
+  }
+
+private:
+  data_server_actor data_;
+  coordinator_actor coordinator_;
+  node_actor node_;
+};
+
+} // namespace
+
+result<void> run_daemon(const daemon_options& options) {
+  TRY(auto opened, partitioned_graph::open(options.data));
+  const auto graph =
+    std::make_shared<const partitioned_graph>(std::move(opened));
+  TRY(const auto offer, make_offer(options, *graph));
+  const auto name = options.name.empty() ? default_name(options) : options.name;
+  const auto log = console_logger(name);
+  const auto board = std::make_shared<switchboard>();
+  signal_watch signals;
+  end_note end{signals};
+  TRY(auto net_options, transport_of(options, name, board, log));
+  TRY(auto started, transport::start(std::move(net_options)));
+  const std::shared_ptr<transport> net = std::move(started);
+  const auto lot = std::make_shared<parking>();
+  log->info("serves {} of {} part(s) of {} at {}{}", offer.parts.size(),
+            offer.part_digests.size(), offer.dataset, net->self().address,
+            options.join.empty() ? ", coordinator" : "");
+  caf::actor_system_config settings;
+  set_scheduler(settings,
+                std::max<std::size_t>(2, std::thread::hardware_concurrency()));
+  std::optional<shutdown_watchdog> watchdog;
+  {
+    caf::actor_system system{settings};
+    household actors{system, options, offer, graph, net, lot, end, log};
+    actors.connect(*board);
+    if (!options.ready_file.empty())
+      TRYV(write_file(options.ready_file, net->self().address + "\n"));
+    while (signals.count() == 0 && !end.written())
+      signals.wait(wait_interval);
+    log->info("ending");
+    watchdog.emplace(log, signals.count() > 1);
+    board->disconnect();
+    if (!end.written() && !options.join.empty())
+      say_farewell(*net, options.join);
+  }
+  if (auto why = end.why())
+    return *why;
+  return ok();
+}
+
+} // namespace graphmill

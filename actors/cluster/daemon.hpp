@@ -1,0 +1,38 @@
+#pragma once
+
+#include "messages/error.hpp"
+#include "messages/ids.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// How a node daemon is started.
+struct daemon_options {
+  std::filesystem::path data; ///< A partitioned dataset, or a plain one.
+  /// Parts to serve, ascending; nothing: all that the dataset has.
+  std::optional<std::vector<part_id>> parts;
+  std::string listen = "tcp://127.0.0.1:7800";
+  std::string join;          ///< Address of the coordinator; empty: be it.
+  std::string name;          ///< Empty: made from host and port.
+  std::uint32_t slots = 0;   ///< Trainers it takes; 0: one per core.
+  std::filesystem::path key; ///< Key file of the cluster; empty: none.
+  bool insecure = false;     ///< Listen beyond loopback without keys.
+  std::string interface_name;
+  std::string advertise;
+  std::filesystem::path runs = "runs"; ///< Of a coordinator: its run folders.
+  std::filesystem::path ready_file;    ///< Gets the address; empty: none.
+  std::chrono::milliseconds join_timeout = std::chrono::minutes{2};
+};
+
+/// Runs a node daemon until it is told to stop: by SIGINT or SIGTERM, or by the
+/// coordinator. Errors: the dataset cannot be opened, the address not be bound,
+/// or the coordinator does not take it.
+result<void> run_daemon(const daemon_options& options);
+
+} // namespace graphmill

@@ -1,0 +1,71 @@
+#include "actors/cluster/hosted_run.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+/// A message holds no more than that: 32 MiB.
+constexpr std::uint64_t most_values = std::uint64_t{8} << 20;
+
+stage_figures figures_of(const stage_report& from) {
+  return {from.stage,
+          from.replicas,
+          from.items,
+          from.bytes,
+          from.busy_seconds,
+          from.cpu_seconds,
+          from.input_wait_seconds,
+          from.credit_wait_seconds,
+          from.restarts};
+}
+
+stage_figures wire_figures(const char* what, std::uint64_t items,
+                           std::uint64_t bytes) {
+  stage_figures out;
+  out.stage = what;
+  out.items = items;
+  out.bytes = bytes;
+  return out;
+}
+
+} // namespace
+
+member_reply final_report(hosted_run& run) {
+  member_reply out;
+  for (const auto& stage : run.stages.reports())
+    out.stages.push_back(figures_of(stage));
+  // What came over the wire from other daemons, as stages without replicas.
+  const auto wire = run.wire->read();
+  out.stages.push_back(
+    wire_figures("wire: ids asked", wire.requests, wire.ids_out));
+  out.stages.push_back(wire_figures("wire: sampled neighbours",
+                                    wire.sampled_sources, wire.sources_in));
+  out.stages.push_back(
+    wire_figures("wire: feature rows", wire.rows, wire.rows_in));
+  out.stages.push_back(
+    wire_figures("wire: other values", 0, wire.values_in + wire.edge_ids_in));
+  run.memory.sample();
+  out.peak_memory_bytes = run.memory.peak_bytes();
+  out.peak_credit_bytes = run.gauges->peak_bytes;
+  out.oversize_batches = run.gauges->oversize;
+  out.retried_batches = run.gauges->retried;
+  out.cpu_seconds = process_cpu_seconds() - run.cpu_before;
+  return out;
+}
+
+result<payload> piece_of(const hosted_run& run, const weights_request& wanted) {
+  if (!run.snapshot || wanted.tensor >= run.snapshot->size())
+    return fail(ec::not_found, "there is no tensor {} of run {} here",
+                wanted.tensor, wanted.run);
+  const auto& values = (*run.snapshot)[wanted.tensor].values;
+  if (wanted.count > most_values || wanted.offset > values.size()
+      || wanted.count > values.size() - wanted.offset)
+    return fail(ec::invalid_argument,
+                "tensor {} has {} values; {} from {} on are too many",
+                wanted.tensor, values.size(), wanted.count, wanted.offset);
+  return encode_weights(std::span{values}.subspan(wanted.offset, wanted.count));
+}
+
+} // namespace graphmill

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "actors/cluster/interfaces.hpp"
+#include "actors/memory_probe.hpp"
+#include "actors/remote/counters.hpp"
+#include "actors/stage_table.hpp"
+#include "messages/run.hpp"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace graphmill {
+
+/// A daemon's share of a run.
+struct hosted_run {
+  deployment what;
+  responder deployed; ///< Waits until it is prepared.
+  stage_table stages;
+  std::shared_ptr<dispatcher_gauges> gauges =
+    std::make_shared<dispatcher_gauges>();
+  std::shared_ptr<remote_counters> wire = std::make_shared<remote_counters>();
+  run_reports_actor relay;
+  member_actor member; ///< None before it is prepared.
+  std::shared_ptr<const std::vector<named_tensor>> snapshot;
+  memory_probe memory;
+  double cpu_before = 0;
+  std::vector<responder> ending; ///< Wait until the member is gone.
+  bool over = false;             ///< Is to end.
+  bool gone = false;             ///< The member has ended.
+};
+
+/// What the daemon did for the run, for its report.
+member_reply final_report(hosted_run& run);
+
+/// A piece of the last snapshot.
+result<payload> piece_of(const hosted_run& run, const weights_request& wanted);
+
+} // namespace graphmill

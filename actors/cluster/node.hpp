@@ -1,0 +1,32 @@
+#pragma once
+
+#include "actors/cluster/interfaces.hpp"
+#include "actors/cluster/share_links.hpp"
+
+#include <spdlog/logger.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace graphmill {
+
+/// What the NODE of a daemon needs.
+struct node_config {
+  join_request offer;      ///< What it tells the coordinator of itself.
+  std::string coordinator; ///< Address, its own if it is the one.
+  std::shared_ptr<const partitioned_graph> graph;
+  share_surroundings around;
+  std::chrono::milliseconds join_timeout{60'000}; ///< For the first time.
+  /// Called once when the daemon is to end, with the reason if it has failed.
+  std::function<void(std::optional<error>)> on_stop;
+  std::shared_ptr<spdlog::logger> log;
+};
+
+/// Spawns the NODE. It registers the daemon with the coordinator, again
+/// whenever that is back, and hosts a MEMBER for every run that is deployed. A
+/// share whose coordinator is gone ends.
+node_actor spawn_node(caf::actor_system& system, node_config config);
+
+} // namespace graphmill

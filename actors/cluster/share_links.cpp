@@ -1,0 +1,114 @@
+#include "actors/cluster/share_links.hpp"
+
+#include "actors/cluster/rendezvous_client.hpp"
+#include "actors/ddp_group.hpp"
+#include "actors/remote/feature_proxy.hpp"
+#include "actors/remote/link.hpp"
+#include "actors/remote/sampling_proxy.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+/// "10.0.0.1" of "tcp://10.0.0.1:7800", "::1" of "tcp://[::1]:7800".
+std::string host_of(const std::string& address) {
+  const auto begin = address.find("//") + 2;
+  auto host = address.substr(begin, address.rfind(':') - begin);
+  if (host.size() > 2 && host.front() == '[')
+    host = host.substr(1, host.size() - 2);
+  return host;
+}
+
+/// Where the parts of other daemons are.
+class router {
+public:
+  router(const deployment& what, const member_config& member,
+         const share_surroundings& around,
+         std::shared_ptr<remote_counters> counters)
+    : what_(what), graph_(member.graph), pool_(member.pool), net_(around.net),
+      counters_(std::move(counters)) {}
+
+  remote_part to(part_id part) const {
+    const auto& daemon =
+      what_.daemons[what_.owner_of_part[static_cast<std::size_t>(part)]];
+    return {
+      what_.run, part,     daemon.name, graph_, call_over(net_, daemon.address),
+      pool_,     counters_};
+  }
+
+private:
+  deployment what_;
+  std::shared_ptr<const partitioned_graph> graph_;
+  std::shared_ptr<buffer_pool> pool_;
+  std::shared_ptr<transport> net_;
+  std::shared_ptr<remote_counters> counters_;
+};
+
+bool in_one_process(const deployment& what) {
+  return std::all_of(what.daemon_of_rank.begin(), what.daemon_of_rank.end(),
+                     [&what](std::uint16_t daemon) {
+                       return daemon == what.daemon_of_rank.front();
+                     });
+}
+
+group_options options_of(const deployment& what,
+                         const share_surroundings& around) {
+  group_options out;
+  out.run = what.run;
+  out.generation = what.generation;
+  out.ranks = static_cast<rank_id>(what.daemon_of_rank.size());
+  for (auto daemon : what.daemon_of_rank)
+    out.names.push_back(what.daemons[daemon].name);
+  if (around.interface_name.empty())
+    out.host = host_of(what.daemons[what.you].address);
+  else
+    out.interface = around.interface_name;
+  return out;
+}
+
+} // namespace
+
+member_links links_of(const deployment& what, const member_config& member,
+                      const stage_table& stages,
+                      const share_surroundings& around,
+                      std::shared_ptr<remote_counters> counters) {
+  member_links out;
+  const auto routes =
+    std::make_shared<router>(what, member, around, std::move(counters));
+  out.sampling = [routes](caf::actor_system& system, part_id part) {
+    remote_sampling_config config;
+    config.to = routes->to(part);
+    return spawn_remote_sampling_service(system, std::move(config));
+  };
+  out.features = [routes](caf::actor_system& system, part_id part) {
+    remote_feature_config config;
+    config.to = routes->to(part);
+    return spawn_remote_feature_service(system, std::move(config));
+  };
+  out.publish = [run = what.run, shards = member.shards, pool = member.pool,
+                 data = around.data](part_id part,
+                                     sampling_service_actor sampling,
+                                     feature_service_actor features) {
+    post(data, serve_part{run, shards[static_cast<std::size_t>(part)],
+                          std::move(sampling), std::move(features), pool});
+  };
+  if (in_one_process(what))
+    return out;
+  ddp_group_config group;
+  group.options = options_of(what, around);
+  group.shape =
+    member.models.empty() ? gradient_shape{} : member.models.front()->shape();
+  group.store = rendezvous_at(around.net, what.coordinator, what.run);
+  group.lot = around.lot;
+  group.counters = stages.gradient_group;
+  out.group = [group](caf::actor_system& system, rank_id rank) {
+    auto own = group;
+    own.options.rank = rank;
+    return spawn_ddp_group(system, std::move(own));
+  };
+  return out;
+}
+
+} // namespace graphmill

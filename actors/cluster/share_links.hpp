@@ -1,0 +1,33 @@
+#pragma once
+
+#include "actors/member.hpp"
+#include "actors/remote/interfaces.hpp"
+#include "actors/remote/route.hpp"
+#include "actors/transport/transport.hpp"
+#include "messages/run.hpp"
+#include "pipelines/gradients/parking.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// What a daemon's share of a run needs to reach the others.
+struct share_surroundings {
+  std::shared_ptr<transport> net;
+  data_server_actor data; ///< Of this daemon.
+  std::shared_ptr<parking> lot;
+  std::string interface_name; ///< For Gloo; empty: by the address.
+};
+
+/// Links of the share of `member`, which is complete but for them: proxies to
+/// parts that others serve, own parts offered to others, and a gradient group
+/// over processes if ranks live in several.
+/// @param counters Of everything that goes over the wire, one for all parts.
+member_links links_of(const deployment& what, const member_config& member,
+                      const stage_table& stages,
+                      const share_surroundings& around,
+                      std::shared_ptr<remote_counters> counters);
+
+} // namespace graphmill

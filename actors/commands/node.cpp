@@ -1,0 +1,79 @@
+#include "actors/cluster/daemon.hpp"
+#include "actors/cluster/part_list.hpp"
+#include "actors/commands/cli.hpp"
+
+#include <memory>
+
+namespace graphmill {
+
+namespace {
+
+struct node_options {
+  daemon_options daemon;
+  std::string parts;
+};
+
+result<int> node(node_options& options) {
+  if (!options.parts.empty()) {
+    TRY(auto parts, parse_parts(options.parts));
+    options.daemon.parts = std::move(parts);
+  }
+  TRYV(run_daemon(options.daemon));
+  return 0;
+}
+
+void add_network_options(CLI::App& command, daemon_options& daemon) {
+  command
+    .add_option("--listen", daemon.listen,
+                "Address for other daemons and clients; port 0: one that is "
+                "free")
+    ->capture_default_str();
+  command.add_option("--join", daemon.join,
+                     "Address of the coordinator; without it this daemon is "
+                     "the coordinator");
+  command.add_option("--key", daemon.key,
+                     "Key file of the cluster, from `graphmill keygen`");
+  command.add_flag("--insecure", daemon.insecure,
+                   "Listen beyond loopback without a key");
+  command.add_option("--interface", daemon.interface_name,
+                     "Network interface for the cluster, as in eth0");
+  command.add_option("--advertise", daemon.advertise,
+                     "Host that others reach this daemon by");
+}
+
+} // namespace
+
+void add_node_command(command_line& cli) {
+  auto options = std::make_shared<node_options>();
+  auto& daemon = options->daemon;
+  auto* command = cli.app.add_subcommand(
+    "node", "Start a node daemon, which serves parts of a dataset and trains");
+  command
+    ->add_option("--data", daemon.data,
+                 "The partitioned dataset; of its parts only those served "
+                 "here need to be there")
+    ->required();
+  command->add_option("--serve", options->parts,
+                      "Parts to serve, as in 0,2-4; default: all");
+  add_network_options(*command, daemon);
+  command->add_option("--name", daemon.name,
+                      "Name in the cluster; default: host and port");
+  command->add_option("--slots", daemon.slots,
+                      "Trainers that it takes; default: one per core");
+  command
+    ->add_option("--runs", daemon.runs,
+                 "Of a coordinator: where run folders are made")
+    ->capture_default_str();
+  command->add_option("--ready-file", daemon.ready_file,
+                      "Write the address to this file once it listens");
+  command->footer(
+    "The first daemon is the coordinator; the others join it:\n"
+    "  graphmill node --data parts --serve 0 --listen tcp://10.0.0.1:7800\n"
+    "  graphmill node --data parts --serve 1 --listen tcp://10.0.0.2:7800 "
+    "--join tcp://10.0.0.1:7800\n"
+    "Then: graphmill submit FILE --cluster tcp://10.0.0.1:7800");
+  command->callback(
+    [&cli, options] { cli.run = [options] { return node(*options); }; });
+}
+
+} // namespace graphmill

@@ -1,0 +1,83 @@
+#include "actors/run_summary.hpp"
+
+#include "pipelines/safetensors.hpp"
+
+#include <fmt/format.h>
+
+namespace graphmill {
+
+namespace {
+
+nlohmann::json accuracy_of(const run_reporter& reporter, phase which) {
+  const auto metrics = reporter.last(which);
+  return metrics ? nlohmann::json(metrics->accuracy()) : nlohmann::json();
+}
+
+} // namespace
+
+std::string render_stages(const run_result& run) {
+  auto out = fmt::format("{:<17} {:>8} {:>8} {:>10} {:>6} {:>8} {:>9} {:>9} "
+                         "{:>8}\n",
+                         "stage", "replicas", "items", "MB", "busy", "cpu s",
+                         "input s", "credit s", "restarts");
+  for (const auto& stage : run.stages)
+    out += fmt::format(
+      "{:<17} {:>8} {:>8} {:>10.1f} {:>4.0f} % {:>8.2f} "
+      "{:>9.2f} {:>9.2f} {:>8}\n",
+      stage.stage, stage.replicas, stage.items, double(stage.bytes) * 1e-6,
+      100 * stage.utilisation(run.seconds), stage.cpu_seconds,
+      stage.input_wait_seconds, stage.credit_wait_seconds, stage.restarts);
+  return out;
+}
+
+nlohmann::json stages_json(const run_result& run) {
+  auto out = nlohmann::json::array();
+  for (const auto& stage : run.stages)
+    out.push_back({{"stage", stage.stage},
+                   {"replicas", stage.replicas},
+                   {"items", stage.items},
+                   {"bytes", stage.bytes},
+                   {"busy_seconds", stage.busy_seconds},
+                   {"cpu_seconds", stage.cpu_seconds},
+                   {"input_wait_seconds", stage.input_wait_seconds},
+                   {"credit_wait_seconds", stage.credit_wait_seconds},
+                   {"restarts", stage.restarts}});
+  return out;
+}
+
+nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
+                         const std::string& folder) {
+  const auto& outcome = run.outcome;
+  return {
+    {"test_accuracy", accuracy_of(reporter, phase::test)},
+    {"validation_accuracy", outcome.best_validation
+                              ? nlohmann::json(*outcome.best_validation)
+                              : accuracy_of(reporter, phase::validation)},
+    {"epochs", reporter.epochs()},
+    {"seconds", run.seconds},
+    {"cpu_seconds", run.cpu_seconds},
+    {"steps", outcome.train_steps},
+    {"digest", outcome.digest},
+    {"peak_memory_bytes", run.peak_memory_bytes},
+    {"peak_credit_bytes", run.peak_credit_bytes},
+    {"oversize_batches", run.oversize_batches},
+    {"retried_batches", run.retried_batches},
+    {"bottleneck", bottleneck_of(run.stages, run.seconds)},
+    {"stages", stages_json(run)},
+    {"cancelled", outcome.failure && outcome.failure->code == ec::cancelled},
+    {"error", outcome.failure ? nlohmann::json(outcome.failure->message)
+                              : nlohmann::json()},
+    {"run", folder},
+  };
+}
+
+result<void> save_run(const run_outcome& outcome, const nlohmann::json& summary,
+                      run_folder& folder) {
+  if (outcome.parameters)
+    TRYV(write_safetensors(folder.weights(), {*outcome.parameters,
+                                              {{"format", "graphmill"},
+                                               {"digest", outcome.digest}}}));
+  return folder.write_summary(summary);
+}
+
+} // namespace graphmill

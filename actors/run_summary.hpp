@@ -1,0 +1,41 @@
+#pragma once
+
+#include "actors/conductor.hpp"
+#include "actors/run_reporter.hpp"
+#include "pipelines/run_folder.hpp"
+#include "pipelines/stage_counters.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// A run that is over, with what its processes tell of it.
+struct run_result {
+  run_outcome outcome;
+  std::vector<stage_report> stages;
+  double seconds = 0;     ///< From the first batch to the last.
+  double cpu_seconds = 0; ///< Of the process in that time.
+  std::uint64_t peak_memory_bytes = 0;
+  std::uint64_t peak_credit_bytes = 0; ///< Most that batches had reserved.
+  std::uint64_t oversize_batches = 0;
+  std::uint64_t retried_batches = 0;
+};
+
+/// The stages' figures as a table for people, and as JSON.
+std::string render_stages(const run_result& run);
+nlohmann::json stages_json(const run_result& run);
+
+/// The summary that `--json` prints and summary.json keeps.
+/// @param folder Of the run, as the user may find it.
+nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
+                         const std::string& folder);
+
+/// Writes weights, if there are any, and the summary.
+result<void> save_run(const run_outcome& outcome, const nlohmann::json& summary,
+                      run_folder& folder);
+
+} // namespace graphmill

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <spdlog/logger.h>
+
+#include <future>
+#include <memory>
+#include <thread>
+
+namespace graphmill {
+
+/// Says so when actors do not end while it exists, and leaves the process,
+/// instead of hanging silently.
+class shutdown_watchdog {
+public:
+  /// @param forced Whether the user has asked to stop at once.
+  shutdown_watchdog(std::shared_ptr<spdlog::logger> log, bool forced);
+  ~shutdown_watchdog();
+  shutdown_watchdog(const shutdown_watchdog&) = delete;
+  shutdown_watchdog& operator=(const shutdown_watchdog&) = delete;
+
+private:
+  std::promise<void> done_;
+  std::thread thread_;
+};
+
+} // namespace graphmill
