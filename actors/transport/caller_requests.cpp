@@ -85,7 +85,7 @@ void caller_session::resume(session_time now) {
 
 void caller_session::replied(session_time now, message what) {
   const auto at = calls_.find(what.head.id);
-  if (at == calls_.end()) {
+  if (at == calls_.end() || at->second.attempt == 0) {
     ++counts_.late_replies;
     return;
   }

@@ -1,1 +1,381 @@
+#include "actors/transport/server_session.hpp"
+
 #include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+using namespace graphmill;
+using namespace graphmill::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string someone(32, 'a');
+
+/// A session whose callers and clock are the test.
+class scene {
+public:
+  explicit scene(server_session::settings more = {})
+    : session_(with(std::move(more))) {}
+
+  server_session* operator->() { return &session_; }
+
+  void look() {
+    for (auto& what : session_.take()) {
+      if (auto* out = std::get_if<server_session::send>(&what))
+        sent.push_back(std::move(*out));
+      else if (auto* in = std::get_if<server_session::deliver>(&what))
+        delivered.push_back(std::move(*in));
+      else if (auto* whom = std::get_if<server_session::drop>(&what))
+        dropped.push_back(whom->whom);
+      else
+        events.push_back(std::get<peer_event>(what));
+    }
+  }
+
+  void receive(const std::string& route, message what) {
+    session_.receive(now, route, std::move(what));
+    look();
+  }
+
+  void hello(const std::string& route, lane over,
+             const std::string& incarnation = someone) {
+    receive(route, hello_from(over, incarnation));
+  }
+
+  static message hello_from(lane over, const std::string& incarnation) {
+    hello_message hello;
+    hello.name = "caller";
+    hello.incarnation = incarnation;
+    hello.lane = over;
+    hello.lost_after = 3s;
+    message out;
+    out.head.kind = message_kind::request;
+    out.head.method = method::hello;
+    out.data.body = encode_hello(hello);
+    return out;
+  }
+
+  /// Both lanes, as routes c and d.
+  void greet() {
+    hello("c", lane::control);
+    hello("d", lane::data);
+    sent.clear();
+  }
+
+  void ask(const std::string& route, std::uint64_t id, method what,
+           std::uint16_t attempt = 1) {
+    message out;
+    out.head.kind = message_kind::request;
+    out.head.id = id;
+    out.head.method = what;
+    out.head.attempt = attempt;
+    out.head.time_left = 10s;
+    receive(route, std::move(out));
+  }
+
+  void answer(std::size_t which, result<payload> data = payload{}) {
+    session_.answer(now, delivered.at(which).token, std::move(data));
+    look();
+  }
+
+  void advance(std::chrono::milliseconds time) {
+    const auto end = now + time;
+    while (session_.next_tick() <= end) {
+      now = std::max(now, session_.next_tick());
+      session_.tick(now);
+      look();
+    }
+    now = end;
+  }
+
+  session_time now{std::chrono::hours{1}};
+  std::vector<server_session::send> sent;
+  std::vector<server_session::deliver> delivered;
+  std::vector<std::string> dropped;
+  std::vector<peer_event> events;
+
+private:
+  static server_session::settings with(server_session::settings more) {
+    more.self.name = "server";
+    more.self.incarnation = std::string(32, '1');
+    return more;
+  }
+
+  server_session session_;
+};
+
+} // namespace
+
+CATCH_TEST_CASE("a hello is answered in kind", "[transport][session]") {
+  scene it;
+  it.hello("c", lane::control);
+  CATCH_REQUIRE(it.sent.size() == 1);
+  CATCH_CHECK(it.sent[0].to == "c");
+  CATCH_CHECK(it.sent[0].what.head.kind == message_kind::reply);
+  CATCH_CHECK(it.sent[0].what.head.method == method::hello);
+  const auto back = value_of(decode_hello(it.sent[0].what.data.body));
+  CATCH_CHECK(back.name == "server");
+  CATCH_CHECK(back.lane == lane::control);
+  it.hello("d", lane::data);
+  CATCH_CHECK(value_of(decode_hello(it.sent[1].what.data.body)).lane
+              == lane::data);
+  CATCH_REQUIRE(it.events.size() == 1); // One peer, not two.
+  CATCH_CHECK(it.events[0].what == peer_event::kind::up);
+  CATCH_CHECK(it.events[0].inbound);
+  CATCH_CHECK(it.events[0].who == peer_identity{"caller", someone, ""});
+}
+
+CATCH_TEST_CASE("requests are delivered and answered on their lane",
+                "[transport][session]") {
+  scene it;
+  it.greet();
+  it.ask("d", 5, method::sample);
+  it.ask("c", 6, method::submit);
+  CATCH_REQUIRE(it.delivered.size() == 2);
+  CATCH_CHECK(it.delivered[0].from.name == "caller");
+  CATCH_CHECK(it.delivered[0].deadline == it.now + 10s);
+  it.answer(1, fail(ec::not_found, "what"));
+  it.answer(0);
+  CATCH_REQUIRE(it.sent.size() == 2);
+  CATCH_CHECK(it.sent[0].to == "c");
+  CATCH_CHECK(it.sent[0].what.head.id == 6);
+  CATCH_CHECK(it.sent[0].what.head.failed);
+  CATCH_CHECK(it.sent[0].what.head.failure.message == "what");
+  CATCH_CHECK(it.sent[1].to == "d");
+  CATCH_CHECK(it.sent[1].what.head.id == 5);
+  it.answer(0); // A second answer is for nobody.
+  CATCH_CHECK(it.sent.size() == 2);
+  CATCH_CHECK(it->running() == 0);
+}
+
+CATCH_TEST_CASE("who has not shaken hands is told to", "[transport][session]") {
+  scene it;
+  it.ask("x", 1, method::submit);
+  message beat;
+  beat.head.kind = message_kind::beat;
+  it.receive("x", beat);
+  CATCH_REQUIRE(it.sent.size() == 2);
+  for (const auto& out : it.sent)
+    CATCH_CHECK(out.what.head.kind == message_kind::stranger);
+  CATCH_CHECK(it.delivered.empty());
+}
+
+CATCH_TEST_CASE("a repeated request is attached to the one that runs",
+                "[transport][session]") {
+  for (const auto what : {method::submit, method::sample}) {
+    scene it;
+    it.greet();
+    const auto* route = what == method::sample ? "d" : "c";
+    it.ask(route, 5, what, 1);
+    it.ask(route, 5, what, 2);
+    CATCH_CHECK(it.delivered.size() == 1);
+    CATCH_CHECK(it->duplicates() == 1);
+    it.answer(0);
+    CATCH_REQUIRE(it.sent.size() == 1);
+    CATCH_CHECK(it.sent[0].what.head.attempt == 2);
+  }
+}
+
+CATCH_TEST_CASE("an answered request gets its answer again, or runs again",
+                "[transport][session]") {
+  scene it;
+  it.greet();
+  it.ask("c", 5, method::submit);
+  it.answer(0, fail(ec::no_space, "full"));
+  it.ask("c", 5, method::submit, 2);
+  CATCH_CHECK(it.delivered.size() == 1);
+  CATCH_REQUIRE(it.sent.size() == 2);
+  CATCH_CHECK(it.sent[1].what.head.failure.message == "full");
+  CATCH_CHECK(it.sent[1].what.head.attempt == 2);
+  // What may run again is not kept.
+  it.ask("d", 6, method::sample);
+  it.answer(1);
+  it.ask("d", 6, method::sample, 2);
+  CATCH_CHECK(it.delivered.size() == 3);
+  // Nobody asks again after the deadline.
+  it.advance(2s);
+  it.ask("c", 5, method::submit, 3);
+  CATCH_CHECK(it.delivered.size() == 3);
+}
+
+CATCH_TEST_CASE("two callers with one id are two requests",
+                "[transport][session]") {
+  scene it;
+  it.greet();
+  it.hello("e", lane::control, std::string(32, 'b'));
+  it.ask("c", 5, method::submit);
+  it.ask("e", 5, method::submit);
+  CATCH_CHECK(it.delivered.size() == 2);
+}
+
+CATCH_TEST_CASE("a caller that connects anew gets its answers there",
+                "[transport][session]") {
+  scene it;
+  it.greet();
+  it.ask("c", 5, method::submit);
+  it.ask("c", 6, method::cancel);
+  it.answer(1); // Lost with the connection.
+  it.hello("c2", lane::control);
+  it.hello("d2", lane::data);
+  it.sent.clear();
+  it.ask("c2", 5, method::submit, 2);
+  it.ask("c2", 6, method::cancel, 2);
+  CATCH_CHECK(it.delivered.size() == 2);
+  CATCH_REQUIRE(it.sent.size() == 1);
+  CATCH_CHECK(it.sent[0].what.head.id == 6);
+  it.answer(0);
+  CATCH_REQUIRE(it.sent.size() == 2);
+  CATCH_CHECK(it.sent[1].to == "c2");
+  CATCH_CHECK(it.sent[1].what.head.id == 5);
+  CATCH_CHECK(it.events.size() == 1); // It has never been away.
+  it.sent.clear();
+  it.ask("c", 7, method::submit); // What still came over the old one.
+  CATCH_REQUIRE(it.sent.size() == 1);
+  CATCH_CHECK(it.sent[0].what.head.kind == message_kind::stranger);
+}
+
+CATCH_TEST_CASE("a silent caller is lost, and finds its answers when back",
+                "[transport][session]") {
+  scene it;
+  it.greet();
+  it.ask("c", 5, method::submit);
+  it.ask("c", 6, method::submit);
+  it.answer(0);
+  it.advance(2999ms);
+  CATCH_CHECK(it.events.size() == 1);
+  message beat;
+  beat.head.kind = message_kind::beat;
+  beat.head.readiness = readiness::ready;
+  it.receive("c", beat);
+  CATCH_CHECK(it.sent.back().what.head.kind == message_kind::beat);
+  it.advance(2999ms);
+  CATCH_CHECK(it.events.size() == 1);
+  it.advance(1ms);
+  CATCH_REQUIRE(it.events.size() == 2);
+  CATCH_CHECK(it.events[1].what == peer_event::kind::lost);
+  CATCH_CHECK(it.events[1].reason == "it was silent for 3000 ms");
+  CATCH_CHECK(it->peers() == 0);
+  it.sent.clear();
+  it.ask("c", 5, method::submit, 2);
+  CATCH_CHECK(it.sent[0].what.head.kind == message_kind::stranger);
+  it.hello("c", lane::control);
+  it.sent.clear();
+  it.ask("c", 5, method::submit, 2);
+  it.ask("c", 6, method::submit, 2);
+  CATCH_CHECK(it.delivered.size() == 2);
+  CATCH_REQUIRE(it.sent.size() == 1);
+  CATCH_CHECK(it.sent[0].what.head.id == 5);
+  it.answer(1);
+  CATCH_CHECK(it.sent.size() == 2);
+  CATCH_CHECK(it->running() == 0);
+}
+
+CATCH_TEST_CASE("a farewell ends a peer at once", "[transport][session]") {
+  scene it;
+  it.greet();
+  it.ask("c", 5, method::submit);
+  message farewell;
+  farewell.head.kind = message_kind::farewell;
+  it.receive("c", farewell);
+  CATCH_REQUIRE(it.events.size() == 2);
+  CATCH_CHECK(it.events[1].what == peer_event::kind::left);
+  CATCH_CHECK(it->peers() == 0);
+  it.answer(0); // For nobody.
+  CATCH_CHECK(it.sent.empty());
+  it.receive("c", farewell);
+  CATCH_CHECK(it.events.size() == 2);
+}
+
+CATCH_TEST_CASE("readiness travels with beats", "[transport][session]") {
+  scene it;
+  it.greet();
+  it->announce(readiness::draining);
+  message beat;
+  beat.head.kind = message_kind::beat;
+  beat.head.readiness = readiness::starting;
+  it.receive("c", beat);
+  CATCH_CHECK(it.sent.back().what.head.readiness == readiness::draining);
+  CATCH_CHECK(it.events.back().what == peer_event::kind::changed);
+  CATCH_CHECK(it.events.back().readiness == readiness::starting);
+}
+
+CATCH_TEST_CASE("another version is answered with a sentence",
+                "[transport][session]") {
+  scene it;
+  auto hello = scene::hello_from(lane::control, someone);
+  hello.head.version = protocol_version + 1;
+  it.receive("c", hello);
+  hello_message future;
+  future.name = "caller";
+  future.incarnation = someone;
+  future.oldest_version = protocol_version + 1;
+  hello.head.version = protocol_version;
+  hello.data.body = encode_hello(future);
+  it.receive("c", hello);
+  CATCH_REQUIRE(it.sent.size() == 2);
+  for (const auto& out : it.sent) {
+    CATCH_CHECK(out.what.head.method == method::hello);
+    CATCH_CHECK(out.what.head.failure.code == ec::version_mismatch);
+    CATCH_CHECK(out.what.head.failure.message.find("same version")
+                != std::string::npos);
+  }
+  CATCH_CHECK(it->peers() == 0);
+  it.greet();
+  it.ask("c", 9, static_cast<method>(9999));
+  CATCH_REQUIRE(it.sent.size() == 1);
+  CATCH_CHECK(it.sent[0].what.head.failure.code == ec::version_mismatch);
+  CATCH_CHECK(it.delivered.empty());
+}
+
+CATCH_TEST_CASE("whoever breaks the protocol loses that connection only",
+                "[transport][session]") {
+  scene it;
+  it.greet();
+  it.hello("other", lane::control, std::string(32, 'b'));
+  message wrong;
+  CATCH_SECTION("a reply") {
+    wrong.head.kind = message_kind::reply;
+  }
+  CATCH_SECTION("a stranger") {
+    wrong.head.kind = message_kind::stranger;
+  }
+  CATCH_SECTION("no id") {
+    wrong.head.kind = message_kind::request;
+    wrong.head.method = method::submit;
+  }
+  CATCH_SECTION("a broken handshake") {
+    wrong.head.kind = message_kind::request;
+    wrong.head.method = method::hello;
+    wrong.data.body = frame::copy(std::vector<std::byte>(8, std::byte{0xff}));
+  }
+  CATCH_SECTION("another identity") {
+    wrong = scene::hello_from(lane::control, std::string(32, 'f'));
+  }
+  CATCH_SECTION("another lane") {
+    wrong = scene::hello_from(lane::data, someone);
+  }
+  it.receive("c", wrong);
+  CATCH_CHECK(it.dropped == std::vector<std::string>{"c"});
+  it.ask("other", 1, method::submit);
+  it.ask("d", 1, method::sample);
+  CATCH_CHECK(it.delivered.size() == 2);
+}
+
+CATCH_TEST_CASE("peers, requests and answers are bounded",
+                "[transport][session]") {
+  scene it{{{}, 1 << 20, 1, 2}};
+  it.greet();
+  it.hello("e", lane::control, std::string(32, 'b'));
+  CATCH_REQUIRE(it.sent.size() == 1);
+  CATCH_CHECK(it.sent[0].what.head.failure.code == ec::unavailable);
+  for (std::uint64_t id = 1; id <= 3; ++id)
+    it.ask("c", id, method::submit);
+  CATCH_CHECK(it.delivered.size() == 2);
+  CATCH_CHECK(it.sent.back().what.head.failure.code == ec::unavailable);
+  payload large;
+  large.body = frame::copy(std::vector<std::byte>(max_frame_bytes + 8));
+  it.answer(0, large);
+  CATCH_CHECK(it.sent.back().what.head.failure.code == ec::internal);
+  it.ask("c", 4, method::submit);
+  CATCH_CHECK(it.delivered.size() == 3);
+}
