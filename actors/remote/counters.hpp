@@ -22,6 +22,14 @@ struct remote_report {
   std::uint64_t values_in = 0; ///< Labels, degrees, original ids.
   std::uint64_t bytes_out = 0; ///< All of it, with bodies, without envelopes.
   std::uint64_t bytes_in = 0;
+  std::uint64_t cached_rows = 0;  ///< Not asked for: in the row cache.
+  std::uint64_t cached_bytes = 0; ///< Of those rows, as float32.
+
+  /// Share of the rows that the cache had.
+  double hit_rate() const {
+    const auto all = rows + cached_rows;
+    return all == 0 ? 0 : static_cast<double>(cached_rows) / all;
+  }
 
   remote_report& operator+=(const remote_report& other) {
     requests += other.requests;
@@ -38,6 +46,8 @@ struct remote_report {
     values_in += other.values_in;
     bytes_out += other.bytes_out;
     bytes_in += other.bytes_in;
+    cached_rows += other.cached_rows;
+    cached_bytes += other.cached_bytes;
     return *this;
   }
 };
@@ -48,12 +58,13 @@ struct remote_counters {
   counter requests{0}, merged{0}, failures{0}, split{0};
   counter sampled_nodes{0}, sampled_sources{0}, rows{0};
   counter ids_out{0}, sources_in{0}, edge_ids_in{0}, rows_in{0}, values_in{0};
-  counter bytes_out{0}, bytes_in{0};
+  counter bytes_out{0}, bytes_in{0}, cached_rows{0}, cached_bytes{0};
 
   remote_report read() const {
-    return {requests,        merged,    failures,  split,      sampled_nodes,
-            sampled_sources, rows,      ids_out,   sources_in, edge_ids_in,
-            rows_in,         values_in, bytes_out, bytes_in};
+    return {requests,      merged,          failures,    split,
+            sampled_nodes, sampled_sources, rows,        ids_out,
+            sources_in,    edge_ids_in,     rows_in,     values_in,
+            bytes_out,     bytes_in,        cached_rows, cached_bytes};
   }
 };
 

@@ -1,5 +1,6 @@
 #include "actors/remote/feature_proxy.hpp"
 
+#include "actors/remote/cached_rows.hpp"
 #include "actors/remote/call_window.hpp"
 #include "actors/remote/gather_call.hpp"
 #include "actors/remote/interfaces.hpp"
@@ -28,6 +29,7 @@ struct remote_job : remote_gather {
   }
 
   caf::typed_response_promise<gather_answer> promise;
+  cache_misses misses; ///< What `wanted` points into, with a cache.
 };
 
 remote_job& job_of(const gather_call& call) {
@@ -100,7 +102,7 @@ private:
     crash_if_told(job);
     auto promise = self_->make_response_promise<gather_answer>();
     auto work = std::make_shared<remote_job>(job.owner, promise);
-    work->wanted = group(job.items);
+    work->wanted = group(ask_cache(job, *work));
     auto calls = plan_calls(info(), work, config_.reply_bytes, config_.half);
     work->missing = calls.size();
     if (calls.empty())
@@ -109,6 +111,18 @@ private:
       window_.push(std::move(call));
     pump();
     return promise;
+  }
+
+  /// What remains to be asked for.
+  const std::vector<gather_item>& ask_cache(const gather_job& job,
+                                            remote_job& work) {
+    if (config_.cache == nullptr || !config_.cache->is_open())
+      return job.items;
+    work.misses = take_from(*config_.cache, job);
+    work.bytes = work.misses.bytes;
+    counters().cached_rows += work.misses.hits;
+    counters().cached_bytes += work.misses.bytes;
+    return work.misses.items;
   }
 
   void pump() {

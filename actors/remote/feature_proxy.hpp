@@ -2,6 +2,7 @@
 
 #include "actors/interfaces.hpp"
 #include "actors/remote/route.hpp"
+#include "partition/row_cache.hpp"
 
 #include <cstdint>
 
@@ -15,6 +16,9 @@ struct remote_feature_config {
   /// row has. Bytes.
   std::uint64_t reply_bytes = max_frame_bytes;
   bool half = false; ///< Features travel as float16 and are rounded by it.
+  /// Rows that need not be asked for, once it is open; null: none. Filled with
+  /// the same `half`.
+  std::shared_ptr<const row_cache> cache;
 };
 
 /// Spawns an actor that answers like the FEATURE SERVICE of a part, by asking

@@ -1,4 +1,6 @@
+#include "actors/remote/cached_rows.hpp"
 #include "messages/data.hpp"
+#include "partition/hot_nodes.hpp"
 #include "tests/actors/remote/daemons.hpp"
 #include "tests/support/result.hpp"
 
@@ -143,4 +145,49 @@ CATCH_TEST_CASE("one request per hop and owner", "[actors][remote]") {
   CATCH_CHECK(d.net.requests[method::sample] <= 2);
   for (const auto& [what, data] : d.net.sent)
     CATCH_CHECK(value_of(decode_sample_request(data)).queries.size() % 3 == 0);
+}
+
+CATCH_TEST_CASE("rows in the cache are not asked for", "[actors][remote]") {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    CATCH_INFO("seed " << seed);
+    const auto graph = with_values(random_graph(seed), seed);
+    daemons d{cut(graph, 3, random_assignment(graph, 3, seed)), seed};
+    const auto scores = degree_scores(*d.graph.graph, d.graph.shards);
+    const auto budget = std::uint64_t{20} * (seed * 2);
+    const auto cache = value_of(
+      row_cache::make(d.graph.graph->info(),
+                      choose_hot_nodes(*d.graph.graph, 0, scores, budget)));
+    remote_feature_config config;
+    config.half = seed % 2 == 0;
+    const stages without{d.sampler(d.local_sampling),
+                         d.fetcher_over_wire(config)};
+    config.cache = cache;
+    const stages with{d.sampler(d.local_sampling), d.fetcher_over_wire(config)};
+    const auto plain_way = batches(d, without, graph, false);
+    const auto asked = d.remote->read();
+    // Not open yet: not used.
+    CATCH_CHECK(batches(d, with, graph, false) == plain_way);
+    CATCH_CHECK(d.remote->read().cached_rows == 0);
+    for (part_id p = 1; p < 3; ++p) {
+      remote_feature_config filling;
+      filling.half = config.half;
+      filling.to = d.part(p, d.servers[p]);
+      filling.to.counters = std::make_shared<remote_counters>();
+      const auto filled = d.start<gather_answer>(
+        d.feature_proxy(filling), fill_job(cache, *d.graph.graph, p));
+      d.settle();
+      daemons::answer_of(filled);
+    }
+    cache->open();
+    const auto before = d.remote->read();
+    CATCH_CHECK(batches(d, with, graph, false) == plain_way);
+    const auto after = d.remote->read();
+    const auto rows = after.rows - before.rows;
+    CATCH_CHECK(rows + after.cached_rows == asked.rows);
+    CATCH_CHECK(after.cached_bytes == after.cached_rows * 20);
+    if (budget == 0)
+      CATCH_CHECK(after.cached_rows == 0);
+    if (cache->ids(0).size() > 5 && asked.rows > 20)
+      CATCH_CHECK(after.cached_rows != 0);
+  }
 }

@@ -1,6 +1,7 @@
 #include "messages/random.hpp"
 #include "partition/hot_nodes.hpp"
 #include "partition/importers/rmat_edges.hpp"
+#include "partition/row_cache.hpp"
 #include "tests/partition/sampling/support.hpp"
 
 #include <algorithm>
@@ -198,4 +199,34 @@ CATCH_TEST_CASE("inclusion probabilities choose as well as degrees, or better",
   }
   CATCH_CHECK(vip[1] < vip[0]);
   CATCH_CHECK(vip[3] < vip[2]);
+}
+
+CATCH_TEST_CASE("the row cache finds what it has", "[partition][hot_nodes]") {
+  dataset_info info;
+  info.node_types.resize(2);
+  info.node_types[0].feature_width = 3;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    CATCH_INFO("seed " << seed);
+    random_stream draws{seed, 6};
+    hot_nodes nodes;
+    nodes.ids.resize(2);
+    for (node_id id = 0; id < 300; ++id)
+      if (draws.below(20) < seed)
+        nodes.ids[0].push_back(id << 33);
+    const auto ids = nodes.ids[0];
+    const auto cache = value_of(row_cache::make(info, std::move(nodes)));
+    CATCH_CHECK(!cache->is_open());
+    cache->open();
+    for (std::size_t i = 0; i < 3 * ids.size(); ++i)
+      cache->rows(0)[i] = static_cast<float>(i);
+    for (node_id id = 0; id < 300; ++id) {
+      const auto* row = cache->find(0, id << 33);
+      const auto there = std::lower_bound(ids.begin(), ids.end(), id << 33);
+      const auto known = there != ids.end() && *there == id << 33;
+      CATCH_CHECK((row != nullptr) == known);
+      if (known)
+        CATCH_CHECK(row[0] == static_cast<float>(3 * (there - ids.begin())));
+      CATCH_CHECK(cache->find(1, id) == nullptr);
+    }
+  }
 }

@@ -1,0 +1,73 @@
+#include "partition/row_cache.hpp"
+
+#include "messages/random.hpp"
+
+#include <bit>
+#include <new>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// Where to look for an id first, in a table of a power of two of slots.
+std::size_t first_slot(node_id id, std::size_t slots) {
+  return static_cast<std::size_t>(mix64(static_cast<std::uint64_t>(id)))
+         & (slots - 1);
+}
+
+/// A table of which half the slots are free.
+std::vector<std::uint32_t> index_of(std::span<const node_id> ids) {
+  std::vector<std::uint32_t> slots(std::bit_ceil(2 * ids.size() + 1));
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    auto at = first_slot(ids[i], slots.size());
+    while (slots[at] != 0)
+      at = (at + 1) & (slots.size() - 1);
+    slots[at] = static_cast<std::uint32_t>(i + 1);
+  }
+  return slots;
+}
+
+} // namespace
+
+result<std::shared_ptr<row_cache>> row_cache::make(const dataset_info& info,
+                                                   hot_nodes nodes) {
+  try {
+    auto out = std::shared_ptr<row_cache>{new row_cache};
+    for (std::size_t t = 0; t < nodes.ids.size(); ++t) {
+      auto& type = out->types_.emplace_back();
+      type.ids = std::move(nodes.ids[t]);
+      type.width = static_cast<std::size_t>(info.node_types[t].feature_width);
+      type.rows.resize(type.ids.size() * type.width);
+      type.slots = index_of(type.ids);
+    }
+    return out;
+  } catch (const std::bad_alloc&) {
+    return fail(ec::out_of_memory,
+                "no memory for {} bytes of hot remote rows: give the cache a "
+                "smaller budget",
+                nodes.bytes);
+  }
+}
+
+const float* row_cache::find(node_type_id type, node_id id) const {
+  const auto& of = types_[static_cast<std::size_t>(type)];
+  for (auto at = first_slot(id, of.slots.size());;
+       at = (at + 1) & (of.slots.size() - 1)) {
+    const auto found = of.slots[at];
+    if (found == 0)
+      return nullptr;
+    if (of.ids[found - 1] == id)
+      return of.rows.data() + (found - 1) * of.width;
+  }
+}
+
+std::uint64_t row_cache::byte_size() const {
+  std::uint64_t sum = 0;
+  for (const auto& type : types_)
+    sum += type.rows.size() * sizeof(float) + type.ids.size() * sizeof(node_id)
+           + type.slots.size() * sizeof(std::uint32_t);
+  return sum;
+}
+
+} // namespace graphmill

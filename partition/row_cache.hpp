@@ -1,0 +1,59 @@
+#pragma once
+
+#include "messages/buffer.hpp"
+#include "messages/error.hpp"
+#include "partition/hot_nodes.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace graphmill {
+
+/// The feature rows of hot nodes of other parts. Filled once, then opened, and
+/// from then on read by any thread; static, so that what is in it depends on
+/// nothing but the dataset and the definition.
+class row_cache {
+public:
+  /// Takes memory for the rows. Fails if there is none.
+  static result<std::shared_ptr<row_cache>> make(const dataset_info& info,
+                                                 hot_nodes nodes);
+
+  /// The nodes of a type that it is for, ascending.
+  std::span<const node_id> ids(node_type_id type) const {
+    return types_[static_cast<std::size_t>(type)].ids;
+  }
+  /// [ids, width]: to be filled before `open`.
+  float* rows(node_type_id type) {
+    return types_[static_cast<std::size_t>(type)].rows.data();
+  }
+  std::size_t width(node_type_id type) const {
+    return types_[static_cast<std::size_t>(type)].width;
+  }
+
+  /// All rows are there; before that, none is found.
+  void open() { open_.store(true, std::memory_order_release); }
+  bool is_open() const { return open_.load(std::memory_order_acquire); }
+
+  /// A node's row [width], or null.
+  const float* find(node_type_id type, node_id id) const;
+
+  std::uint64_t byte_size() const;
+
+private:
+  struct of_type {
+    std::vector<node_id> ids;
+    std::size_t width = 0;
+    pod_vector<float> rows;
+    std::vector<std::uint32_t> slots; ///< Position in `ids` + 1; 0 = free.
+  };
+
+  row_cache() = default;
+
+  std::vector<of_type> types_;
+  std::atomic<bool> open_{false};
+};
+
+} // namespace graphmill
