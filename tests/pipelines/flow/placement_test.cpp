@@ -1,0 +1,82 @@
+#include "pipelines/placement.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <algorithm>
+#include <random>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace {
+
+definition with_trainers(std::uint32_t trainers) {
+  definition out;
+  out.dataset = "d";
+  out.trainer.replicas = trainers;
+  return out;
+}
+
+daemon_offer offer(std::string name, std::vector<part_id> parts,
+                   std::uint32_t slots = 1) {
+  return {name, "tcp://" + name, std::move(parts), slots};
+}
+
+} // namespace
+
+CATCH_TEST_CASE("trainers go where their parts are", "[placement]") {
+  const std::vector offers{offer("b", {1}), offer("a", {0})};
+  const auto got = value_of(place(with_trainers(2), 2, offers));
+  CATCH_REQUIRE(got.daemons.size() == 2);
+  CATCH_CHECK(got.daemons[0].name == "a");
+  CATCH_CHECK(got.owner_of_part == std::vector<std::uint16_t>{0, 1});
+  CATCH_CHECK(got.daemon_of_rank == std::vector<std::uint16_t>{0, 1});
+  CATCH_CHECK(got.parts_of(1) == std::vector<part_id>{1});
+  CATCH_CHECK(got.ranks_of(1) == std::vector<rank_id>{1});
+}
+
+CATCH_TEST_CASE("parts that several serve are spread, slots are kept",
+                "[placement]") {
+  const std::vector offers{offer("a", {0, 1, 2, 3}, 2),
+                           offer("b", {0, 1, 2, 3}, 3)};
+  const auto got = value_of(place(with_trainers(5), 4, offers));
+  CATCH_CHECK(got.parts_of(0).size() == 2);
+  CATCH_CHECK(got.ranks_of(0).size() == 2);
+  CATCH_CHECK(got.ranks_of(1).size() == 3);
+}
+
+CATCH_TEST_CASE("a daemon with nothing to do is left out", "[placement]") {
+  const std::vector offers{offer("a", {0}), offer("b", {}), offer("c", {1})};
+  const auto got = value_of(place(with_trainers(1), 2, offers));
+  CATCH_REQUIRE(got.daemons.size() == 2);
+  CATCH_CHECK(got.daemons[1].name == "c");
+  CATCH_CHECK(got.owner_of_part == std::vector<std::uint16_t>{0, 1});
+}
+
+CATCH_TEST_CASE("what cannot be placed is told", "[placement]") {
+  const std::vector offers{offer("a", {0}), offer("b", {2})};
+  const auto orphan = error_of(place(with_trainers(1), 4, offers));
+  CATCH_CHECK(orphan.message.find("parts 1, 3 of 4") != std::string::npos);
+  const auto many = error_of(place(with_trainers(3), 1, offers));
+  CATCH_CHECK(many.message.find("3 trainers") != std::string::npos);
+  CATCH_CHECK(many.message.find("takes 2") != std::string::npos);
+  CATCH_CHECK_FALSE(place(with_trainers(1), 1, {}));
+}
+
+CATCH_TEST_CASE("the order of offers does not matter", "[placement]") {
+  CATCH_INFO("seed 3");
+  std::mt19937_64 random{3};
+  for (int round = 0; round < 50; ++round) {
+    std::vector<daemon_offer> offers;
+    for (int d = 0; d < 6; ++d)
+      offers.push_back(offer(std::string(1, char('a' + d)),
+                             {part_id(d), part_id(random() % 6)},
+                             1 + random() % 3));
+    const auto first = value_of(place(with_trainers(6), 6, offers));
+    std::shuffle(offers.begin(), offers.end(), random);
+    const auto second = value_of(place(with_trainers(6), 6, offers));
+    CATCH_CHECK(first.daemons == second.daemons);
+    CATCH_CHECK(first.owner_of_part == second.owner_of_part);
+    CATCH_CHECK(first.daemon_of_rank == second.daemon_of_rank);
+  }
+}

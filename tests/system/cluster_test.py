@@ -1,0 +1,189 @@
+"""Clusters of daemons train as one process does."""
+
+import json
+import pathlib
+import subprocess
+import unittest
+
+import runs
+from clusters import Cluster, Daemon
+from runs import imported_rmat, merged, partitioned
+from support import graphmill, program
+
+DEFINITION = {
+    "seed": 7,
+    "sampler": {"fanouts": [4, 3]},
+    "model": {"kind": "sage", "hidden": 16, "dropout": 0.3},
+    # 33 divides neither the 102 seeds of an epoch nor by two trainers.
+    "train": {"batch_size": 33, "epochs": 2},
+    "evaluate": {"batch_size": 40},
+}
+
+
+class ClusterTest(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.data = cls.top / "rmat"
+        imported_rmat(cls.data, scale=10, edges=6000, features=12, classes=4,
+                      seed=3)
+        cls.parts = {count: partitioned(cls.data, count, "random")
+                     for count in (2, 4, 8)}
+
+    def cluster(self, data, shares, *more):
+        made = Cluster(self.top / self.id().split(".")[-1], data, shares,
+                       *more)
+        self.addCleanup(made.__exit__)
+        return made
+
+
+class Exactness(ClusterTest):
+    def check(self, parts, shares, trainers):
+        definition = merged(DEFINITION, {"trainer": {"replicas": trainers}})
+        alone = self.train(definition, self.parts[parts])
+        file = self.write(definition, self.parts[parts])
+        cluster = self.cluster(self.parts[parts], shares)
+        summary = cluster.run(file)
+        self.assertEqual(summary["digest"], alone["digest"], cluster.logs())
+        self.assertEqual(summary["test_accuracy"], alone["test_accuracy"])
+        self.assertEqual(summary["steps"], alone["steps"])
+        return cluster, summary
+
+    def test_one_daemon(self):
+        self.check(2, ["0-1"], 1)
+
+    def test_two_daemons(self):
+        self.check(2, ["0", "1"], 1)
+
+    def test_two_trainers(self):
+        self.check(2, ["0", "1"], 2)
+
+    def test_four_daemons_three_trainers(self):
+        self.check(4, ["0", "1", "2", "3"], 3)
+
+    def test_uneven(self):
+        self.check(8, ["0,2-5", "1", "6-7"], 4)
+
+    def test_runs_one_after_another(self):
+        cluster, summary = self.check(2, ["0", "1"], 2)
+        file = self.write(merged(DEFINITION, {"trainer": {"replicas": 2}}),
+                          self.parts[2])
+        again = cluster.run(file)
+        self.assertEqual(again["digest"], summary["digest"])
+        self.assertNotEqual(again["run"], summary["run"])
+        listed = [run["id"] for run in cluster.ask("runs")["runs"]]
+        self.assertEqual(len(listed), 2)
+
+
+class Failures(ClusterTest):
+    """Each is told in a sentence, and the daemons serve the next run."""
+
+    def setUp(self):
+        self.small = self.write(DEFINITION, self.parts[2])
+        self.long = self.top / "long.yaml"
+        self.long.write_text(json.dumps(
+            {"dataset": "rmat", **merged(DEFINITION, {
+                "train": {"epochs": 100000},
+                "trainer": {"replicas": 2}})}))
+
+    def begin_long(self, cluster):
+        """Submits a run that does not end; returns its id once it is on."""
+        run = cluster.ask("submit", self.long)["run"]
+
+        def steps():
+            metrics = cluster.folder / "runs" / run / "metrics.jsonl"
+            return metrics.exists() and metrics.read_text().count("\n") > 1
+        cluster.wait_until(steps, "end of a phase")
+        return run
+
+    def state_of(self, cluster, run):
+        return cluster.ask("runs", run)["runs"][0]
+
+    def await_end(self, cluster, run):
+        cluster.wait_until(
+            lambda: self.state_of(cluster, run)["state"]
+            not in ("queued", "running"), "end of the run")
+        return self.state_of(cluster, run)
+
+    def check_serves(self, cluster):
+        self.assertGreater(cluster.run(self.small)["steps"], 0)
+
+    def test_daemon_killed(self):
+        cluster = self.cluster(self.parts[2], ["0", "1"])
+        run = self.begin_long(cluster)
+        cluster.daemons[1].kill()
+        record = self.await_end(cluster, run)
+        self.assertEqual(record["state"], "failed")
+        self.assertIn('"d1"', record["message"])
+        self.assertIn("no daemon serves part 1",
+                      cluster.refused("submit", self.small))
+        cluster.add("1", name="d1")
+        cluster.await_daemons(2)
+        self.check_serves(cluster)
+
+    def test_daemon_killed_and_back_while_idle(self):
+        cluster = self.cluster(self.parts[2], ["0", "1"])
+        cluster.daemons[1].kill()
+        # At once: before anybody has missed it.
+        cluster.add("1", name="d1")
+        cluster.wait_until(
+            lambda: "joined with" in cluster.daemons[0].log.read_text()
+            and cluster.daemons[0].log.read_text().count("d1 at") >= 2,
+            "d1 in the cluster again")
+        self.check_serves(cluster)
+
+    def test_cancelled(self):
+        cluster = self.cluster(self.parts[2], ["0", "1"])
+        run = self.begin_long(cluster)
+        queued = cluster.ask("submit", self.small)["run"]
+        cluster.ask("cancel", queued)
+        cluster.ask("cancel", run)
+        self.assertEqual(self.await_end(cluster, run)["state"], "cancelled")
+        self.assertEqual(self.await_end(cluster, queued)["state"],
+                         "cancelled")
+        folder = cluster.folder / "runs" / run
+        self.assertTrue((folder / "weights.safetensors").exists())
+        self.check_serves(cluster)
+
+    def test_same_name(self):
+        cluster = self.cluster(self.parts[2], ["0", "1"])
+        third = cluster.add("1", name="d1")
+        self.assertNotEqual(third.process.wait(60), 0)
+        self.assertIn('has the name "d1"', third.log.read_text())
+        self.check_serves(cluster)
+
+    def test_other_dataset(self):
+        other = self.top / "other"
+        if not other.exists():
+            imported_rmat(other, scale=10, edges=6000, features=12, classes=4,
+                          seed=4, name="rmat")
+        parts = partitioned(other, 2, "random")
+        cluster = self.cluster(self.parts[2], ["0-1"])
+        alien = cluster.add("1", name="alien", data=parts)
+        self.assertNotEqual(alien.process.wait(60), 0)
+        self.assertIn("copy one partitioned dataset", alien.log.read_text())
+        self.check_serves(cluster)
+
+    def test_too_many_trainers(self):
+        cluster = self.cluster(self.parts[2], ["0", "1"], "--slots", "2")
+        file = self.write(merged(DEFINITION, {"trainer": {"replicas": 5}}),
+                          self.parts[2])
+        self.assertIn("asks for 5 trainers", cluster.refused("submit", file))
+        self.check_serves(cluster)
+
+    def test_nobody_there(self):
+        done = graphmill("submit", self.small, "--cluster",
+                         "tcp://127.0.0.1:9")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("tcp://127.0.0.1:9", done.stderr)
+
+    def test_stopped(self):
+        cluster = self.cluster(self.parts[2], ["0", "1"])
+        cluster.ask("stop", "--all")
+        for daemon in cluster.daemons:
+            self.assertEqual(daemon.process.wait(60), 0)
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main(verbosity=2)

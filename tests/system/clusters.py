@@ -1,0 +1,132 @@
+"""Clusters of real node daemons on loopback."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import support
+
+# Bounds every wait: no test may hang.
+PATIENCE_SECONDS = 90
+
+
+class Daemon:
+    """A node daemon, in a process group of its own."""
+
+    def __init__(self, folder, name, data, serve, *more, join=None,
+                 listen="tcp://127.0.0.1:0"):
+        self.name = name
+        self.ready = folder / f"{name}.ready"
+        self.ready.unlink(missing_ok=True)
+        self.log = folder / f"{name}.log"
+        arguments = [support.program(), "node", "--data", str(data),
+                     "--name", name, "--listen", listen,
+                     "--runs", str(folder / "runs"),
+                     "--ready-file", str(self.ready), *map(str, more)]
+        if serve is not None:
+            arguments += ["--serve", serve]
+        if join:
+            arguments += ["--join", join]
+        self.arguments = arguments
+        with self.log.open("a") as log:
+            self.process = subprocess.Popen(arguments, stdout=log, stderr=log,
+                                            start_new_session=True)
+
+    def address(self):
+        """Where it listens; waits until it does."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not self.ready.exists():
+            assert self.process.poll() is None, self.log.read_text()
+            assert time.monotonic() < deadline, f"{self.name} does not start"
+            time.sleep(0.01)
+        return self.ready.read_text().strip()
+
+    def kill(self):
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait(PATIENCE_SECONDS)
+
+    def stop(self):
+        """Ends it by SIGTERM; returns its exit code."""
+        if self.process.poll() is None:
+            os.kill(self.process.pid, signal.SIGTERM)
+        return self.process.wait(PATIENCE_SECONDS)
+
+    def end(self):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(PATIENCE_SECONDS)
+
+
+class Cluster:
+    """Daemons that serve a dataset: `shares` says which parts each one has."""
+
+    def __init__(self, folder, data, shares, *more):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.data = data
+        self.daemons = []
+        self.more = more
+        for share in shares:
+            self.add(share)
+        self.await_daemons(len(shares))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for daemon in self.daemons:
+            daemon.end()
+
+    @property
+    def coordinator(self):
+        return self.daemons[0].address()
+
+    def add(self, share, name=None, data=None, **options):
+        daemon = Daemon(self.folder, name or f"d{len(self.daemons)}",
+                        data or self.data, share, *self.more,
+                        join=self.coordinator if self.daemons else None,
+                        **options)
+        self.daemons.append(daemon)
+        return daemon
+
+    def ask(self, command, *arguments, code=0):
+        """Runs a client's command; returns what --json prints at last."""
+        done = support.graphmill(command, *arguments, "--cluster",
+                                 self.coordinator, "--json")
+        assert done.returncode == code, \
+            f"{command}: {done.returncode}\n{done.stderr}\n{self.logs()}"
+        if code != 0:
+            return done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def refused(self, command, *arguments):
+        """Runs a command that fails; returns what it says."""
+        return self.ask(command, *arguments, code=1)
+
+    def status(self):
+        return self.ask("status")
+
+    def states(self):
+        return {d["name"]: d["state"] for d in self.status()["daemons"]}
+
+    def await_daemons(self, count, state="ready"):
+        self.wait_until(
+            lambda: list(self.states().values()).count(state) >= count,
+            f"{count} daemons that are {state}")
+
+    def wait_until(self, condition, what):
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not condition():
+            assert time.monotonic() < deadline, f"no {what}\n{self.logs()}"
+            time.sleep(0.05)
+
+    def logs(self):
+        return "\n".join(f"--- {d.name}\n{d.log.read_text()}"
+                         for d in self.daemons)
+
+    def run(self, definition):
+        """Submits a definition and waits for its end; returns the summary."""
+        return self.ask("submit", definition, "--watch", "--quiet")
