@@ -1,10 +1,13 @@
 #include "messages/cluster.hpp"
+#include "messages/definition.capnp.h"
+#include "messages/definition_codec.hpp"
 #include "messages/random.hpp"
 #include "messages/run.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
-#include <cstring>
+#include <capnp/message.h>
+
 #include <functional>
 #include <random>
 #include <vector>
@@ -14,11 +17,18 @@ using namespace graphmill::test;
 
 namespace {
 
+/// A definition with the schema's defaults.
+definition some_definition() {
+  capnp::MallocMessageBuilder message;
+  auto root = message.initRoot<schema::Definition>();
+  root.setDataset("wordnet");
+  return value_of(decode_definition(root.asReader()));
+}
+
 deployment full_deployment() {
   deployment out;
   out.run = "wordnet-1";
-  out.def.dataset = "wordnet";
-  out.def.sampler.fanouts = {3, 2};
+  out.def = some_definition();
   out.def.trainer.replicas = 3;
   out.dataset_digest = "abc";
   out.generation = 4;
