@@ -15,6 +15,8 @@ const std::vector<graphmill::register_command> commands{
   graphmill::add_help_command,     graphmill::add_bench_command,
 };
 
+constexpr int exit_usage = 2; ///< As shells give for wrong arguments.
+
 int exit_code(const graphmill::error& what) {
   return what.code == graphmill::ec::cancelled ? 130 : 1;
 }
@@ -26,7 +28,13 @@ int main(int argc, char** argv) {
   cli.app.require_subcommand(1);
   for (auto add : commands)
     add(cli);
-  CLI11_PARSE(cli.app, argc, argv);
+  cli.app.set_version_flag("--version", GRAPHMILL_VERSION);
+  try {
+    cli.app.parse(argc, argv);
+  } catch (const CLI::ParseError& wrong) {
+    // Help and version come this way, too, with 0.
+    return cli.app.exit(wrong) == 0 ? 0 : exit_usage;
+  }
   try {
     auto done = cli.run();
     if (done)

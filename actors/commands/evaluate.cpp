@@ -21,7 +21,7 @@ result<int> evaluate(const evaluate_options& options) {
   run.config.evaluated = options.split == "train"        ? split::train
                          : options.split == "validation" ? split::validation
                                                          : split::test;
-  run_reporter reporter{nullptr, show_progress(options.json), nullptr};
+  run_reporter reporter{nullptr, show_progress(options.quiet), nullptr};
   run.config.observer = reporter.observer();
   TRY(auto done, run_locally(std::move(run.config)));
   if (done.outcome.failure)

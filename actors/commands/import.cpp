@@ -33,7 +33,7 @@ CLI::App* add_kind(command_line& cli, CLI::App& parent, const char* name,
                 "Add the reverse of each edge type as rev_<name>");
   app->add_flag("--json", target->json,
                 "Print the summary as one line of JSON");
-  app->add_flag("--quiet", target->quiet, "Show no progress");
+  app->add_flag("-q,--quiet", target->quiet, "Show no progress");
   app->callback([&cli, target, options, import] {
     cli.run = [target, options, import] {
       return run_import(*target, [options, import](const auto& folder,

@@ -52,7 +52,7 @@ std::vector<std::int64_t> whole_counts(const std::vector<dataset>& parts) {
 }
 
 result<int> run_inspect(const inspect_arguments& given) {
-  const auto on_progress = show_progress(given.quiet || given.json);
+  const auto on_progress = show_progress(given.quiet);
   TRY(const auto opened, open_all(given.folder));
   std::error_code failed;
   const auto partitioned = fs::exists(given.folder / "partitions.json", failed);
@@ -85,7 +85,7 @@ void add_inspect_command(command_line& cli) {
                   "Folder of a dataset, or of a partitioned one")
       ->required();
   app->add_flag("--json", given->json, "Print one line of JSON");
-  app->add_flag("--quiet", given->quiet, "Show no progress");
+  app->add_flag("-q,--quiet", given->quiet, "Show no progress");
   app->footer("Reads every array. Exits with 1 if anything is broken.");
   app->callback(
       [&cli, given] { cli.run = [given] { return run_inspect(*given); }; });

@@ -142,7 +142,7 @@ void add_partition_command(command_line& cli) {
       ->capture_default_str();
   command->add_flag("--json", given->json,
                     "Print the report as one line of JSON");
-  command->add_flag("--quiet", given->quiet,
+  command->add_flag("-q,--quiet", given->quiet,
                     "Show neither estimate nor progress");
   command->callback(
       [&cli, given] { cli.run = [given] { return run_partition(*given); }; });

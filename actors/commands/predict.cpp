@@ -60,7 +60,7 @@ result<int> predict(const predict_options& options) {
     static_cast<std::size_t>(info.node_types[info.target].count));
   outputs.want_embeddings = options.embeddings;
   run.config.mode = run_mode::predict;
-  run_reporter reporter{nullptr, show_progress(options.json), nullptr};
+  run_reporter reporter{nullptr, show_progress(options.quiet), nullptr};
   run.config.observer = reporter.observer();
   run.config.observer.on_output = [&outputs](const step_result& result) {
     outputs.take(result);

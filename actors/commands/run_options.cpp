@@ -22,6 +22,7 @@ void add_finished_run_options(CLI::App& command,
                 "definition)")
     ->check(CLI::IsMember({"sampled", "all"}));
   command.add_flag("--json", options.json, "End with one line of JSON");
+  command.add_flag("-q,--quiet", options.quiet, "Show no progress");
 }
 
 result<finished_run> open_finished_run(const finished_run_options& options) {

@@ -20,6 +20,7 @@ struct finished_run_options {
   std::string data;       ///< Empty: where the run found it.
   std::string neighbours; ///< "sampled", "all"; empty: as in the definition.
   bool json = false;
+  bool quiet = false;
 };
 void add_finished_run_options(CLI::App& command, finished_run_options& options);
 

@@ -43,7 +43,7 @@ CATCH_TEST_CASE("inspect tells whole datasets from broken ones",
   std::string out;
   CATCH_CHECK(inspect(data, "--quiet", out) == 0);
   CATCH_CHECK(has(out, "nothing broken"));
-  CATCH_CHECK(inspect(data, "--json", out) == 0);
+  CATCH_CHECK(inspect(data, "--json -q", out) == 0);
   const auto whole = nlohmann::json::parse(out);
   CATCH_CHECK(whole["node_types"][0]["count"] == 64);
   CATCH_CHECK(whole["edge_types"][0]["in_degree"]["mean"] == 24.0);
@@ -57,7 +57,7 @@ CATCH_TEST_CASE("inspect tells whole datasets from broken ones",
   }
   CATCH_CHECK(inspect(data, "--quiet", out) == 1);
   CATCH_CHECK(has(out, "labels.npy: the label of node 63 is 127"));
-  CATCH_CHECK(inspect(data, "--json", out) == 1);
+  CATCH_CHECK(inspect(data, "--json -q", out) == 1);
   CATCH_CHECK(nlohmann::json::parse(out)["broken"].size() == 2);
 
   CATCH_CHECK(inspect(folder / "none", "", out) == 1);
