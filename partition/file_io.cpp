@@ -39,7 +39,7 @@ result<void> write_all(int fd, std::span<const std::byte> bytes,
                        const fs::path& path) {
   while (!bytes.empty()) {
     const auto n =
-        ::write(fd, bytes.data(), std::min(bytes.size(), largest_transfer));
+      ::write(fd, bytes.data(), std::min(bytes.size(), largest_transfer));
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
@@ -131,6 +131,39 @@ result<void> sync_tree(const fs::path& folder) {
   }));
   TRYV(for_each_entry(folder, sync_file));
   return sync_folder(folder);
+}
+
+result<scratch_file> scratch_file::create(const fs::path& target) {
+  std::error_code failed;
+  if (fs::is_directory(target, failed))
+    return fail(ec::invalid_argument, "{} is a folder; give the name of a file",
+                target.string());
+  scratch_file out;
+  out.target_ = target;
+  const auto path =
+    target.parent_path()
+    / fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
+  auto file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!file)
+    return fail(file.error().code, "cannot write {}: {}", target.string(),
+                file.error().message);
+  out.file_ = std::move(file).value();
+  out.path_ = path;
+  return out;
+}
+
+scratch_file::~scratch_file() {
+  if (!path_.empty())
+    ::unlink(path_.c_str());
+}
+
+result<void> scratch_file::commit() {
+  TRYV(sync_file(file_.get(), target_));
+  if (::rename(path_.c_str(), target_.c_str()) != 0)
+    return fail_errno(errno, "cannot write {}", target_.string());
+  path_.clear();
+  file_.reset();
+  return sync_folder(target_.parent_path());
 }
 
 result<void> make_folders(const fs::path& folder) {

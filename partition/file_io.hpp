@@ -61,6 +61,37 @@ result<void> sync_folder(const std::filesystem::path& folder);
 /// fsyncs every file and folder below `folder`, and itself.
 result<void> sync_tree(const std::filesystem::path& folder);
 
+/// A file that takes the place of another one when it is whole, and goes away
+/// if it never is. Move-only.
+class scratch_file {
+public:
+  /// Makes an empty file beside `target`, so what keeps from writing there is
+  /// known before the work is done.
+  static result<scratch_file> create(const std::filesystem::path& target);
+  ~scratch_file();
+  scratch_file(scratch_file&& other) noexcept
+    : target_(std::move(other.target_)), path_(std::exchange(other.path_, {})),
+      file_(std::move(other.file_)) {}
+  scratch_file& operator=(scratch_file&& other) noexcept {
+    std::swap(target_, other.target_);
+    std::swap(path_, other.path_);
+    std::swap(file_, other.file_);
+    return *this;
+  }
+
+  int fd() const { return file_.get(); }
+  const std::filesystem::path& path() const { return path_; }
+
+  /// fsyncs and renames it to its target.
+  result<void> commit();
+
+private:
+  scratch_file() = default;
+  std::filesystem::path target_;
+  std::filesystem::path path_;
+  unique_fd file_;
+};
+
 /// Makes a folder and its missing parents; there already is fine.
 result<void> make_folders(const std::filesystem::path& folder);
 

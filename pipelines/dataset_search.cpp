@@ -23,8 +23,14 @@ result<fs::path> find_dataset(const definition& def, const fs::path& data) {
                 "the dataset {} is not at {}; say where it lies with --data, "
                 "or import it (graphmill import --help)",
                 in_quotes(def.dataset), inside.string());
-  std::error_code ignored;
-  if (!fs::is_directory(data, ignored))
+  std::error_code failed;
+  for (const auto& place : {data, inside}) {
+    const auto there = fs::exists(place / "dataset.json", failed);
+    if (!there && failed)
+      return fail_errno(failed.value(), "--data: cannot look into {}",
+                        place.string());
+  }
+  if (!fs::is_directory(data, failed))
     return fail(ec::not_found, "--data: there is no folder {}", data.string());
   return fail(ec::not_found,
               "--data: neither {} nor {} has a dataset.json or a "

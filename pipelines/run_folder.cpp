@@ -1,7 +1,6 @@
 #include "pipelines/run_folder.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include "partition/file_io.hpp"
 
 #include <cerrno>
 #include <ctime>
@@ -12,6 +11,8 @@ namespace graphmill {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr std::size_t largest_file = std::size_t{1} << 20;
 
 std::string time_stamp() {
   const auto now = std::time(nullptr);
@@ -41,45 +42,12 @@ result<fs::path> make_fresh(const fs::path& root, const std::string& stem) {
               root.string());
 }
 
-result<void> write_all(int file, const std::string& content,
-                       const fs::path& path) {
-  std::size_t done = 0;
-  while (done < content.size()) {
-    const auto n = write(file, content.data() + done, content.size() - done);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return fail_errno(errno, "cannot write {}", path.string());
-    done += static_cast<std::size_t>(n);
-  }
-  if (fsync(file) != 0)
-    return fail_errno(errno, "cannot write {}", path.string());
-  return ok();
-}
-
-result<std::string> read_file(const fs::path& path) {
-  std::ifstream in{path, std::ios::binary};
-  if (!in)
-    return fail_errno(errno, "cannot open {}", path.string());
-  return std::string{std::istreambuf_iterator<char>{in}, {}};
-}
-
 } // namespace
 
 result<void> write_file(const fs::path& path, const std::string& content) {
-  auto aside = path;
-  aside += ".tmp";
-  const auto file =
-    ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0)
-    return fail_errno(errno, "cannot write {}", path.string());
-  auto written = write_all(file, content, path);
-  ::close(file);
-  if (written && ::rename(aside.c_str(), path.c_str()) != 0)
-    written = fail_errno(errno, "cannot write {}", path.string());
-  if (!written)
-    ::unlink(aside.c_str());
-  return written;
+  TRY(auto file, scratch_file::create(path));
+  TRYV(write_all(file.fd(), std::as_bytes(std::span{content}), path));
+  return file.commit();
 }
 
 result<run_folder> run_folder::create(const fs::path& root,
@@ -89,31 +57,43 @@ result<run_folder> run_folder::create(const fs::path& root,
   run_folder out;
   TRY(out.path_, make_fresh(root, fmt::format("{}-{}", name, time_stamp())));
   out.origin_ = from;
-  TRYV(write_file(out.definition(), definition_yaml));
+  if (auto begun = out.begin(definition_yaml); !begun) {
+    std::error_code ignored;
+    fs::remove_all(out.path_, ignored);
+    return begun.error();
+  }
+  return out;
+}
+
+/// Writes what a run has from its first moment.
+result<void> run_folder::begin(const std::string& definition_yaml) {
+  TRYV(write_file(definition(), definition_yaml));
   const nlohmann::json about{
-    {"data", from.data.string()},
-    {"dataset_digest", from.dataset_digest},
+    {"data", origin_.data.string()},
+    {"dataset_digest", origin_.dataset_digest},
     {"format_version", 1},
   };
-  TRYV(write_file(out.path_ / "run.json", about.dump(2) + "\n"));
-  out.metrics_.open(out.path_ / "metrics.jsonl", std::ios::app);
-  if (!out.metrics_)
-    return fail_errno(errno, "cannot write {}",
-                      (out.path_ / "metrics.jsonl").string());
-  return out;
+  TRYV(write_file(path_ / "run.json", about.dump(2) + "\n"));
+  const auto metrics = path_ / "metrics.jsonl";
+  metrics_.open(metrics, std::ios::app);
+  if (!metrics_)
+    return fail_errno(errno, "cannot write {}", metrics.string());
+  return ok();
 }
 
 result<run_folder> run_folder::open(const fs::path& folder) {
   run_folder out;
   out.path_ = folder;
   const auto file = folder / "run.json";
-  if (!fs::exists(file))
+  const auto text = read_text(file, largest_file);
+  if (!text && text.error().code == ec::not_found)
     return fail(ec::not_found,
                 "{} is not a run folder: it has no run.json. `graphmill train` "
                 "prints the folder of its run",
                 folder.string());
-  TRY(auto text, read_file(file));
-  const auto about = nlohmann::json::parse(text, nullptr, false);
+  if (!text)
+    return text.error();
+  const auto about = nlohmann::json::parse(text.value(), nullptr, false);
   if (!about.is_object() || !about.contains("data")
       || !about["data"].is_string())
     return fail(ec::invalid_data, "{} is damaged", file.string());
@@ -124,7 +104,8 @@ result<run_folder> run_folder::open(const fs::path& folder) {
   out.origin_.data = about["data"].get<std::string>();
   if (about.contains("dataset_digest") && about["dataset_digest"].is_string())
     out.origin_.dataset_digest = about["dataset_digest"].get<std::string>();
-  if (!fs::exists(out.weights()))
+  std::error_code failed;
+  if (!fs::exists(out.weights(), failed))
     return fail(ec::not_found,
                 "the run {} has no weights: it did not come to its end",
                 folder.string());

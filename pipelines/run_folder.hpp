@@ -48,6 +48,8 @@ public:
   result<void> write_summary(const nlohmann::json& summary);
 
 private:
+  result<void> begin(const std::string& definition_yaml);
+
   std::filesystem::path path_;
   origin origin_;
   std::ofstream metrics_;

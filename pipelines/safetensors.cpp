@@ -39,29 +39,12 @@ result<void> check_length(std::uint64_t length, std::uint64_t file_size,
   return ok();
 }
 
-/// Removes the file again unless told to keep it.
-class scratch_file {
-public:
-  explicit scratch_file(fs::path path) : path_(std::move(path)) {}
-  ~scratch_file() {
-    if (!path_.empty())
-      ::unlink(path_.c_str());
-  }
-  scratch_file(const scratch_file&) = delete;
-  scratch_file& operator=(const scratch_file&) = delete;
-  const fs::path& path() const { return path_; }
-  void keep() { path_.clear(); }
-
-private:
-  fs::path path_;
-};
-
 result<void> write_content(int fd, const std::string& header,
                            const tensor_file& content, const fs::path& path) {
   TRYV(write_all(fd, std::as_bytes(std::span{header}), path));
   for (const auto& tensor : content.tensors)
     TRYV(write_all(fd, std::as_bytes(std::span{tensor.values}), path));
-  return sync_file(fd, path);
+  return ok();
 }
 
 } // namespace
@@ -73,17 +56,9 @@ result<void> write_safetensors(const fs::path& path,
   for (std::size_t i = 0; i < prefix_size; ++i)
     header[i] = static_cast<char>(json.size() >> (8 * i));
   header += json;
-  scratch_file aside{
-    path.parent_path()
-    / fmt::format(".{}.{}.tmp", path.filename().string(), ::getpid())};
-  {
-    TRY(auto file, open_file(aside.path(), O_WRONLY | O_CREAT | O_TRUNC));
-    TRYV(write_content(file.get(), header, content, aside.path()));
-  }
-  if (::rename(aside.path().c_str(), path.c_str()) != 0)
-    return fail_errno(errno, "cannot write {}", path.string());
-  aside.keep();
-  return sync_folder(path.parent_path());
+  TRY(auto file, scratch_file::create(path));
+  TRYV(write_content(file.fd(), header, content, path));
+  return file.commit();
 }
 
 result<tensor_file> read_safetensors(const fs::path& path) {

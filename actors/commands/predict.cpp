@@ -2,11 +2,13 @@
 #include "actors/commands/run_options.hpp"
 #include "actors/local_run.hpp"
 #include "actors/run_reporter.hpp"
+#include "partition/file_io.hpp"
 #include "partition/npy.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <memory>
+#include <optional>
 
 namespace graphmill {
 
@@ -51,8 +53,37 @@ fs::path embeddings_path(const fs::path& predictions) {
   return out;
 }
 
+/// Where results go. Made before the work, which an unwritable place would
+/// waste.
+struct output_files {
+  scratch_file predictions;
+  std::optional<scratch_file> embeddings;
+
+  static result<output_files> create(const predict_options& options) {
+    TRY(auto predictions, scratch_file::create(options.out));
+    output_files out{std::move(predictions), std::nullopt};
+    if (options.embeddings) {
+      TRY(out.embeddings, scratch_file::create(embeddings_path(options.out)));
+    }
+    return out;
+  }
+
+  result<void> write(const collector& outputs) {
+    TRYV(write_npy<std::int64_t>(predictions.path(), outputs.classes));
+    if (embeddings)
+      TRYV(write_npy_bytes(
+        embeddings->path(), dtype::float32,
+        {static_cast<std::int64_t>(outputs.classes.size()), outputs.width},
+        std::as_bytes(std::span{outputs.embeddings})));
+    if (embeddings)
+      TRYV(embeddings->commit());
+    return predictions.commit();
+  }
+};
+
 result<int> predict(const predict_options& options) {
   TRY(auto run, open_finished_run(options));
+  TRY(auto files, output_files::create(options));
   TRY(auto graph, partitioned_graph::open(run.config.data));
   const auto& info = graph.info();
   collector outputs;
@@ -68,18 +99,12 @@ result<int> predict(const predict_options& options) {
   TRY(auto done, run_locally(std::move(run.config)));
   if (done.outcome.failure)
     return *done.outcome.failure;
-  TRYV(write_npy<std::int64_t>(options.out, outputs.classes));
+  TRYV(files.write(outputs));
   nlohmann::json summary{{"nodes", outputs.classes.size()},
                          {"predictions", options.out},
                          {"seconds", done.seconds}};
-  if (options.embeddings) {
-    const auto path = embeddings_path(options.out);
-    TRYV(write_npy_bytes(
-      path, dtype::float32,
-      {static_cast<std::int64_t>(outputs.classes.size()), outputs.width},
-      std::as_bytes(std::span{outputs.embeddings})));
-    summary["embeddings"] = path.string();
-  }
+  if (options.embeddings)
+    summary["embeddings"] = embeddings_path(options.out).string();
   if (options.json)
     fmt::print("{}\n", summary.dump());
   else
