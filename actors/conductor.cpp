@@ -25,6 +25,8 @@ split split_of(phase which) {
 
 /// Longer than any job that a trainer can have at hand.
 constexpr std::chrono::milliseconds trainer_timeout = std::chrono::minutes{15};
+/// How long a run that fails waits for the weights so far.
+constexpr std::chrono::milliseconds rescue_timeout = std::chrono::minutes{1};
 
 class conductor {
 public:
@@ -51,7 +53,7 @@ public:
     return {
       [this](const step_result& result) { on_result(result); },
       [this](const trainer_stopped&) { on_stopped(); },
-      [this](const run_failed& failed) { end(failed.why); },
+      [this](const run_failed& failed) { break_off(failed.why); },
       [this](const start_run&) { act(); },
       [this](const cancel_run& cancel) { on_cancel(cancel); },
     };
@@ -61,7 +63,7 @@ private:
   template <class Handle>
   void watch(const Handle& who, std::string_view label) {
     deaths_.watch(self_, who, [this, label](const caf::error& why) {
-      end(from_caf(why, label));
+      break_off(from_caf(why, label));
     });
   }
 
@@ -143,6 +145,8 @@ private:
     ++arrived_;
     if (result.key.phase == phase::train && result.key.rank == 0)
       ++train_steps_;
+    if (finishing_)
+      return;
     if (result.output && config_.observer.on_output)
       config_.observer.on_output(result);
     if (config_.observer.on_step)
@@ -165,15 +169,11 @@ private:
     work_ = nullptr;
     if (config_.observer.on_phase)
       if (auto seen = config_.observer.on_phase(done); !seen) {
-        snapshot(seen.error());
+        break_off(seen.error());
         return;
       }
     if (done.phase == phase::train && !std::isfinite(done.metrics.loss())) {
-      end(fail(ec::invalid_data,
-               "the training loss of epoch {} is not a number: lower "
-               "optimizer.learning_rate, or look for huge features with "
-               "`graphmill inspect`",
-               done.epoch + 1));
+      diverged(done.epoch);
       return;
     }
     if (cancelled_) {
@@ -187,22 +187,33 @@ private:
   // -- trainers between phases
   // --------------------------------------------------------
 
-  void order_all(trainer_order what) {
+  void order_all(trainer_order what,
+                 std::chrono::milliseconds timeout = trainer_timeout) {
     awaited_ = actors_.trainers.size();
     states_.assign(awaited_, {});
+    // A failure may order before all have answered what was ordered last.
+    const auto order = ++last_order_;
     for (auto& trainer : actors_.trainers)
-      ask(self_, trainer, trainer_timeout, trainer_request{what})
+      ask(self_, trainer, timeout, trainer_request{what})
         .then(
-          [this](const trainer_state& state) {
+          [this, order](const trainer_state& state) {
+            if (order != last_order_)
+              return;
             states_[static_cast<std::size_t>(state.rank)] = state;
-            if (--awaited_ == 0)
-              ordered();
+            ordered();
           },
-          [this](const caf::error& why) { end(from_caf(why, "a trainer")); });
+          [this, order](const caf::error& why) {
+            if (order != last_order_)
+              return;
+            break_off(from_caf(why, "a trainer"));
+            if (order == last_order_)
+              ordered(); // The others have weights, too.
+          });
   }
 
+  /// A trainer has answered, or never will.
   void ordered() {
-    if (ended_)
+    if (ended_ || --awaited_ != 0)
       return;
     if (finishing_) {
       finish();
@@ -223,7 +234,7 @@ private:
     if (ended_)
       return;
     if (cancel.now) {
-      end(cancelled_error());
+      end(outcome_.failure ? *outcome_.failure : cancelled_error());
       return;
     }
     if (std::exchange(cancelled_, true) || finishing_)
@@ -248,14 +259,59 @@ private:
     order_all(trainer_order::snapshot);
   }
 
+  /// Ends the run with an error, with the weights so far if there are any that
+  /// a trainer can still give. The first error is the one that counts.
+  void break_off(error why) {
+    if (ended_)
+      return;
+    if (finishing_) {
+      if (!outcome_.failure)
+        outcome_.failure = std::move(why);
+      return;
+    }
+    if (train_steps_ == 0) {
+      end(std::move(why));
+      return;
+    }
+    finishing_ = true;
+    outcome_.failure = std::move(why);
+    order_all(trainer_order::snapshot, rescue_timeout);
+  }
+
+  /// The present weights are worth nothing any more; the best so far may be.
+  void diverged(std::int32_t epoch) {
+    auto why = fail(ec::invalid_data,
+                    "the training loss of epoch {} is not a number: lower "
+                    "optimizer.learning_rate, or look for huge features with "
+                    "`graphmill inspect`",
+                    epoch + 1);
+    if (!config_.course.best_validation()) {
+      end(std::move(why));
+      return;
+    }
+    for (auto& trainer : actors_.trainers)
+      post(trainer, trainer_request{trainer_order::restore_best});
+    break_off(std::move(why));
+  }
+
   void finish() {
-    for (const auto& state : states_)
-      if (state.digest != states_.front().digest && !outcome_.failure)
-        outcome_.failure = fail(
-          ec::internal, "the weights of rank {} differ from those of rank 0",
-          state.rank);
-    outcome_.digest = states_.front().digest;
-    outcome_.parameters = states_.front().parameters;
+    const trainer_state* saved = nullptr;
+    for (const auto& state : states_) {
+      if (state.parameters == nullptr)
+        continue;
+      if (saved == nullptr)
+        saved = &state;
+      else if (state.digest != saved->digest && !outcome_.failure)
+        outcome_.failure =
+          fail(ec::internal,
+               "the weights of rank {} differ from those of rank "
+               "{}",
+               state.rank, saved->rank);
+    }
+    if (saved != nullptr) {
+      outcome_.digest = saved->digest;
+      outcome_.parameters = saved->parameters;
+    }
     end(outcome_.failure);
   }
 
@@ -280,6 +336,7 @@ private:
   std::int64_t train_steps_ = 0;
   std::vector<trainer_state> states_;
   std::size_t awaited_ = 0;
+  std::uint64_t last_order_ = 0;
   std::size_t stopped_ = 0;
   bool cancelled_ = false;
   bool finishing_ = false;

@@ -54,6 +54,8 @@ nlohmann::json summarise(const local_run_result& run,
     {"bottleneck", bottleneck_of(run.stages, run.seconds)},
     {"stages", stages_json(run)},
     {"cancelled", outcome.failure && outcome.failure->code == ec::cancelled},
+    {"error", outcome.failure ? nlohmann::json(outcome.failure->message)
+                              : nlohmann::json()},
     {"run", folder.path().string()},
   };
 }
@@ -90,6 +92,11 @@ result<void> save(const run_outcome& outcome, const nlohmann::json& summary,
   return folder.write_summary(summary);
 }
 
+const char* what_is_saved(const run_outcome& outcome,
+                          const result<void>& saved) {
+  return outcome.parameters && saved ? "weights and metrics" : "metrics";
+}
+
 /// Saves what there is; the first failure is what the command ends with.
 result<int> conclude(const train_options& options, const local_run_result& run,
                      const run_reporter& reporter, run_folder& folder) {
@@ -97,7 +104,9 @@ result<int> conclude(const train_options& options, const local_run_result& run,
   const auto summary = summarise(run, reporter, folder);
   const auto saved = save(outcome, summary, folder);
   if (outcome.failure && outcome.failure->code != ec::cancelled)
-    return *outcome.failure;
+    return fail(outcome.failure->code, "{}; {} so far are in {}",
+                outcome.failure->message, what_is_saved(outcome, saved),
+                folder.path().string());
   TRYV(saved);
   if (!options.quiet)
     print_summary(options.json ? stderr : stdout, run, reporter, folder);
@@ -106,8 +115,7 @@ result<int> conclude(const train_options& options, const local_run_result& run,
   std::fflush(stdout);
   if (outcome.failure)
     return fail(ec::cancelled, "stopped by the user; {} so far are in {}",
-                outcome.parameters ? "weights and metrics" : "metrics",
-                folder.path().string());
+                what_is_saved(outcome, saved), folder.path().string());
   return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include <spdlog/sinks/null_sink.h>
 
+#include <cmath>
 #include <future>
 
 namespace graphmill::test {
@@ -38,6 +39,7 @@ struct fixture {
   definition def;
   run_observer observer;
   std::vector<phase_result> phases;
+  bool validation = false;
 
   fixture() {
     def = parse_definition("dataset: memory\n"
@@ -57,7 +59,7 @@ struct fixture {
     for (std::uint32_t r = 0; r < def.trainer.replicas; ++r)
       models.push_back(value_of(replica::create(def, data.graph->info())));
     conductor_config out{def, data.graph, data.shards, models,
-                         course::training(def, false, false, 4)};
+                         course::training(def, validation, false, 4)};
     out.train_plan = std::make_shared<const sampling_plan>(
       value_of(resolve_fanouts(def, data.graph->info())));
     out.evaluate_plan = out.train_plan;
@@ -175,6 +177,52 @@ CATCH_TEST_CASE("an observer that fails ends the run, with weights",
   CATCH_CHECK(outcome.failure->message == "the disk is full");
   CATCH_CHECK(outcome.train_steps == 4);
   CATCH_CHECK(outcome.parameters != nullptr);
+}
+
+CATCH_TEST_CASE("a run that fails keeps the weights of its last step",
+                "[actors][conductor]") {
+  fixture f;
+  f.def.train.epochs = 100000;
+  f.def.trainer.replicas = GENERATE(1u, 2u);
+  std::promise<void> stepped;
+  std::atomic<int> steps{0};
+  f.observer.on_step = [&](const phase_work&, std::int64_t) {
+    if (++steps == 10)
+      stepped.set_value();
+  };
+  const auto outcome = f.run([&](const conductor_actor& conductor) {
+    post(conductor, start_run{});
+    stepped.get_future().wait_for(patience);
+    post(conductor, run_failed{fail(ec::io, "the first trouble")});
+    post(conductor, run_failed{fail(ec::internal, "what came of it")});
+  });
+  CATCH_REQUIRE(outcome.failure);
+  CATCH_CHECK(outcome.failure->code == ec::io);
+  CATCH_CHECK(outcome.failure->message == "the first trouble");
+  CATCH_CHECK(outcome.train_steps >= 5);
+  CATCH_REQUIRE(outcome.parameters != nullptr);
+  CATCH_CHECK(outcome.digest.size() == 32);
+}
+
+CATCH_TEST_CASE("a run that diverges keeps its best weights, if any",
+                "[actors][conductor]") {
+  fixture f;
+  f.def.train.epochs = 10;
+  f.def.train.batch_size = 20; // So the first epoch ends before the damage.
+  f.validation = GENERATE(false, true);
+  f.def.optimizer.kind = optimizer_kind::sgd;
+  f.def.optimizer.learning_rate = 1e30;
+  const auto outcome = f.run(
+    [](const conductor_actor& conductor) { post(conductor, start_run{}); });
+  CATCH_REQUIRE(outcome.failure);
+  CATCH_CHECK(outcome.failure->message.find("not a number")
+              != std::string::npos);
+  CATCH_REQUIRE((outcome.parameters != nullptr) == f.validation);
+  if (!f.validation)
+    return;
+  for (const auto& tensor : *outcome.parameters)
+    for (auto value : tensor.values)
+      CATCH_CHECK(std::isfinite(value));
 }
 
 CATCH_TEST_CASE("a stage that always dies fails the run by name",

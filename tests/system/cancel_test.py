@@ -140,7 +140,10 @@ class Failing(Training):
     def test_weights_that_are_no_numbers(self):
         with self.running({"optimizer": {"kind": "sgd", "learning_rate": 1000},
                            "faults": {"trainer_delay_ms": 0}}) as run:
-            self.check_fails(run, "not a number", "learning_rate")
+            self.check_fails(run, "not a number", "learning_rate",
+                             "metrics so far are in")
+            # Nothing was kept that is worth more than the numbers it ended with.
+            self.assertFalse((run.folder() / "weights.safetensors").exists())
 
     def check_truncated(self, *file):
         data = self.runs.with_name(f"{self.runs.name}-data")
@@ -150,8 +153,10 @@ class Failing(Training):
             run.await_phases(2)
             os.truncate(damaged, 64)
             self.check_fails(run, "batch of phase", damaged.name,
-                             "shortened")
+                             "shortened", "weights and metrics so far are in")
             self.check_lines(run, 2)
+        done = self.ask("evaluate", run.folder(), "--data", self.data)
+        self.assertGreater(done["seeds"], 0)
 
     def test_features_truncated(self):
         self.check_truncated("nodes", "node", "features.npy")
