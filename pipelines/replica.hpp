@@ -6,6 +6,7 @@
 #include "partition/dataset.hpp"
 #include "pipelines/batch.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -103,6 +104,10 @@ public:
   std::string digest() const;
 
   std::int64_t parameter_count() const; ///< Scalars, tables included.
+
+  /// Processor time so far of the threads that help the caller
+  /// (`trainer.threads`); the caller's own has no part in it.
+  std::chrono::nanoseconds helper_cpu() const;
 
 private:
   replica();
