@@ -65,7 +65,7 @@ void print_summary(std::FILE* out, const local_run_result& run,
   fmt::print(out, "\n{}", render_stages(run));
   fmt::print(out, "\nbottleneck       {}\n",
              bottleneck_of(run.stages, run.seconds));
-  fmt::print(out, "peak memory      {:.0f} MB, {:.0f} MB of it batches\n",
+  fmt::print(out, "peak memory      {:.0f} MB; batches had leave for {:.0f} MB\n",
              double(run.peak_memory_bytes) * 1e-6,
              double(run.peak_credit_bytes) * 1e-6);
   if (run.oversize_batches != 0)
