@@ -13,6 +13,26 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+/// Counts a scope as work of the trainer, that of its helping threads included.
+class compute_scope {
+public:
+  compute_scope(stage_counters& counters, const replica& model)
+    : counters_(counters), model_(model), before_(model.helper_cpu()),
+      own_(counters) {}
+  ~compute_scope() {
+    counters_.worked(std::chrono::nanoseconds{0},
+                     model_.helper_cpu() - before_);
+  }
+  compute_scope(const compute_scope&) = delete;
+  compute_scope& operator=(const compute_scope&) = delete;
+
+private:
+  stage_counters& counters_;
+  const replica& model_;
+  std::chrono::nanoseconds before_;
+  busy_scope own_;
+};
+
 class trainer {
 public:
   using interface = trainer_actor;
@@ -72,7 +92,7 @@ private:
     const auto training = shared->input.batch->data.key.phase == phase::train;
     compute(
       [this, shared, done, training] {
-        busy_scope busy{*config_.counters};
+        const compute_scope busy{*config_.counters, *config_.model};
         if (training)
           backward(shared->input, *done);
         else
@@ -145,7 +165,7 @@ private:
     auto done = std::make_shared<std::optional<error>>();
     compute(
       [this, sum = reduced.sum, rate, done] {
-        busy_scope busy{*config_.counters};
+        const compute_scope busy{*config_.counters, *config_.model};
         if (auto applied = config_.model->apply(*sum, rate); !applied)
           *done = applied.error();
       },

@@ -88,4 +88,20 @@ result<dataset> dataset::open(const fs::path& folder, dataset_info info) {
   return opened;
 }
 
+std::vector<std::string> unused_arrays(const dataset& data) {
+  std::vector<std::string> found;
+  const auto look = [&](const fs::path& folder, const char* name) {
+    std::error_code failed;
+    if (fs::exists(folder / name, failed))
+      found.push_back((folder / name).lexically_relative(data.folder()));
+  };
+  const auto& info = data.info();
+  for (node_type_id t = 0; t < std::ssize(info.node_types); ++t)
+    look(node_folder(data.folder(), info, t), "time.npy");
+  for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e)
+    for (const auto* name : {"weights.npy", "time.npy", "features.npy"})
+      look(edge_folder(data.folder(), info, e), name);
+  return found;
+}
+
 } // namespace graphmill

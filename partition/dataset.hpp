@@ -107,4 +107,9 @@ private:
   std::vector<edge_arrays> edges_;
 };
 
+/// Optional arrays of the format that are in the folder and that nothing reads
+/// yet (weights, times and features of edges, times of nodes), as paths within
+/// it.
+std::vector<std::string> unused_arrays(const dataset& data);
+
 } // namespace graphmill

@@ -160,6 +160,7 @@ result<inspection> inspect_dataset(const dataset& data,
           "files were changed after it was prepared",
           digest, info.digest));
   }
+  work.found.unused = unused_arrays(data);
   if (auto fault = mapped_file::first_fault())
     return *std::move(fault);
   return std::move(work.found);

@@ -43,6 +43,7 @@ struct inspection {
   std::vector<edge_type_inspection> edge_types;
   /// One sentence per kind of damage and array, with the first place.
   std::vector<std::string> broken;
+  std::vector<std::string> unused; ///< See `unused_arrays`.
 };
 
 struct inspect_options {

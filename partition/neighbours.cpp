@@ -59,10 +59,21 @@ std::uint32_t count_of(const neighbour_request& request, std::uint32_t degree) {
   return request.replace ? fanout : std::min(fanout, degree);
 }
 
-/// Looks up every list and counts what it gives. A file that was truncated
-/// while mapped reads as zeros, so places are bounded, not believed.
-std::int64_t find_lists(task& work, std::int64_t max_degree,
-                        pod_vector<std::int32_t>& counts) {
+error broken_list(const task& work, node_id id, std::int64_t max_degree) {
+  const auto* begin = &work.edges.indptr[id - work.nodes.begin];
+  return fail(ec::invalid_data,
+              "the list of in-edges of node {} goes from {} to {} of {} edges, "
+              "and {} in-edges are the most of a node; `graphmill inspect` says "
+              "what else is broken",
+              work.nodes.original(id), begin[0], begin[1],
+              work.edges.indices.size, max_degree);
+}
+
+/// Looks up every list and counts what it gives. Places are bounded, not
+/// believed. A file that was truncated while mapped reads as zeros; that is no
+/// error here, for who asks reports it by the file's name.
+result<std::int64_t> find_lists(task& work, std::int64_t max_degree,
+                                pod_vector<std::int32_t>& counts) {
   const auto& request = work.request;
   const auto ids = request.destinations;
   const auto* indptr = work.edges.indptr.data();
@@ -70,18 +81,23 @@ std::int64_t find_lists(task& work, std::int64_t max_degree,
   const auto first = work.nodes.begin;
   max_degree = std::min<std::int64_t>(max_degree, INT32_MAX);
   std::int64_t total = 0;
+  std::int64_t broken = -1;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (i + row_ahead < ids.size())
       __builtin_prefetch(indptr + (ids[i + row_ahead] - first));
     const auto begin = indptr[ids[i] - first];
     const auto end = indptr[ids[i] - first + 1];
-    const auto sane = begin >= 0 && begin <= end && end <= limit;
-    const auto degree = sane ? std::min(end - begin, max_degree) : 0;
+    const auto sane = begin >= 0 && begin <= end && end <= limit
+                      && end - begin <= max_degree;
+    const auto degree = sane ? end - begin : 0;
+    broken = sane ? broken : static_cast<std::int64_t>(i);
     work.places[i] = {begin, static_cast<std::uint32_t>(degree)};
     const auto count = count_of(request, work.places[i].degree);
     counts[i] = static_cast<std::int32_t>(count);
     total += count;
   }
+  if (broken >= 0 && !mapped_file::first_fault())
+    return broken_list(work, ids[broken], max_degree);
   return total;
 }
 
@@ -255,8 +271,8 @@ void to_original_edges(const task& work, neighbour_reply& out) {
   }
 }
 
-void answer(const shard& graph, const neighbour_request& request,
-            neighbour_reply& out) {
+result<void> answer(const shard& graph, const neighbour_request& request,
+                    neighbour_reply& out) {
   const auto& type = graph.info().edge_types[request.edge_type];
   const auto& edges = graph.edges(request.edge_type);
   task work{edges, graph.nodes(type.destination), request,
@@ -265,8 +281,8 @@ void answer(const shard& graph, const neighbour_request& request,
   work.places.resize(rows);
   out.counts.resize(rows);
   out.wide = edges.indices.wide;
-  const auto total = static_cast<std::size_t>(
-      find_lists(work, type.max_in_degree, out.counts));
+  TRY(const auto found, find_lists(work, type.max_in_degree, out.counts));
+  const auto total = static_cast<std::size_t>(found);
   out.sources.resize(total * (out.wide ? 8 : 4));
   out.edge_ids.resize(request.edge_ids ? total : 0);
   if (out.wide)
@@ -275,6 +291,7 @@ void answer(const shard& graph, const neighbour_request& request,
     sample_as<std::int32_t>(work, out);
   if (request.edge_ids)
     to_original_edges(work, out);
+  return ok();
 }
 
 } // namespace
@@ -284,8 +301,7 @@ result<void> sample_neighbours(const shard& graph,
                                neighbour_reply& out) {
   TRYV(check(graph, request));
   try {
-    answer(graph, request, out);
-    return ok();
+    return answer(graph, request, out);
   } catch (const std::bad_alloc&) {
     return fail(ec::out_of_memory,
                 "no memory for the in-edges of {} nodes in hop {}",

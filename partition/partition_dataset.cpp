@@ -98,6 +98,9 @@ partition_report start_report(const graph_view& graph,
     report.node_types.push_back(type.name);
   report.balance = balance_of(loads, options.parts, assigned);
   report.notes = assigned.notes;
+  for (const auto& array : unused_arrays(graph.data()))
+    report.notes.push_back(
+        fmt::format("{} is not carried over: nothing uses it yet", array));
   return report;
 }
 

@@ -4,6 +4,7 @@
 
 #include <capnp/message.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>

@@ -3,6 +3,8 @@
 #include "pipelines/definition_help.hpp"
 #include "pipelines/scalar_text.hpp"
 
+#include <fmt/ranges.h>
+
 #include <optional>
 
 namespace graphmill {

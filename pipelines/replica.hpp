@@ -6,6 +6,7 @@
 #include "partition/dataset.hpp"
 #include "pipelines/batch.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -114,6 +115,10 @@ public:
 
   std::int64_t parameter_count() const; ///< Scalars, tables included.
   gradient_shape shape() const;
+
+  /// Processor time so far of the threads that help the caller
+  /// (`trainer.threads`); the caller's own has no part in it.
+  std::chrono::nanoseconds helper_cpu() const;
 
 private:
   replica();

@@ -2,6 +2,8 @@
 
 #include "partition/shard.hpp"
 
+#include <fmt/ranges.h>
+
 #include <map>
 
 namespace graphmill {
@@ -51,7 +53,8 @@ std::string node_types_text(const dataset_info& info) {
 void check_dataset_name(const checked& c) {
   if (c.source.usable("dataset") && c.def.dataset != c.info.name)
     c.report("dataset",
-             fmt::format("`dataset` is {}, but the data at hand are {}",
+             fmt::format("`dataset` is {}, but the data at hand are {}; name "
+                         "that, or say with --data where the right ones lie",
                          in_quotes(c.def.dataset), in_quotes(c.info.name)));
 }
 

@@ -1,9 +1,7 @@
 #include "actors/bench/bench_graph.hpp"
 #include "pipelines/assembly.hpp"
 
-#include <algorithm>
 #include <cstring>
-#include <limits>
 
 namespace graphmill {
 
@@ -50,8 +48,7 @@ result<std::vector<bench_figure>> bench_assembly(const bench_context& context) {
   const auto& info = on.graph.info();
   const auto pool = buffer_pool::make(std::size_t{1} << 30);
   const batch_needs needs{true, false, true}; // Transposed for all layers.
-  auto assembling = std::numeric_limits<double>::max();
-  auto counting = assembling;
+  best_times best;
   for (int round = 0; round <= rounds; ++round) {
     fetched_batch fetched;
     TRY(fetched.graph,
@@ -71,13 +68,9 @@ result<std::vector<bench_figure>> bench_assembly(const bench_context& context) {
     }
     if (round == 0)
       continue; // It has paid for the page faults.
-    assembling = std::min(assembling, seconds / edges);
-    counting = std::min(counting, limit / edges);
+    best.add(seconds, limit, edges);
   }
-  const auto rate = 1e-6 / assembling;
-  const auto limit = 1e-6 / counting;
-  return std::vector<bench_figure>{
-      {"assembly", rate, "million edges/s", limit, rate / limit}};
+  return std::vector{best.figure("assembly", "million edges/s", 1e6)};
 }
 
 } // namespace graphmill

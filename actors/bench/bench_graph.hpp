@@ -4,9 +4,13 @@
 #include "messages/random.hpp"
 #include "partition/sampling.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace graphmill {
@@ -45,6 +49,23 @@ double seconds_of(Work work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
       .count();
 }
+
+/// The shortest times so far of a piece of work and of its limit.
+struct best_times {
+  double work = std::numeric_limits<double>::max(); ///< Seconds per unit.
+  double limit = std::numeric_limits<double>::max();
+
+  void add(double work_seconds, double limit_seconds, double units) {
+    work = std::min(work, work_seconds / units);
+    limit = std::min(limit, limit_seconds / units);
+  }
+
+  /// Both as rates, in units of `scale` per second.
+  bench_figure figure(std::string name, std::string unit, double scale) const {
+    return {std::move(name), 1 / (scale * work), std::move(unit),
+            1 / (scale * limit), limit / work};
+  }
+};
 
 /// Makes the compiler believe that a value is used.
 template <class T>

@@ -67,8 +67,7 @@ result<std::vector<bench_figure>> bench_gather(const bench_context& context) {
   const auto& info = on.graph.info();
   const auto pool = buffer_pool::make(std::size_t{1} << 30);
   const auto width = info.node_types[info.target].feature_width;
-  auto gathering = std::numeric_limits<double>::max();
-  auto copying = gathering;
+  best_times best;
   for (int round = 0; round <= rounds; ++round) {
     const auto seeds = bench_seeds(on.graph, round);
     TRY(const auto batch, sample(on.graph, on.shards, bench_plan(info),
@@ -93,13 +92,9 @@ result<std::vector<bench_figure>> bench_gather(const bench_context& context) {
     keep(out[0]);
     if (round == 0)
       continue; // It has paid for the page faults.
-    gathering = std::min(gathering, seconds / bytes);
-    copying = std::min(copying, limit / bytes);
+    best.add(seconds, limit, bytes);
   }
-  const auto rate = 1e-9 / gathering;
-  const auto limit = 1e-9 / copying;
-  return std::vector<bench_figure>{
-      {"gather", rate, "GB/s", limit, rate / limit}};
+  return std::vector{best.figure("gather", "GB/s", 1e9)};
 }
 
 } // namespace graphmill

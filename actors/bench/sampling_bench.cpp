@@ -1,7 +1,6 @@
 #include "actors/bench/bench_graph.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace graphmill {
 
@@ -30,8 +29,7 @@ double time_random_reads(id_span indices, std::int64_t reads,
 }
 
 struct totals {
-  double sampling = std::numeric_limits<double>::max(); ///< Seconds per edge.
-  double reading = std::numeric_limits<double>::max();
+  best_times times;
   double bytes = 0; ///< Of working memory per edge, at most.
 };
 
@@ -58,8 +56,7 @@ result<void> run_round(const bench_context& context, const bench_graph& on,
   }
   const auto reading = time_random_reads(on.shards[0]->edges(0).indices, edges,
                                          bench_key(context, round));
-  best.sampling = std::min(best.sampling, seconds / double(edges));
-  best.reading = std::min(best.reading, reading / double(edges));
+  best.times.add(seconds, reading, double(edges));
   return ok();
 }
 
@@ -74,10 +71,8 @@ result<std::vector<bench_figure>> bench_sampling(const bench_context& context) {
   best = {};
   for (int round = 1; round <= rounds; ++round)
     TRYV(run_round(context, on, plan, round, pool, best));
-  const auto rate = 1e-6 / best.sampling;
-  const auto limit = 1e-6 / best.reading;
   return std::vector<bench_figure>{
-      {"sampling", rate, "million edges/s", limit, rate / limit},
+      best.times.figure("sampling", "million edges/s", 1e6),
       {"sampling memory", best.bytes, "bytes/edge", 12, best.bytes / 12},
   };
 }

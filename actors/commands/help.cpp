@@ -3,6 +3,7 @@
 #include "pipelines/definition_help.hpp"
 #include "pipelines/problem.hpp"
 
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <cstdio>

@@ -1,6 +1,7 @@
 #include "partition/inspect.hpp"
 #include "actors/commands/cli.hpp"
 #include "actors/commands/inspect_report.hpp"
+#include "partition/shard.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -27,17 +28,11 @@ result<std::vector<dataset>> open_all(const fs::path& folder) {
     opened.push_back(std::move(data));
     return opened;
   }
-  for (auto p = 0; p == 0 || fs::exists(folder / fmt::format("part-{}", p));
-       ++p) {
+  TRY(const auto graph, partitioned_graph::open(folder));
+  for (part_id p = 0; p < graph.part_count(); ++p) {
+    TRYV(graph.open_shard(p)); // Does it belong to the others?
     TRY(auto part, dataset::open(folder / fmt::format("part-{}", p)));
     opened.push_back(std::move(part));
-    if (opened.back().info().node_types.size()
-            != opened.front().info().node_types.size()
-        || opened.back().info().edge_types.size()
-               != opened.front().info().edge_types.size())
-      return fail(ec::invalid_data,
-                  "{}: part {} has other types than part 0; partition again",
-                  folder.string(), p);
   }
   return opened;
 }

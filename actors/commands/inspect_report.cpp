@@ -79,6 +79,8 @@ void print_one(std::string& out, const inspected& one, bool part) {
     if (!part)
       print_degrees(out, "out", one.found.edge_types[t].out);
   }
+  for (const auto& array : one.found.unused)
+    print(out, "\n{} is there, but nothing uses it yet\n", array);
 }
 
 json to_json(const degree_summary& degrees) {
@@ -126,7 +128,8 @@ json to_json(const inspected& one, bool part) {
           {"digest", info.digest},
           {"node_types", std::move(nodes)},
           {"edge_types", std::move(edges)},
-          {"broken", one.found.broken}};
+          {"broken", one.found.broken},
+          {"unused", one.found.unused}};
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "messages/random.hpp"
 
+#include <fmt/ranges.h>
 #include <xxhash.h>
 
 #include <algorithm>

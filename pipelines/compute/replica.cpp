@@ -241,6 +241,10 @@ std::string replica::digest() const {
   return digest_of(impl_->layout, impl_->parameters);
 }
 
+std::chrono::nanoseconds replica::helper_cpu() const {
+  return impl_->team.helper_cpu();
+}
+
 std::int64_t replica::parameter_count() const {
   return impl_->layout.parameter_count();
 }

@@ -1,5 +1,7 @@
 #include "pipelines/compute/thread_team.hpp"
 
+#include "pipelines/stage_counters.hpp"
+
 #include <csignal>
 
 namespace graphmill {
@@ -51,7 +53,9 @@ void thread_team::help() {
       return;
     ++busy_;
     lock.unlock();
+    const auto before = thread_cpu_time();
     take_pieces();
+    helper_cpu_ += (thread_cpu_time() - before).count();
     lock.lock();
     if (--busy_ == 0)
       idle_.notify_one();

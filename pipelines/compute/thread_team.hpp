@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -33,6 +34,11 @@ public:
     });
   }
 
+  /// Processor time of the helpers so far, in which the owner's has no part.
+  std::chrono::nanoseconds helper_cpu() const {
+    return std::chrono::nanoseconds{helper_cpu_.load()};
+  }
+
 private:
   using work = std::function<void(std::int64_t)>;
 
@@ -51,6 +57,7 @@ private:
   const work* what_ = nullptr;
   std::int64_t pieces_ = 0;
   std::atomic<std::int64_t> next_ = 0;
+  std::atomic<std::int64_t> helper_cpu_ = 0; ///< Nanoseconds.
   std::exception_ptr failure_;
 };
 

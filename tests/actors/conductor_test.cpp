@@ -105,6 +105,21 @@ struct fixture {
     stop_actor(conductor);
     return ended.get();
   }
+
+  /// The same of a run that has gone on for ten steps when `lead` is called.
+  run_outcome run_ten_steps(std::function<void(const conductor_actor&)> lead) {
+    std::promise<void> stepped;
+    std::atomic<int> steps{0};
+    observer.on_step = [&](const phase_order&, std::int64_t) {
+      if (++steps == 10)
+        stepped.set_value();
+    };
+    return run([&](const conductor_actor& conductor) {
+      post(conductor, start_run{});
+      stepped.get_future().wait_for(patience);
+      lead(conductor);
+    });
+  }
 };
 
 } // namespace
@@ -150,15 +165,7 @@ CATCH_TEST_CASE("a run that is stopped ends all ranks after the same step",
                 "[actors][conductor]") {
   fixture f;
   f.def.train.epochs = 100000;
-  std::promise<void> stepped;
-  std::atomic<int> steps{0};
-  f.observer.on_step = [&](const phase_order&, std::int64_t) {
-    if (++steps == 10)
-      stepped.set_value();
-  };
-  const auto outcome = f.run([&](const conductor_actor& conductor) {
-    post(conductor, start_run{});
-    stepped.get_future().wait_for(patience);
+  const auto outcome = f.run_ten_steps([](const conductor_actor& conductor) {
     post_urgent(conductor, cancel_run{});
   });
   // Ranks whose weights differ would have made another error of it.
@@ -201,15 +208,7 @@ CATCH_TEST_CASE("a run that fails keeps the weights of its last step",
   fixture f;
   f.def.train.epochs = 100000;
   f.def.trainer.replicas = GENERATE(1u, 2u);
-  std::promise<void> stepped;
-  std::atomic<int> steps{0};
-  f.observer.on_step = [&](const phase_order&, std::int64_t) {
-    if (++steps == 10)
-      stepped.set_value();
-  };
-  const auto outcome = f.run([&](const conductor_actor& conductor) {
-    post(conductor, start_run{});
-    stepped.get_future().wait_for(patience);
+  const auto outcome = f.run_ten_steps([](const conductor_actor& conductor) {
     post(conductor, run_failed{fail(ec::io, "the first trouble")});
     post(conductor, run_failed{fail(ec::internal, "what came of it")});
   });

@@ -145,6 +145,18 @@ class Failing(Training):
             # Nothing was kept that is worth more than the numbers it ended with.
             self.assertFalse((run.folder() / "weights.safetensors").exists())
 
+    def test_features_that_are_no_numbers(self):
+        """Of a dataset that was changed, or that others have made."""
+        data = self.runs.with_name(f"{self.runs.name}-data")
+        shutil.copytree(self.data, data)
+        features = np.load(data / "nodes" / "node" / "features.npy",
+                           mmap_mode="r+")
+        features[:, 5] = np.nan
+        del features
+        with self.running(data=data) as run:
+            self.check_fails(run, "batch of phase train", "features of node",
+                             "not all finite")
+
     def check_truncated(self, *file):
         data = self.runs.with_name(f"{self.runs.name}-data")
         shutil.copytree(self.data, data)

@@ -117,6 +117,16 @@ class FinishedRun(runs.Workplace):
         np.testing.assert_array_equal(predictions[self.data],
                                       predictions[self.parts])
 
+    def test_predict_where_nothing_can_be_written(self):
+        nowhere = self.top / "none" / "predictions.npy"
+        done = graphmill("predict", self.run_folder, "--data", self.data,
+                         "--out", nowhere)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(str(nowhere), done.stderr)
+        # It has not begun to work, which would show.
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertEqual(list(self.top.glob(".*.tmp")), [])
+
     def check_by_numpy(self, dataset, predictions, embeddings):
         """GraphSAGE once more, from the weights and the dataset alone."""
         weights = self.weights(self.summary)

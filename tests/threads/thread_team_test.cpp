@@ -1,8 +1,10 @@
 #include "pipelines/compute/thread_team.hpp"
 #include "tests/support/catch.hpp"
 
+#include <atomic>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 using namespace graphmill;
@@ -22,6 +24,23 @@ CATCH_TEST_CASE("a team does every row once, whatever its size",
       CATCH_REQUIRE(std::accumulate(seen.begin(), seen.end(), 0) == round * 7);
     }
   }
+}
+
+CATCH_TEST_CASE("the work of helpers is counted", "[threads][team]") {
+  thread_team alone{1};
+  thread_team team{2};
+  for (auto* each : {&alone, &team}) {
+    std::atomic<int> arrived{0};
+    const auto both = each == &team ? 2 : 1;
+    // No piece ends before a helper has taken the other one.
+    each->for_pieces(both, 1, [&](std::int64_t, std::int64_t, std::int64_t) {
+      ++arrived;
+      while (arrived < both)
+        std::this_thread::yield();
+    });
+  }
+  CATCH_CHECK(alone.helper_cpu().count() == 0);
+  CATCH_CHECK(team.helper_cpu().count() > 0);
 }
 
 CATCH_TEST_CASE("what a piece throws is thrown on, and the team goes on",

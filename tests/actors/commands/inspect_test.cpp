@@ -63,3 +63,31 @@ CATCH_TEST_CASE("inspect tells whole datasets from broken ones",
   CATCH_CHECK(inspect(folder / "none", "", out) == 1);
   CATCH_CHECK(has(out, "there is no folder"));
 }
+
+CATCH_TEST_CASE("inspect sees whether parts belong together",
+                "[commands][inspect]") {
+  const test::temp_folder folder;
+  const auto data = folder / "rmat";
+  const auto program = std::string{"'"} + GRAPHMILL_PROGRAM + "' ";
+  const auto make = program + "import rmat --scale 6 -q --out '" + data.string()
+                    + "' > /dev/null && touch '" + data.string()
+                    + "/nodes/node/time.npy' && " + program + "partition '"
+                    + data.string() + "' --parts 2 -q --out '"
+                    + (folder / "parts").string() + "' > '"
+                    + (folder / "report").string() + "'";
+  CATCH_REQUIRE(std::system(make.c_str()) == 0);
+  std::string out;
+  CATCH_CHECK(inspect(data, "-q", out) == 0);
+  CATCH_CHECK(has(out, "nodes/node/time.npy is there, but nothing uses it"));
+  std::ifstream in{folder / "report"};
+  out.assign(std::istreambuf_iterator<char>{in}, {});
+  CATCH_CHECK(has(out, "nodes/node/time.npy is not carried over"));
+  CATCH_CHECK(inspect(folder / "parts", "-q", out) == 0);
+  std::filesystem::remove_all(folder / "parts" / "part-1");
+  CATCH_CHECK(inspect(folder / "parts", "-q", out) == 1);
+  CATCH_CHECK(has(out, "part-1"));
+  std::filesystem::copy(data, folder / "parts" / "part-1",
+                        std::filesystem::copy_options::recursive);
+  CATCH_CHECK(inspect(folder / "parts", "-q", out) == 1);
+  CATCH_CHECK(has(out, "is not a part of this graph"));
+}
