@@ -17,8 +17,8 @@ const std::vector<graphmill::register_command> commands{
   graphmill::add_logs_command,     graphmill::add_cancel_command,
   graphmill::add_fetch_command,    graphmill::add_drain_command,
   graphmill::add_stop_command,     graphmill::add_keygen_command,
+  graphmill::add_up_command,       graphmill::add_node_command,
   graphmill::add_help_command,     graphmill::add_bench_command,
-  graphmill::add_node_command,
 };
 
 constexpr int exit_usage = 2; ///< As shells give for wrong arguments.

@@ -47,6 +47,7 @@ void add_drain_command(command_line& cli);
 void add_stop_command(command_line& cli);
 void add_keygen_command(command_line& cli);
 void add_node_command(command_line& cli);
+void add_up_command(command_line& cli);
 
 /// Shows progress on standard error: a bar on a terminal, else a line per phase
 /// and every ten seconds. Nothing when `quiet`.

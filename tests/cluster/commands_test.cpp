@@ -403,3 +403,19 @@ CATCH_TEST_CASE("keys are made once", "[cluster_commands]") {
   CATCH_CHECK(user.runs("keygen").code == 1);
   CATCH_CHECK(user.asks("keygen other")["file"] == "other");
 }
+
+CATCH_TEST_CASE("up says what it lacks", "[cluster_commands]") {
+  const user user{"nobody:1"};
+  for (const auto& [arguments, says] :
+       std::vector<std::pair<std::string, std::string>>{
+         {"up good.yaml", "--local N"},
+         {"up good.yaml --local 2", "the dataset `cora` is not at"},
+         {"up bad.yaml --local 2", "did you mean `epochs`?"},
+         {"up good.yaml --hosts nofile", "nofile"}}) {
+    const auto got = user.runs(arguments);
+    CATCH_CHECK(got.code == 1);
+    has(got.errors, says);
+  }
+  CATCH_CHECK(user.runs("up good.yaml --local 2 --hosts x").code == 2);
+  CATCH_CHECK(user.runs("up good.yaml --local 0").code == 2);
+}
