@@ -36,7 +36,18 @@ void add_train_command(command_line& cli);
 void add_evaluate_command(command_line& cli);
 void add_predict_command(command_line& cli);
 void add_bench_command(command_line& cli);
+void add_submit_command(command_line& cli);
+void add_watch_command(command_line& cli);
+void add_status_command(command_line& cli);
+void add_runs_command(command_line& cli);
+void add_logs_command(command_line& cli);
+void add_cancel_command(command_line& cli);
+void add_fetch_command(command_line& cli);
+void add_drain_command(command_line& cli);
+void add_stop_command(command_line& cli);
+void add_keygen_command(command_line& cli);
 void add_node_command(command_line& cli);
+void add_up_command(command_line& cli);
 
 /// Shows progress on standard error: a bar on a terminal, else a line per phase
 /// and every ten seconds. Nothing when `quiet`.

@@ -1,5 +1,7 @@
 #include "actors/commands/cli.hpp"
+#include "actors/commands/cluster_options.hpp"
 #include "actors/commands/definition_options.hpp"
+#include "actors/commands/placement_table.hpp"
 #include "partition/shard.hpp"
 #include "pipelines/run_plan.hpp"
 #include "pipelines/validation.hpp"
@@ -111,16 +113,45 @@ result<int> plan(const definition_options& options) {
   return 0;
 }
 
+/// Where a cluster would carry it out.
+result<int> plan_on(const definition_options& options,
+                    const cluster_options& cluster) {
+  TRY(const auto source, load_definition(options.file, options.overrides));
+  TRY(auto client, connect(cluster, "plan"));
+  TRY(const auto placed, client.plan(source.value));
+  if (options.json)
+    fmt::print(
+      "{}\n", one_line(placement_json(source.value, client.address(), placed)));
+  else
+    fmt::print("{} on the cluster at {}\n\n{}", source.value.name,
+               client.address(), placement_text(placed));
+  return 0;
+}
+
 } // namespace
 
 void add_plan_command(command_line& cli) {
   auto options = std::make_shared<definition_options>();
+  auto cluster = std::make_shared<cluster_options>();
   auto* command = cli.app.add_subcommand(
-      "plan", "Show what a run of a definition takes: stages, steps, budgets, "
-              "memory");
+    "plan", "Show what a run of a definition takes: stages, steps, budgets, "
+            "memory");
   add_definition_options(*command, *options);
-  command->callback(
-      [&cli, options] { cli.run = [options] { return plan(*options); }; });
+  auto* address =
+    command->add_option("--cluster", cluster->address,
+                        "Show where the cluster with its first daemon at this "
+                        "address would carry it out");
+  command
+    ->add_option("--key", cluster->key,
+                 "The cluster's key file, if it has one (graphmill keygen)")
+    ->envname("GRAPHMILL_KEY");
+  address->excludes(command->get_option("--data"));
+  command->callback([&cli, options, cluster, address] {
+    const auto asks = address->count() != 0;
+    cli.run = [options, cluster, asks] {
+      return asks ? plan_on(*options, *cluster) : plan(*options);
+    };
+  });
 }
 
 } // namespace graphmill

@@ -1,0 +1,148 @@
+#include "actors/cluster/launch_environment.hpp"
+
+#include "actors/cluster/part_list.hpp"
+#include "actors/transport/address.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace graphmill {
+
+namespace {
+
+/// Where daemons listen unless told otherwise.
+constexpr std::uint16_t usual_port = 7800;
+
+constexpr std::uint32_t most_ranks = 65536;
+
+result<std::uint32_t> read_number(const std::string& name,
+                                  const std::string& text, std::uint32_t from,
+                                  std::uint32_t to) {
+  std::uint32_t value = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stop, failed] = std::from_chars(text.data(), end, value);
+  if (failed != std::errc{} || stop != end || value < from || value > to)
+    return fail(ec::invalid_argument,
+                "the environment variable {} is `{}`, must be a number from {} "
+                "to {}; unset it if no launcher is meant",
+                name, text, from, to);
+  return value;
+}
+
+/// Two variables that only mean something together.
+struct rank_variables {
+  const char* rank;
+  const char* world;
+};
+
+struct place {
+  std::uint32_t rank;
+  std::uint32_t world;
+  bool slurm;
+};
+
+result<std::optional<place>> read_place(const environment_lookup& lookup) {
+  for (const auto& names : {rank_variables{"RANK", "WORLD_SIZE"},
+                            rank_variables{"SLURM_PROCID", "SLURM_NTASKS"}}) {
+    const auto rank = lookup(names.rank);
+    const auto world = lookup(names.world);
+    if (!rank || !world)
+      continue;
+    TRY(const auto all, read_number(names.world, *world, 1, most_ranks));
+    TRY(const auto mine, read_number(names.rank, *rank, 0, all - 1));
+    return std::optional{
+      place{mine, all, std::string_view{names.rank} != "RANK"}};
+  }
+  return std::optional<place>{};
+}
+
+result<std::string> master_host(const environment_lookup& lookup,
+                                const place& mine) {
+  if (auto host = lookup("MASTER_ADDR"); host && !host->empty())
+    return *std::move(host);
+  if (const auto list = lookup("SLURM_JOB_NODELIST"); mine.slurm && list)
+    return first_slurm_host(*list);
+  return fail(ec::invalid_argument,
+              "{} and {} are set, but not MASTER_ADDR: name the host of rank 0 "
+              "there, or give --listen and --join",
+              mine.slurm ? "SLURM_PROCID" : "RANK",
+              mine.slurm ? "SLURM_NTASKS" : "WORLD_SIZE");
+}
+
+result<std::uint16_t> master_port(const environment_lookup& lookup) {
+  const auto text = lookup("MASTER_PORT");
+  if (!text)
+    return usual_port;
+  TRY(auto port, read_number("MASTER_PORT", *text, 1, 65534));
+  if (const auto taken = lookup("TORCHELASTIC_USE_AGENT_STORE");
+      taken && (*taken == "True" || *taken == "1"))
+    ++port;
+  return static_cast<std::uint16_t>(port);
+}
+
+} // namespace
+
+std::optional<std::string> environment_variable(const std::string& name) {
+  const auto* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>{value};
+}
+
+std::string launch_environment::serve(part_id parts) const {
+  return to_part_text(deal_parts(parts, rank, world));
+}
+
+result<std::string> first_slurm_host(const std::string& list) {
+  const auto wrong = [&list] {
+    return fail(ec::invalid_argument,
+                "SLURM_JOB_NODELIST is `{}`, which is no list of hosts", list);
+  };
+  const auto name_end = list.find_first_of(",[");
+  auto host = list.substr(0, name_end);
+  auto rest = name_end == std::string::npos ? "" : list.substr(name_end);
+  // There may be several brackets: "rack[1-2]node[01-16]".
+  while (!rest.empty() && rest.front() == '[') {
+    const auto close = rest.find(']');
+    if (close == std::string::npos)
+      return wrong();
+    const auto inside = rest.substr(1, close - 1);
+    const auto first = inside.substr(0, inside.find_first_of(",-"));
+    if (first.empty())
+      return wrong();
+    host += first;
+    rest = rest.substr(close + 1);
+    const auto next = rest.find_first_of(",[");
+    host += rest.substr(0, next);
+    rest = next == std::string::npos ? "" : rest.substr(next);
+  }
+  if (host.empty() || host.find(']') != std::string::npos
+      || host.find(' ') != std::string::npos)
+    return wrong();
+  return host;
+}
+
+result<std::optional<launch_environment>>
+read_launch_environment(const environment_lookup& lookup) {
+  TRY(const auto mine, read_place(lookup));
+  if (!mine || mine->world == 1)
+    return std::optional<launch_environment>{};
+  endpoint master;
+  TRY(master.host, master_host(lookup, *mine));
+  TRY(master.port, master_port(lookup));
+  TRYV(parse_endpoint(to_string(master)));
+  // Loopback is open to this machine alone and needs no key.
+  const auto is_v6 = master.host.find(':') != std::string::npos;
+  const std::string where =
+    is_loopback(master) ? (is_v6 ? "::1" : "127.0.0.1") : (is_v6 ? "::" : "*");
+  launch_environment out;
+  out.rank = mine->rank;
+  out.world = mine->world;
+  out.name = fmt::format("daemon-{}", out.rank);
+  const auto port = out.rank == 0 ? master.port : std::uint16_t{0};
+  out.listen = to_string(endpoint{where, port});
+  if (out.rank != 0)
+    out.join = to_string(master);
+  return std::optional{std::move(out)};
+}
+
+} // namespace graphmill

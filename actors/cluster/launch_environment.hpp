@@ -1,0 +1,47 @@
+#pragma once
+
+#include "messages/error.hpp"
+#include "messages/ids.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace graphmill {
+
+/// A daemon's place among those that a launcher started, as its environment
+/// tells: what `graphmill node` is to do where no flag says otherwise.
+struct launch_environment {
+  std::uint32_t rank = 0;
+  std::uint32_t world = 1;
+  std::string name;   ///< "daemon-<rank>", the same after a restart.
+  std::string listen; ///< Rank 0: at the port that all know. Others: any.
+  std::string join;   ///< Address of rank 0; empty for rank 0 itself.
+
+  /// What `--serve` would say for a dataset of that many parts.
+  std::string serve(part_id parts) const;
+};
+
+/// The value of an environment variable, if it is set.
+using environment_lookup =
+  std::function<std::optional<std::string>(const std::string& name)>;
+
+/// The environment of this process.
+std::optional<std::string> environment_variable(const std::string& name);
+
+/// Reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun and many
+/// others set them, or SLURM_PROCID, SLURM_NTASKS and SLURM_JOB_NODELIST, as
+/// srun does; MASTER_ADDR and MASTER_PORT win over SLURM's list and the usual
+/// port. Where torchrun itself listens at MASTER_PORT (it says so by
+/// TORCHELASTIC_USE_AGENT_STORE), the port after it is used.
+/// @returns nothing if there is no launcher, or just one process. Fails if the
+/// variables make no sense together.
+result<std::optional<launch_environment>>
+read_launch_environment(const environment_lookup& lookup);
+
+/// The first host of a list in SLURM's short form: "n[007-009,12],login" gives
+/// "n007". Fails with invalid_argument if that is no such list.
+result<std::string> first_slurm_host(const std::string& list);
+
+} // namespace graphmill

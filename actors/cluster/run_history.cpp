@@ -1,0 +1,234 @@
+#include "actors/cluster/run_history.hpp"
+
+#include "actors/cluster/sqlite.hpp"
+#include "partition/file_io.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string_view>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+using sqlite::statement;
+
+namespace {
+
+constexpr std::int64_t schema_version = 1;
+
+/// Marks a file as ours, as file(1) may show: "GMrh".
+constexpr std::int64_t application = 0x474d7268;
+
+constexpr const char* create_tables = R"(
+  CREATE TABLE runs (
+    id         TEXT PRIMARY KEY,
+    name       TEXT NOT NULL,
+    state      TEXT NOT NULL,
+    submitted  INTEGER NOT NULL, -- Milliseconds since 1970, 0: not yet.
+    started    INTEGER NOT NULL,
+    ended      INTEGER NOT NULL,
+    message    TEXT NOT NULL,
+    summary    TEXT NOT NULL,    -- JSON
+    definition TEXT NOT NULL     -- YAML
+  ) WITHOUT ROWID;
+  CREATE INDEX runs_by_time ON runs (submitted, id);
+  PRAGMA application_id = 1196257896;
+  PRAGMA user_version = 1;
+)";
+static_assert(application == 1196257896);
+
+constexpr const char* columns =
+  "id, name, state, submitted, started, ended, message, summary";
+
+std::optional<run_state> state_named(const std::string& name) {
+  for (const auto state :
+       {run_state::queued, run_state::running, run_state::finished,
+        run_state::failed, run_state::cancelled})
+    if (to_string(state) == name)
+      return state;
+  return {};
+}
+
+result<run_record> read_record(const statement& row, const fs::path& file) {
+  run_record out;
+  out.id = row.text(0);
+  out.name = row.text(1);
+  const auto state = state_named(row.text(2));
+  if (!state)
+    return fail(ec::invalid_data,
+                "{} is damaged: run {} is in the state \"{}\"", file.string(),
+                out.id, row.text(2));
+  out.state = *state;
+  out.submitted = unix_time{row.number(3)};
+  out.started = unix_time{row.number(4)};
+  out.ended = unix_time{row.number(5)};
+  out.message = row.text(6);
+  out.summary = row.text(7);
+  return out;
+}
+
+/// Makes a new file ours, and refuses what is not.
+result<void> check_schema(sqlite3* database, const fs::path& file) {
+  TRY(const auto mark,
+      sqlite::query_number(database, "PRAGMA application_id", file));
+  TRY(const auto version,
+      sqlite::query_number(database, "PRAGMA user_version", file));
+  TRY(
+    const auto tables,
+    sqlite::query_number(database, "SELECT count(*) FROM sqlite_schema", file));
+  if (mark == 0 && version == 0 && tables == 0) {
+    TRYV(sqlite::execute(database, "BEGIN IMMEDIATE", file));
+    TRYV(sqlite::execute(database, create_tables, file));
+    return sqlite::execute(database, "COMMIT", file);
+  }
+  if (mark != application)
+    return fail(ec::invalid_data,
+                "{} is a database of another program; move it away or choose "
+                "another folder for runs",
+                file.string());
+  if (version != schema_version)
+    return fail(ec::version_mismatch,
+                "{} was written by a newer version of Graphmill (schema {}, "
+                "this one knows {}); use that one, or another folder for runs",
+                file.string(), version, schema_version);
+  return ok();
+}
+
+/// Runs that nobody leads any more have failed.
+result<void> close_open_runs(sqlite3* database, const fs::path& file) {
+  const auto now = std::chrono::duration_cast<unix_time>(
+    std::chrono::system_clock::now().time_since_epoch());
+  TRY(auto update,
+      statement::prepare(database,
+                         "UPDATE runs SET state = 'failed', ended = ?1, "
+                         "message = 'the coordinator ended while it was ' || "
+                         "CASE state WHEN 'queued' THEN 'queued' ELSE 'on' END "
+                         "WHERE state IN ('queued', 'running')",
+                         file));
+  update.bind(now.count());
+  TRYV(update.step());
+  return ok();
+}
+
+/// Refuses what SQLite would overwrite, such as very short files, or would not
+/// explain.
+result<void> check_place(const fs::path& file) {
+  constexpr std::string_view magic{"SQLite format 3\0", 16};
+  std::error_code failed;
+  const auto there = fs::status(file, failed);
+  if (!fs::exists(there)) {
+    const auto folder = fs::absolute(file).parent_path();
+    if (::access(folder.c_str(), W_OK | X_OK) != 0)
+      return fail_errno(errno, "cannot create the run history {}",
+                        file.string());
+    return ok();
+  }
+  if (!fs::is_regular_file(there))
+    return fail(ec::invalid_data, "{} is no file for the run history",
+                file.string());
+  TRY(const auto opened, open_file(file, O_RDONLY));
+  std::array<std::byte, magic.size()> begin;
+  TRY(const auto size, read_some(opened.get(), begin, file));
+  if (size != 0
+      && (size != begin.size()
+          || std::memcmp(begin.data(), magic.data(), size) != 0))
+    return fail(ec::invalid_data,
+                "{} is no database; move it away or choose another folder for "
+                "runs",
+                file.string());
+  return ok();
+}
+
+} // namespace
+
+void run_history::closer::operator()(sqlite3* database) const {
+  sqlite3_close_v2(database);
+}
+
+result<run_history> run_history::open(const fs::path& file) {
+  TRYV(check_place(file));
+  sqlite3* raw = nullptr;
+  const auto opened =
+    sqlite3_open_v2(file.c_str(), &raw,
+                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                      | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                    nullptr);
+  handle database{raw};
+  if (raw == nullptr)
+    return fail(ec::out_of_memory, "no memory for the run history {}",
+                file.string());
+  if (opened != SQLITE_OK)
+    return sqlite::failure(raw, file, "open the run history");
+  // The lock is held from the first access to the end: nobody else would know
+  // which runs are on.
+  TRYV(sqlite::execute(raw, "PRAGMA locking_mode = EXCLUSIVE", file));
+  auto ready = sqlite::execute(raw, "BEGIN EXCLUSIVE; COMMIT", file);
+  if (!ready && ready.error().code == ec::unavailable)
+    return fail(ec::unavailable,
+                "{} is in use: another coordinator has the same folder for "
+                "runs; give this one another",
+                file.string());
+  TRYV(ready);
+  TRYV(check_schema(raw, file));
+  TRYV(sqlite::execute(raw, "PRAGMA journal_mode = WAL", file));
+  TRYV(sqlite::execute(raw, "PRAGMA synchronous = FULL", file));
+  TRYV(close_open_runs(raw, file));
+  return run_history{std::move(database), file};
+}
+
+result<void> run_history::put(const run_record& run,
+                              const std::string& definition) {
+  TRY(auto put,
+      statement::prepare(
+        database_.get(),
+        "INSERT INTO runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
+        "ON CONFLICT (id) DO UPDATE SET name = ?2, state = ?3, "
+        "submitted = ?4, started = ?5, ended = ?6, message = ?7, summary = ?8, "
+        "definition = CASE ?9 WHEN '' THEN definition ELSE ?9 END",
+        file_));
+  put.bind(run.id).bind(run.name).bind(to_string(run.state));
+  put.bind(run.submitted.count())
+    .bind(run.started.count())
+    .bind(run.ended.count());
+  put.bind(run.message).bind(run.summary).bind(definition);
+  TRYV(put.step());
+  return ok();
+}
+
+result<std::optional<run_history::entry>>
+run_history::get(const std::string& id) {
+  const auto sql =
+    fmt::format("SELECT {}, definition FROM runs WHERE id = ?1", columns);
+  TRY(auto query, statement::prepare(database_.get(), sql.c_str(), file_));
+  query.bind(id);
+  TRY(const auto found, query.step());
+  if (!found)
+    return std::optional<entry>{};
+  entry out;
+  TRY(out.record, read_record(query, file_));
+  out.definition = query.text(8);
+  return std::optional{std::move(out)};
+}
+
+result<std::vector<run_record>> run_history::latest(std::uint32_t limit) {
+  const auto sql = fmt::format("SELECT {} FROM runs ORDER BY submitted DESC, "
+                               "id DESC LIMIT ?1",
+                               columns);
+  TRY(auto query, statement::prepare(database_.get(), sql.c_str(), file_));
+  query.bind(std::int64_t{limit});
+  std::vector<run_record> out;
+  for (;;) {
+    TRY(const auto more, query.step());
+    if (!more)
+      return out;
+    TRY(auto one, read_record(query, file_));
+    out.push_back(std::move(one));
+  }
+}
+
+} // namespace graphmill

@@ -1,0 +1,43 @@
+#include "actors/commands/cli.hpp"
+#include "actors/commands/cluster_options.hpp"
+#include "actors/commands/definition_options.hpp"
+
+#include <memory>
+
+namespace graphmill {
+
+namespace {
+
+struct cancel_options {
+  cluster_options cluster;
+  std::string run;
+  bool now = false;
+};
+
+result<int> cancel(const cancel_options& options) {
+  TRY(auto client, connect(options.cluster, "cancel"));
+  TRYV(client.cancel({options.run, options.now}));
+  if (options.cluster.json)
+    fmt::print("{}\n", one_line({{"run", options.run}, {"now", options.now}}));
+  else
+    fmt::print("run {} {}\n", options.run,
+               options.now ? "ends at once"
+                           : "ends after this step, with the weights so far");
+  return 0;
+}
+
+} // namespace
+
+void add_cancel_command(command_line& cli) {
+  auto options = std::make_shared<cancel_options>();
+  auto* command = cli.app.add_subcommand(
+    "cancel", "End a run of a cluster, or take it off the queue");
+  command->add_option("run", options->run, "Id of the run")->required();
+  command->add_flag("--now", options->now,
+                    "Do not finish the step, do not save the weights");
+  add_cluster_options(*command, options->cluster);
+  command->callback(
+    [&cli, options] { cli.run = [options] { return cancel(*options); }; });
+}
+
+} // namespace graphmill

@@ -1,0 +1,46 @@
+#include "actors/commands/cli.hpp"
+#include "actors/commands/cluster_options.hpp"
+#include "actors/commands/definition_options.hpp"
+
+#include <memory>
+
+namespace graphmill {
+
+namespace {
+
+struct drain_options {
+  cluster_options cluster;
+  std::string daemon;
+  bool back = false;
+};
+
+result<int> drain(const drain_options& options) {
+  TRY(auto client, connect(options.cluster, "drain"));
+  TRYV(client.drain({options.daemon, options.back}));
+  if (options.cluster.json)
+    fmt::print("{}\n",
+               one_line({{"daemon", options.daemon},
+                         {"state", options.back ? "ready" : "draining"}}));
+  else
+    fmt::print("daemon {} {}\n", options.daemon,
+               options.back ? "takes part in new runs again"
+                            : "takes no part in new runs; the one that is on "
+                              "goes on");
+  return 0;
+}
+
+} // namespace
+
+void add_drain_command(command_line& cli) {
+  auto options = std::make_shared<drain_options>();
+  auto* command = cli.app.add_subcommand(
+    "drain", "Keep new runs of a cluster off one of its daemons");
+  command->add_option("daemon", options->daemon, "Name of the daemon")
+    ->required();
+  command->add_flag("--back", options->back, "Take it into service again");
+  add_cluster_options(*command, options->cluster);
+  command->callback(
+    [&cli, options] { cli.run = [options] { return drain(*options); }; });
+}
+
+} // namespace graphmill

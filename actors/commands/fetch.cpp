@@ -1,0 +1,65 @@
+#include "actors/cluster/fetch_run.hpp"
+#include "actors/commands/cli.hpp"
+#include "actors/commands/cluster_options.hpp"
+#include "actors/commands/definition_options.hpp"
+
+#include <memory>
+
+namespace graphmill {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct fetch_options {
+  cluster_options cluster;
+  std::string run;
+  std::string out;
+  bool quiet = false;
+};
+
+result<int> fetch(const fetch_options& options) {
+  signal_watch signals;
+  TRY(auto client, connect(options.cluster, "fetch", &signals));
+  TRY(const auto run, client.run(options.run));
+  if (!is_over(run.state))
+    return fail(ec::unavailable,
+                "run {0} is {1}; wait for its end (`graphmill watch {0}`) or "
+                "cancel it",
+                run.id, to_string(run.state));
+  if (options.out.empty() && !is_plain_path(run.id))
+    return fail(ec::invalid_data, "the run has a strange id; give --out");
+  const auto folder =
+    options.out.empty() ? fs::path{"runs"} / run.id : fs::path{options.out};
+  TRY(const auto got,
+      fetch_run(client, run.id, folder, show_progress(options.quiet)));
+  if (options.cluster.json)
+    fmt::print("{}\n", one_line({{"run", run.id},
+                                 {"folder", folder.string()},
+                                 {"files", got.files},
+                                 {"bytes", got.bytes}}));
+  else if (!options.quiet)
+    fmt::print("{}: {} files, {:.1f} MB\n", folder.string(), got.files.size(),
+               double(got.bytes) * 1e-6);
+  return 0;
+}
+
+} // namespace
+
+void add_fetch_command(command_line& cli) {
+  auto options = std::make_shared<fetch_options>();
+  auto* command = cli.app.add_subcommand(
+    "fetch", "Bring the folder of a finished run of a cluster here");
+  command->add_option("run", options->run, "Id of the run (default: latest)");
+  command->add_option("--out", options->out,
+                      "The folder to make (default: runs/RUN)");
+  command->add_flag("-q,--quiet", options->quiet, "Show no progress");
+  add_cluster_options(*command, options->cluster);
+  command->footer("`graphmill evaluate` and `predict` take the folder; give "
+                  "them --data where the\ndataset lies elsewhere than on the "
+                  "coordinator's machine.");
+  command->callback(
+    [&cli, options] { cli.run = [options] { return fetch(*options); }; });
+}
+
+} // namespace graphmill

@@ -1,0 +1,60 @@
+#include "actors/commands/placement_table.hpp"
+
+#include "actors/cluster/part_list.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace graphmill {
+
+namespace {
+
+struct duties {
+  std::vector<part_id> parts;
+  std::vector<part_id> ranks;
+};
+
+std::map<std::string, duties> by_daemon(const plan_reply& plan) {
+  std::map<std::string, duties> out;
+  part_id part = 0;
+  for (const auto& name : plan.daemon_of_part)
+    out[name].parts.push_back(part++);
+  part_id rank = 0;
+  for (const auto& name : plan.daemon_of_rank)
+    out[name].ranks.push_back(rank++);
+  return out;
+}
+
+std::string or_dash(std::string text) {
+  return text.empty() ? "-" : text;
+}
+
+} // namespace
+
+std::string placement_text(const plan_reply& plan) {
+  const auto daemons = by_daemon(plan);
+  std::size_t name = 6, parts = 5;
+  for (const auto& [who, what] : daemons) {
+    name = std::max(name, who.size());
+    parts = std::max(parts, to_part_text(what.parts).size());
+  }
+  auto out = fmt::format("{:<{}}  {:<{}}  trainer ranks\n", "daemon", name,
+                         "parts", parts);
+  for (const auto& [who, what] : daemons)
+    out += fmt::format("{:<{}}  {:<{}}  {}\n", who, name,
+                       or_dash(to_part_text(what.parts)), parts,
+                       or_dash(to_part_text(what.ranks)));
+  return out;
+}
+
+nlohmann::json placement_json(const definition& def, const std::string& address,
+                              const plan_reply& plan) {
+  auto list = nlohmann::json::array();
+  for (const auto& [who, what] : by_daemon(plan))
+    list.push_back(
+      {{"name", who}, {"parts", what.parts}, {"ranks", what.ranks}});
+  return {
+    {"name", def.name}, {"cluster", address}, {"daemons", std::move(list)}};
+}
+
+} // namespace graphmill

@@ -1,0 +1,113 @@
+#include "actors/commands/cli.hpp"
+#include "actors/commands/cluster_options.hpp"
+#include "actors/commands/definition_options.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+namespace graphmill {
+
+namespace {
+
+struct runs_options {
+  cluster_options cluster;
+  std::string run;
+  std::uint32_t limit = 20;
+};
+
+nlohmann::json time_json(unix_time when) {
+  return when.count() <= 0 ? nlohmann::json()
+                           : nlohmann::json(double(when.count()) * 1e-3);
+}
+
+nlohmann::json summary_of(const run_record& run) {
+  auto out = nlohmann::json::parse(run.summary, nullptr, false);
+  return out.is_object() ? out : nlohmann::json();
+}
+
+/// Times are in seconds since 1970.
+nlohmann::json run_json(const run_record& run) {
+  return {{"run", run.id},
+          {"name", run.name},
+          {"state", to_string(run.state)},
+          {"submitted", time_json(run.submitted)},
+          {"started", time_json(run.started)},
+          {"ended", time_json(run.ended)},
+          {"message", run.message},
+          {"summary", summary_of(run)}};
+}
+
+std::string accuracy_text(const run_record& run) {
+  const auto summary = summary_of(run);
+  if (!summary.is_object())
+    return "-";
+  const auto found = summary.find("test_accuracy");
+  return found != summary.end() && found->is_number()
+           ? fmt::format("{:.4f}", found->get<double>())
+           : "-";
+}
+
+/// Of a run that is on: so far.
+std::string time_taken(const run_record& run) {
+  if (run.started.count() <= 0)
+    return "-";
+  const auto now = std::chrono::duration_cast<unix_time>(
+    std::chrono::system_clock::now().time_since_epoch());
+  const auto end = run.ended.count() > 0 ? run.ended : now;
+  return duration_text(std::max(end - run.started, unix_time{0}));
+}
+
+void print_runs(const std::vector<run_record>& runs) {
+  std::size_t id = 3;
+  for (const auto& run : runs)
+    id = std::max(id, run.id.size());
+  fmt::print("{:<{}}  {:<9}  {:<19}  {:>12}  {:>8}\n", "run", id, "state",
+             "submitted", "time", "accuracy");
+  for (const auto& run : runs)
+    fmt::print("{:<{}}  {:<9}  {:<19}  {:>12}  {:>8}{}{}\n", run.id, id,
+               to_string(run.state), time_text(run.submitted), time_taken(run),
+               accuracy_text(run), run.message.empty() ? "" : "  ",
+               run.message);
+}
+
+result<int> runs(const runs_options& options) {
+  TRY(auto client, connect(options.cluster, "runs"));
+  std::vector<run_record> found;
+  if (options.run.empty()) {
+    TRY(found, client.runs({{}, options.limit}));
+  } else {
+    TRY(auto one, client.run(options.run));
+    found.push_back(std::move(one));
+  }
+  if (options.cluster.json) {
+    auto list = nlohmann::json::array();
+    for (const auto& run : found)
+      list.push_back(run_json(run));
+    fmt::print("{}\n", one_line({{"runs", std::move(list)}}));
+  } else if (found.empty()) {
+    fmt::print("no runs yet; `graphmill submit` gives the cluster one\n");
+  } else {
+    print_runs(found);
+  }
+  return 0;
+}
+
+} // namespace
+
+void add_runs_command(command_line& cli) {
+  auto options = std::make_shared<runs_options>();
+  auto* command =
+    cli.app.add_subcommand("runs", "List the runs of a cluster, latest first");
+  command->add_option("run", options->run, "Id of one run (default: all)");
+  command->add_option("-n,--limit", options->limit, "At most so many runs")
+    ->check(CLI::Range(1u, 1000u))
+    ->capture_default_str();
+  add_cluster_options(*command, options->cluster);
+  command->callback(
+    [&cli, options] { cli.run = [options] { return runs(*options); }; });
+}
+
+} // namespace graphmill

@@ -1,0 +1,49 @@
+#include "actors/commands/cli.hpp"
+#include "actors/commands/cluster_options.hpp"
+#include "actors/commands/definition_options.hpp"
+
+#include <memory>
+
+namespace graphmill {
+
+namespace {
+
+struct stop_options {
+  cluster_options cluster;
+  std::string daemon;
+  bool all = false;
+};
+
+result<int> stop(const stop_options& options) {
+  if (options.all != options.daemon.empty())
+    return fail(ec::invalid_argument,
+                "name the daemon to stop, or give --all to stop the cluster");
+  TRY(auto client, connect(options.cluster, "stop"));
+  TRYV(client.stop({options.daemon, false}));
+  if (options.cluster.json)
+    fmt::print("{}\n", one_line({{"daemon", options.all
+                                              ? nlohmann::json()
+                                              : nlohmann::json(options.daemon)},
+                                 {"all", options.all}}));
+  else if (options.all)
+    fmt::print("the cluster at {} ends\n", client.address());
+  else
+    fmt::print("daemon {} ends\n", options.daemon);
+  return 0;
+}
+
+} // namespace
+
+void add_stop_command(command_line& cli) {
+  auto options = std::make_shared<stop_options>();
+  auto* command =
+    cli.app.add_subcommand("stop", "End a daemon of a cluster, or all of them");
+  command->add_option("daemon", options->daemon, "Name of the daemon");
+  command->add_flag("--all", options->all, "All daemons, the coordinator last");
+  add_cluster_options(*command, options->cluster);
+  command->footer("A run that is on and needs the daemon fails.");
+  command->callback(
+    [&cli, options] { cli.run = [options] { return stop(*options); }; });
+}
+
+} // namespace graphmill

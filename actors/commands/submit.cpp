@@ -1,0 +1,110 @@
+#include "actors/commands/cli.hpp"
+#include "actors/commands/cluster_options.hpp"
+#include "actors/commands/definition_options.hpp"
+#include "actors/commands/run_watcher.hpp"
+#include "pipelines/definition_file.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <memory>
+
+namespace graphmill {
+
+namespace {
+
+struct submit_options {
+  cluster_options cluster;
+  std::string file;
+  std::vector<std::string> overrides;
+  bool watch = false;
+  bool quiet = false;
+};
+
+struct watch_options {
+  cluster_options cluster;
+  std::string run;
+  bool quiet = false;
+};
+
+/// Follows a run until it or the user's patience ends.
+result<int> watch(cluster_client& client, const std::string& run, bool json,
+                  bool quiet) {
+  run_watcher::settings with;
+  with.run = run;
+  with.table = quiet ? nullptr : json ? stderr : stdout;
+  with.quiet = quiet;
+  auto ended = run_watcher{client, std::move(with)}.follow();
+  if (ended)
+    return conclude_run(ended.value(), json, quiet);
+  if (ended.error().code == ec::cancelled)
+    return fail(ec::cancelled,
+                "watches no more; run {0} goes on. `graphmill watch {0}` shows "
+                "it again, `graphmill cancel {0}` ends it",
+                run);
+  return ended.error();
+}
+
+result<int> submit(const submit_options& options) {
+  TRY(const auto source, load_definition(options.file, options.overrides));
+  signal_watch signals;
+  TRY(auto client,
+      connect(options.cluster, "submit", options.watch ? &signals : nullptr));
+  TRY(const auto run, client.submit(source.value));
+  const auto json = options.cluster.json;
+  if (!options.quiet)
+    fmt::print(json || options.watch ? stderr : stdout,
+               "run {} submitted to {}\n", run, client.address());
+  if (options.watch)
+    return watch(client, run, json, options.quiet);
+  if (json)
+    fmt::print("{}\n", one_line({{"run", run}}));
+  return 0;
+}
+
+result<int> watch_run(const watch_options& options) {
+  signal_watch signals;
+  TRY(auto client, connect(options.cluster, "watch", &signals));
+  TRY(const auto run, client.run(options.run));
+  return watch(client, run.id, options.cluster.json, options.quiet);
+}
+
+} // namespace
+
+void add_submit_command(command_line& cli) {
+  auto options = std::make_shared<submit_options>();
+  auto* command = cli.app.add_subcommand(
+    "submit", "Give a pipeline definition to a cluster, which runs it");
+  command->add_option("file", options->file, "Pipeline definition (YAML)")
+    ->required();
+  command
+    ->add_option("--set", options->overrides,
+                 "Override a field: --set sampler.replicas=3 (repeatable)")
+    ->allow_extra_args(false);
+  command->add_flag("-w,--watch", options->watch,
+                    "Show the run and wait for its end");
+  command->add_flag("-q,--quiet", options->quiet,
+                    "No progress, no table; errors only");
+  add_cluster_options(*command, options->cluster);
+  command->footer(
+    "The definition is checked here first, then against the cluster's "
+    "dataset.\nRuns wait for each other in a queue. Ctrl-C ends --watch, not "
+    "the run.\nWith --watch, the exit code is 0 only if the run finished, and "
+    "--json\nprints the same line as `graphmill train --json`.");
+  command->callback(
+    [&cli, options] { cli.run = [options] { return submit(*options); }; });
+}
+
+void add_watch_command(command_line& cli) {
+  auto options = std::make_shared<watch_options>();
+  auto* command = cli.app.add_subcommand(
+    "watch", "Show a run of a cluster and wait for its end");
+  command->add_option("run", options->run, "Id of the run (default: latest)");
+  command->add_flag("-q,--quiet", options->quiet,
+                    "No progress, no table; errors only");
+  add_cluster_options(*command, options->cluster);
+  command->footer("Ctrl-C ends the command, not the run.");
+  command->callback(
+    [&cli, options] { cli.run = [options] { return watch_run(*options); }; });
+}
+
+} // namespace graphmill

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace graphmill {
+
+/// The summary of a run, as `train --json` prints it, for people. May come from
+/// anywhere: what it lacks, or has in another form, is left out.
+std::string summary_text(const nlohmann::json& summary);
+
+} // namespace graphmill

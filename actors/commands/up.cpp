@@ -1,0 +1,172 @@
+#include "actors/cluster/launched_cluster.hpp"
+#include "actors/commands/cli.hpp"
+#include "actors/commands/run_watcher.hpp"
+#include "partition/file_io.hpp"
+#include "partition/shard.hpp"
+#include "pipelines/dataset_search.hpp"
+#include "pipelines/definition_file.hpp"
+#include "pipelines/validation.hpp"
+
+#include <filesystem>
+#include <memory>
+
+namespace graphmill {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t largest_hosts_file = std::size_t{1} << 20;
+
+struct up_options {
+  std::string file;
+  std::vector<std::string> overrides;
+  std::uint32_t local = 0;
+  std::string hosts;
+  std::string data;
+  std::string runs = "runs";
+  std::string program = "graphmill";
+  std::string key;
+  bool insecure = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// So many that all trainers find a place.
+std::uint32_t slots_of_each(const definition& def, std::size_t daemons) {
+  const auto trainers = static_cast<std::size_t>(def.trainer.replicas);
+  return static_cast<std::uint32_t>((trainers + daemons - 1) / daemons);
+}
+
+result<launched_cluster> start_local(const up_options& options,
+                                     const definition_source& source,
+                                     signal_watch& signals) {
+  const auto& def = source.value;
+  TRY(const auto data, find_dataset(def, options.data));
+  TRYV(check_definition_against(source, data));
+  TRY(const auto graph, partitioned_graph::open(data));
+  local_launch launch;
+  std::error_code failed;
+  launch.program = fs::read_symlink("/proc/self/exe", failed).string();
+  if (failed)
+    return fail_errno(failed.value(), "cannot find this program's file");
+  launch.data = data;
+  launch.parts = graph.part_count();
+  launch.daemons = options.local;
+  launch.slots = slots_of_each(def, options.local);
+  launch.runs = options.runs;
+  launched_cluster::settings with;
+  with.signals = &signals;
+  return launched_cluster::start(std::move(launch), std::move(with));
+}
+
+result<launched_cluster> start_remote(const up_options& options,
+                                      const definition& def,
+                                      signal_watch& signals) {
+  TRY(const auto text, read_text(options.hosts, largest_hosts_file));
+  remote_launch launch;
+  TRY(launch.hosts, parse_hosts(text, options.hosts));
+  launch.program = options.program;
+  launch.data = options.data.empty() ? "data/" + def.dataset : options.data;
+  launch.runs = options.runs;
+  launch.key = options.key;
+  launch.insecure = options.insecure;
+  launch.slots = slots_of_each(def, launch.hosts.size());
+  launched_cluster::settings with;
+  with.signals = &signals;
+  with.key = options.key;
+  return launched_cluster::start(launch, std::move(with));
+}
+
+/// Submits and follows; a signal cancels the run, a second one at once.
+result<run_record> run_on(launched_cluster& cluster, const definition& def,
+                          const up_options& options) {
+  auto& client = cluster.client();
+  TRY(const auto run, client.submit(def));
+  run_watcher::settings with;
+  with.run = run;
+  with.table = options.quiet ? nullptr : options.json ? stderr : stdout;
+  with.quiet = options.quiet;
+  with.check = [&cluster] { return cluster.check_coordinator(); };
+  run_watcher watcher{client, std::move(with)};
+  for (auto again = false;; again = true) {
+    auto ended = watcher.follow();
+    if (ended || ended.error().code != ec::cancelled)
+      return ended;
+    client.forget_signals();
+    TRYV(client.cancel({run, again}));
+  }
+}
+
+result<int> up(const up_options& options) {
+  if ((options.local != 0) == !options.hosts.empty())
+    return fail(ec::invalid_argument,
+                "say where the daemons shall run: --local N on this machine, "
+                "or --hosts FILE by ssh");
+  TRY(const auto source, load_definition(options.file, options.overrides));
+  signal_watch signals;
+  TRY(auto cluster, options.local != 0
+                      ? start_local(options, source, signals)
+                      : start_remote(options, source.value, signals));
+  auto ended = run_on(cluster, source.value, options);
+  cluster.end();
+  if (!ended)
+    return ended.error();
+  return conclude_run(ended.value(), options.json, options.quiet);
+}
+
+} // namespace
+
+void add_up_command(command_line& cli) {
+  auto options = std::make_shared<up_options>();
+  auto* command = cli.app.add_subcommand(
+    "up", "Start a cluster, run a definition on it, and end the cluster");
+  command->add_option("file", options->file, "Pipeline definition (YAML)")
+    ->required();
+  auto* local =
+    command
+      ->add_option("--local", options->local,
+                   "Start so many daemons on this machine; the dataset's parts "
+                   "are dealt out to them")
+      ->check(CLI::Range(1u, 1024u));
+  command
+    ->add_option("--hosts", options->hosts,
+                 "Start a daemon by ssh on every host that this file names, "
+                 "the coordinator on the first")
+    ->excludes(local);
+  command->add_option("--data", options->data,
+                      "The dataset, or the folder that holds it (default: "
+                      "./data); with --hosts, the dataset there");
+  command
+    ->add_option("--runs", options->runs,
+                 "Folder in which the run folder is made, at the coordinator")
+    ->capture_default_str();
+  command
+    ->add_option("--set", options->overrides,
+                 "Override a field: --set sampler.replicas=3 (repeatable)")
+    ->allow_extra_args(false);
+  command
+    ->add_option("--program", options->program,
+                 "With --hosts: graphmill's path there")
+    ->capture_default_str();
+  command->add_option("--key", options->key,
+                      "With --hosts: the cluster's key file, at the same path "
+                      "here and there (graphmill keygen)");
+  command->add_flag("--insecure", options->insecure,
+                    "With --hosts: without keys, in a network that you trust");
+  command->add_flag("--json", options->json,
+                    "End the output with one line of JSON");
+  command->add_flag("-q,--quiet", options->quiet,
+                    "No progress, no table; errors only");
+  command->footer(
+    "A line of the hosts file is a host as ssh takes it, then options:\n"
+    "  user@10.0.0.1 serve=0,2-4 data=/srv/parts slots=2 port=7801\n"
+    "  gpu-box address=10.0.0.7       # address: as the others reach it\n"
+    "ssh must not ask for a password. The daemons end with this command.\n"
+    "Ctrl-C once finishes the step and saves weights and metrics; twice stops "
+    "at once.");
+  command->callback(
+    [&cli, options] { cli.run = [options] { return up(*options); }; });
+}
+
+} // namespace graphmill
