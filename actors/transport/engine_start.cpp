@@ -132,6 +132,10 @@ void engine::bind(const endpoint& listens) {
     port_->set(zmq::sockopt::curve_server, true);
     port_->set(zmq::sockopt::curve_secretkey, options_.keys->secret_key);
   }
+  // With a domain, libzmq ends connections of protocols before ZMTP 3, which
+  // 4.3.4 does not check enough: one that comes while the socket is closed ends
+  // the process.
+  port_->set(zmq::sockopt::zap_domain, "graphmill");
   port_->bind(to_string(listens));
   const auto bound = parse_endpoint(port_->get(zmq::sockopt::last_endpoint));
   if (bound)

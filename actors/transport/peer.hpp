@@ -50,7 +50,7 @@ struct call_options {
 /// When a peer is thought to be gone, and how to get it back.
 struct liveness_options {
   std::chrono::milliseconds beat_every{500};
-  std::chrono::milliseconds lost_after{3000};
+  std::chrono::milliseconds lost_after{5000};
   /// Time to the next attempt to connect: doubles from the first to the last,
   /// each drawn from [1/2, 1] of it.
   std::chrono::milliseconds retry_first{50};

@@ -148,6 +148,7 @@ private:
     out.self.incarnation = std::string(32, '0');
     out.seed = seed;
     out.queue_bytes = 1000;
+    out.liveness.lost_after = 3s;
     return out;
   }
 

@@ -336,13 +336,12 @@ private:
 
 CATCH_TEST_CASE("a request whose first attempt is dropped is repeated",
                 "[transport][hostile]") {
+  collector<result<payload>> answers;
   raw_router server;
   auto options = client("caller");
-  options.liveness.lost_after = 20s;
   const auto caller = start(std::move(options));
-  collector<result<payload>> answers;
   caller->request(
-    server.address(), method::submit, text_payload("x"), {6s, 30, 5s},
+    server.address(), method::submit, text_payload("x"), {20s, 100, 20s},
     [&answers](result<payload> got) { answers.put(std::move(got)); });
   const auto first = server.next_request();
   CATCH_CHECK(first.what->head.attempt == 1);
@@ -360,14 +359,14 @@ CATCH_TEST_CASE("a request whose first attempt is dropped is repeated",
 
 CATCH_TEST_CASE("a caller survives what a server sends",
                 "[transport][hostile]") {
+  collector<result<payload>> answers;
   raw_router server;
   const auto caller = start(client("caller"));
   const auto begin = [&](collector<result<payload>>& answers) {
     caller->request(
-      server.address(), method::submit, {}, {10s, 5, 5s},
+      server.address(), method::submit, {}, {20s, 5, 20s},
       [&answers](result<payload> got) { answers.put(std::move(got)); });
   };
-  collector<result<payload>> answers;
   begin(answers);
   auto asked = server.next_request();
   // Garbage makes it connect anew, and ask again.
@@ -388,9 +387,9 @@ CATCH_TEST_CASE("a caller survives what a server sends",
 
 CATCH_TEST_CASE("a server of a newer protocol is refused by the caller",
                 "[transport][hostile]") {
+  collector<result<payload>> answers;
   raw_router server;
   const auto caller = start(client("caller"));
-  collector<result<payload>> answers;
   caller->request(
     server.address(), method::submit, {}, {},
     [&answers](result<payload> got) { answers.put(std::move(got)); });

@@ -5,6 +5,8 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/transport/network.hpp"
 
+#include <zmq.hpp>
+
 #include <filesystem>
 #include <fstream>
 
@@ -68,26 +70,61 @@ CATCH_TEST_CASE("only who has the key is let in", "[transport][keys]") {
   };
   const auto server = start(options);
   const auto& address = server->self().address;
-  const call_options brief{10s, 1, 300ms};
-  const auto ask_as = [&](std::optional<curve_keys> with) {
+  const call_options patient{20s, 1, 20s};
+  const call_options brief{20s, 1, 300ms};
+  const auto ask_as = [&](std::optional<curve_keys> with,
+                          const call_options& how) {
     auto asks = client("caller");
     asks.keys = std::move(with);
     const auto caller = start(std::move(asks));
-    return ask(*caller, address, method::stop, {}, brief);
+    return ask(*caller, address, method::stop, {}, how);
   };
-  value_of(ask_as(keys));
+  value_of(ask_as(keys, patient));
   // No key: known at once.
-  CATCH_CHECK(error_of(ask_as(std::nullopt)).code == ec::permission);
-  // A whole other pair, and one that knows our public key.
-  CATCH_CHECK(error_of(ask_as(value_of(make_keys()))).code == ec::unavailable);
-  value_of(ask_as(keys));
+  CATCH_CHECK(error_of(ask_as(std::nullopt, patient)).code == ec::permission);
+  // A whole other pair: it cannot even begin.
+  CATCH_CHECK(error_of(ask_as(value_of(make_keys()), brief)).code
+              == ec::unavailable);
+  value_of(ask_as(keys, patient));
   // A key where the server has none.
   options.keys.reset();
   const auto open = start(options);
   auto asks = client("caller");
   asks.keys = keys;
   CATCH_CHECK(error_of(ask(*start(std::move(asks)), open->self().address,
-                           method::stop, {}, brief))
+                           method::stop, {}, patient))
                 .code
               == ec::permission);
+}
+
+CATCH_TEST_CASE("who knows the public key alone is not let in",
+                "[transport][keys]") {
+  const auto keys = value_of(make_keys());
+  const auto own = value_of(make_keys());
+  collector<std::string> logged;
+  collector<method> served;
+  auto options = daemon("server");
+  options.keys = keys;
+  options.on_request = [&served](incoming_request what) {
+    served.put(what.method);
+  };
+  options.on_log = [&logged](const std::string& line) { logged.put(line); };
+  const auto server = start(std::move(options));
+  zmq::context_t context;
+  zmq::socket_t thief{context, ZMQ_DEALER};
+  thief.set(zmq::sockopt::linger, 0);
+  thief.set(zmq::sockopt::curve_publickey, own.public_key);
+  thief.set(zmq::sockopt::curve_secretkey, own.secret_key);
+  thief.set(zmq::sockopt::curve_serverkey, keys.public_key);
+  thief.connect(server->self().address);
+  thief.send(zmq::str_buffer("let me in"), zmq::send_flags::none);
+  const auto lines = logged.wait(1);
+  CATCH_REQUIRE_FALSE(lines.empty());
+  CATCH_CHECK(lines[0]
+              == "refused a connection from 127.0.0.1 with another "
+                 "key");
+  const auto counted = server->statistics();
+  CATCH_CHECK(counted.refused >= 1);
+  CATCH_CHECK(counted.malformed == 0);
+  CATCH_CHECK(served.size() == 0);
 }

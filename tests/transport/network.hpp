@@ -11,7 +11,8 @@
 
 namespace graphmill::test {
 
-/// Options with short times, for tests that wait for losses.
+/// Options with short times to the next attempt, and a long one to a loss, for
+/// machines that are busy.
 transport_options daemon(std::string name);
 transport_options client(std::string name);
 

@@ -154,6 +154,7 @@ CATCH_TEST_CASE("control passes data by", "[transport]") {
   // request is asked. Behind them, it would be answered last.
   constexpr std::size_t data_requests = 30;
   constexpr std::size_t control_requests = 8;
+  collector<method> order;
   const auto block = bulk_payload(8, max_frame_bytes, 1);
   auto options = daemon("server");
   options.on_request = [&block](incoming_request what) {
@@ -162,7 +163,6 @@ CATCH_TEST_CASE("control passes data by", "[transport]") {
   const auto server = start(std::move(options));
   const auto caller = start(client("caller"));
   value_of(ask(*caller, server->self().address, method::status));
-  collector<method> order;
   const auto send = [&](method what, payload data) {
     caller->request(server->self().address, what, std::move(data), {},
                     [&order, what](result<payload> got) {
@@ -193,7 +193,7 @@ CATCH_TEST_CASE("a request that nobody answers ends at its deadline",
   const auto server = start(std::move(options));
   const auto caller = start(client("caller"));
   const auto got = error_of(
-    ask(*caller, server->self().address, method::submit, {}, {200ms, 4, 5s}));
+    ask(*caller, server->self().address, method::submit, {}, {200ms, 4, 20s}));
   CATCH_CHECK(got.code == ec::timeout);
   CATCH_CHECK(got.message.find("server (tcp://") != std::string::npos);
   CATCH_CHECK(got.message.find("submit within 200 ms") != std::string::npos);
@@ -203,7 +203,7 @@ CATCH_TEST_CASE("a request that nobody answers ends at its deadline",
   held.wait(1)[0].reply(payload{});
   // The connection is of use as before, and the late answer harms nobody.
   CATCH_CHECK(error_of(ask(*caller, server->self().address, method::submit, {},
-                           {100ms, 1, 5s}))
+                           {100ms, 1, 20s}))
                 .code
               == ec::timeout);
 }
@@ -225,10 +225,10 @@ CATCH_TEST_CASE("nobody listens: the error comes after the time to reach",
 
 CATCH_TEST_CASE("a request waits for a daemon that starts late",
                 "[transport]") {
+  collector<result<payload>> answers;
   std::string address;
   { address = start(echo_daemon("early"))->self().address; }
   const auto caller = start(client("caller"));
-  collector<result<payload>> answers;
   caller->request(
     address, method::submit, text_payload("late"), {},
     [&answers](result<payload> got) { answers.put(std::move(got)); });
@@ -242,6 +242,8 @@ CATCH_TEST_CASE("a request waits for a daemon that starts late",
 
 CATCH_TEST_CASE("a daemon that starts again under its address is another",
                 "[transport]") {
+  collector<result<payload>> answers;
+  collector<peer_event> events;
   collector<responder> held;
   auto options = daemon("server");
   options.on_request = [&held](incoming_request what) {
@@ -252,7 +254,6 @@ CATCH_TEST_CASE("a daemon that starts again under its address is another",
   };
   auto server = start(options);
   const auto address = server->self().address;
-  collector<peer_event> events;
   auto asks = client("caller");
   asks.on_peer = [&events](const peer_event& what) { events.put(what); };
   const auto caller = start(std::move(asks));
@@ -260,7 +261,6 @@ CATCH_TEST_CASE("a daemon that starts again under its address is another",
   CATCH_REQUIRE(events.wait(1).size() == 1);
   CATCH_CHECK(events.wait(1)[0].what == peer_event::kind::up);
   CATCH_CHECK(events.wait(1)[0].who == server->self());
-  collector<result<payload>> answers;
   caller->request(
     address, method::join, {}, {},
     [&answers](result<payload> got) { answers.put(std::move(got)); });
@@ -314,6 +314,7 @@ CATCH_TEST_CASE("both ends tell when the other is there, changed and gone",
     CATCH_CHECK(event.who == who);
   }
   asks = client("watcher");
+  asks.liveness.lost_after = 500ms;
   asks.on_peer = [&](const peer_event& what) { seen_by_caller.put(what); };
   const auto watcher = start(std::move(asks));
   watcher->keep(server->self().address);
@@ -327,6 +328,7 @@ CATCH_TEST_CASE("both ends tell when the other is there, changed and gone",
 }
 
 CATCH_TEST_CASE("fifty clients at once", "[transport]") {
+  collector<bool> answers;
   std::atomic<int> served{0};
   auto options = daemon("server");
   options.on_request = [&served](incoming_request what) {
@@ -339,7 +341,6 @@ CATCH_TEST_CASE("fifty clients at once", "[transport]") {
   std::vector<std::unique_ptr<transport>> all;
   for (int i = 0; i < clients; ++i)
     all.push_back(start(client("client " + std::to_string(i))));
-  collector<bool> answers;
   for (int r = 0; r < requests; ++r)
     for (int i = 0; i < clients; ++i) {
       const auto text = std::to_string(i) + '/' + std::to_string(r);
@@ -356,12 +357,12 @@ CATCH_TEST_CASE("fifty clients at once", "[transport]") {
 }
 
 CATCH_TEST_CASE("the end of a transport ends its requests", "[transport]") {
+  collector<result<payload>> answers;
   collector<responder> held;
   auto options = daemon("server");
   options.on_request = [&held](incoming_request what) { held.put(what.reply); };
   auto server = start(std::move(options));
   auto caller = start(client("caller"));
-  collector<result<payload>> answers;
   for (int i = 0; i < 3; ++i)
     caller->request(
       server->self().address, method::submit, {}, {},
@@ -378,12 +379,12 @@ CATCH_TEST_CASE("the end of a transport ends its requests", "[transport]") {
 
 CATCH_TEST_CASE("a reply given just before the end still leaves",
                 "[transport]") {
+  collector<result<payload>> answers;
   collector<responder> held;
   auto options = daemon("server");
   options.on_request = [&held](incoming_request what) { held.put(what.reply); };
   auto server = start(std::move(options));
   const auto caller = start(client("caller"));
-  collector<result<payload>> answers;
   caller->request(
     server->self().address, method::stop, {}, {},
     [&answers](result<payload> got) { answers.put(std::move(got)); });
