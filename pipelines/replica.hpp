@@ -27,6 +27,16 @@ struct gradient_set {
   std::vector<sparse> tables;
 };
 
+/// The sizes of a model's gradients, the same on every rank.
+struct gradient_shape {
+  struct table {
+    std::int64_t rows = 0;
+    std::int64_t width = 0;
+  };
+  std::int64_t dense = 0; ///< Floats.
+  std::vector<table> tables;
+};
+
 /// `into` += `from`. Rows of tables are merged, ascending.
 void add(gradient_set& into, const gradient_set& from);
 
@@ -103,6 +113,7 @@ public:
   std::string digest() const;
 
   std::int64_t parameter_count() const; ///< Scalars, tables included.
+  gradient_shape shape() const;
 
 private:
   replica();

@@ -59,16 +59,20 @@ void set_table_gradient(const_matrix gradient, std::span<const node_id> ids,
   }
 }
 
-void add(gradient_set& into, const gradient_set& from) {
-  for (std::size_t i = 0; i < into.dense.size(); ++i)
-    into.dense[i] += from.dense[i];
-  for (std::size_t t = 0; t < into.tables.size(); ++t) {
-    const auto& other = from.tables[t];
+void add_tables(std::vector<sparse>& into, const std::vector<sparse>& from) {
+  for (std::size_t t = 0; t < into.size(); ++t) {
+    const auto& other = from[t];
     if (other.rows.empty())
       continue;
     const auto width = other.values.size() / other.rows.size();
-    into.tables[t] = merge(into.tables[t], other, width);
+    into[t] = merge(into[t], other, width);
   }
+}
+
+void add(gradient_set& into, const gradient_set& from) {
+  for (std::size_t i = 0; i < into.dense.size(); ++i)
+    into.dense[i] += from.dense[i];
+  add_tables(into.tables, from.tables);
 }
 
 batch_metrics& batch_metrics::operator+=(const batch_metrics& other) {

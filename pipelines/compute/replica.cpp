@@ -245,4 +245,11 @@ std::int64_t replica::parameter_count() const {
   return impl_->layout.parameter_count();
 }
 
+gradient_shape replica::shape() const {
+  gradient_shape out{impl_->layout.dense_size, {}};
+  for (const auto& table : impl_->layout.tables)
+    out.tables.push_back({table.rows, table.width});
+  return out;
+}
+
 } // namespace graphmill

@@ -1,0 +1,173 @@
+#include "pipelines/gradients/group_member.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// How often a wait looks at the clock.
+constexpr std::chrono::milliseconds slice{100};
+
+} // namespace
+
+std::string fingerprint_of(const gradient_shape& shape) {
+  auto out = fmt::format("{} dense parameters", shape.dense);
+  for (const auto& table : shape.tables)
+    out += fmt::format(", a table of {} x {}", table.rows, table.width);
+  return out;
+}
+
+group_member::group_member(const group_options& options, gradient_shape shape,
+                           std::shared_ptr<rendezvous_store> store,
+                           const connector& connect,
+                           std::shared_ptr<stage_counters> counters,
+                           bucket_limits limits)
+  : options_(options), plan_(std::move(shape), limits),
+    roll_(std::make_shared<roll_call>(options, std::move(store))),
+    counters_(std::move(counters)) {
+  if (options_.ranks > 1)
+    group_ = connect(roll_, fingerprint_of(plan_.shape()));
+}
+
+result<step_sum>
+group_member::reduce(const step_word& word,
+                     const std::shared_ptr<const gradient_set>& mine) {
+  if (broken_)
+    return *broken_;
+  TRYV(check(*mine));
+  if (options_.ranks == 1) {
+    counters_->item_done(0);
+    return step_sum{mine, word.stop, word.seeds};
+  }
+  TRYV(wait_for_group());
+  auto sum = free_set();
+  step_exchange exchange{*group_, plan_, word, *mine, *sum};
+  // A failure ends the group before the memory that it may still touch.
+  if (auto done = run(exchange, word.step); !done)
+    return leave(std::move(done).error());
+  counters_->item_done(exchange.bytes());
+  return step_sum{std::move(sum), exchange.stop(), exchange.seeds()};
+}
+
+result<void> group_member::check(const gradient_set& mine) const {
+  const auto& shape = plan_.shape();
+  auto fits = mine.dense.size() == static_cast<std::size_t>(shape.dense)
+              && mine.tables.size() == shape.tables.size();
+  for (std::size_t t = 0; fits && t < shape.tables.size(); ++t)
+    fits = mine.tables[t].values.size()
+           == mine.tables[t].rows.size()
+                * static_cast<std::size_t>(shape.tables[t].width);
+  if (fits)
+    return ok();
+  return fail(ec::internal,
+              "gradients of {} dense parameters and {} tables do not fit a "
+              "group for {}",
+              mine.dense.size(), mine.tables.size(), fingerprint_of(shape));
+}
+
+result<void> group_member::wait_for_group() {
+  const auto joined = group_->joined();
+  for (;;) {
+    const auto seen = group_->bell().count();
+    if (auto failure = joined->failed())
+      return leave(failure->why);
+    if (joined->done())
+      return ok();
+    wait(seen); // Bounded by the join's own timeout.
+  }
+}
+
+void group_member::wait(std::uint64_t seen) {
+  const auto begun = clock::now();
+  group_->bell().wait(seen, slice);
+  counters_->waited_for_input(clock::now() - begun);
+}
+
+result<void> group_member::run(step_exchange& exchange, std::int64_t step) {
+  const auto begun = clock::now();
+  bool told = false;
+  for (;;) {
+    const auto seen = group_->bell().count();
+    {
+      busy_scope busy{*counters_};
+      auto done = exchange.advance();
+      if (!done)
+        return why_failed(exchange, step, done.error());
+      if (done.value())
+        return ok();
+    }
+    const auto elapsed = clock::now() - begun;
+    if (elapsed > options_.step_timeout)
+      return why_late(exchange, step);
+    if (!told && elapsed > options_.slow_after) {
+      roll_->waiting(step);
+      told = true;
+    }
+    wait(seen);
+  }
+}
+
+error group_member::why_late(const step_exchange& exchange, std::int64_t step) {
+  roll_->waiting(step);
+  const auto silent = exchange.silent();
+  auto who = roll_->absent(step, silent);
+  return missing(
+    who.empty() ? silent : who, step, ec::timeout,
+    fmt::format("nothing has come within {:.1f} s",
+                std::chrono::duration<double>(options_.step_timeout).count()));
+}
+
+error group_member::why_failed(const step_exchange& exchange, std::int64_t step,
+                               const error& what) {
+  if (!exchange.lost())
+    return what;
+  const auto peer = *exchange.lost();
+  if (auto verdict = roll_->verdict_of(peer))
+    return missing(*verdict, step, ec::unavailable,
+                   fmt::format("{} has given up", roll_->list({&peer, 1})));
+  return missing({peer}, step, ec::unavailable, what.message);
+}
+
+error group_member::missing(const std::vector<rank_id>& who, std::int64_t step,
+                            ec code, const std::string& how) {
+  roll_->gave_up(who);
+  return fail(code, "{} {} missing from {} in step {}: {}", roll_->list(who),
+              who.size() == 1 ? "is" : "are", roll_->group(), step, how);
+}
+
+error group_member::leave(error why) {
+  std::unique_ptr<collective> left;
+  {
+    std::lock_guard lock{mutex_};
+    left = std::move(group_);
+  }
+  left.reset();
+  broken_ = why;
+  return why;
+}
+
+void group_member::abandon() {
+  std::lock_guard lock{mutex_};
+  if (group_)
+    group_->abandon();
+}
+
+/// A set whose last reader has let go of it, or a new one.
+std::shared_ptr<gradient_set> group_member::free_set() {
+  for (auto& set : sums_)
+    if (set.use_count() == 1) {
+      std::atomic_thread_fence(std::memory_order_acquire);
+      return set;
+    }
+  // Two are under way at most: one is applied while the next one is summed.
+  if (sums_.size() >= 2)
+    sums_.erase(sums_.begin());
+  return sums_.emplace_back(std::make_shared<gradient_set>());
+}
+
+} // namespace graphmill

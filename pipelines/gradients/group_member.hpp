@@ -1,0 +1,74 @@
+#pragma once
+
+#include "pipelines/gradients/roll_call.hpp"
+#include "pipelines/gradients/step_exchange.hpp"
+#include "pipelines/stage_counters.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace graphmill {
+
+/// The sum of a step.
+struct step_sum {
+  std::shared_ptr<const gradient_set> gradients;
+  bool last = false;      ///< A rank asks to stop; all ranks are told alike.
+  std::int64_t seeds = 0; ///< Of all ranks.
+};
+
+/// What ranks compare before they connect.
+std::string fingerprint_of(const gradient_shape& shape);
+
+/// One rank's membership in a gradient group: joins, takes steps, and finds out
+/// who is missing when a step does not end. After a failure all further steps
+/// fail alike; a new generation is a new member. To be destroyed when every
+/// rank has its last sum: what leaves early looks like a failure to the others.
+class group_member {
+public:
+  /// Connects a rank that has joined; called once, for more than one rank.
+  using connector = std::function<std::unique_ptr<collective>(
+    std::shared_ptr<roll_call>, const std::string& fingerprint)>;
+
+  group_member(const group_options& options, gradient_shape shape,
+               std::shared_ptr<rendezvous_store> store,
+               const connector& connect,
+               std::shared_ptr<stage_counters> counters,
+               bucket_limits limits = {});
+
+  /// Takes a step: returns when all ranks have, or after the timeouts of the
+  /// options at the latest. `mine` is not changed. One caller at a time.
+  result<step_sum> reduce(const step_word& word,
+                          const std::shared_ptr<const gradient_set>& mine);
+
+  /// Makes `reduce` end at once, with `ec::cancelled`. From any thread.
+  void abandon();
+
+private:
+  result<void> check(const gradient_set& mine) const;
+  result<void> wait_for_group();
+  result<void> run(step_exchange& exchange, std::int64_t step);
+  void wait(std::uint64_t seen);
+  std::shared_ptr<gradient_set> free_set();
+  error why_failed(const step_exchange& exchange, std::int64_t step,
+                   const error& what);
+  error why_late(const step_exchange& exchange, std::int64_t step);
+  error missing(const std::vector<rank_id>& who, std::int64_t step, ec code,
+                const std::string& how);
+  /// Fails this step and all to come.
+  error leave(error why);
+
+  const group_options options_;
+  exchange_plan plan_;
+  std::shared_ptr<roll_call> roll_;
+  std::shared_ptr<stage_counters> counters_;
+  std::vector<std::shared_ptr<gradient_set>> sums_; ///< Reused when free.
+  std::optional<error> broken_;
+  std::mutex mutex_; ///< Guards the pointer below.
+  std::unique_ptr<collective> group_;
+};
+
+} // namespace graphmill

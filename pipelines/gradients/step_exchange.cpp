@@ -1,0 +1,287 @@
+#include "pipelines/gradients/step_exchange.hpp"
+
+#include "pipelines/compute/gradients.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace graphmill {
+
+namespace {
+
+/// Words of a rank: step, stop, seeds, then rows per table.
+constexpr std::size_t fixed_words = 3;
+
+/// Sending does not write; a transfer's memory has no const.
+template <class T>
+std::span<std::byte> bytes_of(std::span<const T> values) {
+  const auto all = std::as_bytes(values);
+  return {const_cast<std::byte*>(all.data()), all.size()};
+}
+
+template <class T>
+std::span<std::byte> bytes_of(const pod_vector<T>& values) {
+  return bytes_of(values.span());
+}
+
+} // namespace
+
+exchange_plan::exchange_plan(gradient_shape shape, bucket_limits limits)
+  : shape_(std::move(shape)), buckets_(plan_buckets(shape_.dense, limits)) {
+  posts_.push_back({kind::words, 0});
+  const auto parts = [this](std::size_t i) {
+    if (i < buckets_.size())
+      posts_.push_back({kind::parts, i});
+  };
+  for (std::size_t i = 0; i < window; ++i)
+    parts(i);
+  if (!shape_.tables.empty())
+    posts_.push_back({kind::tables, 0});
+  // What bucket i has received is added up when its sums are posted; then the
+  // memory is free for bucket i + window.
+  for (std::size_t i = 0; i < buckets_.size(); ++i) {
+    posts_.push_back({kind::sums, i});
+    parts(i + window);
+  }
+}
+
+step_exchange::step_exchange(collective& group, exchange_plan& plan,
+                             const step_word& word, const gradient_set& mine,
+                             gradient_set& sum)
+  : group_(group), plan_(plan), word_(word), mine_(mine), sum_(sum) {
+  sum_.dense.resize(mine_.dense.size());
+  sum_.tables.clear();
+  sum_.tables.resize(plan_.shape().tables.size());
+  words_.resize(static_cast<std::size_t>(group.ranks())
+                * (fixed_words + plan_.shape().tables.size()));
+  tables_.resize(static_cast<std::size_t>(group.ranks()));
+}
+
+template <class F>
+void step_exchange::for_peers(const F& f) const {
+  // Each rank begins with another one, so that they do not all send to one.
+  for (rank_id i = 1; i < group_.ranks(); ++i)
+    f((group_.rank() + i) % group_.ranks());
+}
+
+result<bool> step_exchange::advance() {
+  const auto& posts = plan_.posts();
+  while (operations_.size() < posts.size() && ready(posts[operations_.size()]))
+    TRYV(start(posts[operations_.size()]));
+  bool finished = operations_.size() == posts.size();
+  for (const auto& posted : operations_) {
+    if (auto failure = posted->failed()) {
+      lost_ = failure->peer;
+      return failure->why;
+    }
+    finished = finished && posted->done();
+  }
+  if (!finished)
+    return false;
+  if (plan_.shape().tables.empty())
+    TRYV(read_words());
+  TRYV(finish_tables());
+  return true;
+}
+
+bool step_exchange::ready(const exchange_plan::post& next) const {
+  const auto came = [](const operation& of) {
+    return of.done() && !of.failed();
+  };
+  switch (next.what) {
+  case kind::sums:
+    return came(*parts_[next.bucket]);
+  case kind::tables:
+    return came(*operations_.front());
+  default:
+    return true;
+  }
+}
+
+result<void> step_exchange::start(const exchange_plan::post& next) {
+  switch (next.what) {
+  case kind::words:
+    start_words();
+    break;
+  case kind::parts:
+    start_parts(next.bucket);
+    break;
+  case kind::sums:
+    add_chunks(next.bucket);
+    start_sums(next.bucket);
+    break;
+  case kind::tables:
+    TRYV(read_words());
+    start_tables();
+    break;
+  }
+  return ok();
+}
+
+void step_exchange::post(std::vector<transfer> out, std::vector<transfer> in) {
+  for (const auto* list : {&out, &in})
+    for (const auto& one : *list)
+      bytes_ += one.bytes.size();
+  operations_.push_back(group_.exchange(out, in));
+}
+
+std::span<std::int64_t> step_exchange::words_of(rank_id rank) {
+  const auto size = words_.size() / static_cast<std::size_t>(group_.ranks());
+  return {words_.data() + static_cast<std::size_t>(rank) * size, size};
+}
+
+void step_exchange::start_words() {
+  const auto own = words_of(group_.rank());
+  own[0] = word_.step;
+  own[1] = word_.stop;
+  own[2] = word_.seeds;
+  for (std::size_t t = 0; t < mine_.tables.size(); ++t)
+    own[fixed_words + t] =
+      static_cast<std::int64_t>(mine_.tables[t].rows.size());
+  std::vector<transfer> out, in;
+  for_peers([&](rank_id peer) {
+    out.push_back({peer, std::as_writable_bytes(own)});
+    in.push_back({peer, std::as_writable_bytes(words_of(peer))});
+  });
+  post(std::move(out), std::move(in));
+}
+
+result<void> step_exchange::read_words() {
+  stop_ = false;
+  seeds_ = 0;
+  for (rank_id r = 0; r < group_.ranks(); ++r) {
+    const auto words = words_of(r);
+    if (words[0] != word_.step)
+      return fail(ec::internal, "rank {} is at step {}, rank {} at step {}", r,
+                  words[0], group_.rank(), word_.step);
+    stop_ = stop_ || words[1] != 0;
+    seeds_ += words[2];
+    for (std::size_t t = 0; t < plan_.shape().tables.size(); ++t)
+      if (const auto rows = words[fixed_words + t];
+          rows < 0 || rows > plan_.shape().tables[t].rows)
+        return fail(ec::invalid_data,
+                    "rank {} has gradients for {} rows of a table of {}", r,
+                    rows, plan_.shape().tables[t].rows);
+  }
+  return ok();
+}
+
+void step_exchange::start_parts(std::size_t bucket) {
+  const auto& whole = plan_.buckets()[bucket];
+  const auto own = chunk_of(whole, group_.rank(), group_.ranks());
+  auto& into = plan_.received[bucket % exchange_plan::window];
+  into.resize(static_cast<std::size_t>(own.size * group_.ranks()));
+  std::vector<transfer> out, in;
+  for_peers([&](rank_id peer) {
+    const auto chunk = chunk_of(whole, peer, group_.ranks());
+    out.push_back({peer, bytes_of(std::span<const float>{
+                           mine_.dense.data() + chunk.offset,
+                           static_cast<std::size_t>(chunk.size)})});
+    in.push_back({peer, std::as_writable_bytes(into.span().subspan(
+                          static_cast<std::size_t>(own.size * peer),
+                          static_cast<std::size_t>(own.size)))});
+  });
+  post(std::move(out), std::move(in));
+  parts_.push_back(operations_.back());
+}
+
+/// Adds up this rank's chunk of a bucket, in rank order.
+void step_exchange::add_chunks(std::size_t bucket) {
+  // Pieces that stay in the first cache while all ranks are added.
+  constexpr std::int64_t piece = 4096;
+  const auto own =
+    chunk_of(plan_.buckets()[bucket], group_.rank(), group_.ranks());
+  const auto& received = plan_.received[bucket % exchange_plan::window];
+  const auto* mine = mine_.dense.data() + own.offset;
+  auto* sum = sum_.dense.data() + own.offset;
+  for (std::int64_t begin = 0; begin < own.size; begin += piece) {
+    const auto end = std::min(begin + piece, own.size);
+    for (rank_id r = 0; r < group_.ranks(); ++r) {
+      const auto* from =
+        r == group_.rank() ? mine : received.data() + own.size * r;
+      if (r == 0)
+        std::copy(from + begin, from + end, sum + begin);
+      else
+        for (auto i = begin; i < end; ++i)
+          sum[i] += from[i];
+    }
+  }
+}
+
+void step_exchange::start_sums(std::size_t bucket) {
+  const auto& whole = plan_.buckets()[bucket];
+  const auto piece = [this, &whole](rank_id rank) {
+    const auto chunk = chunk_of(whole, rank, group_.ranks());
+    return std::as_writable_bytes(
+      sum_.dense.span().subspan(static_cast<std::size_t>(chunk.offset),
+                                static_cast<std::size_t>(chunk.size)));
+  };
+  std::vector<transfer> out, in;
+  for_peers([&](rank_id peer) {
+    out.push_back({peer, piece(group_.rank())});
+    in.push_back({peer, piece(peer)});
+  });
+  post(std::move(out), std::move(in));
+}
+
+void step_exchange::start_tables() {
+  std::vector<transfer> out, in;
+  for_peers([&](rank_id peer) {
+    auto& theirs = tables_[static_cast<std::size_t>(peer)].tables;
+    theirs.resize(mine_.tables.size());
+    for (std::size_t t = 0; t < theirs.size(); ++t) {
+      const auto rows =
+        static_cast<std::size_t>(words_of(peer)[fixed_words + t]);
+      const auto width =
+        static_cast<std::size_t>(plan_.shape().tables[t].width);
+      theirs[t].rows.resize(rows);
+      theirs[t].values.resize(rows * width);
+      out.push_back({peer, bytes_of(mine_.tables[t].rows)});
+      out.push_back({peer, bytes_of(mine_.tables[t].values)});
+      in.push_back({peer, std::as_writable_bytes(theirs[t].rows.span())});
+      in.push_back({peer, std::as_writable_bytes(theirs[t].values.span())});
+    }
+  });
+  post(std::move(out), std::move(in));
+}
+
+result<void> step_exchange::finish_tables() {
+  std::vector<gradient_set::sparse> merged(plan_.shape().tables.size());
+  for (rank_id r = 0; r < group_.ranks(); ++r) {
+    const auto& from =
+      r == group_.rank() ? mine_.tables : tables_[std::size_t(r)].tables;
+    for (std::size_t t = 0; t < from.size(); ++t) {
+      const auto rows = from[t].rows.span();
+      const auto limit = plan_.shape().tables[t].rows;
+      if (!rows.empty() && (rows.front() < 0 || rows.back() >= limit))
+        return fail(ec::invalid_data,
+                    "rank {} has gradients for rows beyond a table of {}", r,
+                    limit);
+      if (std::adjacent_find(rows.begin(), rows.end(),
+                             std::greater_equal<node_id>{})
+          != rows.end())
+        return fail(ec::invalid_data,
+                    "rank {} has gradients for rows that do not ascend", r);
+    }
+    add_tables(merged, from);
+  }
+  sum_.tables = std::move(merged);
+  return ok();
+}
+
+std::vector<rank_id> step_exchange::unheard(const operation& of) const {
+  std::vector<rank_id> out;
+  for (rank_id r = 0; r < group_.ranks(); ++r)
+    if (r != group_.rank() && !of.heard(r))
+      out.push_back(r);
+  return out;
+}
+
+std::vector<rank_id> step_exchange::silent() const {
+  for (const auto& posted : operations_)
+    if (auto out = unheard(*posted); !out.empty())
+      return out;
+  return {};
+}
+
+} // namespace graphmill

@@ -1,0 +1,112 @@
+#pragma once
+
+#include "pipelines/gradients/bucket_plan.hpp"
+#include "pipelines/gradients/collective.hpp"
+#include "pipelines/replica.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace graphmill {
+
+/// What ranks tell each other beside their gradients.
+struct step_word {
+  std::int64_t step = 0;  ///< Must be the same on all ranks.
+  bool stop = false;      ///< This rank asks to stop.
+  std::int64_t seeds = 0; ///< That this rank's gradients are of.
+};
+
+/// The order of a step's operations, fixed when the group forms, the same on
+/// every rank; and memory that steps reuse.
+class exchange_plan {
+public:
+  /// How many buckets are received at once; each takes memory of its size.
+  static constexpr std::size_t window = 2;
+
+  enum class kind : std::uint8_t {
+    words,  ///< Step, stop flag, seeds, rows per table.
+    parts,  ///< Chunks of a bucket, to those who add them up.
+    sums,   ///< Sums of chunks, to all.
+    tables, ///< Touched rows, to all.
+  };
+  struct post {
+    kind what = kind::words;
+    std::size_t bucket = 0;
+  };
+
+  explicit exchange_plan(gradient_shape shape, bucket_limits limits = {});
+
+  const gradient_shape& shape() const { return shape_; }
+  const std::vector<bucket>& buckets() const { return buckets_; }
+  const std::vector<post>& posts() const { return posts_; }
+
+  /// Floats that came from other ranks, per bucket under way.
+  std::array<pod_vector<float>, window> received;
+
+private:
+  gradient_shape shape_;
+  std::vector<bucket> buckets_;
+  std::vector<post> posts_;
+};
+
+/// One step of one rank: adds up gradients over ranks in rank order, bit by bit
+/// like `add` would. A bucket's chunks go to the ranks that add them up, and
+/// their sums to all: as many bytes as a ring all-reduce moves, but in an order
+/// that does not depend on the ring. A state machine: nothing blocks.
+class step_exchange {
+public:
+  /// @param mine Stays as it is. @param sum Receives the sum. Both must stay as
+  /// long as `group`, unless the step ends well.
+  step_exchange(collective& group, exchange_plan& plan, const step_word& word,
+                const gradient_set& mine, gradient_set& sum);
+
+  /// Does what can be done now. True: `sum` is complete.
+  result<bool> advance();
+
+  bool stop() const { return stop_; }            ///< Any rank asks to stop.
+  std::int64_t seeds() const { return seeds_; }  ///< Of all ranks.
+  std::uint64_t bytes() const { return bytes_; } ///< Sent and received.
+
+  /// The rank whose connection has failed.
+  std::optional<rank_id> lost() const { return lost_; }
+  /// Ranks that have not come to this step, as far as this one has heard; or
+  /// else those that have not sent all that has been asked of them.
+  std::vector<rank_id> silent() const;
+
+private:
+  using kind = exchange_plan::kind;
+
+  bool ready(const exchange_plan::post& next) const;
+  result<void> start(const exchange_plan::post& next);
+  void start_words();
+  void start_parts(std::size_t bucket);
+  void start_sums(std::size_t bucket);
+  void start_tables();
+  void add_chunks(std::size_t bucket);
+  result<void> read_words();
+  result<void> finish_tables();
+  void post(std::vector<transfer> out, std::vector<transfer> in);
+  std::span<std::int64_t> words_of(rank_id rank);
+  std::vector<rank_id> unheard(const operation& of) const;
+  template <class F>
+  void for_peers(const F& f) const;
+
+  collective& group_;
+  exchange_plan& plan_;
+  const step_word word_;
+  const gradient_set& mine_;
+  gradient_set& sum_;
+  std::vector<std::shared_ptr<operation>> operations_; ///< In posting order.
+  std::vector<std::shared_ptr<operation>> parts_;      ///< Per bucket.
+  std::vector<std::int64_t> words_;                    ///< Of all ranks.
+  std::vector<gradient_set> tables_; ///< Of all ranks but this one.
+  std::optional<rank_id> lost_;
+  std::uint64_t bytes_ = 0;
+  std::int64_t seeds_ = 0;
+  bool stop_ = false;
+};
+
+} // namespace graphmill

@@ -1,0 +1,292 @@
+#include "tests/pipelines/gradients/ranks.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <cstring>
+#include <numeric>
+#include <random>
+
+namespace graphmill::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+using shared_set = std::shared_ptr<const gradient_set>;
+
+/// Longer than anything here takes that is not stuck.
+constexpr auto patience = 30s;
+
+const gradient_shape mixed{103, {{20, 3}, {5, 1}}};
+const bucket_limits tiny{64, 160};
+
+/// Gradients whose sum depends on the order, and rows of which some are shared.
+shared_set random_set(std::mt19937_64& random, const gradient_shape& shape,
+                      bool empty) {
+  std::uniform_real_distribution<float> value{-1, 1};
+  std::uniform_int_distribution<int> power{-20, 20};
+  const auto draw = [&] { return std::ldexp(value(random), power(random)); };
+  auto out = std::make_shared<gradient_set>();
+  for (std::int64_t i = 0; i < shape.dense; ++i)
+    out->dense.push_back(empty ? 0.0f : draw());
+  for (const auto& table : shape.tables) {
+    auto& sparse = out->tables.emplace_back();
+    for (node_id row = 0; row < table.rows && !empty; ++row) {
+      if (random() % 2 == 0)
+        continue;
+      sparse.rows.push_back(row);
+      for (std::int64_t c = 0; c < table.width; ++c)
+        sparse.values.push_back(draw());
+    }
+  }
+  return out;
+}
+
+template <class T>
+bool same(const pod_vector<T>& a, const pod_vector<T>& b) {
+  return a.size() == b.size()
+         && (a.empty()
+             || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
+bool same(const gradient_set& a, const gradient_set& b) {
+  auto equal = same(a.dense, b.dense) && a.tables.size() == b.tables.size();
+  for (std::size_t t = 0; equal && t < a.tables.size(); ++t)
+    equal = same(a.tables[t].rows, b.tables[t].rows)
+            && same(a.tables[t].values, b.tables[t].values);
+  return equal;
+}
+
+gradient_set copy_of(const gradient_set& from) {
+  gradient_set out;
+  out.dense.append(from.dense.span());
+  for (const auto& table : from.tables) {
+    auto& to = out.tables.emplace_back();
+    to.rows.append(table.rows.span());
+    to.values.append(table.values.span());
+  }
+  return out;
+}
+
+/// What the group of one process gives.
+gradient_set sum_of(const std::vector<shared_set>& parts) {
+  auto out = copy_of(*parts.front());
+  for (std::size_t r = 1; r < parts.size(); ++r)
+    add(out, *parts[r]);
+  return out;
+}
+
+std::vector<rank_id> all(rank_id ranks) {
+  std::vector<rank_id> out(static_cast<std::size_t>(ranks));
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+std::vector<shared_set> zeros(rank_id ranks, const gradient_shape& shape) {
+  std::mt19937_64 random{1};
+  return std::vector<shared_set>(static_cast<std::size_t>(ranks),
+                                 random_set(random, shape, true));
+}
+
+std::vector<step_word> words(rank_id ranks, std::int64_t step) {
+  return std::vector<step_word>(static_cast<std::size_t>(ranks),
+                                step_word{.step = step});
+}
+
+} // namespace
+
+CATCH_TEST_CASE("sums equal those of one process, bit by bit", "[gradients]") {
+  const auto ranks = GENERATE(1, 2, 3, 4);
+  const auto dense = GENERATE(0, 1, 2, 103, 20011);
+  gradient_shape shape = mixed;
+  shape.dense = dense;
+  if (dense == 2)
+    shape.tables.clear();
+  CATCH_INFO(ranks << " ranks, " << dense << " floats, seed " << 100 + dense);
+  std::mt19937_64 random(100 + dense);
+  rank_group group{ranks, shape,
+                   dense > 1000 ? bucket_limits{4096, 16384} : tiny};
+  group.start();
+  for (std::int64_t step = 0; step < 4; ++step) {
+    std::vector<shared_set> parts;
+    for (rank_id r = 0; r < ranks; ++r) // One rank had no seeds.
+      parts.push_back(random_set(random, shape, step > 0 && r == step - 1));
+    std::vector<gradient_set> before;
+    for (const auto& part : parts)
+      before.push_back(copy_of(*part));
+    const auto wanted = sum_of(parts);
+    const auto sums = group.step(all(ranks), parts, words(ranks, step));
+    for (std::size_t r = 0; r < sums.size(); ++r) {
+      const auto sum = value_of(sums[r]);
+      CATCH_CHECK(same(*sum.gradients, wanted));
+      CATCH_CHECK(same(*parts[r], before[r]));
+      CATCH_CHECK_FALSE(sum.last);
+    }
+  }
+}
+
+CATCH_TEST_CASE("all ranks stop after the same step, and count the same seeds",
+                "[gradients]") {
+  rank_group group{3, mixed, tiny};
+  group.start();
+  const auto parts = zeros(3, mixed);
+  for (std::int64_t step = 5; step < 8; ++step) {
+    auto said = words(3, step);
+    said[0].seeds = 10;
+    said[2].seeds = 7;
+    said[1].stop = step == 7;
+    for (const auto& each : group.step(all(3), parts, said)) {
+      const auto sum = value_of(each);
+      CATCH_CHECK(sum.last == (step == 7));
+      CATCH_CHECK(sum.seeds == 17);
+    }
+  }
+}
+
+CATCH_TEST_CASE("a step moves as many bytes as a ring would", "[gradients]") {
+  gradient_shape dense{4000, {}};
+  rank_group group{4, dense};
+  group.start();
+  for (const auto& sum : group.step(all(4), zeros(4, dense), words(4, 0)))
+    value_of(sum);
+  // Each of 4 ranks sends and receives 2 x 3/4 of the gradient and, to and from
+  // 3 others, 3 words.
+  CATCH_CHECK(group.counters->report().bytes
+              == 4 * 2 * (2 * 3000 * sizeof(float) + 3 * 3 * 8));
+}
+
+CATCH_TEST_CASE("ranks at different steps are told so", "[gradients]") {
+  rank_group group{2, mixed, tiny};
+  group.start();
+  auto said = words(2, 3);
+  said[1].step = 4;
+  const auto sums = group.step(all(2), zeros(2, mixed), said);
+  // Who sees it first leaves; the other one may see just that.
+  bool seen = false;
+  for (const auto& sum : sums)
+    seen = seen || error_of(sum).message.find("at step 4") != std::string::npos;
+  CATCH_CHECK(seen);
+}
+
+CATCH_TEST_CASE("a rank that does not come to a step is named by all others",
+                "[gradients]") {
+  rank_group group{4, mixed, tiny};
+  group.options.step_timeout = 300ms;
+  group.options.names = {"a", "b", "c", "d"};
+  group.start();
+  for (const auto& sum : group.step(all(4), zeros(4, mixed), words(4, 0)))
+    value_of(sum);
+  const auto begun = std::chrono::steady_clock::now();
+  const auto sums = group.step({0, 1, 3}, zeros(4, mixed), words(4, 1));
+  CATCH_CHECK(std::chrono::steady_clock::now() - begun < patience);
+  for (const auto& sum : sums) {
+    const auto why = error_of(sum);
+    CATCH_INFO(why.message);
+    CATCH_CHECK(why.message.find("rank 2 (c) is missing from the gradient "
+                                 "group of 4 (generation 0) in step 1")
+                == 0);
+  }
+  // Nothing works after that, not even with the rank that comes late.
+  const auto late = group.step(all(4), zeros(4, mixed), words(4, 2));
+  for (std::size_t r : {0, 1, 3})
+    CATCH_CHECK(error_of(late[r]).message.find("in step 1")
+                != std::string::npos);
+  CATCH_INFO(error_of(late[2]).message);
+  CATCH_CHECK(error_of(late[2]).message.find("rank 2 (c) is missing") == 0);
+}
+
+CATCH_TEST_CASE("a rank that leaves is named at once", "[gradients]") {
+  rank_group group{3, mixed, tiny};
+  group.start();
+  for (const auto& sum : group.step(all(3), zeros(3, mixed), words(3, 0)))
+    value_of(sum);
+  const auto begun = std::chrono::steady_clock::now();
+  group.members[1].reset();
+  for (const auto& sum : group.step({0, 2}, zeros(3, mixed), words(3, 1))) {
+    const auto why = error_of(sum);
+    CATCH_CHECK(why.code == ec::unavailable);
+    CATCH_INFO(why.message);
+    CATCH_CHECK(why.message.find("rank 1 is missing") == 0);
+  }
+  CATCH_CHECK(std::chrono::steady_clock::now() - begun < patience);
+}
+
+CATCH_TEST_CASE("ranks that have not joined are named", "[gradients]") {
+  rank_group group{4, mixed, tiny};
+  group.options.join_timeout = 200ms;
+  group.members.resize(4);
+  group.members[1] = group.member(1);
+  group.members[2] = group.member(2);
+  for (const auto& sum : group.step({1, 2}, zeros(4, mixed), words(4, 0))) {
+    const auto why = error_of(sum);
+    CATCH_CHECK(why.code == ec::timeout);
+    CATCH_CHECK(why.message
+                == "rank 0 and rank 3 have not joined the gradient group of 4 "
+                   "(generation 0) within 0.2 s");
+  }
+}
+
+CATCH_TEST_CASE("a rank with another model is refused", "[gradients]") {
+  rank_group group{2, mixed, tiny};
+  group.members.push_back(group.member(0));
+  group.shape.dense = 7;
+  group.members.push_back(group.member(1));
+  auto parts = zeros(2, mixed);
+  parts[1] = zeros(1, group.shape).front();
+  for (const auto& sum : group.step(all(2), parts, words(2, 0)))
+    CATCH_CHECK(error_of(sum).message.find("has another model or dataset")
+                != std::string::npos);
+}
+
+CATCH_TEST_CASE("gradients that do not fit are refused", "[gradients]") {
+  rank_group group{1, mixed};
+  group.start();
+  const gradient_shape other{3, {}};
+  for (const auto& sum : group.step(all(1), zeros(1, other), words(1, 0)))
+    CATCH_CHECK(error_of(sum).code == ec::internal);
+}
+
+CATCH_TEST_CASE("a new generation forms beside one that waits", "[gradients]") {
+  rank_group group{3, mixed, tiny};
+  group.members.resize(3);
+  group.members[0] = group.member(0);
+  group.members[1] = group.member(1); // Rank 2 never comes.
+  std::vector<result<step_sum>> ended;
+  std::thread waiting{[&group, &ended] {
+    ended = group.step({0, 1}, zeros(3, mixed), words(3, 0));
+  }};
+  rank_group next{2, mixed, tiny};
+  next.store = group.store;
+  next.lot = group.lot;
+  next.options.generation = 1;
+  next.start();
+  for (const auto& sum : next.step(all(2), zeros(2, mixed), words(2, 0)))
+    value_of(sum);
+  const auto begun = std::chrono::steady_clock::now();
+  group.members[0]->abandon();
+  group.members[1]->abandon();
+  waiting.join();
+  for (const auto& sum : ended)
+    CATCH_CHECK(error_of(sum).code == ec::cancelled);
+  group.members.clear();
+  CATCH_CHECK(std::chrono::steady_clock::now() - begun < patience);
+  for (const auto& sum : next.step(all(2), zeros(2, mixed), words(2, 1)))
+    value_of(sum);
+}
+
+CATCH_TEST_CASE("an abandoned step ends at once", "[gradients]") {
+  rank_group group{2, mixed, tiny};
+  group.start();
+  const auto begun = std::chrono::steady_clock::now();
+  std::vector<result<step_sum>> ended;
+  std::thread waiting{[&group, &ended] {
+    ended = group.step({0}, zeros(2, mixed), words(2, 0));
+  }};
+  std::this_thread::sleep_for(100ms); // Most likely it waits for rank 1.
+  group.members[0]->abandon();
+  waiting.join();
+  CATCH_CHECK(error_of(ended.front()).code == ec::cancelled);
+  group.members.clear();
+  CATCH_CHECK(std::chrono::steady_clock::now() - begun < patience);
+}
+
+} // namespace graphmill::test

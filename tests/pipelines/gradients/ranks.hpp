@@ -1,0 +1,71 @@
+#pragma once
+
+#include "pipelines/gradients/group_member.hpp"
+#include "pipelines/gradients/parking.hpp"
+
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace graphmill::test {
+
+/// What connects the ranks of a test: one program has its own, in memory, for
+/// the sanitizers; another one Gloo, on loopback.
+group_member::connector connector_of(std::shared_ptr<rendezvous_store> store,
+                                     std::shared_ptr<parking> lot);
+
+/// Ranks as threads of this process.
+struct rank_group {
+  using milliseconds = std::chrono::milliseconds;
+
+  std::shared_ptr<parking> lot = std::make_shared<parking>();
+  std::shared_ptr<memory_rendezvous> store =
+    std::make_shared<memory_rendezvous>();
+  group_options options{.run = "test",
+                        .host = "127.0.0.1",
+                        .slow_after = milliseconds{20},
+                        .grace = milliseconds{200}};
+  gradient_shape shape;
+  bucket_limits limits;
+  std::shared_ptr<stage_counters> counters =
+    std::make_shared<stage_counters>("group", 1);
+  std::vector<std::unique_ptr<group_member>> members;
+
+  rank_group(rank_id ranks, gradient_shape of, bucket_limits how = {})
+    : shape(std::move(of)), limits(how) {
+    options.ranks = ranks;
+  }
+
+  std::unique_ptr<group_member> member(rank_id rank) {
+    auto own = options;
+    own.rank = rank;
+    return std::make_unique<group_member>(
+      own, shape, store, connector_of(store, lot), counters, limits);
+  }
+
+  /// Makes all members; they join in their own time.
+  void start() {
+    for (rank_id r = 0; r < options.ranks; ++r)
+      members.push_back(member(r));
+  }
+
+  /// Takes a step with some ranks at once: all have ended on return.
+  std::vector<result<step_sum>>
+  step(const std::vector<rank_id>& ranks,
+       const std::vector<std::shared_ptr<const gradient_set>>& gradients,
+       const std::vector<step_word>& words) {
+    std::vector<result<step_sum>> out(ranks.size(), error{});
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      threads.emplace_back([&, i] {
+        const auto r = static_cast<std::size_t>(ranks[i]);
+        out[i] = members[r]->reduce(words[r], gradients[r]);
+      });
+    for (auto& thread : threads)
+      thread.join();
+    return out;
+  }
+};
+
+} // namespace graphmill::test
