@@ -27,6 +27,7 @@ private:
     std::vector<std::shared_ptr<gradient_set>> gradients;
     std::vector<caf::typed_response_promise<reduced_gradients>> promises;
     rank_id present = 0;
+    std::int64_t seeds = 0;
   };
 
   caf::result<reduced_gradients> add_part(const contribution& part) {
@@ -42,6 +43,7 @@ private:
                          "rank {} has contributed to step {} already",
                          part.rank, part.step));
     place = part.gradients;
+    step.seeds += part.seeds;
     auto promise = self_->make_response_promise<reduced_gradients>();
     step.promises.push_back(promise);
     if (++step.present == config_.ranks) {
@@ -60,7 +62,7 @@ private:
     config_.counters->item_done(sum->dense.size() * sizeof(float)
                                 * step.gradients.size());
     for (auto& promise : step.promises)
-      promise.deliver(reduced_gradients{sum, stopping_});
+      promise.deliver(reduced_gradients{sum, stopping_, step.seeds});
   }
 
   interface::pointer self_;

@@ -125,10 +125,12 @@ struct contribution {
   std::int64_t step = 0; ///< Counted over all epochs.
   rank_id rank = 0;
   std::shared_ptr<gradient_set> gradients;
+  std::int64_t seeds = 0; ///< That the gradients are of.
 };
 struct reduced_gradients {
   std::shared_ptr<const gradient_set> sum; ///< Over all ranks, in rank order.
-  bool last = false; ///< Every rank stops after applying this.
+  bool last = false;      ///< Every rank stops after applying this.
+  std::int64_t seeds = 0; ///< Of all ranks.
 };
 /// Ends the run after the step that is being reduced.
 struct stop_after_step {};

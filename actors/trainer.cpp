@@ -129,7 +129,7 @@ private:
               const step_result& report) {
     const auto asked = clock::now();
     ask(self_, config_.group, config_.group_timeout,
-        contribution{steps_++, config_.rank, gradients})
+        contribution{steps_++, config_.rank, gradients, report.metrics.seeds})
       .then(
         [this, asked, rate, report](const reduced_gradients& sum) {
           config_.counters->waited_for_credit(clock::now() - asked);

@@ -5,6 +5,8 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
+#include <signal.h>
+
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -32,6 +34,16 @@ std::string plain(const std::exception& what) {
       text.front() == '[' && end != std::string::npos)
     text = text.substr(end + 2);
   return text;
+}
+
+/// Gloo writes to connections that a peer may have closed, which by default
+/// ends the process. From now on this thread, and those that it starts, get an
+/// error from the write instead.
+void block_sigpipe() {
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
 }
 
 /// Our store as c10d wants it. Waits end when the group is abandoned.
@@ -173,6 +185,7 @@ private:
 /// Either starts the threads of the lanes or, when abandoned, leaves nothing
 /// behind.
 void mesh::join() {
+  block_sigpipe(); // Gloo's own threads inherit it.
   auto group = connect();
   std::unique_lock lock{mutex_};
   joining_ = false;
@@ -210,6 +223,7 @@ result<c10::intrusive_ptr<gloo_group>> mesh::connect() {
 
 std::shared_ptr<operation> mesh::exchange(std::span<const transfer> out,
                                           std::span<const transfer> in) {
+  block_sigpipe(); // Sending writes what it can at once.
   auto of = std::make_shared<operation>(bell_, options().ranks);
   tag_ = (tag_ + 1) & 0x7fffffff;
   const auto expect = [&of](std::span<const transfer> list, bool incoming) {

@@ -12,7 +12,7 @@ namespace graphmill {
 /// Connects a rank with all others by libtorch's c10d over Gloo (TCP, ports
 /// that the system chooses, in the clear). Returns at once; joining goes on in
 /// a thread of its own. The destructor ends all transfers and returns at once,
-/// too: what is still joining is parked.
+/// too: what is still joining is parked. Threads that exchange block SIGPIPE.
 /// @param roll Whose options say who this is, and whose store ranks meet in.
 /// @param fingerprint Must be the same on all ranks.
 std::unique_ptr<collective>

@@ -1,7 +1,6 @@
 #include "pipelines/gradients/group_member.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 namespace graphmill {
@@ -22,6 +21,11 @@ std::string fingerprint_of(const gradient_shape& shape) {
   return out;
 }
 
+struct group_member::spare_sets {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<gradient_set>> sets;
+};
+
 group_member::group_member(const group_options& options, gradient_shape shape,
                            std::shared_ptr<rendezvous_store> store,
                            const connector& connect,
@@ -29,7 +33,7 @@ group_member::group_member(const group_options& options, gradient_shape shape,
                            bucket_limits limits)
   : options_(options), plan_(std::move(shape), limits),
     roll_(std::make_shared<roll_call>(options, std::move(store))),
-    counters_(std::move(counters)) {
+    counters_(std::move(counters)), spare_(std::make_shared<spare_sets>()) {
   if (options_.ranks > 1)
     group_ = connect(roll_, fingerprint_of(plan_.shape()));
 }
@@ -45,7 +49,7 @@ group_member::reduce(const step_word& word,
     return step_sum{mine, word.stop, word.seeds};
   }
   TRYV(wait_for_group());
-  auto sum = free_set();
+  auto sum = new_set();
   step_exchange exchange{*group_, plan_, word, *mine, *sum};
   // A failure ends the group before the memory that it may still touch.
   if (auto done = run(exchange, word.step); !done)
@@ -157,17 +161,24 @@ void group_member::abandon() {
     group_->abandon();
 }
 
-/// A set whose last reader has let go of it, or a new one.
-std::shared_ptr<gradient_set> group_member::free_set() {
-  for (auto& set : sums_)
-    if (set.use_count() == 1) {
-      std::atomic_thread_fence(std::memory_order_acquire);
-      return set;
+/// A set that goes back to the spare ones when its last reader is done.
+std::shared_ptr<gradient_set> group_member::new_set() {
+  std::unique_ptr<gradient_set> set;
+  {
+    std::lock_guard lock{spare_->mutex};
+    if (!spare_->sets.empty()) {
+      set = std::move(spare_->sets.back());
+      spare_->sets.pop_back();
     }
-  // Two are under way at most: one is applied while the next one is summed.
-  if (sums_.size() >= 2)
-    sums_.erase(sums_.begin());
-  return sums_.emplace_back(std::make_shared<gradient_set>());
+  }
+  if (!set)
+    set = std::make_unique<gradient_set>();
+  return {set.release(), [spare = spare_](gradient_set* done) {
+            std::unique_ptr<gradient_set> own{done};
+            std::lock_guard lock{spare->mutex};
+            if (spare->sets.empty())
+              spare->sets.push_back(std::move(own));
+          }};
 }
 
 } // namespace graphmill

@@ -52,7 +52,8 @@ private:
   result<void> wait_for_group();
   result<void> run(step_exchange& exchange, std::int64_t step);
   void wait(std::uint64_t seen);
-  std::shared_ptr<gradient_set> free_set();
+  struct spare_sets;
+  std::shared_ptr<gradient_set> new_set();
   error why_failed(const step_exchange& exchange, std::int64_t step,
                    const error& what);
   error why_late(const step_exchange& exchange, std::int64_t step);
@@ -65,7 +66,7 @@ private:
   exchange_plan plan_;
   std::shared_ptr<roll_call> roll_;
   std::shared_ptr<stage_counters> counters_;
-  std::vector<std::shared_ptr<gradient_set>> sums_; ///< Reused when free.
+  std::shared_ptr<spare_sets> spare_; ///< Memory of sums that nobody reads.
   std::optional<error> broken_;
   std::mutex mutex_; ///< Guards the pointer below.
   std::unique_ptr<collective> group_;

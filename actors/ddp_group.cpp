@@ -1,0 +1,115 @@
+#include "actors/ddp_group.hpp"
+
+#include "actors/compute_lane.hpp"
+#include "pipelines/gradients/gloo_collective.hpp"
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+class ddp_group {
+public:
+  using interface = gradient_group_actor::extend<
+    // INTERNAL: a step has ended.
+    takes<lane_done>>;
+  static constexpr const char* name = "ddp_group";
+
+  ddp_group(interface::pointer self, ddp_group_config config)
+    : self_(self), config_(std::move(config)),
+      member_(
+        config_.options, config_.shape, config_.store,
+        [this](auto roll, const std::string& fingerprint) {
+          return join_by_gloo(std::move(roll), fingerprint, config_.store,
+                              config_.lot);
+        },
+        config_.counters) {
+    self_->set_exit_handler([this](const caf::exit_msg& why) {
+      member_.abandon();
+      leaving_ = why.reason;
+      leave_when_idle();
+    });
+  }
+
+  ~ddp_group() { member_.abandon(); }
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const contribution& part) { return add_part(part); },
+      [this](const stop_after_step&) { stopping_ = true; },
+      [this](const lane_done&) {
+        auto then = std::move(thens_.front());
+        thens_.pop_front();
+        then();
+        leave_when_idle();
+      },
+    };
+  }
+
+private:
+  caf::result<reduced_gradients> add_part(const contribution& part) {
+    if (part.rank != config_.options.rank)
+      return to_caf(fail(ec::invalid_argument,
+                         "rank {} has contributed to the group of rank {}",
+                         part.rank, config_.options.rank));
+    auto promise = self_->make_response_promise<reduced_gradients>();
+    auto done = std::make_shared<result<step_sum>>(error{});
+    thens_.push_back([promise, done]() mutable {
+      if (!*done)
+        promise.deliver(to_caf(done->error()));
+      else
+        promise.deliver(reduced_gradients{
+          done->value().gradients, done->value().last, done->value().seeds});
+    });
+    lane_.post([this, part, done, me = handle_of<interface>(self_)] {
+      *done =
+        member_.reduce({part.step, stopping_, part.seeds}, part.gradients);
+      post(me, lane_done{});
+    });
+    return promise;
+  }
+
+  void leave_when_idle() {
+    if (leaving_ && thens_.empty())
+      self_->quit(*leaving_);
+  }
+
+  interface::pointer self_;
+  ddp_group_config config_;
+  group_member member_;
+  std::deque<std::function<void()>> thens_;
+  std::atomic<bool> stopping_{false};
+  std::optional<caf::error> leaving_;
+  compute_lane lane_; ///< Last: ends before what its jobs use.
+};
+
+} // namespace
+
+result<void> validate(const ddp_group_config& config) {
+  const auto& how = config.options;
+  if (how.ranks < 1 || how.rank < 0 || how.rank >= how.ranks)
+    return fail(ec::invalid_argument, "rank {} is not in a group of {}",
+                how.rank, how.ranks);
+  if (how.ranks > 1 && how.host.empty() && how.interface.empty())
+    return fail(ec::invalid_argument,
+                "rank {} has no address for gradients: set the advertised "
+                "host or the interface",
+                how.rank);
+  if (how.slow_after >= how.step_timeout)
+    return fail(ec::invalid_argument,
+                "a step of gradients is slow after {} ms but given up after {} "
+                "ms: the first must be shorter",
+                how.slow_after.count(), how.step_timeout.count());
+  return ok();
+}
+
+gradient_group_actor spawn_ddp_group(caf::actor_system& system,
+                                     ddp_group_config config) {
+  return spawn_state<ddp_group>(system, std::move(config));
+}
+
+} // namespace graphmill

@@ -1,0 +1,234 @@
+#include "actors/ddp_group.hpp"
+
+#include "actors/gradient_group.hpp"
+#include "tests/pipelines/compute/batches.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <numeric>
+#include <thread>
+
+namespace graphmill::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Longer than anything here takes that is not stuck.
+constexpr auto patience = 30s;
+
+/// Actors on a real scheduler, for their groups talk over real connections.
+struct world {
+  caf::actor_system_config settings;
+  std::optional<caf::actor_system> system;
+  std::shared_ptr<memory_rendezvous> store =
+    std::make_shared<memory_rendezvous>();
+  std::shared_ptr<parking> lot = std::make_shared<parking>();
+  std::shared_ptr<stage_counters> counters =
+    std::make_shared<stage_counters>("group", 1);
+  std::vector<gradient_group_actor> groups; ///< Per rank.
+
+  world() {
+    set_scheduler(settings, 2);
+    system.emplace(settings);
+  }
+
+  ~world() {
+    for (const auto& group : groups)
+      stop_actor(group);
+    groups.clear();
+    system.reset();
+  }
+
+  ddp_group_config config(rank_id rank, rank_id ranks, gradient_shape shape) {
+    return {.options = {.run = "test",
+                        .rank = rank,
+                        .ranks = ranks,
+                        .host = "127.0.0.1",
+                        .slow_after = 50ms},
+            .shape = std::move(shape),
+            .store = store,
+            .lot = lot,
+            .counters = counters};
+  }
+
+  void over_daemons(rank_id ranks, const gradient_shape& shape) {
+    for (rank_id r = 0; r < ranks; ++r)
+      groups.push_back(spawn_ddp_group(*system, config(r, ranks, shape)));
+  }
+
+  void in_one_process(rank_id ranks) {
+    groups.assign(static_cast<std::size_t>(ranks),
+                  spawn_gradient_group(*system, {ranks, counters}));
+  }
+
+  /// Contributes and waits for the answer, in any thread.
+  result<reduced_gradients> contribute(const contribution& part) {
+    result<reduced_gradients> out = error{};
+    caf::scoped_actor self{*system};
+    ask(self.ptr(), groups[static_cast<std::size_t>(part.rank)], patience, part)
+      .receive([&](const reduced_gradients& sum) { out = sum; },
+               [&](const caf::error& why) { out = from_caf(why, "group"); });
+    return out;
+  }
+};
+
+std::shared_ptr<gradient_set> ones(std::int64_t size) {
+  auto out = std::make_shared<gradient_set>();
+  for (std::int64_t i = 0; i < size; ++i)
+    out->dense.push_back(1.0f);
+  return out;
+}
+
+struct training {
+  toy_graph graph;
+  definition def;
+  rank_id ranks = 1;
+
+  /// Some steps of one rank; rank 1 has no seeds in the second step.
+  std::string run(world& in, rank_id rank) const {
+    auto model = value_of(replica::create(def, graph.info));
+    for (std::int64_t step = 0; step < 4; ++step) {
+      std::vector<node_id> seeds;
+      for (node_id s = step; s < 20; ++s)
+        if (s % ranks == rank && !(step == 1 && rank == 1))
+          seeds.push_back(s);
+      auto batch = make_batch(graph, def, seeds);
+      batch.global_seeds = 20;
+      auto own = std::make_shared<gradient_set>();
+      const auto metrics = value_of(
+        model->compute_gradients(batch, 7 + std::uint64_t(step), *own));
+      const auto sum =
+        value_of(in.contribute({step, rank, std::move(own), metrics.seeds}));
+      value_of(model->apply(*sum.sum, 0.1));
+    }
+    return model->digest();
+  }
+
+  std::vector<std::string> run_all(world& in) const {
+    std::vector<std::string> out(static_cast<std::size_t>(ranks));
+    std::vector<std::thread> threads;
+    for (rank_id r = 0; r < ranks; ++r)
+      threads.emplace_back([&, r] { out[std::size_t(r)] = run(in, r); });
+    for (auto& thread : threads)
+      thread.join();
+    return out;
+  }
+};
+
+} // namespace
+
+CATCH_TEST_CASE("training over daemons ends with the weights of one process",
+                "[actors][ddp]") {
+  const auto ranks = GENERATE(1, 2, 3);
+  const auto kind = GENERATE(model_kind::sage, model_kind::rgcn);
+  CATCH_INFO(ranks << " ranks, model " << int(kind) << ", seed 11");
+  std::mt19937_64 random{11};
+  training work;
+  work.ranks = ranks;
+  work.graph = random_graph(
+    random, kind == model_kind::sage
+              ? toy_options{.nodes = {40}, .widths = {5}}
+              : toy_options{.nodes = {40, 30}, // The second one has a table.
+                            .widths = {5, 0},
+                            .edges = {{1, 0}, {0, 1}}});
+  work.def = small_definition(kind, 2);
+  const auto shape =
+    value_of(replica::create(work.def, work.graph.info))->shape();
+  CATCH_CHECK(shape.tables.empty() == (kind == model_kind::sage));
+  world one, many;
+  one.in_one_process(ranks);
+  many.over_daemons(ranks, shape);
+  const auto wanted = work.run_all(one);
+  CATCH_CHECK(work.run_all(many) == wanted);
+  CATCH_CHECK(wanted.front() == wanted.back());
+}
+
+CATCH_TEST_CASE("a stop at one rank makes the same sum the last one for all",
+                "[actors][ddp]") {
+  world in;
+  in.over_daemons(3, {10, {}});
+  for (std::int64_t step = 0; step < 3; ++step) {
+    if (step == 2)
+      post(in.groups[1], stop_after_step{});
+    std::vector<result<reduced_gradients>> sums(3, error{});
+    std::vector<std::thread> threads;
+    for (rank_id r = 0; r < 3; ++r)
+      threads.emplace_back([&, r] {
+        sums[std::size_t(r)] = in.contribute({step, r, ones(10), r + 1});
+      });
+    for (auto& thread : threads)
+      thread.join();
+    for (const auto& sum : sums) {
+      CATCH_CHECK(value_of(sum).last == (step == 2));
+      CATCH_CHECK(value_of(sum).seeds == 6);
+      CATCH_CHECK(value_of(sum).sum->dense[9] == 3.0f);
+    }
+  }
+  const auto report = in.counters->report();
+  CATCH_CHECK(report.items == 9);
+  CATCH_CHECK(report.bytes > 9 * 2 * 10 * sizeof(float));
+}
+
+CATCH_TEST_CASE("a missing rank is named in the answer", "[actors][ddp]") {
+  world in;
+  for (rank_id r = 0; r < 2; ++r) {
+    auto config = in.config(r, 2, {10, {}});
+    config.options.step_timeout = 300ms;
+    config.options.names = {"left", "right"};
+    in.groups.push_back(spawn_ddp_group(*in.system, config));
+  }
+  const auto why = error_of(in.contribute({0, 0, ones(10)}));
+  CATCH_CHECK(why.code == ec::timeout);
+  CATCH_CHECK(why.message
+              == "rank 1 (right) is missing from the gradient group of 2 "
+                 "(generation 0) in step 0: nothing has come within 0.3 s");
+  CATCH_CHECK(error_of(in.contribute({1, 0, ones(10)})).message == why.message);
+}
+
+CATCH_TEST_CASE("a group that is ended answers what is open", "[actors][ddp]") {
+  world in;
+  in.over_daemons(2, {10, {}});
+  result<reduced_gradients> got = error{};
+  std::thread waiting{[&] { got = in.contribute({0, 0, ones(10)}); }};
+  std::this_thread::sleep_for(100ms); // Most likely it waits for rank 1.
+  stop_actor(in.groups[0]);
+  waiting.join();
+  const auto why = error_of(got);
+  CATCH_INFO(why.message);
+  CATCH_CHECK((why.code == ec::cancelled || why.code == ec::unavailable));
+}
+
+CATCH_TEST_CASE("a group that nobody joins ends without a wait",
+                "[actors][ddp]") {
+  const auto begun = std::chrono::steady_clock::now();
+  {
+    world in;
+    in.groups.push_back(spawn_ddp_group(*in.system, in.config(0, 2, {10, {}})));
+  }
+  CATCH_CHECK(std::chrono::steady_clock::now() - begun < patience);
+}
+
+CATCH_TEST_CASE("what a group cannot work with is refused", "[actors][ddp]") {
+  world in;
+  in.over_daemons(1, {1, {}});
+  in.groups.push_back(in.groups.front());
+  CATCH_CHECK(error_of(in.contribute({0, 1, ones(1)})).message
+              == "rank 1 has contributed to the group of rank 0");
+  CATCH_CHECK(error_of(in.contribute({0, 0, ones(2)})).code == ec::internal);
+  const auto good = in.config(1, 2, {1, {}});
+  value_of(validate(good));
+  auto bad = good;
+  bad.options.rank = 2;
+  CATCH_CHECK(error_of(validate(bad)).message
+              == "rank 2 is not in a group of 2");
+  bad = good;
+  bad.options.host.clear();
+  CATCH_CHECK(error_of(validate(bad)).message.find("no address")
+              != std::string::npos);
+  bad = good;
+  bad.options.slow_after = 1h;
+  CATCH_CHECK(error_of(validate(bad)).code == ec::invalid_argument);
+}
+
+} // namespace graphmill::test
