@@ -66,8 +66,13 @@ private:
           done->value().gradients, done->value().last, done->value().seeds});
     });
     lane_.post([this, part, done, me = handle_of<interface>(self_)] {
-      *done =
-        member_.reduce({part.step, stopping_, part.seeds}, part.gradients);
+      gradient_progress finished;
+      auto* progress = part.progress.get();
+      if (progress == nullptr) {
+        finished.finish(part.seeds);
+        progress = &finished;
+      }
+      *done = member_.reduce({part.step, stopping_}, part.gradients, *progress);
       post(me, lane_done{});
     });
     return promise;

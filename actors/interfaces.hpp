@@ -5,6 +5,7 @@
 #include "partition/sampling.hpp"
 #include "pipelines/batch.hpp"
 #include "pipelines/epoch_plan.hpp"
+#include "pipelines/gradients/gradient_progress.hpp"
 #include "pipelines/replica.hpp"
 
 #include <cstdint>
@@ -126,6 +127,9 @@ struct contribution {
   rank_id rank = 0;
   std::shared_ptr<gradient_set> gradients;
   std::int64_t seeds = 0; ///< That the gradients are of.
+  /// Of a contribution that comes before backward is done, to groups over
+  /// daemons only; it tells the seeds, too.
+  std::shared_ptr<gradient_progress> progress = nullptr;
 };
 struct reduced_gradients {
   std::shared_ptr<const gradient_set> sum; ///< Over all ranks, in rank order.

@@ -90,7 +90,7 @@ public:
                                               std::span<const transfer> in) = 0;
 
   /// Rings when an operation is done.
-  virtual const progress_bell& bell() const = 0;
+  virtual const std::shared_ptr<progress_bell>& bell() const = 0;
 
   /// Fails all operations with `ec::cancelled`, those to come as well. Returns
   /// at once; from any thread.

@@ -135,7 +135,7 @@ public:
   }
 
   const group_options& options() const { return roll_->options(); }
-  const progress_bell& bell() const { return *bell_; }
+  const std::shared_ptr<progress_bell>& bell() const { return bell_; }
   const std::shared_ptr<operation>& joined() const { return joined_; }
   bool joining() const { return joining_; }
 
@@ -337,7 +337,9 @@ public:
                                       std::span<const transfer> in) override {
     return mesh_->exchange(out, in);
   }
-  const progress_bell& bell() const override { return mesh_->bell(); }
+  const std::shared_ptr<progress_bell>& bell() const override {
+    return mesh_->bell();
+  }
   void abandon() override { mesh_->abandon(); }
 
 private:

@@ -34,69 +34,77 @@ group_member::group_member(const group_options& options, gradient_shape shape,
   : options_(options), plan_(std::move(shape), limits),
     roll_(std::make_shared<roll_call>(options, std::move(store))),
     counters_(std::move(counters)), spare_(std::make_shared<spare_sets>()) {
-  if (options_.ranks > 1)
+  if (options_.ranks > 1) {
     group_ = connect(roll_, fingerprint_of(plan_.shape()));
+    bell_ = group_->bell();
+  }
 }
 
 result<step_sum>
 group_member::reduce(const step_word& word,
-                     const std::shared_ptr<const gradient_set>& mine) {
+                     const std::shared_ptr<const gradient_set>& mine,
+                     gradient_progress& progress) {
   if (broken_)
     return *broken_;
-  TRYV(check(*mine));
+  if (auto begun = begin(*mine, progress); !begun)
+    return leave(std::move(begun).error());
   if (options_.ranks == 1) {
     counters_->item_done(0);
-    return step_sum{mine, word.stop, word.seeds};
+    return step_sum{mine, word.stop, *progress.finished()};
   }
-  TRYV(wait_for_group());
   auto sum = new_set();
-  step_exchange exchange{*group_, plan_, word, *mine, *sum};
+  step_exchange exchange{*group_, plan_, word, *mine, progress, *sum};
   // A failure ends the group before the memory that it may still touch.
-  if (auto done = run(exchange, word.step); !done)
+  if (auto done = run(exchange, word.step, progress); !done)
     return leave(std::move(done).error());
   counters_->item_done(exchange.bytes());
   return step_sum{std::move(sum), exchange.stop(), exchange.seeds()};
 }
 
-result<void> group_member::check(const gradient_set& mine) const {
-  const auto& shape = plan_.shape();
-  auto fits = mine.dense.size() == static_cast<std::size_t>(shape.dense)
-              && mine.tables.size() == shape.tables.size();
-  for (std::size_t t = 0; fits && t < shape.tables.size(); ++t)
-    fits = mine.tables[t].values.size()
-           == mine.tables[t].rows.size()
-                * static_cast<std::size_t>(shape.tables[t].width);
-  if (fits)
+/// Waits for the first of the gradients, and for all ranks to be connected.
+result<void> group_member::begin(const gradient_set& mine,
+                                 gradient_progress& progress) {
+  progress.wake(bell_);
+  const auto joined = options_.ranks > 1 ? group_->joined() : nullptr;
+  for (;;) {
+    const auto seen = bell_->count();
+    if (progress.failed() || abandoned_)
+      return stopped(progress);
+    if (const auto failure = joined ? joined->failed() : std::nullopt)
+      return failure->why;
+    const auto begun = joined ? progress.offset() : progress.finished();
+    if (begun && (!joined || joined->done()))
+      break;
+    wait(seen); // Backward ends; joining has a timeout of its own.
+  }
+  if (mine.dense.size() == static_cast<std::size_t>(plan_.shape().dense))
     return ok();
   return fail(ec::internal,
-              "gradients of {} dense parameters and {} tables do not fit a "
-              "group for {}",
-              mine.dense.size(), mine.tables.size(), fingerprint_of(shape));
+              "gradients of {} dense parameters for a group that has {}",
+              mine.dense.size(), fingerprint_of(plan_.shape()));
 }
 
-result<void> group_member::wait_for_group() {
-  const auto joined = group_->joined();
-  for (;;) {
-    const auto seen = group_->bell().count();
-    if (auto failure = joined->failed())
-      return leave(failure->why);
-    if (joined->done())
-      return ok();
-    wait(seen); // Bounded by the join's own timeout.
-  }
+error group_member::stopped(const gradient_progress& progress) const {
+  if (progress.failed())
+    return fail(ec::unavailable, "rank {} has no gradients for {}",
+                options_.rank, roll_->group());
+  return fail(ec::cancelled, "{} was abandoned", roll_->group());
 }
 
 void group_member::wait(std::uint64_t seen) {
   const auto begun = clock::now();
-  group_->bell().wait(seen, slice);
+  bell_->wait(seen, slice);
   counters_->waited_for_input(clock::now() - begun);
 }
 
-result<void> group_member::run(step_exchange& exchange, std::int64_t step) {
-  const auto begun = clock::now();
+result<void> group_member::run(step_exchange& exchange, std::int64_t step,
+                               const gradient_progress& progress) {
+  auto begun = clock::now();
   bool told = false;
   for (;;) {
-    const auto seen = group_->bell().count();
+    const auto seen = bell_->count();
+    if (progress.failed() || abandoned_)
+      return stopped(progress);
     {
       busy_scope busy{*counters_};
       auto done = exchange.advance();
@@ -105,6 +113,9 @@ result<void> group_member::run(step_exchange& exchange, std::int64_t step) {
       if (done.value())
         return ok();
     }
+    // While backward goes on, others wait for this rank and not it for them.
+    if (!progress.finished())
+      begun = clock::now();
     const auto elapsed = clock::now() - begun;
     if (elapsed > options_.step_timeout)
       return why_late(exchange, step);
@@ -156,6 +167,8 @@ error group_member::leave(error why) {
 }
 
 void group_member::abandon() {
+  abandoned_ = true;
+  bell_->ring();
   std::lock_guard lock{mutex_};
   if (group_)
     group_->abandon();

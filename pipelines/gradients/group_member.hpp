@@ -4,6 +4,7 @@
 #include "pipelines/gradients/step_exchange.hpp"
 #include "pipelines/stage_counters.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -40,18 +41,21 @@ public:
                bucket_limits limits = {});
 
   /// Takes a step: returns when all ranks have, or after the timeouts of the
-  /// options at the latest. `mine` is not changed. One caller at a time.
+  /// options at the latest, counted from the end of backward. `mine` is not
+  /// changed, and read as `progress` allows. One caller at a time.
   result<step_sum> reduce(const step_word& word,
-                          const std::shared_ptr<const gradient_set>& mine);
+                          const std::shared_ptr<const gradient_set>& mine,
+                          gradient_progress& progress);
 
   /// Makes `reduce` end at once, with `ec::cancelled`. From any thread.
   void abandon();
 
 private:
-  result<void> check(const gradient_set& mine) const;
-  result<void> wait_for_group();
-  result<void> run(step_exchange& exchange, std::int64_t step);
+  result<void> begin(const gradient_set& mine, gradient_progress& progress);
+  result<void> run(step_exchange& exchange, std::int64_t step,
+                   const gradient_progress& progress);
   void wait(std::uint64_t seen);
+  error stopped(const gradient_progress& progress) const;
   struct spare_sets;
   std::shared_ptr<gradient_set> new_set();
   error why_failed(const step_exchange& exchange, std::int64_t step,
@@ -68,6 +72,8 @@ private:
   std::shared_ptr<stage_counters> counters_;
   std::shared_ptr<spare_sets> spare_; ///< Memory of sums that nobody reads.
   std::optional<error> broken_;
+  std::atomic<bool> abandoned_{false};
+  std::shared_ptr<progress_bell> bell_ = std::make_shared<progress_bell>();
   std::mutex mutex_; ///< Guards the pointer below.
   std::unique_ptr<collective> group_;
 };

@@ -28,28 +28,33 @@ std::span<std::byte> bytes_of(const pod_vector<T>& values) {
 
 exchange_plan::exchange_plan(gradient_shape shape, bucket_limits limits)
   : shape_(std::move(shape)), buckets_(plan_buckets(shape_.dense, limits)) {
-  posts_.push_back({kind::words, 0});
-  const auto parts = [this](std::size_t i) {
-    if (i < buckets_.size())
+  // Words follow the last parts: then backward is done. What bucket i has
+  // received is added up when its sums are posted; then the memory is free for
+  // bucket i + window.
+  const auto count = buckets_.size();
+  const auto parts = [this, count](std::size_t i) {
+    if (i < count)
       posts_.push_back({kind::parts, i});
+    if (i + 1 == std::max(count, window))
+      posts_.push_back({kind::words, 0});
   };
   for (std::size_t i = 0; i < window; ++i)
     parts(i);
-  if (!shape_.tables.empty())
-    posts_.push_back({kind::tables, 0});
-  // What bucket i has received is added up when its sums are posted; then the
-  // memory is free for bucket i + window.
-  for (std::size_t i = 0; i < buckets_.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     posts_.push_back({kind::sums, i});
     parts(i + window);
   }
+  if (!shape_.tables.empty())
+    posts_.push_back({kind::tables, 0});
 }
 
 step_exchange::step_exchange(collective& group, exchange_plan& plan,
                              const step_word& word, const gradient_set& mine,
+                             const gradient_progress& progress,
                              gradient_set& sum)
-  : group_(group), plan_(plan), word_(word), mine_(mine), sum_(sum) {
-  sum_.dense.resize(mine_.dense.size());
+  : group_(group), plan_(plan), word_(word), mine_(mine), progress_(progress),
+    sum_(sum) {
+  sum_.dense.resize(static_cast<std::size_t>(plan_.shape().dense));
   sum_.tables.clear();
   sum_.tables.resize(plan_.shape().tables.size());
   words_.resize(static_cast<std::size_t>(group.ranks())
@@ -92,16 +97,20 @@ bool step_exchange::ready(const exchange_plan::post& next) const {
   case kind::sums:
     return came(*parts_[next.bucket]);
   case kind::tables:
-    return came(*operations_.front());
-  default:
-    return true;
+    return came(*spoken_);
+  case kind::parts:
+    return progress_.offset()
+           && *progress_.offset() <= plan_.buckets()[next.bucket].offset;
+  case kind::words:
+    break;
   }
+  return progress_.finished().has_value();
 }
 
 result<void> step_exchange::start(const exchange_plan::post& next) {
   switch (next.what) {
   case kind::words:
-    start_words();
+    TRYV(start_words());
     break;
   case kind::parts:
     start_parts(next.bucket);
@@ -130,20 +139,32 @@ std::span<std::int64_t> step_exchange::words_of(rank_id rank) {
   return {words_.data() + static_cast<std::size_t>(rank) * size, size};
 }
 
-void step_exchange::start_words() {
+result<void> step_exchange::start_words() {
   const auto own = words_of(group_.rank());
   own[0] = word_.step;
   own[1] = word_.stop;
-  own[2] = word_.seeds;
-  for (std::size_t t = 0; t < mine_.tables.size(); ++t)
-    own[fixed_words + t] =
-      static_cast<std::int64_t>(mine_.tables[t].rows.size());
+  own[2] = progress_.finished().value_or(0);
+  const auto& tables = plan_.shape().tables;
+  if (mine_.tables.size() != tables.size())
+    return fail(ec::internal, "gradients of {} tables for a group that has {}",
+                mine_.tables.size(), tables.size());
+  for (std::size_t t = 0; t < tables.size(); ++t) {
+    const auto& [rows, values] = mine_.tables[t];
+    if (values.size()
+        != rows.size() * static_cast<std::size_t>(tables[t].width))
+      return fail(ec::internal,
+                  "{} gradients for {} rows of a table of width {}",
+                  values.size(), rows.size(), tables[t].width);
+    own[fixed_words + t] = static_cast<std::int64_t>(rows.size());
+  }
   std::vector<transfer> out, in;
   for_peers([&](rank_id peer) {
     out.push_back({peer, std::as_writable_bytes(own)});
     in.push_back({peer, std::as_writable_bytes(words_of(peer))});
   });
   post(std::move(out), std::move(in));
+  spoken_ = operations_.back();
+  return ok();
 }
 
 result<void> step_exchange::read_words() {

@@ -2,6 +2,7 @@
 
 #include "pipelines/gradients/bucket_plan.hpp"
 #include "pipelines/gradients/collective.hpp"
+#include "pipelines/gradients/gradient_progress.hpp"
 #include "pipelines/replica.hpp"
 
 #include <array>
@@ -14,9 +15,8 @@ namespace graphmill {
 
 /// What ranks tell each other beside their gradients.
 struct step_word {
-  std::int64_t step = 0;  ///< Must be the same on all ranks.
-  bool stop = false;      ///< This rank asks to stop.
-  std::int64_t seeds = 0; ///< That this rank's gradients are of.
+  std::int64_t step = 0; ///< Must be the same on all ranks.
+  bool stop = false;     ///< This rank asks to stop.
 };
 
 /// The order of a step's operations, fixed when the group forms, the same on
@@ -58,10 +58,11 @@ private:
 /// that does not depend on the ring. A state machine: nothing blocks.
 class step_exchange {
 public:
-  /// @param mine Stays as it is. @param sum Receives the sum. Both must stay as
-  /// long as `group`, unless the step ends well.
+  /// @param mine Is not changed; read as `progress` allows. @param sum Receives
+  /// the sum. Both must stay as long as `group`, unless the step ends well.
   step_exchange(collective& group, exchange_plan& plan, const step_word& word,
-                const gradient_set& mine, gradient_set& sum);
+                const gradient_set& mine, const gradient_progress& progress,
+                gradient_set& sum);
 
   /// Does what can be done now. True: `sum` is complete.
   result<bool> advance();
@@ -81,7 +82,7 @@ private:
 
   bool ready(const exchange_plan::post& next) const;
   result<void> start(const exchange_plan::post& next);
-  void start_words();
+  result<void> start_words();
   void start_parts(std::size_t bucket);
   void start_sums(std::size_t bucket);
   void start_tables();
@@ -98,9 +99,11 @@ private:
   exchange_plan& plan_;
   const step_word word_;
   const gradient_set& mine_;
+  const gradient_progress& progress_;
   gradient_set& sum_;
   std::vector<std::shared_ptr<operation>> operations_; ///< In posting order.
   std::vector<std::shared_ptr<operation>> parts_;      ///< Per bucket.
+  std::shared_ptr<operation> spoken_;                  ///< The words.
   std::vector<std::int64_t> words_;                    ///< Of all ranks.
   std::vector<gradient_set> tables_; ///< Of all ranks but this one.
   std::optional<rank_id> lost_;

@@ -131,15 +131,71 @@ CATCH_TEST_CASE("all ranks stop after the same step, and count the same seeds",
   const auto parts = zeros(3, mixed);
   for (std::int64_t step = 5; step < 8; ++step) {
     auto said = words(3, step);
-    said[0].seeds = 10;
-    said[2].seeds = 7;
     said[1].stop = step == 7;
     for (const auto& each : group.step(all(3), parts, said)) {
       const auto sum = value_of(each);
       CATCH_CHECK(sum.last == (step == 7));
-      CATCH_CHECK(sum.seeds == 17);
+      CATCH_CHECK(sum.seeds == 10 + 11 + 12);
     }
   }
+}
+
+CATCH_TEST_CASE("what backward has finished is exchanged while it goes on",
+                "[gradients]") {
+  CATCH_INFO("seed 5");
+  std::mt19937_64 random{5};
+  rank_group group{3, mixed, tiny};
+  group.start();
+  for (std::int64_t step = 0; step < 5; ++step) {
+    std::vector<shared_set> parts;
+    std::vector<std::shared_ptr<gradient_set>> seen;
+    for (rank_id r = 0; r < 3; ++r) {
+      parts.push_back(random_set(random, mixed, false));
+      seen.push_back(std::make_shared<gradient_set>());
+    }
+    std::deque<gradient_progress> progress(3);
+    // What is not final is not there yet: the sum would show it.
+    const auto backward = [&](std::size_t r) {
+      auto& out = *seen[r];
+      out.dense.resize(103);
+      std::fill(out.dense.begin(), out.dense.end(), 1e9f);
+      for (std::size_t end = 103, begin = 90;; begin -= 10 + 10 * r) {
+        std::copy_n(parts[r]->dense.begin() + begin, end - begin,
+                    out.dense.begin() + begin);
+        progress[r].final_from(static_cast<std::int64_t>(begin));
+        if (begin < 10 + 10 * r)
+          break;
+        end = begin;
+      }
+      const auto left = static_cast<std::size_t>(*progress[r].offset());
+      std::copy_n(parts[r]->dense.begin(), left, out.dense.begin());
+      out.tables = copy_of(*parts[r]).tables;
+      progress[r].finish(1);
+    };
+    std::vector<std::thread> threads;
+    for (std::size_t r = 0; r < 3; ++r)
+      threads.emplace_back([&backward, r] { backward(r); });
+    const auto sums =
+      group.step(all(3), {seen.begin(), seen.end()}, words(3, step),
+                 {&progress[0], &progress[1], &progress[2]});
+    for (auto& thread : threads)
+      thread.join();
+    for (const auto& sum : sums)
+      CATCH_CHECK(same(*value_of(sum).gradients, sum_of(parts)));
+  }
+}
+
+CATCH_TEST_CASE("a rank whose backward fails leaves", "[gradients]") {
+  rank_group group{2, mixed, tiny};
+  group.start();
+  std::deque<gradient_progress> progress(2);
+  progress[0].finish(1);
+  progress[1].fail();
+  const auto sums = group.step(all(2), zeros(2, mixed), words(2, 0),
+                               {&progress[0], &progress[1]});
+  CATCH_CHECK(error_of(sums[1]).message.find("rank 1 has no gradients") == 0);
+  CATCH_INFO(error_of(sums[0]).message);
+  CATCH_CHECK(error_of(sums[0]).message.find("rank 1") != std::string::npos);
 }
 
 CATCH_TEST_CASE("a step moves as many bytes as a ring would", "[gradients]") {

@@ -116,7 +116,7 @@ public:
   rank_id rank() const override { return roll_->options().rank; }
   rank_id ranks() const override { return roll_->options().ranks; }
   std::shared_ptr<operation> joined() const override { return joined_; }
-  const progress_bell& bell() const override { return *bell_; }
+  const std::shared_ptr<progress_bell>& bell() const override { return bell_; }
 
   std::shared_ptr<operation> exchange(std::span<const transfer> out,
                                       std::span<const transfer> in) override {

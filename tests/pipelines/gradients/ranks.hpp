@@ -3,6 +3,7 @@
 #include "pipelines/gradients/group_member.hpp"
 #include "pipelines/gradients/parking.hpp"
 
+#include <deque>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -50,17 +51,33 @@ struct rank_group {
       members.push_back(member(r));
   }
 
-  /// Takes a step with some ranks at once: all have ended on return.
+  /// Takes a step with some ranks at once, each with 10 seeds and as many more
+  /// as its number: all have ended on return.
   std::vector<result<step_sum>>
   step(const std::vector<rank_id>& ranks,
        const std::vector<std::shared_ptr<const gradient_set>>& gradients,
        const std::vector<step_word>& words) {
+    std::deque<gradient_progress> done(ranks.size());
+    std::vector<gradient_progress*> progress;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      done[i].finish(ranks[i] + 10);
+      progress.push_back(&done[i]);
+    }
+    return step(ranks, gradients, words, progress);
+  }
+
+  /// The same, while backward goes on.
+  std::vector<result<step_sum>>
+  step(const std::vector<rank_id>& ranks,
+       const std::vector<std::shared_ptr<const gradient_set>>& gradients,
+       const std::vector<step_word>& words,
+       const std::vector<gradient_progress*>& progress) {
     std::vector<result<step_sum>> out(ranks.size(), error{});
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < ranks.size(); ++i)
       threads.emplace_back([&, i] {
         const auto r = static_cast<std::size_t>(ranks[i]);
-        out[i] = members[r]->reduce(words[r], gradients[r]);
+        out[i] = members[r]->reduce(words[r], gradients[r], *progress[i]);
       });
     for (auto& thread : threads)
       thread.join();

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "pipelines/gradients/collective.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace graphmill {
+
+/// How far backward is with a rank's gradients, so that what is final can be
+/// exchanged while the rest is computed. One thread reports, another one reads;
+/// values that have been reported may be read after that.
+class gradient_progress {
+public:
+  /// Dense gradients from `offset` on are final; offsets descend. The first
+  /// report comes when the dense gradient has its size.
+  void final_from(std::int64_t offset);
+  /// All is final, tables too.
+  void finish(std::int64_t seeds);
+  /// There will be no gradients.
+  void fail();
+
+  /// Nothing before the first report.
+  std::optional<std::int64_t> offset() const;
+  /// The seeds of `finish`, after it.
+  std::optional<std::int64_t> finished() const;
+  bool failed() const;
+
+  /// Rings at each report from now on.
+  void wake(std::shared_ptr<progress_bell> bell);
+
+private:
+  template <class F>
+  void report(const F& change);
+
+  mutable std::mutex mutex_;
+  std::optional<std::int64_t> offset_;
+  std::optional<std::int64_t> seeds_;
+  bool failed_ = false;
+  std::shared_ptr<progress_bell> bell_;
+};
+
+} // namespace graphmill
