@@ -20,11 +20,6 @@ using clock = rendezvous_store::clock;
 using std::chrono::milliseconds;
 using gloo_group = c10d::ProcessGroupGloo;
 
-milliseconds until(clock::time_point deadline) {
-  return std::max(milliseconds{1}, std::chrono::duration_cast<milliseconds>(
-                                     deadline - clock::now()));
-}
-
 /// What libtorch says, without the source file in front and the backtrace
 /// behind.
 std::string plain(const std::exception& what) {
@@ -205,10 +200,10 @@ void mesh::join() {
 }
 
 result<c10::intrusive_ptr<gloo_group>> mesh::connect() {
-  const auto deadline = clock::now() + options().join_timeout;
   TRYV(roll_->join(fingerprint_, stop_));
+  const auto deadline = clock::now() + options().connect_timeout;
   try {
-    auto how = gloo_group::Options::create(until(deadline));
+    auto how = gloo_group::Options::create(options().connect_timeout);
     how->threads = 1;
     how->devices.push_back(device_for(options()));
     return c10::make_intrusive<gloo_group>(
