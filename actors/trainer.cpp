@@ -69,7 +69,15 @@ private:
   struct outcome {
     result<batch_metrics> metrics = batch_metrics{};
     std::shared_ptr<gradient_set> gradients;
+    std::shared_ptr<gradient_progress> progress;
     std::shared_ptr<batch_output> output;
+  };
+
+  /// A step whose gradients are being reduced.
+  struct waiting {
+    step_result report;
+    double rate = 0; ///< To learn at.
+    clock::time_point since;
   };
 
   /// Runs `job` on the compute thread, then `then` in this actor.
@@ -90,6 +98,15 @@ private:
     queue_.pop_front();
     auto done = std::make_shared<outcome>();
     const auto training = shared->input.batch->data.key.phase == phase::train;
+    if (training) {
+      // The group may still read what was sent last, so each step has its own.
+      done->gradients = std::make_shared<gradient_set>();
+      if (config_.early) {
+        done->progress = std::make_shared<gradient_progress>();
+        contribute(
+          {steps_++, config_.rank, done->gradients, 0, done->progress});
+      }
+    }
     compute(
       [this, shared, done, training] {
         const compute_scope busy{*config_.counters, *config_.model};
@@ -107,10 +124,16 @@ private:
     const auto stream = stream_key(config_.run_seed, purpose::dropout,
                                    static_cast<std::uint64_t>(key.epoch),
                                    static_cast<std::uint64_t>(key.step));
-    // The group may still read what was sent last, so each step has its own.
-    done.gradients = std::make_shared<gradient_set>();
-    done.metrics =
-      config_.model->compute_gradients(*input.batch, stream, *done.gradients);
+    const auto& progress = done.progress;
+    gradient_sink on_final;
+    if (progress)
+      on_final = [&progress](std::int64_t at) { progress->final_from(at); };
+    done.metrics = config_.model->compute_gradients(*input.batch, stream,
+                                                    *done.gradients, on_final);
+    if (progress && done.metrics)
+      progress->finish(done.metrics.value().seeds);
+    else if (progress)
+      progress->fail();
   }
 
   void evaluate(const step_input& input, outcome& done) {
@@ -139,25 +162,42 @@ private:
     // The buffers go back before the credit does.
     input.batch.reset();
     work.promise.deliver(step_finished{input.order, config_.rank});
-    if (training)
-      reduce(done->gradients, input.work->learning_rate, report);
-    else
+    if (!training) {
       finish(report);
+      return;
+    }
+    if (!config_.early)
+      contribute(
+        {steps_++, config_.rank, done->gradients, report.metrics.seeds});
+    computed_ = waiting{report, input.work->learning_rate, clock::now()};
+    apply_when_reduced();
   }
 
-  void reduce(const std::shared_ptr<gradient_set>& gradients, double rate,
-              const step_result& report) {
-    const auto asked = clock::now();
-    ask(self_, config_.group, config_.group_timeout,
-        contribution{steps_++, config_.rank, gradients, report.metrics.seeds})
+  void contribute(const contribution& part) {
+    ask(self_, config_.group, config_.group_timeout, part)
       .then(
-        [this, asked, rate, report](const reduced_gradients& sum) {
-          config_.counters->waited_for_credit(clock::now() - asked);
-          apply(sum, rate, report);
+        [this](const reduced_gradients& sum) {
+          reduced_ = sum;
+          apply_when_reduced();
         },
         [this](const caf::error& why) {
-          stop_with(from_caf(why, "the gradient group"));
+          reduced_ = from_caf(why, "the gradient group");
+          apply_when_reduced();
         });
+  }
+
+  /// The answer may come before this actor hears of the end of its own
+  /// backward, whose failure would be the cause of the group's.
+  void apply_when_reduced() {
+    if (!computed_ || !reduced_)
+      return;
+    config_.counters->waited_for_credit(clock::now() - computed_->since);
+    const auto sum = std::exchange(reduced_, std::nullopt);
+    const auto work = std::exchange(computed_, std::nullopt);
+    if (*sum)
+      apply(sum->value(), work->rate, work->report);
+    else
+      stop_with(sum->error());
   }
 
   void apply(const reduced_gradients& reduced, double rate,
@@ -223,6 +263,8 @@ private:
   std::deque<queued> queue_; ///< Bounded by the dispatcher's credit.
   std::deque<std::function<void()>> thens_;
   std::int64_t steps_ = 0; ///< Contributed so far.
+  std::optional<waiting> computed_;
+  std::optional<result<reduced_gradients>> reduced_;
   bool busy_ = false;
   bool stopped_ = false;
   clock::time_point idle_since_ = clock::now();

@@ -14,6 +14,8 @@ struct trainer_config {
   std::uint64_t run_seed = 0;
   std::shared_ptr<replica> model; ///< Used by this trainer alone.
   gradient_group_actor group;
+  bool early =
+    false; ///< The group takes contributions before backward is done.
   run_reports_actor conductor; ///< Told of each step, and of failures.
   std::chrono::milliseconds group_timeout = std::chrono::minutes{10};
   std::chrono::milliseconds step_delay{0}; ///< Fault: each step slower by this.

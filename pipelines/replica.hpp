@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,6 +41,9 @@ struct gradient_shape {
 
 /// `into` += `from`. Rows of tables are merged, ascending.
 void add(gradient_set& into, const gradient_set& from);
+
+/// Is told from which offset on dense gradients are final.
+using gradient_sink = std::function<void(std::int64_t offset)>;
 
 /// Sums and counts of a step or of an evaluation; add them, divide at the end.
 struct batch_metrics {
@@ -91,8 +95,11 @@ public:
   /// Forward, loss and backward. `out` receives this rank's gradients. A batch
   /// without seeds gives zeros.
   /// @param key `stream_key` of purpose dropout for the step.
+  /// @param on_final Called with descending offsets: dense gradients from there
+  /// on will not change any more. Tables are not final before the return.
   result<batch_metrics> compute_gradients(const minibatch& batch,
-                                          std::uint64_t key, gradient_set& out);
+                                          std::uint64_t key, gradient_set& out,
+                                          const gradient_sink& on_final = {});
 
   /// One optimizer step with the summed gradients of all ranks.
   result<void> apply(const gradient_set& gradients, double learning_rate);

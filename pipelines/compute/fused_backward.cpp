@@ -29,7 +29,8 @@ matrix fused_model::gradient_of(int parameter, gradient_set& out) const {
   return {out.dense.data() + info.offset, info.size / columns, columns};
 }
 
-void fused_model::backward(const_matrix gradient, gradient_set& out) {
+void fused_model::backward(const_matrix gradient, gradient_set& out,
+                           const gradient_sink& on_final) {
   out.dense.resize(static_cast<std::size_t>(layout_.dense_size));
   std::fill(out.dense.begin(), out.dense.end(), 0.0f);
   auto& last = layers_.back().types[layout_.target];
@@ -40,6 +41,9 @@ void fused_model::backward(const_matrix gradient, gradient_set& out) {
   add_column_sums(gradient, 0, gradient.rows, gradient_of(bias, out).data);
   for (int l = layout_.hops; l-- > 0;) {
     backward_weights(l, out);
+    // The other parameters of the layer came with the layer after it.
+    if (on_final)
+      on_final(layout_.layers[l].offset);
     for (std::size_t t = 0; t < layout_.table_of.size(); ++t) {
       const auto type = static_cast<node_type_id>(t);
       if (layout_.layers[l].types[t].in != 0 && layout_.needs_gradient(l, type))

@@ -39,7 +39,8 @@ public:
 
   const_matrix forward() override;
   const_matrix last_input() const override;
-  void backward(const_matrix gradient, gradient_set& out) override;
+  void backward(const_matrix gradient, gradient_set& out,
+                const gradient_sink& on_final = {}) override;
 
 private:
   struct type_pass {

@@ -140,6 +140,7 @@ private:
 
   void add_parameters(int l) {
     auto& layer = out_.layers[l];
+    layer.offset = out_.dense_size;
     const auto prefix = fmt::format("layer{}.", l + 1);
     if (!layer.last)
       layer.after =

@@ -47,6 +47,8 @@ struct layer_type {
 };
 
 struct layer_layout {
+  std::int64_t offset = 0; ///< Where its parameters begin; those of the next
+                           ///< layer follow.
   std::vector<layer_type> types; ///< Per node type.
   /// Per relation: its weight [in of source, out of destination], or absent.
   std::vector<int> weights;

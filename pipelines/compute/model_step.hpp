@@ -18,7 +18,9 @@ public:
 
   /// Sets all gradients; once, after `forward` while training.
   /// @param gradient Of the logits.
-  virtual void backward(const_matrix gradient, gradient_set& out) = 0;
+  /// @param on_final May be told of dense gradients that are final.
+  virtual void backward(const_matrix gradient, gradient_set& out,
+                        const gradient_sink& on_final = {}) = 0;
 };
 
 } // namespace graphmill

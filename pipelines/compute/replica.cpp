@@ -172,9 +172,9 @@ result<std::unique_ptr<replica>> replica::create(const definition& def,
   });
 }
 
-result<batch_metrics> replica::compute_gradients(const minibatch& batch,
-                                                 std::uint64_t key,
-                                                 gradient_set& out) {
+result<batch_metrics>
+replica::compute_gradients(const minibatch& batch, std::uint64_t key,
+                           gradient_set& out, const gradient_sink& on_final) {
   TRYV(impl_->check(batch, true));
   return guarded("compute gradients", [&]() -> result<batch_metrics> {
     if (impl_->seeds(batch) == 0) {
@@ -187,7 +187,7 @@ result<batch_metrics> replica::compute_gradients(const minibatch& batch,
     const auto metrics = cross_entropy(
       logits, batch.data.labels.span(),
       1 / static_cast<double>(batch.global_seeds), gradient.view());
-    model->backward(gradient.view(), out);
+    model->backward(gradient.view(), out, on_final);
     return metrics;
   });
 }

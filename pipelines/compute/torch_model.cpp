@@ -197,7 +197,8 @@ const_matrix torch_model::last_input() const {
   return {host.data_ptr<float>(), host.size(0), host.size(1)};
 }
 
-void torch_model::backward(const_matrix gradient, gradient_set& out) {
+void torch_model::backward(const_matrix gradient, gradient_set& out,
+                           const gradient_sink&) {
   auto leaves = impl_->parameters;
   std::vector<std::size_t> places;
   for (std::size_t p = 0; p < leaves.size(); ++p)

@@ -1,9 +1,10 @@
 #include "pipelines/gradients/gloo_collective.hpp"
 
+#include "pipelines/gradients/c10d_store.hpp"
+
 #define USE_C10D_GLOO
 #include <ATen/ATen.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
-#include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include <signal.h>
 
@@ -16,14 +17,7 @@ namespace graphmill {
 
 namespace {
 
-using clock = rendezvous_store::clock;
-using std::chrono::milliseconds;
 using gloo_group = c10d::ProcessGroupGloo;
-
-milliseconds until(clock::time_point deadline) {
-  return std::max(milliseconds{1}, std::chrono::duration_cast<milliseconds>(
-                                     deadline - clock::now()));
-}
 
 /// What libtorch says, without the source file in front and the backtrace
 /// behind.
@@ -45,69 +39,6 @@ void block_sigpipe() {
   sigaddset(&pipe, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
 }
-
-/// Our store as c10d wants it. Waits end when the group is abandoned.
-class c10d_store final : public c10d::Store {
-public:
-  c10d_store(std::shared_ptr<roll_call> roll,
-             std::shared_ptr<rendezvous_store> store,
-             clock::time_point deadline, const std::atomic<bool>& stop)
-    : roll_(std::move(roll)), store_(std::move(store)), deadline_(deadline),
-      stop_(stop) {}
-
-  void set(const std::string& key,
-           const std::vector<std::uint8_t>& value) override {
-    auto done = store_->set(full(key), {value.begin(), value.end()});
-    if (!done)
-      throw std::runtime_error{done.error().message};
-  }
-
-  std::vector<std::uint8_t> get(const std::string& key) override {
-    for (;;) {
-      const auto now = clock::now();
-      auto got =
-        store_->get(full(key), std::min(deadline_, now + milliseconds{200}));
-      if (got)
-        return {got.value().begin(), got.value().end()};
-      if (stop_)
-        throw std::runtime_error{"the group was abandoned"};
-      if (got.error().code != ec::timeout || now >= deadline_)
-        throw std::runtime_error{got.error().message};
-    }
-  }
-
-  void wait(const std::vector<std::string>& keys) override {
-    for (const auto& key : keys)
-      get(key);
-  }
-  void wait(const std::vector<std::string>& keys,
-            const milliseconds&) override {
-    wait(keys);
-  }
-
-  bool check(const std::vector<std::string>& keys) override {
-    return std::all_of(keys.begin(), keys.end(), [this](const auto& key) {
-      return store_->get(full(key), {}).has_value();
-    });
-  }
-
-  // What Gloo's rendezvous does not use.
-  std::int64_t add(const std::string&, std::int64_t) override {
-    throw std::logic_error{"the store does not count"};
-  }
-  bool deleteKey(const std::string&) override { return false; }
-  std::int64_t getNumKeys() override { return 0; }
-
-private:
-  std::string full(const std::string& key) const {
-    return roll_->key("gloo/" + key);
-  }
-
-  std::shared_ptr<roll_call> roll_;
-  std::shared_ptr<rendezvous_store> store_;
-  const clock::time_point deadline_;
-  const std::atomic<bool>& stop_;
-};
 
 std::shared_ptr<gloo::transport::Device> device_for(const group_options& of) {
   return of.host.empty() ? gloo_group::createDeviceForInterface(of.interface)
@@ -205,10 +136,11 @@ void mesh::join() {
 }
 
 result<c10::intrusive_ptr<gloo_group>> mesh::connect() {
-  const auto deadline = clock::now() + options().join_timeout;
   TRYV(roll_->join(fingerprint_, stop_));
+  const auto deadline =
+    rendezvous_store::clock::now() + options().connect_timeout;
   try {
-    auto how = gloo_group::Options::create(until(deadline));
+    auto how = gloo_group::Options::create(options().connect_timeout);
     how->threads = 1;
     how->devices.push_back(device_for(options()));
     return c10::make_intrusive<gloo_group>(

@@ -12,6 +12,10 @@ using clock = std::chrono::steady_clock;
 /// How often a wait looks at the clock.
 constexpr std::chrono::milliseconds slice{100};
 
+/// How often a rank that connects looks for notes of those that have left: it
+/// may be waiting for one that will not come.
+constexpr std::chrono::milliseconds look_after{500};
+
 } // namespace
 
 std::string fingerprint_of(const gradient_shape& shape) {
@@ -46,7 +50,7 @@ group_member::reduce(const step_word& word,
                      gradient_progress& progress) {
   if (broken_)
     return *broken_;
-  if (auto begun = begin(*mine, progress); !begun)
+  if (auto begun = begin(word.step, *mine, progress); !begun)
     return leave(std::move(begun).error());
   if (options_.ranks == 1) {
     counters_->item_done(0);
@@ -62,10 +66,11 @@ group_member::reduce(const step_word& word,
 }
 
 /// Waits for the first of the gradients, and for all ranks to be connected.
-result<void> group_member::begin(const gradient_set& mine,
+result<void> group_member::begin(std::int64_t step, const gradient_set& mine,
                                  gradient_progress& progress) {
   progress.wake(bell_);
   const auto joined = options_.ranks > 1 ? group_->joined() : nullptr;
+  auto looked = clock::now();
   for (;;) {
     const auto seen = bell_->count();
     if (progress.failed() || abandoned_)
@@ -75,6 +80,11 @@ result<void> group_member::begin(const gradient_set& mine,
     const auto begun = joined ? progress.offset() : progress.finished();
     if (begun && (!joined || joined->done()))
       break;
+    if (joined && !joined->done() && clock::now() - looked > look_after) {
+      if (auto left = left_early(step))
+        return *left;
+      looked = clock::now();
+    }
     wait(seen); // Backward ends; joining has a timeout of its own.
   }
   if (mine.dense.size() == static_cast<std::size_t>(plan_.shape().dense))
@@ -84,7 +94,18 @@ result<void> group_member::begin(const gradient_set& mine,
               mine.dense.size(), fingerprint_of(plan_.shape()));
 }
 
-error group_member::stopped(const gradient_progress& progress) const {
+std::optional<error> group_member::left_early(std::int64_t step) {
+  for (rank_id r = 0; r < options_.ranks; ++r)
+    if (r != options_.rank)
+      if (const auto verdict = roll_->verdict_of(r, {}))
+        return missing(*verdict, step, ec::unavailable,
+                       fmt::format("{} has given up", roll_->list({&r, 1})));
+  return std::nullopt;
+}
+
+error group_member::stopped(const gradient_progress& progress) {
+  if (options_.ranks > 1)
+    roll_->gave_up({&options_.rank, 1});
   if (progress.failed())
     return fail(ec::unavailable, "rank {} has no gradients for {}",
                 options_.rank, roll_->group());
@@ -142,7 +163,7 @@ error group_member::why_failed(const step_exchange& exchange, std::int64_t step,
   if (!exchange.lost())
     return what;
   const auto peer = *exchange.lost();
-  if (auto verdict = roll_->verdict_of(peer))
+  if (auto verdict = roll_->verdict_of(peer, options_.grace))
     return missing(*verdict, step, ec::unavailable,
                    fmt::format("{} has given up", roll_->list({&peer, 1})));
   return missing({peer}, step, ec::unavailable, what.message);

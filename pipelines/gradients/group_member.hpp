@@ -51,11 +51,15 @@ public:
   void abandon();
 
 private:
-  result<void> begin(const gradient_set& mine, gradient_progress& progress);
+  result<void> begin(std::int64_t step, const gradient_set& mine,
+                     gradient_progress& progress);
   result<void> run(step_exchange& exchange, std::int64_t step,
                    const gradient_progress& progress);
   void wait(std::uint64_t seen);
-  error stopped(const gradient_progress& progress) const;
+  /// Says why this rank ends the step by itself, to the others as well.
+  error stopped(const gradient_progress& progress);
+  /// The failure when a rank has left while this one connects to it.
+  std::optional<error> left_early(std::int64_t step);
   struct spare_sets;
   std::shared_ptr<gradient_set> new_set();
   error why_failed(const step_exchange& exchange, std::int64_t step,

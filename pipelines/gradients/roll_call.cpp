@@ -102,9 +102,10 @@ std::vector<rank_id> roll_call::absent(std::int64_t step,
   }
 }
 
-std::optional<std::vector<rank_id>> roll_call::verdict_of(rank_id rank) {
-  const auto said = store_->get(key(fmt::format("left/{}", rank)),
-                                clock::now() + options_.grace);
+std::optional<std::vector<rank_id>>
+roll_call::verdict_of(rank_id rank, std::chrono::milliseconds wait) {
+  const auto said =
+    store_->get(key(fmt::format("left/{}", rank)), clock::now() + wait);
   if (!said)
     return std::nullopt;
   std::vector<rank_id> out;

@@ -27,7 +27,10 @@ struct group_options {
   /// address of `interface`.
   std::string host;
   std::string interface;
-  milliseconds join_timeout{60'000}; ///< For all ranks to join and connect.
+  milliseconds join_timeout{60'000}; ///< For all ranks to join.
+  /// For ranks that have joined to connect: the longest time in which nothing
+  /// can interrupt Gloo.
+  milliseconds connect_timeout{15'000};
   milliseconds step_timeout{60'000}; ///< For all ranks to do a step.
   milliseconds slow_after{2'000};    ///< Then a rank says that it waits.
   milliseconds grace{500};           ///< For others to say why they left.
@@ -57,8 +60,9 @@ public:
   /// to say so.
   std::vector<rank_id> absent(std::int64_t step,
                               std::span<const rank_id> suspects);
-  /// Why `rank` left, if it says so soon.
-  std::optional<std::vector<rank_id>> verdict_of(rank_id rank);
+  /// Because of whom `rank` left, if it says so in time.
+  std::optional<std::vector<rank_id>>
+  verdict_of(rank_id rank, std::chrono::milliseconds wait);
 
   /// "rank 1 (b) and rank 3"
   std::string list(std::span<const rank_id> ranks) const;

@@ -67,6 +67,31 @@ const auto all_kinds = {model_kind::sage, model_kind::gcn, model_kind::gat,
 
 } // namespace
 
+CATCH_TEST_CASE("gradients that backward calls final do not change any more",
+                "[compute]") {
+  const auto kind = GENERATE(values(all_kinds));
+  CATCH_INFO("kind " << int(kind) << ", seed 23");
+  std::mt19937_64 random{23};
+  const auto graph = random_graph(random, options_for(kind));
+  auto def = small_definition(kind, 3);
+  def.model.layer_norm = true;
+  const auto model = value_of(replica::create(def, graph.info));
+  auto batch = make_batch(graph, def, first_nodes(12));
+  batch.global_seeds = 12;
+  gradient_set out;
+  std::vector<std::pair<std::size_t, std::vector<float>>> reports;
+  value_of(model->compute_gradients(batch, 5, out, [&](std::int64_t offset) {
+    const auto at = static_cast<std::size_t>(offset);
+    reports.push_back({at, {out.dense.begin() + at, out.dense.end()}});
+  }));
+  CATCH_REQUIRE(reports.size() == 3);
+  CATCH_CHECK(reports.front().first > reports[1].first);
+  CATCH_CHECK(reports.back().first == 0);
+  for (const auto& [at, values] : reports)
+    CATCH_CHECK(std::equal(values.begin(), values.end(),
+                           out.dense.begin() + at, out.dense.end()));
+}
+
 CATCH_TEST_CASE("split seeds give the same weights as one rank with all",
                 "[compute]") {
   const auto kind = GENERATE(values(all_kinds));
