@@ -171,6 +171,8 @@ spawn_trainers(caf::actor_system& system, const member_config& config,
     trainer.conductor = conductor;
     trainer.step_delay =
       std::chrono::milliseconds{config.def.faults.trainer_delay_ms};
+    // Ranks of other processes are exchanged with while backward goes on.
+    trainer.early = static_cast<bool>(config.links.group);
     trainer.counters = stages.trainer;
     out.push_back(spawn_trainer(system, std::move(trainer)));
   }

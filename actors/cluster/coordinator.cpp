@@ -7,6 +7,7 @@
 #include "actors/cluster/run_board.hpp"
 #include "actors/compute_lane.hpp"
 #include "actors/member_setup.hpp"
+#include "pipelines/definition_file.hpp"
 #include "pipelines/validation.hpp"
 
 #include <algorithm>
@@ -327,7 +328,7 @@ private:
     run.record.name = run.def.name;
     run.record.submitted = now_unix();
     config_.log->info("run {} is queued", run.id);
-    note(run.record);
+    note(run.record, definition_yaml(run.def));
     const auto id = run.id;
     queue_.push_back(std::move(run));
     start_next();
@@ -347,30 +348,33 @@ private:
   }
 
   result<run_record> record_of(const std::string& id) const {
-    if (const auto it = records_.find(id); it != records_.end())
+    if (const auto it = live_.find(id); it != live_.end())
       return it->second;
+    TRY(auto old, config_.history->get(id));
+    if (old)
+      return std::move(old->record);
     return fail(ec::not_found,
-                "there is no run \"{}\" here; `graphmill runs` "
-                "lists them",
-                id);
+                "there is no run \"{}\" here; `graphmill runs` lists them", id);
   }
 
   result<payload> runs(const payload& data) const {
     TRY(const auto what, decode_runs_request(data));
-    std::vector<run_record> out;
-    if (!what.run.empty()) {
-      TRY(auto one, record_of(what.run));
-      out.push_back(std::move(one));
-      return encode(out);
+    if (what.run.empty()) {
+      TRY(const auto latest, config_.history->latest(what.limit));
+      return encode(latest);
     }
-    for (auto it = records_.rbegin();
-         it != records_.rend() && out.size() < what.limit; ++it)
-      out.push_back(it->second);
-    return encode(out);
+    TRY(auto one, record_of(what.run));
+    return encode(std::vector{std::move(one)});
   }
 
-  void note(const run_record& record) {
-    records_[record.id] = record;
+  /// @param definition YAML, the first time.
+  void note(const run_record& record, const std::string& definition = {}) {
+    if (is_over(record.state))
+      live_.erase(record.id);
+    else
+      live_[record.id] = record;
+    if (auto kept = config_.history->put(record, definition); !kept)
+      config_.log->error("run {}: {}", record.id, kept.error().message);
     answer_watchers(clock::now());
   }
 
@@ -626,7 +630,7 @@ private:
   remote_calls<interface> calls_;
   membership members_;
   run_board board_;
-  std::map<std::string, run_record> records_; ///< By id, which ascend in time.
+  std::map<std::string, run_record> live_; ///< Runs that are not over.
   std::deque<submitted_run> queue_;
   std::optional<active_run> active_;
   std::vector<watcher> watchers_;

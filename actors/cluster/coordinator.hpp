@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/cluster/interfaces.hpp"
+#include "actors/cluster/run_history.hpp"
 
 #include <spdlog/logger.h>
 
@@ -17,6 +18,7 @@ struct coordinator_config {
   join_request offer; ///< Of its own daemon: all must have the same dataset.
   std::filesystem::path data; ///< Its partitioned dataset.
   std::filesystem::path runs; ///< Where run folders are made.
+  std::shared_ptr<run_history> history;
   std::shared_ptr<const partitioned_graph> graph;
   std::shared_ptr<transport> net;
   /// Called once when the whole cluster is stopped.

@@ -148,6 +148,18 @@ transport_of(const daemon_options& options, const std::string& name,
   return out;
 }
 
+/// The runs that this coordinator has had, beside their folders.
+result<std::shared_ptr<run_history>>
+open_history(const std::filesystem::path& runs) {
+  std::error_code failed;
+  std::filesystem::create_directories(runs, failed);
+  if (failed)
+    return fail(ec::io, "cannot make the folder {} for runs: {}", runs.string(),
+                failed.message());
+  TRY(auto there, run_history::open(runs / "runs.sqlite"));
+  return std::make_shared<run_history>(std::move(there));
+}
+
 /// Why the daemon is to end; set by actors, waited for by the main thread.
 class end_note {
 public:
@@ -198,6 +210,7 @@ public:
   household(caf::actor_system& system, const daemon_options& options,
             const join_request& offer,
             const std::shared_ptr<const partitioned_graph>& graph,
+            const std::shared_ptr<run_history>& history,
             const std::shared_ptr<transport>& net,
             const std::shared_ptr<parking>& lot, end_note& end,
             const std::shared_ptr<spdlog::logger>& log) {
@@ -210,6 +223,7 @@ public:
       lead.offer = offer;
       lead.data = options.data;
       lead.runs = options.runs;
+      lead.history = history;
       lead.graph = graph;
       lead.net = net;
       lead.on_stop = on_stop;
@@ -250,6 +264,10 @@ result<void> run_daemon(const daemon_options& options) {
   const auto graph =
     std::make_shared<const partitioned_graph>(std::move(opened));
   TRY(const auto offer, make_offer(options, *graph));
+  std::shared_ptr<run_history> history;
+  if (options.join.empty()) {
+    TRY(history, open_history(options.runs));
+  }
   const auto name = options.name.empty() ? default_name(options) : options.name;
   const auto log = console_logger(name);
   const auto board = std::make_shared<switchboard>();
@@ -268,7 +286,8 @@ result<void> run_daemon(const daemon_options& options) {
   std::optional<shutdown_watchdog> watchdog;
   {
     caf::actor_system system{settings};
-    household actors{system, options, offer, graph, net, lot, end, log};
+    household actors{system, options, offer, graph, history,
+                     net,    lot,     end,   log};
     actors.connect(*board);
     if (!options.ready_file.empty())
       TRYV(write_file(options.ready_file, net->self().address + "\n"));
