@@ -132,7 +132,7 @@ result<void> group_member::run(step_exchange& exchange, std::int64_t step,
       if (!done)
         return why_failed(exchange, step, done.error());
       if (done.value())
-        return ok();
+        break;
     }
     // While backward goes on, others wait for this rank and not it for them.
     if (!progress.finished())
@@ -146,6 +146,9 @@ result<void> group_member::run(step_exchange& exchange, std::int64_t step,
     }
     wait(seen);
   }
+  if (told)
+    roll_->went_on();
+  return ok();
 }
 
 error group_member::why_late(const step_exchange& exchange, std::int64_t step) {

@@ -77,17 +77,21 @@ void roll_call::waiting(std::int64_t step) {
                     fmt::format("{}", step));
 }
 
+void roll_call::went_on() {
+  (void)store_->set(key(fmt::format("waiting/{}", options_.rank)), "");
+}
+
 void roll_call::gave_up(std::span<const rank_id> missing) {
   (void)store_->set(key(fmt::format("left/{}", options_.rank)),
                     fmt::format("{}", fmt::join(missing, " ")));
 }
 
-bool roll_call::has_come(std::int64_t step, rank_id rank) {
+bool roll_call::waits(std::int64_t step, rank_id rank) {
   const auto at = store_->get(key(fmt::format("waiting/{}", rank)), {});
   if (!at)
     return false;
   const auto numbers = numbers_in(at.value());
-  return numbers.size() == 1 && numbers.front() >= step;
+  return numbers.size() == 1 && numbers.front() >= step - 1;
 }
 
 std::vector<rank_id> roll_call::absent(std::int64_t step,
@@ -95,7 +99,7 @@ std::vector<rank_id> roll_call::absent(std::int64_t step,
   std::vector<rank_id> out{suspects.begin(), suspects.end()};
   const auto until = clock::now() + options_.grace;
   for (;;) {
-    std::erase_if(out, [&](rank_id r) { return has_come(step, r); });
+    std::erase_if(out, [&](rank_id r) { return waits(step, r); });
     if (out.empty() || clock::now() >= until)
       return out;
     std::this_thread::sleep_for(20ms);

@@ -53,11 +53,14 @@ public:
 
   /// Says that this rank waits for others in `step`.
   void waiting(std::int64_t step);
+  /// Says that it does not any more.
+  void went_on();
   /// Says that this rank leaves because of `missing`.
   void gave_up(std::span<const rank_id> missing);
 
-  /// Of `suspects`, those who have not come to `step`; waits a little for them
-  /// to say so.
+  /// Of `suspects`, those who do not say that they wait in `step`, or in the
+  /// step before: a rank may be one behind for want of the same missing rank.
+  /// Waits a little for them to say so.
   std::vector<rank_id> absent(std::int64_t step,
                               std::span<const rank_id> suspects);
   /// Because of whom `rank` left, if it says so in time.
@@ -73,7 +76,7 @@ public:
   const group_options& options() const { return options_; }
 
 private:
-  bool has_come(std::int64_t step, rank_id rank);
+  bool waits(std::int64_t step, rank_id rank);
 
   group_options options_;
   std::shared_ptr<rendezvous_store> store_;

@@ -266,6 +266,24 @@ CATCH_TEST_CASE("a rank that leaves is named at once", "[gradients]") {
   CATCH_CHECK(std::chrono::steady_clock::now() - begun < patience);
 }
 
+CATCH_TEST_CASE("a rank that is one step behind for want of another is not "
+                "called missing",
+                "[gradients]") {
+  group_options options{.run = "test", .ranks = 4};
+  options.grace = 0ms;
+  const auto store = std::make_shared<memory_rendezvous>();
+  std::vector<roll_call> rolls;
+  for (options.rank = 0; options.rank < 4; ++options.rank)
+    rolls.emplace_back(options, store);
+  const std::vector<rank_id> suspects{1, 2, 3};
+  rolls[1].waiting(7);
+  rolls[3].waiting(6);
+  CATCH_CHECK(rolls[0].absent(7, suspects) == std::vector<rank_id>{2});
+  CATCH_CHECK(rolls[0].absent(8, suspects) == std::vector<rank_id>{2, 3});
+  rolls[1].went_on();
+  CATCH_CHECK(rolls[0].absent(7, suspects) == std::vector<rank_id>{1, 2});
+}
+
 CATCH_TEST_CASE("ranks that have not joined are named", "[gradients]") {
   rank_group group{4, mixed, tiny};
   group.options.join_timeout = 200ms;
