@@ -65,8 +65,10 @@ private:
   fs::path path_;
 };
 
+/// @param before Bytes of the files before it.
 result<std::uint64_t> fetch_one(cluster_client& client, const std::string& run,
                                 const std::string& file, const fs::path& to,
+                                std::uint64_t before,
                                 const progress_callback& tell) {
   TRYV(make_folders(to.parent_path()));
   TRY(const auto out, open_file(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW));
@@ -76,7 +78,7 @@ result<std::uint64_t> fetch_one(cluster_client& client, const std::string& run,
     TRYV(write_all(out.get(), piece.bytes, to));
     offset += piece.bytes.size();
     if (tell)
-      tell({file, offset, piece.size});
+      tell({"fetch", before + offset, 0}); // No size in all is known.
     if (offset >= piece.size)
       return offset;
     if (piece.bytes.empty())
@@ -116,7 +118,7 @@ result<fetched_run> fetch_run(cluster_client& client, const std::string& run,
       return fail(ec::invalid_data,
                   "the coordinator names a file \"{}\" of run {}", file, run);
     TRY(const auto bytes,
-        fetch_one(client, run, file, scratch.path() / file, tell));
+        fetch_one(client, run, file, scratch.path() / file, out.bytes, tell));
     out.bytes += bytes;
     out.files.push_back(file);
   }

@@ -142,6 +142,8 @@ read_launch_environment(const environment_lookup& lookup) {
   out.listen = to_string(endpoint{where, port});
   if (out.rank != 0)
     out.join = to_string(master);
+  else if (!is_loopback(master))
+    out.advertise = master.host;
   return std::optional{std::move(out)};
 }
 

@@ -15,9 +15,10 @@ namespace graphmill {
 struct launch_environment {
   std::uint32_t rank = 0;
   std::uint32_t world = 1;
-  std::string name;   ///< "daemon-<rank>", the same after a restart.
-  std::string listen; ///< Rank 0: at the port that all know. Others: any.
-  std::string join;   ///< Address of rank 0; empty for rank 0 itself.
+  std::string name;      ///< "daemon-<rank>", the same after a restart.
+  std::string listen;    ///< Rank 0: at the port that all know. Others: any.
+  std::string advertise; ///< Rank 0: the host that all know. Others: empty.
+  std::string join;      ///< Address of rank 0; empty for rank 0 itself.
 
   /// What `--serve` would say for a dataset of that many parts.
   std::string serve(part_id parts) const;

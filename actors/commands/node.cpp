@@ -1,6 +1,8 @@
 #include "actors/cluster/daemon.hpp"
+#include "actors/cluster/launch_environment.hpp"
 #include "actors/cluster/part_list.hpp"
 #include "actors/commands/cli.hpp"
+#include "partition/shard.hpp"
 
 #include <memory>
 
@@ -11,9 +13,32 @@ namespace {
 struct node_options {
   daemon_options daemon;
   std::string parts;
+  bool says_where = false; ///< By --listen or --join.
 };
 
+/// What a launcher's environment says, where no flag does.
+result<void> fill_in(node_options& options) {
+  TRY(const auto found, read_launch_environment(environment_variable));
+  if (!found)
+    return ok();
+  auto& daemon = options.daemon;
+  if (daemon.name.empty())
+    daemon.name = found->name;
+  if (!options.says_where) {
+    daemon.listen = found->listen;
+    daemon.join = found->join;
+    if (daemon.advertise.empty() && daemon.interface_name.empty())
+      daemon.advertise = found->advertise;
+  }
+  if (options.parts.empty()) {
+    TRY(const auto graph, partitioned_graph::open(daemon.data));
+    options.parts = found->serve(graph.part_count());
+  }
+  return ok();
+}
+
 result<int> node(node_options& options) {
+  TRYV(fill_in(options));
   if (!options.parts.empty()) {
     TRY(auto parts, parse_parts(options.parts));
     options.daemon.parts = std::move(parts);
@@ -31,8 +56,10 @@ void add_network_options(CLI::App& command, daemon_options& daemon) {
   command.add_option("--join", daemon.join,
                      "Address of the coordinator; without it this daemon is "
                      "the coordinator");
-  command.add_option("--key", daemon.key,
-                     "Key file of the cluster, from `graphmill keygen`");
+  command
+    .add_option("--key", daemon.key,
+                "Key file of the cluster, from `graphmill keygen`")
+    ->envname("GRAPHMILL_KEY");
   command.add_flag("--insecure", daemon.insecure,
                    "Listen beyond loopback without a key");
   command.add_option("--interface", daemon.interface_name,
@@ -71,9 +98,15 @@ void add_node_command(command_line& cli) {
     "  graphmill node --data parts --serve 0 --listen tcp://10.0.0.1:7800\n"
     "  graphmill node --data parts --serve 1 --listen tcp://10.0.0.2:7800 "
     "--join tcp://10.0.0.1:7800\n"
-    "Then: graphmill submit FILE --cluster tcp://10.0.0.1:7800");
-  command->callback(
-    [&cli, options] { cli.run = [options] { return node(*options); }; });
+    "Then: graphmill submit FILE --cluster tcp://10.0.0.1:7800\n"
+    "Started by srun or torchrun, it takes name, addresses and parts from\n"
+    "RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, or SLURM's variables,\n"
+    "where no flag gives them. Examples are in examples/cluster.");
+  command->callback([&cli, options, command] {
+    options->says_where =
+      command->count("--listen") != 0 || command->count("--join") != 0;
+    cli.run = [options] { return node(*options); };
+  });
 }
 
 } // namespace graphmill

@@ -1,6 +1,7 @@
 #include "actors/cluster/client.hpp"
 #include "actors/cluster/fetch_run.hpp"
 #include "actors/transport/keys.hpp"
+#include "pipelines/definition_file.hpp"
 #include "tests/cluster/fake_coordinator.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -66,10 +67,7 @@ CATCH_TEST_CASE("a client asks and is answered", "[client]") {
     return encode(out);
   });
   auto client = client_of(coordinator.address());
-  definition def;
-  def.name = "cora";
-  def.dataset = "cora";
-  def.sampler.fanouts = {2};
+  const auto def = parse_definition("dataset: cora", "cora.yaml").value;
   CATCH_CHECK(value_of(client.submit(def)) == "run-of-cora");
   value_of(client.cancel({"r1", true}));
   // Errors of the coordinator come as they are, whatever their code.

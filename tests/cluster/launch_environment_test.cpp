@@ -42,6 +42,7 @@ CATCH_TEST_CASE("ranks of torchrun", "[launch_environment]") {
   CATCH_CHECK(got->world == 3);
   CATCH_CHECK(got->name == "daemon-0");
   CATCH_CHECK(got->listen == "tcp://*:29500");
+  CATCH_CHECK(got->advertise == "head.local");
   CATCH_CHECK(got->join.empty());
   CATCH_CHECK(got->serve(8) == "0,3,6");
 
@@ -50,6 +51,7 @@ CATCH_TEST_CASE("ranks of torchrun", "[launch_environment]") {
   CATCH_REQUIRE(got);
   CATCH_CHECK(got->name == "daemon-2");
   CATCH_CHECK(got->listen == "tcp://*:0");
+  CATCH_CHECK(got->advertise.empty());
   CATCH_CHECK(got->join == "tcp://head.local:29500");
   CATCH_CHECK(got->serve(8) == "2,5");
   CATCH_CHECK(got->serve(2) == "0");

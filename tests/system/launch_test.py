@@ -1,0 +1,258 @@
+"""Clusters that a command starts and ends, and daemons that launchers start."""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import time
+import unittest
+
+import runs
+from runs import PATIENCE_SECONDS, imported_rmat, merged, partitioned
+from support import program
+
+DEFINITION = {
+    "sampler": {"fanouts": [4, 4]},
+    "model": {"hidden": 16},
+    "train": {"batch_size": 32, "epochs": 2},
+}
+# Goes on until somebody ends it.
+ENDLESS = merged(DEFINITION, {
+    "train": {"epochs": 100000},
+    "evaluate": {"every": 50000},
+    "faults": {"trainer_delay_ms": 5},
+})
+
+# Runs the command here, in a folder of its own, as a login shell there would.
+STUB_SSH = """#!/bin/sh
+echo "$@" >> "$STUB_LOG"
+while [ "$1" != -- ]; do shift; done
+cd "$STUB_HOME" && exec sh -c "$3"
+"""
+
+
+def free_port():
+    with socket.socket() as it:
+        it.bind(("127.0.0.1", 0))
+        return it.getsockname()[1]
+
+
+class Launch(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        whole = cls.top / "rmat"
+        imported_rmat(whole, scale=9, edges=3000, features=8, classes=3,
+                      train=0.2)
+        cls.data = partitioned(whole, 3, "random")
+
+    def setUp(self):
+        self.temporary = self.top / f"tmp-{self.id().split('.')[-1]}"
+        self.temporary.mkdir()
+        self.runs = self.top / f"runs-{self.id().split('.')[-1]}"
+        # Marks all processes of this test: they inherit it.
+        self.mark = f"GRAPHMILL_TEST={self.temporary}"
+        self.environment = {**os.environ, "TMPDIR": str(self.temporary),
+                            "GRAPHMILL_TEST": str(self.temporary)}
+        self.addCleanup(self.end_what_is_left)
+
+    def ours(self):
+        """Processes of this test that live, by id."""
+        found = {}
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if self.mark.encode() not in (folder / "environ").read_bytes():
+                    continue
+                words = (folder / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue  # Gone, or not ours.
+            if words != [b""]:
+                found[int(folder.name)] = [word.decode() for word in words]
+        return found
+
+    def end_what_is_left(self):
+        for process in self.ours():
+            os.kill(process, signal.SIGKILL)
+
+    def check_nothing_left(self):
+        deadline = time.monotonic() + 5
+        while self.ours() and time.monotonic() < deadline:
+            time.sleep(0.02)  # The kernel may still be at it.
+        self.assertEqual(self.ours(), {})
+        self.assertEqual(list(self.temporary.iterdir()), [])
+
+    def start(self, *arguments, **more):
+        return subprocess.Popen(
+            [program(), *map(str, arguments)], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**self.environment, **more})
+
+    def up(self, definition, *arguments, **more):
+        """Starts `up`, quietly."""
+        path = self.write(definition, self.data)
+        return self.start("up", path, "--data", self.data, "--runs", self.runs,
+                          "--json", "--quiet", *arguments, **more)
+
+    def summary_of(self, process):
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual(err, "")
+        return json.loads(out)
+
+    def await_metrics(self):
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not any(file.stat().st_size
+                      for file in self.runs.glob("*/metrics.jsonl")):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+
+
+class Local(Launch):
+    def test_any_number_of_daemons_gives_the_same_weights(self):
+        for trainers, daemons in ((1, 1), (1, 2), (2, 4)):
+            with self.subTest(trainers=trainers, daemons=daemons):
+                definition = merged(DEFINITION,
+                                    {"trainer": {"replicas": trainers}})
+                alone = self.train(definition, self.data)
+                summary = self.summary_of(
+                    self.up(definition, "--local", daemons))
+                self.assertEqual(summary["digest"], alone["digest"])
+                self.assertEqual(summary["test_accuracy"],
+                                 alone["test_accuracy"])
+                folder = pathlib.Path(summary["run"])
+                self.assertTrue((folder / "weights.safetensors").exists())
+                self.check_nothing_left()
+
+    def test_a_user_stops_it(self):
+        process = self.up(ENDLESS, "--local", 2)
+        self.await_metrics()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, 130, err)
+        summary = json.loads(out)
+        self.assertTrue(summary["cancelled"])
+        self.assertTrue(
+            (pathlib.Path(summary["run"]) / "weights.safetensors").exists())
+        self.check_nothing_left()
+
+    def test_nothing_outlives_its_death(self):
+        process = self.up(ENDLESS, "--local", 3)
+        self.await_metrics()
+        self.assertEqual(len(self.ours()), 4)
+        process.kill()
+        process.communicate(timeout=PATIENCE_SECONDS)
+        self.check_nothing_left()
+
+    def test_a_daemon_that_is_killed_is_named(self):
+        for name in ("daemon-0", "daemon-1"):
+            with self.subTest(name):
+                process = self.up(ENDLESS, "--local", 2)
+                self.await_metrics()
+                victim, = (number for number, words in self.ours().items()
+                           if "node" in words and name in words)
+                os.kill(victim, signal.SIGKILL)
+                _, err = process.communicate(timeout=PATIENCE_SECONDS)
+                self.assertEqual(process.returncode, 1, err)
+                self.assertIn(name, err)
+                self.check_nothing_left()
+                for file in self.runs.glob("*/metrics.jsonl"):
+                    file.unlink()
+
+
+class Remote(Launch):
+    def setUp(self):
+        super().setUp()
+        self.home = self.top / f"home-{self.id().split('.')[-1]}"
+        self.home.mkdir()
+        stub = self.home / "bin" / "ssh"
+        stub.parent.mkdir()
+        stub.write_text(STUB_SSH)
+        stub.chmod(0o755)
+        self.log = self.home / "log"
+        self.stub = {"PATH": f"{stub.parent}:{os.environ['PATH']}",
+                     "STUB_HOME": str(self.home), "STUB_LOG": str(self.log)}
+
+    def hosts(self, *lines):
+        path = self.home / "hosts"
+        path.write_text("".join(f"{line}\n" for line in lines))
+        return path
+
+    def test_daemons_on_hosts(self):
+        alone = self.train(DEFINITION, self.data)
+        hosts = self.hosts(
+            f"me@127.0.0.1 serve=0,2 port={free_port()}",
+            f"alias address=127.0.0.1 serve=1 port={free_port()}")
+        summary = self.summary_of(self.up(
+            DEFINITION, "--hosts", hosts, "--program", program(), **self.stub))
+        self.assertEqual(summary["digest"], alone["digest"])
+        called = self.log.read_text()
+        self.assertIn("BatchMode=yes", called)
+        self.assertIn(" -- me@127.0.0.1 exec ", called)
+        self.assertIn(" -- alias exec ", called)
+        self.check_nothing_left()
+
+    def test_a_host_where_it_fails(self):
+        hosts = self.hosts(
+            f"127.0.0.1 port={free_port()}",
+            f"other address=127.0.0.1 port={free_port()} data=/nowhere")
+        process = self.up(DEFINITION, "--hosts", hosts, "--program", program(),
+                          **self.stub)
+        _, err = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, 1)
+        self.assertIn("daemon-1 on other ended with code 1", err)
+        self.assertIn("/nowhere", err)
+        self.check_nothing_left()
+
+
+class Launcher(Launch):
+    """Daemons that learn their place from the environment."""
+
+    def check_cluster(self, environment_of):
+        port = free_port()
+        daemons = [
+            self.start("node", "--data", self.data, "--runs", self.runs,
+                       MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port),
+                       **environment_of(rank)) for rank in range(3)]
+        cluster = ["--cluster", f"tcp://127.0.0.1:{port}"]
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        names = {}
+        while len(names) < 3:
+            self.assertLess(time.monotonic(), deadline)
+            asked = self.start("status", *cluster, "--json")
+            out, _ = asked.communicate(timeout=PATIENCE_SECONDS)
+            if asked.returncode == 0:
+                names = {one["name"]: one["parts"]
+                         for one in json.loads(out)["daemons"]}
+        self.assertEqual(names, {f"daemon-{i}": [i] for i in range(3)})
+        self.assertIn("digest", self.summary_of(self.start(
+            "submit", self.write(DEFINITION, self.data), *cluster, "--watch",
+            "--json", "--quiet")))
+        stopped = self.start("stop", "--all", *cluster)
+        _, err = stopped.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(stopped.returncode, 0, err)
+        for daemon in daemons:
+            _, err = daemon.communicate(timeout=PATIENCE_SECONDS)
+            self.assertEqual(daemon.returncode, 0, err)
+        self.check_nothing_left()
+
+    def test_torchrun(self):
+        self.check_cluster(lambda rank: {"RANK": str(rank), "WORLD_SIZE": "3"})
+
+    def test_slurm(self):
+        self.check_cluster(lambda rank: {
+            "SLURM_PROCID": str(rank), "SLURM_NTASKS": "3",
+            "SLURM_JOB_NODELIST": "n[1-3]"})
+
+    def test_no_sense(self):
+        process = self.start("node", "--data", self.data, RANK="3",
+                             WORLD_SIZE="3", MASTER_ADDR="127.0.0.1")
+        _, err = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, 1)
+        self.assertIn("RANK is `3`", err)
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main()
