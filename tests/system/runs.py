@@ -57,9 +57,9 @@ class Workplace(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.top, ignore_errors=True)
         cls.runs = cls.top / "runs"
 
-    def write(self, definition, data):
+    def write(self, definition, data, name=""):
         """Writes a definition for a dataset; YAML allows it to be JSON."""
-        path = self.top / f"{self.id().split('.')[-1]}.yaml"
+        path = self.top / f"{self.id().split('.')[-1]}{name}.yaml"
         path.write_text(json.dumps({"dataset": name_of(data), **definition}))
         return path
 
