@@ -2,7 +2,7 @@
 #include "actors/cluster/fetch_run.hpp"
 #include "actors/transport/keys.hpp"
 #include "pipelines/definition_file.hpp"
-#include "tests/cluster/fake_coordinator.hpp"
+#include "tests/actors/cluster/fake_coordinator.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"

@@ -1,4 +1,4 @@
-#include "tests/cluster/fake_coordinator.hpp"
+#include "tests/actors/cluster/fake_coordinator.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
