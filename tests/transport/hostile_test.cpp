@@ -28,7 +28,7 @@ public:
     to.sin_family = AF_INET;
     to.sin_port = htons(value_of(parse_endpoint(address)).port);
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const timeval limit{20, 0};
+    const timeval limit{60, 0};
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     CATCH_REQUIRE(
       ::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0);
@@ -53,11 +53,11 @@ public:
     : socket_(context_, ZMQ_DEALER), monitor_(context_, ZMQ_PAIR) {
     socket_.set(zmq::sockopt::linger, 0);
     socket_.set(zmq::sockopt::reconnect_ivl, -1);
-    socket_.set(zmq::sockopt::rcvtimeo, 10000);
+    socket_.set(zmq::sockopt::rcvtimeo, 60000);
     zmq_socket_monitor(socket_.handle(), "inproc://events",
                        ZMQ_EVENT_DISCONNECTED);
     monitor_.set(zmq::sockopt::linger, 0);
-    monitor_.set(zmq::sockopt::rcvtimeo, 10000);
+    monitor_.set(zmq::sockopt::rcvtimeo, 60000);
     monitor_.connect("inproc://events");
     socket_.connect(address);
   }
@@ -74,7 +74,7 @@ public:
 
   /// The next message; fails the test if there is none.
   message receive() {
-    for (int i = 0; i < 10000; ++i) {
+    for (int i = 0; i < 60000; ++i) {
       if (auto got = receive_message(socket_, false, counters_)) {
         CATCH_REQUIRE(got->what);
         return std::move(*got->what);
@@ -286,7 +286,7 @@ public:
   std::string address() { return socket_.get(zmq::sockopt::last_endpoint); }
 
   arrival receive() {
-    for (int i = 0; i < 10000; ++i) {
+    for (int i = 0; i < 60000; ++i) {
       if (auto got = receive_message(socket_, true, counters_))
         return std::move(*got);
       ::usleep(1000);
@@ -341,7 +341,7 @@ CATCH_TEST_CASE("a request whose first attempt is dropped is repeated",
   auto options = client("caller");
   const auto caller = start(std::move(options));
   caller->request(
-    server.address(), method::submit, text_payload("x"), {20s, 100, 20s},
+    server.address(), method::submit, text_payload("x"), {200s, 2000, 200s},
     [&answers](result<payload> got) { answers.put(std::move(got)); });
   const auto first = server.next_request();
   CATCH_CHECK(first.what->head.attempt == 1);
@@ -364,7 +364,7 @@ CATCH_TEST_CASE("a caller survives what a server sends",
   const auto caller = start(client("caller"));
   const auto begin = [&](collector<result<payload>>& answers) {
     caller->request(
-      server.address(), method::submit, {}, {20s, 5, 20s},
+      server.address(), method::submit, {}, {200s, 5, 200s},
       [&answers](result<payload> got) { answers.put(std::move(got)); });
   };
   begin(answers);
@@ -391,7 +391,7 @@ CATCH_TEST_CASE("a server of a newer protocol is refused by the caller",
   raw_router server;
   const auto caller = start(client("caller"));
   caller->request(
-    server.address(), method::submit, {}, {},
+    server.address(), method::submit, {}, patient,
     [&answers](result<payload> got) { answers.put(std::move(got)); });
   server.greet(server.receive(), protocol_version + 1);
   const auto got = answers.wait(1);

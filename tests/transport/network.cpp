@@ -18,7 +18,7 @@ transport_options client(std::string name) {
   out.name = std::move(name);
   out.seed = 1;
   out.liveness.beat_every = std::chrono::milliseconds{50};
-  out.liveness.lost_after = std::chrono::seconds{20};
+  out.liveness.lost_after = std::chrono::seconds{200};
   out.liveness.retry_first = std::chrono::milliseconds{10};
   out.liveness.retry_last = std::chrono::milliseconds{100};
   return out;
@@ -36,7 +36,7 @@ result<payload> ask(transport& from, const std::string& address, method what,
   from.request(
     address, what, std::move(data), options,
     [answer](result<payload> got) { answer->set_value(std::move(got)); });
-  if (there.wait_for(std::chrono::seconds{30}) != std::future_status::ready)
+  if (there.wait_for(std::chrono::seconds{250}) != std::future_status::ready)
     CATCH_FAIL("a request has not ended");
   return there.get();
 }

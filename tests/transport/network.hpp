@@ -18,9 +18,13 @@ transport_options client(std::string name);
 
 std::unique_ptr<transport> start(transport_options options);
 
-/// Asks and waits for the answer, at most half a minute.
+/// For a busy machine.
+inline constexpr call_options patient{std::chrono::seconds{200}, 3,
+                                      std::chrono::seconds{200}};
+
+/// Asks and waits for the answer, at most some minutes.
 result<payload> ask(transport& from, const std::string& address, method what,
-                    payload data = {}, call_options options = {});
+                    payload data = {}, call_options options = patient);
 
 /// A payload of a body with this text.
 payload text_payload(std::string_view text);
@@ -36,10 +40,10 @@ public:
     changed_.notify_all();
   }
 
-  /// Waits until there are `count`, at most half a minute.
+  /// Waits until there are `count`, at most some minutes.
   std::vector<T> wait(std::size_t count) {
     std::unique_lock lock{mutex_};
-    changed_.wait_for(lock, std::chrono::seconds{30},
+    changed_.wait_for(lock, std::chrono::seconds{250},
                       [this, count] { return values_.size() >= count; });
     return values_;
   }

