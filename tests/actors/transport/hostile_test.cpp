@@ -3,7 +3,7 @@
 #include "messages/random.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
-#include "tests/transport/network.hpp"
+#include "tests/actors/transport/network.hpp"
 
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "tests/transport/network.hpp"
+#include "tests/actors/transport/network.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"

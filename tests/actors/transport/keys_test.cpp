@@ -3,7 +3,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
-#include "tests/transport/network.hpp"
+#include "tests/actors/transport/network.hpp"
 
 #include <zmq.hpp>
 
