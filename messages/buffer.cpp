@@ -117,7 +117,7 @@ void buffer_pool::release(std::byte* data, std::size_t capacity) {
 }
 
 buffer::buffer(std::size_t bytes)
-    : data_(allocate(size_class(bytes))), capacity_(size_class(bytes)) {}
+  : data_(allocate(size_class(bytes))), capacity_(size_class(bytes)) {}
 
 void buffer::reset() {
   if (data_ == nullptr)

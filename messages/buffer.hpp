@@ -63,9 +63,9 @@ public:
   ~buffer() { reset(); }
 
   buffer(buffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)),
-        capacity_(std::exchange(other.capacity_, 0)),
-        pool_(std::move(other.pool_)) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      capacity_(std::exchange(other.capacity_, 0)),
+      pool_(std::move(other.pool_)) {}
 
   buffer& operator=(buffer&& other) noexcept {
     if (this != &other) {
@@ -88,7 +88,7 @@ private:
   friend class buffer_pool;
   buffer(std::byte* data, std::size_t capacity,
          std::shared_ptr<buffer_pool> pool)
-      : data_(data), capacity_(capacity), pool_(std::move(pool)) {}
+    : data_(data), capacity_(capacity), pool_(std::move(pool)) {}
 
   std::byte* data_ = nullptr;
   std::size_t capacity_ = 0;
@@ -104,7 +104,7 @@ class pod_vector {
 public:
   pod_vector() = default;
   explicit pod_vector(std::shared_ptr<buffer_pool> pool)
-      : pool_(std::move(pool)) {}
+    : pool_(std::move(pool)) {}
 
   T* data() { return reinterpret_cast<T*>(block_.data()); }
   const T* data() const { return reinterpret_cast<const T*>(block_.data()); }

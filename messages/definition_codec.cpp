@@ -124,7 +124,7 @@ void section(const definition::sampler_section& in,
              schema::Sampler::Builder out) {
   out.setFanouts({in.fanouts.data(), in.fanouts.size()});
   auto entries =
-      out.initEdgeFanouts(static_cast<unsigned>(in.edge_fanouts.size()));
+    out.initEdgeFanouts(static_cast<unsigned>(in.edge_fanouts.size()));
   unsigned i = 0;
   for (const auto& [key, values] : in.edge_fanouts) {
     entries[i].setKey(key);

@@ -9,10 +9,10 @@ namespace graphmill {
 namespace {
 
 constexpr std::array<std::string_view, 14> names{
-  "none",       "invalid_argument", "invalid_data", "not_found",
-  "io",         "no_space",         "permission",   "out_of_memory",
-  "timeout",    "cancelled",        "version_mismatch",
-  "unavailable", "crashed",         "internal",
+  "none",    "invalid_argument", "invalid_data",     "not_found",
+  "io",      "no_space",         "permission",       "out_of_memory",
+  "timeout", "cancelled",        "version_mismatch", "unavailable",
+  "crashed", "internal",
 };
 
 static_assert(names.size() == static_cast<std::size_t>(ec::internal) + 1);

@@ -33,12 +33,12 @@ enum class phase : std::uint8_t { train, validation, test };
 
 constexpr std::string_view to_string(phase which) {
   switch (which) {
-    case phase::train:
-      return "train";
-    case phase::validation:
-      return "validation";
-    case phase::test:
-      return "test";
+  case phase::train:
+    return "train";
+  case phase::validation:
+    return "validation";
+  case phase::test:
+    return "test";
   }
   return "unknown";
 }

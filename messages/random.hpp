@@ -72,7 +72,7 @@ class random_stream {
 public:
   constexpr random_stream(std::uint64_t key, std::uint64_t index,
                           std::uint32_t middle = 0)
-      : key_(key), index_(index), middle_(middle) {}
+    : key_(key), index_(index), middle_(middle) {}
 
   constexpr std::uint32_t next() {
     if (used_ == 4) {

@@ -135,7 +135,6 @@ payload encode(const rendezvous_request& what);
 result<rendezvous_request> decode_rendezvous_request(const payload& from);
 /// Nothing: the key is not there.
 payload encode_rendezvous_value(const std::optional<std::string>& value);
-result<std::optional<std::string>>
-decode_rendezvous_value(const payload& from);
+result<std::optional<std::string>> decode_rendezvous_value(const payload& from);
 
 } // namespace graphmill

@@ -395,8 +395,7 @@ result<rendezvous_request> decode_rendezvous_request(const payload& from) {
     });
 }
 
-payload
-encode_rendezvous_value(const std::optional<std::string>& value) {
+payload encode_rendezvous_value(const std::optional<std::string>& value) {
   return body<schema::RendezvousReply>(
     [&value](schema::RendezvousReply::Builder out) {
       out.setFound(value.has_value());

@@ -148,15 +148,15 @@ void batch_sampler::impl::ask() {
     const auto type = info().edge_types[e].destination;
     const auto& front = frontiers[type];
     const auto* ids = graph.part_count() == 1
-                          ? out.nodes[type].ids.data() + front.begin
-                          : front.by_part.data();
+                        ? out.nodes[type].ids.data() + front.begin
+                        : front.by_part.data();
     for (part_id p = 0; p < graph.part_count() && fanouts[e] != 0; ++p) {
       const auto size = front.cuts[p + 1] - front.cuts[p];
       if (size == 0)
         continue;
       const neighbour_request request{
-          key,          hop + 1,       static_cast<edge_type_id>(e), fanouts[e],
-          plan.replace, plan.edge_ids, {ids + front.cuts[p], size}};
+        key,          hop + 1,       static_cast<edge_type_id>(e), fanouts[e],
+        plan.replace, plan.edge_ids, {ids + front.cuts[p], size}};
       requests.push_back({requests.size(), p, request});
     }
   }
@@ -168,7 +168,7 @@ result<void> batch_sampler::impl::count_sources() {
   pending.assign(out.nodes.size(), 0);
   for (const auto& asked : requests)
     pending[info().edge_types[asked.request.edge_type].source] +=
-        answers[asked.slot].sources;
+      answers[asked.slot].sources;
   for (std::size_t t = 0; t < pending.size(); ++t) {
     const auto& type = info().node_types[t];
     const auto most = std::ssize(out.nodes[t].ids.span()) + pending[t];
@@ -186,8 +186,8 @@ result<void> batch_sampler::impl::count_sources() {
 void batch_sampler::impl::reserve_nodes(node_type_id type) {
   auto& ids = out.nodes[type].ids;
   const auto likely =
-      std::min<std::int64_t>(std::ssize(ids.span()) + (pending[type] + 1) / 2,
-                             info().node_types[type].count);
+    std::min<std::int64_t>(std::ssize(ids.span()) + (pending[type] + 1) / 2,
+                           info().node_types[type].count);
   tables[type].reserve(ids, likely);
   ids.reserve(static_cast<std::size_t>(likely) + 1);
 }
@@ -251,8 +251,8 @@ result<void> batch_sampler::impl::finish() {
 batch_sampler::batch_sampler(const partitioned_graph& graph,
                              const sampling_plan& plan, std::uint64_t key,
                              std::shared_ptr<buffer_pool> pool)
-    : impl_(new impl{
-        graph, plan, key, std::move(pool), {}, 0, false, {}, {}, {}, {}, {}}) {
+  : impl_(new impl{
+    graph, plan, key, std::move(pool), {}, 0, false, {}, {}, {}, {}, {}}) {
   const auto& shared = impl_->pool;
   auto& out = impl_->out;
   out.hops = plan.hops();
@@ -260,7 +260,7 @@ batch_sampler::batch_sampler(const partitioned_graph& graph,
     out.nodes.push_back({pod_vector<node_id>{shared}, {}});
     impl_->tables.emplace_back(type.count, shared);
     impl_->frontiers.push_back(
-        {0, 0, pod_vector<part_id>{shared}, pod_vector<node_id>{shared}, {}});
+      {0, 0, pod_vector<part_id>{shared}, pod_vector<node_id>{shared}, {}});
   }
   for (std::size_t e = 0; e < graph.info().edge_types.size(); ++e) {
     out.edges.push_back({pod_vector<std::int64_t>{shared},

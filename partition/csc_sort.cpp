@@ -140,7 +140,7 @@ result<void> write_indices(edge_spool<Id>& edges, const offsets& begin,
       npy_writer::create(job.folder / "indices.npy", dtype_of<Index>()));
   const auto fits = static_cast<std::int64_t>(job.memory_bytes / sizeof(Index));
   const auto cuts = cut_ranges(
-      begin, std::max({fits, edges.size() / most_buckets, std::int64_t{1}}));
+    begin, std::max({fits, edges.size() / most_buckets, std::int64_t{1}}));
   if (cuts.size() <= 2) {
     TRYV(sort_range<Index>(edges, begin, cuts.front(), cuts.back(), job, out));
     return out.finish();
@@ -151,7 +151,7 @@ result<void> write_indices(edge_spool<Id>& edges, const offsets& begin,
       TRYV(copy_sources<Index>(buckets[i], job, out));
     } else {
       TRYV(
-          sort_range<Index>(buckets[i], begin, cuts[i], cuts[i + 1], job, out));
+        sort_range<Index>(buckets[i], begin, cuts[i], cuts[i + 1], job, out));
     }
   }
   return out.finish();

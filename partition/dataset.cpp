@@ -54,10 +54,9 @@ result<dataset::edge_arrays> open_edges(const fs::path& folder,
   // The ends at least: a reader of one list must not run out of the array.
   TRY(const auto indptr, arrays.indptr.as<std::int64_t>());
   if (indptr.front() != 0 || indptr.back() != type.count)
-    return fail(ec::invalid_data,
-                "{} goes from {} to {}; from 0 to {} expected",
-                arrays.indptr.path().string(), indptr.front(), indptr.back(),
-                type.count);
+    return fail(
+      ec::invalid_data, "{} goes from {} to {}; from 0 to {} expected",
+      arrays.indptr.path().string(), indptr.front(), indptr.back(), type.count);
   return arrays;
 }
 

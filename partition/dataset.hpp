@@ -21,7 +21,7 @@ inline constexpr int dataset_format_version = 1;
 /// The splits of a node type, in this order wherever they are indexed.
 enum class split : std::uint8_t { train, validation, test };
 inline constexpr std::array<split, 3> all_splits{
-    split::train, split::validation, split::test};
+  split::train, split::validation, split::test};
 /// "train", "val", "test": the names of the files.
 std::string_view file_stem(split which);
 
@@ -87,7 +87,7 @@ public:
     std::optional<npy_array> features; ///< [N, F] float32 or float16
     std::optional<npy_array> labels;   ///< [N] int64, -1 = none
     std::array<std::optional<npy_array>, 3>
-        splits; ///< int64 ids, in seed order
+      splits; ///< int64 ids, in seed order
   };
 
   struct edge_arrays {

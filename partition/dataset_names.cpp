@@ -34,7 +34,7 @@ result<void> check_node_type(const node_type_info& type,
   TRYV(check_range(type.name, "features", type.feature_width, most_columns,
                    where));
   TRYV(
-      check_range(type.name, "classes", type.class_count, most_classes, where));
+    check_range(type.name, "classes", type.class_count, most_classes, where));
   if (type.feature_type != dtype::float32
       && type.feature_type != dtype::float16)
     return fail(ec::invalid_data,

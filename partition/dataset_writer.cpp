@@ -30,7 +30,7 @@ struct node_state {
 };
 
 using any_spool =
-    std::variant<edge_spool<std::int32_t>, edge_spool<std::int64_t>>;
+  std::variant<edge_spool<std::int32_t>, edge_spool<std::int64_t>>;
 
 bool narrow(std::int64_t count) {
   return count <= std::numeric_limits<std::int32_t>::max();
@@ -154,7 +154,7 @@ dataset_writer::append_edges(edge_type_id type,
   const auto& edge_type = self.info.edge_types[type];
   const auto source_count = self.info.node_types[edge_type.source].count;
   const auto destination_count =
-      self.info.node_types[edge_type.destination].count;
+    self.info.node_types[edge_type.destination].count;
   const auto missing = [&](std::size_t i, std::int64_t first, const char* which,
                            node_id id, std::int64_t count) {
     return fail(ec::invalid_data,
@@ -162,20 +162,20 @@ dataset_writer::append_edges(edge_type_id type,
                 self.info.edge_type_name(type), which, id, count);
   };
   return std::visit(
-      [&]<class Id>(edge_spool<Id>& spool) -> result<void> {
-        const auto first = spool.size();
-        for (std::size_t i = 0; i < sources.size(); ++i) {
-          if (sources[i] < 0 || sources[i] >= source_count)
-            return missing(i, first, "source", sources[i], source_count);
-          if (destinations[i] < 0 || destinations[i] >= destination_count)
-            return missing(i, first, "destination", destinations[i],
-                           destination_count);
-          TRYV(spool.append(
-              {static_cast<Id>(sources[i]), static_cast<Id>(destinations[i])}));
-        }
-        return ok();
-      },
-      self.edges[type]);
+    [&]<class Id>(edge_spool<Id>& spool) -> result<void> {
+      const auto first = spool.size();
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        if (sources[i] < 0 || sources[i] >= source_count)
+          return missing(i, first, "source", sources[i], source_count);
+        if (destinations[i] < 0 || destinations[i] >= destination_count)
+          return missing(i, first, "destination", destinations[i],
+                         destination_count);
+        TRYV(spool.append(
+          {static_cast<Id>(sources[i]), static_cast<Id>(destinations[i])}));
+      }
+      return ok();
+    },
+    self.edges[type]);
 }
 
 result<void> dataset_writer::impl::finish_nodes(node_type_id type) {
@@ -215,14 +215,14 @@ result<void> dataset_writer::impl::finish_edges(edge_type_id type) {
   job.index_type = narrow(job.sources) ? dtype::int32 : dtype::int64;
   about.index_type = job.index_type;
   return std::visit(
-      [&](auto& spool) -> result<void> {
-        TRYV(spool.flush());
-        about.count = spool.size();
-        TRY(about.max_in_degree, sort_to_csc(spool, job));
-        spool = {};
-        return ok();
-      },
-      edges[type]);
+    [&](auto& spool) -> result<void> {
+      TRYV(spool.flush());
+      about.count = spool.size();
+      TRY(about.max_in_degree, sort_to_csc(spool, job));
+      spool = {};
+      return ok();
+    },
+    edges[type]);
 }
 
 std::uint64_t dataset_writer::impl::sort_bytes(edge_type_id type) const {

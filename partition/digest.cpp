@@ -18,7 +18,7 @@ constexpr std::size_t block_bytes = std::size_t{64} << 20;
 class hasher {
 public:
   explicit hasher(const progress_callback& on_progress)
-      : state_(XXH3_createState()), on_progress_(on_progress) {
+    : state_(XXH3_createState()), on_progress_(on_progress) {
     XXH3_128bits_reset(state_.get());
   }
 
@@ -36,8 +36,8 @@ public:
     integer(values.size());
     values.file().advise_sequential();
     auto bytes =
-        std::span{values.data(), static_cast<std::size_t>(values.size())
-                                     * size_of(values.type())};
+      std::span{values.data(), static_cast<std::size_t>(values.size())
+                                 * size_of(values.type())};
     while (!bytes.empty()) {
       const auto block = bytes.first(std::min(bytes.size(), block_bytes));
       XXH3_128bits_update(state_.get(), block.data(), block.size());

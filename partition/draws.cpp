@@ -5,7 +5,7 @@
 
 // One build of a function per vector unit, chosen when the program is loaded.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)            \
-    && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #  define GRAPHMILL_CLONES                                                     \
     __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

@@ -25,13 +25,13 @@ result<void> feature_writer::append(std::span<const float> values) {
   const auto narrow = type_ == dtype::float16;
   const auto limit = narrow ? half_limit : INFINITY;
   const auto bad = std::ranges::find_if_not(
-      values, [limit](float value) { return std::fabs(value) < limit; });
+    values, [limit](float value) { return std::fabs(value) < limit; });
   const auto place = written_ + (bad - values.begin());
   if (bad != values.end())
     return fail(
-        ec::invalid_data, "features of {}: node {}, column {} is {}, which {}",
-        name_, place / width_, place % width_, *bad,
-        std::isfinite(*bad) ? "float16 cannot hold" : "is not a finite number");
+      ec::invalid_data, "features of {}: node {}, column {} is {}, which {}",
+      name_, place / width_, place % width_, *bad,
+      std::isfinite(*bad) ? "float16 cannot hold" : "is not a finite number");
   if (place > count_ * width_)
     return fail(ec::invalid_data,
                 "features of {}: more values given than {} nodes of {} columns "

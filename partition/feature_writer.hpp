@@ -27,8 +27,8 @@ public:
 
 private:
   feature_writer(npy_writer out, const node_type_info& type)
-      : out_(std::move(out)), name_(type.name), count_(type.count),
-        width_(type.feature_width), type_(type.feature_type) {}
+    : out_(std::move(out)), name_(type.name), count_(type.count),
+      width_(type.feature_width), type_(type.feature_type) {}
 
   npy_writer out_;
   std::string name_;

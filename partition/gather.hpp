@@ -23,7 +23,7 @@ void gather_values(std::span<const T> values, node_id begin,
                    T* out) {
   for (std::size_t i = 0; i < ids.size(); ++i)
     out[rows.empty() ? static_cast<local_id>(i) : rows[i]] =
-        values[static_cast<std::size_t>(ids[i] - begin)];
+      values[static_cast<std::size_t>(ids[i] - begin)];
 }
 
 } // namespace graphmill

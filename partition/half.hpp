@@ -37,10 +37,10 @@ constexpr float from_half(std::uint16_t half) {
   const auto bits = static_cast<std::uint32_t>(half & 0x7fffu) << 13;
   // The product moves the exponent's bias and makes subnormals normal.
   auto wide =
-      std::bit_cast<std::uint32_t>(std::bit_cast<float>(bits) * 0x1p112f);
+    std::bit_cast<std::uint32_t>(std::bit_cast<float>(bits) * 0x1p112f);
   wide |= bits >= 0x0f800000u ? 0x7f800000u : 0u; // infinite, not a number
   return std::bit_cast<float>(
-      wide | static_cast<std::uint32_t>(half & 0x8000u) << 16);
+    wide | static_cast<std::uint32_t>(half & 0x8000u) << 16);
 }
 
 } // namespace graphmill

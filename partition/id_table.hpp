@@ -18,7 +18,7 @@ class id_table {
 public:
   /// @param universe Ids are in [0, universe).
   id_table(std::int64_t universe, std::shared_ptr<buffer_pool> pool)
-      : universe_(universe), slots_(std::move(pool)) {}
+    : universe_(universe), slots_(std::move(pool)) {}
 
   /// Makes room for `ids` to grow to `total` elements without a rebuild.
   void reserve(const pod_vector<node_id>& ids, std::int64_t total);

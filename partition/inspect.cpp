@@ -19,7 +19,7 @@ struct inspector {
   const inspect_options& options;
   inspection found;
   std::vector<std::vector<bool>>
-      touched{}; ///< Nodes that an edge has, per type.
+    touched{}; ///< Nodes that an edge has, per type.
 
   bool is_part() const { return !options.whole_counts.empty(); }
 
@@ -42,21 +42,21 @@ void inspector::inspect_nodes(node_type_id type) {
     find_bad_features(about, *arrays.features, found.broken);
   if (arrays.labels)
     std::tie(report.class_counts, report.unlabelled) =
-        count_labels(about, *arrays.labels, found.broken);
+      count_labels(about, *arrays.labels, found.broken);
   find_bad_seeds(about, arrays, found.broken);
 }
 
 std::vector<std::int32_t> inspector::count_in_edges(edge_type_id type) {
   const auto& arrays = data.edges(type);
   const auto* begin =
-      reinterpret_cast<const std::int64_t*>(arrays.indptr.data());
+    reinterpret_cast<const std::int64_t*>(arrays.indptr.data());
   std::vector<std::int32_t> degrees(
-      static_cast<std::size_t>(arrays.indptr.size() - 1));
+    static_cast<std::size_t>(arrays.indptr.size() - 1));
   auto& touched_nodes = touched[data.info().edge_types[type].destination];
   touched_nodes.resize(degrees.size());
   for (std::size_t i = 0; i < degrees.size(); ++i) {
     degrees[i] = static_cast<std::int32_t>(std::min<std::int64_t>(
-        begin[i + 1] - begin[i], std::numeric_limits<std::int32_t>::max()));
+      begin[i + 1] - begin[i], std::numeric_limits<std::int32_t>::max()));
     if (degrees[i] > 0)
       touched_nodes[i] = true;
   }
@@ -106,9 +106,9 @@ void inspector::inspect_edges(edge_type_id type) {
   const auto most = found.edge_types[type].in.most;
   if (most != about.max_in_degree)
     found.broken.push_back(fmt::format(
-        "dataset.json: {} is said to have up to {} in-edges per node, but has "
-        "{}",
-        data.info().edge_type_name(type), about.max_in_degree, most));
+      "dataset.json: {} is said to have up to {} in-edges per node, but has "
+      "{}",
+      data.info().edge_type_name(type), about.max_in_degree, most));
 }
 
 } // namespace
@@ -122,7 +122,7 @@ degree_summary summarise_degrees(std::vector<std::int32_t> degrees) {
   summary.least = degrees.front();
   summary.most = degrees.back();
   summary.mean =
-      std::accumulate(degrees.begin(), degrees.end(), 0.0) / double(n);
+    std::accumulate(degrees.begin(), degrees.end(), 0.0) / double(n);
   summary.without = std::ranges::upper_bound(degrees, 0) - degrees.begin();
   for (std::size_t i = 0; i < summary.percents.size(); ++i) {
     const auto percent = static_cast<std::size_t>(summary.percents[i]);
@@ -151,14 +151,14 @@ result<inspection> inspect_dataset(const dataset& data,
     work.inspect_edges(t);
   for (std::size_t t = 0; t < info.node_types.size(); ++t)
     work.found.node_types[t].isolated =
-        info.node_types[t].count - std::ranges::count(work.touched[t], true);
+      info.node_types[t].count - std::ranges::count(work.touched[t], true);
   if (!work.is_part() && !info.digest.empty()) {
     TRY(const auto digest, content_digest(data, on_progress));
     if (digest != info.digest)
       work.found.broken.push_back(fmt::format(
-          "dataset.json: the content has the digest {}, but {} is on record: "
-          "files were changed after it was prepared",
-          digest, info.digest));
+        "dataset.json: the content has the digest {}, but {} is on record: "
+        "files were changed after it was prepared",
+        digest, info.digest));
   }
   work.found.unused = unused_arrays(data);
   if (auto fault = mapped_file::first_fault())

@@ -51,7 +51,7 @@ void find_bad_features(const node_type_info& type, const npy_array& features,
     find_not_finite<std::uint16_t>(type, features, from_half, out);
   else
     find_not_finite<float>(
-        type, features, [](float value) { return value; }, out);
+      type, features, [](float value) { return value; }, out);
 }
 
 std::pair<std::vector<std::int64_t>, std::int64_t>

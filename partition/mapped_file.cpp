@@ -139,7 +139,7 @@ result<mapped_file> mapped_file::open(const fs::path& path) {
     return mapped;
   std::call_once(installed, install_handler);
   auto* data =
-      ::mmap(nullptr, mapped.size_, PROT_READ, MAP_SHARED, file.get(), 0);
+    ::mmap(nullptr, mapped.size_, PROT_READ, MAP_SHARED, file.get(), 0);
   if (data == MAP_FAILED)
     return fail_errno(errno, "cannot map {}", path.string());
   mapped.data_ = static_cast<const std::byte*>(data);
@@ -163,9 +163,9 @@ mapped_file::~mapped_file() {
 }
 
 mapped_file::mapped_file(mapped_file&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)),
-      slot_(std::exchange(other.slot_, -1)) {}
+  : data_(std::exchange(other.data_, nullptr)),
+    size_(std::exchange(other.size_, 0)),
+    slot_(std::exchange(other.slot_, -1)) {}
 
 mapped_file& mapped_file::operator=(mapped_file&& other) noexcept {
   std::swap(data_, other.data_);

@@ -61,12 +61,13 @@ std::uint32_t count_of(const neighbour_request& request, std::uint32_t degree) {
 
 error broken_list(const task& work, node_id id, std::int64_t max_degree) {
   const auto* begin = &work.edges.indptr[id - work.nodes.begin];
-  return fail(ec::invalid_data,
-              "the list of in-edges of node {} goes from {} to {} of {} edges, "
-              "and {} in-edges are the most of a node; `graphmill inspect` says "
-              "what else is broken",
-              work.nodes.original(id), begin[0], begin[1],
-              work.edges.indices.size, max_degree);
+  return fail(
+    ec::invalid_data,
+    "the list of in-edges of node {} goes from {} to {} of {} edges, "
+    "and {} in-edges are the most of a node; `graphmill inspect` says "
+    "what else is broken",
+    work.nodes.original(id), begin[0], begin[1], work.edges.indices.size,
+    max_degree);
 }
 
 /// Looks up every list and counts what it gives. Places are bounded, not
@@ -87,8 +88,8 @@ result<std::int64_t> find_lists(task& work, std::int64_t max_degree,
       __builtin_prefetch(indptr + (ids[i + row_ahead] - first));
     const auto begin = indptr[ids[i] - first];
     const auto end = indptr[ids[i] - first + 1];
-    const auto sane = begin >= 0 && begin <= end && end <= limit
-                      && end - begin <= max_degree;
+    const auto sane =
+      begin >= 0 && begin <= end && end <= limit && end - begin <= max_degree;
     const auto degree = sane ? end - begin : 0;
     broken = sane ? broken : static_cast<std::int64_t>(i);
     work.places[i] = {begin, static_cast<std::uint32_t>(degree)};
@@ -233,9 +234,9 @@ void sample_many(const task& work, emitter<Id> out) {
     }
     const auto original = work.nodes.original(request.destinations[i]);
     positions.resize(count);
-    draw_positions(random_stream{request.key,
-                                 static_cast<std::uint64_t>(original), middle},
-                   place.degree, request.replace, positions);
+    draw_positions(
+      random_stream{request.key, static_cast<std::uint64_t>(original), middle},
+      place.degree, request.replace, positions);
     picks.resize(count);
     for (std::uint32_t j = 0; j < count; ++j) {
       picks[j] = place.begin + positions[j];

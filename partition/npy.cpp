@@ -42,9 +42,9 @@ result<void> npy_array::expect_type(graphmill::dtype wanted) const {
 result<void>
 npy_array::expect_shape(const std::vector<std::int64_t>& wanted) const {
   const auto fits = std::ranges::equal(
-      shape_, wanted, [](std::int64_t extent, std::int64_t bound) {
-        return bound == -1 || extent == bound;
-      });
+    shape_, wanted, [](std::int64_t extent, std::int64_t bound) {
+      return bound == -1 || extent == bound;
+    });
   if (fits)
     return ok();
   const auto text = [](const std::vector<std::int64_t>& shape) {
@@ -129,9 +129,9 @@ result<void> npy_writer::finish() {
     return fail(ec::internal, "{}: {} bytes are no multiple of a row of {}",
                 self.path.string(), self.data_bytes, row);
   self.shape[0] =
-      row == 0 ? 0 : static_cast<std::int64_t>(self.data_bytes / row);
+    row == 0 ? 0 : static_cast<std::int64_t>(self.data_bytes / row);
   const auto header =
-      format_npy_header(self.type, self.shape, self.header_bytes);
+    format_npy_header(self.type, self.shape, self.header_bytes);
   if (::lseek(self.file.get(), 0, SEEK_SET) != 0)
     return fail_errno(errno, "cannot write {}", self.path.string());
   TRYV(write_all(self.file.get(), std::as_bytes(std::span{header}), self.path));

@@ -27,15 +27,15 @@ struct dtype_row {
 };
 
 constexpr std::array<dtype_row, 9> dtypes{{
-    {dtype::float16, "float16", "f2", 2},
-    {dtype::float32, "float32", "f4", 4},
-    {dtype::float64, "float64", "f8", 8},
-    {dtype::int8, "int8", "i1", 1},
-    {dtype::uint8, "uint8", "u1", 1},
-    {dtype::int16, "int16", "i2", 2},
-    {dtype::int32, "int32", "i4", 4},
-    {dtype::uint32, "uint32", "u4", 4},
-    {dtype::int64, "int64", "i8", 8},
+  {dtype::float16, "float16", "f2", 2},
+  {dtype::float32, "float32", "f4", 4},
+  {dtype::float64, "float64", "f8", 8},
+  {dtype::int8, "int8", "i1", 1},
+  {dtype::uint8, "uint8", "u1", 1},
+  {dtype::int16, "int16", "i2", 2},
+  {dtype::int32, "int32", "i4", 4},
+  {dtype::uint32, "uint32", "u4", 4},
+  {dtype::int64, "int64", "i8", 8},
 }};
 
 constexpr const dtype_row& row_of(dtype type) {
@@ -149,7 +149,7 @@ private:
       skip_space();
       const auto* first = text_.data() + at_;
       const auto [last, failed] =
-          std::from_chars(first, text_.data() + text_.size(), extent);
+        std::from_chars(first, text_.data() + text_.size(), extent);
       if (failed != std::errc{} || extent < 0)
         return malformed("an extent expected");
       if (values.size() == most_dimensions)
@@ -279,9 +279,9 @@ std::string format_npy_header(dtype type, std::span<const std::int64_t> shape,
     extents += fmt::format("{}{}", extents.empty() ? "" : ", ", extent);
   if (shape.size() == 1)
     extents += ',';
-  const auto text = fmt::format(
-      "{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
-      row.size == 1 ? '|' : '<', row.code, extents);
+  const auto text =
+    fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
+                row.size == 1 ? '|' : '<', row.code, extents);
   constexpr std::size_t preamble = 10;
   auto total = std::max(width, preamble + text.size() + 1);
   total = (total + 63) / 64 * 64;

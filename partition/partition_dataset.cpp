@@ -100,7 +100,7 @@ partition_report start_report(const graph_view& graph,
   report.notes = assigned.notes;
   for (const auto& array : unused_arrays(graph.data()))
     report.notes.push_back(
-        fmt::format("{} is not carried over: nothing uses it yet", array));
+      fmt::format("{} is not carried over: nothing uses it yet", array));
   return report;
 }
 
@@ -122,7 +122,7 @@ result<partition_report> do_partition(const dataset& data,
                    watch));
   auto report = start_report(graph, loads, options, assigned);
   const auto numbers =
-      renumber(graph.type_begin(), assigned.assignment, options.parts);
+    renumber(graph.type_begin(), assigned.assignment, options.parts);
   TRY(const auto parts,
       write_parts(graph, assigned.assignment, numbers, folder, watch));
   for (const auto& part : parts) {
@@ -155,10 +155,9 @@ result<partition_report> report_there(const dataset& data,
     return fail(ec::invalid_data, "{} is broken: it has no format_version",
                 path.string());
   if (there["format_version"] > partitions_format_version)
-    return fail(ec::version_mismatch,
-                "{} has format version {}; this Graphmill knows {}",
-                path.string(), there["format_version"].dump(),
-                partitions_format_version);
+    return fail(
+      ec::version_mismatch, "{} has format version {}; this Graphmill knows {}",
+      path.string(), there["format_version"].dump(), partitions_format_version);
   TRY(const auto digest, digest_of(data, options.on_progress));
   if (there.value("source_digest", json{}) != digest)
     return fail(ec::invalid_argument,
@@ -200,13 +199,12 @@ result<prepared_partitions> prepare_partitions(const dataset& data,
   TRYV(check_options(options));
   prepared_partitions out;
   TRY(out.built, prepare_folder(
-                     folder,
-                     [&](const fs::path& partial) -> result<void> {
-                       TRY(out.report,
-                           partition_dataset(data, options, partial));
-                       return ok();
-                     },
-                     options.on_progress));
+                   folder,
+                   [&](const fs::path& partial) -> result<void> {
+                     TRY(out.report, partition_dataset(data, options, partial));
+                     return ok();
+                   },
+                   options.on_progress));
   if (!out.built) {
     TRY(out.report, report_there(data, options, folder));
   }

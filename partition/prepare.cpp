@@ -40,7 +40,7 @@ result<places> places_of(const fs::path& target) {
     return fail(ec::invalid_argument, "\"{}\" cannot name a new folder",
                 target.string());
   const auto parent =
-      path.has_parent_path() ? path.parent_path() : fs::path{"."};
+    path.has_parent_path() ? path.parent_path() : fs::path{"."};
   return places{path, parent, parent / fmt::format(".{}.lock", name.string()),
                 parent / fmt::format(".{}.partial", name.string())};
 }
@@ -69,7 +69,7 @@ result<bool> is_there(const fs::path& target) {
 class folder_lock {
 public:
   folder_lock(fs::path path, unique_fd file)
-      : path_(std::move(path)), file_(std::move(file)) {}
+    : path_(std::move(path)), file_(std::move(file)) {}
   folder_lock(folder_lock&&) = default;
   ~folder_lock() {
     // Removed while still held: whoever gets the lock next sees that its file
@@ -133,7 +133,7 @@ public:
     return partial_folder{path};
   }
   partial_folder(partial_folder&& other) noexcept
-      : path_(std::exchange(other.path_, {})) {}
+    : path_(std::exchange(other.path_, {})) {}
   ~partial_folder() {
     if (!path_.empty())
       (void)remove(path_);

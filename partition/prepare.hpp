@@ -18,8 +18,8 @@ namespace graphmill {
 /// @param on_progress Also told when this process waits for another one.
 /// @returns true if this call has built it.
 result<bool> prepare_folder(
-    const std::filesystem::path& target,
-    const std::function<result<void>(const std::filesystem::path&)>& build,
-    const progress_callback& on_progress = {});
+  const std::filesystem::path& target,
+  const std::function<result<void>(const std::filesystem::path&)>& build,
+  const progress_callback& on_progress = {});
 
 } // namespace graphmill

@@ -68,8 +68,8 @@ result<std::int64_t> check_reply(const dataset_info& info, part_id part,
   const auto nodes = info.node_types[type.source].count;
   const auto* ids = reply.sources.data();
   if (reply.wide
-          ? !all_below(reinterpret_cast<const std::int64_t*>(ids), size, nodes)
-          : !all_below(reinterpret_cast<const std::int32_t*>(ids), size, nodes))
+        ? !all_below(reinterpret_cast<const std::int64_t*>(ids), size, nodes)
+        : !all_below(reinterpret_cast<const std::int32_t*>(ids), size, nodes))
     return bad("a source is not a node of its type");
   if (!all_below(reply.edge_ids.data(), reply.edge_ids.size(), type.count))
     return bad("an edge id is not an edge of its type");

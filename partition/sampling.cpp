@@ -75,7 +75,7 @@ subgraph_bound bound_of(const dataset_info& info, const sampling_plan& plan,
     std::vector<std::int64_t> found(types);
     for (std::size_t t = 0; t < types; ++t)
       bound.expanded[t] =
-          std::min(info.node_types[t].count, plus(bound.expanded[t], fresh[t]));
+        std::min(info.node_types[t].count, plus(bound.expanded[t], fresh[t]));
     for (std::size_t e = 0; e < fanouts.size(); ++e) {
       const auto& type = info.edge_types[e];
       auto edges = times(fresh[type.destination],

@@ -101,9 +101,7 @@ public:
   result<std::shared_ptr<const shard>> open_shard(part_id part) const;
 
   /// Content digests of the parts; of a plain dataset its own.
-  const std::vector<std::string>& part_digests() const {
-    return part_digests_;
-  }
+  const std::vector<std::string>& part_digests() const { return part_digests_; }
 
 private:
   friend class shard_builder; ///< Tests build graphs from vectors.

@@ -66,8 +66,8 @@ void add_transposed(minibatch::relation& relation,
   for (int layer = input_gradient ? 0 : 1; layer < graph.hops; ++layer) {
     const auto blocks = graph.hops - layer;
     relation.transposed[layer] =
-        transpose(relation.forward, graph.rows(relation.destination, blocks),
-                  graph.nodes[relation.source].found[blocks], pool);
+      transpose(relation.forward, graph.rows(relation.destination, blocks),
+                graph.nodes[relation.source].found[blocks], pool);
   }
 }
 

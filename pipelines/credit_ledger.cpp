@@ -5,7 +5,7 @@
 namespace graphmill {
 
 credit_ledger::credit_ledger(credit_limits limits, order first)
-    : limits_(limits) {
+  : limits_(limits) {
   limits_.items = std::max<std::uint64_t>(limits_.items, 1);
   seen_.next = first;
 }

@@ -13,10 +13,10 @@ void check_name(definition_source& source, const std::string& path,
                     && std::all_of(name.begin(), name.end(), is_name_character);
   if (!good && source.usable(path))
     source.report(
-        source.where(path),
-        fmt::format("`{}` is {}, must be made of letters, digits, '.', '_' "
-                    "and '-', and not begin with '.'",
-                    path, in_quotes(name)));
+      source.where(path),
+      fmt::format("`{}` is {}, must be made of letters, digits, '.', '_' "
+                  "and '-', and not begin with '.'",
+                  path, in_quotes(name)));
 }
 
 bool is_device(std::string_view name) {
@@ -62,10 +62,10 @@ void check_heads(definition_source& source) {
     return;
   if (model.hidden % model.heads != 0)
     source.report(
-        source.where("model.heads"),
-        fmt::format("`model.hidden` is {}, which does not divide among {} "
-                    "heads of gat",
-                    model.hidden, model.heads));
+      source.where("model.heads"),
+      fmt::format("`model.hidden` is {}, which does not divide among {} "
+                  "heads of gat",
+                  model.hidden, model.heads));
 }
 
 void check_momentum(definition_source& source) {
@@ -73,8 +73,8 @@ void check_momentum(definition_source& source) {
   if (optimizer.momentum != 0 && optimizer.kind != optimizer_kind::sgd
       && source.usable("optimizer.kind"))
     source.report(
-        source.where("optimizer.momentum"),
-        "`optimizer.momentum` is for `kind: sgd` alone; leave it out");
+      source.where("optimizer.momentum"),
+      "`optimizer.momentum` is for `kind: sgd` alone; leave it out");
 }
 
 } // namespace

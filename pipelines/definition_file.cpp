@@ -19,7 +19,7 @@ namespace {
 /// The file's bytes, at most one more than a definition may have.
 result<std::string> read_text(const std::filesystem::path& file) {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> in{
-      std::fopen(file.c_str(), "re"), &std::fclose};
+    std::fopen(file.c_str(), "re"), &std::fclose};
   if (!in)
     return fail_errno(errno, "cannot open the definition");
   std::string text(yaml_size_limit + 1, '\0');

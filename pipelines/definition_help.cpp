@@ -84,7 +84,7 @@ void describe(capnp::DynamicStruct::Reader defaults, const std::string& prefix,
 std::vector<field_description> describe_definition() {
   capnp::MallocMessageBuilder message;
   const auto defaults =
-      message.initRoot<capnp::DynamicStruct>(definition_schema()).asReader();
+    message.initRoot<capnp::DynamicStruct>(definition_schema()).asReader();
   std::vector<field_description> out;
   describe(defaults, "", out);
   return out;
@@ -98,8 +98,8 @@ std::string yaml_text(capnp::DynamicValue::Reader value, field f) {
     return fmt::format("{}", value.as<std::int64_t>());
   case capnp::DynamicValue::UINT:
     return notes_of(f).unit == "bytes"
-               ? bytes_text(value.as<std::uint64_t>())
-               : fmt::format("{}", value.as<std::uint64_t>());
+             ? bytes_text(value.as<std::uint64_t>())
+             : fmt::format("{}", value.as<std::uint64_t>());
   case capnp::DynamicValue::FLOAT:
     return fmt::format("{}", value.as<double>());
   case capnp::DynamicValue::TEXT:

@@ -210,8 +210,8 @@ bool definition_reader::read_list(const yaml_node& node,
   std::vector<std::int32_t> values;
   if (!read_numbers(node, f, path, values))
     return false;
-  auto list = into.init(f, static_cast<unsigned>(values.size()))
-                  .as<capnp::DynamicList>();
+  auto list =
+    into.init(f, static_cast<unsigned>(values.size())).as<capnp::DynamicList>();
   for (unsigned i = 0; i < list.size(); ++i)
     list.set(i, values[i]);
   return true;
@@ -226,8 +226,8 @@ bool definition_reader::read_numbers(const yaml_node& node, field f,
                   fmt::format("{} is {}, must be a list of whole numbers{}",
                               in_quotes(path), shown(node),
                               notes.per_key.empty()
-                                  ? ", as in [10, 10]"
-                                  : ", as in [10, 10], or a map of lists"));
+                                ? ", as in [10, 10]"
+                                : ", as in [10, 10], or a map of lists"));
   const auto length = notes.length.value_or(value_range{});
   auto valid = true;
   if (!length.contains(static_cast<double>(node.items.size())))
@@ -237,17 +237,16 @@ bool definition_reader::read_numbers(const yaml_node& node, field f,
   const auto range = range_of(f).value_or(value_range{});
   for (const auto& item : node.items) {
     const auto number = item.type == yaml_node::kind::scalar
-                            ? parse_whole(item.text)
-                            : std::nullopt;
+                          ? parse_whole(item.text)
+                          : std::nullopt;
     if (number && range.contains(number->as_double()))
       out.push_back(to_int32(*number));
     else
-      valid =
-          report(item.where,
-                 fmt::format("{} has the element {}, must be a whole number "
-                             "{}",
-                             in_quotes(path), shown(item),
-                             range_text(range, notes.unit)));
+      valid = report(
+        item.where, fmt::format("{} has the element {}, must be a whole number "
+                                "{}",
+                                in_quotes(path), shown(item),
+                                range_text(range, notes.unit)));
   }
   return valid;
 }
@@ -258,7 +257,7 @@ void definition_reader::read_per_key(const yaml_node& node,
                                      capnp::DynamicStruct::Builder into,
                                      field f, const std::string& path) {
   const auto target =
-      into.getSchema().getFieldByName(notes_of(f).per_key.c_str());
+    into.getSchema().getFieldByName(notes_of(f).per_key.c_str());
   std::map<std::string, std::vector<std::int32_t>> lists;
   for (auto entry : into.get(target).as<capnp::DynamicList>().asReader()) {
     const auto pair = entry.as<capnp::DynamicStruct>();
@@ -279,13 +278,13 @@ void definition_reader::read_per_key(const yaml_node& node,
       lists[key] = std::move(values);
   }
   auto pairs = into.init(target, static_cast<unsigned>(lists.size()))
-                   .as<capnp::DynamicList>();
+                 .as<capnp::DynamicList>();
   unsigned i = 0;
   for (const auto& [key, values] : lists) {
     auto pair = pairs[i++].as<capnp::DynamicStruct>();
     pair.set("key", capnp::Text::Reader{key.c_str(), key.size()});
     auto list = pair.init("values", static_cast<unsigned>(values.size()))
-                    .as<capnp::DynamicList>();
+                  .as<capnp::DynamicList>();
     for (unsigned j = 0; j < list.size(); ++j)
       list.set(j, values[j]);
   }
@@ -320,7 +319,7 @@ void definition_reader::report_unknown(const yaml_node& key,
     return;
   }
   auto text =
-      fmt::format("{} is not a field of {}", in_quotes(key.text), place);
+    fmt::format("{} is not a field of {}", in_quotes(key.text), place);
   auto hint = suggestion(key.text, keys_of(schema));
   if (hint.empty())
     for (auto section : definition_schema().getFields())

@@ -29,7 +29,7 @@ using field_sources = std::map<std::string, field_source>;
 class definition_reader {
 public:
   definition_reader(std::vector<problem>& problems, field_sources& sources)
-      : problems_(problems), sources_(sources) {}
+    : problems_(problems), sources_(sources) {}
 
   /// Reads the whole definition; a null node is one without any field.
   void read(const yaml_node& root, capnp::DynamicStruct::Builder into);

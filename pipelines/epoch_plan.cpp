@@ -61,7 +61,7 @@ std::vector<std::int64_t> wanted_counts(std::int64_t total, rank_id ranks,
 epoch_plan::epoch_plan(std::span<const node_id> seeds,
                        epoch_plan_options options, std::uint64_t run_seed,
                        graphmill::phase phase, std::int32_t epoch)
-    : options_(std::move(options)), in_order_(seeds) {
+  : options_(std::move(options)), in_order_(seeds) {
   options_.batch_size = std::max<std::int64_t>(options_.batch_size, 1);
   options_.ranks = std::max<rank_id>(options_.ranks, 1);
   if (phase != graphmill::phase::train)
@@ -134,7 +134,7 @@ epoch_plan::near_ranks(std::span<const node_id> seeds) const {
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     const auto part = options_.owner ? options_.owner(seeds[i]) : 0;
     const auto known =
-        static_cast<std::size_t>(part) < options_.rank_of_part.size();
+      static_cast<std::size_t>(part) < options_.rank_of_part.size();
     const auto rank = known ? options_.rank_of_part[part] : part;
     near[i] = rank % options_.ranks;
   }

@@ -14,8 +14,8 @@ std::string folded(std::string_view word) {
   std::string out;
   for (const char c : word)
     out += c == '-'
-               ? '_'
-               : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+             ? '_'
+             : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
 }
 

@@ -76,7 +76,7 @@ struct named_tensor {
 /// bring just that.
 struct batch_needs {
   bool merged_relations =
-      true; ///< One relation in all; else one per edge type.
+    true; ///< One relation in all; else one per edge type.
   bool degrees = false;
   bool input_gradient = false; ///< Layer 1 needs a transposed CSR, too.
 };
@@ -142,10 +142,10 @@ struct memory_estimate {
 memory_estimate estimate_memory(const definition& def, const dataset_info& info,
                                 const subgraph_bound& bound);
 
-/// Bounds the threads of libtorch's operations, and keeps the BLAS on the thread
-/// that calls it: a replica on the CPU brings `trainer.threads` threads of its
-/// own, with results that do not depend on their number. Call it once per
-/// process, before the first step.
+/// Bounds the threads of libtorch's operations, and keeps the BLAS on the
+/// thread that calls it: a replica on the CPU brings `trainer.threads` threads
+/// of its own, with results that do not depend on their number. Call it once
+/// per process, before the first step.
 void set_compute_threads(unsigned threads);
 
 } // namespace graphmill

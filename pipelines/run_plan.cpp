@@ -40,18 +40,18 @@ bounded_batch bound_batch(const definition& def, const dataset_info& info,
 std::vector<planned_stage> stages_of(const definition& def, part_id parts) {
   const auto services = static_cast<std::uint32_t>(parts);
   return {
-      {"sampler", def.sampler.replicas, 0, "builds blocks hop by hop"},
-      {"sampling service", services, def.sampler.threads,
-       "draws the neighbours of one part's nodes"},
-      {"feature fetch", def.fetch.replicas, 0,
-       "collects the rows of a batch's nodes"},
-      {"feature service", services, def.fetch.threads,
-       "gathers the rows of one part's nodes"},
-      {"batcher", def.trainer.replicas, 0,
-       "puts batches in order and assembles them"},
-      {"trainer", def.trainer.replicas, def.trainer.threads,
-       "forward, loss, backward on " + def.trainer.device},
-      {"gradient group", 1, 0, "adds up the gradients of all trainers"},
+    {"sampler", def.sampler.replicas, 0, "builds blocks hop by hop"},
+    {"sampling service", services, def.sampler.threads,
+     "draws the neighbours of one part's nodes"},
+    {"feature fetch", def.fetch.replicas, 0,
+     "collects the rows of a batch's nodes"},
+    {"feature service", services, def.fetch.threads,
+     "gathers the rows of one part's nodes"},
+    {"batcher", def.trainer.replicas, 0,
+     "puts batches in order and assembles them"},
+    {"trainer", def.trainer.replicas, def.trainer.threads,
+     "forward, loss, backward on " + def.trainer.device},
+    {"gradient group", 1, 0, "adds up the gradients of all trainers"},
   };
 }
 
@@ -69,14 +69,14 @@ void add_notes(const definition& def, const dataset_info& info,
   const auto largest = std::max(plan.train.bytes, plan.evaluation.bytes);
   if (largest > plan.budget_bytes)
     plan.notes.push_back(
-        "the largest batch that could be exceeds budget.bytes; a batch is "
-        "admitted by its bound, so such batches run one at a time: raise "
-        "budget.bytes, or lower the batch size or the fanouts");
+      "the largest batch that could be exceeds budget.bytes; a batch is "
+      "admitted by its bound, so such batches run one at a time: raise "
+      "budget.bytes, or lower the batch size or the fanouts");
   if (!has_in_edges(info))
     plan.notes.push_back(fmt::format(
-        "no edge leads to nodes of type `{}`, so only their own features "
-        "count; import with --reverse to add the reverse of each edge type",
-        target.name));
+      "no edge leads to nodes of type `{}`, so only their own features "
+      "count; import with --reverse to add the reverse of each edge type",
+      target.name));
   if (std::min<std::int64_t>(def.train.batch_size, target.split_counts[0])
       < std::int64_t{def.trainer.replicas})
     plan.notes.push_back("there are fewer seeds per step than trainers, so "
@@ -97,9 +97,9 @@ result<run_plan> plan_run(const definition& def, const dataset_info& info,
   TRY(const auto sampling, resolve_fanouts(def, info));
   TRY(const auto evaluation, resolve_evaluation_fanouts(def, info));
   const auto& seeds =
-      info.node_types[static_cast<std::size_t>(info.target)].split_counts;
+    info.node_types[static_cast<std::size_t>(info.target)].split_counts;
   const auto train =
-      bound_batch(def, info, sampling, def.train.batch_size, seeds[0]);
+    bound_batch(def, info, sampling, def.train.batch_size, seeds[0]);
   const auto other = bound_batch(def, info, evaluation, def.evaluate.batch_size,
                                  std::max(seeds[1], seeds[2]));
   run_plan plan;
@@ -109,19 +109,19 @@ result<run_plan> plan_run(const definition& def, const dataset_info& info,
   plan.total_steps = train.shown.steps * std::int64_t{def.train.epochs};
   if (def.train.max_steps != 0)
     plan.total_steps =
-        std::min(plan.total_steps, std::int64_t{def.train.max_steps});
+      std::min(plan.total_steps, std::int64_t{def.train.max_steps});
   plan.budget_bytes = def.budget.bytes;
   const auto trainers = std::uint64_t{def.trainer.replicas};
   plan.batches_in_flight = def.budget.batches * trainers;
   const auto costs = estimate_memory(def, info, train.bound);
   const auto evaluating = estimate_memory(def, info, other.bound);
   plan.memory = {
-      {"batches in flight",
-       std::max({def.budget.bytes, train.shown.bytes, other.shown.bytes})},
-      {"parameters and optimizer", costs.parameters * trainers},
-      {"activations",
-       std::max(costs.activations, evaluating.activations) * trainers},
-      {"everything else, at most", memory_allowance},
+    {"batches in flight",
+     std::max({def.budget.bytes, train.shown.bytes, other.shown.bytes})},
+    {"parameters and optimizer", costs.parameters * trainers},
+    {"activations",
+     std::max(costs.activations, evaluating.activations) * trainers},
+    {"everything else, at most", memory_allowance},
   };
   add_notes(def, info, plan);
   return plan;

@@ -12,15 +12,15 @@ namespace graphmill {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, double>, 9> byte_units{{
-    {"B", 1},
-    {"kB", 1e3},
-    {"MB", 1e6},
-    {"GB", 1e9},
-    {"TB", 1e12},
-    {"KiB", 0x1p10},
-    {"MiB", 0x1p20},
-    {"GiB", 0x1p30},
-    {"TiB", 0x1p40},
+  {"B", 1},
+  {"kB", 1e3},
+  {"MB", 1e6},
+  {"GB", 1e9},
+  {"TB", 1e12},
+  {"KiB", 0x1p10},
+  {"MiB", 0x1p20},
+  {"GiB", 0x1p30},
+  {"TiB", 0x1p40},
 }};
 
 template <class T>

@@ -16,7 +16,7 @@ namespace {
 class tree_builder : public YAML::EventHandler {
 public:
   tree_builder(const std::string& origin, bool lines)
-      : origin_(origin), lines_(lines) {}
+    : origin_(origin), lines_(lines) {}
 
   yaml_node take() { return std::move(root_); }
 
@@ -69,7 +69,7 @@ private:
       throw YAML::ParserException(mark, "tags are not supported here");
     if (++nodes_ > yaml_node_limit)
       throw YAML::ParserException(
-          mark, fmt::format("more than {} values", yaml_node_limit));
+        mark, fmt::format("more than {} values", yaml_node_limit));
   }
 
   void open(const YAML::Mark& mark, const std::string& tag,
@@ -77,7 +77,7 @@ private:
     check(mark, tag, anchor);
     if (open_.size() >= yaml_depth_limit)
       throw YAML::ParserException(
-          mark, fmt::format("nested deeper than {} levels", yaml_depth_limit));
+        mark, fmt::format("nested deeper than {} levels", yaml_depth_limit));
     open_.push_back(yaml_node{type, place(mark), {}, {}, {}});
   }
 

@@ -57,8 +57,8 @@ result<std::vector<bench_figure>> bench_assembly(const bench_context& context) {
     const auto start = std::chrono::steady_clock::now();
     TRY(const auto batch, assemble(std::move(fetched), needs, info, pool));
     const auto seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-            .count();
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+        .count();
     const auto& relation = batch.relations[0];
     double edges = 0;
     double limit = 0;

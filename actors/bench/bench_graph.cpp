@@ -21,16 +21,15 @@ result<fs::path> bench_dataset(const bench_context& context) {
   options.scale = context.scale;
   options.seed = context.seed;
   const auto folder =
-      context.cache
-      / fmt::format("rmat-{}-seed-{}", options.scale, options.seed);
+    context.cache / fmt::format("rmat-{}-seed-{}", options.scale, options.seed);
   const auto on_progress = show_progress(false);
   TRYV(prepare_folder(
-      folder,
-      [&options, &on_progress](const fs::path& to) -> result<void> {
-        TRYV(import_rmat(options, to, on_progress));
-        return ok();
-      },
-      on_progress));
+    folder,
+    [&options, &on_progress](const fs::path& to) -> result<void> {
+      TRYV(import_rmat(options, to, on_progress));
+      return ok();
+    },
+    on_progress));
   return folder;
 }
 
@@ -59,7 +58,7 @@ std::vector<node_id> bench_seeds(const partitioned_graph& graph,
   std::vector<node_id> seeds;
   for (std::size_t i = 0; i < size; ++i)
     seeds.push_back(
-        all[(static_cast<std::size_t>(step) * size + i) % all.size()]);
+      all[(static_cast<std::size_t>(step) * size + i) % all.size()]);
   return seeds;
 }
 

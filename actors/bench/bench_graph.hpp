@@ -47,7 +47,7 @@ double seconds_of(Work work) {
   const auto start = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-      .count();
+    .count();
 }
 
 /// The shortest times so far of a piece of work and of its limit.

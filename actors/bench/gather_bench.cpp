@@ -54,9 +54,9 @@ double time_fastest_copy(const float* from, std::int64_t width,
                          std::span<const node_id> ids, float* out) {
   auto best = std::numeric_limits<double>::max();
   for (std::size_t distance : {8, 12, 16, 24})
-    best = std::min(
-        {best, time_copies(from, width, ids, out, distance, copy_cached),
-         time_copies(from, width, ids, out, distance, copy_streaming)});
+    best =
+      std::min({best, time_copies(from, width, ids, out, distance, copy_cached),
+                time_copies(from, width, ids, out, distance, copy_streaming)});
   return best;
 }
 

@@ -15,7 +15,7 @@ double time_random_reads(id_span indices, std::int64_t reads,
                          std::uint64_t seed) {
   const auto* words = reinterpret_cast<const std::uint32_t*>(indices.data);
   const auto size =
-      static_cast<std::uint64_t>(indices.size) * (indices.wide ? 2 : 1);
+    static_cast<std::uint64_t>(indices.size) * (indices.wide ? 2 : 1);
   std::uint32_t sum = 0;
   const auto seconds = seconds_of([&sum, words, size, reads, seed] {
     auto place = seed;
@@ -47,8 +47,8 @@ result<void> run_round(const bench_context& context, const bench_graph& on,
     TRY(const auto batch, sample(on.graph, on.shards, plan,
                                  bench_key(context, step), seeds, pool));
     seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-            .count();
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+        .count();
     const auto found = static_cast<std::int64_t>(batch.edges[0].sources.size());
     const auto extra = pool->peak_bytes() - before - batch.byte_size();
     best.bytes = std::max(best.bytes, double(extra) / double(found));
@@ -72,8 +72,8 @@ result<std::vector<bench_figure>> bench_sampling(const bench_context& context) {
   for (int round = 1; round <= rounds; ++round)
     TRYV(run_round(context, on, plan, round, pool, best));
   return std::vector<bench_figure>{
-      best.times.figure("sampling", "million edges/s", 1e6),
-      {"sampling memory", best.bytes, "bytes/edge", 12, best.bytes / 12},
+    best.times.figure("sampling", "million edges/s", 1e6),
+    {"sampling memory", best.bytes, "bytes/edge", 12, best.bytes / 12},
   };
 }
 

@@ -6,14 +6,14 @@ namespace graphmill {
 
 void add_definition_options(CLI::App& command, definition_options& options) {
   command.add_option("file", options.file, "Pipeline definition (YAML)")
-      ->required();
+    ->required();
   command.add_option("--data", options.data,
                      "The dataset, or the folder that holds it (default: "
                      "./data)");
   command
-      .add_option("--set", options.overrides,
-                  "Override a field: --set sampler.replicas=3 (repeatable)")
-      ->allow_extra_args(false);
+    .add_option("--set", options.overrides,
+                "Override a field: --set sampler.replicas=3 (repeatable)")
+    ->allow_extra_args(false);
   command.add_flag("--json", options.json, "Print one line of JSON");
 }
 

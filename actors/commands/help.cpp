@@ -19,9 +19,9 @@ struct help_options {
 };
 
 constexpr std::string_view introduction =
-    "A pipeline definition is a YAML file. It says on which dataset a model is "
-    "trained, and how. Only `dataset` must be given; every other field has a "
-    "default. A field of a section is written below it, as in\n";
+  "A pipeline definition is a YAML file. It says on which dataset a model is "
+  "trained, and how. Only `dataset` must be given; every other field has a "
+  "default. A field of a section is written below it, as in\n";
 
 constexpr std::string_view example = R"(
   dataset: wordnet
@@ -38,8 +38,8 @@ On the command line the same fields are overridden by --set:
 std::string describe(const field_description& field, const std::string& key) {
   auto out = fmt::format("  {}\n", key);
   out += wrapped(field.range.empty()
-                     ? field.type
-                     : fmt::format("{}, {}", field.type, field.range),
+                   ? field.type
+                   : fmt::format("{}, {}", field.type, field.range),
                  6);
   if (!field.default_value.empty())
     out += fmt::format("      {}{}\n",
@@ -55,13 +55,13 @@ std::string definition_help() {
   for (const auto& field : describe_definition()) {
     const auto dot = field.path.find('.');
     const auto here =
-        dot == std::string::npos ? std::string{} : field.path.substr(0, dot);
+      dot == std::string::npos ? std::string{} : field.path.substr(0, dot);
     if (here != section)
       out += fmt::format("\n{}\n", here);
     section = here;
     out +=
-        describe(field, dot == std::string::npos ? field.path
-                                                 : field.path.substr(dot + 1));
+      describe(field, dot == std::string::npos ? field.path
+                                               : field.path.substr(dot + 1));
   }
   return out;
 }
@@ -81,7 +81,7 @@ result<int> help(CLI::App& app, const help_options& options) {
   if (options.topic.empty()) {
     // `app.help()` would give that of the command at hand, which is this one.
     const auto text = app.get_formatter()->make_help(
-        &app, app.get_name(), CLI::AppFormatMode::Normal);
+      &app, app.get_name(), CLI::AppFormatMode::Normal);
     fmt::print("{}", text);
     return 0;
   }
@@ -110,7 +110,7 @@ result<int> help(CLI::App& app, const help_options& options) {
 void add_help_command(command_line& cli) {
   auto options = std::make_shared<help_options>();
   auto* command = cli.app.add_subcommand(
-      "help", "Help on a command, or on the fields of a definition");
+    "help", "Help on a command, or on the fields of a definition");
   command->add_option("topic", options->topic,
                       "A command, or `definition` for the fields of a pipeline "
                       "definition");

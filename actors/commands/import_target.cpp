@@ -27,9 +27,9 @@ nlohmann::json to_json(const dataset_info& info) {
   auto edges = nlohmann::json::array();
   for (std::size_t i = 0; i < info.edge_types.size(); ++i)
     edges.push_back(
-        {{"name", info.edge_type_name(static_cast<edge_type_id>(i))},
-         {"count", info.edge_types[i].count},
-         {"max_in_degree", info.edge_types[i].max_in_degree}});
+      {{"name", info.edge_type_name(static_cast<edge_type_id>(i))},
+       {"count", info.edge_types[i].count},
+       {"max_in_degree", info.edge_types[i].max_in_degree}});
   return {{"name", info.name},
           {"digest", info.digest},
           {"node_types", std::move(nodes)},
@@ -99,13 +99,13 @@ result<int> run_import(const import_target& target, const importer& import) {
   auto built = false;
   if (is_free(target.folder)) {
     TRY(built, prepare_folder(
-                   target.folder,
-                   [&import, &on_progress](
-                       const std::filesystem::path& folder) -> result<void> {
-                     TRYV(import(folder, on_progress));
-                     return ok();
-                   },
-                   on_progress));
+                 target.folder,
+                 [&import, &on_progress](
+                   const std::filesystem::path& folder) -> result<void> {
+                   TRYV(import(folder, on_progress));
+                   return ok();
+                 },
+                 on_progress));
     if (built && on_progress)
       on_progress({"done", 0, 0, 0});
   }

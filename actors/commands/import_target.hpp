@@ -18,7 +18,7 @@ struct import_target {
 
 /// Makes a dataset in an existing, empty folder.
 using importer = std::function<result<dataset_info>(
-    const std::filesystem::path&, const progress_callback&)>;
+  const std::filesystem::path&, const progress_callback&)>;
 
 /// Prepares the folder by `import` unless it holds a dataset already, and
 /// prints a summary on standard output. A folder with anything else in it, and

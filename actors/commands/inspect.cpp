@@ -74,16 +74,17 @@ result<int> run_inspect(const inspect_arguments& given) {
 
 void add_inspect_command(command_line& cli) {
   auto* app = cli.app.add_subcommand(
-      "inspect", "Shows what is in a dataset and looks for damage in it");
+    "inspect", "Shows what is in a dataset and looks for damage in it");
   auto given = std::make_shared<inspect_arguments>();
-  app->add_option("DATASET", given->folder,
-                  "Folder of a dataset, or of a partitioned one")
-      ->required();
+  app
+    ->add_option("DATASET", given->folder,
+                 "Folder of a dataset, or of a partitioned one")
+    ->required();
   app->add_flag("--json", given->json, "Print one line of JSON");
   app->add_flag("-q,--quiet", given->quiet, "Show no progress");
   app->footer("Reads every array. Exits with 1 if anything is broken.");
   app->callback(
-      [&cli, given] { cli.run = [given] { return run_inspect(*given); }; });
+    [&cli, given] { cli.run = [given] { return run_inspect(*given); }; });
 }
 
 } // namespace graphmill

@@ -57,9 +57,9 @@ void print_one(std::string& out, const inspected& one, bool part) {
   for (std::size_t t = 0; t < info.node_types.size(); ++t) {
     const auto& type = info.node_types[t];
     const auto features = type.feature_width == 0
-                              ? std::string{"-"}
-                              : fmt::format("{} {}", type.feature_width,
-                                            to_string(type.feature_type));
+                            ? std::string{"-"}
+                            : fmt::format("{} {}", type.feature_width,
+                                          to_string(type.feature_type));
     print(out, "{:<20} {:>11} {:>13} {:>8} {:>9} {:>9} {:>9} {:>9}\n",
           type.name, type.count, features, type.class_count,
           type.split_counts[0], type.split_counts[1], type.split_counts[2],
@@ -115,9 +115,9 @@ json to_json(const inspected& one, bool part) {
   auto edges = json::array();
   for (std::size_t t = 0; t < info.edge_types.size(); ++t) {
     edges.push_back(
-        {{"name", info.edge_type_name(static_cast<edge_type_id>(t))},
-         {"count", info.edge_types[t].count},
-         {"in_degree", to_json(one.found.edge_types[t].in)}});
+      {{"name", info.edge_type_name(static_cast<edge_type_id>(t))},
+       {"count", info.edge_types[t].count},
+       {"in_degree", to_json(one.found.edge_types[t].in)}});
     if (!part)
       edges.back()["out_degree"] = to_json(one.found.edge_types[t].out);
   }

@@ -70,26 +70,26 @@ result<int> run_partition(const partition_arguments& given) {
   const interrupt_flag interrupted;
   TRY(const auto data, dataset::open(given.dataset));
   const partition_options options{
-      .parts = given.parts,
-      .method = method_of(given.method).value_or(partition_method::metis),
-      .seed = given.seed,
-      .metis_memory_bytes =
-          static_cast<std::uint64_t>(given.memory_gib * 1024 * 1024 * 1024),
-      .on_progress = show_progress(given.quiet),
-      .stop = &interrupt_flag::raised()};
+    .parts = given.parts,
+    .method = method_of(given.method).value_or(partition_method::metis),
+    .seed = given.seed,
+    .metis_memory_bytes =
+      static_cast<std::uint64_t>(given.memory_gib * 1024 * 1024 * 1024),
+    .on_progress = show_progress(given.quiet),
+    .stop = &interrupt_flag::raised()};
   const auto folder = folder_for(given);
   const auto estimate = estimate_partition(data.info(), options);
   if (!given.quiet)
     fmt::print(
-        stderr,
-        "partition {} in {} by {} into {}\nestimate: {} of memory, {} on "
-        "disk, {:.0f} s\n",
-        given.dataset, given.parts, given.method, folder.string(),
-        size_text(estimate.memory_bytes), size_text(estimate.disk_bytes),
-        std::max(1.0, estimate.seconds));
+      stderr,
+      "partition {} in {} by {} into {}\nestimate: {} of memory, {} on "
+      "disk, {:.0f} s\n",
+      given.dataset, given.parts, given.method, folder.string(),
+      size_text(estimate.memory_bytes), size_text(estimate.disk_bytes),
+      std::max(1.0, estimate.seconds));
   TRY(const auto done, prepare_partitions(data, options, folder));
   const std::chrono::duration<double> seconds =
-      std::chrono::steady_clock::now() - start;
+    std::chrono::steady_clock::now() - start;
   if (given.json) {
     auto line = to_json(done.report);
     line["folder"] = folder.string();
@@ -115,37 +115,37 @@ result<int> run_partition(const partition_arguments& given) {
 void add_partition_command(command_line& cli) {
   auto given = std::make_shared<partition_arguments>();
   auto* command = cli.app.add_subcommand(
-      "partition", "Cut a dataset into parts, balanced in nodes of each type, "
-                   "training seeds and in-edges.");
+    "partition", "Cut a dataset into parts, balanced in nodes of each type, "
+                 "training seeds and in-edges.");
   command->add_option("dataset", given->dataset, "Folder of the dataset")
-      ->required();
+    ->required();
   command->add_option("--parts", given->parts, "How many parts to make")
-      ->required()
-      ->check(CLI::Range(part_id{1}, most_parts));
+    ->required()
+    ->check(CLI::Range(part_id{1}, most_parts));
   command
-      ->add_option("--method", given->method,
-                   "metis: fewest cut edges, needs memory for the whole graph; "
-                   "ldg: one pass, needs memory for the nodes only; random: "
-                   "balanced, regardless of edges")
-      ->check(CLI::IsMember({"metis", "ldg", "random"}))
-      ->capture_default_str();
+    ->add_option("--method", given->method,
+                 "metis: fewest cut edges, needs memory for the whole graph; "
+                 "ldg: one pass, needs memory for the nodes only; random: "
+                 "balanced, regardless of edges")
+    ->check(CLI::IsMember({"metis", "ldg", "random"}))
+    ->capture_default_str();
   command->add_option("--out", given->out,
                       "Folder to write; DATASET-parts-N if not given");
   command
-      ->add_option("--seed", given->seed,
-                   "Same dataset, options and seed: same parts")
-      ->capture_default_str();
+    ->add_option("--seed", given->seed,
+                 "Same dataset, options and seed: same parts")
+    ->capture_default_str();
   command
-      ->add_option("--metis-memory", given->memory_gib,
-                   "GiB that METIS may allocate; 0: no limit")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+    ->add_option("--metis-memory", given->memory_gib,
+                 "GiB that METIS may allocate; 0: no limit")
+    ->check(CLI::NonNegativeNumber)
+    ->capture_default_str();
   command->add_flag("--json", given->json,
                     "Print the report as one line of JSON");
   command->add_flag("-q,--quiet", given->quiet,
                     "Show neither estimate nor progress");
   command->callback(
-      [&cli, given] { cli.run = [given] { return run_partition(*given); }; });
+    [&cli, given] { cli.run = [given] { return run_partition(*given); }; });
 }
 
 } // namespace graphmill

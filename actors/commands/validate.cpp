@@ -56,11 +56,11 @@ result<int> validate(const definition_options& options) {
 void add_validate_command(command_line& cli) {
   auto options = std::make_shared<definition_options>();
   auto* command = cli.app.add_subcommand(
-      "validate", "Check a pipeline definition and say all that is wrong");
+    "validate", "Check a pipeline definition and say all that is wrong");
   add_definition_options(*command, *options);
   command->footer("Fields of a definition: graphmill help definition");
   command->callback(
-      [&cli, options] { cli.run = [options] { return validate(*options); }; });
+    [&cli, options] { cli.run = [options] { return validate(*options); }; });
 }
 
 } // namespace graphmill

@@ -64,20 +64,20 @@ result<csv_graph> read_graph(const csv_import_options& options) {
     if (sources.table && destinations.table)
       continue;
     TRYV(for_each_csv_edge(
-        type.table, options,
-        [&](std::int64_t line, std::string_view source,
-            std::string_view destination) -> result<void> {
-          for (auto id : {source, destination})
-            if (id.empty() || id.find_first_of("\r\n") != id.npos)
-              return fail(ec::invalid_data,
-                          "{}:{}: an id is empty or has a line break",
-                          type.table.file.string(), line);
-          if (!sources.table)
-            sources.ids.insert(source);
-          if (!destinations.table)
-            destinations.ids.insert(destination);
-          return ok();
-        }));
+      type.table, options,
+      [&](std::int64_t line, std::string_view source,
+          std::string_view destination) -> result<void> {
+        for (auto id : {source, destination})
+          if (id.empty() || id.find_first_of("\r\n") != id.npos)
+            return fail(ec::invalid_data,
+                        "{}:{}: an id is empty or has a line break",
+                        type.table.file.string(), line);
+        if (!sources.table)
+          sources.ids.insert(source);
+        if (!destinations.table)
+          destinations.ids.insert(destination);
+        return ok();
+      }));
   }
   return graph;
 }
@@ -89,29 +89,29 @@ result<dataset_info> declare(const csv_graph& graph,
                 "neither a node table nor an edge list to import");
   dataset_info info;
   const auto& first =
-      (options.edges.empty() ? options.nodes : options.edges).front();
+    (options.edges.empty() ? options.nodes : options.edges).front();
   info.name =
-      options.name.empty() ? first.file.stem().stem().string() : options.name;
-  info.provenance = fmt::format(
-      "imported from text tables ({} of nodes, {} of edges); ids in "
-      "nodes/<type>/ids.txt",
-      options.nodes.size(), options.edges.size());
+    options.name.empty() ? first.file.stem().stem().string() : options.name;
+  info.provenance =
+    fmt::format("imported from text tables ({} of nodes, {} of edges); ids in "
+                "nodes/<type>/ids.txt",
+                options.nodes.size(), options.edges.size());
   auto labelled = false;
   for (const auto& type : graph.nodes) {
     if (!type.class_names.empty() && !std::exchange(labelled, true))
       info.target = static_cast<node_type_id>(info.node_types.size());
     info.node_types.push_back(
-        {.name = type.name,
-         .count = type.ids.size(),
-         .feature_width = std::ssize(type.feature_columns),
-         .class_count = std::ssize(type.class_names),
-         .class_names = type.class_names});
+      {.name = type.name,
+       .count = type.ids.size(),
+       .feature_width = std::ssize(type.feature_columns),
+       .class_count = std::ssize(type.class_names),
+       .class_names = type.class_names});
   }
   for (const auto& type : graph.edges)
     info.edge_types.push_back(
-        {.source = static_cast<node_type_id>(type.source),
-         .name = type.name,
-         .destination = static_cast<node_type_id>(type.destination)});
+      {.source = static_cast<node_type_id>(type.source),
+       .name = type.name,
+       .destination = static_cast<node_type_id>(type.destination)});
   if (options.reverse)
     add_reverse_types(info);
   if (options.target.empty())
@@ -128,7 +128,7 @@ result<dataset_info> declare(const csv_graph& graph,
 class edge_blocks {
 public:
   edge_blocks(dataset_writer& writer, edge_type_id type, edge_type_id reverse)
-      : writer_(writer), type_(type), reverse_(reverse) {}
+    : writer_(writer), type_(type), reverse_(reverse) {}
 
   result<void> add(node_id source, node_id destination) {
     sources_.push_back(source);
@@ -162,15 +162,15 @@ result<void> copy_edges(const csv_graph& graph, const csv_edge_type& type,
                 type.table.file.string(), line, end, id, nodes.name);
   };
   TRYV(for_each_csv_edge(
-      type.table, options,
-      [&](std::int64_t line, std::string_view from,
-          std::string_view to) -> result<void> {
-        TRY(const auto source,
-            number(line, graph.nodes[type.source], "source", from));
-        TRY(const auto destination,
-            number(line, graph.nodes[type.destination], "destination", to));
-        return out.add(source, destination);
-      }));
+    type.table, options,
+    [&](std::int64_t line, std::string_view from,
+        std::string_view to) -> result<void> {
+      TRY(const auto source,
+          number(line, graph.nodes[type.source], "source", from));
+      TRY(const auto destination,
+          number(line, graph.nodes[type.destination], "destination", to));
+      return out.add(source, destination);
+    }));
   return out.flush();
 }
 

@@ -23,8 +23,8 @@ using two_ids = std::array<std::string, 2>;
 /// of ends, or words above numbers.
 bool looks_like_header(const two_ids& first, const two_ids& second) {
   constexpr std::array<std::string_view, 12> words{
-      "source", "src", "from", "destination", "dst", "dest",
-      "target", "to",  "head", "tail",        "u",   "v"};
+    "source", "src", "from", "destination", "dst", "dest",
+    "target", "to",  "head", "tail",        "u",   "v"};
   auto all_words = true;
   auto words_above_numbers = true;
   for (std::size_t i = 0; i < 2; ++i) {
@@ -34,7 +34,7 @@ bool looks_like_header(const two_ids& first, const two_ids& second) {
     });
     all_words = all_words && std::ranges::find(words, lower) != words.end();
     words_above_numbers =
-        words_above_numbers && !is_integer(first[i]) && is_integer(second[i]);
+      words_above_numbers && !is_integer(first[i]) && is_integer(second[i]);
   }
   return all_words || words_above_numbers;
 }
@@ -68,7 +68,7 @@ result<void> for_each_csv_edge(const csv_table& table,
   if (there)
     second = ends_of(rows);
   const auto header =
-      options.edge_header.value_or(looks_like_header(first, second));
+    options.edge_header.value_or(looks_like_header(first, second));
   if (!header) {
     TRYV(visit(first_line, first[0], first[1]));
   }

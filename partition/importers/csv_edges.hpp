@@ -11,7 +11,7 @@ namespace graphmill {
 
 /// Gets the line, the source and the destination of an edge.
 using edge_visitor = std::function<result<void>(
-    std::int64_t line, std::string_view source, std::string_view destination)>;
+  std::int64_t line, std::string_view source, std::string_view destination)>;
 
 /// Reads the edges of a file in order, without its header if it has one. Stops
 /// at the first error of `visit`.

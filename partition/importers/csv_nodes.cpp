@@ -54,9 +54,9 @@ result<columns> read_header(csv_reader& rows,
                     : name == "split" ? &found.split
                                       : nullptr;
     const auto ignored =
-        std::ranges::any_of(options.ignore, [&](const std::string& column) {
-          return lower(column) == name;
-        });
+      std::ranges::any_of(options.ignore, [&](const std::string& column) {
+        return lower(column) == name;
+      });
     if (ignored)
       continue;
     if (special == nullptr)
@@ -91,7 +91,7 @@ result<std::optional<split>> parse_split(const csv_reader& rows,
     if (name == file_stem(which))
       return std::optional{which};
   return rows.wrong(
-      fmt::format("split \"{}\"; train, val, test or nothing expected", text));
+    fmt::format("split \"{}\"; train, val, test or nothing expected", text));
 }
 
 result<node_id> add_id(csv_node_type& type, const csv_reader& rows,
@@ -155,9 +155,9 @@ result<void> copy_csv_features(const csv_node_type& type, node_type_id id,
       const auto value = parse<float>(trim_blanks(rows.fields()[column]));
       if (!value || !std::isfinite(*value))
         return rows.wrong(fmt::format(
-            "\"{}\" in column {} is no finite number; leave the column out, or "
-            "make it numbers",
-            rows.fields()[column], column + 1));
+          "\"{}\" in column {} is no finite number; leave the column out, or "
+          "make it numbers",
+          rows.fields()[column], column + 1));
       values.push_back(*value);
     }
   }
@@ -166,9 +166,9 @@ result<void> copy_csv_features(const csv_node_type& type, node_type_id id,
 std::vector<std::string> number_classes(std::span<const std::string> texts,
                                         std::vector<std::int64_t>& labels) {
   const auto all_integers =
-      std::ranges::all_of(texts, [](const std::string& text) {
-        return text.empty() || parse<std::int64_t>(text).has_value();
-      });
+    std::ranges::all_of(texts, [](const std::string& text) {
+      return text.empty() || parse<std::int64_t>(text).has_value();
+    });
   const auto is_none = [all_integers](const std::string& text) {
     return text.empty() || (all_integers && text == "-1");
   };

@@ -95,8 +95,8 @@ result<void> csv_reader::impl::start(char wanted_separator) {
   if (block.starts_with("\xef\xbb\xbf"))
     at = 3;
   separator = wanted_separator != '\0'
-                  ? wanted_separator
-                  : detect_separator(std::string_view{block}.substr(at));
+                ? wanted_separator
+                : detect_separator(std::string_view{block}.substr(at));
   return ok();
 }
 
@@ -105,7 +105,7 @@ bool csv_reader::impl::refill() {
   block.resize(block_bytes);
   try {
     const auto got =
-        stream.sgetn(block.data(), static_cast<std::streamsize>(block.size()));
+      stream.sgetn(block.data(), static_cast<std::streamsize>(block.size()));
     block.resize(static_cast<std::size_t>(std::max<std::streamsize>(got, 0)));
   } catch (const std::exception& broken) {
     block.clear();
@@ -235,8 +235,7 @@ result<bool> csv_reader::next() {
       return false;
     const auto empty = self.ends.size() == 1 && self.text.empty();
     const auto comment =
-        !self.began
-        && (self.text.starts_with('#') || self.text.starts_with('%'));
+      !self.began && (self.text.starts_with('#') || self.text.starts_with('%'));
     if (!empty && !comment)
       break;
   }
@@ -245,7 +244,7 @@ result<bool> csv_reader::next() {
   std::size_t begin = 0;
   for (auto end : self.ends) {
     self.fields.push_back(
-        std::string_view{self.text}.substr(begin, end - begin));
+      std::string_view{self.text}.substr(begin, end - begin));
     begin = end;
   }
   return true;

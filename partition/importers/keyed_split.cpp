@@ -38,7 +38,7 @@ std::array<std::vector<node_id>, 3> keyed_split(std::int64_t count,
     // The small sum keeps 0.1 + 0.1 + 0.8 from losing the last node.
     const auto wanted = share * static_cast<double>(count) + 1e-6;
     const auto end =
-        std::clamp(static_cast<std::size_t>(wanted), begin, order.size());
+      std::clamp(static_cast<std::size_t>(wanted), begin, order.size());
     for (auto i = begin; i < end; ++i)
       out[s].push_back(order[i].second);
     std::sort(out[s].begin(), out[s].end());

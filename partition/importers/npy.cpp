@@ -32,9 +32,9 @@ dataset_info declare(const npy_source& source,
   }
   for (const auto& type : source.edges)
     info.edge_types.push_back(
-        {.source = info.find_node_type(type.source).value(),
-         .name = type.name,
-         .destination = info.find_node_type(type.destination).value()});
+      {.source = info.find_node_type(type.source).value(),
+       .name = type.name,
+       .destination = info.find_node_type(type.destination).value()});
   if (options.reverse)
     add_reverse_types(info);
   return info;
@@ -63,7 +63,7 @@ result<void> expand_rows(const npy_node_source& type, std::int64_t first,
                 type.indptr->path().string(), entries, begin.front(),
                 begin.back());
   std::vector<std::int64_t> columns(
-      static_cast<std::size_t>(begin.back() - begin.front()));
+    static_cast<std::size_t>(begin.back() - begin.front()));
   std::vector<float> values(columns.size());
   TRYV(copy_integers(*type.indices, begin.front(), columns));
   TRYV(copy_floats(*type.values, begin.front(), values));
@@ -85,7 +85,7 @@ result<void> copy_features(const npy_node_source& type, node_type_id id,
   if (type.feature_width == 0)
     return ok();
   const auto step =
-      std::max<std::int64_t>(1, block_values / type.feature_width);
+    std::max<std::int64_t>(1, block_values / type.feature_width);
   std::vector<float> rows;
   for (std::int64_t first = 0; first < type.count; first += step) {
     const auto n = std::min(step, type.count - first);
@@ -150,7 +150,7 @@ result<dataset_info> import_npy(const npy_import_options& options,
   for (std::size_t t = 0; t < source.nodes.size(); ++t) {
     if (on_progress)
       on_progress(
-          {.phase = "read nodes", .done = t, .total = source.nodes.size()});
+        {.phase = "read nodes", .done = t, .total = source.nodes.size()});
     TRYV(copy_nodes(source.nodes[t], static_cast<node_type_id>(t),
                     options.normalise, writer));
   }

@@ -66,8 +66,8 @@ result<std::int64_t> one_past_largest(const npy_array& array) {
   TRY(const auto values, read_integers(array));
   const auto most = std::ranges::max_element(values);
   return most == values.end()
-             ? 0
-             : std::clamp<std::int64_t>(*most, -1, highest) + 1;
+           ? 0
+           : std::clamp<std::int64_t>(*most, -1, highest) + 1;
 }
 
 /// Fills in counts that meta.json lacks.
@@ -89,7 +89,7 @@ result<void> derive_counts(npy_node_source& type, const json& meta,
   }
   if (type.dense) {
     type.feature_width =
-        type.dense->shape().size() == 2 ? type.dense->shape()[1] : 0;
+      type.dense->shape().size() == 2 ? type.dense->shape()[1] : 0;
   } else if (type.indices && width) {
     type.feature_width = *width;
   } else if (type.indices) {
@@ -277,7 +277,7 @@ result<npy_source> open_npy_source(const fs::path& folder) {
     return fail(ec::not_found, "{} is not a folder", folder.string());
   TRY(const auto meta, read_meta(folder));
   const auto typed =
-      meta.contains("node_types") || !is_there(folder / "edges.npy");
+    meta.contains("node_types") || !is_there(folder / "edges.npy");
   npy_source source;
   if (const auto at = meta.find("name"); at != meta.end() && at->is_string())
     source.name = at->get<std::string>();

@@ -28,11 +28,11 @@ float standard_uniform(random_stream& draws) {
 
 planted_labels::planted_labels(std::int64_t nodes, std::int64_t feature_width,
                                std::int64_t class_count, std::uint64_t seed)
-    : nodes_(nodes),
-      feature_key_(stream_key(seed, purpose::generate, feature_stream, 0)),
-      projection_(feature_width * latent_width),
-      classes_(class_count * latent_width), latent_(nodes * latent_width),
-      sums_(nodes * latent_width), in_degrees_(nodes) {
+  : nodes_(nodes),
+    feature_key_(stream_key(seed, purpose::generate, feature_stream, 0)),
+    projection_(feature_width * latent_width),
+    classes_(class_count * latent_width), latent_(nodes * latent_width),
+    sums_(nodes * latent_width), in_degrees_(nodes) {
   const auto scale = 1 / std::sqrt(static_cast<float>(feature_width));
   random_stream signs{stream_key(seed, purpose::generate, projection_stream, 0),
                       0};
@@ -42,7 +42,7 @@ planted_labels::planted_labels(std::int64_t nodes, std::int64_t feature_width,
   random_stream draws{stream_key(seed, purpose::generate, class_stream, 0), 0};
   for (std::int64_t c = 0; c < class_count; ++c) {
     const auto row = std::span{classes_}.subspan(
-        static_cast<std::size_t>(c) * latent_width, latent_width);
+      static_cast<std::size_t>(c) * latent_width, latent_width);
     float squares = 0;
     for (auto& entry : row) {
       // Three uniform draws are near enough to a normal one for directions
@@ -75,7 +75,7 @@ std::vector<std::int64_t> planted_labels::labels() const {
   for (node_id node = 0; node < nodes_; ++node) {
     const auto degree = in_degrees_[node];
     const auto weight =
-        degree == 0 ? 0.0f : neighbour_weight / static_cast<float>(degree);
+      degree == 0 ? 0.0f : neighbour_weight / static_cast<float>(degree);
     std::array<float, latent_width> point{};
     for (std::size_t k = 0; k < latent_width; ++k)
       point[k] = latent_[node * latent_width + k]

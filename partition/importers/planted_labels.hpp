@@ -22,7 +22,7 @@ class planted_labels {
 public:
   static constexpr std::size_t latent_width = 16;
   static constexpr std::size_t bytes_per_node =
-      2 * latent_width * sizeof(float) + sizeof(std::int32_t);
+    2 * latent_width * sizeof(float) + sizeof(std::int32_t);
 
   planted_labels(std::int64_t nodes, std::int64_t feature_width,
                  std::int64_t class_count, std::uint64_t seed);

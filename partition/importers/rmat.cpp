@@ -30,10 +30,10 @@ dataset_info describe(const rmat_options& options) {
   dataset_info info;
   info.name = fmt::format("rmat-{}", options.scale);
   info.provenance = fmt::format(
-      "R-MAT generator of graphmill: scale {}, {} edges, a {}, b {}, c {}, "
-      "seed {}",
-      options.scale, edge_count(options), options.a, options.b, options.c,
-      options.seed);
+    "R-MAT generator of graphmill: scale {}, {} edges, a {}, b {}, c {}, "
+    "seed {}",
+    options.scale, edge_count(options), options.a, options.b, options.c,
+    options.seed);
   node_type_info nodes;
   nodes.name = "node";
   nodes.count = node_count(options);
@@ -56,8 +56,8 @@ result<void> write_features(const rmat_options& options,
   for (node_id begin = 0; begin < total; begin += chunk) {
     for (node_id i = 0; i < chunk; ++i)
       planted.draw_features(
-          begin + i,
-          std::span{rows}.subspan(static_cast<std::size_t>(i) * width, width));
+        begin + i,
+        std::span{rows}.subspan(static_cast<std::size_t>(i) * width, width));
     TRYV(writer.append_features(0, rows));
     if (on_progress)
       on_progress({"draw features", static_cast<std::uint64_t>(begin + chunk),
@@ -102,8 +102,8 @@ result<void> check_memory(const rmat_options& options) {
     return ok();
   const auto have = static_cast<double>(pages) * static_cast<double>(page);
   const auto need =
-      static_cast<double>(node_count(options))
-      * static_cast<double>(planted_labels::bytes_per_node + sizeof(node_id));
+    static_cast<double>(node_count(options))
+    * static_cast<double>(planted_labels::bytes_per_node + sizeof(node_id));
   if (need > have)
     return fail(ec::out_of_memory,
                 "scale {} needs {:.1f} GB for its labels, this machine has "
@@ -151,7 +151,7 @@ result<dataset_info> import_rmat(const rmat_options& options,
   how.on_progress = on_progress;
   TRY(auto writer, dataset_writer::create(folder, describe(options), how));
   const auto splits =
-      keyed_split(node_count(options), options.shares, options.seed);
+    keyed_split(node_count(options), options.shares, options.seed);
   for (std::size_t s = 0; s < all_splits.size(); ++s)
     TRYV(writer.set_split(0, all_splits[s], splits[s]));
   {

@@ -19,7 +19,7 @@ std::uint32_t bound_of_share(double share) {
 } // namespace
 
 id_scrambler::id_scrambler(int bits, std::uint64_t key)
-    : mask_((std::uint64_t{1} << bits) - 1), shift_(std::max(1, bits / 2)) {
+  : mask_((std::uint64_t{1} << bits) - 1), shift_(std::max(1, bits / 2)) {
   random_stream draws{key, 0};
   for (auto& round : rounds_) {
     const std::uint64_t high = draws.next();
@@ -29,12 +29,13 @@ id_scrambler::id_scrambler(int bits, std::uint64_t key)
 }
 
 rmat_edges::rmat_edges(const rmat_options& options)
-    : scale_(options.scale),
-      key_(stream_key(options.seed, purpose::generate, edge_stream, 0)),
-      bounds_{bound_of_share(options.a), bound_of_share(options.a + options.b),
-              bound_of_share(options.a + options.b + options.c)},
-      scramble_(options.scale, stream_key(options.seed, purpose::generate,
-                                          scramble_stream, 0)) {}
+  : scale_(options.scale),
+    key_(stream_key(options.seed, purpose::generate, edge_stream, 0)),
+    bounds_{bound_of_share(options.a), bound_of_share(options.a + options.b),
+            bound_of_share(options.a + options.b + options.c)},
+    scramble_(options.scale,
+              stream_key(options.seed, purpose::generate, scramble_stream, 0)) {
+}
 
 std::pair<node_id, node_id> rmat_edges::operator()(std::int64_t e) const {
   // With the usual parameters a second attempt is rare; the bound is for

@@ -90,8 +90,8 @@ result<void> read_file(database& all, std::size_t file,
     if (end == std::string_view::npos)
       return at_line(path, line,
                      text.size() < longest_line
-                         ? "the file ends within this line; it is truncated"
-                         : "the line is longer than 1 MiB");
+                       ? "the file ends within this line; it is truncated"
+                       : "the line is longer than 1 MiB");
     const auto content = text.substr(0, end);
     text.remove_prefix(end + 1);
     if (content.starts_with("  ")) // The licence.
@@ -126,12 +126,12 @@ result<std::vector<edge_columns>> resolve(const database& all,
     const auto target = find_synset(all, held.to);
     if (!target) {
       const auto file =
-          std::upper_bound(all.first.begin(), all.first.end(), held.holder)
-          - all.first.begin() - 1;
+        std::upper_bound(all.first.begin(), all.first.end(), held.holder)
+        - all.first.begin() - 1;
       return at_line(
-          source / data_files[file], held.line,
-          fmt::format("a pointer leads to a synset at {} of {}, where none is",
-                      held.to.offset, data_files[held.to.file]));
+        source / data_files[file], held.line,
+        fmt::format("a pointer leads to a synset at {} of {}, where none is",
+                    held.to.offset, data_files[held.to.file]));
     }
     auto& [sources, destinations] = edges[held.to.relation];
     // Pointers of one holder stand together, so only the end can repeat.
@@ -151,9 +151,9 @@ dataset_info describe(const database& all, const wordnet_options& options) {
   dataset_info info;
   info.name = "wordnet";
   info.provenance = fmt::format(
-      "WordNet database files (Princeton University), imported by graphmill: "
-      "{} hashed words of lemmas and definitions, split drawn with seed {}",
-      options.feature_width, options.seed);
+    "WordNet database files (Princeton University), imported by graphmill: "
+    "{} hashed words of lemmas and definitions, split drawn with seed {}",
+    options.feature_width, options.seed);
   node_type_info synsets;
   synsets.name = "synset";
   synsets.count = static_cast<std::int64_t>(all.labels.size());

@@ -13,7 +13,7 @@ namespace graphmill::wordnet {
 
 /// The four data files, in the order in which their synsets are numbered.
 inline constexpr std::array<std::string_view, 4> data_files{
-    "data.noun", "data.verb", "data.adj", "data.adv"};
+  "data.noun", "data.verb", "data.adj", "data.adv"};
 
 /// A pointer symbol of wninput(5WN) and the name of its relation. The name says
 /// what the pointer's target is to its holder.

@@ -14,9 +14,9 @@ namespace graphmill {
 namespace {
 
 constexpr std::array<std::pair<partition_method, std::string_view>, 3> methods{
-    {{partition_method::metis, "metis"},
-     {partition_method::ldg, "ldg"},
-     {partition_method::random, "random"}}};
+  {{partition_method::metis, "metis"},
+   {partition_method::ldg, "ldg"},
+   {partition_method::random, "random"}}};
 
 /// Vertices between two calls of the monitor.
 constexpr vertex_id tell_interval = 4096;
@@ -31,22 +31,22 @@ struct work {
 
   result<void> place(const neighbour_lists& neighbours) {
     out.assignment =
-        partition_by_ldg(neighbours, loads, options.parts, [this](vertex_id v) {
-          return v % tell_interval != 0
-                 || watch.tell("place nodes", static_cast<std::uint64_t>(v),
-                               static_cast<std::uint64_t>(loads.size()));
-        });
+      partition_by_ldg(neighbours, loads, options.parts, [this](vertex_id v) {
+        return v % tell_interval != 0
+               || watch.tell("place nodes", static_cast<std::uint64_t>(v),
+                             static_cast<std::uint64_t>(loads.size()));
+      });
     return watch.check();
   }
 
   result<void> balance(const neighbour_lists& neighbours) {
     part_loads held{loads, options.parts, out.assignment};
     const auto moves =
-        rebalance(neighbours, loads, held, out.assignment,
-                  [this] { return watch.tell("balance parts", 0); });
+      rebalance(neighbours, loads, held, out.assignment,
+                [this] { return watch.tell("balance parts", 0); });
     if (moves != 0)
       out.notes.push_back(
-          fmt::format("{} nodes were moved to balance the parts", moves));
+        fmt::format("{} nodes were moved to balance the parts", moves));
     return watch.check();
   }
 
@@ -54,7 +54,7 @@ struct work {
     watch.tell("deal out nodes", 0);
     out.assignment = partition_by_hash(loads, options.parts, options.seed);
     return balance(
-        [](vertex_id, std::vector<neighbour>& lists) { lists.clear(); });
+      [](vertex_id, std::vector<neighbour>& lists) { lists.clear(); });
   }
 
   result<void> by_ldg() {
@@ -77,11 +77,11 @@ struct work {
     note_dealt(constraints);
     TRY(auto found,
         partition_by_metis(
-            symmetric, loads, constraints,
-            {.parts = options.parts,
-             .seed = options.seed,
-             .memory_bytes = options.metis_memory_bytes,
-             .on_wait = [this](double) { return watch.tell("METIS", 0); }}));
+          symmetric, loads, constraints,
+          {.parts = options.parts,
+           .seed = options.seed,
+           .memory_bytes = options.metis_memory_bytes,
+           .on_wait = [this](double) { return watch.tell("METIS", 0); }}));
     out.assignment = std::move(found.assignment);
     watch.note_memory(found.peak_memory_bytes);
     return balance(neighbours);
@@ -90,14 +90,14 @@ struct work {
   void note_dealt(const std::vector<int>& constraints) {
     for (int c = 0; c < loads.constraints(); ++c) {
       if (std::find(constraints.begin(), constraints.end(), c)
-              != constraints.end()
+            != constraints.end()
           || loads.total(c) == 0)
         continue;
       out.dealt.push_back(c);
       out.notes.push_back(
-          fmt::format("{}: {} in {} parts are too few for METIS and were dealt "
-                      "out afterwards",
-                      loads.constraint_name(c), loads.total(c), options.parts));
+        fmt::format("{}: {} in {} parts are too few for METIS and were dealt "
+                    "out afterwards",
+                    loads.constraint_name(c), loads.total(c), options.parts));
     }
   }
 };

@@ -37,8 +37,8 @@ result<shared_memory> shared_memory::make(std::size_t bytes) {
 }
 
 shared_memory::shared_memory(shared_memory&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)) {}
+  : data_(std::exchange(other.data_, nullptr)),
+    size_(std::exchange(other.size_, 0)) {}
 
 shared_memory& shared_memory::operator=(shared_memory&& other) noexcept {
   std::swap(data_, other.data_);

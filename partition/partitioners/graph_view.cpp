@@ -86,7 +86,7 @@ result<void> graph_view::check_seeds() const {
        ++type)
     for (auto which : all_splits) {
       const auto& array =
-          data_->nodes(type).splits[static_cast<std::size_t>(which)];
+        data_->nodes(type).splits[static_cast<std::size_t>(which)];
       if (!array)
         continue;
       TRY(auto ids, array->as<node_id>());
@@ -108,14 +108,14 @@ result<void> graph_view::check_seeds() const {
 
 node_type_id graph_view::type_of(vertex_id v) const {
   const auto after =
-      std::upper_bound(type_begin_.begin() + 1, type_begin_.end(), v);
+    std::upper_bound(type_begin_.begin() + 1, type_begin_.end(), v);
   return static_cast<node_type_id>(after - type_begin_.begin() - 1);
 }
 
 std::optional<std::span<const node_id>> graph_view::seeds(node_type_id type,
                                                           split which) const {
   const auto& array =
-      data_->nodes(type).splits[static_cast<std::size_t>(which)];
+    data_->nodes(type).splits[static_cast<std::size_t>(which)];
   if (!array)
     return std::nullopt;
   auto ids = array->as<node_id>(); // Type and range were checked by `open`.
@@ -145,7 +145,7 @@ vertex_loads graph_view::loads() const {
   for (const auto& edges : relations_)
     for (std::size_t row = 0; row + 1 < edges.indptr.size(); ++row)
       in_edges[type_begin_[edges.destination] + row] +=
-          edges.indptr[row + 1] - edges.indptr[row];
+        edges.indptr[row + 1] - edges.indptr[row];
   return {std::move(names), type_begin_, std::move(is_seed),
           std::move(in_edges)};
 }

@@ -14,9 +14,9 @@ vertex_loads::vertex_loads(std::vector<std::string> type_names,
                            std::vector<vertex_id> type_begin,
                            std::vector<std::uint8_t> seeds,
                            std::vector<std::int64_t> in_edges)
-    : type_names_(std::move(type_names)), type_begin_(std::move(type_begin)),
-      seeds_(std::move(seeds)), in_edges_(std::move(in_edges)),
-      totals_(type_names_.size() + 2), heaviest_(type_names_.size() + 2) {
+  : type_names_(std::move(type_names)), type_begin_(std::move(type_begin)),
+    seeds_(std::move(seeds)), in_edges_(std::move(in_edges)),
+    totals_(type_names_.size() + 2), heaviest_(type_names_.size() + 2) {
   for (vertex_id v = 0; v < size(); ++v)
     for (const auto& [c, weight] : items(v)) {
       totals_[c] += weight;
@@ -26,7 +26,7 @@ vertex_loads::vertex_loads(std::vector<std::string> type_names,
 
 node_type_id vertex_loads::type_of(vertex_id v) const {
   const auto after =
-      std::upper_bound(type_begin_.begin() + 1, type_begin_.end(), v);
+    std::upper_bound(type_begin_.begin() + 1, type_begin_.end(), v);
   return static_cast<node_type_id>(after - type_begin_.begin() - 1);
 }
 
@@ -47,22 +47,22 @@ std::string vertex_loads::constraint_name(int constraint) const {
 // ----------------------------------------------------------------
 
 part_loads::part_loads(const vertex_loads& loads, part_id parts)
-    : loads_(&loads), parts_(parts),
-      load_(static_cast<std::size_t>(parts) * loads.constraints()) {
+  : loads_(&loads), parts_(parts),
+    load_(static_cast<std::size_t>(parts) * loads.constraints()) {
   for (int c = 0; c < loads.constraints(); ++c) {
     const auto total = loads.total(c);
     const auto mean = static_cast<double>(total) / parts;
     const auto tolerated =
-        static_cast<std::int64_t>(mean * (1 + balance_tolerance));
+      static_cast<std::int64_t>(mean * (1 + balance_tolerance));
     caps_.push_back(
-        std::max({tolerated, (total + parts - 1) / parts, loads.heaviest(c)}));
+      std::max({tolerated, (total + parts - 1) / parts, loads.heaviest(c)}));
     means_.push_back(total == 0 ? 1 : mean);
   }
 }
 
 part_loads::part_loads(const vertex_loads& loads, part_id parts,
                        std::span<const part_id> assignment)
-    : part_loads(loads, parts) {
+  : part_loads(loads, parts) {
   for (vertex_id v = 0; v < loads.size(); ++v)
     add(v, assignment[v]);
 }
@@ -96,8 +96,8 @@ double part_loads::slack(vertex_id v, part_id p) const {
   for (const auto& [c, weight] : loads_->items(v))
     if (weight != 0)
       least = std::min(
-          least,
-          1 - static_cast<double>(load(c, p)) / static_cast<double>(caps_[c]));
+        least,
+        1 - static_cast<double>(load(c, p)) / static_cast<double>(caps_[c]));
   return least;
 }
 

@@ -24,7 +24,7 @@ struct neighbour {
 /// Replaces the content of `out` by the neighbours of a vertex, each once or
 /// more than once. What counts as a neighbour is up to who provides it.
 using neighbour_lists =
-    std::function<void(vertex_id, std::vector<neighbour>& out)>;
+  std::function<void(vertex_id, std::vector<neighbour>& out)>;
 
 /// What every vertex weighs in each of the things that parts should have the
 /// same amount of: its node type's nodes, training seeds, in-edges. One entry

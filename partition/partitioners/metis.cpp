@@ -34,7 +34,7 @@ std::vector<idx_t> weights_of(const vertex_loads& loads,
                       - constraints.begin();
       if (at < static_cast<std::ptrdiff_t>(constraints.size()))
         out[v * constraints.size() + at] =
-            static_cast<idx_t>(weight / divisors[at]);
+          static_cast<idx_t>(weight / divisors[at]);
     }
   return out;
 }
@@ -54,10 +54,10 @@ int call_metis(const adjacency& graph, std::vector<idx_t>& weights,
   settings[METIS_OPTION_NUMBERING] = 0;
   // METIS takes pointers to what it only reads.
   return METIS_PartGraphKway(
-      &vertices, &constraints, begin.data(),
-      const_cast<idx_t*>(graph.vertices.data()), weights.data(), nullptr,
-      const_cast<idx_t*>(graph.weights.data()), &parts, nullptr,
-      imbalance.data(), settings, &cut, assignment.data());
+    &vertices, &constraints, begin.data(),
+    const_cast<idx_t*>(graph.vertices.data()), weights.data(), nullptr,
+    const_cast<idx_t*>(graph.weights.data()), &parts, nullptr, imbalance.data(),
+    settings, &cut, assignment.data());
 }
 
 /// METIS's codes are negative but for success; exit codes are not.
@@ -99,16 +99,16 @@ result<metis_outcome> partition_by_metis(const adjacency& graph,
   auto weights = weights_of(loads, constraints);
   TRY(const auto child,
       run_in_child(
-          [&] {
-            return exit_code_of(call_metis(
-                graph, weights, static_cast<idx_t>(constraints.size()), options,
-                assignment));
-          },
-          {.name = "METIS",
-           .memory_bytes = options.memory_bytes,
-           .on_wait = [&](pid_t, double seconds) {
-             return !options.on_wait || options.on_wait(seconds);
-           }}));
+        [&] {
+          return exit_code_of(call_metis(graph, weights,
+                                         static_cast<idx_t>(constraints.size()),
+                                         options, assignment));
+        },
+        {.name = "METIS",
+         .memory_bytes = options.memory_bytes,
+         .on_wait = [&](pid_t, double seconds) {
+           return !options.on_wait || options.on_wait(seconds);
+         }}));
   TRYV(check_code(child.exit_code));
   for (auto p : assignment)
     if (p < 0 || p >= options.parts)

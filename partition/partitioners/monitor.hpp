@@ -25,8 +25,8 @@ public:
   /// outlive the monitor.
   monitor(progress_callback on_progress, const std::atomic<bool>* stop,
           double estimate_seconds)
-      : on_progress_(std::move(on_progress)), stop_(stop),
-        estimate_seconds_(estimate_seconds) {}
+    : on_progress_(std::move(on_progress)), stop_(stop),
+      estimate_seconds_(estimate_seconds) {}
 
   /// Says that `done` of `total` units of a phase are finished. Cheap; the
   /// first and the last unit of a phase are always passed on.

@@ -28,8 +28,8 @@ class part_writer {
 public:
   part_writer(const graph_view& graph, std::span<const part_id> assignment,
               const renumbering& numbers, monitor& watch)
-      : graph_(graph), assignment_(assignment), numbers_(numbers),
-        watch_(watch), last_halo_(assignment.size(), -1) {}
+    : graph_(graph), assignment_(assignment), numbers_(numbers), watch_(watch),
+      last_halo_(assignment.size(), -1) {}
 
   result<written_part> write(part_id part, const fs::path& folder) {
     part_ = part;
@@ -102,12 +102,12 @@ private:
           global >= begin && global < end)
         rows.push_back(global - begin);
     info_.node_types[type].split_counts[static_cast<std::size_t>(which)] =
-        std::ssize(rows);
+      std::ssize(rows);
     if (type == info_.target && which == split::train)
       out_.row.training_seeds = std::ssize(rows);
     return arrays_.write_values<node_id>(
-        to / fmt::format("{}.npy", file_stem(which)), std::ssize(rows),
-        [&](auto i) { return rows[i]; });
+      to / fmt::format("{}.npy", file_stem(which)), std::ssize(rows),
+      [&](auto i) { return rows[i]; });
   }
 
   result<void> write_edges(const graph_view::relation& edges) {
@@ -118,25 +118,25 @@ private:
     const auto rows = numbers_.originals_of(edges.destination, part_);
     about.count = 0;
     TRYV(arrays_.write_values<std::int64_t>(
-        to / "indptr.npy", std::ssize(rows) + 1, [&](auto i) {
-          if (i > 0)
-            about.count +=
-                edges.indptr[rows[i - 1] + 1] - edges.indptr[rows[i - 1]];
-          return about.count;
-        }));
+      to / "indptr.npy", std::ssize(rows) + 1, [&](auto i) {
+        if (i > 0)
+          about.count +=
+            edges.indptr[rows[i - 1] + 1] - edges.indptr[rows[i - 1]];
+        return about.count;
+      }));
     about.index_type =
-        index_type_for(graph_.info().node_types[edges.source].count);
+      index_type_for(graph_.info().node_types[edges.source].count);
     TRYV(about.index_type == dtype::int32
-             ? write_indices<std::int32_t>(to / "indices.npy", edges, rows)
-             : write_indices<std::int64_t>(to / "indices.npy", edges, rows));
+           ? write_indices<std::int32_t>(to / "indices.npy", edges, rows)
+           : write_indices<std::int64_t>(to / "indices.npy", edges, rows));
     const auto& from = graph_.data().edges(edges.type);
     TRYV(write_selected(to / "in_degrees.npy", from.in_degrees, rows));
     TRYV(write_selected(to / "out_degrees.npy", from.out_degrees,
                         numbers_.originals_of(edges.source, part_)));
     out_.row.in_edges += about.count;
     return arrays_.write_values<edge_id>(
-        to / "original_begin.npy", std::ssize(rows),
-        [&](auto i) { return edges.indptr[rows[i]]; });
+      to / "original_begin.npy", std::ssize(rows),
+      [&](auto i) { return edges.indptr[rows[i]]; });
   }
 
   /// Also counts what crosses the part's border.
@@ -241,8 +241,8 @@ result<void> write_seeds(const graph_view& graph, const renumbering& numbers,
       if (const auto seeds = graph.seeds(t, which))
         for (auto id : *seeds)
           ids.push_back(numbers.globals[t][id]);
-      TRYV(write_npy<node_id>(to / fmt::format("{}.npy", file_stem(which)),
-                              ids));
+      TRYV(
+        write_npy<node_id>(to / fmt::format("{}.npy", file_stem(which)), ids));
     }
   }
   return ok();

@@ -36,9 +36,8 @@ public:
   rebalancer(const neighbour_lists& neighbours, const vertex_loads& loads,
              part_loads& held, std::span<part_id> assignment,
              const std::function<bool()>& keep_going)
-      : neighbours_(neighbours), loads_(loads), held_(held),
-        assignment_(assignment), keep_going_(keep_going), links_(held.parts()) {
-  }
+    : neighbours_(neighbours), loads_(loads), held_(held),
+      assignment_(assignment), keep_going_(keep_going), links_(held.parts()) {}
 
   std::int64_t run() {
     std::int64_t moves = 0;
@@ -48,7 +47,7 @@ public:
       auto moved = run_round();
       if (moved == 0 && !stopped_)
         moved =
-            swap_round(neighbours_, loads_, held_, assignment_, keep_going_);
+          swap_round(neighbours_, loads_, held_, assignment_, keep_going_);
       moves += moved;
       if (moved == 0 || stopped_)
         break;

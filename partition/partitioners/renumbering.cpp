@@ -10,7 +10,7 @@ renumbering renumber(std::span<const vertex_id> type_begin,
   renumbering out;
   for (std::size_t type = 0; type + 1 < type_begin.size(); ++type) {
     const auto owners = assignment.subspan(
-        type_begin[type], type_begin[type + 1] - type_begin[type]);
+      type_begin[type], type_begin[type + 1] - type_begin[type]);
     std::vector<node_id> offsets(parts + 1);
     for (auto p : owners)
       ++offsets[p + 1];

@@ -24,16 +24,15 @@ balance_of(const vertex_loads& loads, part_id parts,
     const auto largest = held.heaviest_part(c);
     const auto least = std::max((total + parts - 1) / parts, loads.heaviest(c));
     rows.push_back(
-        {.constraint = loads.constraint_name(c),
-         .total = total,
-         .largest = largest,
-         .mean = mean,
-         .imbalance = static_cast<double>(largest) / mean,
-         .best_possible = static_cast<double>(least) / mean,
-         .within =
-             static_cast<double>(largest) <= mean * (1 + balance_tolerance),
-         .dealt =
-             std::count(assigned.dealt.begin(), assigned.dealt.end(), c) != 0});
+      {.constraint = loads.constraint_name(c),
+       .total = total,
+       .largest = largest,
+       .mean = mean,
+       .imbalance = static_cast<double>(largest) / mean,
+       .best_possible = static_cast<double>(least) / mean,
+       .within = static_cast<double>(largest) <= mean * (1 + balance_tolerance),
+       .dealt =
+         std::count(assigned.dealt.begin(), assigned.dealt.end(), c) != 0});
   }
   return rows;
 }
@@ -75,7 +74,7 @@ partition_report read_report(const json& stored) {
   partition_report out;
   stored.at("parts").get_to(out.parts);
   out.method = method_of(stored.at("method").get<std::string>())
-                   .value_or(partition_method::metis);
+                 .value_or(partition_method::metis);
   stored.at("seed").get_to(out.seed);
   stored.at("nodes").get_to(out.nodes);
   stored.at("edges").get_to(out.edges);
@@ -157,10 +156,10 @@ std::string to_text(const partition_report& report) {
   for (std::size_t p = 0; p < report.part_rows.size(); ++p) {
     const auto& row = report.part_rows[p];
     text += fmt::format(
-        "{:>4} {:>12} {:>12} {:>12} {:>12} {:>12} {:>10}\n", p,
-        std::accumulate(row.nodes.begin(), row.nodes.end(), std::int64_t{0}),
-        row.training_seeds, row.in_edges, row.cut_edges, row.halo,
-        size_text(row.bytes));
+      "{:>4} {:>12} {:>12} {:>12} {:>12} {:>12} {:>10}\n", p,
+      std::accumulate(row.nodes.begin(), row.nodes.end(), std::int64_t{0}),
+      row.training_seeds, row.in_edges, row.cut_edges, row.halo,
+      size_text(row.bytes));
   }
   for (const auto& note : report.notes)
     text += fmt::format("note: {}\n", note);

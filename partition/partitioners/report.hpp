@@ -51,8 +51,8 @@ struct partition_report {
 
   double cut() const {
     return edges == 0
-               ? 0
-               : static_cast<double>(cut_edges) / static_cast<double>(edges);
+             ? 0
+             : static_cast<double>(cut_edges) / static_cast<double>(edges);
   }
 };
 

@@ -23,8 +23,8 @@ class swapper {
 public:
   swapper(const neighbour_lists& neighbours, const vertex_loads& loads,
           part_loads& held, std::span<part_id> assignment)
-      : neighbours_(neighbours), loads_(loads), held_(held),
-        assignment_(assignment) {}
+    : neighbours_(neighbours), loads_(loads), held_(held),
+      assignment_(assignment) {}
 
   std::int64_t run(const std::function<bool()>& keep_going) {
     list_vertices();
@@ -100,9 +100,9 @@ private:
     const auto p = assignment_[v];
     const auto c = loads_.edge_constraint();
     const auto less =
-        std::clamp<std::int64_t>(std::min(held_.load(c, p) - held_.cap(c),
-                                          held_.cap(c) - held_.load(c, q)),
-                                 0, loads_.in_edges(v));
+      std::clamp<std::int64_t>(std::min(held_.load(c, p) - held_.cap(c),
+                                        held_.cap(c) - held_.load(c, q)),
+                               0, loads_.in_edges(v));
     const auto wanted = loads_.in_edges(v) - less;
     const auto at = std::lower_bound(list.begin(), list.end(), wanted,
                                      [&](vertex_id u, std::int64_t weight) {

@@ -42,7 +42,7 @@ public:
   shard_builder(const test::memory_graph& graph, part_id parts,
                 const test::assignment& owner, test::cut_options options,
                 bool plain)
-      : graph_(graph), parts_(parts), options_(options), plain_(plain) {
+    : graph_(graph), parts_(parts), options_(options), plain_(plain) {
     describe();
     number(owner);
   }
@@ -74,7 +74,7 @@ private:
       about.feature_type = options_.half ? dtype::float16 : dtype::float32;
       if (!type.labels.empty())
         about.class_count =
-            *std::max_element(type.labels.begin(), type.labels.end()) + 1;
+          *std::max_element(type.labels.begin(), type.labels.end()) + 1;
       about.split_counts[0] = static_cast<std::int64_t>(type.train.size());
       info.node_types.push_back(about);
     }
@@ -126,7 +126,7 @@ private:
   std::span<const node_id> owned(std::size_t type, part_id part) const {
     const auto begin = offsets_[type][part];
     return std::span{out_.original[type]}.subspan(
-        begin, offsets_[type][part + 1] - begin);
+      begin, offsets_[type][part + 1] - begin);
   }
 
   node_shard add_nodes(std::size_t t, part_id part,
@@ -168,7 +168,7 @@ private:
       const auto degree = static_cast<std::int64_t>(list.size());
       arrays.indptr.push_back(arrays.indptr.back() + degree);
       arrays.original_begin.push_back(
-          graph_.first_edge(static_cast<edge_type_id>(e), id));
+        graph_.first_edge(static_cast<edge_type_id>(e), id));
       arrays.in_degrees.push_back(static_cast<std::int32_t>(degree));
     }
     std::vector<std::int32_t> out_degrees(graph_.nodes[type.source].count);
@@ -178,8 +178,8 @@ private:
     for (auto id : owned(type.source, part))
       arrays.out_degrees.push_back(out_degrees[id]);
     edge_shard out{
-        arrays.indptr,
-        {arrays.indices.data(), arrays.indptr.back(), options_.wide}};
+      arrays.indptr,
+      {arrays.indices.data(), arrays.indptr.back(), options_.wide}};
     if (!plain_)
       out.original_begin = arrays.original_begin;
     out.in_degrees = arrays.in_degrees;
@@ -223,7 +223,7 @@ assignment random_assignment(const memory_graph& graph, part_id parts,
     auto& of_type = owner.emplace_back();
     for (std::int64_t i = 0; i < type.count; ++i)
       of_type.push_back(
-          static_cast<part_id>(draws.below(static_cast<std::uint32_t>(parts))));
+        static_cast<part_id>(draws.below(static_cast<std::uint32_t>(parts))));
   }
   return owner;
 }

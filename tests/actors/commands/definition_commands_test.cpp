@@ -42,7 +42,7 @@ CATCH_TEST_CASE("validate and plan from the command line", "[commands]") {
   test::temp_folder folder;
   CATCH_REQUIRE(graphmill_in(folder, "import rmat --scale 6 --out data/rmat-6 "
                                      "--quiet")
-                    .code
+                  .code
                 == 0);
   std::ofstream{folder / "good.yaml"} << "dataset: rmat-6\n";
   std::ofstream{folder / "bad.yaml"} << "dataset: rmat-6\n"

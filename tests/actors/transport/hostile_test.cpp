@@ -1,9 +1,9 @@
 #include "actors/transport/address.hpp"
 #include "actors/transport/wire_io.hpp"
 #include "messages/random.hpp"
+#include "tests/actors/transport/network.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
-#include "tests/actors/transport/network.hpp"
 
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -1,9 +1,9 @@
 #include "actors/transport/keys.hpp"
 
+#include "tests/actors/transport/network.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
-#include "tests/actors/transport/network.hpp"
 
 #include <zmq.hpp>
 

@@ -55,10 +55,10 @@ CATCH_TEST_CASE("tables of any separator are read",
   const table expected{{"a", "b b", "c"}, {"1", "", "3"}};
   const std::string mark = "\xef\xbb\xbf"; // the byte order mark of UTF-8
   for (const auto& text : std::vector<std::string>{
-           "a,b b,c\n1,,3\n", "a,b b,c\r\n1,,3\r\n", "a\tb b\tc\n1\t\t3",
-           "a;b b;c\n1;;3\n", mark + "a,b b,c\n\n\n1,,3\n\n",
-           "# one, two\n% three\na,b b,c\n1,,3\n",
-           "\"a\",\"b b\",c\n1,\"\",3\n"}) {
+         "a,b b,c\n1,,3\n", "a,b b,c\r\n1,,3\r\n", "a\tb b\tc\n1\t\t3",
+         "a;b b;c\n1;;3\n", mark + "a,b b,c\n\n\n1,,3\n\n",
+         "# one, two\n% three\na,b b,c\n1,,3\n",
+         "\"a\",\"b b\",c\n1,\"\",3\n"}) {
     CATCH_INFO(text);
     CATCH_CHECK(value_of(read(folder, text)) == expected);
   }
@@ -77,10 +77,10 @@ CATCH_TEST_CASE("tables of any separator are read",
 
 CATCH_TEST_CASE("quotes follow RFC 4180", "[partition][import][csv]") {
   temp_folder folder;
-  CATCH_CHECK(value_of(read(folder, "\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\""
-                                    ",\"\"\r\nx,y,z,\"end\""))
-              == table{{"a,b", "say \"hi\"", "two\nlines", ""},
-                       {"x", "y", "z", "end"}});
+  CATCH_CHECK(
+    value_of(read(folder, "\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\""
+                          ",\"\"\r\nx,y,z,\"end\""))
+    == table{{"a,b", "say \"hi\"", "two\nlines", ""}, {"x", "y", "z", "end"}});
   CATCH_CHECK(value_of(read(folder, "a,5\" disk\n"))
               == table{{"a", "5\" disk"}});
   const auto open_quote = error_of(read(folder, "a,b\nc,\"d\n\n"));
@@ -146,6 +146,6 @@ CATCH_TEST_CASE("what cannot be read is an error", "[partition][import][csv]") {
   CATCH_CHECK(error_of(read_file(folder / "none")).code == ec::not_found);
   CATCH_CHECK_FALSE(read_file(folder.path()).has_value());
   const auto endless =
-      error_of(read(folder, "\"" + std::string(std::size_t{1} << 25, 'x')));
+    error_of(read(folder, "\"" + std::string(std::size_t{1} << 25, 'x')));
   CATCH_CHECK(endless.message.find("does not end") != std::string::npos);
 }

@@ -58,7 +58,7 @@ CATCH_TEST_CASE("a folder that is no dataset", "[partition][dataset]") {
 
 CATCH_TEST_CASE("a dataset of a newer format", "[partition][dataset]") {
   const auto newer =
-      open_with("\"format_version\": 1", "\"format_version\": 2");
+    open_with("\"format_version\": 1", "\"format_version\": 2");
   CATCH_CHECK(newer.code == ec::version_mismatch);
   CATCH_CHECK(has(newer.message, "has format version 2; this Graphmill reads "
                                  "up to 1"));
@@ -80,28 +80,28 @@ CATCH_TEST_CASE("a wrong dataset.json is refused with a reason",
     std::string reason;
   };
   const std::vector<row> table{
-      {"{", "", "is broken"},
-      {"\"format_version\": 1", "\"format_version\": -1", "format_version"},
-      {"\"format_version\": 1", "\"format_version\": \"1\"", "format_version"},
-      {"\"format_version\": 1", "\"version\": 1", "format_version"},
-      {"\"target\": \"paper\"", "\"target\": \"x\"", "no node type"},
-      {"\"target\": \"paper\"", "\"target\": 3", "\"target\" should be a s"},
-      {"\"count\": 4", "\"count\": 4.5", "\"count\" should be an integer"},
-      {"\"count\": 4", "\"count\": 99999999999999999999", "\"count\""},
-      {"\"count\": 4", "\"count\": 1", "\"train\" should be"},
-      {"\"count\": 5", "\"count\": 6", "shape [5]; [6] expected"},
-      {"\"feature_width\": 2", "\"feature_width\": 3", "[4, 3] expected"},
-      {"\"float32\"", "\"float64\"", "float32 or float16"},
-      {"\"float32\"", "\"float16\"", "holds float32; float16 expected"},
-      {"\"class_count\": 2", "\"class_count\": 3", "3 classes, but 2 names"},
-      {"\"source\": \"paper\"", "\"source\": \"x\"", "no node type \"x\""},
-      {"\"name\": \"author\"", "\"name\": \"paper\"", "no node type"},
-      {"\"name\": \"author\"", "\"name\": \"../x\"", "cannot name a type"},
-      {"\"train\": 2", "\"train\": 5", "\"train\" should be an integer from"},
-      {"\"train\": 2", "\"train\": 1", "shape [2]; [1] expected"},
-      {"\"test\": 0", "\"test\": 1", "test.npy"},
-      {"\"node_types\": [", "\"node_types\": [7, ", "node_types[0] should be"},
-      {"\"node_types\": [", "\"node_typos\": [", "no node type"},
+    {"{", "", "is broken"},
+    {"\"format_version\": 1", "\"format_version\": -1", "format_version"},
+    {"\"format_version\": 1", "\"format_version\": \"1\"", "format_version"},
+    {"\"format_version\": 1", "\"version\": 1", "format_version"},
+    {"\"target\": \"paper\"", "\"target\": \"x\"", "no node type"},
+    {"\"target\": \"paper\"", "\"target\": 3", "\"target\" should be a s"},
+    {"\"count\": 4", "\"count\": 4.5", "\"count\" should be an integer"},
+    {"\"count\": 4", "\"count\": 99999999999999999999", "\"count\""},
+    {"\"count\": 4", "\"count\": 1", "\"train\" should be"},
+    {"\"count\": 5", "\"count\": 6", "shape [5]; [6] expected"},
+    {"\"feature_width\": 2", "\"feature_width\": 3", "[4, 3] expected"},
+    {"\"float32\"", "\"float64\"", "float32 or float16"},
+    {"\"float32\"", "\"float16\"", "holds float32; float16 expected"},
+    {"\"class_count\": 2", "\"class_count\": 3", "3 classes, but 2 names"},
+    {"\"source\": \"paper\"", "\"source\": \"x\"", "no node type \"x\""},
+    {"\"name\": \"author\"", "\"name\": \"paper\"", "no node type"},
+    {"\"name\": \"author\"", "\"name\": \"../x\"", "cannot name a type"},
+    {"\"train\": 2", "\"train\": 5", "\"train\" should be an integer from"},
+    {"\"train\": 2", "\"train\": 1", "shape [2]; [1] expected"},
+    {"\"test\": 0", "\"test\": 1", "test.npy"},
+    {"\"node_types\": [", "\"node_types\": [7, ", "node_types[0] should be"},
+    {"\"node_types\": [", "\"node_typos\": [", "no node type"},
   };
   for (const auto& [from, to, reason] : table) {
     const auto problem = open_with(from, to);
@@ -140,7 +140,7 @@ CATCH_TEST_CASE("indptr must span the edges", "[partition][dataset]") {
   temp_folder folder;
   value_of(write_example(folder.path()));
   value_of(write_npy<std::int64_t>(folder / "edges" / "paper__cites__paper"
-                                       / "indptr.npy",
+                                     / "indptr.npy",
                                    std::vector<std::int64_t>{0, 1, 5, 5, 6}));
   CATCH_CHECK(has(error_of(dataset::open(folder.path())).message,
                   "goes from 0 to 6; from 0 to 5 expected"));
@@ -158,7 +158,7 @@ CATCH_TEST_CASE("random changes of dataset.json never do harm",
     auto text = whole;
     for (int change = 0; change < 3; ++change)
       text[random() % text.size()] =
-          "0123456789-.\"{}[],:x\x80\xff"[random() % 22];
+        "0123456789-.\"{}[],:x\x80\xff"[random() % 22];
     if (round % 5 == 0)
       text.resize(random() % text.size());
     write(folder / "dataset.json", text);

@@ -63,10 +63,10 @@ CATCH_TEST_CASE("a node table and an edge list", "[partition][import][csv]") {
   temp_folder source;
   temp_folder out;
   const auto info = value_of(import_csv(
-      {.nodes = {{"paper", put(source / "n.csv", papers)}},
-       .edges = {{"paper__cites__paper", put(source / "e.csv", citations)}},
-       .reverse = true},
-      out.path()));
+    {.nodes = {{"paper", put(source / "n.csv", papers)}},
+     .edges = {{"paper__cites__paper", put(source / "e.csv", citations)}},
+     .reverse = true},
+    out.path()));
   CATCH_CHECK(info.name == "e");
   CATCH_CHECK(info.node_types[0].class_names
               == std::vector<std::string>{"art", "math"});
@@ -94,7 +94,7 @@ CATCH_TEST_CASE("an edge list alone", "[partition][import][csv]") {
     temp_folder source;
     temp_folder out;
     const auto info = value_of(import_csv(
-        {.name = "g", .edges = {{"", put(source / "e", text)}}}, out.path()));
+      {.name = "g", .edges = {{"", put(source / "e", text)}}}, out.path()));
     CATCH_CHECK(info.node_types[0].count == 3);
     CATCH_CHECK(info.edge_types[0].count == 3);
     const auto data = value_of(dataset::open(out.path()));
@@ -109,15 +109,15 @@ CATCH_TEST_CASE("several types, one without a table",
   temp_folder source;
   temp_folder out;
   const auto info = value_of(import_csv(
-      {.name = "films",
-       .nodes = {{"film", put(source / "film.csv", "id;label;split;year;title\n"
-                                                   "1;0;train;1999;x\n"
-                                                   "2;1;train;2001;y\n")}},
-       .edges = {{"user__likes__film",
-                  put(source / "likes.csv", "ann;1\nbob;2\nann;2\n")},
-                 {"user__knows__user", put(source / "knows.csv", "bob;eve\n")}},
-       .ignore = {"Title", "year"}},
-      out.path()));
+    {.name = "films",
+     .nodes = {{"film", put(source / "film.csv", "id;label;split;year;title\n"
+                                                 "1;0;train;1999;x\n"
+                                                 "2;1;train;2001;y\n")}},
+     .edges = {{"user__likes__film",
+                put(source / "likes.csv", "ann;1\nbob;2\nann;2\n")},
+               {"user__knows__user", put(source / "knows.csv", "bob;eve\n")}},
+     .ignore = {"Title", "year"}},
+    out.path()));
   CATCH_REQUIRE(info.node_types.size() == 2);
   CATCH_CHECK(info.node_types[1].name == "user");
   CATCH_CHECK(info.node_types[1].count == 3);
@@ -162,37 +162,36 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
   };
   const std::string good_nodes = "id,label,split\na,x,train\nb,y,val\n";
   const std::vector<row> table{
-      {good_nodes, "a,b\nb,c\n",
-       "edges.csv:2: destination \"c\" is not in the table of node"},
-      {good_nodes, "z,b\n",
-       "edges.csv:1: source \"z\" is not in the table of node"},
-      {good_nodes, "a,b\n\na\n",
-       "edges.csv:3: one field; a source and a destination expected (give the "
-       "separator if it is an unusual one)"},
-      {"", "a,b\n",
-       "nodes.csv:1: the table is empty; a header with a column \"id\" "
-       "expected"},
-      {"name,label\na,x\n", "a,b\n",
-       "nodes.csv:1: no column \"id\" in the header of a node table"},
-      {"id,label,label\na,x,y\n", "a,b\n",
-       "nodes.csv:1: two columns \"label\""},
-      {"id,label,split\na,x\n", "a,b\n",
-       "nodes.csv:2: 2 fields; 3 expected, as in the header"},
-      {"id\na\nb\na\n", "a,b\n", "nodes.csv:4: id \"a\" is there already"},
-      {"id,label\n,x\n", "a,b\n",
-       "nodes.csv:2: an id is empty or has a line break"},
-      {"id,label,split\na,x,training\n", "a,b\n",
-       "nodes.csv:2: split \"training\"; train, val, test or nothing expected"},
-      {"id,label,split,f\na,x,train,one\n", "a,a\n",
-       "nodes.csv:2: \"one\" in column 4 is no finite number; leave the column "
-       "out, or make it numbers"},
-      {"id,label,split,f\na,x,train,nan\n", "a,a\n",
-       "nodes.csv:2: \"nan\" in column 4 is no finite number; leave the column "
-       "out, or make it numbers"},
-      {"id,label,split\na,x,val\n", "a,a\n",
-       "train split of node is empty; there would be nothing to train on"},
-      {"id,label,split\na,,train\nb,x,train\n", "a,a\n",
-       "train split of node: seed 0 is node 0, which has no label"},
+    {good_nodes, "a,b\nb,c\n",
+     "edges.csv:2: destination \"c\" is not in the table of node"},
+    {good_nodes, "z,b\n",
+     "edges.csv:1: source \"z\" is not in the table of node"},
+    {good_nodes, "a,b\n\na\n",
+     "edges.csv:3: one field; a source and a destination expected (give the "
+     "separator if it is an unusual one)"},
+    {"", "a,b\n",
+     "nodes.csv:1: the table is empty; a header with a column \"id\" "
+     "expected"},
+    {"name,label\na,x\n", "a,b\n",
+     "nodes.csv:1: no column \"id\" in the header of a node table"},
+    {"id,label,label\na,x,y\n", "a,b\n", "nodes.csv:1: two columns \"label\""},
+    {"id,label,split\na,x\n", "a,b\n",
+     "nodes.csv:2: 2 fields; 3 expected, as in the header"},
+    {"id\na\nb\na\n", "a,b\n", "nodes.csv:4: id \"a\" is there already"},
+    {"id,label\n,x\n", "a,b\n",
+     "nodes.csv:2: an id is empty or has a line break"},
+    {"id,label,split\na,x,training\n", "a,b\n",
+     "nodes.csv:2: split \"training\"; train, val, test or nothing expected"},
+    {"id,label,split,f\na,x,train,one\n", "a,a\n",
+     "nodes.csv:2: \"one\" in column 4 is no finite number; leave the column "
+     "out, or make it numbers"},
+    {"id,label,split,f\na,x,train,nan\n", "a,a\n",
+     "nodes.csv:2: \"nan\" in column 4 is no finite number; leave the column "
+     "out, or make it numbers"},
+    {"id,label,split\na,x,val\n", "a,a\n",
+     "train split of node is empty; there would be nothing to train on"},
+    {"id,label,split\na,,train\nb,x,train\n", "a,a\n",
+     "train split of node: seed 0 is node 0, which has no label"},
   };
   for (const auto& [nodes, edges, expected] : table) {
     CATCH_INFO(nodes);

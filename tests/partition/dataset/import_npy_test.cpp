@@ -89,7 +89,7 @@ CATCH_TEST_CASE("rows are normalised on request", "[partition][import][npy]") {
   const auto features_with = [&](row_norm norm) {
     temp_folder out;
     value_of(
-        import_npy({.source = source.path(), .normalise = norm}, out.path()));
+      import_npy({.source = source.path(), .normalise = norm}, out.path()));
     return list<float>(*value_of(dataset::open(out.path())).nodes(0).features);
   };
   CATCH_CHECK(features_with(row_norm::l1)
@@ -106,7 +106,7 @@ CATCH_TEST_CASE("counts are derived where meta.json is silent",
   put_small(source.path());
   fs::remove(source / "meta.json");
   const auto info = value_of(
-      import_npy({.source = source.path(), .name = "other"}, out.path()));
+    import_npy({.source = source.path(), .name = "other"}, out.path()));
   CATCH_CHECK(info.name == "other");
   CATCH_CHECK(info.node_types[0].count == 3);
   CATCH_CHECK(info.node_types[0].class_count == 2);
@@ -116,7 +116,7 @@ CATCH_TEST_CASE("counts are derived where meta.json is silent",
   temp_folder bare_out;
   put<std::int32_t>(bare / "edges.npy", {0, 6, 3, 1}, {2, 2});
   const auto derived =
-      value_of(import_npy({.source = bare.path()}, bare_out.path()));
+    value_of(import_npy({.source = bare.path()}, bare_out.path()));
   CATCH_CHECK(derived.node_types[0].count == 7);
   CATCH_CHECK(derived.node_types[0].class_count == 0);
 }
@@ -130,7 +130,7 @@ CATCH_TEST_CASE("typed folders and reverse edges", "[partition][import][npy]") {
   put<std::uint8_t>(source / "film.labels.npy", {0, 1});
   put<std::int64_t>(source / "film.train_idx.npy", {1});
   const auto info = value_of(
-      import_npy({.source = source.path(), .reverse = true}, out.path()));
+    import_npy({.source = source.path(), .reverse = true}, out.path()));
   CATCH_REQUIRE(info.edge_types.size() == 2);
   CATCH_CHECK(info.edge_type_name(0) == "user__likes__film");
   CATCH_CHECK(info.edge_type_name(1) == "film__rev_likes__user");
@@ -152,84 +152,84 @@ CATCH_TEST_CASE("wrong sources are named", "[partition][import][npy]") {
     std::string part;
   };
   const std::vector<row> table{
-      {[](const fs::path& at) {
-         put<std::int64_t>(at / "edges.npy", {0, 1, 9, 0, 1, 2, 0, 2}, {2, 4});
-       },
-       "edge 2 of node__to__node: source 9 does not exist (3 nodes)"},
-      {[](const fs::path& at) {
-         put<std::int64_t>(at / "edges.npy", {0, 1, 1}, {3});
-       },
-       "edges.npy has the shape [3]; [2, any] expected"},
-      {[](const fs::path& at) {
-         put<std::int64_t>(at / "edges.npy", {0, 1}, {2, 1});
-       },
-       "has 1 edges; meta.json says 4"},
-      {[](const fs::path& at) {
-         put<float>(at / "edges.npy", {0, 1, 2, 0, 1, 2, 0, 2}, {2, 4});
-       },
-       "edges.npy holds float32; integers expected"},
-      {[](const fs::path& at) { fs::resize_file(at / "edges.npy", 150); },
-       "edges.npy: it is truncated"},
-      {[](const fs::path& at) {
-         fs::remove(at / "edges.npy");
-         put_text(at / "meta.json", "{}");
-       },
-       "holds neither edges.npy nor"},
-      {[](const fs::path& at) {
-         put<std::int64_t>(at / "labels.npy", {1, 2, -1});
-       },
-       "label of node node 1 is 2; 0 to 1 expected"},
-      {[](const fs::path& at) {
-         put<std::int64_t>(at / "labels.npy", {1, 1});
-       },
-       "labels.npy has the shape [2]; [3] expected"},
-      {[](const fs::path& at) { fs::remove(at / "train_idx.npy"); },
-       "train split of node is empty"},
-      {[](const fs::path& at) { put<std::int64_t>(at / "train_idx.npy", {2}); },
-       "seed 0 is node 2, which has no label"},
-      {[](const fs::path& at) {
-         put<std::int64_t>(at / "features_indptr.npy", {0, 2, 1, 3});
-       },
-       "features_indptr.npy: rows 0 to 3 do not lie"},
-      {[](const fs::path& at) {
-         put<std::int64_t>(at / "features_indptr.npy", {0, 2, 2, 9});
-       },
-       "within the 3 entries"},
-      {[](const fs::path& at) {
-         put<std::int32_t>(at / "features_indices.npy", {0, 2, 4});
-       },
-       "node 2 has a value in column 4; there are 4"},
-      {[](const fs::path& at) {
-         put<float>(at / "features_values.npy", {1, NAN, 2});
-       },
-       "features of node: node 0, column 2 is nan"},
-      {[](const fs::path& at) {
-         put<float>(at / "features_values.npy", {1, 2});
-       },
-       "features_values.npy has the shape [2]; [3] expected"},
-      {[](const fs::path& at) { fs::remove(at / "features_values.npy"); },
-       "features_values.npy"},
-      {[](const fs::path& at) { put_text(at / "meta.json", "{"); },
-       "meta.json is broken"},
-      {[](const fs::path& at) {
-         put_text(at / "meta.json", R"({"num_nodes": -3})");
-       },
-       "\"num_nodes\" should be a count"},
-      {[](const fs::path& at) {
-         put_text(at / "meta.json", R"({"num_nodes": 281474976710656})");
-       },
-       "labels.npy has the shape [3]"},
-      {[](const fs::path& at) {
-         put<std::int64_t>(at / "a__b.edges.npy", {0, 1}, {2, 1});
-         fs::remove(at / "edges.npy");
-       },
-       "\"a__b\" is no edge type"},
-      {[](const fs::path& at) {
-         put_text(at / "meta.json",
-                  R"({"node_types": {"a": {"num_nodes": 1}},
+    {[](const fs::path& at) {
+       put<std::int64_t>(at / "edges.npy", {0, 1, 9, 0, 1, 2, 0, 2}, {2, 4});
+     },
+     "edge 2 of node__to__node: source 9 does not exist (3 nodes)"},
+    {[](const fs::path& at) {
+       put<std::int64_t>(at / "edges.npy", {0, 1, 1}, {3});
+     },
+     "edges.npy has the shape [3]; [2, any] expected"},
+    {[](const fs::path& at) {
+       put<std::int64_t>(at / "edges.npy", {0, 1}, {2, 1});
+     },
+     "has 1 edges; meta.json says 4"},
+    {[](const fs::path& at) {
+       put<float>(at / "edges.npy", {0, 1, 2, 0, 1, 2, 0, 2}, {2, 4});
+     },
+     "edges.npy holds float32; integers expected"},
+    {[](const fs::path& at) { fs::resize_file(at / "edges.npy", 150); },
+     "edges.npy: it is truncated"},
+    {[](const fs::path& at) {
+       fs::remove(at / "edges.npy");
+       put_text(at / "meta.json", "{}");
+     },
+     "holds neither edges.npy nor"},
+    {[](const fs::path& at) {
+       put<std::int64_t>(at / "labels.npy", {1, 2, -1});
+     },
+     "label of node node 1 is 2; 0 to 1 expected"},
+    {[](const fs::path& at) {
+       put<std::int64_t>(at / "labels.npy", {1, 1});
+     },
+     "labels.npy has the shape [2]; [3] expected"},
+    {[](const fs::path& at) { fs::remove(at / "train_idx.npy"); },
+     "train split of node is empty"},
+    {[](const fs::path& at) { put<std::int64_t>(at / "train_idx.npy", {2}); },
+     "seed 0 is node 2, which has no label"},
+    {[](const fs::path& at) {
+       put<std::int64_t>(at / "features_indptr.npy", {0, 2, 1, 3});
+     },
+     "features_indptr.npy: rows 0 to 3 do not lie"},
+    {[](const fs::path& at) {
+       put<std::int64_t>(at / "features_indptr.npy", {0, 2, 2, 9});
+     },
+     "within the 3 entries"},
+    {[](const fs::path& at) {
+       put<std::int32_t>(at / "features_indices.npy", {0, 2, 4});
+     },
+     "node 2 has a value in column 4; there are 4"},
+    {[](const fs::path& at) {
+       put<float>(at / "features_values.npy", {1, NAN, 2});
+     },
+     "features of node: node 0, column 2 is nan"},
+    {[](const fs::path& at) {
+       put<float>(at / "features_values.npy", {1, 2});
+     },
+     "features_values.npy has the shape [2]; [3] expected"},
+    {[](const fs::path& at) { fs::remove(at / "features_values.npy"); },
+     "features_values.npy"},
+    {[](const fs::path& at) { put_text(at / "meta.json", "{"); },
+     "meta.json is broken"},
+    {[](const fs::path& at) {
+       put_text(at / "meta.json", R"({"num_nodes": -3})");
+     },
+     "\"num_nodes\" should be a count"},
+    {[](const fs::path& at) {
+       put_text(at / "meta.json", R"({"num_nodes": 281474976710656})");
+     },
+     "labels.npy has the shape [3]"},
+    {[](const fs::path& at) {
+       put<std::int64_t>(at / "a__b.edges.npy", {0, 1}, {2, 1});
+       fs::remove(at / "edges.npy");
+     },
+     "\"a__b\" is no edge type"},
+    {[](const fs::path& at) {
+       put_text(at / "meta.json",
+                R"({"node_types": {"a": {"num_nodes": 1}},
                       "edge_types": {"a__to__../b": {}}})");
-       },
-       "b.edges.npy"},
+     },
+     "b.edges.npy"},
   };
   for (const auto& [apply, part] : table) {
     const auto message = message_after(apply);
@@ -251,8 +251,8 @@ CATCH_TEST_CASE("public sets arrive whole", "[partition][import][npy]") {
   const auto import = [&](const char* name, bool reverse) {
     temp_folder out;
     value_of(
-        import_npy({.source = fs::path{data_folder} / name, .reverse = reverse},
-                   out.path()));
+      import_npy({.source = fs::path{data_folder} / name, .reverse = reverse},
+                 out.path()));
     const auto data = value_of(dataset::open(out.path()));
     auto found = value_of(inspect_dataset(data));
     CATCH_CHECK(found.broken.empty());
@@ -264,8 +264,8 @@ CATCH_TEST_CASE("public sets arrive whole", "[partition][import][npy]") {
     CATCH_CHECK(info.edge_types[0].count == 10556);
     CATCH_CHECK(info.edge_types[0].max_in_degree == 168);
     CATCH_CHECK(
-        found.node_types[0].class_counts
-        == std::vector<std::int64_t>{351, 217, 418, 818, 426, 298, 180});
+      found.node_types[0].class_counts
+      == std::vector<std::int64_t>{351, 217, 418, 818, 426, 298, 180});
     CATCH_CHECK(info.node_types[0].split_counts
                 == std::array<std::int64_t, 3>{140, 500, 1000});
   }

@@ -63,7 +63,7 @@ int read_foreign_mapping(const std::filesystem::path& path) {
   auto ours = mapped_file::open(path);
   const auto fd = ::open(path.c_str(), O_RDONLY);
   const auto* data = static_cast<const volatile char*>(
-      ::mmap(nullptr, large, PROT_READ, MAP_SHARED, fd, 0));
+    ::mmap(nullptr, large, PROT_READ, MAP_SHARED, fd, 0));
   std::filesystem::resize_file(path, 0);
   return data[4096];
 }
@@ -109,8 +109,8 @@ CATCH_TEST_CASE("a file truncated in use reads as zeros and is named",
   temp_folder folder;
   fill(folder / "shrinks", large);
   CATCH_CHECK(
-      code_of_child([&] { return read_while_truncated(folder / "shrinks"); })
-      == 0);
+    code_of_child([&] { return read_while_truncated(folder / "shrinks"); })
+    == 0);
 }
 
 CATCH_TEST_CASE("a bus error elsewhere still ends the process",

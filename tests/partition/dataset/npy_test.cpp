@@ -59,7 +59,7 @@ void round_trip(const temp_folder& folder) {
   CATCH_CHECK(array.shape() == std::vector<std::int64_t>{4});
   const auto back = value_of(array.as<T>());
   CATCH_CHECK(
-      std::equal(back.begin(), back.end(), values.begin(), values.end()));
+    std::equal(back.begin(), back.end(), values.begin(), values.end()));
   CATCH_CHECK(reinterpret_cast<std::uintptr_t>(array.data()) % 64 == 0);
 }
 
@@ -85,13 +85,13 @@ CATCH_TEST_CASE("the file is what numpy would write", "[partition][npy]") {
               == file_of("{'descr': '<i4', 'fortran_order': False, 'shape': "
                          "(3,), }",
                          0)
-                     + std::string("\7\0\0\0\x8\0\0\0\x9\0\0\0", 12));
+                   + std::string("\7\0\0\0\x8\0\0\0\x9\0\0\0", 12));
 }
 
 CATCH_TEST_CASE("a writer fills in the number of rows", "[partition][npy]") {
   temp_folder folder;
   auto out =
-      value_of(npy_writer::create(folder / "a.npy", dtype::float32, {3}));
+    value_of(npy_writer::create(folder / "a.npy", dtype::float32, {3}));
   std::vector<float> rows(3 * 100000);
   for (std::size_t i = 0; i < rows.size(); ++i)
     rows[i] = static_cast<float>(i);
@@ -105,10 +105,10 @@ CATCH_TEST_CASE("a writer fills in the number of rows", "[partition][npy]") {
   const auto values = value_of(array.as<float>());
   CATCH_CHECK(std::equal(rows.begin(), rows.end(), values.begin()));
   CATCH_CHECK(
-      std::equal(rows.begin(), rows.end(), values.begin() + rows.size()));
+    std::equal(rows.begin(), rows.end(), values.begin() + rows.size()));
 
   auto ragged =
-      value_of(npy_writer::create(folder / "b.npy", dtype::float32, {3}));
+    value_of(npy_writer::create(folder / "b.npy", dtype::float32, {3}));
   value_of(ragged.append(all.first(4)));
   CATCH_CHECK_FALSE(ragged.finish().has_value());
 
@@ -130,15 +130,15 @@ CATCH_TEST_CASE("headers of any version and spacing are read",
                 "[partition][npy]") {
   temp_folder folder;
   const std::vector<std::string> dictionaries{
-      "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3), }",
-      "{\"shape\":(2,3),\"fortran_order\":False,\"descr\":\"<i4\"}",
-      " {  'shape' : ( 2 , 3 , ) , 'descr' : '<i4' , 'fortran_order' : False }",
+    "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3), }",
+    "{\"shape\":(2,3),\"fortran_order\":False,\"descr\":\"<i4\"}",
+    " {  'shape' : ( 2 , 3 , ) , 'descr' : '<i4' , 'fortran_order' : False }",
   };
   for (const auto& dictionary : dictionaries)
     for (char version : {1, 2, 3}) {
       CATCH_INFO(dictionary << " version " << int{version});
       std::ofstream{folder / "x.npy", std::ios::binary}
-          << file_of(dictionary, 24, version);
+        << file_of(dictionary, 24, version);
       const auto array = value_of(npy_array::open(folder / "x.npy"));
       CATCH_CHECK(array.type() == dtype::int32);
       CATCH_CHECK(array.shape() == std::vector<std::int64_t>{2, 3});
@@ -146,7 +146,7 @@ CATCH_TEST_CASE("headers of any version and spacing are read",
     }
   // A scalar, and Fortran order where it makes no difference.
   std::ofstream{folder / "y.npy", std::ios::binary}
-      << file_of("{'descr': '<f8', 'fortran_order': True, 'shape': (), }", 8);
+    << file_of("{'descr': '<f8', 'fortran_order': True, 'shape': (), }", 8);
   CATCH_CHECK(value_of(npy_array::open(folder / "y.npy")).size() == 1);
 }
 
@@ -163,33 +163,33 @@ CATCH_TEST_CASE("what cannot be read is refused with a reason",
     std::string reason;
   };
   const std::vector<row> table{
-      {"", "not a .npy file"},
-      {"PK\3\4 a zip, for sure", "not a .npy file"},
-      {file_of(header("'<i4'", "(5,)"), 12), "truncated: 148 bytes expected"},
-      {file_of(header("'<i4'", "(5,)"), 21), "trailing bytes: 148 bytes exp"},
-      {file_of(header("'>i4'", "(5,)"), 20), "big-endian"},
-      {file_of(header("'|O'", "(5,)"), 40), "pickled"},
-      {file_of(header("'|b1'", "(5,)"), 5), "'|b1' is not supported"},
-      {file_of(header("'<u8'", "(5,)"), 40), "'<u8' is not supported"},
-      {file_of(header("'<M8[ns]'", "(5,)"), 40), "is not supported"},
-      {file_of(header("''", "(5,)"), 40), "is not supported"},
-      {file_of(header("'f'", "(5,)"), 40), "is not supported"},
-      {file_of(header("[('a', '<i4')]", "(5,)"), 20), "records"},
-      {file_of(header("'<i4'", "(5, 1)", "True"), 20), "Fortran"},
-      {file_of(header("'<i4'", "(5, -1)"), 20), "an extent expected"},
-      {file_of(header("'<i4'", "(4611686018427387904, 4)"), 20), "overflows"},
-      {file_of(header("'<i4'", "(4611686018427387904,)"), 20), "overflows"},
-      {file_of(header("'<i4'", "(99999999999999999999,)"), 20), "extent"},
-      {file_of(header("'<i4'", "5"), 20), "'(' expected"},
-      {file_of(header("'<i4'", "(5,)", "Maybe"), 20), "True or False"},
-      {file_of("{'descr': '<i4', 'shape': (5,), }", 20), "missing"},
-      {file_of("{'descr': '<i4', 'descr': '<i4', }", 20), "unexpected key"},
-      {file_of("{'descr': '<i4", 20), "does not end"},
-      {file_of("{}", 20), "missing"},
-      {file_of(header("'<i4'", "(5,)") + "x", 20), "behind the dictionary"},
-      {file_of(header("'<i4'", "(5,)"), 20, 9), "version 9.0"},
-      {file_of(header("'<i4'", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"), 4),
-       "too many dimensions"},
+    {"", "not a .npy file"},
+    {"PK\3\4 a zip, for sure", "not a .npy file"},
+    {file_of(header("'<i4'", "(5,)"), 12), "truncated: 148 bytes expected"},
+    {file_of(header("'<i4'", "(5,)"), 21), "trailing bytes: 148 bytes exp"},
+    {file_of(header("'>i4'", "(5,)"), 20), "big-endian"},
+    {file_of(header("'|O'", "(5,)"), 40), "pickled"},
+    {file_of(header("'|b1'", "(5,)"), 5), "'|b1' is not supported"},
+    {file_of(header("'<u8'", "(5,)"), 40), "'<u8' is not supported"},
+    {file_of(header("'<M8[ns]'", "(5,)"), 40), "is not supported"},
+    {file_of(header("''", "(5,)"), 40), "is not supported"},
+    {file_of(header("'f'", "(5,)"), 40), "is not supported"},
+    {file_of(header("[('a', '<i4')]", "(5,)"), 20), "records"},
+    {file_of(header("'<i4'", "(5, 1)", "True"), 20), "Fortran"},
+    {file_of(header("'<i4'", "(5, -1)"), 20), "an extent expected"},
+    {file_of(header("'<i4'", "(4611686018427387904, 4)"), 20), "overflows"},
+    {file_of(header("'<i4'", "(4611686018427387904,)"), 20), "overflows"},
+    {file_of(header("'<i4'", "(99999999999999999999,)"), 20), "extent"},
+    {file_of(header("'<i4'", "5"), 20), "'(' expected"},
+    {file_of(header("'<i4'", "(5,)", "Maybe"), 20), "True or False"},
+    {file_of("{'descr': '<i4', 'shape': (5,), }", 20), "missing"},
+    {file_of("{'descr': '<i4', 'descr': '<i4', }", 20), "unexpected key"},
+    {file_of("{'descr': '<i4", 20), "does not end"},
+    {file_of("{}", 20), "missing"},
+    {file_of(header("'<i4'", "(5,)") + "x", 20), "behind the dictionary"},
+    {file_of(header("'<i4'", "(5,)"), 20, 9), "version 9.0"},
+    {file_of(header("'<i4'", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"), 4),
+     "too many dimensions"},
   };
   for (const auto& [bytes, reason] : table) {
     const auto message = message_of(folder, bytes);
@@ -201,7 +201,7 @@ CATCH_TEST_CASE("what cannot be read is refused with a reason",
 CATCH_TEST_CASE("a file cut anywhere is refused", "[partition][npy]") {
   temp_folder folder;
   const auto whole =
-      file_of("{'descr': '<i8', 'fortran_order': False, 'shape': (4,), }", 32);
+    file_of("{'descr': '<i8', 'fortran_order': False, 'shape': (4,), }", 32);
   for (std::size_t size = 0; size < whole.size(); ++size)
     (void)message_of(folder, whole.substr(0, size));
 }
@@ -212,7 +212,7 @@ CATCH_TEST_CASE("random bytes as a header never do harm", "[partition][npy]") {
   CATCH_INFO("seed " << seed);
   std::mt19937 random{seed};
   const auto whole =
-      file_of("{'descr': '<i8', 'fortran_order': False, 'shape': (4,), }", 32);
+    file_of("{'descr': '<i8', 'fortran_order': False, 'shape': (4,), }", 32);
   for (int round = 0; round < 3000; ++round) {
     auto bytes = whole;
     const auto noise = round % 2 == 0;
@@ -222,7 +222,7 @@ CATCH_TEST_CASE("random bytes as a header never do harm", "[partition][npy]") {
     if (const auto array = npy_array::open(folder / "x.npy")) {
       // Whatever it has become, it fits the file.
       CATCH_CHECK(static_cast<std::size_t>(array.value().size())
-                      * size_of(array.value().type())
+                    * size_of(array.value().type())
                   == 32);
     }
   }
@@ -241,7 +241,7 @@ CATCH_TEST_CASE("types and shapes are checked by name", "[partition][npy]") {
   CATCH_CHECK_FALSE(array.expect_shape({2}).has_value());
   CATCH_CHECK_FALSE(write_npy_bytes(folder / "b.npy", dtype::float32, {2, 3},
                                     std::vector<std::byte>(25))
-                        .has_value());
+                      .has_value());
 }
 
 CATCH_TEST_CASE("float16 rounds to nearest, ties to even",

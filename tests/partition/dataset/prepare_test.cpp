@@ -76,17 +76,17 @@ CATCH_TEST_CASE("an error of the builder is kept and nothing else",
                 "[partition][prepare]") {
   temp_folder folder;
   const auto failed = error_of(
-      prepare_folder(folder / "data", [](const fs::path& at) -> result<void> {
-        TRYV(build_slowly(at));
-        return fail(ec::no_space, "the disk is full of {}", "cats");
-      }));
+    prepare_folder(folder / "data", [](const fs::path& at) -> result<void> {
+      TRYV(build_slowly(at));
+      return fail(ec::no_space, "the disk is full of {}", "cats");
+    }));
   CATCH_CHECK(failed.code == ec::no_space);
   CATCH_CHECK(failed.message == "the disk is full of cats");
   CATCH_CHECK(names_in(folder.path()).empty());
   CATCH_CHECK_THROWS(
-      prepare_folder(folder / "data", [](const fs::path&) -> result<void> {
-        throw std::bad_alloc{};
-      }));
+    prepare_folder(folder / "data", [](const fs::path&) -> result<void> {
+      throw std::bad_alloc{};
+    }));
   CATCH_CHECK(names_in(folder.path()).empty());
   CATCH_CHECK(value_of(prepare_folder(folder / "data", build_slowly)));
 }
@@ -182,15 +182,15 @@ CATCH_TEST_CASE("a killed process leaves nothing that hinders the next",
   std::atomic<bool> waited = false;
   std::thread waiter{[&] {
     auto mine = prepare_folder(
-        folder / "data",
-        [](const fs::path& at) {
-          if (fs::exists(at / "inner"))
-            return result<void>{fail(ec::internal, "leftovers")};
-          return build_slowly(at);
-        },
-        [&](const progress& now) {
-          waited = waited || now.phase == "wait for another process";
-        });
+      folder / "data",
+      [](const fs::path& at) {
+        if (fs::exists(at / "inner"))
+          return result<void>{fail(ec::internal, "leftovers")};
+        return build_slowly(at);
+      },
+      [&](const progress& now) {
+        waited = waited || now.phase == "wait for another process";
+      });
     if (!mine || !mine.value())
       std::ofstream{folder / "failed"} << "x";
   }};

@@ -23,7 +23,7 @@ struct variant {
   std::vector<std::int64_t> labels{example_labels.begin(),
                                    example_labels.end()};
   std::array<std::vector<node_id>, 3> splits{
-      std::vector<node_id>{3, 0}, {1}, {}};
+    std::vector<node_id>{3, 0}, {1}, {}};
   std::vector<node_id> sources{cites_sources.begin(), cites_sources.end()};
   std::vector<node_id> destinations{cites_destinations.begin(),
                                     cites_destinations.end()};
@@ -66,54 +66,54 @@ CATCH_TEST_CASE("wrong input is named", "[partition][writer]") {
     std::string expected;
   };
   const std::vector<row> table{
-      {[](variant& v) { v.sources[2] = 99999; },
-       "edge 2 of paper__cites__paper: source 99999 does not exist (4 nodes)"},
-      {[](variant& v) { v.destinations[4] = -1; },
-       "edge 4 of paper__cites__paper: destination -1 does not exist (4 "
-       "nodes)"},
-      {[](variant& v) { v.features[5] = NAN; },
-       "features of paper: node 2, column 1 is nan, which is not a finite "
-       "number"},
-      {[](variant& v) { v.features[7] = -INFINITY; },
-       "features of paper: node 3, column 1 is -inf, which is not a finite "
-       "number"},
-      {[](variant& v) {
-         v.info.node_types[0].feature_type = dtype::float16;
-         v.features[0] = 70000;
-       },
-       "features of paper: node 0, column 0 is 70000, which float16 cannot "
-       "hold"},
-      {[](variant& v) { v.features.pop_back(); },
-       "features of paper: 7 values given; 4 nodes of 2 columns have 8"},
-      {[](variant& v) { v.features.push_back(1); },
-       "features of paper: more values given than 4 nodes of 2 columns have"},
-      {[](variant& v) { v.info.node_types[0].feature_width = 0; },
-       "features given for paper, whose feature width is 0"},
-      {[](variant& v) { v.labels[1] = 2; },
-       "label of paper node 1 is 2; 0 to 1 expected, or -1 for none"},
-      {[](variant& v) { v.labels[1] = -2; },
-       "label of paper node 1 is -2; 0 to 1 expected, or -1 for none"},
-      {[](variant& v) { v.labels.pop_back(); },
-       "3 labels given for the 4 nodes of paper"},
-      {[](variant& v) { v.labels.clear(); },
-       "paper has 2 classes, but no labels were given"},
-      {[](variant& v) { v.splits[0].clear(); },
-       "train split of paper is empty; there would be nothing to train on"},
-      {[](variant& v) { v.splits[2] = {4}; },
-       "test split of paper: seed 0 is node 4, which does not exist (4 "
-       "nodes)"},
-      {[](variant& v) {
-         v.splits[1] = {1, 2};
-       },
-       "val split of paper: seed 1 is node 2, which has no label"},
-      {[](variant& v) {
-         v.splits[0] = {3, 0, 3};
-       },
-       "train split of paper: seed 2 is node 3, which is in the train split "
-       "already"},
-      {[](variant& v) { v.splits[2] = {0}; },
-       "test split of paper: seed 0 is node 0, which is in the train split "
-       "already"},
+    {[](variant& v) { v.sources[2] = 99999; },
+     "edge 2 of paper__cites__paper: source 99999 does not exist (4 nodes)"},
+    {[](variant& v) { v.destinations[4] = -1; },
+     "edge 4 of paper__cites__paper: destination -1 does not exist (4 "
+     "nodes)"},
+    {[](variant& v) { v.features[5] = NAN; },
+     "features of paper: node 2, column 1 is nan, which is not a finite "
+     "number"},
+    {[](variant& v) { v.features[7] = -INFINITY; },
+     "features of paper: node 3, column 1 is -inf, which is not a finite "
+     "number"},
+    {[](variant& v) {
+       v.info.node_types[0].feature_type = dtype::float16;
+       v.features[0] = 70000;
+     },
+     "features of paper: node 0, column 0 is 70000, which float16 cannot "
+     "hold"},
+    {[](variant& v) { v.features.pop_back(); },
+     "features of paper: 7 values given; 4 nodes of 2 columns have 8"},
+    {[](variant& v) { v.features.push_back(1); },
+     "features of paper: more values given than 4 nodes of 2 columns have"},
+    {[](variant& v) { v.info.node_types[0].feature_width = 0; },
+     "features given for paper, whose feature width is 0"},
+    {[](variant& v) { v.labels[1] = 2; },
+     "label of paper node 1 is 2; 0 to 1 expected, or -1 for none"},
+    {[](variant& v) { v.labels[1] = -2; },
+     "label of paper node 1 is -2; 0 to 1 expected, or -1 for none"},
+    {[](variant& v) { v.labels.pop_back(); },
+     "3 labels given for the 4 nodes of paper"},
+    {[](variant& v) { v.labels.clear(); },
+     "paper has 2 classes, but no labels were given"},
+    {[](variant& v) { v.splits[0].clear(); },
+     "train split of paper is empty; there would be nothing to train on"},
+    {[](variant& v) { v.splits[2] = {4}; },
+     "test split of paper: seed 0 is node 4, which does not exist (4 "
+     "nodes)"},
+    {[](variant& v) {
+       v.splits[1] = {1, 2};
+     },
+     "val split of paper: seed 1 is node 2, which has no label"},
+    {[](variant& v) {
+       v.splits[0] = {3, 0, 3};
+     },
+     "train split of paper: seed 2 is node 3, which is in the train split "
+     "already"},
+    {[](variant& v) { v.splits[2] = {0}; },
+     "test split of paper: seed 0 is node 0, which is in the train split "
+     "already"},
   };
   for (const auto& [apply, expected] : table)
     CATCH_CHECK(message_after(apply) == expected);
@@ -126,29 +126,27 @@ CATCH_TEST_CASE("wrong declarations are refused", "[partition][writer]") {
     std::string part;
   };
   const std::vector<row> table{
-      {[](variant& v) { v.info.node_types[1].name = "../evil"; },
-       "\"../evil\" cannot name a type"},
-      {[](variant& v) { v.info.node_types[1].name = ".."; }, "cannot name"},
-      {[](variant& v) { v.info.node_types[1].name = "a__b"; }, "cannot name"},
-      {[](variant& v) { v.info.node_types[1].name = "a_"; }, "cannot name"},
-      {[](variant& v) { v.info.node_types[1].name = ""; }, "cannot name"},
-      {[](variant& v) { v.info.edge_types[1].name = "a/b"; }, "cannot name"},
-      {[](variant& v) { v.info.edge_types[1].name = std::string(200, 'x'); },
-       "cannot name"},
-      {[](variant& v) { v.info.node_types[1].name = "paper"; }, "twice"},
-      {[](variant& v) { v.info.edge_types[1] = v.info.edge_types[0]; },
-       "twice"},
-      {[](variant& v) { v.info.edge_types[1].source = 2; }, "node type 2"},
-      {[](variant& v) { v.info.edge_types[1].destination = -1; },
-       "node type -1"},
-      {[](variant& v) { v.info.target = 7; }, "target"},
-      {[](variant& v) { v.info.node_types[1].count = -1; },
-       "author has -1 nodes"},
-      {[](variant& v) { v.info.node_types[0].class_names.push_back("c"); },
-       "2 classes, but 3 names"},
-      {[](variant& v) { v.info.node_types[0].feature_type = dtype::int64; },
-       "features of paper are int64"},
-      {[](variant& v) { v.info.node_types.clear(); }, "0 node types"},
+    {[](variant& v) { v.info.node_types[1].name = "../evil"; },
+     "\"../evil\" cannot name a type"},
+    {[](variant& v) { v.info.node_types[1].name = ".."; }, "cannot name"},
+    {[](variant& v) { v.info.node_types[1].name = "a__b"; }, "cannot name"},
+    {[](variant& v) { v.info.node_types[1].name = "a_"; }, "cannot name"},
+    {[](variant& v) { v.info.node_types[1].name = ""; }, "cannot name"},
+    {[](variant& v) { v.info.edge_types[1].name = "a/b"; }, "cannot name"},
+    {[](variant& v) { v.info.edge_types[1].name = std::string(200, 'x'); },
+     "cannot name"},
+    {[](variant& v) { v.info.node_types[1].name = "paper"; }, "twice"},
+    {[](variant& v) { v.info.edge_types[1] = v.info.edge_types[0]; }, "twice"},
+    {[](variant& v) { v.info.edge_types[1].source = 2; }, "node type 2"},
+    {[](variant& v) { v.info.edge_types[1].destination = -1; }, "node type -1"},
+    {[](variant& v) { v.info.target = 7; }, "target"},
+    {[](variant& v) { v.info.node_types[1].count = -1; },
+     "author has -1 nodes"},
+    {[](variant& v) { v.info.node_types[0].class_names.push_back("c"); },
+     "2 classes, but 3 names"},
+    {[](variant& v) { v.info.node_types[0].feature_type = dtype::int64; },
+     "features of paper are int64"},
+    {[](variant& v) { v.info.node_types.clear(); }, "0 node types"},
   };
   for (const auto& [apply, part] : table) {
     const auto message = message_after(apply);
@@ -165,9 +163,8 @@ CATCH_TEST_CASE("the digest tells contents apart", "[partition][writer]") {
     return value_of(changed.write(folder.path())).digest;
   };
   const auto plain = digest_after([](variant&) {});
-  CATCH_CHECK(plain == digest_after([](variant& v) {
-                v.info.provenance = "elsewhere";
-              }));
+  CATCH_CHECK(
+    plain == digest_after([](variant& v) { v.info.provenance = "elsewhere"; }));
   CATCH_CHECK(plain != digest_after([](variant& v) { v.features[7] = 8; }));
   CATCH_CHECK(plain != digest_after([](variant& v) { v.labels[2] = 0; }));
   CATCH_CHECK(plain != digest_after([](variant& v) { v.splits[0] = {0, 3}; }));
@@ -223,7 +220,7 @@ CATCH_TEST_CASE("any memory gives the same order of edges",
     info.edge_types = {{.name = "e"}};
     temp_folder folder;
     auto writer = value_of(
-        dataset_writer::create(folder.path(), info, {.memory_bytes = memory}));
+      dataset_writer::create(folder.path(), info, {.memory_bytes = memory}));
     for (int block = 0; block < 20; ++block) {
       std::vector<node_id> sources;
       std::vector<node_id> destinations;

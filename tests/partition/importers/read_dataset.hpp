@@ -35,20 +35,20 @@ inline std::vector<edge_pair> edges_of(const dataset& from,
 
 inline std::vector<std::int64_t> labels_of(const dataset& from) {
   const auto view =
-      value_of(from.nodes(from.info().target).labels->as<std::int64_t>());
+    value_of(from.nodes(from.info().target).labels->as<std::int64_t>());
   return {view.begin(), view.end()};
 }
 
 inline std::vector<node_id> split_of(const dataset& from, split which) {
   const auto& arrays = from.nodes(from.info().target);
   const auto view = value_of(
-      arrays.splits[static_cast<std::size_t>(which)]->as<std::int64_t>());
+    arrays.splits[static_cast<std::size_t>(which)]->as<std::int64_t>());
   return {view.begin(), view.end()};
 }
 
 inline std::vector<float> features_of(const dataset& from) {
   const auto view =
-      value_of(from.nodes(from.info().target).features->as<float>());
+    value_of(from.nodes(from.info().target).features->as<float>());
   return {view.begin(), view.end()};
 }
 

@@ -70,8 +70,7 @@ std::vector<float> with_neighbours(const std::vector<float>& own,
   for (const auto& [source, destination] : edges)
     for (std::size_t k = 0; k < width; ++k)
       out[destination * width + k] +=
-          2 * own[source * width + k]
-          / static_cast<float>(degrees[destination]);
+        2 * own[source * width + k] / static_cast<float>(degrees[destination]);
   return out;
 }
 
@@ -152,7 +151,7 @@ CATCH_TEST_CASE("planted labels can be read from own and neighbours' features",
   const auto own = features_of(got);
   const auto alone = nearest_mean_accuracy(own, labels, 4);
   const auto both = nearest_mean_accuracy(
-      with_neighbours(own, edges_of(got, 0), 16), labels, 4);
+    with_neighbours(own, edges_of(got, 0), 16), labels, 4);
   CATCH_CHECK(both > 0.85);
   CATCH_CHECK(alone < both - 0.1);
   CATCH_CHECK(alone > 0.3);

@@ -14,9 +14,9 @@ using graphmill::test::value_of;
 namespace {
 
 const std::string verb_line =
-    "00001740 29 v 04 breathe 0 take_a_breath 0 respire 0 suspire 3 003 "
-    "* 00005041 v 0000 + 04257960 n 0301 ;c 00001835 n 0000 02 + 02 00 + 08 00 "
-    "| draw air into, and expel out of, the lungs; \"I can breathe better\"  ";
+  "00001740 29 v 04 breathe 0 take_a_breath 0 respire 0 suspire 3 003 "
+  "* 00005041 v 0000 + 04257960 n 0301 ;c 00001835 n 0000 02 + 02 00 + 08 00 "
+  "| draw air into, and expel out of, the lungs; \"I can breathe better\"  ";
 
 std::string message_of(std::string_view line, int file) {
   return error_of(parse_synset(line, file)).message;
@@ -97,10 +97,10 @@ CATCH_TEST_CASE("no bytes crash the parser", "[importers][wordnet]") {
   for (int round = 0; round < 20000; ++round) {
     CATCH_INFO("seed " << seed << ", round " << round);
     auto line = verb_line.substr(
-        0, draws.below(static_cast<std::uint32_t>(verb_line.size())) + 1);
+      0, draws.below(static_cast<std::uint32_t>(verb_line.size())) + 1);
     for (auto changes = draws.below(4); changes > 0; --changes)
       line[draws.below(static_cast<std::uint32_t>(line.size()))] =
-          static_cast<char>(draws.below(256));
+        static_cast<char>(draws.below(256));
     const auto got = parse_synset(line, 1);
     CATCH_CHECK((got || !got.error().message.empty()));
     if (got)

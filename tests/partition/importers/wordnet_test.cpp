@@ -17,14 +17,14 @@ namespace {
 
 /// Five synsets: 0 and 1 nouns, 2 a verb, 3 an adjective, 4 an adverb.
 const std::array<std::string, 4> tiny{
-    "  1 A licence.  \n"
-    "00000100 03 n 01 entity 0 001 ~ 00000200 n 0000 | that which exists  \n"
-    "00000200 05 n 02 big_Dog 0 Canis 1 003 @ 00000100 n 0000 + 00000100 v "
-    "0101 + 00000100 v 0201 | an animal; \"the dog barked\"  \n",
-    "00000100 31 v 01 dog 0 002 + 00000200 n 0101 $ 00000100 v 0000 01 + 02 00 "
-    "| follow  \n",
-    "00000300 00 s 01 canine(ip) 0 001 \\ 00000200 n 0101 | of dogs  \n",
-    "00000400 02 r 01 doggedly 0 001 \\ 00000300 a 0101 | with effort  \n",
+  "  1 A licence.  \n"
+  "00000100 03 n 01 entity 0 001 ~ 00000200 n 0000 | that which exists  \n"
+  "00000200 05 n 02 big_Dog 0 Canis 1 003 @ 00000100 n 0000 + 00000100 v "
+  "0101 + 00000100 v 0201 | an animal; \"the dog barked\"  \n",
+  "00000100 31 v 01 dog 0 002 + 00000200 n 0101 $ 00000100 v 0000 01 + 02 00 "
+  "| follow  \n",
+  "00000300 00 s 01 canine(ip) 0 001 \\ 00000200 n 0101 | of dogs  \n",
+  "00000400 02 r 01 doggedly 0 001 \\ 00000300 a 0101 | with effort  \n",
 };
 
 void write_file(const std::filesystem::path& path, std::string_view content) {

@@ -38,8 +38,8 @@ std::vector<std::int64_t> ints(const fs::path& path) {
 std::string text_of(const npy_array& array, std::int64_t first,
                     std::int64_t count) {
   const auto row =
-      static_cast<std::int64_t>(size_of(array.type()) * array.size()
-                                / std::max<std::int64_t>(1, array.rows()));
+    static_cast<std::int64_t>(size_of(array.type()) * array.size()
+                              / std::max<std::int64_t>(1, array.rows()));
   return {reinterpret_cast<const char*>(array.data()) + first * row,
           static_cast<std::size_t>(count * row)};
 }
@@ -55,7 +55,7 @@ struct reading {
   std::vector<std::vector<std::int64_t>> originals;
 
   reading(const dataset& data, fs::path where)
-      : source(data), folder(std::move(where)) {
+    : source(data), folder(std::move(where)) {
     for (int p = 0; p < parts; ++p)
       part_data.push_back(value_of(dataset::open(part_folder(p))));
     for (const auto& type : source.info().node_types) {
@@ -120,8 +120,8 @@ void check_edges(const reading& in, edge_type_id type) {
     const auto begin = ints(part.indptr);
     const auto list = ints(part.indices);
     const auto first =
-        ints(in.part_folder(p) / "edges" / in.source.info().edge_type_name(type)
-             / "original_begin.npy");
+      ints(in.part_folder(p) / "edges" / in.source.info().edge_type_name(type)
+           / "original_begin.npy");
     CATCH_CHECK(part.indices.type() == dtype::int32);
     CATCH_REQUIRE(first.size() + 1 == begin.size());
     CATCH_CHECK(in.part_data[p].info().edge_types[type].max_in_degree
@@ -141,9 +141,9 @@ void check_edges(const reading& in, edge_type_id type) {
     const auto degrees = ints(part.out_degrees);
     for (std::size_t row = 0; row < degrees.size(); ++row)
       CATCH_REQUIRE(
-          degrees[row]
-          == out_degrees[in.originals[about.source]
-                                     [in.offset(about.source, p) + row]]);
+        degrees[row]
+        == out_degrees[in.originals[about.source]
+                                   [in.offset(about.source, p) + row]]);
   }
   CATCH_CHECK(edges == about.count);
 }
@@ -154,7 +154,7 @@ void check_seeds(const reading& in) {
   for (auto which : all_splits) {
     const auto file = std::string{file_stem(which)} + ".npy";
     const auto& array =
-        in.source.nodes(target).splits[static_cast<std::size_t>(which)];
+      in.source.nodes(target).splits[static_cast<std::size_t>(which)];
     const auto wanted = array ? ints(*array) : std::vector<std::int64_t>{};
     const auto global = ints(in.folder / "seeds" / name / file);
     CATCH_REQUIRE(global.size() == wanted.size());

@@ -51,7 +51,7 @@ CATCH_TEST_CASE("LDG sees edges from placed vertices only",
 CATCH_TEST_CASE("LDG keeps seeds in balance", "[partition][ldg]") {
   const auto path = adjacency_of(4, path_of(4));
   const auto placed =
-      partition_by_ldg(neighbours_of(path), loads_of(path, {0, 1}), 2);
+    partition_by_ldg(neighbours_of(path), loads_of(path, {0, 1}), 2);
   CATCH_CHECK(placed[0] == 0);
   CATCH_CHECK(placed[1] == 1);
 }

@@ -41,10 +41,10 @@ CATCH_TEST_CASE("METIS takes two cliques apart", "[partition][metis]") {
   const auto constraints = metis_constraints(loads, 2);
   CATCH_CHECK(constraints == std::vector<int>{0, loads.edge_constraint()});
   const auto found = value_of(
-      partition_by_metis(graph, loads, constraints, {.parts = 2, .seed = 5}));
+    partition_by_metis(graph, loads, constraints, {.parts = 2, .seed = 5}));
   CATCH_CHECK(cut_of(graph, found.assignment) == 1);
   const auto again = value_of(
-      partition_by_metis(graph, loads, constraints, {.parts = 2, .seed = 5}));
+    partition_by_metis(graph, loads, constraints, {.parts = 2, .seed = 5}));
   CATCH_CHECK(found.assignment == again.assignment);
   CATCH_CHECK(is_childless());
 }
@@ -55,8 +55,8 @@ CATCH_TEST_CASE("METIS without memory is an error", "[partition][metis]") {
   const auto graph = adjacency_of(50000, path_of(50000));
   const auto loads = loads_of(graph);
   const auto failed =
-      error_of(partition_by_metis(graph, loads, metis_constraints(loads, 2),
-                                  {.parts = 2, .memory_bytes = 1 << 20}));
+    error_of(partition_by_metis(graph, loads, metis_constraints(loads, 2),
+                                {.parts = 2, .memory_bytes = 1 << 20}));
   CATCH_CHECK(failed.code == ec::out_of_memory);
   CATCH_CHECK(is_childless());
 }
@@ -65,9 +65,9 @@ CATCH_TEST_CASE("METIS without memory is an error", "[partition][metis]") {
 CATCH_TEST_CASE("METIS is killed on request", "[partition][metis]") {
   const auto graph = adjacency_of(5000, path_of(5000));
   const auto loads = loads_of(graph);
-  const auto failed = error_of(partition_by_metis(
-      graph, loads, metis_constraints(loads, 2),
-      {.parts = 2, .on_wait = [](double) { return false; }}));
+  const auto failed = error_of(
+    partition_by_metis(graph, loads, metis_constraints(loads, 2),
+                       {.parts = 2, .on_wait = [](double) { return false; }}));
   CATCH_CHECK(failed.code == ec::cancelled);
   CATCH_CHECK(is_childless());
 }
@@ -76,11 +76,11 @@ CATCH_TEST_CASE("a child's work comes back", "[partition][child]") {
   const auto memory = value_of(shared_memory::make(8));
   const auto numbers = memory.as<std::int64_t>();
   const auto done = value_of(run_in_child(
-      [&] {
-        numbers[0] = 42;
-        return 3;
-      },
-      {.name = "adding"}));
+    [&] {
+      numbers[0] = 42;
+      return 3;
+    },
+    {.name = "adding"}));
   CATCH_CHECK(done.exit_code == 3);
   CATCH_CHECK(numbers[0] == 42);
 }
@@ -88,10 +88,10 @@ CATCH_TEST_CASE("a child's work comes back", "[partition][child]") {
 CATCH_TEST_CASE("a killed child is an error", "[partition][child]") {
   for (auto number : {SIGKILL, SIGSEGV}) {
     const auto failed = error_of(run_in_child(
-        sleep_forever, {.name = "sleeping", .on_wait = [&](pid_t pid, double) {
-                          kill(pid, number);
-                          return true;
-                        }}));
+      sleep_forever, {.name = "sleeping", .on_wait = [&](pid_t pid, double) {
+                        kill(pid, number);
+                        return true;
+                      }}));
     CATCH_INFO(failed.message);
     CATCH_CHECK(failed.message.find("sleeping") == 0);
     CATCH_CHECK(failed.message.find(std::to_string(number))
@@ -104,10 +104,10 @@ CATCH_TEST_CASE("a killed child is an error", "[partition][child]") {
 
 CATCH_TEST_CASE("what a child throws is an error", "[partition][child]") {
   const auto memory = error_of(run_in_child(
-      []() -> int { throw std::bad_alloc{}; }, {.name = "allocating"}));
+    []() -> int { throw std::bad_alloc{}; }, {.name = "allocating"}));
   CATCH_CHECK(memory.code == ec::out_of_memory);
-  const auto other = error_of(
-      run_in_child([]() -> int { std::abort(); }, {.name = "aborting"}));
+  const auto other =
+    error_of(run_in_child([]() -> int { std::abort(); }, {.name = "aborting"}));
   CATCH_CHECK(other.code == ec::internal);
   CATCH_CHECK(is_childless());
 }

@@ -61,7 +61,7 @@ constexpr std::array all_methods{partition_method::metis, partition_method::ldg,
 void check_repeatable(const dataset& data, const partition_options& options) {
   temp_folder folder;
   const auto done =
-      value_of(prepare_partitions(data, options, folder / "parts"));
+    value_of(prepare_partitions(data, options, folder / "parts"));
   CATCH_CHECK(done.built);
   check_partitions(data, folder / "parts", done.report);
   const auto graph = value_of(partitioned_graph::open(folder / "parts"));
@@ -107,7 +107,7 @@ CATCH_TEST_CASE("small constraints are dealt out and said",
   temp_folder folder;
   const auto data = make_data(folder / "data", 4, {.train = 10});
   const auto done =
-      value_of(prepare_partitions(data, {.parts = 2}, folder / "parts"));
+    value_of(prepare_partitions(data, {.parts = 2}, folder / "parts"));
   const auto& rows = done.report.balance;
   const auto seeds = std::find_if(rows.begin(), rows.end(), [](auto& row) {
     return row.constraint == "training seeds";
@@ -118,19 +118,19 @@ CATCH_TEST_CASE("small constraints are dealt out and said",
   CATCH_CHECK(to_text(done.report).find("dealt out after")
               != std::string::npos);
   const auto stored =
-      value_of(report_of(to_json(done.report), "partitions.json"));
+    value_of(report_of(to_json(done.report), "partitions.json"));
   CATCH_CHECK(to_text(stored) == to_text(done.report));
 }
 
 CATCH_TEST_CASE("the estimate tells the size on disk", "[partition][parts]") {
   temp_folder folder;
   const auto data =
-      make_data(folder / "data", 10, {.papers = 20000, .authors = 5000});
+    make_data(folder / "data", 10, {.papers = 20000, .authors = 5000});
   const partition_options options{.parts = 3,
                                   .method = partition_method::random};
   const auto estimate = estimate_partition(data.info(), options);
   const auto done =
-      value_of(prepare_partitions(data, options, folder / "parts"));
+    value_of(prepare_partitions(data, options, folder / "parts"));
   double bytes = 0;
   for (const auto& row : done.report.part_rows)
     bytes += static_cast<double>(row.bytes);
@@ -152,7 +152,7 @@ CATCH_TEST_CASE("partitions are made once", "[partition][parts]") {
 
   const auto other = make_data(folder / "other", 6);
   CATCH_CHECK(error_of(prepare_partitions(other, options, out))
-                  .message.find("another dataset")
+                .message.find("another dataset")
               != std::string::npos);
   for (auto wrong : {partition_options{.parts = 3},
                      partition_options{.method = partition_method::ldg},
@@ -163,8 +163,8 @@ CATCH_TEST_CASE("partitions are made once", "[partition][parts]") {
               == ec::invalid_argument);
   const auto part = value_of(dataset::open(folder / "parts/part-0"));
   CATCH_CHECK(
-      error_of(prepare_partitions(part, options, folder / "deeper")).code
-      == ec::invalid_argument);
+    error_of(prepare_partitions(part, options, folder / "deeper")).code
+    == ec::invalid_argument);
   CATCH_CHECK(error_of(prepare_partitions(data, {.parts = 0}, out)).code
               == ec::invalid_argument);
 }
@@ -181,7 +181,7 @@ CATCH_TEST_CASE("a killed METIS leaves nothing behind", "[partition][parts]") {
         killed += kill(pid, SIGKILL) == 0;
   };
   const auto failed =
-      error_of(prepare_partitions(data, options, folder / "parts"));
+    error_of(prepare_partitions(data, options, folder / "parts"));
   CATCH_CHECK(killed >= 1);
   CATCH_CHECK(failed.code == ec::out_of_memory);
   CATCH_CHECK(failed.message.find("METIS") != std::string::npos);
@@ -201,8 +201,8 @@ CATCH_TEST_CASE("partitioning stops on request", "[partition][parts]") {
       stop = stop || now.phase == phase;
     };
     CATCH_CHECK(
-        error_of(prepare_partitions(data, options, folder / "parts")).code
-        == ec::cancelled);
+      error_of(prepare_partitions(data, options, folder / "parts")).code
+      == ec::cancelled);
     CATCH_CHECK(names_in(folder.path()) == std::vector<std::string>{"data"});
     CATCH_CHECK(children().empty());
   }
@@ -216,8 +216,8 @@ CATCH_TEST_CASE("broken datasets are errors", "[partition][parts]") {
     const auto file = edges / name;
     const auto array = value_of(npy_array::open(file));
     std::vector<decltype(value)> values(
-        value_of(array.as<decltype(value)>()).begin(),
-        value_of(array.as<decltype(value)>()).end());
+      value_of(array.as<decltype(value)>()).begin(),
+      value_of(array.as<decltype(value)>()).end());
     values[at] = value;
     value_of(write_npy<decltype(value)>(file, values));
   };
@@ -237,8 +237,8 @@ CATCH_TEST_CASE("broken datasets are errors", "[partition][parts]") {
   for (auto method : {partition_method::metis, partition_method::ldg,
                       partition_method::random})
     CATCH_CHECK(
-        error_of(prepare_partitions(data, {.method = method}, folder / "parts"))
-            .code
-        == ec::invalid_data);
+      error_of(prepare_partitions(data, {.method = method}, folder / "parts"))
+        .code
+      == ec::invalid_data);
   CATCH_CHECK(names_in(folder.path()) == std::vector<std::string>{"data"});
 }

@@ -88,8 +88,8 @@ CATCH_TEST_CASE("gradients that backward calls final do not change any more",
   CATCH_CHECK(reports.front().first > reports[1].first);
   CATCH_CHECK(reports.back().first == 0);
   for (const auto& [at, values] : reports)
-    CATCH_CHECK(std::equal(values.begin(), values.end(),
-                           out.dense.begin() + at, out.dense.end()));
+    CATCH_CHECK(std::equal(values.begin(), values.end(), out.dense.begin() + at,
+                           out.dense.end()));
 }
 
 CATCH_TEST_CASE("split seeds give the same weights as one rank with all",

@@ -126,9 +126,9 @@ CATCH_TEST_CASE("evaluation computes what training computes", "[compute]") {
   CATCH_REQUIRE(got.size() == want.size());
   CATCH_CHECK(difference(got.data, want.data, want.size()) < 1e-5);
   const auto inputs = training.last_input();
-  CATCH_CHECK(difference(evaluation.last_input().data, inputs.data,
-                         inputs.size())
-              < 1e-5);
+  CATCH_CHECK(
+    difference(evaluation.last_input().data, inputs.data, inputs.size())
+    < 1e-5);
 }
 
 CATCH_TEST_CASE("devices that are not there are refused", "[compute]") {

@@ -102,8 +102,8 @@ faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22}
   CATCH_CHECK(def.sampler.threads == 3);
   CATCH_CHECK(def.fetch == definition::fetch_section{4, 5});
   CATCH_CHECK(
-      def.model
-      == definition::model_section{model_kind::gat, 12, 6, 0.25, 8, true});
+    def.model
+    == definition::model_section{model_kind::gat, 12, 6, 0.25, 8, true});
   CATCH_CHECK(def.trainer == definition::trainer_section{7, 9, "cuda:1"});
   CATCH_CHECK(def.optimizer
               == definition::optimizer_section{optimizer_kind::sgd, 1e-3, 0.125,
@@ -141,28 +141,28 @@ budget:
   bytes: 2 Gib
 )");
   CATCH_CHECK(
-      got
-      == texts{
-          "x.yaml:2:1: `smapler` is not a field of a definition; did you mean "
-          "`sampler`?",
-          "x.yaml:5:3: `fanout` is not a field of `sampler`; did you mean "
-          "`fanouts`?",
-          "x.yaml:6:12: `sampler.threads` is `0`, must be a whole number from "
-          "1 to 64 threads",
-          "x.yaml:7:16: `sampler.fanouts` has the element `many`, must be a "
-          "whole number from -1 to 1000000 in-edges per node",
-          "x.yaml:9:9: `model.kind` is `sgae`, must be one of sage, gcn, gat, "
-          "rgcn; did you mean `sage`?",
-          "x.yaml:10:11: `model.hidden` is `12.5`, must be a whole number from "
-          "1 to 65536 values per node",
-          "x.yaml:11:3: `batch_size` is not a field of `model`; it belongs to "
-          "`train`",
-          "x.yaml:13:3: `model.dropout` is given twice, first on line 12",
-          "x.yaml:14:8: `train` is `30`, must be a map with some of the keys "
-          "batch_size, epochs, max_steps, seed_order, patience",
-          "x.yaml:16:10: `budget.bytes` is `2 Gib`, must be a size from 1 to "
-          "1125899906842624 bytes",
-      });
+    got
+    == texts{
+      "x.yaml:2:1: `smapler` is not a field of a definition; did you mean "
+      "`sampler`?",
+      "x.yaml:5:3: `fanout` is not a field of `sampler`; did you mean "
+      "`fanouts`?",
+      "x.yaml:6:12: `sampler.threads` is `0`, must be a whole number from "
+      "1 to 64 threads",
+      "x.yaml:7:16: `sampler.fanouts` has the element `many`, must be a "
+      "whole number from -1 to 1000000 in-edges per node",
+      "x.yaml:9:9: `model.kind` is `sgae`, must be one of sage, gcn, gat, "
+      "rgcn; did you mean `sage`?",
+      "x.yaml:10:11: `model.hidden` is `12.5`, must be a whole number from "
+      "1 to 65536 values per node",
+      "x.yaml:11:3: `batch_size` is not a field of `model`; it belongs to "
+      "`train`",
+      "x.yaml:13:3: `model.dropout` is given twice, first on line 12",
+      "x.yaml:14:8: `train` is `30`, must be a map with some of the keys "
+      "batch_size, epochs, max_steps, seed_order, patience",
+      "x.yaml:16:10: `budget.bytes` is `2 Gib`, must be a size from 1 to "
+      "1125899906842624 bytes",
+    });
 }
 
 CATCH_TEST_CASE("wrong types and ranges", "[definition]") {
@@ -194,7 +194,7 @@ CATCH_TEST_CASE("wrong types and ranges", "[definition]") {
               == "x.yaml:2:24: the fanouts of `a` are for 1 hops, those of "
                  "`default` for 2");
   CATCH_CHECK(one("sampler: {edge_fanouts: []}")
-                  .find("`edge_fanouts` is not a field of `sampler`")
+                .find("`edge_fanouts` is not a field of `sampler`")
               != std::string::npos);
   CATCH_CHECK(one("optimizer: {learning_rate: nan}")
               == "x.yaml:2:28: `optimizer.learning_rate` is `nan`, must be a "
@@ -238,9 +238,9 @@ CATCH_TEST_CASE("sizes", "[definition]") {
                             "99999999999 TiB", "1.5", "0x10"}) {
     CATCH_INFO(wrong);
     CATCH_CHECK(
-        problems_in(std::string{"dataset: d\nbudget: {bytes: "} + wrong + "}")
-            .size()
-        == 1);
+      problems_in(std::string{"dataset: d\nbudget: {bytes: "} + wrong + "}")
+        .size()
+      == 1);
   }
 }
 
@@ -248,43 +248,42 @@ CATCH_TEST_CASE("overrides", "[definition]") {
   const auto file = "dataset: d\nsampler: {fanouts: {default: [3, 3], e: [1, "
                     "2]}}\n";
   const auto def =
-      valid(file, {"sampler.replicas=3", "sampler.fanouts=[5,6]",
-                   "sampler.fanouts.f=[7, 8]", "train.epochs=2",
-                   "train.epochs=4", "budget.bytes=1 KiB", "name=other"});
+    valid(file, {"sampler.replicas=3", "sampler.fanouts=[5,6]",
+                 "sampler.fanouts.f=[7, 8]", "train.epochs=2", "train.epochs=4",
+                 "budget.bytes=1 KiB", "name=other"});
   CATCH_CHECK(def.sampler.replicas == 3);
   CATCH_CHECK(def.sampler.fanouts == std::vector{5, 6});
   CATCH_CHECK(
-      def.sampler.edge_fanouts
-      == decltype(def.sampler.edge_fanouts){{"e", {1, 2}}, {"f", {7, 8}}});
+    def.sampler.edge_fanouts
+    == decltype(def.sampler.edge_fanouts){{"e", {1, 2}}, {"f", {7, 8}}});
   CATCH_CHECK(def.train.epochs == 4);
   CATCH_CHECK(def.budget.bytes == 1024);
   CATCH_CHECK(def.name == "other");
   CATCH_CHECK(valid("", {"dataset=d"}).dataset == "d");
 
   CATCH_CHECK(
-      problems_in(file,
-                  {"sampler.replicas=many", "sampler.replica=2", "epochs=3",
-                   "train", "=3", "train.=3", "train.epochs=", "train=3",
-                   "sampler.fanouts=[1", "sampler.fanouts.e=[1]"})
-      == texts{
-          "--set sampler.replicas=many: `sampler.replicas` is `many`, must be "
-          "a whole number from 1 to 64 stages",
-          "--set sampler.replica=2: `replica` is not a field of `sampler`; did "
-          "you mean `replicas`?",
-          "--set epochs=3: `epochs` is not a field of a definition; it belongs "
-          "to `train`",
-          "--set train: must be FIELD=VALUE, as in train.epochs=3",
-          "--set =3: must be FIELD=VALUE, as in train.epochs=3",
-          "--set train.=3: does not name a field",
-          "--set train.epochs=: `train.epochs` is empty, must be a whole "
-          "number from 1 to 1000000 epochs",
-          "--set train=3: `train` is `3`, must be a map with some of the keys "
-          "batch_size, epochs, max_steps, seed_order, patience",
-          "--set sampler.fanouts=[1: not valid YAML: end of sequence flow not "
-          "found",
-          "--set sampler.fanouts.e=[1]: the fanouts of `e` are for 1 hops, "
-          "those of `default` for 2",
-      });
+    problems_in(file, {"sampler.replicas=many", "sampler.replica=2", "epochs=3",
+                       "train", "=3", "train.=3", "train.epochs=", "train=3",
+                       "sampler.fanouts=[1", "sampler.fanouts.e=[1]"})
+    == texts{
+      "--set sampler.replicas=many: `sampler.replicas` is `many`, must be "
+      "a whole number from 1 to 64 stages",
+      "--set sampler.replica=2: `replica` is not a field of `sampler`; did "
+      "you mean `replicas`?",
+      "--set epochs=3: `epochs` is not a field of a definition; it belongs "
+      "to `train`",
+      "--set train: must be FIELD=VALUE, as in train.epochs=3",
+      "--set =3: must be FIELD=VALUE, as in train.epochs=3",
+      "--set train.=3: does not name a field",
+      "--set train.epochs=: `train.epochs` is empty, must be a whole "
+      "number from 1 to 1000000 epochs",
+      "--set train=3: `train` is `3`, must be a map with some of the keys "
+      "batch_size, epochs, max_steps, seed_order, patience",
+      "--set sampler.fanouts=[1: not valid YAML: end of sequence flow not "
+      "found",
+      "--set sampler.fanouts.e=[1]: the fanouts of `e` are for 1 hops, "
+      "those of `default` for 2",
+    });
 }
 
 CATCH_TEST_CASE("files that cannot be used", "[definition]") {
@@ -293,11 +292,11 @@ CATCH_TEST_CASE("files that cannot be used", "[definition]") {
                        "--data says where it lies"});
   CATCH_CHECK(problems_in("# nothing\n").size() == 1);
   CATCH_CHECK(problems_in("just words")[0].starts_with(
-      "x.yaml:1:1: the definition is `just words`, must be a map"));
+    "x.yaml:1:1: the definition is `just words`, must be a map"));
   CATCH_CHECK(problems_in("dataset: d\n---\ndataset: e\n")
               == texts{"x.yaml:1:1: more than one YAML document in the file"});
-  CATCH_CHECK(problems_in("dataset: d\nmodel: {kind: sage\n")[0].starts_with(
-      "x.yaml:"));
+  CATCH_CHECK(
+    problems_in("dataset: d\nmodel: {kind: sage\n")[0].starts_with("x.yaml:"));
   CATCH_CHECK(problems_in("dataset: &a d\nname: *a\n")
               == texts{"x.yaml:1:10: not valid YAML: anchors are not supported "
                        "here"});

@@ -44,15 +44,15 @@ CATCH_TEST_CASE("defaults lie within their ranges and all have help",
                 "[definition][schema]") {
   capnp::MallocMessageBuilder message;
   check_defaults(
-      message.initRoot<capnp::DynamicStruct>(definition_schema()).asReader());
+    message.initRoot<capnp::DynamicStruct>(definition_schema()).asReader());
 }
 
 CATCH_TEST_CASE("fields are described", "[definition][schema]") {
   const auto fields = describe_definition();
   const auto find = [&fields](const std::string& path) {
     const auto found =
-        std::find_if(fields.begin(), fields.end(),
-                     [&path](const auto& f) { return f.path == path; });
+      std::find_if(fields.begin(), fields.end(),
+                   [&path](const auto& f) { return f.path == path; });
     CATCH_REQUIRE(found != fields.end());
     return *found;
   };
@@ -70,10 +70,10 @@ CATCH_TEST_CASE("fields are described", "[definition][schema]") {
 
 CATCH_TEST_CASE("a definition survives its message", "[definition][schema]") {
   const auto def =
-      parse_definition("{dataset: d, sampler: {fanouts: {default: [1], b: [2], "
-                       "a: [3]}}, model: {kind: rgcn}}",
-                       "x.yaml")
-          .value;
+    parse_definition("{dataset: d, sampler: {fanouts: {default: [1], b: [2], "
+                     "a: [3]}}, model: {kind: rgcn}}",
+                     "x.yaml")
+      .value;
   capnp::MallocMessageBuilder message;
   auto root = message.initRoot<capnp::DynamicStruct>(definition_schema());
   encode_definition(def, root);

@@ -38,7 +38,7 @@ CATCH_TEST_CASE("nesting and size are bounded", "[definition][hostile]") {
         "<<: *a\n", "- - - - a\n "}) {
     CATCH_INFO(piece);
     problem_count(
-        repeated(piece, yaml_size_limit / 2 / std::string{piece}.size()));
+      repeated(piece, yaml_size_limit / 2 / std::string{piece}.size()));
   }
   CATCH_CHECK(problem_count(repeated("[", 20) + repeated("]", 20)) == 1);
   CATCH_CHECK(problem_count("dataset: d\n" + repeated("#", yaml_size_limit))
@@ -73,8 +73,8 @@ CATCH_TEST_CASE("bytes that are no text", "[definition][hostile]") {
 CATCH_TEST_CASE("random bytes and random edits", "[definition][hostile]") {
   random_stream draws{stream_key(21, purpose::generate, 0, 0), 0};
   const std::string good =
-      "dataset: d\nsampler:\n  fanouts: {default: [1, 2], a: [3, 4]}\n"
-      "model: {kind: gat, hidden: 8}\nbudget:\n  bytes: 1 GiB\n";
+    "dataset: d\nsampler:\n  fanouts: {default: [1, 2], a: [3, 4]}\n"
+    "model: {kind: gat, hidden: 8}\nbudget:\n  bytes: 1 GiB\n";
   CATCH_REQUIRE(problem_count(good) == 0);
   const std::string alphabet = "[]{}:,-?&*!|>'\"%@`#\n\t .aA0_\\\xc3\xa9";
   for (int round = 0; round < 3000; ++round) {
@@ -85,7 +85,7 @@ CATCH_TEST_CASE("random bytes and random edits", "[definition][hostile]") {
       const auto at = draws.below(static_cast<std::uint32_t>(text.size()));
       const auto kind = draws.below(4);
       const auto letter =
-          alphabet[draws.below(static_cast<std::uint32_t>(alphabet.size()))];
+        alphabet[draws.below(static_cast<std::uint32_t>(alphabet.size()))];
       if (kind == 0)
         text[at] = letter;
       else if (kind == 1)

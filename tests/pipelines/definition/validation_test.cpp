@@ -65,17 +65,17 @@ train:
 )",
                           info)
               == texts{
-                  "x.yaml:1:10: `dataset` is `film`, but the data at hand are "
-                  "`films`; name that, or say with --data where the right "
-                  "ones lie",
-                  "x.yaml:5:11: `films` has no edge type `play`; did you mean "
-                  "`plays`?",
-                  "x.yaml:7:12: `actor__plays__movie` and `plays` name the "
-                  "same edge type",
-                  "x.yaml:9:9: this kind of model knows a single node type, "
-                  "and `films` has 2 (movie, actor); use `kind: rgcn`",
-                  "x.yaml:11:13: `train.patience` needs validation seeds, and "
-                  "`films` has none; leave it out",
+                "x.yaml:1:10: `dataset` is `film`, but the data at hand are "
+                "`films`; name that, or say with --data where the right "
+                "ones lie",
+                "x.yaml:5:11: `films` has no edge type `play`; did you mean "
+                "`plays`?",
+                "x.yaml:7:12: `actor__plays__movie` and `plays` name the "
+                "same edge type",
+                "x.yaml:9:9: this kind of model knows a single node type, "
+                "and `films` has 2 (movie, actor); use `kind: rgcn`",
+                "x.yaml:11:13: `train.patience` needs validation seeds, and "
+                "`films` has none; leave it out",
               });
   info.node_types[0].split_counts = {};
   CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn}}", info)
@@ -85,7 +85,7 @@ train:
               == texts{"x.yaml:1:11: nodes of type `movie` of `films` have no "
                        "labels to learn"});
   const auto failed = test::error_of(
-      check_against(source_of("{dataset: films, name: n}").value, info));
+    check_against(source_of("{dataset: films, name: n}").value, info));
   CATCH_CHECK(failed.code == ec::invalid_argument);
 }
 
@@ -95,7 +95,7 @@ CATCH_TEST_CASE("fanouts are resolved per hop and edge type",
   const auto info = typed_info();
   auto def = source_of("{dataset: films, sampler: {replace: true, fanouts: "
                        "{default: [5, 6], has: [0, 7]}}}")
-                 .value;
+               .value;
   const auto train = test::value_of(resolve_fanouts(def, info));
   CATCH_CHECK(train.fanouts == hops{{5, 0}, {6, 7}});
   CATCH_CHECK(train.replace);

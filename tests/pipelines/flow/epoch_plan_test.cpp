@@ -35,7 +35,7 @@ std::vector<node_id> sorted(std::vector<node_id> values) {
 CATCH_TEST_CASE("evaluation keeps the original order", "[flow][epoch_plan]") {
   const auto seeds = ids(7);
   const epoch_plan plan{
-      seeds, {3, 2, seed_order::global}, 1, phase::validation, 0};
+    seeds, {3, 2, seed_order::global}, 1, phase::validation, 0};
   CATCH_CHECK(plan.steps() == 3);
   CATCH_CHECK(plan.split(0) == lists{{100, 101}, {102}});
   CATCH_CHECK(plan.split(1) == lists{{103, 104}, {105}});
@@ -131,7 +131,7 @@ CATCH_TEST_CASE("what decides a plan", "[flow][epoch_plan]") {
   // Global order knows positions only: renumbered nodes fall alike.
   const auto renumbered = ids(1000, 5000);
   const epoch_plan other{
-      renumbered, {64, 4, seed_order::global}, 1, phase::train, 0};
+    renumbered, {64, 4, seed_order::global}, 1, phase::train, 0};
   for (rank_id r = 0; r < 4; ++r) {
     auto expected = global.seeds(3, r);
     for (auto& id : expected)
