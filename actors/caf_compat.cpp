@@ -2,12 +2,28 @@
 
 namespace graphmill {
 
-error from_caf(const caf::error& what, std::string_view who) {
+namespace {
+
+bool is_ours(const caf::error& what) {
 #if CAF_VERSION < 1800
-  const auto ours = what.category() == caf::atom("graphmill");
+  return what.category() == caf::atom("graphmill");
+#else
+  return what.category() == caf::type_id_v<ec>;
+#endif
+}
+
+} // namespace
+
+bool is_answer(const caf::error& what) {
+  // An actor that an exception ends leaves that to those who wait for it.
+  return is_ours(what) && static_cast<ec>(what.code()) != ec::crashed;
+}
+
+error from_caf(const caf::error& what, std::string_view who) {
+  const auto ours = is_ours(what);
+#if CAF_VERSION < 1800
   const auto system = what.category() == caf::atom("system");
 #else
-  const auto ours = what.category() == caf::type_id_v<ec>;
   const auto system = what.category() == caf::type_id_v<caf::sec>;
 #endif
   if (ours) {

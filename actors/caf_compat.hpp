@@ -183,6 +183,9 @@ inline caf::error to_caf(const error& what) {
   return caf::make_error(what.code, what.message);
 }
 
+/// Whether an actor has answered with an error of ours, and is still there.
+bool is_answer(const caf::error& what);
+
 /// Turns CAF's errors (timeouts, ended receivers) into ours, naming `who`.
 error from_caf(const caf::error& what, std::string_view who);
 

@@ -37,6 +37,7 @@ public:
 
   interface::behavior_type make_behavior() {
     return {
+      [](const member_ready&) {}, // Whoever deploys members waits for that.
       [this](const step_result& result) { on_result(result); },
       [this](const trainer_stopped&) { on_stopped(); },
       [this](const run_failed& failed) { break_off(failed.why); },

@@ -158,6 +158,8 @@ struct trainer_state {
 struct member_state {
   std::vector<trainer_state> trainers;
 };
+/// A member has spawned all its actors; its services can be asked.
+struct member_ready {};
 /// A trainer has stopped as `reduced_gradients::last` told it.
 struct trainer_stopped {
   rank_id rank = 0;
@@ -199,6 +201,7 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::stop_after_step)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_request)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_state)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::member_state)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::member_ready)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_stopped)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_failed)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::start_run)
@@ -260,6 +263,8 @@ using member_actor = caf::typed_actor<
 
 /// What the CONDUCTOR is told by the MEMBERS of its run.
 using run_reports_actor = caf::typed_actor<
+  // A MEMBER has spawned its actors.
+  takes<member_ready>,
   // A TRAINER has done a step.
   takes<step_result>,
   // A TRAINER has stopped after the last step.

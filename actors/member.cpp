@@ -31,9 +31,17 @@ public:
       watch(group, "the gradient group");
     for (auto& pool : actors_.pools)
       watch(pool, "a stage");
+    post(conductor_, member_ready{});
   }
 
-  ~member() { stop_pipeline(actors_); }
+  ~member() {
+    stop_pipeline(actors_);
+    // A promise that is dropped would leave its asker waiting.
+    for (auto& open : rounds_)
+      if (std::exchange(open->missing, 0) != 0)
+        open->promise.deliver(
+          to_caf(fail(ec::cancelled, "the member of the run has ended")));
+  }
 
   interface::behavior_type make_behavior() {
     return {
@@ -96,8 +104,11 @@ private:
         return;
       if (state.trainers.empty() && failure)
         promise.deliver(to_caf(*failure));
-      else
+      else {
+        std::sort(state.trainers.begin(), state.trainers.end(),
+                  [](const auto& a, const auto& b) { return a.rank < b.rank; });
         promise.deliver(std::move(state));
+      }
     }
   };
 
@@ -107,14 +118,20 @@ private:
     all->missing = actors_.trainers.size() + 1;
     all->promise = self_->make_response_promise<member_state>();
     auto promise = all->promise;
+    std::erase_if(rounds_, [](const auto& old) { return old->missing == 0; });
+    rounds_.push_back(all);
     for (auto& trainer : actors_.trainers)
       ask(self_, trainer, trainer_timeout, request)
         .then(
           [all](const trainer_state& state) {
+            if (all->missing == 0)
+              return;
             all->state.trainers.push_back(state);
             all->one_less();
           },
           [all](const caf::error& why) {
+            if (all->missing == 0)
+              return;
             all->failure = from_caf(why, "a trainer");
             all->one_less();
           });
@@ -127,6 +144,7 @@ private:
   run_reports_actor conductor_;
   pipeline actors_;
   down_watch deaths_;
+  std::vector<std::shared_ptr<round>> rounds_;
 };
 
 } // namespace

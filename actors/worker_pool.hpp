@@ -158,17 +158,16 @@ private:
   }
 
   void on_error(std::size_t i, std::uint64_t ticket, const caf::error& why) {
-    const auto what = from_caf(why, config_.stage);
-    if (what.code == ec::unavailable || what.code == ec::crashed)
-      return; // The worker died: its DOWN message decides.
-    if (what.code == ec::timeout) {
-      // A hung worker counts as a dead one; DOWN brings its job back.
-      caf::anon_send_exit(slots_[i].handle, caf::exit_reason::kill);
+    if (is_answer(why)) {
+      if (auto failed = retire(i, ticket))
+        failed->promise.deliver(why);
+      assign();
       return;
     }
-    if (auto failed = retire(i, ticket))
-      failed->promise.deliver(to_caf(what));
-    assign();
+    // A hung worker counts as a dead one. In either case its DOWN message
+    // brings the job back.
+    if (from_caf(why, config_.stage).code == ec::timeout)
+      caf::anon_send_exit(slots_[i].handle, caf::exit_reason::kill);
   }
 
   void on_death(std::size_t i, const caf::error& why) {

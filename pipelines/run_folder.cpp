@@ -23,6 +23,12 @@ std::string time_stamp() {
                      parts.tm_min, parts.tm_sec);
 }
 
+/// Names and errors may hold bytes that are no text.
+std::string text_of(const nlohmann::json& what, int indent) {
+  return what.dump(indent, ' ', false,
+                   nlohmann::json::error_handler_t::replace);
+}
+
 /// Makes a folder that did not exist before, trying suffixes.
 result<fs::path> make_fresh(const fs::path& root, const std::string& stem) {
   std::error_code failed;
@@ -73,7 +79,7 @@ result<void> run_folder::begin(const std::string& definition_yaml) {
     {"dataset_digest", origin_.dataset_digest},
     {"format_version", 1},
   };
-  TRYV(write_file(path_ / "run.json", about.dump(2) + "\n"));
+  TRYV(write_file(path_ / "run.json", text_of(about, 2) + "\n"));
   const auto metrics = path_ / "metrics.jsonl";
   metrics_.open(metrics, std::ios::app);
   if (!metrics_)
@@ -113,7 +119,7 @@ result<run_folder> run_folder::open(const fs::path& folder) {
 }
 
 result<void> run_folder::add_metrics(const nlohmann::json& line) {
-  metrics_ << line.dump() << '\n';
+  metrics_ << text_of(line, -1) << '\n';
   metrics_.flush();
   if (!metrics_)
     return fail_errno(errno, "cannot write {}",
@@ -122,7 +128,7 @@ result<void> run_folder::add_metrics(const nlohmann::json& line) {
 }
 
 result<void> run_folder::write_summary(const nlohmann::json& summary) {
-  return write_file(path_ / "summary.json", summary.dump(2) + "\n");
+  return write_file(path_ / "summary.json", text_of(summary, 2) + "\n");
 }
 
 } // namespace graphmill

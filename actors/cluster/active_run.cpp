@@ -26,6 +26,15 @@ bool active_run::uses(const std::string& daemon) const {
                      [&daemon](const auto& one) { return one.name == daemon; });
 }
 
+void active_run::break_off(error why) {
+  if (outcome)
+    return;
+  if (conductor)
+    post(conductor, run_failed{std::move(why)});
+  else if (!why_not)
+    why_not = std::move(why);
+}
+
 deployment active_run::deployment_for(std::size_t daemon,
                                       const std::string& digest,
                                       const std::string& coordinator) const {
@@ -43,23 +52,26 @@ deployment active_run::deployment_for(std::size_t daemon,
 
 result<void> active_run::take(const std::string& daemon,
                               const run_events& events) {
-  if (!conductor || outcome)
+  if (outcome)
     return fail(ec::not_found, "run {} is over", id);
   auto& last = sequences[daemon];
   if (events.sequence <= last)
     return ok(); // Repeated: the answer got lost.
   last = events.sequence;
   for (const auto& step : events.steps) {
+    if (!conductor)
+      break; // There is nothing to count before it has begun.
     step_result told;
     told.key = step.key;
     told.metrics = {step.loss_sum, step.correct, step.seeds};
     post(conductor, told);
   }
   for (auto rank : events.stopped)
-    post(conductor, trainer_stopped{rank});
+    if (conductor)
+      post(conductor, trainer_stopped{rank});
   if (events.failure)
-    post(conductor, run_failed{fail(events.failure->code, "daemon \"{}\": {}",
-                                    daemon, events.failure->message)});
+    break_off(fail(events.failure->code, "daemon \"{}\": {}", daemon,
+                   events.failure->message));
   return ok();
 }
 

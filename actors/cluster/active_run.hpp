@@ -46,6 +46,11 @@ struct active_run : submitted_run {
   std::vector<question> questions;
 
   bool uses(const std::string& daemon) const;
+
+  /// A daemon cannot go on with its share: ends the run if it is on, or keeps
+  /// it from beginning.
+  void break_off(error why);
+
   deployment deployment_for(std::size_t daemon, const std::string& digest,
                             const std::string& coordinator) const;
 

@@ -6,6 +6,7 @@
 #include "actors/remote/link.hpp"
 #include "actors/shutdown_watchdog.hpp"
 #include "actors/signals.hpp"
+#include "actors/transport/address.hpp"
 #include "pipelines/run_folder.hpp"
 
 #include <spdlog/sinks/stdout_sinks.h>
@@ -239,6 +240,10 @@ public:
     own.on_stop = on_stop;
     own.log = log;
     node_ = spawn_node(system, std::move(own));
+    watch(data_, "the data server", end);
+    if (coordinator_)
+      watch(coordinator_, "the coordinator", end);
+    watch(node_, "the node", end);
   }
 
   ~household() {
@@ -252,6 +257,16 @@ public:
   }
 
 private:
+  /// A daemon without one of its actors is of no use to anybody.
+  template <class Handle>
+  static void watch(const Handle& who, const char* label, end_note& end) {
+    caf::actor_cast<caf::actor>(who)->attach_functor(
+      [&end, label](const caf::error& why) {
+        if (why && why != caf::exit_reason::user_shutdown)
+          end.write(from_caf(why, label));
+      });
+  }
+
   data_server_actor data_;
   coordinator_actor coordinator_;
   node_actor node_;
@@ -259,7 +274,12 @@ private:
 
 } // namespace
 
-result<void> run_daemon(const daemon_options& options) {
+result<void> run_daemon(const daemon_options& given) {
+  auto options = given;
+  if (!options.join.empty()) {
+    TRY(const auto where, parse_endpoint(options.join));
+    options.join = to_string(where); // As news of the coordinator name it.
+  }
   TRY(auto opened, partitioned_graph::open(options.data));
   const auto graph =
     std::make_shared<const partitioned_graph>(std::move(opened));

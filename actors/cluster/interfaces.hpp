@@ -33,6 +33,10 @@ struct run_prepared {
   std::string run;
   std::shared_ptr<result<member_config>> member;
 };
+/// The member of a run has spawned its actors, and published its parts.
+struct share_ready {
+  std::string run;
+};
 /// The coordinator does not know a run any more, or cannot be reached.
 struct run_orphaned {
   std::string run;
@@ -59,6 +63,7 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::incoming)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::peer_news)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::call_ended)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_prepared)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::share_ready)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_orphaned)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_news_came)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_ended)
@@ -72,9 +77,10 @@ using node_actor = caf::typed_actor<
   takes<incoming>,
   // The coordinator has come, gone or been replaced.
   takes<peer_news>,
-  // INTERNAL: an answer; a run is prepared; its events reach nobody; is the
-  // daemon in the cluster by now?
-  takes<call_ended>, takes<run_prepared>, takes<run_orphaned>, takes<tick>>;
+  // INTERNAL: an answer; a run is prepared; its actors are there; its events
+  // reach nobody; is the daemon in the cluster by now?
+  takes<call_ended>, takes<run_prepared>, takes<share_ready>,
+  takes<run_orphaned>, takes<tick>>;
 
 /// The COORDINATOR: who is in the cluster, and what it runs.
 using coordinator_actor = caf::typed_actor<

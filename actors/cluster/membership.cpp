@@ -43,21 +43,31 @@ membership::rival_of(const peer_identity& who) const {
 }
 
 void membership::join(const peer_identity& who, const join_request& what) {
+  // Whoever was at this address under another name is gone.
+  std::erase_if(daemons_, [&who](const auto& other) {
+    return other.first != who.name
+           && other.second.status.address == who.address;
+  });
   auto& place = daemons_[who.name];
-  // A daemon that comes back is still drained if its operator said so.
-  const auto drained = place.status.state == daemon_state::draining;
   place.incarnation = who.incarnation;
-  place.status = {who.name,
-                  who.address,
-                  drained ? daemon_state::draining : daemon_state::ready,
-                  what.parts,
-                  what.slots,
-                  what.host,
+  place.status = {who.name,   who.address, daemon_state::ready,
+                  what.parts, what.slots,  what.host,
                   {}};
+  place.status.state = state_of(place);
 }
 
-void membership::leave(const std::string& name) {
-  daemons_.erase(name);
+bool membership::leave(const std::string& name,
+                       const std::string& incarnation) {
+  const auto it = daemons_.find(name);
+  if (it == daemons_.end() || it->second.incarnation != incarnation)
+    return false;
+  daemons_.erase(it);
+  return true;
+}
+
+/// Of a daemon that is not lost.
+daemon_state membership::state_of(const entry& one) {
+  return one.drained ? daemon_state::draining : daemon_state::ready;
 }
 
 membership::entry* membership::at(const std::string& address) {
@@ -83,7 +93,7 @@ membership::back(const std::string& address, const std::string& incarnation) {
   if (one == nullptr || one->status.state != daemon_state::lost
       || one->incarnation != incarnation)
     return std::nullopt;
-  one->status.state = daemon_state::ready;
+  one->status.state = state_of(*one);
   one->status.note.clear();
   return *one;
 }
@@ -112,9 +122,10 @@ result<membership::entry> membership::find(const std::string& name) const {
 
 result<void> membership::drain(const std::string& name, bool drained) {
   TRYV(find(name));
-  auto& state = daemons_[name].status.state;
-  if (state != daemon_state::lost)
-    state = drained ? daemon_state::draining : daemon_state::ready;
+  auto& one = daemons_[name];
+  one.drained = drained;
+  if (one.status.state != daemon_state::lost)
+    one.status.state = state_of(one);
   return ok();
 }
 

@@ -18,6 +18,7 @@ public:
   struct entry {
     daemon_status status;
     std::string incarnation;
+    bool drained = false; ///< Says its operator, whatever happens to it.
   };
 
   /// @param like What the coordinator's own dataset is: all must have the same.
@@ -33,7 +34,8 @@ public:
   void join(const peer_identity& who, const join_request& what);
 
   /// A daemon has left for good.
-  void leave(const std::string& name);
+  /// @returns whether there was one of this incarnation.
+  bool leave(const std::string& name, const std::string& incarnation);
 
   /// The daemon at the address is gone, or back.
   /// @returns the daemon, if there is one whose state has changed.
@@ -56,6 +58,7 @@ public:
 
 private:
   entry* at(const std::string& address);
+  static daemon_state state_of(const entry& one);
 
   join_request like_;
   std::map<std::string, entry> daemons_; ///< By name.

@@ -51,6 +51,7 @@ public:
       [this](const peer_news& news) { on_peer(news.event); },
       [this](const call_ended& ended) { calls_.ended(ended); },
       [this](const run_prepared& done) { begin(done); },
+      [this](const share_ready& ready) { on_ready(ready.run); },
       [this](const run_orphaned& lost) { orphaned(lost.run, lost.why); },
       [this](const tick&) { look(); },
     };
@@ -82,7 +83,9 @@ private:
       return;
     }
     const auto& why = answer.error();
-    const auto later = why.code == ec::unavailable || why.code == ec::timeout;
+    // A coordinator that is ending drops what it was asked: an internal error.
+    const auto later = why.code == ec::unavailable || why.code == ec::timeout
+                       || why.code == ec::internal;
     if (!later
         || (!ever_joined_ && clock::now() - began_ > config_.join_timeout)) {
       stop(fail(why.code, "the coordinator at {} does not take this daemon: {}",
@@ -139,6 +142,15 @@ private:
   // -------------------------------------------------------------------
 
   void serve(const incoming_request& request) {
+    if (request.from.address.empty()) { // A client.
+
+      request.reply.reply(
+        fail(ec::invalid_argument,
+             "daemon \"{}\" takes orders from the coordinator at {} alone: "
+             "ask there",
+             calls_.net().self().name, config_.coordinator));
+      return;
+    }
     switch (request.method) {
     case method::deploy:
       deploy(request);
@@ -189,6 +201,8 @@ private:
       request.reply.reply(fits.error());
       return;
     }
+    // A coordinator has one run on: what else is here has lost its own.
+    end_all(fail(ec::unavailable, "the coordinator has begun another run"));
     auto run = std::make_shared<hosted_run>();
     run->what = std::move(what).value();
     run->deployed = request.reply;
@@ -250,7 +264,7 @@ private:
     if (!*done.member || run->over) {
       run->deployed.reply(done.member->has_error()
                             ? done.member->error()
-                            : fail(ec::cancelled, "the run is over"));
+                            : fail(ec::unavailable, "the run is over"));
       forget(run);
       return;
     }
@@ -274,8 +288,15 @@ private:
     deaths_.watch(self_, run->member, [this, run](const caf::error& why) {
       member_gone(run, why);
     });
-    run->deployed.reply(payload{});
-    config_.log->info("run {}: ready", done.run);
+  }
+
+  /// Only now can others ask for what is served here.
+  void on_ready(const std::string& id) {
+    const auto run = find(id);
+    if (!run)
+      return;
+    run.value()->deployed.reply(payload{});
+    config_.log->info("run {}: ready", id);
   }
 
   // -- orders
@@ -363,6 +384,8 @@ private:
 
   void end(const share& run) {
     if (!std::exchange(run->over, true))
+      // What is asked from now on is refused; `forget` does it again, for
+      // parts that were published meanwhile.
       post(config_.around.data, withdraw_run{run->what.run});
     if (run->gone)
       forget(run);
@@ -395,6 +418,8 @@ private:
   }
 
   void forget(const share& run) {
+    post(config_.around.data, withdraw_run{run->what.run});
+    run->deployed.reply(fail(ec::unavailable, "the run is over"));
     const auto report = encode(final_report(*run));
     for (auto& waiting : run->ending)
       waiting.reply(report);

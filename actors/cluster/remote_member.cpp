@@ -113,22 +113,26 @@ private:
 
   /// Asks for the next piece of the weights, or answers.
   void fetch(const std::shared_ptr<round>& all) {
-    if (!all->tensors.empty()
-        && all->tensors.back().values.size()
-             < all->shapes[all->tensors.size() - 1].size()) {
-      fetch_piece(all);
-      return;
+    for (;;) {
+      auto& tensors = all->tensors;
+      if (!tensors.empty()
+          && tensors.back().values.size()
+               < all->shapes[tensors.size() - 1].size()) {
+        fetch_piece(all);
+        return;
+      }
+      if (tensors.size() == all->shapes.size())
+        break;
+      const auto& shape = all->shapes[tensors.size()];
+      tensors.push_back({shape.name, shape.shape, {}});
     }
-    if (all->tensors.size() < all->shapes.size()) {
-      const auto& shape = all->shapes[all->tensors.size()];
-      all->tensors.push_back({shape.name, shape.shape, {}});
-      fetch(all);
-      return;
-    }
-    if (!all->tensors.empty() && !all->state.trainers.empty())
-      all->state.trainers.front().parameters =
-        std::make_shared<const std::vector<named_tensor>>(
-          std::move(all->tensors));
+    auto& trainers = all->state.trainers;
+    if (!all->tensors.empty() && !trainers.empty())
+      std::min_element(
+        trainers.begin(), trainers.end(),
+        [](const auto& a, const auto& b) { return a.rank < b.rank; })
+        ->parameters = std::make_shared<const std::vector<named_tensor>>(
+        std::move(all->tensors));
     all->promise.deliver(std::move(all->state));
   }
 

@@ -34,4 +34,12 @@ run_board::since(const std::string& run, std::uint64_t position) const {
   return out;
 }
 
+void run_board::over(const std::string& run) {
+  over_.push_back(run);
+  if (over_.size() <= most_runs)
+    return;
+  runs_.erase(over_.front());
+  over_.pop_front();
+}
+
 } // namespace graphmill

@@ -17,6 +17,8 @@ namespace graphmill {
 class run_board {
 public:
   static constexpr std::size_t most_news = 4096;
+  /// Runs that are over whose news are kept.
+  static constexpr std::size_t most_runs = 32;
   /// News of one answer; together they fit in a frame.
   static constexpr std::size_t most_at_once = 512;
 
@@ -26,8 +28,8 @@ public:
   std::pair<std::uint64_t, std::vector<run_news>>
   since(const std::string& run, std::uint64_t position) const;
 
-  /// Forgets a run that has long been over.
-  void forget(const std::string& run) { runs_.erase(run); }
+  /// A run is over: its news are kept until `most_runs` others are, too.
+  void over(const std::string& run);
 
 private:
   struct entry {
@@ -39,6 +41,7 @@ private:
     std::deque<entry> news;
   };
   std::map<std::string, history> runs_;
+  std::deque<std::string> over_; ///< The oldest first.
 };
 
 } // namespace graphmill

@@ -44,11 +44,12 @@ nlohmann::json json_of(const member_reply& share) {
           {"stages", stages_json(own)}};
 }
 
-run_state state_of(const run_outcome& outcome) {
+run_state state_of(const run_outcome& outcome, bool cancelled) {
   if (!outcome.failure)
     return run_state::finished;
-  return outcome.failure->code == ec::cancelled ? run_state::cancelled
-                                                : run_state::failed;
+  return cancelled && outcome.failure->code == ec::cancelled
+           ? run_state::cancelled
+           : run_state::failed;
 }
 
 /// A plain name: no path, nothing hidden.
@@ -81,7 +82,8 @@ void run_file::add(const std::string& daemon, const member_reply& share) {
   daemons_[daemon] = json_of(share);
 }
 
-run_record run_file::close(const run_outcome& outcome, double seconds) {
+run_record run_file::close(const run_outcome& outcome, bool cancelled,
+                           double seconds) {
   result_.outcome = outcome;
   result_.seconds = seconds;
   auto summary = summarise(result_, reporter_, folder_.path().string());
@@ -90,14 +92,15 @@ run_record run_file::close(const run_outcome& outcome, double seconds) {
   run_record out;
   out.id = id();
   out.name = out.id;
-  out.state = state_of(outcome);
+  out.state = state_of(outcome, cancelled);
   out.summary =
     summary.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   if (outcome.failure)
     out.message = outcome.failure->message;
-  else if (!saved) {
+  else if (!saved || !outcome.parameters) {
     out.state = run_state::failed;
-    out.message = saved.error().message;
+    out.message =
+      saved ? "the weights got lost on the way" : saved.error().message;
   }
   log_->info("run ended after {:.1f} s and {} training steps: {}", seconds,
              outcome.train_steps,

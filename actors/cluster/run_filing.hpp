@@ -35,8 +35,9 @@ public:
   void add(const std::string& daemon, const member_reply& share);
 
   /// Writes weights and summary.
+  /// @param cancelled Whether the user has asked for the end.
   /// @returns the run's record, complete but for the times.
-  run_record close(const run_outcome& outcome, double seconds);
+  run_record close(const run_outcome& outcome, bool cancelled, double seconds);
 
 private:
   explicit run_file(run_folder folder)

@@ -3,11 +3,18 @@
 #include "actors/cluster/calls.hpp"
 #include "messages/run.hpp"
 
+#include <utility>
+
 namespace graphmill {
 
 namespace {
 
-using relay_actor = run_reports_actor::extend<takes<call_ended>>;
+/// Steps of one message; it holds far more.
+constexpr std::size_t most_steps = 4096;
+/// A message that was not answered is sent again after that.
+constexpr std::chrono::milliseconds again_after{500};
+
+using relay_actor = run_reports_actor::extend<takes<call_ended>, takes<tick>>;
 
 class run_relay {
 public:
@@ -15,12 +22,15 @@ public:
   static constexpr const char* name = "run_relay";
 
   run_relay(interface::pointer self, run_relay_config config)
-    : config_(std::move(config)), calls_(self, config_.net) {
+    : self_(self), config_(std::move(config)), calls_(self, config_.net) {
     next_.run = config_.run;
   }
 
   interface::behavior_type make_behavior() {
     return {
+      [this](const member_ready&) {
+        post(config_.node, share_ready{config_.run});
+      },
       [this](const step_result& done) {
         next_.steps.push_back({done.key, done.metrics.loss_sum,
                                done.metrics.correct, done.metrics.seeds});
@@ -36,34 +46,54 @@ public:
         send();
       },
       [this](const call_ended& ended) { calls_.ended(ended); },
+      [this](const tick&) { send_again(); },
     };
   }
 
 private:
   void send() {
-    if (under_way_ || next_.empty())
+    if (!sent_.body.empty() || next_.empty())
       return;
-    under_way_ = true;
-    next_.sequence = ++sequence_;
-    auto message = encode(next_);
+    auto now = std::move(next_);
     next_ = {};
     next_.run = config_.run;
-    calls_.call(
-      config_.coordinator, method::run_event, std::move(message), {},
-      [this](const result<payload>& answer) {
-        under_way_ = false;
-        if (answer)
-          send();
-        else
-          post(config_.node, run_orphaned{config_.run, answer.error()});
-      });
+    if (now.steps.size() > most_steps) {
+      next_.steps.assign(now.steps.begin() + most_steps, now.steps.end());
+      now.steps.resize(most_steps);
+      // What ends a share comes after all its steps.
+      next_.stopped = std::exchange(now.stopped, {});
+      next_.failure = std::exchange(now.failure, std::nullopt);
+    }
+    now.sequence = ++sequence_;
+    sent_ = encode(now);
+    send_again();
   }
 
+  void send_again() {
+    calls_.call(config_.coordinator, method::run_event, sent_, {},
+                [this](const result<payload>& answer) { answered(answer); });
+  }
+
+  /// The coordinator knows messages that it has got before by their number, so
+  /// that one may be repeated.
+  void answered(const result<payload>& answer) {
+    if (answer) {
+      sent_ = {};
+      send();
+    } else if (answer.error().code == ec::timeout
+               || answer.error().code == ec::unavailable) {
+      post_later(handle_of<interface>(self_), again_after, tick{});
+    } else {
+      post(config_.node, run_orphaned{config_.run, answer.error()});
+    }
+  }
+
+  interface::pointer self_;
   run_relay_config config_;
   remote_calls<interface> calls_;
   run_events next_; ///< What has come since the last message.
+  payload sent_;    ///< The message that is under way; empty: none.
   std::uint64_t sequence_ = 0;
-  bool under_way_ = false;
 };
 
 } // namespace

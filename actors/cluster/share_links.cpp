@@ -5,6 +5,7 @@
 #include "actors/remote/feature_proxy.hpp"
 #include "actors/remote/link.hpp"
 #include "actors/remote/sampling_proxy.hpp"
+#include "actors/transport/address.hpp"
 
 #include <algorithm>
 
@@ -14,11 +15,8 @@ namespace {
 
 /// "10.0.0.1" of "tcp://10.0.0.1:7800", "::1" of "tcp://[::1]:7800".
 std::string host_of(const std::string& address) {
-  const auto begin = address.find("//") + 2;
-  auto host = address.substr(begin, address.rfind(':') - begin);
-  if (host.size() > 2 && host.front() == '[')
-    host = host.substr(1, host.size() - 2);
-  return host;
+  const auto where = parse_endpoint(address);
+  return where ? where.value().host : std::string{};
 }
 
 /// Where the parts of other daemons are.
@@ -61,6 +59,8 @@ group_options options_of(const deployment& what,
   out.ranks = static_cast<rank_id>(what.daemon_of_rank.size());
   for (auto daemon : what.daemon_of_rank)
     out.names.push_back(what.daemons[daemon].name);
+  // The others may still be opening their parts.
+  out.join_timeout = deployment_patience;
   if (around.interface_name.empty())
     out.host = host_of(what.daemons[what.you].address);
   else

@@ -7,11 +7,16 @@
 #include "messages/run.hpp"
 #include "pipelines/gradients/parking.hpp"
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace graphmill {
+
+/// How long daemons may take to open what they need for a run.
+inline constexpr std::chrono::milliseconds deployment_patience =
+  std::chrono::minutes{5};
 
 /// What a daemon's share of a run needs to reach the others.
 struct share_surroundings {

@@ -99,7 +99,7 @@ private:
           },
           [work, reply = request.reply](const caf::error& why) {
             if (!std::exchange(work->over, true))
-              reply(from_caf(why, "the sampling service"));
+              reply(told(why, "the sampling service"));
           });
     return ok();
   }
@@ -117,9 +117,17 @@ private:
           reply(encoded([&] { return encode(*part, work, pool); }));
         },
         [reply = request.reply](const caf::error& why) {
-          reply(from_caf(why, "the feature service"));
+          reply(told(why, "the feature service"));
         });
     return ok();
+  }
+
+  /// A service that ends is no decision of the asker's: it may ask elsewhere.
+  static error told(const caf::error& why, std::string_view who) {
+    auto out = from_caf(why, who);
+    if (out.code == ec::cancelled)
+      out.code = ec::unavailable;
+    return out;
   }
 
   static void finish(const shard& part, const served_sample& work,

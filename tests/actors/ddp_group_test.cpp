@@ -106,6 +106,7 @@ public:
 
   interface::behavior_type make_behavior() {
     return {
+      [](const member_ready&) {},
       [this](const step_result&) { note([this] { ++heard_->steps; }); },
       [](const trainer_stopped&) {},
       [this](const run_failed& how) {

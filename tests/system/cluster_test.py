@@ -78,13 +78,13 @@ class Failures(ClusterTest):
     def setUp(self):
         self.small = self.write(DEFINITION, self.parts[2])
         self.long = self.write(
-            merged(DEFINITION, {"train": {"epochs": 100000},
-                                "trainer": {"replicas": 2}}),
+            merged(DEFINITION, {"train": {"epochs": 100000}}),
             self.parts[2], "-long")
 
-    def begin_long(self, cluster):
+    def begin_long(self, cluster, trainers=2):
         """Submits a run that does not end; returns its id once it is on."""
-        run = cluster.ask("submit", self.long)["run"]
+        run = cluster.ask("submit", self.long, "--set",
+                          f"trainer.replicas={trainers}")["run"]
 
         def steps():
             metrics = cluster.folder / "runs" / run / "metrics.jsonl"
@@ -104,16 +104,46 @@ class Failures(ClusterTest):
     def check_serves(self, cluster):
         self.assertGreater(cluster.run(self.small)["steps"], 0)
 
-    def test_daemon_killed(self):
+    def check_breaks(self, trainers, trouble):
+        """Something happens to a daemon of a run; with one trainer it serves
+        data alone."""
         cluster = self.cluster(self.parts[2], ["0", "1"])
-        run = self.begin_long(cluster)
-        cluster.daemons[1].kill()
+        run = self.begin_long(cluster, trainers)
+        trouble(cluster)
         record = self.await_end(cluster, run)
-        self.assertEqual(record["state"], "failed")
+        self.assertEqual(record["state"], "failed", cluster.logs())
         self.assertIn("d1", record["message"])
+        return cluster
+
+    def kill(self, cluster):
+        cluster.daemons[1].kill()
+
+    def back_at_once(self, cluster):
+        address = cluster.daemons[1].address()
+        cluster.daemons[1].kill()
+        cluster.add("1", name="d1", listen=address)
+
+    def test_daemon_killed(self):
+        cluster = self.check_breaks(2, self.kill)
         self.assertIn("no daemon serves part 1",
                       cluster.refused("submit", self.small))
         cluster.add("1", name="d1")
+        cluster.await_daemons(2)
+        self.check_serves(cluster)
+
+    def test_data_daemon_killed(self):
+        self.check_breaks(1, self.kill)
+
+    def test_daemon_leaves(self):
+        self.check_breaks(1, lambda cluster: cluster.daemons[1].stop())
+
+    def test_daemon_back_at_once(self):
+        cluster = self.check_breaks(1, self.back_at_once)
+        cluster.await_daemons(2)
+        self.check_serves(cluster)
+
+    def test_trainer_back_at_once(self):
+        cluster = self.check_breaks(2, self.back_at_once)
         cluster.await_daemons(2)
         self.check_serves(cluster)
 

@@ -70,8 +70,21 @@ CATCH_TEST_CASE("lost and drained daemons are not offered", "[cluster]") {
   CATCH_CHECK(cluster.offers().size() == 2);
   CATCH_CHECK(error_of(cluster.drain("q", true)).message.find("a, b")
               != std::string::npos);
-  cluster.leave("b");
+  value_of(cluster.drain("b", true));
+  cluster.lost("tcp://b", "silent");
+  cluster.back("tcp://b", "4");
+  CATCH_CHECK(cluster.offers().size() == 1);  // Drained still.
+  CATCH_CHECK_FALSE(cluster.leave("b", "2")); // One that was there before.
+  CATCH_CHECK(cluster.leave("b", "4"));
   CATCH_CHECK(cluster.statuses().size() == 1);
+}
+
+CATCH_TEST_CASE("a daemon at the address of another replaces it", "[cluster]") {
+  membership cluster{offer({0})};
+  cluster.join(peer("b", "1", "tcp://b"), offer({1}));
+  cluster.join(peer("c", "2", "tcp://b"), offer({1}));
+  CATCH_REQUIRE(cluster.statuses().size() == 1);
+  CATCH_CHECK(cluster.statuses()[0].name == "c");
 }
 
 CATCH_TEST_CASE("an incarnation that was replaced is outdated", "[cluster]") {

@@ -46,6 +46,16 @@ CATCH_TEST_CASE("of progress only the latest is kept", "[cluster]") {
   CATCH_CHECK(board.since("r", last).second.size() == 1);
 }
 
+CATCH_TEST_CASE("news of runs that are long over are forgotten", "[cluster]") {
+  run_board board;
+  for (std::size_t run = 0; run <= run_board::most_runs; ++run) {
+    board.add(std::to_string(run), metrics(1));
+    board.over(std::to_string(run));
+  }
+  CATCH_CHECK(board.since("0", 0).second.empty());
+  CATCH_CHECK(board.since("1", 0).second.size() == 1);
+}
+
 CATCH_TEST_CASE("a board keeps and tells no more than its bounds",
                 "[cluster]") {
   run_board board;

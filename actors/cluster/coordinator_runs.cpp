@@ -1,0 +1,331 @@
+#include "actors/cluster/coordinator_state.hpp"
+#include "actors/cluster/remote_member.hpp"
+#include "actors/cluster/share_links.hpp"
+#include "actors/member_setup.hpp"
+#include "pipelines/definition_checks.hpp"
+#include "pipelines/definition_file.hpp"
+#include "pipelines/validation.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace graphmill {
+
+using std::chrono::milliseconds;
+
+namespace {
+
+/// Runs that wait; each has files open.
+constexpr std::size_t most_queued = 100;
+/// Runs of one answer, which must fit in a frame.
+constexpr std::uint32_t most_listed = 500;
+
+unix_time now_unix() {
+  return std::chrono::duration_cast<unix_time>(
+    std::chrono::system_clock::now().time_since_epoch());
+}
+
+} // namespace
+
+result<void> coordinator::check(const definition& def) const {
+  if (def.dataset != config_.offer.dataset)
+    return fail(ec::invalid_argument,
+                "the definition is on dataset \"{}\", but this cluster "
+                "serves \"{}\"",
+                def.dataset, config_.offer.dataset);
+  // What a client has not checked: names become names of folders.
+  definition_source source;
+  source.value = def;
+  check_definition(source);
+  if (!source.problems.empty())
+    return fail(ec::invalid_argument, "the definition is refused: {}",
+                source.problems.front().text);
+  if (def.name.empty() || def.name.front() == '.'
+      || !std::all_of(def.name.begin(), def.name.end(), is_name_character))
+    return fail(ec::invalid_argument,
+                "the run's name must be of letters, digits, '.', '_' and "
+                "'-', and not begin with '.'");
+  return check_against(def, config_.graph->info());
+}
+
+result<placement> coordinator::place_now(const definition& def) const {
+  const auto offers = members_.offers();
+  return place(def, config_.graph->part_count(), offers);
+}
+
+result<payload> coordinator::submit(const payload& data) {
+  TRY(auto def, decode_definition_body(data));
+  TRYV(check(def));
+  TRYV(place_now(def));
+  if (queue_.size() >= most_queued)
+    return fail(ec::unavailable,
+                "{} runs are waiting already: submit it again when some of "
+                "them are over",
+                queue_.size());
+  submitted_run run;
+  TRY(run.file, run_file::create(config_.runs, def, config_.data,
+                                 config_.offer.dataset_digest));
+  run.id = run.file->id();
+  run.def = std::move(def);
+  run.record.id = run.id;
+  run.record.name = run.def.name;
+  run.record.submitted = now_unix();
+  config_.log->info("run {} is queued", run.id);
+  note(run.record, definition_yaml(run.def));
+  const auto id = run.id;
+  queue_.push_back(std::move(run));
+  start_next();
+  return encode_run_id(id);
+}
+
+result<payload> coordinator::plan(const payload& data) const {
+  TRY(const auto def, decode_definition_body(data));
+  TRYV(check(def));
+  TRY(const auto where, place_now(def));
+  plan_reply out;
+  for (auto owner : where.owner_of_part)
+    out.daemon_of_part.push_back(where.daemons[owner].name);
+  for (auto daemon : where.daemon_of_rank)
+    out.daemon_of_rank.push_back(where.daemons[daemon].name);
+  return encode(out);
+}
+
+result<run_record> coordinator::record_of(const std::string& id) const {
+  if (const auto it = live_.find(id); it != live_.end())
+    return it->second;
+  TRY(auto old, config_.history->get(id));
+  if (old)
+    return std::move(old->record);
+  return fail(ec::not_found,
+              "there is no run \"{}\" here; `graphmill runs` lists them", id);
+}
+
+result<payload> coordinator::runs(const payload& data) const {
+  TRY(const auto what, decode_runs_request(data));
+  if (what.run.empty()) {
+    TRY(auto latest,
+        config_.history->latest(std::min(what.limit, most_listed)));
+    for (auto& run : latest)
+      run.summary = brief(run.summary);
+    return encode(latest);
+  }
+  TRY(auto one, record_of(what.run));
+  return encode(std::vector{std::move(one)});
+}
+
+std::string coordinator::brief(const std::string& summary) {
+  auto json = nlohmann::json::parse(summary, nullptr, false);
+  if (!json.is_object())
+    return {};
+  json.erase("stages");
+  json.erase("daemons");
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void coordinator::note(const run_record& record,
+                       const std::string& definition) {
+  if (is_over(record.state))
+    live_.erase(record.id);
+  else
+    live_[record.id] = record;
+  if (auto kept = config_.history->put(record, definition); !kept)
+    config_.log->error("run {}: {}", record.id, kept.error().message);
+  answer_watchers(clock::now());
+}
+
+result<payload> coordinator::cancel(const payload& data) {
+  TRY(const auto what, decode_cancel_request(data));
+  const auto queued =
+    std::find_if(queue_.begin(), queue_.end(),
+                 [&what](const auto& run) { return run.id == what.run; });
+  if (queued != queue_.end()) {
+    auto record = queued->record;
+    record.state = run_state::cancelled;
+    record.message = "cancelled before it began";
+    record.ended = now_unix();
+    queue_.erase(queued);
+    note(record);
+    return payload{};
+  }
+  if (active_ && active_->id == what.run) {
+    active_->cancelled = true;
+    if (active_->conductor)
+      post_urgent(active_->conductor, cancel_run{what.now});
+    return payload{};
+  }
+  TRY(const auto record, record_of(what.run));
+  return fail(ec::invalid_argument, "run {} is {} already", what.run,
+              to_string(record.state));
+}
+
+void coordinator::start_next() {
+  if (active_ || queue_.empty())
+    return;
+  active_.emplace();
+  static_cast<submitted_run&>(*active_) = std::move(queue_.front());
+  queue_.pop_front();
+  active_->record.state = run_state::running;
+  active_->record.started = now_unix();
+  note(active_->record);
+  auto where = place_now(active_->def);
+  if (!where) {
+    end(failed_before(where.error()));
+    return;
+  }
+  active_->where = std::move(where).value();
+  deploy();
+}
+
+run_outcome coordinator::failed_before(const error& why) {
+  run_outcome out;
+  out.failure = why;
+  return out;
+}
+
+void coordinator::deploy() {
+  const auto& daemons = active_->where.daemons;
+  active_->awaited = daemons.size();
+  config_.log->info("run {}: deploying on {} daemon(s)", active_->id,
+                    daemons.size());
+  for (std::size_t d = 0; d < daemons.size(); ++d)
+    calls_.call(daemons[d].address, method::deploy,
+                encode(active_->deployment_for(d, config_.offer.dataset_digest,
+                                               calls_.net().self().address)),
+                within(deployment_patience, milliseconds{5000}, 1),
+                [this, id = active_->id,
+                 daemon = daemons[d].name](const result<payload>& answer) {
+                  on_deployed(id, daemon, answer);
+                });
+}
+
+void coordinator::on_deployed(const std::string& id, const std::string& daemon,
+                              const result<payload>& answer) {
+  if (!active_ || active_->id != id || active_->outcome)
+    return;
+  if (!answer)
+    active_->break_off(fail(answer.error().code, "daemon \"{}\": {}", daemon,
+                            answer.error().message));
+  if (--active_->awaited != 0)
+    return;
+  if (!active_->why_not && active_->cancelled)
+    active_->why_not = fail(ec::cancelled, "cancelled before it began");
+  if (active_->why_not)
+    end(failed_before(*active_->why_not));
+  else
+    conduct();
+}
+
+void coordinator::conduct() {
+  run_setup setup;
+  setup.def = active_->def;
+  const auto& where = active_->where;
+  auto lead = conductor_of(setup, *config_.graph,
+                           static_cast<rank_id>(where.daemon_of_rank.size()));
+  std::vector<remote_member_config> members;
+  for (std::uint16_t d = 0; d < where.daemons.size(); ++d)
+    if (const auto ranks = where.ranks_of(d); !ranks.empty())
+      members.push_back(
+        {active_->id, where.daemons[d], ranks.front() == 0, config_.net});
+  lead.members = [members](caf::actor_system& system,
+                           const run_reports_actor& reports) {
+    std::vector<member_actor> out;
+    for (const auto& one : members)
+      out.push_back(spawn_remote_member(system, one, reports));
+    return out;
+  };
+  lead.observer = observer_of(*active_, handle_of<interface>(self_));
+  active_->began = clock::now();
+  active_->conductor = spawn_conductor(self_->home_system(), std::move(lead));
+  deaths_.watch(self_, active_->conductor,
+                [this, id = active_->id](const caf::error& why) {
+                  if (active_ && active_->id == id && !active_->outcome)
+                    end(failed_before(from_caf(why, "the conductor")));
+                });
+  post(active_->conductor, start_run{});
+  config_.log->info("run {}: begun", active_->id);
+}
+
+void coordinator::on_ended(const run_ended& ended) {
+  if (active_ && active_->id == ended.run && !active_->outcome)
+    end(std::move(*ended.outcome));
+}
+
+void coordinator::end(run_outcome outcome) {
+  active_->outcome = std::move(outcome);
+  active_->seconds =
+    std::chrono::duration<double>(clock::now() - active_->began).count();
+  stop_actor(active_->conductor);
+  active_->conductor = nullptr;
+  const auto& daemons = active_->where.daemons;
+  active_->awaited = daemons.size() + 1;
+  for (const auto& daemon : daemons)
+    calls_.call(daemon.address, method::order,
+                encode(member_order{active_->id, member_action::end}),
+                within(milliseconds{60'000}, milliseconds{2000}),
+                [this, id = active_->id,
+                 daemon = daemon.name](const result<payload>& answer) {
+                  on_share_ended(id, daemon, answer);
+                });
+  one_share_less();
+}
+
+void coordinator::on_share_ended(const std::string& id,
+                                 const std::string& daemon,
+                                 const result<payload>& answer) {
+  if (!active_ || active_->id != id)
+    return;
+  auto report = answer ? decode_member_reply(answer.value())
+                       : result<member_reply>{answer.error()};
+  if (report)
+    active_->file->add(daemon, report.value());
+  else
+    config_.log->warn("run {}: daemon {} did not end its share: {}", id, daemon,
+                      report.error().message);
+  one_share_less();
+}
+
+void coordinator::one_share_less() {
+  if (--active_->awaited != 0)
+    return;
+  active_->answer_questions(clock::time_point::max());
+  lane_.post([me = handle_of<interface>(self_), file = active_->file,
+              outcome = *active_->outcome, cancelled = active_->cancelled,
+              seconds = active_->seconds] {
+    post(me, run_filed{file->close(outcome, cancelled, seconds)});
+  });
+}
+
+void coordinator::on_filed(const run_filed& filed) {
+  auto record = active_->record;
+  record.state = filed.record.state;
+  record.message = filed.record.message;
+  record.summary = filed.record.summary;
+  record.ended = now_unix();
+  config_.log->info("run {}: {}{}{}", record.id, to_string(record.state),
+                    record.message.empty() ? "" : ": ", record.message);
+  board_.over(record.id);
+  active_.reset();
+  note(record);
+  start_next();
+}
+
+result<payload> coordinator::take_events(const incoming_request& request) {
+  TRY(const auto events, decode_run_events(request.data));
+  if (!active_ || active_->id != events.run)
+    return fail(ec::not_found, "run {} is not on", events.run);
+  TRYV(active_->take(request.from.name, events));
+  return payload{};
+}
+
+void coordinator::rendezvous(const payload& data, const responder& reply) {
+  const auto what = decode_rendezvous_request(data);
+  if (!what)
+    reply.reply(what.error());
+  else if (!active_ || active_->id != what.value().run)
+    reply.reply(fail(ec::not_found, "run {} is not on", what.value().run));
+  else
+    active_->take(what.value(), reply);
+}
+
+} // namespace graphmill
