@@ -28,7 +28,7 @@ namespace {
 
 using double_worker = worker_actor<double_job, double_answer>;
 
-/// Doubles; dies of 13, refuses 7, has lost who knows 8 and 9, and never
+/// Doubles; dies of 13, refuses 7, has lost who knows 88 and 89, and never
 /// answers 99.
 class doubler {
 public:
@@ -44,10 +44,10 @@ public:
           throw std::runtime_error("13 brings bad luck");
         if (job.value == 7)
           return to_caf(fail(ec::invalid_argument, "7 is not doubled"));
-        if (job.value == 8)
-          return to_caf(fail(ec::unavailable, "8 cannot be reached"));
-        if (job.value == 9)
-          return to_caf(fail(ec::timeout, "9 does not answer"));
+        if (job.value == 88)
+          return to_caf(fail(ec::unavailable, "88 cannot be reached"));
+        if (job.value == 89)
+          return to_caf(fail(ec::timeout, "89 does not answer"));
         if (job.value == 99) {
           kept_ = self_->make_response_promise<double_answer>();
           return kept_;
@@ -128,9 +128,9 @@ CATCH_TEST_CASE("an error of a worker is passed on", "[actors][pool]") {
 CATCH_TEST_CASE("what a worker cannot reach does not count as its death",
                 "[actors][pool]") {
   fixture f;
-  auto seen = f.ask_all(f.pool({}), {8, 9, 1});
+  auto seen = f.ask_all(f.pool({}), {88, 89, 1});
   CATCH_REQUIRE(seen->errors.size() == 2);
-  CATCH_CHECK(seen->errors[0].message == "8 cannot be reached");
+  CATCH_CHECK(seen->errors[0].message == "88 cannot be reached");
   CATCH_CHECK(seen->errors[1].code == ec::timeout);
   CATCH_CHECK(seen->values == std::vector{2});
   CATCH_CHECK(f.counters->report().restarts == 0);
