@@ -3,24 +3,11 @@
 #include "actors/worker_pool.hpp"
 #include "partition/gather.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <cstdint>
 
 namespace graphmill {
 
 namespace {
-
-/// Written so that it becomes a few vector instructions.
-bool all_finite(const float* values, std::size_t count) {
-  constexpr std::uint32_t exponent = 0x7f800000;
-  std::uint32_t found = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    found |= (std::bit_cast<std::uint32_t>(values[i]) & exponent) == exponent
-               ? ~0u
-               : 0u;
-  return found == 0;
-}
 
 class feature_service {
 public:
@@ -84,31 +71,12 @@ private:
     return fail(ec::invalid_argument, "unknown kind of data to gather");
   }
 
-  /// Copies features, and checks them while they are in the cache: one value
-  /// that is no number would spread to all weights, or vanish in a ReLU.
   result<std::uint64_t> gather_rows(const gather_item& item) {
-    constexpr std::size_t block_bytes = std::size_t{1} << 17;
+    TRYV(gather_features(*config_.part, item.type, item.ids, item.rows,
+                         static_cast<float*>(item.out)));
     const auto& info = config_.part->info().node_types[item.type];
-    const auto width = static_cast<std::size_t>(info.feature_width);
-    const auto block = std::max<std::size_t>(
-      block_bytes / std::max<std::size_t>(width * sizeof(float), 1), 1);
-    auto* out = static_cast<float*>(item.out);
-    for (std::size_t i = 0; i < item.ids.size(); i += block) {
-      const auto ids =
-        item.ids.subspan(i, std::min(block, item.ids.size() - i));
-      const auto rows =
-        item.rows.empty() ? item.rows : item.rows.subspan(i, ids.size());
-      auto* first = item.rows.empty() ? out + i * width : out;
-      TRYV(gather_features(*config_.part, item.type, ids, rows, first));
-      for (std::size_t k = i; k < i + ids.size(); ++k)
-        if (!all_finite(out + row_of(item, k) * width, width))
-          return fail(ec::invalid_data,
-                      "the features of node {} of type {} are not all finite "
-                      "numbers; `graphmill inspect` says where",
-                      config_.part->nodes(item.type).original(item.ids[k]),
-                      info.name);
-    }
-    return item.ids.size() * width * sizeof(float);
+    return item.ids.size() * static_cast<std::uint64_t>(info.feature_width)
+           * sizeof(float);
   }
 
   static std::size_t row_of(const gather_item& item, std::size_t i) {

@@ -3,14 +3,23 @@
 #include "partition/half.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+
+#ifdef __SSE2__
+#  include <emmintrin.h>
+#endif
 
 namespace graphmill {
 
 namespace {
 
-constexpr std::size_t line = 64;    ///< Bytes of a cache line.
-constexpr std::size_t ahead = 4096; ///< Bytes asked for before their use.
+constexpr std::size_t line = 64;     ///< Bytes of a cache line.
+constexpr std::size_t ahead = 12288; ///< Bytes asked for before their use.
+
+/// From here on, what is written would push everything else out of the cache
+/// before its reader comes.
+constexpr std::size_t streamed_from = std::size_t{4} << 20;
 
 /// Where to read, what to write: the same for all element types.
 struct gather_task {
@@ -28,15 +37,79 @@ struct gather_task {
   }
 };
 
+/// Calls `copy(source, row)` for each row until one answers false.
+/// @returns how many answered true.
 template <class Copy>
-void for_each_row(const gather_task& task, Copy copy) {
+std::size_t for_each_row(const gather_task& task, Copy copy) {
   const auto distance = std::clamp<std::size_t>(ahead / task.row_bytes, 2, 32);
   for (std::size_t i = 0; i < task.ids.size(); ++i) {
     if (i + distance < task.ids.size())
       for (std::size_t at = 0; at < task.row_bytes; at += line)
         __builtin_prefetch(task.source(i + distance) + at);
-    copy(task.source(i), task.target(i));
+    if (!copy(task.source(i), task.target(i)))
+      return i;
   }
+  return task.ids.size();
+}
+
+/// Each copies `width` values and answers whether all of them are finite.
+/// Written so that they become a few vector instructions.
+bool copy_floats(float* out, const std::byte* from, std::size_t width) {
+  constexpr std::uint32_t exponent = 0x7f800000;
+  const auto* values = reinterpret_cast<const float*>(from);
+  std::uint32_t found = 0;
+  for (std::size_t i = 0; i < width; ++i) {
+    out[i] = values[i];
+    const auto bits = std::bit_cast<std::uint32_t>(values[i]);
+    found |= (bits & exponent) == exponent ? ~0u : 0u;
+  }
+  return found == 0;
+}
+
+bool widen_halves(float* out, const std::byte* from, std::size_t width) {
+  constexpr std::uint16_t exponent = 0x7c00;
+  const auto* values = reinterpret_cast<const std::uint16_t*>(from);
+  std::transform(values, values + width, out, from_half);
+  return std::none_of(values, values + width, [](std::uint16_t bits) {
+    return (bits & exponent) == exponent;
+  });
+}
+
+#ifdef __SSE2__
+/// Writes past the cache, which spares reading the target first. `out` is
+/// aligned to 16 bytes, `width` a multiple of 4.
+bool stream_floats(float* out, const std::byte* from, std::size_t width) {
+  const auto* values = reinterpret_cast<const float*>(from);
+  auto found = _mm_setzero_ps(); // x - x is 0, or not a number.
+  for (std::size_t i = 0; i < width; i += 4) {
+    const auto four = _mm_loadu_ps(values + i);
+    _mm_stream_ps(out + i, four);
+    found = _mm_or_ps(found, _mm_sub_ps(four, four));
+  }
+  return _mm_movemask_ps(_mm_cmpneq_ps(found, _mm_setzero_ps())) == 0;
+}
+
+bool can_stream(const float* out, std::size_t width, std::size_t rows) {
+  return reinterpret_cast<std::uintptr_t>(out) % 16 == 0 && width % 4 == 0
+         && width * sizeof(float) * rows >= streamed_from;
+}
+#endif
+
+std::size_t copy_rows(const gather_task& task, std::size_t width, float* out) {
+#ifdef __SSE2__
+  if (can_stream(out, width, task.ids.size())) {
+    const auto done =
+      for_each_row(task, [out, width](const std::byte* from, std::size_t row) {
+        return stream_floats(out + row * width, from, width);
+      });
+    _mm_sfence(); // Such writes are not ordered with what comes after them.
+    return done;
+  }
+#endif
+  return for_each_row(task,
+                      [out, width](const std::byte* from, std::size_t row) {
+                        return copy_floats(out + row * width, from, width);
+                      });
 }
 
 } // namespace
@@ -62,15 +135,17 @@ result<void> gather_features(const shard& graph, node_type_id type,
   const auto half = info.feature_type == dtype::float16;
   const gather_task task{nodes.features, width * (half ? 2 : 4), nodes.begin,
                          ids, rows};
-  if (half)
-    for_each_row(task, [out, width](const std::byte* from, std::size_t row) {
-      const auto* values = reinterpret_cast<const std::uint16_t*>(from);
-      std::transform(values, values + width, out + row * width, from_half);
-    });
-  else
-    for_each_row(task, [out, width](const std::byte* from, std::size_t row) {
-      std::memcpy(out + row * width, from, width * sizeof(float));
-    });
+  const auto done =
+    half ? for_each_row(task,
+                        [out, width](const std::byte* from, std::size_t row) {
+                          return widen_halves(out + row * width, from, width);
+                        })
+         : copy_rows(task, width, out);
+  if (done < ids.size())
+    return fail(ec::invalid_data,
+                "the features of node {} of type {} are not all finite "
+                "numbers; `graphmill inspect` says where",
+                nodes.original(ids[done]), info.name);
   return ok();
 }
 

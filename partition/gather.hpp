@@ -8,7 +8,9 @@
 
 namespace graphmill {
 
-/// Copies feature rows of owned nodes into `out`, widening float16.
+/// Copies feature rows of owned nodes into `out`, widening float16. Fails at the
+/// first row with a value that is no finite number: it would spread to all
+/// weights, or vanish in a ReLU. Much at once is written past the cache.
 /// @param ids Global ids that the shard owns, of a type with features.
 /// @param rows Where each id's row goes in `out`: row `rows[i]`; empty = i.
 /// @param out [any rows, feature width] float32.

@@ -18,7 +18,7 @@ inline constexpr std::string_view limits_machine =
   "AMD EPYC (Zen 5), 2-core cloud machine, 32 MB L3, Debian 12, gcc 12";
 inline constexpr std::array recorded_limits{
   recorded_limit{"sampling", 73},
-  recorded_limit{"gather", 18},
+  recorded_limit{"gather", 24},
   recorded_limit{"assembly", 1800},
   // With OpenBLAS's kernels for AVX2 (OPENBLAS_CORETYPE=Haswell); those for
   // AVX-512 take 44 ms.
