@@ -67,6 +67,7 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
     {"cancelled", outcome.failure && outcome.failure->code == ec::cancelled},
     {"error", outcome.failure ? nlohmann::json(outcome.failure->message)
                               : nlohmann::json()},
+    {"daemons", nlohmann::json::object()}, // Those of a cluster.
     {"run", folder},
   };
 }

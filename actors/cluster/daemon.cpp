@@ -119,9 +119,8 @@ result<join_request> make_offer(const daemon_options& options,
   }
   for (auto part : out.parts)
     TRYV(graph.open_shard(part));
-  out.slots = options.slots != 0
-                ? options.slots
-                : std::max(1u, std::thread::hardware_concurrency());
+  out.slots =
+    options.slots.value_or(std::max(1u, std::thread::hardware_concurrency()));
   out.host = host_name();
   return out;
 }
