@@ -236,6 +236,13 @@ public:
     own.graph = graph;
     own.around = {net, data_, lot, options.interface_name};
     own.join_timeout = options.join_timeout;
+    own.on_joined = [&end, file = options.ready_file,
+                     address = net->self().address] {
+      if (file.empty())
+        return;
+      if (auto written = write_file(file, address + "\n"); !written)
+        end.write(written.error());
+    };
     own.on_stop = on_stop;
     own.log = log;
     node_ = spawn_node(system, std::move(own));
@@ -308,8 +315,6 @@ result<void> run_daemon(const daemon_options& given) {
     household actors{system, options, offer, graph, history,
                      net,    lot,     end,   log};
     actors.connect(*board);
-    if (!options.ready_file.empty())
-      TRYV(write_file(options.ready_file, net->self().address + "\n"));
     while (signals.count() == 0 && !end.written())
       signals.wait(wait_interval);
     log->info("ending");

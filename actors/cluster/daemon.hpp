@@ -26,7 +26,7 @@ struct daemon_options {
   std::string interface_name;
   std::string advertise;
   std::filesystem::path runs = "runs"; ///< Of a coordinator: its run folders.
-  std::filesystem::path ready_file;    ///< Gets the address; empty: none.
+  std::filesystem::path ready_file;    ///< Gets the address once it has joined.
   std::chrono::milliseconds join_timeout = std::chrono::minutes{2};
 };
 

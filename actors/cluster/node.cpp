@@ -80,6 +80,8 @@ private:
       config_.log->info("in the cluster of {}", config_.coordinator);
       ever_joined_ = true;
       member_ = true;
+      if (auto tell = std::exchange(config_.on_joined, {}))
+        tell();
       return;
     }
     const auto& why = answer.error();

@@ -93,7 +93,8 @@ void add_node_command(command_line& cli) {
                  "Of a coordinator: where run folders are made")
     ->capture_default_str();
   command->add_option("--ready-file", daemon.ready_file,
-                      "Write the address to this file once it listens");
+                      "Write the address to this file once the daemon is in "
+                      "the cluster");
   command->footer(
     "The first daemon is the coordinator; the others join it:\n"
     "  graphmill node --data parts --serve 0 --listen tcp://10.0.0.1:7800\n"

@@ -136,24 +136,13 @@ def apart(shop, data, file):
     first = shop.daemon(data, shop.cores[0], "--slots", 0)
     shop.daemon(data, shop.cores[1], "--serve", "none", "--slots", 1,
                 join=first)
-    return joined(shop, file, first, 1)
+    return shop.submit(file, first, 1)
 
 
 def pair(shop, data, file):
     first = shop.daemon(data, shop.cores[0], "--serve", 0, "--slots", 1)
     shop.daemon(data, shop.cores[1], "--serve", 1, "--slots", 1, join=first)
-    return joined(shop, file, first, 2)
-
-
-def joined(shop, file, address, trainers):
-    """Waits for the second daemon, and runs."""
-    deadline = time.monotonic() + 60
-    while len(shop.graphmill("status", "--cluster", address,
-                             "--json")["daemons"]) < 2:
-        if time.monotonic() > deadline:
-            sys.exit("the second daemon does not join")
-        time.sleep(0.05)
-    return shop.submit(file, address, trainers)
+    return shop.submit(file, first, 2)
 
 
 def stage(summary, name):
