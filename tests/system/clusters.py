@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import time
 
@@ -11,6 +12,13 @@ import support
 
 # Bounds every wait: no test may hang.
 PATIENCE_SECONDS = 90
+
+
+def free_port():
+    """A port that nobody listens at, most likely for a while."""
+    with socket.socket() as it:
+        it.bind(("127.0.0.1", 0))
+        return it.getsockname()[1]
 
 
 class Daemon:
@@ -84,9 +92,9 @@ class Cluster:
     def coordinator(self):
         return self.daemons[0].address()
 
-    def add(self, share, name=None, data=None, **options):
+    def add(self, share, *more, name=None, data=None, **options):
         daemon = Daemon(self.folder, name or f"d{len(self.daemons)}",
-                        data or self.data, share, *self.more,
+                        data or self.data, share, *self.more, *more,
                         join=self.coordinator if self.daemons else None,
                         **options)
         self.daemons.append(daemon)
