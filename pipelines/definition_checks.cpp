@@ -77,6 +77,22 @@ void check_momentum(definition_source& source) {
       "`optimizer.momentum` is for `kind: sgd` alone; leave it out");
 }
 
+/// What is told of a step must fit into a message.
+void check_record(definition_source& source) {
+  constexpr std::uint32_t most = 65536;
+  const auto& def = source.value;
+  if (!def.train.record_steps || !source.usable("train.record_steps"))
+    return;
+  for (const auto& [path, size] :
+       {std::pair{"train.batch_size", def.train.batch_size},
+        std::pair{"evaluate.batch_size", def.evaluate.batch_size}})
+    if (size > most && source.usable(path))
+      source.report(source.where(path),
+                    fmt::format("`{}` is {}, may be {} at most with "
+                                "`train.record_steps`",
+                                path, size, most));
+}
+
 } // namespace
 
 void check_definition(definition_source& source) {
@@ -86,6 +102,7 @@ void check_definition(definition_source& source) {
   check_fanouts(source);
   check_heads(source);
   check_momentum(source);
+  check_record(source);
 }
 
 bool is_name_character(char c) {
