@@ -26,7 +26,7 @@ Ours ours(Wire value) {
 }
 
 template <class Wire, class Ours>
-Wire wire(Ours value) {
+Wire to_wire(Ours value) {
   return static_cast<Wire>(static_cast<int>(value) + 1);
 }
 
@@ -145,7 +145,7 @@ definition::model_section section(schema::Model::Reader in) {
 }
 
 void section(const definition::model_section& in, schema::Model::Builder out) {
-  out.setKind(wire<schema::ModelKind>(in.kind));
+  out.setKind(to_wire<schema::ModelKind>(in.kind));
   out.setHidden(in.hidden);
   out.setHeads(in.heads);
   out.setDropout(in.dropout);
@@ -166,11 +166,11 @@ definition::optimizer_section section(schema::Optimizer::Reader in) {
 
 void section(const definition::optimizer_section& in,
              schema::Optimizer::Builder out) {
-  out.setKind(wire<schema::OptimizerKind>(in.kind));
+  out.setKind(to_wire<schema::OptimizerKind>(in.kind));
   out.setLearningRate(in.learning_rate);
   out.setWeightDecay(in.weight_decay);
   out.setMomentum(in.momentum);
-  out.setSchedule(wire<schema::ScheduleKind>(in.schedule));
+  out.setSchedule(to_wire<schema::ScheduleKind>(in.schedule));
   out.setWarmupEpochs(in.warmup_epochs);
   out.setStepEpochs(in.step_epochs);
   out.setStepFactor(in.step_factor);
@@ -185,7 +185,7 @@ void section(const definition::train_section& in, schema::Train::Builder out) {
   out.setBatchSize(in.batch_size);
   out.setEpochs(in.epochs);
   out.setMaxSteps(in.max_steps);
-  out.setSeedOrder(wire<schema::SeedOrder>(in.seed_order));
+  out.setSeedOrder(to_wire<schema::SeedOrder>(in.seed_order));
   out.setPatience(in.patience);
 }
 
@@ -243,7 +243,8 @@ void encode_definition(const definition& def,
   section(def.optimizer, out.initOptimizer());
   section(def.train, out.initTrain());
   auto evaluate = out.initEvaluate();
-  evaluate.setNeighbours(wire<schema::NeighbourUse>(def.evaluate.neighbours));
+  evaluate.setNeighbours(
+    to_wire<schema::NeighbourUse>(def.evaluate.neighbours));
   evaluate.setBatchSize(def.evaluate.batch_size);
   evaluate.setEvery(def.evaluate.every);
   auto budget = out.initBudget();
