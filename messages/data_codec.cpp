@@ -15,6 +15,8 @@ static_assert(static_cast<int>(element::float32)
               == static_cast<int>(schema::Element::FLOAT32));
 static_assert(static_cast<int>(value_kind::original_ids)
               == static_cast<int>(schema::GatherKind::ORIGINAL_IDS));
+static_assert(static_cast<int>(batch_plan::evaluate)
+              == static_cast<int>(schema::BatchPlan::EVALUATE));
 
 // -- arrays -------------------------------------------------------------------
 
@@ -251,6 +253,86 @@ result<gather_reply> decode_gather_reply(const payload& from) {
       for (auto array : in.getValues()) {
         TRY(auto one, arrays.read(array, content::values));
         out.values.push_back(one);
+      }
+      return out;
+    });
+}
+
+// -- sample_batch -------------------------------------------------------------
+
+result<payload> encode(const batch_request& from, bulk_writer arrays) {
+  return encode_with<schema::BatchRequest>(arrays, [&from](auto to) {
+    to.setRun(from.run);
+    to.setKey(from.key);
+    to.setPlan(static_cast<schema::BatchPlan>(from.plan));
+    write(from.seeds, to.initSeeds());
+  });
+}
+
+result<batch_request> decode_batch_request(const payload& from) {
+  using root = schema::BatchRequest;
+  return decode_frame<root>(
+    from.body, "a request for a batch",
+    [&from](root::Reader in) -> result<batch_request> {
+      array_reader arrays{from};
+      batch_request out;
+      TRY(out.run, read_run(in.getRun()));
+      out.key = in.getKey();
+      out.plan = static_cast<batch_plan>(in.getPlan());
+      if (out.plan != batch_plan::train && out.plan != batch_plan::evaluate)
+        return fail(ec::invalid_data, "a batch of unknown plan {}",
+                    static_cast<int>(out.plan));
+      TRY(out.seeds, arrays.read(in.getSeeds(), content::ids));
+      return out;
+    });
+}
+
+result<payload> encode(const batch_reply& from, bulk_writer arrays) {
+  return encode_with<schema::BatchReply>(arrays, [&from](auto to) {
+    to.setTooLarge(from.too_large);
+    auto nodes = to.initNodes(length(from.nodes.size()));
+    for (unsigned t = 0; t < nodes.size(); ++t) {
+      const auto& list = from.nodes[t];
+      nodes[t].setFound({list.found.data(), list.found.size()});
+      write(list.ids, nodes[t].initIds());
+    }
+    auto edges = to.initEdges(length(from.edges.size()));
+    for (unsigned e = 0; e < edges.size(); ++e) {
+      write(from.edges[e].counts, edges[e].initCounts());
+      write(from.edges[e].sources, edges[e].initSources());
+      write(from.edges[e].edge_ids, edges[e].initEdgeIds());
+    }
+  });
+}
+
+result<batch_reply> decode_batch_reply(const payload& from) {
+  using root = schema::BatchReply;
+  return decode_frame<root>(
+    from.body, "a sampled batch",
+    [&from](root::Reader in) -> result<batch_reply> {
+      array_reader arrays{from};
+      batch_reply out;
+      out.too_large = in.getTooLarge();
+      TRYV(check_length(in.getNodes(), max_types));
+      TRYV(check_length(in.getEdges(), max_types));
+      for (auto list : in.getNodes()) {
+        node_arrays one;
+        TRYV(check_length(list.getFound(), max_found));
+        for (auto count : list.getFound()) {
+          if (count < (one.found.empty() ? 0 : one.found.back()))
+            return fail(ec::invalid_data,
+                        "the nodes found by a batch's hops become fewer");
+          one.found.push_back(count);
+        }
+        TRY(one.ids, arrays.read(list.getIds(), content::ids));
+        out.nodes.push_back(std::move(one));
+      }
+      for (auto list : in.getEdges()) {
+        neighbour_arrays one;
+        TRY(one.counts, arrays.read(list.getCounts(), content::counts));
+        TRY(one.sources, arrays.read(list.getSources(), content::ids));
+        TRY(one.edge_ids, arrays.read(list.getEdgeIds(), content::ids));
+        out.edges.push_back(one);
       }
       return out;
     });

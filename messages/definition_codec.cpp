@@ -189,6 +189,33 @@ void section(const definition::train_section& in, schema::Train::Builder out) {
   out.setPatience(in.patience);
 }
 
+template <class List>
+std::vector<std::string> texts(List list) {
+  std::vector<std::string> out;
+  out.reserve(list.size());
+  for (auto value : list)
+    out.emplace_back(value.begin(), value.end());
+  return out;
+}
+
+void put_texts(const std::vector<std::string>& from,
+               capnp::List<capnp::Text>::Builder to) {
+  for (unsigned i = 0; i < to.size(); ++i)
+    to.set(i, from[i]);
+}
+
+definition::placement_section section(schema::Placement::Reader in) {
+  return {texts(in.getTrainers()), texts(in.getSamplers())};
+}
+
+void section(const definition::placement_section& in,
+             schema::Placement::Builder out) {
+  put_texts(in.trainers,
+            out.initTrainers(static_cast<unsigned>(in.trainers.size())));
+  put_texts(in.samplers,
+            out.initSamplers(static_cast<unsigned>(in.samplers.size())));
+}
+
 definition decode(schema::Definition::Reader in) {
   definition out;
   out.name = in.getName().cStr();
@@ -210,6 +237,7 @@ definition decode(schema::Definition::Reader in) {
   const auto faults = in.getFaults();
   out.faults = {faults.getReplyDelayMs(), faults.getTrainerDelayMs(),
                 faults.getCrashEvery()};
+  out.placement = section(in.getPlacement());
   return out;
 }
 
@@ -254,6 +282,7 @@ void encode_definition(const definition& def,
   faults.setReplyDelayMs(def.faults.reply_delay_ms);
   faults.setTrainerDelayMs(def.faults.trainer_delay_ms);
   faults.setCrashEvery(def.faults.crash_every);
+  section(def.placement, out.initPlacement());
 }
 
 } // namespace graphmill

@@ -123,6 +123,7 @@ enum Method {
   watch @20;
   plan @21;
   weights @22;
+  sampleBatch @23;
 }
 
 struct Failure {
