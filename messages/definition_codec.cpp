@@ -19,6 +19,8 @@ static_assert(aligned(schema::OptimizerKind::SGD, optimizer_kind::sgd));
 static_assert(aligned(schema::ScheduleKind::STEP, schedule_kind::step));
 static_assert(aligned(schema::SeedOrder::GLOBAL, seed_order::global));
 static_assert(aligned(schema::NeighbourUse::ALL, neighbour_use::all));
+static_assert(aligned(schema::Precision::FLOAT16, feature_precision::float16));
+static_assert(aligned(schema::CacheOrder::DEGREE, cache_order::degree));
 
 template <class Ours, class Wire>
 Ours ours(Wire value) {
@@ -135,6 +137,20 @@ void section(const definition::sampler_section& in,
   out.setThreads(in.threads);
 }
 
+definition::fetch_section section(schema::Fetch::Reader in) {
+  return {in.getReplicas(), in.getThreads(),
+          ours<feature_precision>(in.getPrecision()), in.getCache(),
+          ours<cache_order>(in.getCacheOrder())};
+}
+
+void section(const definition::fetch_section& in, schema::Fetch::Builder out) {
+  out.setReplicas(in.replicas);
+  out.setThreads(in.threads);
+  out.setPrecision(wire<schema::Precision>(in.precision));
+  out.setCache(in.cache);
+  out.setCacheOrder(wire<schema::CacheOrder>(in.cache_order));
+}
+
 definition::model_section section(schema::Model::Reader in) {
   return {ours<model_kind>(in.getKind()),
           in.getHidden(),
@@ -222,8 +238,7 @@ definition decode(schema::Definition::Reader in) {
   out.dataset = in.getDataset().cStr();
   out.seed = in.getSeed();
   out.sampler = section(in.getSampler());
-  const auto fetch = in.getFetch();
-  out.fetch = {fetch.getReplicas(), fetch.getThreads()};
+  out.fetch = section(in.getFetch());
   out.model = section(in.getModel());
   const auto trainer = in.getTrainer();
   out.trainer = {trainer.getReplicas(), trainer.getThreads(),
@@ -260,9 +275,7 @@ void encode_definition(const definition& def,
   out.setDataset(def.dataset);
   out.setSeed(def.seed);
   section(def.sampler, out.initSampler());
-  auto fetch = out.initFetch();
-  fetch.setReplicas(def.fetch.replicas);
-  fetch.setThreads(def.fetch.threads);
+  section(def.fetch, out.initFetch());
   section(def.model, out.initModel());
   auto trainer = out.initTrainer();
   trainer.setReplicas(def.trainer.replicas);
