@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 source examples/setup.sh
 
 install_missing "${build_packages[@]}" catch2 python3 python3-numpy \
-  wordnet-base
+  wordnet-base iproute2
 
 passed=0 failed=0 skipped=0
 
