@@ -7,6 +7,7 @@
 #include "actors/shutdown_watchdog.hpp"
 #include "actors/signals.hpp"
 #include "actors/transport/address.hpp"
+#include "pipelines/replica.hpp"
 #include "pipelines/run_folder.hpp"
 
 #include <spdlog/sinks/stdout_sinks.h>
@@ -123,6 +124,7 @@ result<join_request> make_offer(const daemon_options& options,
                 ? options.slots
                 : std::max(1u, std::thread::hardware_concurrency());
   out.host = host_name();
+  out.cuda_devices = cuda_devices();
   return out;
 }
 

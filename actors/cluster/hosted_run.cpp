@@ -46,6 +46,8 @@ member_reply final_report(hosted_run& run) {
     wire_figures("wire: feature rows", wire.rows, wire.rows_in));
   out.stages.push_back(
     wire_figures("wire: other values", 0, wire.values_in + wire.edge_ids_in));
+  out.stages.push_back(
+    wire_figures("wire: sampled batches", wire.batches, wire.batches_in));
   run.memory.sample();
   out.peak_memory_bytes = run.memory.peak_bytes();
   out.peak_credit_bytes = run.gauges->peak_bytes;

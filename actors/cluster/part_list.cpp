@@ -26,6 +26,8 @@ result<part_id> parse_part(std::string_view text, std::string_view whole) {
 
 result<std::vector<part_id>> parse_parts(std::string_view text) {
   std::vector<part_id> out;
+  if (text == "none")
+    return out;
   auto rest = text;
   for (auto more = true; more;) {
     const auto comma = rest.find(',');

@@ -81,7 +81,7 @@ void add_node_command(command_line& cli) {
                  "here need to be there")
     ->required();
   command->add_option("--serve", options->parts,
-                      "Parts to serve, as in 0,2-4; default: all");
+                      "Parts to serve, as in 0,2-4, or none; default: all");
   add_network_options(*command, daemon);
   command->add_option("--name", daemon.name,
                       "Name in the cluster; default: host and port");
