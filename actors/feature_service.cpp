@@ -73,7 +73,7 @@ private:
 
   result<std::uint64_t> gather_rows(const gather_item& item) {
     TRYV(gather_features(*config_.part, item.type, item.ids, item.rows,
-                         static_cast<float*>(item.out)));
+                         static_cast<float*>(item.out), config_.half));
     const auto& info = config_.part->info().node_types[item.type];
     return item.ids.size() * static_cast<std::uint64_t>(info.feature_width)
            * sizeof(float);

@@ -62,7 +62,8 @@ public:
           remember(config_.links.features(system_, static_cast<part_id>(p))));
         continue;
       }
-      feature_service_config service{part, stages_.feature_service};
+      feature_service_config service{part, stages_.feature_service,
+                                     rounds_features(config_.def)};
       out.push_back(pool<gather_job, gather_answer>(
         service_pool(config_.def.fetch.threads), service.counters,
         [service](caf::actor_system& system) {

@@ -161,9 +161,11 @@ member_links links_of(const deployment& what, const member_config& member,
     config.to = routes->to(part);
     return spawn_remote_sampling_service(system, std::move(config));
   };
-  out.features = [routes](caf::actor_system& system, part_id part) {
+  out.features = [routes, half = rounds_features(member.def)](
+                   caf::actor_system& system, part_id part) {
     remote_feature_config config;
     config.to = routes->to(part);
+    config.half = half;
     return spawn_remote_feature_service(system, std::move(config));
   };
   out.publish = [run = what.run, shards = member.shards, pool = member.pool,

@@ -6,6 +6,8 @@
 
 #include "partition/half.hpp"
 
+#include <array>
+
 using namespace graphmill;
 using namespace graphmill::test;
 
@@ -152,11 +154,15 @@ CATCH_TEST_CASE("rows in the cache are not asked for", "[actors][remote]") {
     CATCH_INFO("seed " << seed);
     const auto graph = with_values(random_graph(seed), seed);
     daemons d{cut(graph, 3, random_assignment(graph, 3, seed)), seed};
-    const auto scores = degree_scores(*d.graph.graph, d.graph.shards);
+    auto scores = no_scores(d.graph.graph->info());
+    for (const auto& part : d.graph.shards)
+      add_degrees(*part, scores);
     const auto budget = std::uint64_t{20} * (seed * 2);
-    const auto cache = value_of(
-      row_cache::make(d.graph.graph->info(),
-                      choose_hot_nodes(*d.graph.graph, 0, scores, budget)));
+    const auto cache = std::make_shared<row_cache>();
+    value_of(
+      cache->hold(d.graph.graph->info(),
+                  choose_hot_nodes(*d.graph.graph, std::array{part_id{0}},
+                                   scores, budget)));
     remote_feature_config config;
     config.half = seed % 2 == 0;
     const stages without{d.sampler(d.local_sampling),

@@ -73,7 +73,7 @@ sampler:
   replace: true
   replicas: 2
   threads: 3
-fetch: {replicas: 4, threads: 5}
+fetch: {replicas: 4, threads: 5, precision: float16, cache: 64 MiB, cache_order: degree}
 model: {kind: gat, hidden: 12, heads: 6, dropout: 0.25, embedding: 8,
         layer_norm: true}
 trainer: {replicas: 7, threads: 9, device: "cuda:1"}
@@ -101,7 +101,9 @@ placement: {trainers: [b, "a:1"], samplers: [3]}
   CATCH_CHECK(def.sampler.replace);
   CATCH_CHECK(def.sampler.replicas == 2);
   CATCH_CHECK(def.sampler.threads == 3);
-  CATCH_CHECK(def.fetch == definition::fetch_section{4, 5});
+  CATCH_CHECK(def.fetch
+              == definition::fetch_section{4, 5, feature_precision::float16,
+                                           64u << 20, cache_order::degree});
   CATCH_CHECK(
     def.model
     == definition::model_section{model_kind::gat, 12, 6, 0.25, 8, true});
