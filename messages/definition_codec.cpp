@@ -146,9 +146,9 @@ definition::fetch_section section(schema::Fetch::Reader in) {
 void section(const definition::fetch_section& in, schema::Fetch::Builder out) {
   out.setReplicas(in.replicas);
   out.setThreads(in.threads);
-  out.setPrecision(wire<schema::Precision>(in.precision));
+  out.setPrecision(to_wire<schema::Precision>(in.precision));
   out.setCache(in.cache);
-  out.setCacheOrder(wire<schema::CacheOrder>(in.cache_order));
+  out.setCacheOrder(to_wire<schema::CacheOrder>(in.cache_order));
 }
 
 definition::model_section section(schema::Model::Reader in) {
