@@ -149,6 +149,12 @@ private:
 
 } // namespace
 
+std::uint32_t batches_elsewhere(const definition& def, std::size_t trainers) {
+  constexpr std::size_t most = 64; // Each takes an actor; more do not help.
+  return static_cast<std::uint32_t>(
+    std::min<std::size_t>(def.budget.batches * trainers, most));
+}
+
 split split_of(phase which) {
   switch (which) {
   case phase::train:

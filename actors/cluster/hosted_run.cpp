@@ -50,7 +50,9 @@ void add_messages(std::vector<stage_figures>& to, const traffic& before,
     const auto which = static_cast<method>(m);
     const auto more = difference(sent_of(now.of(which)), //
                                  sent_of(before.of(which)));
-    auto& sum = which == method::sample   ? sampling
+    const auto samples =
+      which == method::sample || which == method::sample_batch;
+    auto& sum = samples                   ? sampling
                 : which == method::gather ? features
                                           : control;
     sum.messages += more.messages;
@@ -78,6 +80,8 @@ member_reply final_report(hosted_run& run, const traffic& sent) {
     wire_figures("wire: feature rows", wire.rows, wire.rows_in));
   out.stages.push_back(
     wire_figures("wire: other values", 0, wire.values_in + wire.edge_ids_in));
+  out.stages.push_back(
+    wire_figures("wire: sampled batches", wire.batches, wire.batches_in));
   add_messages(out.stages, run.sent_before, sent);
   run.memory.sample();
   out.peak_memory_bytes = run.memory.peak_bytes();

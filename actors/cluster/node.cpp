@@ -272,12 +272,7 @@ private:
       return;
     }
     auto member = std::move(*done.member).value();
-    run->stages =
-      stage_table::of(member.def,
-                      static_cast<std::size_t>(std::count_if(
-                        member.shards.begin(), member.shards.end(),
-                        [](const auto& part) { return part != nullptr; })),
-                      member.ranks.size());
+    run->stages = stages_of(run->what, member);
     member.log = config_.log;
     member.gauges = run->gauges;
     member.links =

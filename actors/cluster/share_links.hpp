@@ -26,9 +26,13 @@ struct share_surroundings {
   std::string interface_name; ///< For Gloo; empty: by the address.
 };
 
+/// The stages of a share of a run.
+stage_table stages_of(const deployment& what, const member_config& member);
+
 /// Links of the share of `member`, which is complete but for them: proxies to
-/// parts that others serve, own parts offered to others, and a gradient group
-/// over processes if ranks live in several.
+/// parts that others serve and to samplers of others, own parts and samplers
+/// offered to others, and a gradient group over processes if ranks live in
+/// several.
 /// @param counters Of everything that goes over the wire, one for all parts.
 member_links links_of(const deployment& what, const member_config& member,
                       const stage_table& stages,
