@@ -13,8 +13,8 @@ namespace {
 // The plain enumerations are the wire's, so that casts are enough.
 static_assert(static_cast<int>(element::float32)
               == static_cast<int>(schema::Element::FLOAT32));
-static_assert(static_cast<int>(value_kind::original_ids)
-              == static_cast<int>(schema::GatherKind::ORIGINAL_IDS));
+static_assert(static_cast<int>(value_kind::out_degrees)
+              == static_cast<int>(schema::GatherKind::OUT_DEGREES));
 
 // -- arrays -------------------------------------------------------------------
 
@@ -27,7 +27,7 @@ void write(const bulk_array& from, schema::BulkArray::Builder to) {
 }
 
 /// What an array may consist of.
-enum class content : std::uint8_t { ids, counts, values };
+enum class content : std::uint8_t { ids, counts, values, floats };
 
 bool fits(element type, content what) {
   switch (what) {
@@ -38,6 +38,8 @@ bool fits(element type, content what) {
            || type == element::int32;
   case content::values:
     return true;
+  case content::floats:
+    return type == element::float32;
   }
   return false;
 }
@@ -219,7 +221,7 @@ result<gather_request> decode_gather_request(const payload& from) {
         TRYV(check_length(query.getKinds(), max_kinds));
         for (auto kind : query.getKinds()) {
           const auto ours = static_cast<value_kind>(kind);
-          if (ours == value_kind::unset || ours > value_kind::original_ids)
+          if (ours == value_kind::unset || ours > value_kind::out_degrees)
             return fail(ec::invalid_data,
                         "a gather request asks for data of kind {}, which "
                         "this version does not know",
@@ -252,6 +254,65 @@ result<gather_reply> decode_gather_reply(const payload& from) {
         TRY(auto one, arrays.read(array, content::values));
         out.values.push_back(one);
       }
+      return out;
+    });
+}
+
+// -- spread
+// --------------------------------------------------------------------
+
+result<payload> encode(const spread_query& from, bulk_writer arrays) {
+  return encode_with<schema::SpreadRequest>(arrays, [&from](auto to) {
+    to.setRun(from.run);
+    to.setPart(from.part);
+    to.setEdgeType(from.edge_type);
+    to.setFanout(from.fanout);
+    to.setReplace(from.replace);
+    to.setFirst(from.first);
+    to.setSkip(from.skip);
+    write(from.chances, to.initChances());
+  });
+}
+
+result<spread_query> decode_spread_query(const payload& from) {
+  using root = schema::SpreadRequest;
+  return decode_frame<root>(
+    from.body, "a spread request",
+    [&from](root::Reader in) -> result<spread_query> {
+      array_reader arrays{from};
+      spread_query out;
+      TRY(out.run, read_run(in.getRun()));
+      out.part = in.getPart();
+      out.edge_type = in.getEdgeType();
+      out.fanout = in.getFanout();
+      out.replace = in.getReplace();
+      out.first = in.getFirst();
+      out.skip = in.getSkip();
+      TRY(out.chances, arrays.read(in.getChances(), content::floats));
+      return out;
+    });
+}
+
+result<payload> encode(const spread_answer& from, bulk_writer arrays) {
+  return encode_with<schema::SpreadReply>(arrays, [&from](auto to) {
+    to.setNodes(from.nodes);
+    to.setEdges(from.edges);
+    write(from.sources, to.initSources());
+    write(from.misses, to.initMisses());
+  });
+}
+
+result<spread_answer> decode_spread_answer(const payload& from) {
+  using root = schema::SpreadReply;
+  return decode_frame<root>(
+    from.body, "a spread reply",
+    [&from](root::Reader in) -> result<spread_answer> {
+      array_reader arrays{from};
+      spread_answer out;
+      out.nodes = in.getNodes();
+      out.edges = in.getEdges();
+      TRY(out.sources, arrays.read(in.getSources(), content::ids));
+      TRY(out.misses, arrays.read(in.getMisses(), content::floats));
       return out;
     });
 }

@@ -123,6 +123,7 @@ enum Method {
   watch @20;
   plan @21;
   weights @22;
+  spread @23;
 }
 
 struct Failure {

@@ -30,6 +30,22 @@ stage_figures wire_figures(const char* what, std::uint64_t items,
   return out;
 }
 
+/// What the cache of remote rows did and took; see `cache_figures`.
+void add_cache(const hosted_run& run, const remote_report& wire,
+               std::vector<stage_figures>& stages) {
+  const auto filling = run.filling->read();
+  std::uint64_t rows = 0;
+  if (run.cache->is_open())
+    for (std::size_t t = 0; t < run.cache->type_count(); ++t)
+      rows += run.cache->ids(static_cast<node_type_id>(t)).size();
+  stages.push_back(wire_figures("wire: cache filling", filling.rows,
+                                filling.bytes_in + filling.bytes_out));
+  stages.push_back(
+    wire_figures("cache: rows kept", rows, run.cache->byte_size()));
+  stages.push_back(
+    wire_figures("cache: rows found", wire.cached_rows, wire.cached_bytes));
+}
+
 } // namespace
 
 member_reply final_report(hosted_run& run) {
@@ -46,6 +62,8 @@ member_reply final_report(hosted_run& run) {
     wire_figures("wire: feature rows", wire.rows, wire.rows_in));
   out.stages.push_back(
     wire_figures("wire: other values", 0, wire.values_in + wire.edge_ids_in));
+  if (run.what.def.fetch.cache != 0)
+    add_cache(run, wire, out.stages);
   run.memory.sample();
   out.peak_memory_bytes = run.memory.peak_bytes();
   out.peak_credit_bytes = run.gauges->peak_bytes;

@@ -23,7 +23,7 @@ struct remote_report {
   std::uint64_t bytes_out = 0; ///< All of it, with bodies, without envelopes.
   std::uint64_t bytes_in = 0;
   std::uint64_t cached_rows = 0;  ///< Not asked for: in the row cache.
-  std::uint64_t cached_bytes = 0; ///< Of those rows, as float32.
+  std::uint64_t cached_bytes = 0; ///< Of those rows, as they would have come.
 
   /// Share of the rows that the cache had.
   double hit_rate() const {

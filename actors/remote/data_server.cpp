@@ -1,6 +1,7 @@
 #include "actors/remote/data_server.hpp"
 
 #include "actors/remote/served.hpp"
+#include "actors/remote/spread_call.hpp"
 
 #include <map>
 #include <new>
@@ -40,9 +41,10 @@ private:
 
   void serve(const data_request& request) {
     try {
-      auto begun = request.method == method::sample ? sample(request)
-                   : request.method == method::gather
-                     ? gather(request)
+      auto begun = request.method == method::sample   ? sample(request)
+                   : request.method == method::gather ? gather(request)
+                   : request.method == method::spread
+                     ? spread(request)
                      : result<void>{fail(ec::invalid_argument,
                                          "\"{}\" is not a request for data",
                                          to_string(request.method))};
@@ -119,6 +121,16 @@ private:
         [reply = request.reply](const caf::error& why) {
           reply(told(why, "the feature service"));
         });
+    return ok();
+  }
+
+  /// Done here, as no batch waits: a run asks for this before it begins.
+  result<void> spread(const data_request& request) {
+    TRYV(time_left(request));
+    TRY(const auto asked, decode_spread_query(request.data));
+    TRY(const auto* place, find(asked.run, asked.part));
+    request.reply(encoded(
+      [&] { return answer_spread(*place->part, asked, request.data); }));
     return ok();
   }
 
