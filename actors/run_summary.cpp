@@ -45,17 +45,21 @@ nlohmann::json cache_of(const run_result& run) {
 } // namespace
 
 std::string render_stages(const run_result& run) {
-  auto out = fmt::format("{:<17} {:>8} {:>8} {:>10} {:>6} {:>8} {:>9} {:>9} "
-                         "{:>8}\n",
-                         "stage", "replicas", "items", "MB", "busy", "cpu s",
-                         "input s", "credit s", "restarts");
+  std::size_t name = 17;
   for (const auto& stage : run.stages)
-    out += fmt::format(
-      "{:<17} {:>8} {:>8} {:>10.1f} {:>4.0f} % {:>8.2f} "
-      "{:>9.2f} {:>9.2f} {:>8}\n",
-      stage.stage, stage.replicas, stage.items, double(stage.bytes) * 1e-6,
-      100 * stage.utilisation(run.seconds), stage.cpu_seconds,
-      stage.input_wait_seconds, stage.credit_wait_seconds, stage.restarts);
+    name = std::max(name, stage.stage.size());
+  auto out = fmt::format("{:<{}} {:>8} {:>8} {:>10} {:>6} {:>8} {:>9} {:>9} "
+                         "{:>8}\n",
+                         "stage", name, "replicas", "items", "MB", "busy",
+                         "cpu s", "input s", "credit s", "restarts");
+  for (const auto& stage : run.stages)
+    out += fmt::format("{:<{}} {:>8} {:>8} {:>10.1f} {:>4.0f} % {:>8.2f} "
+                       "{:>9.2f} {:>9.2f} {:>8}\n",
+                       stage.stage, name, stage.replicas, stage.items,
+                       double(stage.bytes) * 1e-6,
+                       100 * stage.utilisation(run.seconds), stage.cpu_seconds,
+                       stage.input_wait_seconds, stage.credit_wait_seconds,
+                       stage.restarts);
   return out;
 }
 
@@ -97,6 +101,7 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
     {"cancelled", outcome.failure && outcome.failure->code == ec::cancelled},
     {"error", outcome.failure ? nlohmann::json(outcome.failure->message)
                               : nlohmann::json()},
+    {"daemons", nlohmann::json::object()}, // Those of a cluster.
     {"run", folder},
   };
 }

@@ -1,6 +1,7 @@
 @0xb61f0ccf6a2a1c57;
 # The data plane: what a sampler and a fetcher ask of the daemon that serves a
-# part, and what it answers. Bodies of the methods `sample`, `gather` and
+# part, and what it answers, and what a trainer's daemon asks of one that samples
+# whole batches. Bodies of the methods `sample`, `gather`, `sample_batch` and
 # `spread`.
 #
 # Bulk arrays. Arrays travel in the bulk frames behind the body, and the body
@@ -160,6 +161,70 @@ enum GatherKind {
 struct GatherReply {
   values @0 :List(BulkArray);
   # One per query and kind, in their order: query by query.
+}
+
+# -- sample_batch --------------------------------------------------------------
+
+struct BatchRequest {
+  # A whole batch, all hops: of a daemon that samples for others. Answered by
+  # `BatchReply`.
+
+  run @0 :Text;
+
+  key @1 :UInt64;
+  # The stream of the batch's step: key of the random draws.
+
+  plan @2 :BatchPlan;
+
+  seeds @3 :BulkArray;
+  # int32 or int64: distinct global ids of the target type, in the order of the
+  # batch. No more than a step of that plan has.
+}
+
+enum BatchPlan {
+  # What the run's definition says to sample.
+  unset @0;
+  train @1;
+  evaluate @2;
+}
+
+struct BatchReply {
+  nodes @0 :List(BatchNodes);
+  # By node type; none with `tooLarge`.
+
+  edges @1 :List(BatchEdges);
+  # By edge type; none with `tooLarge`.
+
+  tooLarge @2 :Bool;
+  # The batch is larger than a message may be. The caller samples it itself.
+}
+
+struct BatchNodes {
+  # The nodes of one type in order of discovery; the position is the local id.
+
+  found @0 :List(Int64);
+  # Nodes known after hop 0 (the seeds), 1, 2, ...: hops + 1 numbers that do not
+  # fall.
+
+  ids @1 :BulkArray;
+  # int32 or int64: global ids, but for the seeds, which the caller has.
+}
+
+struct BatchEdges {
+  # The sampled in-edges of one type: a row per expanded node of the destination
+  # type, in the order of its local ids.
+
+  counts @0 :BulkArray;
+  # uint8, uint16 or int32: sources per row; found[hops - 1] of the destination
+  # type in all.
+
+  sources @1 :BulkArray;
+  # int32: local ids, row after row; in the rows of hop h below found[h] of the
+  # source type.
+
+  edgeIds @2 :BulkArray;
+  # int32 or int64: original ids, one per source; absent unless the plan asks for
+  # them.
 }
 
 # -- spread --------------------------------------------------------------------

@@ -70,6 +70,29 @@ struct gather_reply {
   std::vector<bulk_array> values; ///< Per query and kind.
 };
 
+/// Which plan of the run's definition a batch is sampled by. The values are
+/// those of data.capnp.
+enum class batch_plan : std::uint16_t { unset, train, evaluate };
+struct batch_request {
+  std::string run;
+  std::uint64_t key = 0;
+  batch_plan plan = batch_plan::unset;
+  bulk_array seeds;
+};
+struct node_arrays {
+  std::vector<std::int64_t> found; ///< Does not fall.
+  bulk_array ids;
+};
+struct batch_reply {
+  std::vector<node_arrays> nodes;      ///< By node type.
+  std::vector<neighbour_arrays> edges; ///< By edge type; local ids.
+  bool too_large = false;
+};
+
+/// The most node and edge types, and hops, that a batch's message may have.
+inline constexpr std::size_t max_types = 4096;
+inline constexpr std::size_t max_found = 64;
+
 struct spread_query {
   std::string run;
   part_id part = 0;
@@ -93,6 +116,8 @@ result<payload> encode(const sample_request& from, bulk_writer arrays);
 result<payload> encode(const sample_reply& from, bulk_writer arrays);
 result<payload> encode(const gather_request& from, bulk_writer arrays);
 result<payload> encode(const gather_reply& from, bulk_writer arrays);
+result<payload> encode(const batch_request& from, bulk_writer arrays);
+result<payload> encode(const batch_reply& from, bulk_writer arrays);
 result<payload> encode(const spread_query& from, bulk_writer arrays);
 result<payload> encode(const spread_answer& from, bulk_writer arrays);
 
@@ -103,6 +128,8 @@ result<sample_request> decode_sample_request(const payload& from);
 result<sample_reply> decode_sample_reply(const payload& from);
 result<gather_request> decode_gather_request(const payload& from);
 result<gather_reply> decode_gather_reply(const payload& from);
+result<batch_request> decode_batch_request(const payload& from);
+result<batch_reply> decode_batch_reply(const payload& from);
 result<spread_query> decode_spread_query(const payload& from);
 result<spread_answer> decode_spread_answer(const payload& from);
 

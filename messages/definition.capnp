@@ -75,6 +75,7 @@ struct Definition {
   evaluate @9 :Evaluate;
   budget @10 :Budget;
   faults @11 :Faults;
+  placement @12 :Placement;
 }
 
 struct Sampler {
@@ -325,4 +326,17 @@ struct Faults {
   crashEvery @2 :UInt32 = 0
     $help("Crash a sampler or fetch stage at every so many batches; 0 never does")
     $unit("batches") $range(max = 1000000);
+}
+
+struct Placement {
+  # Where a cluster carries the run out, by names of daemons. It decides how fast
+  # a run is, never what comes out; a run in one process takes no notice of it.
+
+  trainers @0 :List(Text)
+    $help("Daemons of a cluster that train: ranks are dealt to them in this order, round after round, as far as they have slots; none: near the parts. `graphmill train` takes no notice")
+    $length(max = 1024);
+
+  samplers @1 :List(Text)
+    $help("Daemons of a cluster that sample: batches are dealt to them in turn, whole; none: beside each trainer. `graphmill train` takes no notice")
+    $length(max = 1024);
 }

@@ -120,6 +120,16 @@ struct definition {
                            const faults_section&) = default;
   } faults;
 
+  /// Where a cluster carries the run out, by names of daemons. Changes no
+  /// result; ignored in one process.
+  struct placement_section {
+    std::vector<std::string> trainers; ///< Empty: near the parts.
+    std::vector<std::string> samplers; ///< Empty: beside the trainers.
+
+    friend bool operator==(const placement_section&,
+                           const placement_section&) = default;
+  } placement;
+
   friend bool operator==(const definition&, const definition&) = default;
 };
 

@@ -33,6 +33,7 @@ enum class method : std::uint16_t {
   watch,
   plan,
   weights,
+  sample_batch,
   spread,
 };
 

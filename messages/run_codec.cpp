@@ -34,7 +34,8 @@ result<void> check(const deployment& what) {
       || !std::all_of(what.owner_of_part.begin(), what.owner_of_part.end(),
                       known)
       || !std::all_of(what.daemon_of_rank.begin(), what.daemon_of_rank.end(),
-                      known))
+                      known)
+      || !std::all_of(what.samplers.begin(), what.samplers.end(), known))
     return fail(ec::invalid_data,
                 "a deployment without parts, ranks or run, or with a daemon "
                 "that it does not list");
@@ -53,6 +54,7 @@ result<deployment> decode(schema::Deployment::Reader in) {
   out.daemon_of_rank = get_list<std::uint16_t>(in.getDaemonOfRank());
   out.you = in.getYou();
   out.coordinator = text(in.getCoordinator());
+  out.samplers = get_list<std::uint16_t>(in.getSamplers());
   TRYV(check(out));
   return out;
 }
@@ -227,6 +229,7 @@ payload encode(const deployment& what) {
              what.daemon_of_rank);
     out.setYou(what.you);
     out.setCoordinator(what.coordinator);
+    put_list(out.initSamplers(what.samplers.size()), what.samplers);
   });
 }
 

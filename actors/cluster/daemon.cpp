@@ -119,9 +119,8 @@ result<join_request> make_offer(const daemon_options& options,
   }
   for (auto part : out.parts)
     TRYV(graph.open_shard(part));
-  out.slots = options.slots != 0
-                ? options.slots
-                : std::max(1u, std::thread::hardware_concurrency());
+  out.slots =
+    options.slots.value_or(std::max(1u, std::thread::hardware_concurrency()));
   out.host = host_name();
   return out;
 }
@@ -237,6 +236,13 @@ public:
     own.graph = graph;
     own.around = {net, data_, lot, options.interface_name};
     own.join_timeout = options.join_timeout;
+    own.on_joined = [&end, file = options.ready_file,
+                     address = net->self().address] {
+      if (file.empty())
+        return;
+      if (auto written = write_file(file, address + "\n"); !written)
+        end.write(written.error());
+    };
     own.on_stop = on_stop;
     own.log = log;
     node_ = spawn_node(system, std::move(own));
@@ -309,8 +315,6 @@ result<void> run_daemon(const daemon_options& given) {
     household actors{system, options, offer, graph, history,
                      net,    lot,     end,   log};
     actors.connect(*board);
-    if (!options.ready_file.empty())
-      TRYV(write_file(options.ready_file, net->self().address + "\n"));
     while (signals.count() == 0 && !end.written())
       signals.wait(wait_interval);
     log->info("ending");

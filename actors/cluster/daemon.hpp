@@ -18,15 +18,15 @@ struct daemon_options {
   /// Parts to serve, ascending; nothing: all that the dataset has.
   std::optional<std::vector<part_id>> parts;
   std::string listen = "tcp://127.0.0.1:7800";
-  std::string join;          ///< Address of the coordinator; empty: be it.
-  std::string name;          ///< Empty: made from host and port.
-  std::uint32_t slots = 0;   ///< Trainers it takes; 0: one per core.
-  std::filesystem::path key; ///< Key file of the cluster; empty: none.
-  bool insecure = false;     ///< Listen beyond loopback without keys.
+  std::string join; ///< Address of the coordinator; empty: be it.
+  std::string name; ///< Empty: made from host and port.
+  std::optional<std::uint32_t> slots; ///< Trainers it takes; or one per core.
+  std::filesystem::path key;          ///< Key file of the cluster; empty: none.
+  bool insecure = false;              ///< Listen beyond loopback without keys.
   std::string interface_name;
   std::string advertise;
   std::filesystem::path runs = "runs"; ///< Of a coordinator: its run folders.
-  std::filesystem::path ready_file;    ///< Gets the address; empty: none.
+  std::filesystem::path ready_file;    ///< Gets the address once it has joined.
   std::chrono::milliseconds join_timeout = std::chrono::minutes{2};
 };
 

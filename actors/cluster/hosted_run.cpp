@@ -1,6 +1,7 @@
 #include "actors/cluster/hosted_run.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace graphmill {
 
@@ -30,7 +31,39 @@ stage_figures wire_figures(const char* what, std::uint64_t items,
   return out;
 }
 
-/// What the cache of remote rows did and took; see `cache_figures`.
+/// What the daemon sent, as requests and as replies.
+flow_count sent_of(const traffic::line& line) {
+  return {line.requests_sent.messages + line.replies_sent.messages,
+          line.requests_sent.bytes + line.replies_sent.bytes};
+}
+
+flow_count difference(const flow_count& now, const flow_count& before) {
+  return {now.messages - before.messages, now.bytes - before.bytes};
+}
+
+/// Whole messages by what they are about. Each is counted where it leaves, so
+/// that the sum over daemons has it once.
+void add_messages(std::vector<stage_figures>& to, const traffic& before,
+                  const traffic& now) {
+  flow_count sampling, features, control;
+  for (std::size_t m = 0; m < method_count; ++m) {
+    const auto which = static_cast<method>(m);
+    const auto more = difference(sent_of(now.of(which)), //
+                                 sent_of(before.of(which)));
+    auto& sum = which == method::sample || which == method::sample_batch
+                  ? sampling
+                : which == method::gather || which == method::spread ? features
+                                                                     : control;
+    sum.messages += more.messages;
+    sum.bytes += more.bytes;
+  }
+  for (const auto& [what, sum] : {std::pair{"wire: sampling sent", sampling},
+                                  std::pair{"wire: features sent", features},
+                                  std::pair{"wire: control sent", control}})
+    to.push_back(wire_figures(what, sum.messages, sum.bytes));
+}
+
+/// What the cache of remote rows did, and what filling it took.
 void add_cache(const hosted_run& run, const remote_report& wire,
                std::vector<stage_figures>& stages) {
   const auto filling = run.filling->read();
@@ -48,7 +81,7 @@ void add_cache(const hosted_run& run, const remote_report& wire,
 
 } // namespace
 
-member_reply final_report(hosted_run& run) {
+member_reply final_report(hosted_run& run, const traffic& sent) {
   member_reply out;
   for (const auto& stage : run.stages.reports())
     out.stages.push_back(figures_of(stage));
@@ -62,6 +95,7 @@ member_reply final_report(hosted_run& run) {
     wire_figures("wire: feature rows", wire.rows, wire.rows_in));
   out.stages.push_back(
     wire_figures("wire: other values", 0, wire.values_in + wire.edge_ids_in));
+  add_messages(out.stages, run.sent_before, sent);
   if (run.what.def.fetch.cache != 0)
     add_cache(run, wire, out.stages);
   run.memory.sample();

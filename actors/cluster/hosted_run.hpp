@@ -4,6 +4,7 @@
 #include "actors/memory_probe.hpp"
 #include "actors/remote/counters.hpp"
 #include "actors/stage_table.hpp"
+#include "actors/transport/traffic.hpp"
 #include "messages/run.hpp"
 #include "partition/row_cache.hpp"
 
@@ -30,13 +31,15 @@ struct hosted_run {
   std::shared_ptr<const std::vector<named_tensor>> snapshot;
   memory_probe memory;
   double cpu_before = 0;
+  traffic sent_before;
   std::vector<responder> ending; ///< Wait until the member is gone.
   bool over = false;             ///< Is to end.
   bool gone = false;             ///< The member has ended.
 };
 
 /// What the daemon did for the run, for its report.
-member_reply final_report(hosted_run& run);
+/// @param sent Of its transport until now.
+member_reply final_report(hosted_run& run, const traffic& sent);
 
 /// A piece of the last snapshot.
 result<payload> piece_of(const hosted_run& run, const weights_request& wanted);

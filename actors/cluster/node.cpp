@@ -80,6 +80,8 @@ private:
       config_.log->info("in the cluster of {}", config_.coordinator);
       ever_joined_ = true;
       member_ = true;
+      if (auto tell = std::exchange(config_.on_joined, {}))
+        tell();
       return;
     }
     const auto& why = answer.error();
@@ -207,6 +209,7 @@ private:
     run->what = std::move(what).value();
     run->deployed = request.reply;
     run->cpu_before = process_cpu_seconds();
+    run->sent_before = calls_.net().statistics();
     runs_[run->what.run] = run;
     config_.log->info("run {}: preparing", run->what.run);
     prepare(run);
@@ -423,7 +426,7 @@ private:
   void forget(const share& run) {
     post(config_.around.data, withdraw_run{run->what.run});
     run->deployed.reply(fail(ec::unavailable, "the run is over"));
-    const auto report = encode(final_report(*run));
+    const auto report = encode(final_report(*run, calls_.net().statistics()));
     for (auto& waiting : run->ending)
       waiting.reply(report);
     stop_actor(run->relay);

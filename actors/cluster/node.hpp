@@ -19,6 +19,8 @@ struct node_config {
   std::shared_ptr<const partitioned_graph> graph;
   share_surroundings around;
   std::chrono::milliseconds join_timeout{60'000}; ///< For the first time.
+  /// Called once, when the coordinator has taken the daemon.
+  std::function<void()> on_joined;
   /// Called once when the daemon is to end, with the reason if it has failed.
   std::function<void(std::optional<error>)> on_stop;
   std::shared_ptr<spdlog::logger> log;

@@ -10,6 +10,8 @@ namespace {
 /// Far more parts than datasets have; keeps "0-2000000000" from taking memory.
 constexpr part_id most_parts = 65536;
 
+constexpr std::string_view no_parts = "none";
+
 result<part_id> parse_part(std::string_view text, std::string_view whole) {
   part_id value = 0;
   const auto* end = text.data() + text.size();
@@ -26,6 +28,8 @@ result<part_id> parse_part(std::string_view text, std::string_view whole) {
 
 result<std::vector<part_id>> parse_parts(std::string_view text) {
   std::vector<part_id> out;
+  if (text == no_parts)
+    return out;
   auto rest = text;
   for (auto more = true; more;) {
     const auto comma = rest.find(',');

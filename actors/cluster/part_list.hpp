@@ -10,7 +10,7 @@
 
 namespace graphmill {
 
-/// Reads numbers of parts and ranges of them, as in "0,2-4".
+/// Reads numbers of parts and ranges of them, as in "0,2-4", or "none".
 /// @returns them ascending, each once.
 result<std::vector<part_id>> parse_parts(std::string_view text);
 

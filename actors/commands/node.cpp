@@ -81,18 +81,20 @@ void add_node_command(command_line& cli) {
                  "here need to be there")
     ->required();
   command->add_option("--serve", options->parts,
-                      "Parts to serve, as in 0,2-4; default: all");
+                      "Parts to serve, as in 0,2-4, or none; default: all");
   add_network_options(*command, daemon);
   command->add_option("--name", daemon.name,
                       "Name in the cluster; default: host and port");
   command->add_option("--slots", daemon.slots,
-                      "Trainers that it takes; default: one per core");
+                      "Trainers that it takes, 0 for a daemon that only serves "
+                      "data; default: one per core");
   command
     ->add_option("--runs", daemon.runs,
                  "Of a coordinator: where run folders are made")
     ->capture_default_str();
   command->add_option("--ready-file", daemon.ready_file,
-                      "Write the address to this file once it listens");
+                      "Write the address to this file once the daemon is in "
+                      "the cluster");
   command->footer(
     "The first daemon is the coordinator; the others join it:\n"
     "  graphmill node --data parts --serve 0 --listen tcp://10.0.0.1:7800\n"

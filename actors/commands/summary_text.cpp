@@ -67,9 +67,11 @@ std::string summary_text(const json& summary) {
                        number(*cache, "bytes_saved") * 1e-6);
   if (const auto name = text(summary, "bottleneck"); !name.empty())
     out += fmt::format("\nbottleneck       {}\n", name);
-  out += fmt::format("peak memory      {:.0f} MB, {:.0f} MB of it batches\n",
-                     number(summary, "peak_memory_bytes") * 1e-6,
-                     number(summary, "peak_credit_bytes") * 1e-6);
+  out +=
+    fmt::format("peak memory      {:.0f} MB; batches had reserved {:.0f} MB at "
+                "most\n",
+                number(summary, "peak_memory_bytes") * 1e-6,
+                number(summary, "peak_credit_bytes") * 1e-6);
   if (const auto batches = count(summary, "oversize_batches"); batches != 0)
     out += fmt::format("oversize         {} batches could have exceeded "
                        "budget.bytes and ran alone\n",

@@ -44,6 +44,7 @@ class Exactness(ClusterTest):
         self.assertEqual(summary["digest"], alone["digest"], cluster.logs())
         self.assertEqual(summary["test_accuracy"], alone["test_accuracy"])
         self.assertEqual(summary["steps"], alone["steps"])
+        self.assertEqual(summary.keys(), alone.keys())
         return cluster, summary
 
     def test_one_daemon(self):

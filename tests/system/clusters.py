@@ -14,15 +14,16 @@ PATIENCE_SECONDS = 90
 
 
 class Daemon:
-    """A node daemon, in a process group of its own."""
+    """A node daemon, in a process group of its own; `within` is a command that
+    starts it somewhere else."""
 
     def __init__(self, folder, name, data, serve, *more, join=None,
-                 listen="tcp://127.0.0.1:0"):
+                 listen="tcp://127.0.0.1:0", within=()):
         self.name = name
         self.ready = folder / f"{name}.ready"
         self.ready.unlink(missing_ok=True)
         self.log = folder / f"{name}.log"
-        arguments = [support.program(), "node", "--data", str(data),
+        arguments = [*within, support.program(), "node", "--data", str(data),
                      "--name", name, "--listen", listen,
                      "--runs", str(folder / "runs"),
                      "--ready-file", str(self.ready), *map(str, more)]
@@ -63,6 +64,8 @@ class Daemon:
 class Cluster:
     """Daemons that serve a dataset: `shares` says which parts each one has."""
 
+    within = ()  # A command that starts clients somewhere else.
+
     def __init__(self, folder, data, shares, *more):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -71,7 +74,8 @@ class Cluster:
         self.more = more
         for share in shares:
             self.add(share)
-        self.await_daemons(len(shares))
+        if shares:
+            self.await_daemons(len(shares))
 
     def __enter__(self):
         return self
@@ -84,9 +88,9 @@ class Cluster:
     def coordinator(self):
         return self.daemons[0].address()
 
-    def add(self, share, name=None, data=None, **options):
+    def add(self, share, *more, name=None, data=None, **options):
         daemon = Daemon(self.folder, name or f"d{len(self.daemons)}",
-                        data or self.data, share, *self.more,
+                        data or self.data, share, *self.more, *more,
                         join=self.coordinator if self.daemons else None,
                         **options)
         self.daemons.append(daemon)
@@ -95,7 +99,8 @@ class Cluster:
     def ask(self, command, *arguments, code=0):
         """Runs a client's command; returns what --json prints at last."""
         done = support.graphmill(command, *arguments, "--cluster",
-                                 self.coordinator, "--json")
+                                 self.coordinator, "--json",
+                                 within=self.within)
         assert done.returncode == code, \
             f"{command}: {done.returncode}\n{done.stderr}\n{self.logs()}"
         if code != 0:

@@ -121,6 +121,7 @@ class Local(Launch):
                 self.assertEqual(summary["digest"], alone["digest"])
                 self.assertEqual(summary["test_accuracy"],
                                  alone["test_accuracy"])
+                self.assertEqual(summary.keys(), alone.keys())
                 folder = pathlib.Path(summary["run"])
                 self.assertTrue((folder / "weights.safetensors").exists())
                 self.check_nothing_left()

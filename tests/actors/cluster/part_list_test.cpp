@@ -13,6 +13,7 @@ CATCH_TEST_CASE("lists of parts are read and written", "[part_list]") {
   CATCH_CHECK(value_of(parse_parts("0")) == parts{0});
   CATCH_CHECK(value_of(parse_parts("0,2-4")) == parts{0, 2, 3, 4});
   CATCH_CHECK(value_of(parse_parts("7,3-5,4,3")) == parts{3, 4, 5, 7});
+  CATCH_CHECK(value_of(parse_parts("none")).empty());
   CATCH_CHECK(to_part_text({}).empty());
   CATCH_CHECK(to_part_text(parts{0, 2, 3, 4}) == "0,2-4");
   CATCH_CHECK(to_part_text(parts{0, 1, 3}) == "0,1,3");

@@ -3,6 +3,7 @@
 #include "partition/npy.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <bit>
 #include <cmath>
@@ -40,10 +41,6 @@ std::string message_of(const temp_folder& folder, const std::string& bytes) {
   const auto problem = error_of(npy_array::open(folder / "x.npy"));
   CATCH_CHECK(problem.message.find("x.npy") != std::string::npos);
   return problem.message;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 std::string slurp(const std::filesystem::path& path) {
