@@ -60,6 +60,7 @@ private:
                     static_cast<std::int64_t*>(item.out));
       return item.ids.size() * sizeof(std::int64_t);
     case gather_kind::degrees:
+    case gather_kind::out_degrees:
       gather_degrees(item);
       return item.ids.size() * sizeof(std::int32_t);
     case gather_kind::original_ids:
@@ -84,16 +85,18 @@ private:
   }
 
   void gather_degrees(const gather_item& item) {
+    const auto in = item.kind == gather_kind::degrees;
     auto* out = static_cast<std::int32_t*>(item.out);
     const auto& info = config_.part->info();
     const auto begin = config_.part->nodes(item.type).begin;
     for (std::size_t i = 0; i < item.ids.size(); ++i)
       out[row_of(item, i)] = 0;
     for (std::size_t e = 0; e < info.edge_types.size(); ++e) {
-      if (info.edge_types[e].destination != item.type)
+      const auto& type = info.edge_types[e];
+      if ((in ? type.destination : type.source) != item.type)
         continue;
-      auto degrees =
-        config_.part->edges(static_cast<edge_type_id>(e)).in_degrees;
+      const auto& edges = config_.part->edges(static_cast<edge_type_id>(e));
+      const auto degrees = in ? edges.in_degrees : edges.out_degrees;
       for (std::size_t i = 0; i < item.ids.size(); ++i)
         out[row_of(item, i)] +=
           degrees[static_cast<std::size_t>(item.ids[i] - begin)];

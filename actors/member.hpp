@@ -20,6 +20,8 @@ struct member_links {
   std::function<feature_service_actor(caf::actor_system&, part_id)> features;
   /// The group that a rank adds its gradients in; empty: all are in here.
   std::function<gradient_group_actor(caf::actor_system&, rank_id)> group;
+  /// The filler of the cache that `features` look into; empty: there is none.
+  std::function<cache_filler_actor(caf::actor_system&)> cache;
   /// Is given the services of the parts here, for others to use.
   std::function<void(part_id, sampling_service_actor, feature_service_actor)>
     publish;

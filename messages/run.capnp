@@ -97,6 +97,9 @@ enum TrainerOrder {
   keepBest @1;
   restoreBest @2;
   snapshot @3;
+  fillCache @4;
+  # Choose the rows of the cache and fetch them. Answered, for every trainer,
+  # once it is filled; at once if there is none to fill.
 }
 
 struct MemberReply {

@@ -49,6 +49,7 @@ enum class member_action : std::uint8_t {
   restore_best,
   snapshot,
   end,
+  fill_cache,
 };
 struct member_order {
   std::string run;

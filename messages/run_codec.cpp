@@ -64,6 +64,8 @@ result<deployment> decode(schema::Deployment::Reader in) {
 
 result<member_action> decode(schema::TrainerOrder what) {
   switch (what) {
+  case schema::TrainerOrder::FILL_CACHE:
+    return member_action::fill_cache;
   case schema::TrainerOrder::KEEP_BEST:
     return member_action::keep_best;
   case schema::TrainerOrder::RESTORE_BEST:
@@ -251,6 +253,9 @@ payload encode(const member_order& what) {
     }
     case member_action::stop:
       out.setStop();
+      break;
+    case member_action::fill_cache:
+      out.setTrainers(schema::TrainerOrder::FILL_CACHE);
       break;
     case member_action::keep_best:
       out.setTrainers(schema::TrainerOrder::KEEP_BEST);

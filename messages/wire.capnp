@@ -124,6 +124,7 @@ enum Method {
   plan @21;
   weights @22;
   sampleBatch @23;
+  spread @24;
 }
 
 struct Failure {

@@ -75,8 +75,7 @@ hot_nodes choose_hot_nodes(const partitioned_graph& graph,
     for (part_id part = 0; part < graph.part_count(); ++part)
       if (std::find(here.begin(), here.end(), part) == here.end())
         for (auto id = offsets[part]; id < offsets[part + 1]; ++id)
-          if (const auto score = scores[t][id]; score > 0)
-            consider({score, type, id});
+          consider({scores[t][static_cast<std::size_t>(id)], type, id});
   }
   out.ids.resize(scores.size());
   for (; !kept.empty(); kept.pop())

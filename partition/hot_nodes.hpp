@@ -28,10 +28,10 @@ struct hot_nodes {
 };
 
 /// The nodes with features that none of the parts `here` owns, best first, as
-/// many as fit into `budget` bytes of rows; none with score 0. Rows of all
-/// types compete by score alone: a row that is wanted as often as another saves
-/// bytes in proportion to what it takes. Of equal scores, types in dataset
-/// order and lower ids first.
+/// many as fit into `budget` bytes of rows. Rows of all types compete by score
+/// alone: a row that is wanted as often as another saves bytes in proportion to
+/// what it takes. Of equal scores, types in dataset order and lower ids first;
+/// those with score 0, which evaluation may want, come last.
 hot_nodes choose_hot_nodes(const partitioned_graph& graph,
                            std::span<const part_id> here,
                            const node_scores& scores, std::uint64_t budget);

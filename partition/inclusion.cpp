@@ -108,7 +108,8 @@ result<spread_reply> spread(const shard& part, const spread_request& request,
   const auto type = part.info().edge_types[request.edge_type].destination;
   const auto* list = part.edges(request.edge_type).indptr.data()
                      + (request.first - part.nodes(type).begin);
-  edges = std::max<std::int64_t>(request.skip, 0);
+  const auto all = part.edges(request.edge_type).indptr.back();
+  edges = std::clamp<std::int64_t>(request.skip, 0, all);
   for (auto chance : request.chances) {
     const auto begin = list[nodes];
     const auto end = list[nodes + 1];

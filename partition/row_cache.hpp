@@ -21,6 +21,8 @@ public:
   /// Takes memory for the rows of these nodes; once. Fails if there is none.
   result<void> hold(const dataset_info& info, hot_nodes nodes);
 
+  /// Node types of the dataset; none before `hold`.
+  std::size_t type_count() const { return types_.size(); }
   /// The nodes of a type that it is for, ascending.
   std::span<const node_id> ids(node_type_id type) const {
     return types_[static_cast<std::size_t>(type)].ids;

@@ -3,6 +3,7 @@
 #include "actors/cluster/rendezvous_client.hpp"
 #include "actors/ddp_group.hpp"
 #include "actors/remote/batch_proxy.hpp"
+#include "actors/remote/cache_filler.hpp"
 #include "actors/remote/feature_proxy.hpp"
 #include "actors/remote/link.hpp"
 #include "actors/remote/sampling_proxy.hpp"
@@ -116,6 +117,29 @@ bool in_one_process(const deployment& what) {
                      });
 }
 
+/// A daemon without trainers fetches nothing.
+bool wants_cache(const member_config& member) {
+  return member.def.fetch.cache != 0 && !member.ranks.empty();
+}
+
+std::function<cache_filler_actor(caf::actor_system&)>
+filler_of(const member_config& member, const std::shared_ptr<router>& routes,
+          std::shared_ptr<row_cache> cache) {
+  cache_filler_config config;
+  config.def = member.def;
+  config.graph = member.graph;
+  config.shards = member.shards;
+  config.plan = member.train_plan;
+  config.world = member.world;
+  config.ranks = member.ranks;
+  config.route = [routes](part_id part) { return routes->to(part); };
+  config.cache = std::move(cache);
+  config.log = member.log;
+  return [config](caf::actor_system& system) {
+    return spawn_cache_filler(system, config);
+  };
+}
+
 group_options options_of(const deployment& what,
                          const share_surroundings& around) {
   group_options out;
@@ -151,21 +175,23 @@ stage_table stages_of(const deployment& what, const member_config& member) {
 member_links links_of(const deployment& what, const member_config& member,
                       const stage_table& stages,
                       const share_surroundings& around,
-                      std::shared_ptr<remote_counters> counters) {
+                      const share_traffic& traffic) {
   member_links out;
-  link_samplers(what, member, stages, around, counters, out);
+  link_samplers(what, member, stages, around, traffic.wire, out);
   const auto routes =
-    std::make_shared<router>(what, member, around, std::move(counters));
+    std::make_shared<router>(what, member, around, traffic.wire);
   out.sampling = [routes](caf::actor_system& system, part_id part) {
     remote_sampling_config config;
     config.to = routes->to(part);
     return spawn_remote_sampling_service(system, std::move(config));
   };
-  out.features = [routes, half = rounds_features(member.def)](
+  out.features = [routes, half = rounds_features(member.def),
+                  cache = wants_cache(member) ? traffic.cache : nullptr](
                    caf::actor_system& system, part_id part) {
     remote_feature_config config;
     config.to = routes->to(part);
     config.half = half;
+    config.cache = cache;
     return spawn_remote_feature_service(system, std::move(config));
   };
   out.publish = [run = what.run, shards = member.shards, pool = member.pool,
@@ -175,6 +201,10 @@ member_links links_of(const deployment& what, const member_config& member,
     post(data, serve_part{run, shards[static_cast<std::size_t>(part)],
                           std::move(sampling), std::move(features), pool});
   };
+  if (wants_cache(member))
+    out.cache = filler_of(
+      member, std::make_shared<router>(what, member, around, traffic.filling),
+      traffic.cache);
   if (in_one_process(what))
     return out;
   ddp_group_config group;

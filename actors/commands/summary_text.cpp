@@ -59,6 +59,12 @@ std::string summary_text(const json& summary) {
       run.stages.push_back(stage_of(stage));
     out += fmt::format("\n{}", render_stages(run));
   }
+  if (const auto* cache = find(summary, "cache"))
+    out += fmt::format("\nrow cache        {:.1f} % of {} remote rows found, "
+                       "{:.1f} MB not sent\n",
+                       100 * number(*cache, "hit_rate"),
+                       count(*cache, "rows_wanted"),
+                       number(*cache, "bytes_saved") * 1e-6);
   if (const auto name = text(summary, "bottleneck"); !name.empty())
     out += fmt::format("\nbottleneck       {}\n", name);
   out +=

@@ -2,6 +2,7 @@
 
 #include "actors/remote/batch_call.hpp"
 #include "actors/remote/served.hpp"
+#include "actors/remote/spread_call.hpp"
 
 #include <map>
 #include <new>
@@ -63,6 +64,8 @@ private:
       return gather(request);
     case method::sample_batch:
       return sample_batch(request);
+    case method::spread:
+      return spread(request);
     default:
       return fail(ec::invalid_argument, "\"{}\" is not a request for data",
                   to_string(request.method));
@@ -132,6 +135,16 @@ private:
         [reply = request.reply](const caf::error& why) {
           reply(told(why, "the feature service"));
         });
+    return ok();
+  }
+
+  /// Done here, as no batch waits: a run asks for this before it begins.
+  result<void> spread(const data_request& request) {
+    TRYV(time_left(request));
+    TRY(const auto asked, decode_spread_query(request.data));
+    TRY(const auto* place, find(asked.run, asked.part));
+    request.reply(encoded(
+      [&] { return answer_spread(*place->part, asked, request.data); }));
     return ok();
   }
 

@@ -62,6 +62,11 @@ void digest(const payload& from, Decode decode) {
   if constexpr (requires { got.value().values; })
     for (const auto& array : got.value().values)
       use(array);
+  else if constexpr (requires { got.value().chances; })
+    use(got.value().chances);
+  else if constexpr (requires { got.value().misses; })
+    for (const auto& array : {got.value().sources, got.value().misses})
+      use(array);
   else if constexpr (requires { got.value().seeds; })
     use(got.value().seeds);
   else if constexpr (requires { got.value().nodes; }) {
@@ -96,6 +101,8 @@ void digest_all(const payload& from) {
   digest(from, decode_gather_reply);
   digest(from, decode_batch_request);
   digest(from, decode_batch_reply);
+  digest(from, decode_spread_query);
+  digest(from, decode_spread_answer);
 }
 
 std::vector<payload> examples() {
@@ -130,6 +137,15 @@ std::vector<payload> examples() {
   sampled.edges.push_back({arrays.add_counts(counts), arrays.add_integers(ids),
                            arrays.add_integers(ids)});
   out.push_back(value_of(encode(sampled, std::move(arrays))));
+  arrays = {};
+  spread_query query{"run", 1, 2, 10, true, 100, 3, {}};
+  query.chances = arrays.add(element::float32, std::as_bytes(std::span{rows}));
+  out.push_back(value_of(encode(query, std::move(arrays))));
+  arrays = {};
+  spread_answer answer{12, 0, arrays.add_integers(ids), {}};
+  answer.misses =
+    arrays.add(element::float32, std::as_bytes(std::span{rows}.first(4)));
+  out.push_back(value_of(encode(answer, std::move(arrays))));
   return out;
 }
 
@@ -160,6 +176,35 @@ CATCH_TEST_CASE("whole numbers take 4 bytes if their range allows",
     const payload sent{{}, arrays.take()};
     CATCH_CHECK(read(array, sent) == values);
   }
+}
+
+CATCH_TEST_CASE("messages about chances come back as they were",
+                "[messages][data]") {
+  // More than a frame, so that an array is read piece by piece.
+  std::vector<float> chances(300'000);
+  std::iota(chances.begin(), chances.end(), 0.0F);
+  bulk_writer arrays;
+  spread_query query{"run-1", 3, 4, -1, true, std::int64_t{1} << 40, 7, {}};
+  query.chances =
+    arrays.add(element::float32, std::as_bytes(std::span{chances}));
+  const auto sent = value_of(encode(query, std::move(arrays)));
+  CATCH_CHECK(sent.bulk.size() == 2);
+  const auto got = value_of(decode_spread_query(sent));
+  CATCH_CHECK(got.run == "run-1");
+  CATCH_CHECK(got.part == 3);
+  CATCH_CHECK(got.edge_type == 4);
+  CATCH_CHECK(got.fanout == -1);
+  CATCH_CHECK(got.replace);
+  CATCH_CHECK(got.first == std::int64_t{1} << 40);
+  CATCH_CHECK(got.skip == 7);
+  std::vector<float> read(got.chances.count);
+  read_floats(got.chances, sent.bulk, read.data());
+  CATCH_CHECK(read == chances);
+  // Whole numbers are no chances.
+  arrays = {};
+  query.chances = arrays.add_integers(numbers{1, 2});
+  CATCH_CHECK(decode_spread_query(value_of(encode(query, std::move(arrays))))
+                .has_error());
 }
 
 CATCH_TEST_CASE("counts take what the greatest needs", "[messages][data]") {
