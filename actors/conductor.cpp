@@ -41,7 +41,7 @@ public:
       [this](const step_result& result) { on_result(result); },
       [this](const trainer_stopped&) { on_stopped(); },
       [this](const run_failed& failed) { break_off(failed.why); },
-      [this](const start_run&) { act(); },
+      [this](const start_run&) { begin_run(); },
       [this](const cancel_run& cancel) { on_cancel(cancel); },
     };
   }
@@ -49,6 +49,15 @@ public:
 private:
   // -- phases
   // ----------------------------------------------------------------------
+
+  void begin_run() {
+    if (config_.def.fetch.cache == 0) {
+      act();
+      return;
+    }
+    filling_ = true;
+    order_all(trainer_order::fill_cache);
+  }
 
   void act() {
     if (ended_)
@@ -205,7 +214,8 @@ private:
       finish();
       return;
     }
-    config_.course.finished({});
+    if (!std::exchange(filling_, false))
+      config_.course.finished({});
     act();
   }
 
@@ -225,8 +235,8 @@ private:
     }
     if (std::exchange(cancelled_, true) || finishing_)
       return;
-    if (now_ && now_->phase != phase::train)
-      snapshot(cancelled_error()); // An evaluation changes nothing.
+    if (filling_ || (now_ && now_->phase != phase::train))
+      snapshot(cancelled_error()); // Neither changes any weights.
     else if (now_)
       for (auto& one : members_)
         post_urgent(one, stop_after_step{});
@@ -322,6 +332,7 @@ private:
   std::size_t awaited_ = 0;
   std::uint64_t last_order_ = 0;
   std::size_t stopped_ = 0;
+  bool filling_ = false; ///< Caches of remote rows, before the first phase.
   bool cancelled_ = false;
   bool finishing_ = false;
   bool ended_ = false;

@@ -60,6 +60,7 @@ private:
                     static_cast<std::int64_t*>(item.out));
       return item.ids.size() * sizeof(std::int64_t);
     case gather_kind::degrees:
+    case gather_kind::out_degrees:
       gather_degrees(item);
       return item.ids.size() * sizeof(std::int32_t);
     case gather_kind::original_ids:
@@ -73,7 +74,7 @@ private:
 
   result<std::uint64_t> gather_rows(const gather_item& item) {
     TRYV(gather_features(*config_.part, item.type, item.ids, item.rows,
-                         static_cast<float*>(item.out)));
+                         static_cast<float*>(item.out), config_.half));
     const auto& info = config_.part->info().node_types[item.type];
     return item.ids.size() * static_cast<std::uint64_t>(info.feature_width)
            * sizeof(float);
@@ -84,16 +85,18 @@ private:
   }
 
   void gather_degrees(const gather_item& item) {
+    const auto in = item.kind == gather_kind::degrees;
     auto* out = static_cast<std::int32_t*>(item.out);
     const auto& info = config_.part->info();
     const auto begin = config_.part->nodes(item.type).begin;
     for (std::size_t i = 0; i < item.ids.size(); ++i)
       out[row_of(item, i)] = 0;
     for (std::size_t e = 0; e < info.edge_types.size(); ++e) {
-      if (info.edge_types[e].destination != item.type)
+      const auto& type = info.edge_types[e];
+      if ((in ? type.destination : type.source) != item.type)
         continue;
-      auto degrees =
-        config_.part->edges(static_cast<edge_type_id>(e)).in_degrees;
+      const auto& edges = config_.part->edges(static_cast<edge_type_id>(e));
+      const auto degrees = in ? edges.in_degrees : edges.out_degrees;
       for (std::size_t i = 0; i < item.ids.size(); ++i)
         out[row_of(item, i)] +=
           degrees[static_cast<std::size_t>(item.ids[i] - begin)];

@@ -12,6 +12,7 @@ namespace graphmill {
 struct feature_service_config {
   std::shared_ptr<const shard> part;
   std::shared_ptr<stage_counters> counters;
+  bool half = false; ///< Round features to float16.
 };
 
 /// Spawns one worker of the FEATURE SERVICE of a part: copies features, labels,

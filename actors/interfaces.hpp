@@ -41,6 +41,7 @@ enum class gather_kind : std::uint8_t {
   labels,       ///< int64
   degrees,      ///< int32: in-degrees of all edge types together
   original_ids, ///< int64
+  out_degrees,  ///< int32: of all edge types together
 };
 struct gather_item {
   gather_kind kind = gather_kind::features;
@@ -146,7 +147,12 @@ struct reduced_gradients {
 struct stop_after_step {};
 
 /// What the conductor asks of a trainer between phases.
-enum class trainer_order : std::uint8_t { keep_best, restore_best, snapshot };
+enum class trainer_order : std::uint8_t {
+  keep_best,
+  restore_best,
+  snapshot,
+  fill_cache, ///< To members alone: their caches of remote rows.
+};
 struct trainer_request {
   trainer_order what = trainer_order::snapshot;
 };
@@ -158,6 +164,12 @@ struct trainer_state {
 /// The answers of all trainers of a member.
 struct member_state {
   std::vector<trainer_state> trainers;
+};
+/// Before the first phase: choose the rows of a cache, and fetch them.
+struct fill_cache {};
+struct cache_filled {
+  std::uint64_t rows = 0;
+  std::uint64_t bytes = 0; ///< That the cache takes.
 };
 /// A member has spawned all its actors; its services can be asked.
 struct member_ready {};
@@ -202,6 +214,8 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::stop_after_step)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_request)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_state)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::member_state)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::fill_cache)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::cache_filled)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::member_ready)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_stopped)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_failed)
@@ -253,13 +267,18 @@ using gradient_group_actor = caf::typed_actor<
   // Marks the next sum as the last one.
   takes<stop_after_step>>;
 
+/// The CACHE FILLER of a member that fetches rows of other daemons.
+using cache_filler_actor = caf::typed_actor<
+  // Answered when the cache is filled and open; once.
+  answers<fill_cache, cache_filled>>;
+
 /// A MEMBER of a run: the stages and trainers of one process.
 using member_actor = caf::typed_actor<
   // Begins a pass over a split; the one before it has ended.
   takes<phase_order>,
   // Ends the run after the step that is being reduced.
   takes<stop_after_step>,
-  // Asks all its trainers.
+  // Asks all its trainers, or fills its cache.
   answers<trainer_request, member_state>>;
 
 /// What the CONDUCTOR is told by the MEMBERS of its run.

@@ -31,10 +31,13 @@ public:
       watch(group, "the gradient group");
     for (auto& pool : actors_.pools)
       watch(pool, "a stage");
+    if (config_.links.cache)
+      filler_ = config_.links.cache(self_->home_system());
     post(conductor_, member_ready{});
   }
 
   ~member() {
+    stop_actor(filler_);
     stop_pipeline(actors_);
     // A promise that is dropped would leave its asker waiting.
     for (auto& open : rounds_)
@@ -50,7 +53,10 @@ public:
         for (auto& group : actors_.groups)
           post_urgent(group, stop);
       },
-      [this](const trainer_request& request) { return ask_all(request); },
+      [this](const trainer_request& request) {
+        return request.what == trainer_order::fill_cache ? fill()
+                                                         : ask_all(request);
+      },
     };
   }
 
@@ -73,19 +79,12 @@ private:
       return; // A process that only serves data has nothing to begin.
     const auto training = order.phase == phase::train;
     const auto& def = config_.def;
-    epoch_plan_options options;
-    options.batch_size =
-      training ? def.train.batch_size : def.evaluate.batch_size;
-    options.ranks = config_.world;
-    options.order = def.train.seed_order;
-    options.owner = [graph = config_.graph](node_id seed) {
-      return graph->owner(graph->info().target, seed);
-    };
     auto work = std::make_shared<phase_work>();
     static_cast<phase_order&>(*work) = order;
     work->plan = std::make_shared<const epoch_plan>(
-      seeds_of(order.phase), std::move(options), def.seed, order.phase,
-      order.epoch);
+      seeds_of(order.phase),
+      plan_options(def, config_.graph, config_.world, order.phase), def.seed,
+      order.phase, order.epoch);
     work->sampling = training ? config_.train_plan : config_.evaluate_plan;
     work->outputs = config_.outputs;
     work->seeds = config_.outputs || def.train.record_steps;
@@ -140,15 +139,41 @@ private:
     return promise;
   }
 
+  /// Answers for all trainers here once the cache is filled.
+  caf::result<member_state> fill() {
+    member_state filled;
+    for (auto rank : config_.ranks)
+      filled.trainers.push_back({rank, {}, nullptr});
+    if (!filler_)
+      return filled;
+    auto promise = self_->make_response_promise<member_state>();
+    ask(self_, filler_, trainer_timeout, fill_cache{})
+      .then(
+        [promise, filled](const cache_filled&) mutable {
+          promise.deliver(std::move(filled));
+        },
+        [promise](const caf::error& why) mutable {
+          promise.deliver(to_caf(from_caf(why, "the cache filler")));
+        });
+    return promise;
+  }
+
   interface::pointer self_;
   member_config config_;
   run_reports_actor conductor_;
   pipeline actors_;
+  cache_filler_actor filler_; ///< None without a cache.
   down_watch deaths_;
   std::vector<std::shared_ptr<round>> rounds_;
 };
 
 } // namespace
+
+std::uint32_t batches_elsewhere(const definition& def, std::size_t trainers) {
+  constexpr std::size_t most = 64; // Each takes an actor; more do not help.
+  return static_cast<std::uint32_t>(
+    std::min<std::size_t>(def.budget.batches * trainers, most));
+}
 
 split split_of(phase which) {
   switch (which) {

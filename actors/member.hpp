@@ -20,10 +20,22 @@ struct member_links {
   std::function<feature_service_actor(caf::actor_system&, part_id)> features;
   /// The group that a rank adds its gradients in; empty: all are in here.
   std::function<gradient_group_actor(caf::actor_system&, rank_id)> group;
+  /// The filler of the cache that `features` look into; empty: there is none.
+  std::function<cache_filler_actor(caf::actor_system&)> cache;
   /// Is given the services of the parts here, for others to use.
   std::function<void(part_id, sampling_service_actor, feature_service_actor)>
     publish;
+  /// A stage that samples batches elsewhere; it may use the samplers here.
+  /// Empty: the samplers here do it all.
+  std::function<sampler_actor(caf::actor_system&, sampler_actor here)> sampler;
+  /// Is given the samplers here, for others to use. Empty: they are for the
+  /// trainers here alone.
+  std::function<void(sampler_actor)> publish_sampler;
 };
+
+/// How many batches a member with that many trainers has sampled elsewhere at a
+/// time.
+std::uint32_t batches_elsewhere(const definition& def, std::size_t trainers);
 
 /// What one process does of a run.
 struct member_config {

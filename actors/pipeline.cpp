@@ -62,7 +62,8 @@ public:
           remember(config_.links.features(system_, static_cast<part_id>(p))));
         continue;
       }
-      feature_service_config service{part, stages_.feature_service};
+      feature_service_config service{part, stages_.feature_service,
+                                     rounds_features(config_.def)};
       out.push_back(pool<gather_job, gather_answer>(
         service_pool(config_.def.fetch.threads), service.counters,
         [service](caf::actor_system& system) {
@@ -85,6 +86,17 @@ public:
     return pool<sample_job, sample_answer>(
       settings, stages_.sampler, [sampler](caf::actor_system& system) {
         return spawn_sampler(system, sampler);
+      });
+  }
+
+  sampler_actor samplers_elsewhere(const sampler_actor& here) {
+    worker_pool_config settings;
+    settings.workers = batches_elsewhere(config_.def, config_.ranks.size());
+    settings.idle_is_credit = true;
+    return pool<sample_job, sample_answer>(
+      settings, stages_.batch_proxy,
+      [make = config_.links.sampler, here](caf::actor_system& system) {
+        return make(system, here);
       });
   }
 
@@ -191,6 +203,11 @@ pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
   for (std::size_t p = 0; p < config.shards.size(); ++p)
     if (config.shards[p] && config.links.publish)
       config.links.publish(static_cast<part_id>(p), sampling[p], features[p]);
+  sampler_actor sampler;
+  if (!config.ranks.empty() || config.links.publish_sampler)
+    sampler = build.samplers(std::move(sampling));
+  if (config.links.publish_sampler)
+    config.links.publish_sampler(sampler);
   if (!config.ranks.empty()) {
     out.groups = spawn_groups(system, config, stages);
     out.trainers =
@@ -202,7 +219,8 @@ pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
     dispatcher.limits = {config.def.budget.bytes,
                          std::uint64_t{config.def.budget.batches}
                            * config.ranks.size()};
-    dispatcher.sampler = build.samplers(std::move(sampling));
+    dispatcher.sampler =
+      config.links.sampler ? build.samplers_elsewhere(sampler) : sampler;
     dispatcher.fetcher = build.fetchers(dispatcher.needs, std::move(features));
     dispatcher.batcher = build.batchers(dispatcher.needs);
     dispatcher.trainers = out.trainers;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace graphmill {
 
@@ -13,6 +14,32 @@ namespace {
 nlohmann::json accuracy_of(const run_reporter& reporter, phase which) {
   const auto metrics = reporter.last(which);
   return metrics ? nlohmann::json(metrics->accuracy()) : nlohmann::json();
+}
+
+const stage_report* find_stage(const run_result& run, std::string_view name) {
+  const auto it =
+    std::find_if(run.stages.begin(), run.stages.end(),
+                 [name](const auto& stage) { return stage.stage == name; });
+  return it == run.stages.end() ? nullptr : &*it;
+}
+
+/// What the cache of remote rows spared; null if there was none.
+nlohmann::json cache_of(const run_result& run) {
+  const auto* found = find_stage(run, "cache: rows found");
+  const auto* came = find_stage(run, "wire: feature rows");
+  const auto* kept = find_stage(run, "cache: rows kept");
+  const auto* filling = find_stage(run, "wire: cache filling");
+  if (found == nullptr || came == nullptr || kept == nullptr
+      || filling == nullptr)
+    return {};
+  const auto wanted = found->items + came->items;
+  return {{"rows_wanted", wanted},
+          {"rows_found", found->items},
+          {"hit_rate", wanted == 0 ? 0.0 : double(found->items) / wanted},
+          {"bytes_saved", found->bytes},
+          {"rows_kept", kept->items},
+          {"memory_bytes", kept->bytes},
+          {"filling_bytes", filling->bytes}};
 }
 
 } // namespace
@@ -70,6 +97,7 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
     {"retried_batches", run.retried_batches},
     {"bottleneck", bottleneck_of(run.stages, run.seconds)},
     {"stages", stages_json(run)},
+    {"cache", cache_of(run)},
     {"cancelled", outcome.failure && outcome.failure->code == ec::cancelled},
     {"error", outcome.failure ? nlohmann::json(outcome.failure->message)
                               : nlohmann::json()},

@@ -247,6 +247,8 @@ private:
         case trainer_order::restore_best:
           config_.model->restore_best();
           break;
+        case trainer_order::fill_cache: // The member has done that.
+          break;
         case trainer_order::snapshot:
           state->digest = config_.model->digest();
           state->parameters = std::make_shared<const std::vector<named_tensor>>(

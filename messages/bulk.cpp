@@ -250,4 +250,12 @@ result<void> read_integers(const bulk_array& array,
   return ok();
 }
 
+void read_floats(const bulk_array& array, std::span<const frame> frames,
+                 float* out) {
+  for_each_piece(array, frames, [&out](std::span<const std::byte> piece) {
+    std::memcpy(out, piece.data(), piece.size());
+    out += piece.size() / sizeof(float);
+  });
+}
+
 } // namespace graphmill

@@ -130,4 +130,8 @@ read_integers(const bulk_array& array, std::span<const frame> frames,
               std::int32_t* out, std::int32_t least = 0,
               std::int32_t greatest = std::numeric_limits<std::int32_t>::max());
 
+/// Writes a checked array of float32 to `out` [count].
+void read_floats(const bulk_array& array, std::span<const frame> frames,
+                 float* out);
+
 } // namespace graphmill

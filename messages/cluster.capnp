@@ -28,6 +28,9 @@ struct JoinRequest {
   # How many trainers it takes.
 
   host @5 :Text;
+
+  cudaDevices @6 :UInt32;
+  # That its trainers can compute on.
 }
 
 struct JoinReply {
@@ -59,6 +62,8 @@ struct DaemonStatus {
   host @5 :Text;
   note @6 :Text;
   # Why it is lost.
+
+  cudaDevices @7 :UInt32;
 }
 
 enum DaemonState {
@@ -84,6 +89,10 @@ struct PlanReply {
 
   daemonOfPart @0 :List(Text);
   daemonOfRank @1 :List(Text);
+
+  samplers @2 :List(Text);
+  # Daemons that sample for the trainers of others; none: each trainer's daemon
+  # samples for itself.
 }
 
 struct RunsRequest {

@@ -26,6 +26,7 @@ struct join_request {
   std::vector<part_id> parts; ///< Ascending, each below part_digests.size().
   std::uint32_t slots = 1;
   std::string host;
+  std::uint32_t cuda_devices = 0;
 };
 payload encode(const join_request& what);
 result<join_request> decode_join_request(const payload& from);
@@ -47,6 +48,7 @@ struct daemon_status {
   std::uint32_t slots = 1;
   std::string host;
   std::string note;
+  std::uint32_t cuda_devices = 0;
 };
 struct status_reply {
   std::string coordinator;
@@ -71,6 +73,7 @@ result<std::string> decode_run_id(const payload& from);
 struct plan_reply {
   std::vector<std::string> daemon_of_part;
   std::vector<std::string> daemon_of_rank;
+  std::vector<std::string> samplers; ///< None: beside each trainer.
 };
 payload encode(const plan_reply& what);
 result<plan_reply> decode_plan_reply(const payload& from);

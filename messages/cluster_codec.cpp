@@ -27,6 +27,7 @@ result<join_request> decode(schema::JoinRequest::Reader in) {
   out.parts = get_list<part_id>(in.getParts());
   out.slots = in.getSlots();
   out.host = text(in.getHost());
+  out.cuda_devices = in.getCudaDevices();
   for (std::size_t i = 0; i < out.parts.size(); ++i)
     if (out.parts[i] < 0 || out.parts[i] >= std::ssize(out.part_digests)
         || (i > 0 && out.parts[i] <= out.parts[i - 1]))
@@ -48,6 +49,7 @@ result<daemon_status> decode(schema::DaemonStatus::Reader in) {
   out.slots = in.getSlots();
   out.host = text(in.getHost());
   out.note = text(in.getNote());
+  out.cuda_devices = in.getCudaDevices();
   return out;
 }
 
@@ -59,6 +61,7 @@ void fill(const daemon_status& from, schema::DaemonStatus::Builder to) {
   to.setSlots(from.slots);
   to.setHost(from.host);
   to.setNote(from.note);
+  to.setCudaDevices(from.cuda_devices);
 }
 
 // -- runs
@@ -154,6 +157,7 @@ payload encode(const join_request& what) {
     put_list(out.initParts(what.parts.size()), what.parts);
     out.setSlots(what.slots);
     out.setHost(what.host);
+    out.setCudaDevices(what.cuda_devices);
   });
 }
 
@@ -241,6 +245,7 @@ payload encode(const plan_reply& what) {
              what.daemon_of_part);
     put_list(out.initDaemonOfRank(what.daemon_of_rank.size()),
              what.daemon_of_rank);
+    put_list(out.initSamplers(what.samplers.size()), what.samplers);
   });
 }
 
@@ -249,7 +254,8 @@ result<plan_reply> decode_plan_reply(const payload& from) {
     from, "a placement",
     [](schema::PlanReply::Reader in) -> result<plan_reply> {
       return plan_reply{get_texts(in.getDaemonOfPart()),
-                        get_texts(in.getDaemonOfRank())};
+                        get_texts(in.getDaemonOfRank()),
+                        get_texts(in.getSamplers())};
     });
 }
 

@@ -1,6 +1,8 @@
 @0xb61f0ccf6a2a1c57;
 # The data plane: what a sampler and a fetcher ask of the daemon that serves a
-# part, and what it answers. Bodies of the methods `sample` and `gather`.
+# part, and what it answers, and what a trainer's daemon asks of one that samples
+# whole batches. Bodies of the methods `sample`, `gather`, `sample_batch` and
+# `spread`.
 #
 # Bulk arrays. Arrays travel in the bulk frames behind the body, and the body
 # says where each one lies (`BulkArray`). An array of at most 1 MiB lies within
@@ -152,9 +154,123 @@ enum GatherKind {
   # Whole numbers: in-degrees of all edge types together, over the full graph.
   originalIds @4;
   # Whole numbers: ids in the dataset before it was partitioned.
+  outDegrees @5;
+  # Whole numbers: out-degrees of all edge types together, over the full graph.
 }
 
 struct GatherReply {
   values @0 :List(BulkArray);
   # One per query and kind, in their order: query by query.
+}
+
+# -- sample_batch --------------------------------------------------------------
+
+struct BatchRequest {
+  # A whole batch, all hops: of a daemon that samples for others. Answered by
+  # `BatchReply`.
+
+  run @0 :Text;
+
+  key @1 :UInt64;
+  # The stream of the batch's step: key of the random draws.
+
+  plan @2 :BatchPlan;
+
+  seeds @3 :BulkArray;
+  # int32 or int64: distinct global ids of the target type, in the order of the
+  # batch. No more than a step of that plan has.
+}
+
+enum BatchPlan {
+  # What the run's definition says to sample.
+  unset @0;
+  train @1;
+  evaluate @2;
+}
+
+struct BatchReply {
+  nodes @0 :List(BatchNodes);
+  # By node type; none with `tooLarge`.
+
+  edges @1 :List(BatchEdges);
+  # By edge type; none with `tooLarge`.
+
+  tooLarge @2 :Bool;
+  # The batch is larger than a message may be. The caller samples it itself.
+}
+
+struct BatchNodes {
+  # The nodes of one type in order of discovery; the position is the local id.
+
+  found @0 :List(Int64);
+  # Nodes known after hop 0 (the seeds), 1, 2, ...: hops + 1 numbers that do not
+  # fall.
+
+  ids @1 :BulkArray;
+  # int32 or int64: global ids, but for the seeds, which the caller has.
+}
+
+struct BatchEdges {
+  # The sampled in-edges of one type: a row per expanded node of the destination
+  # type, in the order of its local ids.
+
+  counts @0 :BulkArray;
+  # uint8, uint16 or int32: sources per row; found[hops - 1] of the destination
+  # type in all.
+
+  sources @1 :BulkArray;
+  # int32: local ids, row after row; in the rows of hop h below found[h] of the
+  # source type.
+
+  edgeIds @2 :BulkArray;
+  # int32 or int64: original ids, one per source; absent unless the plan asks for
+  # them.
+}
+
+# -- spread --------------------------------------------------------------------
+
+struct SpreadRequest {
+  # What follows, for the sources of their in-edges, from the chances that nodes
+  # are in a batch: a hop of the analysis that chooses the rows of a cache. Asked
+  # before the first batch of a run. Answered by `SpreadReply`.
+
+  run @0 :Text;
+  part @1 :Int32;
+
+  edgeType @2 :Int32;
+  # Position in the dataset's list.
+
+  fanout @3 :Int32;
+  # In-edges drawn per node; -1: all.
+
+  replace @4 :Bool;
+  # Drawn with replacement.
+
+  first @5 :Int64;
+  # The first destination, a global id. It and the ones after it, one for each
+  # of the chances, are owned by the part.
+
+  skip @6 :Int64;
+  # In-edges of the first destination that were answered before.
+
+  chances @7 :BulkArray;
+  # float32, from 0 to 1, one per destination: that the hop before found it.
+}
+
+struct SpreadReply {
+  # As much as fits into 8 MiB and a moment's work; the caller asks again for the
+  # rest.
+
+  nodes @0 :Int64;
+  # Destinations that are done.
+
+  edges @1 :Int64;
+  # In-edges of the next destination that are done, too, those skipped included.
+
+  sources @2 :BulkArray;
+  # int32 or int64: global ids, each once.
+
+  misses @3 :BulkArray;
+  # float32, one per source: the logarithm of the chance that no in-edge of these
+  # that is drawn leads to it. 0 or less.
 }

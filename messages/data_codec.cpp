@@ -1,111 +1,18 @@
-#include "messages/capnp_frame.hpp"
-#include "messages/data.capnp.h"
-#include "messages/data.hpp"
-
-#include <capnp/message.h>
-
-#include <type_traits>
+#include "messages/bulk_codec.hpp"
 
 namespace graphmill {
+
+using namespace wire;
 
 namespace {
 
 // The plain enumerations are the wire's, so that casts are enough.
 static_assert(static_cast<int>(element::float32)
               == static_cast<int>(schema::Element::FLOAT32));
-static_assert(static_cast<int>(value_kind::original_ids)
-              == static_cast<int>(schema::GatherKind::ORIGINAL_IDS));
-
-// -- arrays -------------------------------------------------------------------
-
-void write(const bulk_array& from, schema::BulkArray::Builder to) {
-  to.setElement(static_cast<schema::Element>(from.type));
-  to.setCount(from.count);
-  to.setFrame(from.frame);
-  to.setOffset(from.offset);
-  to.setBase(from.base);
-}
-
-/// What an array may consist of.
-enum class content : std::uint8_t { ids, counts, values };
-
-bool fits(element type, content what) {
-  switch (what) {
-  case content::ids:
-    return type == element::int32 || type == element::int64;
-  case content::counts:
-    return type == element::uint8 || type == element::uint16
-           || type == element::int32;
-  case content::values:
-    return true;
-  }
-  return false;
-}
-
-/// Reads the arrays of one message.
-class array_reader {
-public:
-  explicit array_reader(const payload& from) : check_(from.bulk) {}
-
-  result<bulk_array> read(schema::BulkArray::Reader from, content what) {
-    const bulk_array out{static_cast<element>(from.getElement()),
-                         from.getCount(), from.getBase(), from.getFrame(),
-                         from.getOffset()};
-    TRYV(check_.array(out));
-    if (out.count != 0 && !fits(out.type, what))
-      return fail(ec::invalid_data,
-                  "an array has elements of type {}, which "
-                  "do not belong there",
-                  static_cast<int>(out.type));
-    return out;
-  }
-
-private:
-  bulk_check check_;
-};
-
-// -- requests and replies
-// ------------------------------------------------------
-
-result<std::string> read_run(capnp::Text::Reader from) {
-  if (from.size() > max_run_name)
-    return fail(ec::invalid_data,
-                "the name of a run has {} bytes, more than "
-                "{}",
-                from.size(), max_run_name);
-  return std::string{from.cStr(), from.size()};
-}
-
-template <class List>
-result<void> check_length(const List& list, std::size_t most) {
-  if (list.size() > most)
-    return fail(ec::invalid_data, "{} entries are more than {}", list.size(),
-                most);
-  return ok();
-}
-
-/// Builds a message of root `Root` by `fill` around the arrays.
-template <class Root, class Fill>
-result<payload> encode_with(bulk_writer& arrays, Fill fill) {
-  if (arrays.byte_size() > max_bulk_bytes)
-    return fail(ec::invalid_argument,
-                "a message of {} bytes is larger than the {} that may be sent "
-                "at once",
-                arrays.byte_size(), max_bulk_bytes);
-  capnp::MallocMessageBuilder message;
-  fill(message.initRoot<Root>());
-  payload out{encode_frame(message), arrays.take()};
-  if (out.body.size() > max_frame_bytes)
-    return fail(ec::invalid_argument,
-                "a message's body of {} bytes is too "
-                "large: ask for less at once",
-                out.body.size());
-  return out;
-}
-
-unsigned length(std::size_t size) {
-  return static_cast<unsigned>(size);
-}
+static_assert(static_cast<int>(value_kind::out_degrees)
+              == static_cast<int>(schema::GatherKind::OUT_DEGREES));
+static_assert(static_cast<int>(batch_plan::evaluate)
+              == static_cast<int>(schema::BatchPlan::EVALUATE));
 
 } // namespace
 
@@ -219,7 +126,7 @@ result<gather_request> decode_gather_request(const payload& from) {
         TRYV(check_length(query.getKinds(), max_kinds));
         for (auto kind : query.getKinds()) {
           const auto ours = static_cast<value_kind>(kind);
-          if (ours == value_kind::unset || ours > value_kind::original_ids)
+          if (ours == value_kind::unset || ours > value_kind::out_degrees)
             return fail(ec::invalid_data,
                         "a gather request asks for data of kind {}, which "
                         "this version does not know",
@@ -251,6 +158,86 @@ result<gather_reply> decode_gather_reply(const payload& from) {
       for (auto array : in.getValues()) {
         TRY(auto one, arrays.read(array, content::values));
         out.values.push_back(one);
+      }
+      return out;
+    });
+}
+
+// -- sample_batch -------------------------------------------------------------
+
+result<payload> encode(const batch_request& from, bulk_writer arrays) {
+  return encode_with<schema::BatchRequest>(arrays, [&from](auto to) {
+    to.setRun(from.run);
+    to.setKey(from.key);
+    to.setPlan(static_cast<schema::BatchPlan>(from.plan));
+    write(from.seeds, to.initSeeds());
+  });
+}
+
+result<batch_request> decode_batch_request(const payload& from) {
+  using root = schema::BatchRequest;
+  return decode_frame<root>(
+    from.body, "a request for a batch",
+    [&from](root::Reader in) -> result<batch_request> {
+      array_reader arrays{from};
+      batch_request out;
+      TRY(out.run, read_run(in.getRun()));
+      out.key = in.getKey();
+      out.plan = static_cast<batch_plan>(in.getPlan());
+      if (out.plan != batch_plan::train && out.plan != batch_plan::evaluate)
+        return fail(ec::invalid_data, "a batch of unknown plan {}",
+                    static_cast<int>(out.plan));
+      TRY(out.seeds, arrays.read(in.getSeeds(), content::ids));
+      return out;
+    });
+}
+
+result<payload> encode(const batch_reply& from, bulk_writer arrays) {
+  return encode_with<schema::BatchReply>(arrays, [&from](auto to) {
+    to.setTooLarge(from.too_large);
+    auto nodes = to.initNodes(length(from.nodes.size()));
+    for (unsigned t = 0; t < nodes.size(); ++t) {
+      const auto& list = from.nodes[t];
+      nodes[t].setFound({list.found.data(), list.found.size()});
+      write(list.ids, nodes[t].initIds());
+    }
+    auto edges = to.initEdges(length(from.edges.size()));
+    for (unsigned e = 0; e < edges.size(); ++e) {
+      write(from.edges[e].counts, edges[e].initCounts());
+      write(from.edges[e].sources, edges[e].initSources());
+      write(from.edges[e].edge_ids, edges[e].initEdgeIds());
+    }
+  });
+}
+
+result<batch_reply> decode_batch_reply(const payload& from) {
+  using root = schema::BatchReply;
+  return decode_frame<root>(
+    from.body, "a sampled batch",
+    [&from](root::Reader in) -> result<batch_reply> {
+      array_reader arrays{from};
+      batch_reply out;
+      out.too_large = in.getTooLarge();
+      TRYV(check_length(in.getNodes(), max_types));
+      TRYV(check_length(in.getEdges(), max_types));
+      for (auto list : in.getNodes()) {
+        node_arrays one;
+        TRYV(check_length(list.getFound(), max_found));
+        for (auto count : list.getFound()) {
+          if (count < (one.found.empty() ? 0 : one.found.back()))
+            return fail(ec::invalid_data,
+                        "the nodes found by a batch's hops become fewer");
+          one.found.push_back(count);
+        }
+        TRY(one.ids, arrays.read(list.getIds(), content::ids));
+        out.nodes.push_back(std::move(one));
+      }
+      for (auto list : in.getEdges()) {
+        neighbour_arrays one;
+        TRY(one.counts, arrays.read(list.getCounts(), content::counts));
+        TRY(one.sources, arrays.read(list.getSources(), content::ids));
+        TRY(one.edge_ids, arrays.read(list.getEdgeIds(), content::ids));
+        out.edges.push_back(one);
       }
       return out;
     });

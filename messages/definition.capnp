@@ -75,6 +75,7 @@ struct Definition {
   evaluate @9 :Evaluate;
   budget @10 :Budget;
   faults @11 :Faults;
+  placement @12 :Placement;
 }
 
 struct Sampler {
@@ -119,6 +120,33 @@ struct Fetch {
   threads @1 :UInt32 = 1
     $help("Threads that gather features, per part of the graph")
     $unit("threads") $range(min = 1, max = 64);
+
+  precision @2 :Precision = float32
+    $help("Exactness of features: float16 halves what travels between daemons, and rounds every row, wherever it lies, so that weights do not depend on the placement");
+
+  cache @3 :UInt64 = 0
+    $help("Memory for feature rows of other daemons' nodes, kept from the start of a run, on every daemon with trainers; 0 keeps none")
+    $unit("bytes") $range(max = 1125899906842624);
+
+  cacheOrder @4 :CacheOrder = vip
+    $help("Which rows the cache keeps: those that are likeliest to be wanted by the trainers here (vip), or those with most out-edges (degree)");
+}
+
+enum Precision {
+  unset @0;
+  float32 @1;
+  # As the dataset has them.
+  float16 @2;
+  # Rounded to the nearest, ties to even. A value beyond the range of float16
+  # fails the run.
+}
+
+enum CacheOrder {
+  unset @0;
+  vip @1;
+  # By the expected number of batches of an epoch that a row is in: vertex
+  # inclusion probabilities (SALIENT++, arXiv 2305.03152).
+  degree @2;
 }
 
 struct Model {
@@ -301,4 +329,17 @@ struct Faults {
   crashEvery @2 :UInt32 = 0
     $help("Crash a sampler or fetch stage at every so many batches; 0 never does")
     $unit("batches") $range(max = 1000000);
+}
+
+struct Placement {
+  # Where a cluster carries the run out, by names of daemons. It decides how fast
+  # a run is, never what comes out; a run in one process takes no notice of it.
+
+  trainers @0 :List(Text)
+    $help("Daemons of a cluster that train: ranks are dealt to them in this order, round after round, as far as they have slots; none: near the parts. `graphmill train` takes no notice")
+    $length(max = 1024);
+
+  samplers @1 :List(Text)
+    $help("Daemons of a cluster that sample: batches are dealt to them in turn, whole; none: beside each trainer. `graphmill train` takes no notice")
+    $length(max = 1024);
 }

@@ -12,6 +12,8 @@ enum class optimizer_kind : std::uint8_t { adam, adamw, sgd };
 enum class schedule_kind : std::uint8_t { constant, cosine, step };
 enum class seed_order : std::uint8_t { local, global };
 enum class neighbour_use : std::uint8_t { sampled, all };
+enum class feature_precision : std::uint8_t { float32, float16 };
+enum class cache_order : std::uint8_t { vip, degree };
 
 /// A pipeline definition as the code uses it: the plain-struct form of the
 /// Cap'n Proto struct `Definition` in definition.capnp, which is the one source
@@ -36,6 +38,10 @@ struct definition {
   struct fetch_section {
     std::uint32_t replicas = 0;
     std::uint32_t threads = 0; ///< Feature-service threads per part.
+    /// float16: every row is rounded, wherever it comes from.
+    feature_precision precision = feature_precision::float32;
+    std::uint64_t cache = 0; ///< Bytes of remote rows per daemon; 0 = none.
+    graphmill::cache_order cache_order = graphmill::cache_order::vip;
 
     friend bool operator==(const fetch_section&,
                            const fetch_section&) = default;
@@ -115,8 +121,23 @@ struct definition {
                            const faults_section&) = default;
   } faults;
 
+  /// Where a cluster carries the run out, by names of daemons. Changes no
+  /// result; ignored in one process.
+  struct placement_section {
+    std::vector<std::string> trainers; ///< Empty: near the parts.
+    std::vector<std::string> samplers; ///< Empty: beside the trainers.
+
+    friend bool operator==(const placement_section&,
+                           const placement_section&) = default;
+  } placement;
+
   friend bool operator==(const definition&, const definition&) = default;
 };
+
+/// Whether every feature row is to be rounded to float16.
+inline bool rounds_features(const definition& def) {
+  return def.fetch.precision == feature_precision::float16;
+}
 
 /// Number of hops, and so of model layers.
 inline int hops(const definition& def) {

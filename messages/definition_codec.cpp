@@ -19,6 +19,8 @@ static_assert(aligned(schema::OptimizerKind::SGD, optimizer_kind::sgd));
 static_assert(aligned(schema::ScheduleKind::STEP, schedule_kind::step));
 static_assert(aligned(schema::SeedOrder::GLOBAL, seed_order::global));
 static_assert(aligned(schema::NeighbourUse::ALL, neighbour_use::all));
+static_assert(aligned(schema::Precision::FLOAT16, feature_precision::float16));
+static_assert(aligned(schema::CacheOrder::DEGREE, cache_order::degree));
 
 template <class Ours, class Wire>
 Ours ours(Wire value) {
@@ -26,7 +28,7 @@ Ours ours(Wire value) {
 }
 
 template <class Wire, class Ours>
-Wire wire(Ours value) {
+Wire to_wire(Ours value) {
   return static_cast<Wire>(static_cast<int>(value) + 1);
 }
 
@@ -135,6 +137,20 @@ void section(const definition::sampler_section& in,
   out.setThreads(in.threads);
 }
 
+definition::fetch_section section(schema::Fetch::Reader in) {
+  return {in.getReplicas(), in.getThreads(),
+          ours<feature_precision>(in.getPrecision()), in.getCache(),
+          ours<cache_order>(in.getCacheOrder())};
+}
+
+void section(const definition::fetch_section& in, schema::Fetch::Builder out) {
+  out.setReplicas(in.replicas);
+  out.setThreads(in.threads);
+  out.setPrecision(to_wire<schema::Precision>(in.precision));
+  out.setCache(in.cache);
+  out.setCacheOrder(to_wire<schema::CacheOrder>(in.cache_order));
+}
+
 definition::model_section section(schema::Model::Reader in) {
   return {ours<model_kind>(in.getKind()),
           in.getHidden(),
@@ -145,7 +161,7 @@ definition::model_section section(schema::Model::Reader in) {
 }
 
 void section(const definition::model_section& in, schema::Model::Builder out) {
-  out.setKind(wire<schema::ModelKind>(in.kind));
+  out.setKind(to_wire<schema::ModelKind>(in.kind));
   out.setHidden(in.hidden);
   out.setHeads(in.heads);
   out.setDropout(in.dropout);
@@ -166,11 +182,11 @@ definition::optimizer_section section(schema::Optimizer::Reader in) {
 
 void section(const definition::optimizer_section& in,
              schema::Optimizer::Builder out) {
-  out.setKind(wire<schema::OptimizerKind>(in.kind));
+  out.setKind(to_wire<schema::OptimizerKind>(in.kind));
   out.setLearningRate(in.learning_rate);
   out.setWeightDecay(in.weight_decay);
   out.setMomentum(in.momentum);
-  out.setSchedule(wire<schema::ScheduleKind>(in.schedule));
+  out.setSchedule(to_wire<schema::ScheduleKind>(in.schedule));
   out.setWarmupEpochs(in.warmup_epochs);
   out.setStepEpochs(in.step_epochs);
   out.setStepFactor(in.step_factor);
@@ -186,9 +202,36 @@ void section(const definition::train_section& in, schema::Train::Builder out) {
   out.setBatchSize(in.batch_size);
   out.setEpochs(in.epochs);
   out.setMaxSteps(in.max_steps);
-  out.setSeedOrder(wire<schema::SeedOrder>(in.seed_order));
+  out.setSeedOrder(to_wire<schema::SeedOrder>(in.seed_order));
   out.setPatience(in.patience);
   out.setRecordSteps(in.record_steps);
+}
+
+template <class List>
+std::vector<std::string> texts(List list) {
+  std::vector<std::string> out;
+  out.reserve(list.size());
+  for (auto value : list)
+    out.emplace_back(value.begin(), value.end());
+  return out;
+}
+
+void put_texts(const std::vector<std::string>& from,
+               capnp::List<capnp::Text>::Builder to) {
+  for (unsigned i = 0; i < to.size(); ++i)
+    to.set(i, from[i]);
+}
+
+definition::placement_section section(schema::Placement::Reader in) {
+  return {texts(in.getTrainers()), texts(in.getSamplers())};
+}
+
+void section(const definition::placement_section& in,
+             schema::Placement::Builder out) {
+  put_texts(in.trainers,
+            out.initTrainers(static_cast<unsigned>(in.trainers.size())));
+  put_texts(in.samplers,
+            out.initSamplers(static_cast<unsigned>(in.samplers.size())));
 }
 
 definition decode(schema::Definition::Reader in) {
@@ -197,8 +240,7 @@ definition decode(schema::Definition::Reader in) {
   out.dataset = in.getDataset().cStr();
   out.seed = in.getSeed();
   out.sampler = section(in.getSampler());
-  const auto fetch = in.getFetch();
-  out.fetch = {fetch.getReplicas(), fetch.getThreads()};
+  out.fetch = section(in.getFetch());
   out.model = section(in.getModel());
   const auto trainer = in.getTrainer();
   out.trainer = {trainer.getReplicas(), trainer.getThreads(),
@@ -212,6 +254,7 @@ definition decode(schema::Definition::Reader in) {
   const auto faults = in.getFaults();
   out.faults = {faults.getReplyDelayMs(), faults.getTrainerDelayMs(),
                 faults.getCrashEvery()};
+  out.placement = section(in.getPlacement());
   return out;
 }
 
@@ -234,9 +277,7 @@ void encode_definition(const definition& def,
   out.setDataset(def.dataset);
   out.setSeed(def.seed);
   section(def.sampler, out.initSampler());
-  auto fetch = out.initFetch();
-  fetch.setReplicas(def.fetch.replicas);
-  fetch.setThreads(def.fetch.threads);
+  section(def.fetch, out.initFetch());
   section(def.model, out.initModel());
   auto trainer = out.initTrainer();
   trainer.setReplicas(def.trainer.replicas);
@@ -245,7 +286,8 @@ void encode_definition(const definition& def,
   section(def.optimizer, out.initOptimizer());
   section(def.train, out.initTrain());
   auto evaluate = out.initEvaluate();
-  evaluate.setNeighbours(wire<schema::NeighbourUse>(def.evaluate.neighbours));
+  evaluate.setNeighbours(
+    to_wire<schema::NeighbourUse>(def.evaluate.neighbours));
   evaluate.setBatchSize(def.evaluate.batch_size);
   evaluate.setEvery(def.evaluate.every);
   auto budget = out.initBudget();
@@ -255,6 +297,7 @@ void encode_definition(const definition& def,
   faults.setReplyDelayMs(def.faults.reply_delay_ms);
   faults.setTrainerDelayMs(def.faults.trainer_delay_ms);
   faults.setCrashEvery(def.faults.crash_every);
+  section(def.placement, out.initPlacement());
 }
 
 } // namespace graphmill

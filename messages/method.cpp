@@ -30,6 +30,8 @@ constexpr std::array<method_traits, method_count> table{{
   {method::watch, "watch", lane::control, true},
   {method::plan, "plan", lane::control, true},
   {method::weights, "weights", lane::data, true},
+  {method::sample_batch, "sample_batch", lane::data, true},
+  {method::spread, "spread", lane::data, true},
 }};
 
 constexpr bool in_order() {

@@ -33,11 +33,13 @@ enum class method : std::uint16_t {
   watch,
   plan,
   weights,
+  sample_batch,
+  spread,
 };
 
 /// How many methods there are, `unset` included.
 inline constexpr std::size_t method_count =
-  static_cast<std::size_t>(method::weights) + 1;
+  static_cast<std::size_t>(method::spread) + 1;
 
 /// Which connection of a peer a message takes. What waits on one lane does not
 /// hold up the other.

@@ -53,6 +53,11 @@ struct Deployment {
 
   coordinator @8 :Text;
   # Address for run events and for the rendezvous.
+
+  samplers @9 :List(UInt16);
+  # Positions in `daemons` of those that sample batches for all trainers, in the
+  # order in which batches are dealt to them. None: each trainer's daemon samples
+  # for itself.
 }
 
 struct Daemon {
@@ -92,6 +97,9 @@ enum TrainerOrder {
   keepBest @1;
   restoreBest @2;
   snapshot @3;
+  fillCache @4;
+  # Choose the rows of the cache and fetch them. Answered, for every trainer,
+  # once it is filled; at once if there is none to fill.
 }
 
 struct MemberReply {

@@ -37,6 +37,7 @@ struct deployment {
   std::vector<std::uint16_t> daemon_of_rank;
   std::uint16_t you = 0;
   std::string coordinator;
+  std::vector<std::uint16_t> samplers; ///< None: beside the trainers.
 };
 payload encode(const deployment& what);
 result<deployment> decode_deployment(const payload& from);
@@ -48,6 +49,7 @@ enum class member_action : std::uint8_t {
   restore_best,
   snapshot,
   end,
+  fill_cache,
 };
 struct member_order {
   std::string run;

@@ -34,7 +34,8 @@ result<void> check(const deployment& what) {
       || !std::all_of(what.owner_of_part.begin(), what.owner_of_part.end(),
                       known)
       || !std::all_of(what.daemon_of_rank.begin(), what.daemon_of_rank.end(),
-                      known))
+                      known)
+      || !std::all_of(what.samplers.begin(), what.samplers.end(), known))
     return fail(ec::invalid_data,
                 "a deployment without parts, ranks or run, or with a daemon "
                 "that it does not list");
@@ -53,6 +54,7 @@ result<deployment> decode(schema::Deployment::Reader in) {
   out.daemon_of_rank = get_list<std::uint16_t>(in.getDaemonOfRank());
   out.you = in.getYou();
   out.coordinator = text(in.getCoordinator());
+  out.samplers = get_list<std::uint16_t>(in.getSamplers());
   TRYV(check(out));
   return out;
 }
@@ -62,6 +64,8 @@ result<deployment> decode(schema::Deployment::Reader in) {
 
 result<member_action> decode(schema::TrainerOrder what) {
   switch (what) {
+  case schema::TrainerOrder::FILL_CACHE:
+    return member_action::fill_cache;
   case schema::TrainerOrder::KEEP_BEST:
     return member_action::keep_best;
   case schema::TrainerOrder::RESTORE_BEST:
@@ -226,6 +230,7 @@ payload encode(const deployment& what) {
              what.daemon_of_rank);
     out.setYou(what.you);
     out.setCoordinator(what.coordinator);
+    put_list(out.initSamplers(what.samplers.size()), what.samplers);
   });
 }
 
@@ -249,6 +254,9 @@ payload encode(const member_order& what) {
     }
     case member_action::stop:
       out.setStop();
+      break;
+    case member_action::fill_cache:
+      out.setTrainers(schema::TrainerOrder::FILL_CACHE);
       break;
     case member_action::keep_best:
       out.setTrainers(schema::TrainerOrder::KEEP_BEST);

@@ -123,6 +123,8 @@ enum Method {
   watch @20;
   plan @21;
   weights @22;
+  sampleBatch @23;
+  spread @24;
 }
 
 struct Failure {

@@ -49,7 +49,7 @@ bool is_incarnation(const std::string& text) {
 
 // -- decoding -----------------------------------------------------------------
 
-result<envelope> decode(schema::Envelope::Reader in) {
+result<envelope> envelope_fields(schema::Envelope::Reader in) {
   envelope out;
   out.version = in.getVersion();
   out.kind = static_cast<message_kind>(in.getKind());
@@ -138,7 +138,7 @@ frame encode_envelope(const envelope& from) {
 result<envelope> decode_envelope(const frame& from) {
   if (from.empty())
     return fail(ec::invalid_data, "an empty envelope");
-  return decode_frame<schema::Envelope>(from, "an envelope", decode);
+  return decode_frame<schema::Envelope>(from, "an envelope", envelope_fields);
 }
 
 result<void> check_version(const envelope& from, std::string_view peer) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #ifdef __SSE2__
@@ -75,6 +76,19 @@ bool widen_halves(float* out, const std::byte* from, std::size_t width) {
   });
 }
 
+bool round_floats(float* out, const std::byte* from, std::size_t width) {
+  constexpr auto overflow = std::bit_cast<std::uint32_t>(half_overflow);
+  const auto* values = reinterpret_cast<const float*>(from);
+  std::uint32_t found = 0;
+  for (std::size_t i = 0; i < width; ++i) {
+    const auto magnitude =
+      std::bit_cast<std::uint32_t>(values[i]) & 0x7fffffffu;
+    found |= magnitude >= overflow ? ~0u : 0u;
+    out[i] = round_to_half(values[i]);
+  }
+  return found == 0;
+}
+
 #ifdef __SSE2__
 /// Writes past the cache, which spares reading the target first. `out` is
 /// aligned to 16 bytes, `width` a multiple of 4.
@@ -89,34 +103,89 @@ bool stream_floats(float* out, const std::byte* from, std::size_t width) {
   return _mm_movemask_ps(_mm_cmpneq_ps(found, _mm_setzero_ps())) == 0;
 }
 
+/// The same, rounded as by `round_to_half`.
+bool stream_rounded(float* out, const std::byte* from, std::size_t width) {
+  const auto* values = reinterpret_cast<const float*>(from);
+  const auto sign_bit = _mm_set1_epi32(INT32_MIN);
+  const auto half = _mm_set1_ps(0.5f);
+  const auto below =
+    _mm_set1_epi32(std::bit_cast<std::int32_t>(half_overflow) - 1);
+  auto found = _mm_setzero_si128();
+  for (std::size_t i = 0; i < width; i += 4) {
+    const auto bits = _mm_castps_si128(_mm_loadu_ps(values + i));
+    const auto magnitude = _mm_andnot_si128(sign_bit, bits);
+    const auto odd =
+      _mm_and_si128(_mm_srli_epi32(magnitude, 13), _mm_set1_epi32(1));
+    const auto normal = _mm_and_si128(
+      _mm_add_epi32(_mm_add_epi32(magnitude, _mm_set1_epi32(0xfff)), odd),
+      _mm_set1_epi32(~0x1fff));
+    const auto subnormal = _mm_castps_si128(
+      _mm_sub_ps(_mm_add_ps(_mm_castsi128_ps(magnitude), half), half));
+    const auto small = _mm_cmplt_epi32(magnitude, _mm_set1_epi32(0x38800000));
+    const auto rounded =
+      _mm_or_si128(_mm_and_si128(sign_bit, bits),
+                   _mm_or_si128(_mm_and_si128(small, subnormal),
+                                _mm_andnot_si128(small, normal)));
+    _mm_stream_ps(out + i, _mm_castsi128_ps(rounded));
+    found = _mm_or_si128(found, _mm_cmpgt_epi32(magnitude, below));
+  }
+  return _mm_movemask_epi8(found) == 0;
+}
+
 bool can_stream(const float* out, std::size_t width, std::size_t rows) {
   return reinterpret_cast<std::uintptr_t>(out) % 16 == 0 && width % 4 == 0
          && width * sizeof(float) * rows >= streamed_from;
 }
 #endif
 
-std::size_t copy_rows(const gather_task& task, std::size_t width, float* out) {
+/// Writes all rows by `Copy`.
+template <auto Copy>
+std::size_t write_rows(const gather_task& task, std::size_t width, float* out) {
+  return for_each_row(task,
+                      [out, width](const std::byte* from, std::size_t row) {
+                        return Copy(out + row * width, from, width);
+                      });
+}
+
+std::size_t copy_rows(const gather_task& task, std::size_t width, float* out,
+                      bool rounded) {
 #ifdef __SSE2__
   if (can_stream(out, width, task.ids.size())) {
-    const auto done =
-      for_each_row(task, [out, width](const std::byte* from, std::size_t row) {
-        return stream_floats(out + row * width, from, width);
-      });
+    const auto done = rounded ? write_rows<stream_rounded>(task, width, out)
+                              : write_rows<stream_floats>(task, width, out);
     _mm_sfence(); // Such writes are not ordered with what comes after them.
     return done;
   }
 #endif
-  return for_each_row(task,
-                      [out, width](const std::byte* from, std::size_t row) {
-                        return copy_floats(out + row * width, from, width);
-                      });
+  return rounded ? write_rows<round_floats>(task, width, out)
+                 : write_rows<copy_floats>(task, width, out);
+}
+
+/// What is wrong with a row that was not copied.
+error bad_row(const node_type_info& info, node_id original,
+              std::span<const float> row) {
+  const auto infinite = [](float x) { return !std::isfinite(x); };
+  const auto large = std::find_if(row.begin(), row.end(), [](float x) {
+    return std::abs(x) >= half_overflow;
+  });
+  if (large != row.end() && std::none_of(row.begin(), row.end(), infinite))
+    return fail(ec::invalid_data,
+                "the features of node {} of type {} have the value {}, beyond "
+                "the range of float16: set fetch.precision to float32, or "
+                "import the features scaled",
+                original, info.name, *large);
+  return fail(ec::invalid_data,
+              "the features of node {} of type {} are not all finite "
+              "numbers; `graphmill inspect` says where",
+              original, info.name);
 }
 
 } // namespace
 
 result<void> gather_features(const shard& graph, node_type_id type,
                              std::span<const node_id> ids,
-                             std::span<const local_id> rows, float* out) {
+                             std::span<const local_id> rows, float* out,
+                             bool rounded) {
   const auto& nodes = graph.nodes(type);
   const auto& info = graph.info().node_types[type];
   const auto width = static_cast<std::size_t>(info.feature_width);
@@ -135,18 +204,14 @@ result<void> gather_features(const shard& graph, node_type_id type,
   const auto half = info.feature_type == dtype::float16;
   const gather_task task{nodes.features, width * (half ? 2 : 4), nodes.begin,
                          ids, rows};
-  const auto done =
-    half ? for_each_row(task,
-                        [out, width](const std::byte* from, std::size_t row) {
-                          return widen_halves(out + row * width, from, width);
-                        })
-         : copy_rows(task, width, out);
-  if (done < ids.size())
-    return fail(ec::invalid_data,
-                "the features of node {} of type {} are not all finite "
-                "numbers; `graphmill inspect` says where",
-                nodes.original(ids[done]), info.name);
-  return ok();
+  const auto done = half ? write_rows<widen_halves>(task, width, out)
+                         : copy_rows(task, width, out, rounded);
+  if (done == ids.size())
+    return ok();
+  std::span<const float> row;
+  if (!half)
+    row = {reinterpret_cast<const float*>(task.source(done)), width};
+  return bad_row(info, nodes.original(ids[done]), row);
 }
 
 } // namespace graphmill

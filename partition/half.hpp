@@ -43,4 +43,22 @@ constexpr float from_half(std::uint16_t half) {
     wide | static_cast<std::uint32_t>(half & 0x8000u) << 16);
 }
 
+/// The least magnitude that `to_half` makes infinite.
+inline constexpr float half_overflow = 65520;
+
+/// `from_half(to_half(value))` of values below `half_overflow`; of others
+/// something else. Without branches, so that loops over it become vector code.
+constexpr float round_to_half(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto magnitude = bits & 0x7fffffffu;
+  // Normal: adds just under half of what is cut off, or half before an odd
+  // number. Subnormal: the sum with 0.5 has float16's least bit as its own.
+  const auto normal =
+    (magnitude + 0xfffu + (magnitude >> 13 & 1u)) & 0xffffe000u;
+  const auto subnormal = std::bit_cast<std::uint32_t>(
+    (std::bit_cast<float>(magnitude) + 0.5f) - 0.5f);
+  return std::bit_cast<float>((bits & 0x80000000u)
+                              | (magnitude < 0x38800000u ? subnormal : normal));
+}
+
 } // namespace graphmill

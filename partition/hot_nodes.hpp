@@ -1,6 +1,6 @@
 #pragma once
 
-#include "partition/sampling.hpp"
+#include "partition/inclusion.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -9,42 +9,31 @@
 
 namespace graphmill {
 
-/// scores[type][global id]: how much a node's row is wanted.
-using node_scores = std::vector<std::vector<double>>;
+/// `inclusion` with all parts at hand. @param shards All parts, in order.
+result<void> add_inclusion(const partitioned_graph& graph,
+                           std::span<const std::shared_ptr<const shard>> shards,
+                           const sampling_plan& plan,
+                           std::span<const seed_chance> seeds,
+                           node_scores& scores,
+                           const spread_limits& limits = {});
 
-/// How likely each node is in a batch of `batch_seeds` of `seeds`: the vertex
-/// inclusion probabilities of SALIENT++ (Kaler et al., arXiv 2305.03152),
-/// propagated hop by hop over the in-edges of all parts. With p of hop 0 =
-/// batch_seeds / seeds for seeds,
-///
-///     p_h(u) = 1 - product over in-edges (u, v) of 1 - p_{h-1}(v) d_h(v),
-///
-/// where d_h(v) is the probability that an in-edge of v is drawn; and in all 1
-/// minus the product over hops of 1 - p_h(u). Takes nodes as independent, which
-/// they are not quite.
-/// @param shards All parts, in order.
-/// @param seeds Global ids of the target type: of one trainer.
-node_scores
-inclusion_probabilities(const partitioned_graph& graph,
-                        std::span<const std::shared_ptr<const shard>> shards,
-                        const sampling_plan& plan,
-                        std::span<const node_id> seeds,
-                        std::int64_t batch_seeds);
+/// Adds the out-degrees, over all edge types, of the nodes that a part owns:
+/// the simpler order to compare with.
+void add_degrees(const shard& part, node_scores& scores);
 
-/// Out-degrees over all edge types: the simpler order to compare with.
-node_scores degree_scores(const partitioned_graph& graph,
-                          std::span<const std::shared_ptr<const shard>> shards);
-
-/// Rows of other parts that a part keeps.
+/// Rows of other parts that a daemon keeps.
 struct hot_nodes {
   std::vector<std::vector<node_id>> ids; ///< Per type, ascending.
   std::uint64_t bytes = 0;               ///< Of their rows, as float32.
 };
 
-/// The nodes with features that `part` does not own, best first, as many as fit
-/// into `budget` bytes; none with score 0. Of equal scores, types in dataset
-/// order and lower ids first.
-hot_nodes choose_hot_nodes(const partitioned_graph& graph, part_id part,
+/// The nodes with features that none of the parts `here` owns, best first, as
+/// many as fit into `budget` bytes of rows. Rows of all types compete by score
+/// alone: a row that is wanted as often as another saves bytes in proportion to
+/// what it takes. Of equal scores, types in dataset order and lower ids first;
+/// those with score 0, which evaluation may want, come last.
+hot_nodes choose_hot_nodes(const partitioned_graph& graph,
+                           std::span<const part_id> here,
                            const node_scores& scores, std::uint64_t budget);
 
 } // namespace graphmill

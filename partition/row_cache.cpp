@@ -30,22 +30,21 @@ std::vector<std::uint32_t> index_of(std::span<const node_id> ids) {
 
 } // namespace
 
-result<std::shared_ptr<row_cache>> row_cache::make(const dataset_info& info,
-                                                   hot_nodes nodes) {
+result<void> row_cache::hold(const dataset_info& info, hot_nodes nodes) {
   try {
-    auto out = std::shared_ptr<row_cache>{new row_cache};
-    for (std::size_t t = 0; t < nodes.ids.size(); ++t) {
-      auto& type = out->types_.emplace_back();
+    types_.resize(nodes.ids.size());
+    for (std::size_t t = 0; t < types_.size(); ++t) {
+      auto& type = types_[t];
       type.ids = std::move(nodes.ids[t]);
       type.width = static_cast<std::size_t>(info.node_types[t].feature_width);
       type.rows.resize(type.ids.size() * type.width);
       type.slots = index_of(type.ids);
     }
-    return out;
+    return ok();
   } catch (const std::bad_alloc&) {
     return fail(ec::out_of_memory,
-                "no memory for {} bytes of hot remote rows: give the cache a "
-                "smaller budget",
+                "no memory for {} bytes of rows of other daemons' nodes: lower "
+                "fetch.cache",
                 nodes.bytes);
   }
 }

@@ -12,15 +12,17 @@
 
 namespace graphmill {
 
-/// The feature rows of hot nodes of other parts. Filled once, then opened, and
-/// from then on read by any thread; static, so that what is in it depends on
-/// nothing but the dataset and the definition.
+/// The feature rows of hot nodes of other parts. Begins without any and closed,
+/// so that whoever will use it can be given it; then filled once and opened,
+/// and from then on read by any thread. Static, so that what is in it depends
+/// on nothing but dataset, definition and placement.
 class row_cache {
 public:
-  /// Takes memory for the rows. Fails if there is none.
-  static result<std::shared_ptr<row_cache>> make(const dataset_info& info,
-                                                 hot_nodes nodes);
+  /// Takes memory for the rows of these nodes; once. Fails if there is none.
+  result<void> hold(const dataset_info& info, hot_nodes nodes);
 
+  /// Node types of the dataset; none before `hold`.
+  std::size_t type_count() const { return types_.size(); }
   /// The nodes of a type that it is for, ascending.
   std::span<const node_id> ids(node_type_id type) const {
     return types_[static_cast<std::size_t>(type)].ids;
@@ -33,7 +35,7 @@ public:
     return types_[static_cast<std::size_t>(type)].width;
   }
 
-  /// All rows are there; before that, none is found.
+  /// All rows are there; before that, nothing may be looked for.
   void open() { open_.store(true, std::memory_order_release); }
   bool is_open() const { return open_.load(std::memory_order_acquire); }
 
@@ -42,6 +44,10 @@ public:
 
   std::uint64_t byte_size() const;
 
+  /// Memory of a row beside its values, at the most: id and slots.
+  static constexpr std::uint64_t bytes_per_row =
+    sizeof(node_id) + 4 * sizeof(std::uint32_t);
+
 private:
   struct of_type {
     std::vector<node_id> ids;
@@ -49,8 +55,6 @@ private:
     pod_vector<float> rows;
     std::vector<std::uint32_t> slots; ///< Position in `ids` + 1; 0 = free.
   };
-
-  row_cache() = default;
 
   std::vector<of_type> types_;
   std::atomic<bool> open_{false};

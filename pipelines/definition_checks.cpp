@@ -93,6 +93,20 @@ void check_record(definition_source& source) {
                                 path, size, most));
 }
 
+/// A daemon that is named twice is a slip of the pen.
+void check_daemons(definition_source& source, const std::string& path,
+                   const std::vector<std::string>& names) {
+  if (!source.usable(path))
+    return;
+  for (auto it = names.begin(); it != names.end(); ++it)
+    if (std::find(names.begin(), it, *it) != it) {
+      source.report(
+        source.where(path),
+        fmt::format("`{}` names daemon {} twice", path, in_quotes(*it)));
+      return;
+    }
+}
+
 } // namespace
 
 void check_definition(definition_source& source) {
@@ -103,6 +117,8 @@ void check_definition(definition_source& source) {
   check_heads(source);
   check_momentum(source);
   check_record(source);
+  check_daemons(source, "placement.trainers", source.value.placement.trainers);
+  check_daemons(source, "placement.samplers", source.value.placement.samplers);
 }
 
 bool is_name_character(char c) {

@@ -38,9 +38,11 @@ std::string quoted_text(capnp::Text::Reader text) {
 }
 
 std::string list_text(capnp::DynamicList::Reader list) {
-  std::vector<std::int32_t> values;
+  std::vector<std::string> values;
   for (auto value : list)
-    values.push_back(value.as<std::int32_t>());
+    values.push_back(value.getType() == capnp::DynamicValue::TEXT
+                       ? quoted_text(value.as<capnp::Text>())
+                       : fmt::format("{}", value.as<std::int32_t>()));
   return fmt::format("[{}]", fmt::join(values, ", "));
 }
 
@@ -130,7 +132,8 @@ std::string type_text(field f) {
   case which::ENUM:
     return fmt::format("one of {}", fmt::join(enum_words(type.asEnum()), ", "));
   case which::LIST:
-    return "a list of whole numbers";
+    return type.asList().getElementType().isText() ? "a list of texts"
+                                                   : "a list of whole numbers";
   default:
     return "a map";
   }

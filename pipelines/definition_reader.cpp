@@ -202,11 +202,13 @@ bool definition_reader::read_enum(const yaml_node& node,
                             suggestion(node.text, enum_words(schema))));
 }
 
-// -- lists of numbers ---------------------------------------------------------
+// -- lists -------------------------------------------------------------------
 
 bool definition_reader::read_list(const yaml_node& node,
                                   capnp::DynamicStruct::Builder into, field f,
                                   const std::string& path) {
+  if (f.getType().asList().getElementType().isText())
+    return read_texts(node, into, f, path);
   std::vector<std::int32_t> values;
   if (!read_numbers(node, f, path, values))
     return false;
@@ -215,6 +217,38 @@ bool definition_reader::read_list(const yaml_node& node,
   for (unsigned i = 0; i < list.size(); ++i)
     list.set(i, values[i]);
   return true;
+}
+
+bool definition_reader::read_texts(const yaml_node& node,
+                                   capnp::DynamicStruct::Builder into, field f,
+                                   const std::string& path) {
+  if (node.type != yaml_node::kind::list)
+    return report(node.where, fmt::format("{} is {}, must be a list of texts, "
+                                          "as in [a, b]",
+                                          in_quotes(path), shown(node)));
+  if (!check_length(node, f, path))
+    return false;
+  for (const auto& item : node.items)
+    if (item.type != yaml_node::kind::scalar || item.text.empty())
+      return report(item.where,
+                    fmt::format("{} has the element {}, must be a text",
+                                in_quotes(path), shown(item)));
+  auto list = into.init(f, static_cast<unsigned>(node.items.size()))
+                .as<capnp::DynamicList>();
+  for (unsigned i = 0; i < list.size(); ++i)
+    list.set(i, capnp::Text::Reader{node.items[i].text.c_str(),
+                                    node.items[i].text.size()});
+  return true;
+}
+
+bool definition_reader::check_length(const yaml_node& node, field f,
+                                     const std::string& path) {
+  const auto length = notes_of(f).length.value_or(value_range{});
+  if (length.contains(static_cast<double>(node.items.size())))
+    return true;
+  return report(node.where,
+                fmt::format("{} has {} elements, must have {}", in_quotes(path),
+                            node.items.size(), range_text(length, "")));
 }
 
 bool definition_reader::read_numbers(const yaml_node& node, field f,
@@ -228,12 +262,7 @@ bool definition_reader::read_numbers(const yaml_node& node, field f,
                               notes.per_key.empty()
                                 ? ", as in [10, 10]"
                                 : ", as in [10, 10], or a map of lists"));
-  const auto length = notes.length.value_or(value_range{});
-  auto valid = true;
-  if (!length.contains(static_cast<double>(node.items.size())))
-    valid = report(node.where, fmt::format("{} has {} elements, must have {}",
-                                           in_quotes(path), node.items.size(),
-                                           range_text(length, "")));
+  auto valid = check_length(node, f, path);
   const auto range = range_of(f).value_or(value_range{});
   for (const auto& item : node.items) {
     const auto number = item.type == yaml_node::kind::scalar

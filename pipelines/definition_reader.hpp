@@ -55,6 +55,9 @@ private:
                  field f, const std::string& path);
   bool read_list(const yaml_node& node, capnp::DynamicStruct::Builder into,
                  field f, const std::string& path);
+  bool read_texts(const yaml_node& node, capnp::DynamicStruct::Builder into,
+                  field f, const std::string& path);
+  bool check_length(const yaml_node& node, field f, const std::string& path);
   bool read_numbers(const yaml_node& node, field f, const std::string& path,
                     std::vector<std::int32_t>& out);
   void read_per_key(const yaml_node& node, capnp::DynamicStruct::Builder into,

@@ -141,4 +141,51 @@ epoch_plan::near_ranks(std::span<const node_id> seeds) const {
   return near;
 }
 
+epoch_plan_options plan_options(const definition& def,
+                                std::shared_ptr<const partitioned_graph> graph,
+                                rank_id world, phase which) {
+  epoch_plan_options out;
+  out.batch_size =
+    which == phase::train ? def.train.batch_size : def.evaluate.batch_size;
+  out.ranks = world;
+  out.order = def.train.seed_order;
+  out.owner = [graph = std::move(graph)](node_id seed) {
+    return graph->owner(graph->info().target, seed);
+  };
+  return out;
+}
+
+std::vector<seed_chance>
+seed_chances(const definition& def,
+             const std::shared_ptr<const partitioned_graph>& graph,
+             rank_id world, rank_id rank) {
+  // Which seeds a rank takes differs little from epoch to epoch, or is chance.
+  constexpr std::uint32_t most_epochs = 8;
+  const auto epochs = std::clamp(def.train.epochs, 1U, most_epochs);
+  const auto seeds = graph->seeds(split::train);
+  std::vector<node_id> taken;
+  std::int64_t steps = 1;
+  for (std::uint32_t epoch = 0; epoch < epochs; ++epoch) {
+    const epoch_plan plan{seeds, plan_options(def, graph, world, phase::train),
+                          def.seed, phase::train,
+                          static_cast<std::int32_t>(epoch)};
+    steps = std::max<std::int64_t>(plan.steps(), 1);
+    for (std::int64_t step = 0; step < plan.steps(); ++step) {
+      const auto own = plan.seeds(step, rank);
+      taken.insert(taken.end(), own.begin(), own.end());
+    }
+  }
+  std::sort(taken.begin(), taken.end());
+  std::vector<seed_chance> out;
+  for (auto id : taken) {
+    if (out.empty() || out.back().id != id)
+      out.push_back({id, 0});
+    out.back().chance += 1;
+  }
+  const auto batches = static_cast<float>(epochs) * static_cast<float>(steps);
+  for (auto& seed : out)
+    seed.chance = std::min(seed.chance / batches, 1.0F);
+  return out;
+}
+
 } // namespace graphmill

@@ -2,9 +2,12 @@
 
 #include "messages/definition.hpp"
 #include "messages/ids.hpp"
+#include "partition/inclusion.hpp"
+#include "partition/shard.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -65,5 +68,17 @@ private:
   std::vector<node_id> shuffled_;     ///< Empty unless training.
   std::span<const node_id> in_order_; ///< `shuffled_` or the caller's seeds.
 };
+
+/// How a definition has the seeds of a phase cut for `world` ranks.
+epoch_plan_options plan_options(const definition& def,
+                                std::shared_ptr<const partitioned_graph> graph,
+                                rank_id world, phase which);
+
+/// How likely each training seed is in a batch of a rank, over the first epochs
+/// of the run. Seeds that the rank never takes are left out.
+std::vector<seed_chance>
+seed_chances(const definition& def,
+             const std::shared_ptr<const partitioned_graph>& graph,
+             rank_id world, rank_id rank);
 
 } // namespace graphmill

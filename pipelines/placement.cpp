@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
+#include <tuple>
 
 namespace graphmill {
 
@@ -11,16 +13,40 @@ namespace {
 
 constexpr auto nobody = std::uint16_t{0xffff};
 
+/// CUDA devices that a daemon needs for trainers on `device`.
+std::uint32_t devices_for(std::string_view device) {
+  constexpr std::string_view prefix = "cuda";
+  if (!device.starts_with(prefix))
+    return 0;
+  std::uint32_t index = 0;
+  if (device.size() > prefix.size() + 1)
+    std::from_chars(device.data() + prefix.size() + 1,
+                    device.data() + device.size(), index);
+  return index + 1;
+}
+
 /// A placement in the making, over all offers sorted by name.
 class placer {
 public:
-  explicit placer(std::span<const daemon_offer> offers)
-    : offers_(offers.begin(), offers.end()), free_(offers.size()),
+  placer(const definition& def, std::span<const daemon_offer> offers)
+    : def_(def), offers_(offers.begin(), offers.end()), free_(offers.size()),
       load_(offers.size(), 0) {
     std::sort(offers_.begin(), offers_.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
+    const auto devices = devices_for(def.trainer.device);
     for (std::size_t d = 0; d < offers_.size(); ++d)
-      free_[d] = offers_[d].slots;
+      free_[d] = offers_[d].cuda_devices >= devices ? offers_[d].slots : 0;
+  }
+
+  /// Looks up the daemons that the definition names.
+  result<void> find_named() {
+    TRY(trainers_, find("placement.trainers", def_.placement.trainers));
+    TRY(samplers_, find("placement.samplers", def_.placement.samplers));
+    // Who is not named takes no trainer.
+    for (std::uint16_t d = 0; d < offers_.size() && !trainers_.empty(); ++d)
+      if (!contains(trainers_, d))
+        free_[d] = 0;
+    return ok();
   }
 
   result<void> place_parts(part_id parts) {
@@ -42,16 +68,14 @@ public:
     return ok();
   }
 
-  result<void> place_ranks(rank_id ranks) {
+  result<void> place_ranks() {
+    const auto ranks = static_cast<rank_id>(def_.trainer.replicas);
     const auto slots =
       std::accumulate(free_.begin(), free_.end(), std::uint64_t{0});
     if (slots < static_cast<std::uint64_t>(ranks))
-      return fail(ec::invalid_argument,
-                  "`trainer.replicas` asks for {} trainers, but the cluster "
-                  "takes {}: start more daemons, or daemons with more --slots",
-                  ranks, slots);
+      return too_few(slots);
     for (rank_id rank = 0; rank < ranks; ++rank) {
-      const auto daemon = nearest(rank, ranks);
+      const auto daemon = trainers_.empty() ? nearest(rank, ranks) : next();
       --free_[daemon];
       homes_.push_back(daemon);
     }
@@ -62,8 +86,8 @@ public:
     placement out;
     std::vector<std::uint16_t> position(offers_.size(), nobody);
     for (std::uint16_t d = 0; d < offers_.size(); ++d) {
-      if (std::count(owners_.begin(), owners_.end(), d) == 0
-          && std::count(homes_.begin(), homes_.end(), d) == 0)
+      if (!contains(owners_, d) && !contains(homes_, d)
+          && !contains(samplers_, d))
         continue;
       position[d] = static_cast<std::uint16_t>(out.daemons.size());
       out.daemons.push_back({offers_[d].name, offers_[d].address});
@@ -72,10 +96,60 @@ public:
       out.owner_of_part.push_back(position[owner]);
     for (auto home : homes_)
       out.daemon_of_rank.push_back(position[home]);
+    for (auto sampler : samplers_)
+      out.samplers.push_back(position[sampler]);
     return out;
   }
 
 private:
+  using positions = std::vector<std::uint16_t>;
+
+  static bool contains(const positions& where, std::uint16_t daemon) {
+    return std::find(where.begin(), where.end(), daemon) != where.end();
+  }
+
+  result<positions> find(std::string_view field,
+                         const std::vector<std::string>& names) const {
+    positions out;
+    for (const auto& name : names) {
+      const auto it =
+        std::find_if(offers_.begin(), offers_.end(),
+                     [&name](const auto& one) { return one.name == name; });
+      if (it == offers_.end())
+        return fail(ec::invalid_argument,
+                    "`{}` names daemon \"{}\", which is not in service; "
+                    "there {} {}",
+                    field, name, offers_.size() == 1 ? "is" : "are",
+                    names_of_offers());
+      out.push_back(static_cast<std::uint16_t>(it - offers_.begin()));
+    }
+    return out;
+  }
+
+  std::string names_of_offers() const {
+    std::vector<std::string> names;
+    for (const auto& one : offers_)
+      names.push_back(one.name);
+    return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+  }
+
+  error too_few(std::uint64_t slots) const {
+    const auto& device = def_.trainer.device;
+    const auto on =
+      devices_for(device) == 0 ? std::string{} : fmt::format(" on {}", device);
+    if (trainers_.empty())
+      return fail(ec::invalid_argument,
+                  "`trainer.replicas` asks for {} trainers{}, but the cluster "
+                  "takes {}: start more daemons, or daemons with more --slots",
+                  def_.trainer.replicas, on, slots);
+    return fail(ec::invalid_argument,
+                "`trainer.replicas` asks for {} trainers{}, but the daemons of "
+                "`placement.trainers`, {}, take {}: name more of them, or "
+                "start them with more --slots",
+                def_.trainer.replicas, on,
+                fmt::join(def_.placement.trainers, ", "), slots);
+  }
+
   std::uint16_t least_loaded(part_id part) const {
     auto best = nobody;
     for (std::uint16_t d = 0; d < offers_.size(); ++d) {
@@ -85,6 +159,15 @@ private:
         best = d;
     }
     return best;
+  }
+
+  /// The next named daemon in turn that has a free slot. @pre there is one
+  std::uint16_t next() {
+    for (;;) {
+      const auto daemon = trainers_[turn_++ % trainers_.size()];
+      if (free_[daemon] != 0)
+        return daemon;
+    }
   }
 
   /// The daemon with a free slot that owns most of a rank's parts.
@@ -97,23 +180,32 @@ private:
     for (std::uint16_t d = 0; d < offers_.size(); ++d) {
       if (free_[d] == 0)
         continue;
-      if (best == nobody || near[d] > near[best]
-          || (near[d] == near[best] && free_[d] > free_[best]))
+      if (best == nobody || rating(d, near) > rating(best, near))
         best = d;
     }
     return best;
   }
 
+  /// How well a daemon suits a rank.
+  std::tuple<std::size_t, bool, std::uint32_t>
+  rating(std::uint16_t daemon, const std::vector<std::size_t>& near) const {
+    return {near[daemon], !contains(samplers_, daemon), free_[daemon]};
+  }
+
+  const definition& def_;
   std::vector<daemon_offer> offers_;
   std::vector<std::uint32_t> free_; ///< Slots.
   std::vector<std::size_t> load_;   ///< Parts.
-  std::vector<std::uint16_t> owners_;
-  std::vector<std::uint16_t> homes_;
+  positions owners_;
+  positions homes_;
+  positions trainers_; ///< As the definition names them.
+  positions samplers_;
+  std::size_t turn_ = 0;
 };
 
 template <class T>
-std::vector<T> positions(const std::vector<std::uint16_t>& in,
-                         std::uint16_t daemon) {
+std::vector<T> those_at(const std::vector<std::uint16_t>& in,
+                        std::uint16_t daemon) {
   std::vector<T> out;
   for (std::size_t i = 0; i < in.size(); ++i)
     if (in[i] == daemon)
@@ -124,11 +216,11 @@ std::vector<T> positions(const std::vector<std::uint16_t>& in,
 } // namespace
 
 std::vector<part_id> placement::parts_of(std::uint16_t daemon) const {
-  return positions<part_id>(owner_of_part, daemon);
+  return those_at<part_id>(owner_of_part, daemon);
 }
 
 std::vector<rank_id> placement::ranks_of(std::uint16_t daemon) const {
-  return positions<rank_id>(daemon_of_rank, daemon);
+  return those_at<rank_id>(daemon_of_rank, daemon);
 }
 
 result<placement> place(const definition& def, part_id parts,
@@ -136,9 +228,10 @@ result<placement> place(const definition& def, part_id parts,
   if (offers.size() >= nobody)
     return fail(ec::invalid_argument, "a run cannot use {} daemons",
                 offers.size());
-  placer work{offers};
+  placer work{def, offers};
+  TRYV(work.find_named());
   TRYV(work.place_parts(parts));
-  TRYV(work.place_ranks(static_cast<rank_id>(def.trainer.replicas)));
+  TRYV(work.place_ranks());
   return work.take();
 }
 

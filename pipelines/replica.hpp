@@ -148,4 +148,7 @@ memory_estimate estimate_memory(const definition& def, const dataset_info& info,
 /// per process, before the first step.
 void set_compute_threads(unsigned threads);
 
+/// CUDA devices that replicas in this process can compute on.
+std::uint32_t cuda_devices();
+
 } // namespace graphmill

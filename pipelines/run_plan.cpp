@@ -1,10 +1,12 @@
 #include "pipelines/run_plan.hpp"
 
+#include "partition/row_cache.hpp"
 #include "pipelines/batch_size.hpp"
 #include "pipelines/replica.hpp"
 #include "pipelines/validation.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace graphmill {
@@ -63,6 +65,36 @@ bool has_in_edges(const dataset_info& info) {
                      });
 }
 
+/// Bytes of a cache of remote rows: no more than there are of other parts.
+planned_memory bound_cache(const definition& def, const dataset_info& info,
+                           part_id parts) {
+  planned_memory out{"cache of remote rows", 0};
+  if (parts == 1 || def.fetch.cache == 0)
+    return out;
+  std::uint64_t all = 0;
+  auto least = std::numeric_limits<std::uint64_t>::max();
+  for (const auto& type : info.node_types)
+    if (type.feature_width > 0) {
+      const auto row =
+        static_cast<std::uint64_t>(type.feature_width) * sizeof(float);
+      all += static_cast<std::uint64_t>(type.count) * row;
+      least = std::min(least, row);
+    }
+  const auto rows = std::min(def.fetch.cache, all);
+  out.bytes = rows + rows / least * row_cache::bytes_per_row;
+  return out;
+}
+
+/// Bytes of the analysis that chooses what to cache, before the first batch.
+std::uint64_t choosing_bytes(const definition& def, const dataset_info& info,
+                             part_id parts) {
+  std::uint64_t nodes = 0;
+  for (const auto& type : info.node_types)
+    nodes += static_cast<std::uint64_t>(type.count);
+  return parts == 1 || def.fetch.cache == 0 ? 0
+                                            : nodes * inclusion::bytes_per_node;
+}
+
 void add_notes(const definition& def, const dataset_info& info,
                run_plan& plan) {
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
@@ -117,12 +149,15 @@ result<run_plan> plan_run(const definition& def, const dataset_info& info,
   const auto evaluating = estimate_memory(def, info, other.bound);
   plan.memory = {
     {"batches in flight",
-     std::max({def.budget.bytes, train.shown.bytes, other.shown.bytes})},
+     std::max({def.budget.bytes, train.shown.bytes, other.shown.bytes,
+               choosing_bytes(def, info, parts)})},
     {"parameters and optimizer", costs.parameters * trainers},
     {"activations",
      std::max(costs.activations, evaluating.activations) * trainers},
     {"everything else, at most", memory_allowance},
   };
+  if (auto cache = bound_cache(def, info, parts); cache.bytes != 0)
+    plan.memory.insert(plan.memory.begin() + 1, std::move(cache));
   add_notes(def, info, plan);
   return plan;
 }

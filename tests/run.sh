@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 source examples/setup.sh
 
 install_missing "${build_packages[@]}" catch2 python3 python3-numpy \
-  wordnet-base
+  wordnet-base iproute2
 
 passed=0 failed=0 skipped=0
 
@@ -38,16 +38,16 @@ ninja -C build
 test_in build --timeout-multiplier 4
 
 # Sanitizers: the rooms without libtorch and CAF, which are not instrumented.
-# Not optimised: that halves the time to compile.
+# Not optimised, and several files compiled as one: a quarter of the time.
+sanitize() { # FOLDER SANITIZERS TARGET SUITE
+  configure "$1" -Doptimization=0 -Ddebug=true -Dunity=on -Dunity_size=6 \
+    -Dtests=true -Db_sanitize="$2" -Db_lundef=false
+  ninja -C "$1" "$3"
+  test_in "$1" --suite "$4" --timeout-multiplier 4
+}
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-configure build-asan -Doptimization=0 -Ddebug=true -Dtests=true \
-  -Db_sanitize=address,undefined -Db_lundef=false
-ninja -C build-asan sanitized-tests
-test_in build-asan --suite sanitized --timeout-multiplier 4
-configure build-tsan -Doptimization=0 -Ddebug=true -Dtests=true \
-  -Db_sanitize=thread -Db_lundef=false
-ninja -C build-tsan threaded-tests
-test_in build-tsan --suite threaded --timeout-multiplier 4
+sanitize build-asan address,undefined sanitized-tests sanitized
+sanitize build-tsan thread threaded-tests threaded
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

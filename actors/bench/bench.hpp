@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/error.hpp"
+#include "messages/progress.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -24,7 +25,8 @@ struct bench_figure {
 struct bench_context {
   std::filesystem::path cache; ///< Where generated graphs are kept.
   std::uint64_t seed = 1;
-  int scale = 20; ///< log2 of the nodes of the R-MAT graph.
+  int scale = 20;                ///< log2 of the nodes of the R-MAT graph.
+  progress_callback on_progress; ///< Of generating it.
 };
 
 /// A benchmark: a name, a line of help, and what to run.

@@ -1,6 +1,5 @@
 #include "actors/bench/bench_graph.hpp"
 
-#include "actors/commands/cli.hpp"
 #include "partition/dataset_writer.hpp"
 #include "partition/importers/rmat.hpp"
 
@@ -22,14 +21,13 @@ result<fs::path> bench_dataset(const bench_context& context) {
   options.seed = context.seed;
   const auto folder =
     context.cache / fmt::format("rmat-{}-seed-{}", options.scale, options.seed);
-  const auto on_progress = show_progress(false);
   TRYV(prepare_folder(
     folder,
-    [&options, &on_progress](const fs::path& to) -> result<void> {
-      TRYV(import_rmat(options, to, on_progress));
+    [&options, &context](const fs::path& to) -> result<void> {
+      TRYV(import_rmat(options, to, context.on_progress));
       return ok();
     },
-    on_progress));
+    context.on_progress));
   return folder;
 }
 

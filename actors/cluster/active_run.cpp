@@ -47,6 +47,7 @@ deployment active_run::deployment_for(std::size_t daemon,
   out.daemon_of_rank = where.daemon_of_rank;
   out.you = static_cast<std::uint16_t>(daemon);
   out.coordinator = coordinator;
+  out.samplers = where.samplers;
   return out;
 }
 

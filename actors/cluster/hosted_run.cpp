@@ -50,9 +50,10 @@ void add_messages(std::vector<stage_figures>& to, const traffic& before,
     const auto which = static_cast<method>(m);
     const auto more = difference(sent_of(now.of(which)), //
                                  sent_of(before.of(which)));
-    auto& sum = which == method::sample   ? sampling
-                : which == method::gather ? features
-                                          : control;
+    auto& sum = which == method::sample || which == method::sample_batch
+                  ? sampling
+                : which == method::gather || which == method::spread ? features
+                                                                     : control;
     sum.messages += more.messages;
     sum.bytes += more.bytes;
   }
@@ -60,6 +61,22 @@ void add_messages(std::vector<stage_figures>& to, const traffic& before,
                                   std::pair{"wire: features sent", features},
                                   std::pair{"wire: control sent", control}})
     to.push_back(wire_figures(what, sum.messages, sum.bytes));
+}
+
+/// What the cache of remote rows did, and what filling it took.
+void add_cache(const hosted_run& run, const remote_report& wire,
+               std::vector<stage_figures>& stages) {
+  const auto filling = run.filling->read();
+  std::uint64_t rows = 0;
+  if (run.cache->is_open())
+    for (std::size_t t = 0; t < run.cache->type_count(); ++t)
+      rows += run.cache->ids(static_cast<node_type_id>(t)).size();
+  stages.push_back(wire_figures("wire: cache filling", filling.rows,
+                                filling.bytes_in + filling.bytes_out));
+  stages.push_back(
+    wire_figures("cache: rows kept", rows, run.cache->byte_size()));
+  stages.push_back(
+    wire_figures("cache: rows found", wire.cached_rows, wire.cached_bytes));
 }
 
 } // namespace
@@ -78,7 +95,11 @@ member_reply final_report(hosted_run& run, const traffic& sent) {
     wire_figures("wire: feature rows", wire.rows, wire.rows_in));
   out.stages.push_back(
     wire_figures("wire: other values", 0, wire.values_in + wire.edge_ids_in));
+  out.stages.push_back(
+    wire_figures("wire: sampled batches", wire.batches, wire.batches_in));
   add_messages(out.stages, run.sent_before, sent);
+  if (run.what.def.fetch.cache != 0)
+    add_cache(run, wire, out.stages);
   run.memory.sample();
   out.peak_memory_bytes = run.memory.peak_bytes();
   out.peak_credit_bytes = run.gauges->peak_bytes;

@@ -6,6 +6,7 @@
 #include "actors/stage_table.hpp"
 #include "actors/transport/traffic.hpp"
 #include "messages/run.hpp"
+#include "partition/row_cache.hpp"
 
 #include <memory>
 #include <optional>
@@ -21,6 +22,10 @@ struct hosted_run {
   std::shared_ptr<dispatcher_gauges> gauges =
     std::make_shared<dispatcher_gauges>();
   std::shared_ptr<remote_counters> wire = std::make_shared<remote_counters>();
+  std::shared_ptr<row_cache> cache = std::make_shared<row_cache>();
+  /// What filling it took.
+  std::shared_ptr<remote_counters> filling =
+    std::make_shared<remote_counters>();
   run_reports_actor relay;
   member_actor member; ///< None before it is prepared.
   std::shared_ptr<const std::vector<named_tensor>> snapshot;

@@ -272,16 +272,11 @@ private:
       return;
     }
     auto member = std::move(*done.member).value();
-    run->stages =
-      stage_table::of(member.def,
-                      static_cast<std::size_t>(std::count_if(
-                        member.shards.begin(), member.shards.end(),
-                        [](const auto& part) { return part != nullptr; })),
-                      member.ranks.size());
+    run->stages = stages_of(run->what, member);
     member.log = config_.log;
     member.gauges = run->gauges;
-    member.links =
-      links_of(run->what, member, run->stages, config_.around, run->wire);
+    member.links = links_of(run->what, member, run->stages, config_.around,
+                            {run->wire, run->filling, run->cache});
     auto& system = self_->home_system();
     run->relay = spawn_run_relay(system, {done.run, run->what.coordinator,
                                           config_.around.net,
@@ -352,6 +347,9 @@ private:
       break;
     case member_action::snapshot:
       ask_trainers(run, trainer_order::snapshot, reply);
+      break;
+    case member_action::fill_cache:
+      ask_trainers(run, trainer_order::fill_cache, reply);
       break;
     case member_action::end:
       break; // Has been seen to.

@@ -73,6 +73,8 @@ private:
       return member_action::keep_best;
     case trainer_order::restore_best:
       return member_action::restore_best;
+    case trainer_order::fill_cache:
+      return member_action::fill_cache;
     case trainer_order::snapshot:
       return member_action::snapshot;
     }

@@ -5,6 +5,7 @@
 #include "actors/remote/route.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/run.hpp"
+#include "partition/row_cache.hpp"
 #include "pipelines/gradients/parking.hpp"
 
 #include <chrono>
@@ -26,13 +27,23 @@ struct share_surroundings {
   std::string interface_name; ///< For Gloo; empty: by the address.
 };
 
+/// The stages of a share of a run.
+stage_table stages_of(const deployment& what, const member_config& member);
+
+/// What a share's links count and keep, one for all parts.
+struct share_traffic {
+  std::shared_ptr<remote_counters> wire; ///< While batches are made.
+  std::shared_ptr<remote_counters> filling;
+  std::shared_ptr<row_cache> cache; ///< Empty; filled if the run has one.
+};
+
 /// Links of the share of `member`, which is complete but for them: proxies to
-/// parts that others serve, own parts offered to others, and a gradient group
-/// over processes if ranks live in several.
-/// @param counters Of everything that goes over the wire, one for all parts.
+/// parts that others serve and to samplers of others, own parts and samplers
+/// offered to others, and a gradient group over processes if ranks live in
+/// several.
 member_links links_of(const deployment& what, const member_config& member,
                       const stage_table& stages,
                       const share_surroundings& around,
-                      std::shared_ptr<remote_counters> counters);
+                      const share_traffic& traffic);
 
 } // namespace graphmill

@@ -124,6 +124,7 @@ void add_bench_command(command_line& cli) {
     "bench", "Measure the hot paths, each beside its limit on this machine");
   auto options = std::make_shared<bench_options>();
   options->context.cache = default_cache();
+  options->context.on_progress = show_progress(false);
   std::string names;
   for (const auto& each : benchmarks)
     names += fmt::format("\n  {:<12} {}", each.name, each.help);

@@ -131,10 +131,11 @@ void add_csv(command_line& cli, CLI::App& parent) {
                        "Text tables: edge lists, and node tables with ids, "
                        "labels, splits and features; gzip is unpacked",
                        options, import_csv);
-  add_tables(*app, "--edges",
-             "Edge list: source, destination; TYPE is "
-             "<source>__<name>__<destination>; once per file",
-             options->edges, true);
+  add_tables(
+    *app, "--edges",
+    "Edge list: source, destination, whatever follows is not read; TYPE is "
+    "<source>__<name>__<destination>; once per file",
+    options->edges, true);
   add_tables(*app, "--nodes",
              "Node table with a header: id, and optionally label, split "
              "(train, val, test), features; once per type",

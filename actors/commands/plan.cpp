@@ -1,3 +1,4 @@
+#include "actors/commands/cache_table.hpp"
 #include "actors/commands/cli.hpp"
 #include "actors/commands/cluster_options.hpp"
 #include "actors/commands/definition_options.hpp"
@@ -11,6 +12,7 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 namespace graphmill {
 
@@ -96,20 +98,39 @@ void print_plan(const definition& def, const std::string& data,
     fmt::print("\n{}", wrapped("note: " + note, 0));
 }
 
-result<int> plan(const definition_options& options) {
+/// What caches of remote rows would spare.
+result<cache_report> caches_of(const definition& def, partitioned_graph graph) {
+  if (graph.part_count() == 1)
+    return fail(ec::invalid_argument,
+                "--cache counts what daemons ask of each other, and the "
+                "dataset has one part: cut it up by `graphmill partition`");
+  return count_remote_rows(
+    def, std::make_shared<const partitioned_graph>(std::move(graph)));
+}
+
+result<int> plan(const definition_options& options, bool caches) {
   TRY(const auto source, load_definition(options.file, options.overrides));
   TRY(const auto data, find_dataset(source.value, options.data));
-  TRY(const auto graph, partitioned_graph::open(data));
+  TRY(auto graph, partitioned_graph::open(data));
   const auto problems = problems_with(source, graph.info());
   if (!problems.empty())
     return to_error(problems);
   TRY(const auto planned,
       plan_run(source.value, graph.info(), graph.part_count()));
-  if (options.json)
-    fmt::print("{}\n",
-               one_line(plan_json(source.value, data.string(), planned)));
-  else
-    print_plan(source.value, data.string(), planned);
+  std::optional<cache_report> counted;
+  if (caches) {
+    TRY(counted, caches_of(source.value, std::move(graph)));
+  }
+  if (options.json) {
+    auto json = plan_json(source.value, data.string(), planned);
+    if (counted)
+      json["cache"] = cache_json(*counted);
+    fmt::print("{}\n", one_line(json));
+    return 0;
+  }
+  print_plan(source.value, data.string(), planned);
+  if (counted)
+    fmt::print("\n{}", cache_text(*counted));
   return 0;
 }
 
@@ -137,6 +158,11 @@ void add_plan_command(command_line& cli) {
     "plan", "Show what a run of a definition takes: stages, steps, budgets, "
             "memory");
   add_definition_options(*command, *options);
+  auto caches = std::make_shared<bool>(false);
+  auto* count = command->add_flag(
+    "--cache", *caches,
+    "Count, by sampling an epoch, what fetch.cache of several sizes would "
+    "spare, by either fetch.cache_order; takes as long as that");
   auto* address =
     command->add_option("--cluster", cluster->address,
                         "Show where the cluster with its first daemon at this "
@@ -146,10 +172,11 @@ void add_plan_command(command_line& cli) {
                  "The cluster's key file, if it has one (graphmill keygen)")
     ->envname("GRAPHMILL_KEY");
   address->excludes(command->get_option("--data"));
-  command->callback([&cli, options, cluster, address] {
+  address->excludes(count);
+  command->callback([&cli, options, cluster, caches, address] {
     const auto asks = address->count() != 0;
-    cli.run = [options, cluster, asks] {
-      return asks ? plan_on(*options, *cluster) : plan(*options);
+    cli.run = [options, cluster, caches, asks] {
+      return asks ? plan_on(*options, *cluster) : plan(*options, *caches);
     };
   });
 }

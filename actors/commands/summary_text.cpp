@@ -59,11 +59,19 @@ std::string summary_text(const json& summary) {
       run.stages.push_back(stage_of(stage));
     out += fmt::format("\n{}", render_stages(run));
   }
+  if (const auto* cache = find(summary, "cache"))
+    out += fmt::format("\nrow cache        {:.1f} % of {} remote rows found, "
+                       "{:.1f} MB not sent\n",
+                       100 * number(*cache, "hit_rate"),
+                       count(*cache, "rows_wanted"),
+                       number(*cache, "bytes_saved") * 1e-6);
   if (const auto name = text(summary, "bottleneck"); !name.empty())
     out += fmt::format("\nbottleneck       {}\n", name);
-  out += fmt::format("peak memory      {:.0f} MB, {:.0f} MB of it batches\n",
-                     number(summary, "peak_memory_bytes") * 1e-6,
-                     number(summary, "peak_credit_bytes") * 1e-6);
+  out +=
+    fmt::format("peak memory      {:.0f} MB; batches had reserved {:.0f} MB at "
+                "most\n",
+                number(summary, "peak_memory_bytes") * 1e-6,
+                number(summary, "peak_credit_bytes") * 1e-6);
   if (const auto batches = count(summary, "oversize_batches"); batches != 0)
     out += fmt::format("oversize         {} batches could have exceeded "
                        "budget.bytes and ran alone\n",

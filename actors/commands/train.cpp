@@ -1,5 +1,6 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/run_options.hpp"
+#include "actors/commands/summary_text.hpp"
 #include "actors/local_run.hpp"
 #include "actors/run_reporter.hpp"
 #include "actors/run_summary.hpp"
@@ -27,29 +28,6 @@ struct train_options {
   bool quiet = false;
 };
 
-void print_summary(std::FILE* out, const run_result& run,
-                   const run_reporter& reporter, const run_folder& folder) {
-  fmt::print(out, "\n{}", render_stages(run));
-  fmt::print(out, "\nbottleneck       {}\n",
-             bottleneck_of(run.stages, run.seconds));
-  fmt::print(
-    out, "peak memory      {:.0f} MB; batches had reserved {:.0f} MB at most\n",
-    double(run.peak_memory_bytes) * 1e-6, double(run.peak_credit_bytes) * 1e-6);
-  if (run.oversize_batches != 0)
-    fmt::print(out,
-               "oversize         {} batches could have exceeded budget.bytes "
-               "and ran alone\n",
-               run.oversize_batches);
-  if (const auto best = run.outcome.best_validation)
-    fmt::print(out, "validation       {:.4f}\n", *best);
-  if (const auto test = reporter.last(phase::test))
-    fmt::print(out, "test accuracy    {:.4f}\n", test->accuracy());
-  fmt::print(out, "time             {:.1f} s for {} epochs, {} steps\n",
-             run.seconds, reporter.epochs(), run.outcome.train_steps);
-  fmt::print(out, "weights digest   {}\n", run.outcome.digest);
-  fmt::print(out, "run              {}\n", folder.path().string());
-}
-
 const char* what_is_saved(const run_outcome& outcome,
                           const result<void>& saved) {
   return outcome.parameters && saved ? "weights and metrics" : "metrics";
@@ -67,7 +45,7 @@ result<int> conclude(const train_options& options, const run_result& run,
                 folder.path().string());
   TRYV(saved);
   if (!options.quiet)
-    print_summary(options.json ? stderr : stdout, run, reporter, folder);
+    fmt::print(options.json ? stderr : stdout, "{}", summary_text(summary));
   if (options.json)
     fmt::print("{}\n", summary.dump());
   std::fflush(stdout);

@@ -33,42 +33,57 @@ gather_item take_item(const row_cache& cache, const gather_item& item,
 
 } // namespace
 
-gather_job fill_job(const std::shared_ptr<row_cache>& cache,
-                    const partitioned_graph& graph, part_id part) {
-  gather_job job;
-  job.owner = cache;
+std::vector<gather_job> fill_jobs(const std::shared_ptr<row_cache>& cache,
+                                  const partitioned_graph& graph, part_id part,
+                                  std::uint64_t most) {
+  std::vector<gather_job> jobs;
   const auto types = graph.info().node_types.size();
   for (std::size_t t = 0; t < types; ++t) {
     const auto type = static_cast<node_type_id>(t);
     // A part owns a range of ids, so its rows stand together.
     const auto ids = cache->ids(type);
     const auto offsets = graph.offsets(type);
-    const auto first =
-      std::lower_bound(ids.begin(), ids.end(), offsets[part]) - ids.begin();
-    const auto last =
-      std::lower_bound(ids.begin(), ids.end(), offsets[part + 1]) - ids.begin();
-    if (first != last)
-      job.items.push_back(
-        {gather_kind::features,
-         type,
-         ids.subspan(first, last - first),
-         {},
-         cache->rows(type)
-           + static_cast<std::size_t>(first) * cache->width(type)});
+    const auto place = [&ids](node_id id) {
+      return static_cast<std::size_t>(
+        std::lower_bound(ids.begin(), ids.end(), id) - ids.begin());
+    };
+    const auto width = cache->width(type);
+    const auto each = std::max<std::uint64_t>(
+      most / std::max<std::uint64_t>(width * sizeof(float), 1), 1);
+    const auto last = place(offsets[part + 1]);
+    for (auto from = place(offsets[part]); from < last;) {
+      const auto count = std::min<std::size_t>(each, last - from);
+      auto& job = jobs.emplace_back();
+      job.owner = cache;
+      job.items.push_back({gather_kind::features,
+                           type,
+                           ids.subspan(from, count),
+                           {},
+                           cache->rows(type) + from * width});
+      from += count;
+    }
   }
-  return job;
+  return jobs;
 }
 
-cache_misses take_from(const row_cache& cache, const gather_job& job) {
+cache_misses take_from(const row_cache& cache, const dataset_info& info,
+                       const gather_job& job, bool half) {
   cache_misses out;
   // Spans into these must stay valid.
   out.ids.reserve(job.items.size());
   out.rows.reserve(job.items.size());
-  for (const auto& item : job.items)
-    if (item.kind != gather_kind::features || cache.ids(item.type).empty())
+  for (const auto& item : job.items) {
+    if (item.kind != gather_kind::features || cache.ids(item.type).empty()) {
       out.items.push_back(item);
-    else if (auto rest = take_item(cache, item, out); !rest.ids.empty())
+      continue;
+    }
+    const auto before = out.bytes;
+    if (auto rest = take_item(cache, item, out); !rest.ids.empty())
       out.items.push_back(rest);
+    const auto narrow =
+      half || info.node_types[item.type].feature_type == dtype::float16;
+    out.spared += (out.bytes - before) / (narrow ? 2 : 1);
+  }
   return out;
 }
 

@@ -9,11 +9,12 @@
 
 namespace graphmill {
 
-/// The job that fills the rows of a cache that `part` owns: to be asked of its
+/// The jobs that fill the rows of a cache that `part` owns: to be asked of its
 /// FEATURE SERVICE, or of the proxy of that, whose rounding the rows then have.
-/// Without items if there are none.
-gather_job fill_job(const std::shared_ptr<row_cache>& cache,
-                    const partitioned_graph& graph, part_id part);
+/// @param most Bytes of rows of one job, or one row.
+std::vector<gather_job> fill_jobs(const std::shared_ptr<row_cache>& cache,
+                                  const partitioned_graph& graph, part_id part,
+                                  std::uint64_t most);
 
 /// What a cache leaves of a job.
 struct cache_misses {
@@ -22,11 +23,14 @@ struct cache_misses {
   std::vector<gather_item> items;
   std::vector<std::vector<node_id>> ids;
   std::vector<std::vector<local_id>> rows;
-  std::uint64_t hits = 0;  ///< Rows found.
-  std::uint64_t bytes = 0; ///< Written.
+  std::uint64_t hits = 0;   ///< Rows found.
+  std::uint64_t bytes = 0;  ///< Written.
+  std::uint64_t spared = 0; ///< The same rows in messages.
 };
 
 /// Writes the rows that the cache has to where the job wants them.
-cache_misses take_from(const row_cache& cache, const gather_job& job);
+/// @param half Rows travel as float16.
+cache_misses take_from(const row_cache& cache, const dataset_info& info,
+                       const gather_job& job, bool half);
 
 } // namespace graphmill

@@ -46,6 +46,8 @@ value_kind wire_kind(gather_kind kind) {
     return value_kind::degrees;
   case gather_kind::original_ids:
     return value_kind::original_ids;
+  case gather_kind::out_degrees:
+    return value_kind::out_degrees;
   }
   return value_kind::unset;
 }
@@ -118,10 +120,10 @@ private:
                                             remote_job& work) {
     if (config_.cache == nullptr || !config_.cache->is_open())
       return job.items;
-    work.misses = take_from(*config_.cache, job);
+    work.misses = take_from(*config_.cache, info(), job, config_.half);
     work.bytes = work.misses.bytes;
     counters().cached_rows += work.misses.hits;
-    counters().cached_bytes += work.misses.bytes;
+    counters().cached_bytes += work.misses.spared;
     return work.misses.items;
   }
 

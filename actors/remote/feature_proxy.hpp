@@ -15,7 +15,7 @@ struct remote_feature_config {
   /// Requests are cut so that an answer has no more than this, unless a single
   /// row has. Bytes.
   std::uint64_t reply_bytes = max_frame_bytes;
-  bool half = false; ///< Features travel as float16 and are rounded by it.
+  bool half = false; ///< Features are rounded to float16 and travel so.
   /// Rows that need not be asked for, once it is open; null: none. Filled with
   /// the same `half`.
   std::shared_ptr<const row_cache> cache;

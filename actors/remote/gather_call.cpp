@@ -18,6 +18,7 @@ std::uint64_t bytes_each(const node_type_info& type, value_kind kind,
     return static_cast<std::uint64_t>(type.feature_width)
            * (half || type.feature_type == dtype::float16 ? 2 : 4);
   case value_kind::degrees:
+  case value_kind::out_degrees:
     return 4;
   default:
     return 8;
@@ -91,6 +92,7 @@ number_range range_of(const node_type_info& type, value_kind kind) {
   case value_kind::labels:
     return {-1, type.class_count - 1};
   case value_kind::degrees:
+  case value_kind::out_degrees:
     return {0, std::numeric_limits<std::int32_t>::max()};
   default:
     return {0, type.count - 1};
@@ -153,7 +155,8 @@ std::uint64_t write(const incoming& one, std::span<const frame> frames) {
     return one.array.count * sizeof(float);
   }
   const auto& numbers = one.numbers;
-  if (target.kind == value_kind::degrees) {
+  if (target.kind == value_kind::degrees
+      || target.kind == value_kind::out_degrees) {
     auto* out = static_cast<std::int32_t*>(target.out);
     for (std::size_t i = 0; i < numbers.size(); ++i)
       out[rows[i]] = static_cast<std::int32_t>(numbers[i]);

@@ -73,6 +73,7 @@ std::uint64_t value_bytes(const node_type_info& type, value_kind kind) {
   case value_kind::features:
     return static_cast<std::uint64_t>(type.feature_width) * sizeof(float);
   case value_kind::degrees:
+  case value_kind::out_degrees:
     return sizeof(std::int32_t);
   default:
     return sizeof(std::int64_t);
@@ -87,6 +88,8 @@ gather_kind local_kind(value_kind kind) {
     return gather_kind::degrees;
   case value_kind::original_ids:
     return gather_kind::original_ids;
+  case value_kind::out_degrees:
+    return gather_kind::out_degrees;
   default:
     return gather_kind::features;
   }
@@ -234,7 +237,7 @@ result<payload> encode(const shard& part,
       else if (kind == value_kind::features)
         reply.values.push_back(
           arrays.add(element::float32, std::as_bytes(from.span()), request));
-      else if (kind == value_kind::degrees)
+      else if (kind == value_kind::degrees || kind == value_kind::out_degrees)
         reply.values.push_back(
           arrays.add_counts(values_as<std::int32_t>(from), request));
       else

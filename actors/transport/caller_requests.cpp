@@ -7,7 +7,7 @@ namespace graphmill {
 namespace {
 
 /// Keeps sums of times far from overflow.
-constexpr std::chrono::milliseconds longest_wait = std::chrono::hours{1000};
+constexpr std::chrono::milliseconds longest_deadline = std::chrono::hours{1000};
 
 } // namespace
 
@@ -26,8 +26,8 @@ void caller_session::request(session_time now, std::uint64_t id, method what,
                            bytes_, peer()));
   bytes_ += bytes;
   options.attempts = std::max(options.attempts, 1u);
-  options.deadline = std::min(options.deadline, longest_wait);
-  options.unreachable = std::min(options.unreachable, longest_wait);
+  options.deadline = std::min(options.deadline, longest_deadline);
+  options.unreachable = std::min(options.unreachable, longest_deadline);
   const auto deadline = now + options.deadline;
   const auto at =
     calls_

@@ -9,7 +9,7 @@ namespace graphmill {
 namespace {
 
 /// Rows between two calls of the monitor.
-constexpr std::int64_t tell_interval = std::int64_t{1} << 16;
+constexpr std::int64_t tell_rows = std::int64_t{1} << 16;
 
 result<id_span> ids_of(const npy_array& array) {
   if (array.type() != dtype::int32 && array.type() != dtype::int64)
@@ -42,7 +42,7 @@ result<void> check_rows(const graph_view::relation& edges, std::int64_t sources,
         return fail(ec::invalid_data,
                     "edge {} in {} comes from node {}, but there are {} nodes",
                     i, indices.path().string(), id, sources);
-    if (row % tell_interval == 0
+    if (row % tell_rows == 0
         && !watch.tell("check edges", static_cast<std::uint64_t>(end),
                        static_cast<std::uint64_t>(edges.indices.size)))
       return watch.check();

@@ -239,4 +239,12 @@ result<void> check_device(const std::string& device) {
   }
 }
 
+std::uint32_t cuda_devices() {
+  try {
+    return at::hasCUDA() ? static_cast<std::uint32_t>(at::getNumGPUs()) : 0;
+  } catch (const std::exception&) {
+    return 0; // A driver that does not work.
+  }
+}
+
 } // namespace graphmill

@@ -37,11 +37,13 @@ deployment full_deployment() {
   out.daemon_of_rank = {1, 1, 0};
   out.you = 1;
   out.coordinator = "tcp://a:1";
+  out.samplers = {1, 0};
+  out.def.placement = {{"b"}, {"b", "a"}};
   return out;
 }
 
 join_request full_join() {
-  return {"wordnet", "abc", {"x", "y", "z"}, {0, 2}, 2, "host"};
+  return {"wordnet", "abc", {"x", "y", "z"}, {0, 2}, 2, "host", 3};
 }
 
 member_reply full_reply() {
@@ -102,6 +104,8 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
   CATCH_CHECK(got.owner_of_part == what.owner_of_part);
   CATCH_CHECK(got.daemon_of_rank == what.daemon_of_rank);
   CATCH_CHECK(got.you == 1);
+  CATCH_CHECK(got.samplers == what.samplers);
+  CATCH_CHECK(got.def.placement == what.def.placement);
   const auto reply = value_of(decode_member_reply(encode(full_reply())));
   CATCH_CHECK(reply.trainers[1].digest == "d2");
   CATCH_CHECK(reply.tensors[0].size() == 12);
@@ -151,6 +155,16 @@ CATCH_TEST_CASE("what clients and the coordinator say comes over whole",
   const auto join = value_of(decode_join_request(encode(full_join())));
   CATCH_CHECK(join.part_digests == full_join().part_digests);
   CATCH_CHECK(join.parts == full_join().parts);
+  CATCH_CHECK(join.cuda_devices == 3);
+  const auto plan =
+    value_of(decode_plan_reply(encode(plan_reply{{"a", "b"}, {"b"}, {"c"}})));
+  CATCH_CHECK(plan.daemon_of_part == std::vector<std::string>{"a", "b"});
+  CATCH_CHECK(plan.samplers == std::vector<std::string>{"c"});
+  status_reply state;
+  state.daemons.push_back(
+    {"a", "tcp://a:1", daemon_state::ready, {1}, 2, "h", "", 4});
+  CATCH_CHECK(
+    value_of(decode_status_reply(encode(state))).daemons[0].cuda_devices == 4);
   watch_reply news;
   news.next = 5;
   news.events = {{"{}", {}, 0, 0}, {{}, "train", 3, 9}};
@@ -182,6 +196,9 @@ CATCH_TEST_CASE("messages that contradict themselves are refused",
   CATCH_CHECK_FALSE(decode_deployment(encode(what)));
   what = full_deployment();
   what.daemon_of_rank.clear();
+  CATCH_CHECK_FALSE(decode_deployment(encode(what)));
+  what = full_deployment();
+  what.samplers = {2};
   CATCH_CHECK_FALSE(decode_deployment(encode(what)));
   auto join = full_join();
   join.parts = {2, 0};

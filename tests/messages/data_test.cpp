@@ -3,6 +3,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -61,7 +62,22 @@ void digest(const payload& from, Decode decode) {
   if constexpr (requires { got.value().values; })
     for (const auto& array : got.value().values)
       use(array);
-  else if constexpr (requires { got.value().answers; })
+  else if constexpr (requires { got.value().chances; })
+    use(got.value().chances);
+  else if constexpr (requires { got.value().misses; })
+    for (const auto& array : {got.value().sources, got.value().misses})
+      use(array);
+  else if constexpr (requires { got.value().seeds; })
+    use(got.value().seeds);
+  else if constexpr (requires { got.value().nodes; }) {
+    for (const auto& list : got.value().nodes) {
+      CATCH_CHECK(std::is_sorted(list.found.begin(), list.found.end()));
+      use(list.ids);
+    }
+    for (const auto& list : got.value().edges)
+      for (const auto& array : {list.counts, list.sources, list.edge_ids})
+        use(array);
+  } else if constexpr (requires { got.value().answers; })
     for (const auto& answer : got.value().answers)
       for (const auto& array : {answer.counts, answer.sources, answer.edge_ids})
         use(array);
@@ -83,6 +99,10 @@ void digest_all(const payload& from) {
   digest(from, decode_sample_reply);
   digest(from, decode_gather_request);
   digest(from, decode_gather_reply);
+  digest(from, decode_batch_request);
+  digest(from, decode_batch_reply);
+  digest(from, decode_spread_query);
+  digest(from, decode_spread_answer);
 }
 
 std::vector<payload> examples() {
@@ -107,6 +127,25 @@ std::vector<payload> examples() {
   values.values = {arrays.add(element::float32, std::as_bytes(std::span{rows})),
                    arrays.add_integers(ids)};
   out.push_back(value_of(encode(values, std::move(arrays))));
+  arrays = {};
+  const batch_request batch{"run", 8, batch_plan::train,
+                            arrays.add_integers(ids)};
+  out.push_back(value_of(encode(batch, std::move(arrays))));
+  arrays = {};
+  batch_reply sampled;
+  sampled.nodes.push_back({{1, 1, 5}, arrays.add_integers(ids)});
+  sampled.edges.push_back({arrays.add_counts(counts), arrays.add_integers(ids),
+                           arrays.add_integers(ids)});
+  out.push_back(value_of(encode(sampled, std::move(arrays))));
+  arrays = {};
+  spread_query query{"run", 1, 2, 10, true, 100, 3, {}};
+  query.chances = arrays.add(element::float32, std::as_bytes(std::span{rows}));
+  out.push_back(value_of(encode(query, std::move(arrays))));
+  arrays = {};
+  spread_answer answer{12, 0, arrays.add_integers(ids), {}};
+  answer.misses =
+    arrays.add(element::float32, std::as_bytes(std::span{rows}.first(4)));
+  out.push_back(value_of(encode(answer, std::move(arrays))));
   return out;
 }
 
@@ -137,6 +176,35 @@ CATCH_TEST_CASE("whole numbers take 4 bytes if their range allows",
     const payload sent{{}, arrays.take()};
     CATCH_CHECK(read(array, sent) == values);
   }
+}
+
+CATCH_TEST_CASE("messages about chances come back as they were",
+                "[messages][data]") {
+  // More than a frame, so that an array is read piece by piece.
+  std::vector<float> chances(300'000);
+  std::iota(chances.begin(), chances.end(), 0.0F);
+  bulk_writer arrays;
+  spread_query query{"run-1", 3, 4, -1, true, std::int64_t{1} << 40, 7, {}};
+  query.chances =
+    arrays.add(element::float32, std::as_bytes(std::span{chances}));
+  const auto sent = value_of(encode(query, std::move(arrays)));
+  CATCH_CHECK(sent.bulk.size() == 2);
+  const auto got = value_of(decode_spread_query(sent));
+  CATCH_CHECK(got.run == "run-1");
+  CATCH_CHECK(got.part == 3);
+  CATCH_CHECK(got.edge_type == 4);
+  CATCH_CHECK(got.fanout == -1);
+  CATCH_CHECK(got.replace);
+  CATCH_CHECK(got.first == std::int64_t{1} << 40);
+  CATCH_CHECK(got.skip == 7);
+  std::vector<float> read(got.chances.count);
+  read_floats(got.chances, sent.bulk, read.data());
+  CATCH_CHECK(read == chances);
+  // Whole numbers are no chances.
+  arrays = {};
+  query.chances = arrays.add_integers(numbers{1, 2});
+  CATCH_CHECK(decode_spread_query(value_of(encode(query, std::move(arrays))))
+                .has_error());
 }
 
 CATCH_TEST_CASE("counts take what the greatest needs", "[messages][data]") {
@@ -238,6 +306,15 @@ CATCH_TEST_CASE("requests and replies survive the wire", "[messages][data]") {
   const auto values = value_of(decode_gather_reply(all[3]));
   CATCH_CHECK(values.values.at(0).type == element::float32);
   CATCH_CHECK(values.values.at(0).count == 12);
+  const auto batch = value_of(decode_batch_request(all[4]));
+  CATCH_CHECK(batch.key == 8);
+  CATCH_CHECK(batch.plan == batch_plan::train);
+  CATCH_CHECK(read(batch.seeds, all[4]) == numbers{5, 9, 1, 1'000'000});
+  const auto sampled = value_of(decode_batch_reply(all[5]));
+  CATCH_CHECK(!sampled.too_large);
+  CATCH_CHECK(sampled.nodes.at(0).found == numbers{1, 1, 5});
+  CATCH_CHECK(read(sampled.edges.at(0).counts, all[5])
+              == numbers{1, 2, 0, 300});
 }
 
 CATCH_TEST_CASE("arrays with false claims are refused", "[messages][data]") {
@@ -306,7 +383,7 @@ CATCH_TEST_CASE("random bytes are refused or make sense", "[messages][data]") {
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {
     CATCH_INFO("seed " << seed);
     random_stream draws{seed, 1};
-    auto message = all[draws.below(4)];
+    auto message = all[draws.below(6)];
     std::vector<std::byte> body{message.body.bytes().begin(),
                                 message.body.bytes().end()};
     if (seed % 4 == 0)

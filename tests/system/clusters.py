@@ -22,15 +22,16 @@ def free_port():
 
 
 class Daemon:
-    """A node daemon, in a process group of its own."""
+    """A node daemon, in a process group of its own; `within` is a command that
+    starts it somewhere else."""
 
     def __init__(self, folder, name, data, serve, *more, join=None,
-                 listen="tcp://127.0.0.1:0"):
+                 listen="tcp://127.0.0.1:0", within=()):
         self.name = name
         self.ready = folder / f"{name}.ready"
         self.ready.unlink(missing_ok=True)
         self.log = folder / f"{name}.log"
-        arguments = [support.program(), "node", "--data", str(data),
+        arguments = [*within, support.program(), "node", "--data", str(data),
                      "--name", name, "--listen", listen,
                      "--runs", str(folder / "runs"),
                      "--ready-file", str(self.ready), *map(str, more)]
@@ -71,6 +72,8 @@ class Daemon:
 class Cluster:
     """Daemons that serve a dataset: `shares` says which parts each one has."""
 
+    within = ()  # A command that starts clients somewhere else.
+
     def __init__(self, folder, data, shares, *more):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -79,7 +82,8 @@ class Cluster:
         self.more = more
         for share in shares:
             self.add(share)
-        self.await_daemons(len(shares))
+        if shares:
+            self.await_daemons(len(shares))
 
     def __enter__(self):
         return self
@@ -103,7 +107,8 @@ class Cluster:
     def ask(self, command, *arguments, code=0):
         """Runs a client's command; returns what --json prints at last."""
         done = support.graphmill(command, *arguments, "--cluster",
-                                 self.coordinator, "--json")
+                                 self.coordinator, "--json",
+                                 within=self.within)
         assert done.returncode == code, \
             f"{command}: {done.returncode}\n{done.stderr}\n{self.logs()}"
         if code != 0:

@@ -29,10 +29,12 @@ def program():
     return os.environ["GRAPHMILL"]
 
 
-def graphmill(*arguments):
-    """Runs graphmill to its end and returns the finished process."""
-    return subprocess.run([program(), *map(str, arguments)], text=True,
-                          capture_output=True, timeout=TIMEOUT_SECONDS)
+def graphmill(*arguments, within=()):
+    """Runs graphmill to its end and returns the finished process; `within` is a
+    command that starts it somewhere else."""
+    return subprocess.run([*within, program(), *map(str, arguments)],
+                          text=True, capture_output=True,
+                          timeout=TIMEOUT_SECONDS)
 
 
 def imported(kind, *arguments):

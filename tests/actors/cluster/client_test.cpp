@@ -6,6 +6,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <unistd.h>
 
@@ -32,11 +33,6 @@ cluster_client client_of(const std::string& address,
 std::vector<std::byte> bytes_of(std::string_view text) {
   const auto bytes = std::as_bytes(std::span{text});
   return {bytes.begin(), bytes.end()};
-}
-
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in{file};
-  return {std::istreambuf_iterator<char>{in}, {}};
 }
 
 bool says(const error& what, std::string_view text) {

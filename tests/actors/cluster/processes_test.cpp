@@ -4,6 +4,7 @@
 #include "tests/support/child.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <signal.h>
 #include <unistd.h>
@@ -50,11 +51,6 @@ std::filesystem::path script(const temp_folder& folder, const std::string& name,
   std::ofstream{path} << "#!/bin/sh\n" << content;
   std::filesystem::permissions(path, std::filesystem::perms{0755});
   return path;
-}
-
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in{file};
-  return {std::istreambuf_iterator<char>{in}, {}};
 }
 
 } // namespace

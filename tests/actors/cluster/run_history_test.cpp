@@ -3,6 +3,7 @@
 #include "tests/support/child.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <sqlite3.h>
 #include <unistd.h>
@@ -30,11 +31,6 @@ void run_sql(const std::filesystem::path& file, const char* sql) {
   CATCH_CHECK(sqlite3_exec(database, sql, nullptr, nullptr, nullptr)
               == SQLITE_OK);
   sqlite3_close(database);
-}
-
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in{file, std::ios::binary};
-  return {std::istreambuf_iterator<char>{in}, {}};
 }
 
 void check_same(const run_record& a, const run_record& b) {

@@ -3,6 +3,7 @@
 #include "messages/cluster.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -19,11 +20,6 @@ struct finished {
   std::string output; ///< Standard output.
   std::string errors; ///< Standard error.
 };
-
-inline std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in{file};
-  return {std::istreambuf_iterator<char>{in}, {}};
-}
 
 /// A user at a shell in a folder of theirs. No command may take a minute.
 class user {

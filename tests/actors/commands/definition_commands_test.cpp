@@ -1,5 +1,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -20,11 +21,6 @@ struct finished {
   std::string errors; ///< Standard error.
 };
 
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in{file};
-  return {std::istreambuf_iterator<char>{in}, {}};
-}
-
 /// Runs the program in a folder.
 finished graphmill_in(const test::temp_folder& folder,
                       const std::string& arguments) {
@@ -33,7 +29,8 @@ finished graphmill_in(const test::temp_folder& folder,
                        + " > out.txt 2> err.txt";
   const auto status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-          content_of(folder / "out.txt"), content_of(folder / "err.txt")};
+          test::content_of(folder / "out.txt"),
+          test::content_of(folder / "err.txt")};
 }
 
 } // namespace

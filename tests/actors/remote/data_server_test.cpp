@@ -40,6 +40,15 @@ payload gather_of(node_type_id type, const std::vector<node_id>& ids,
   return value_of(encode(request, std::move(arrays)));
 }
 
+payload spread_of(edge_type_id type, node_id first,
+                  const std::vector<float>& chances, std::int64_t skip = 0) {
+  bulk_writer arrays;
+  spread_query query{"run", 0, type, 2, false, first, skip, {}};
+  query.chances =
+    arrays.add(element::float32, std::as_bytes(std::span{chances}));
+  return value_of(encode(query, std::move(arrays)));
+}
+
 cut_graph two_parts() {
   const auto graph = with_values(cycle(10), 1, 4000);
   assignment owner(1);
@@ -85,6 +94,11 @@ CATCH_TEST_CASE("requests that make no sense are refused", "[actors][remote]") {
     refusal(d, method::gather, gather_of(0, {9}, {value_kind::labels})).code
     == bad);
   CATCH_CHECK(refusal(d, method::status, gather_of(0, {1}, {})).code == bad);
+  for (const auto& message :
+       {spread_of(1, 0, {1}), spread_of(-1, 0, {1}), spread_of(0, 3, {1, 1, 1}),
+        spread_of(0, -1, {1}), spread_of(0, 5, {1}), spread_of(0, 0, {2}),
+        spread_of(0, 0, {-1}), spread_of(0, 0, {NAN})})
+    CATCH_CHECK(refusal(d, method::spread, message).code == bad);
   // 2000 rows of 16,000 bytes.
   const std::vector<node_id> many(2000, 1);
   CATCH_CHECK(
@@ -98,14 +112,16 @@ CATCH_TEST_CASE("requests that make no sense are refused", "[actors][remote]") {
 
 CATCH_TEST_CASE("random requests are answered or refused", "[actors][remote]") {
   daemons d{two_parts()};
-  const std::vector<payload> examples{
-    sample_of("run", 0, 0, {1, 2, 3}),
-    gather_of(0, {0, 4}, {value_kind::features, value_kind::original_ids})};
+  const std::vector<std::pair<method, payload>> examples{
+    {method::sample, sample_of("run", 0, 0, {1, 2, 3})},
+    {method::gather,
+     gather_of(0, {0, 4}, {value_kind::features, value_kind::original_ids})},
+    {method::spread, spread_of(0, 1, {1, 0.5F})}};
   auto answers = std::make_shared<std::size_t>(0);
   std::size_t asked = 0;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     random_stream draws{seed, 2};
-    auto data = examples[seed % 2];
+    auto [what, data] = examples[seed % 3];
     std::vector<std::byte> body{data.body.bytes().begin(),
                                 data.body.bytes().end()};
     for (std::uint32_t i = 0; i < 1 + draws.below(4); ++i)
@@ -114,8 +130,7 @@ CATCH_TEST_CASE("random requests are answered or refused", "[actors][remote]") {
     data.body = frame::copy(body);
     ++asked;
     post(d.servers[0],
-         data_request{seed % 2 == 0 ? method::sample : method::gather, data,
-                      clock_type::now() + 1h,
+         data_request{what, data, clock_type::now() + 1h,
                       [answers](result<payload>) { ++*answers; }});
     d.sim.run();
   }

@@ -1,6 +1,7 @@
 #include "partition/dataset.hpp"
 #include "partition/dataset_writer.hpp"
 #include "tests/partition/dataset/example.hpp"
+#include "tests/partition/dataset/npy_values.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -8,16 +9,6 @@
 
 using namespace graphmill;
 using namespace graphmill::test;
-
-namespace {
-
-template <class T>
-std::vector<T> list(const npy_array& array) {
-  auto values = value_of(array.as<T>());
-  return {values.begin(), values.end()};
-}
-
-} // namespace
 
 CATCH_TEST_CASE("what is written is what is read", "[partition][dataset]") {
   temp_folder folder;

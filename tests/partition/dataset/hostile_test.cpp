@@ -5,6 +5,7 @@
 #include "tests/support/child.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 #include "tests/support/tiny_disk.hpp"
 
 #include <fstream>
@@ -39,10 +40,6 @@ error open_with(const std::string& from, const std::string& to) {
   CATCH_REQUIRE(at != std::string::npos);
   write(folder / "dataset.json", text.replace(at, from.size(), to));
   return error_of(dataset::open(folder.path()));
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "partition/importers/csv.hpp"
 #include "partition/importers/csv_nodes.hpp"
 #include "partition/inspect.hpp"
+#include "tests/partition/dataset/npy_values.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -25,12 +26,6 @@ std::string slurp(const fs::path& path) {
   std::ostringstream text;
   text << std::ifstream{path}.rdbuf();
   return text.str();
-}
-
-template <class T>
-std::vector<T> list(const npy_array& array) {
-  auto values = value_of(array.as<T>());
-  return {values.begin(), values.end()};
 }
 
 constexpr const char* papers = "id,label,split,f0,f1\n"

@@ -1,7 +1,9 @@
 #include "partition/importers/npy.hpp"
 #include "partition/inspect.hpp"
+#include "tests/partition/dataset/npy_values.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <cmath>
 #include <cstdlib>
@@ -43,12 +45,6 @@ void put_small(const fs::path& at) {
                "num_features": 4, "num_classes": 2, "more": [1, 2]})");
 }
 
-template <class T>
-std::vector<T> list(const npy_array& array) {
-  auto values = value_of(array.as<T>());
-  return {values.begin(), values.end()};
-}
-
 /// What an import says after `change` has been at the small source.
 template <class Change>
 std::string message_after(Change change) {
@@ -57,10 +53,6 @@ std::string message_after(Change change) {
   put_small(source.path());
   change(source.path());
   return error_of(import_npy({.source = source.path()}, out.path())).message;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 } // namespace

@@ -34,7 +34,7 @@ bool any_has(const std::vector<std::string>& sentences,
 }
 
 template <class T>
-void put(const fs::path& path, const std::vector<T>& values) {
+void put_npy(const fs::path& path, const std::vector<T>& values) {
   value_of(write_npy<T>(path, values));
 }
 
@@ -83,28 +83,28 @@ CATCH_TEST_CASE("damage is found and named", "[partition][inspect]") {
   };
   const std::vector<row> table{
     {[](const fs::path& at) {
-       put<std::int32_t>(at / "edges/paper__cites__paper/indices.npy",
-                         {3, 0, 4, -1, 1});
+       put_npy<std::int32_t>(at / "edges/paper__cites__paper/indices.npy",
+                             {3, 0, 4, -1, 1});
      },
      "indices.npy: edge 2: source 4 does not exist (4 nodes) (and 1 more)"},
     {[](const fs::path& at) {
-       put<std::int64_t>(at / "edges/paper__cites__paper/indptr.npy",
-                         {0, 4, 3, 5, 5});
+       put_npy<std::int64_t>(at / "edges/paper__cites__paper/indptr.npy",
+                             {0, 4, 3, 5, 5});
      },
      "indptr.npy: the list of node 1 goes from 4 to 3 of 5 edges"},
     {[](const fs::path& at) {
-       put<std::int64_t>(at / "edges/paper__cites__paper/indptr.npy",
-                         {0, 9, 9, 9, 5});
+       put_npy<std::int64_t>(at / "edges/paper__cites__paper/indptr.npy",
+                             {0, 9, 9, 9, 5});
      },
      "indptr.npy: the list of node 0 goes from 0 to 9 of 5 edges"},
     {[](const fs::path& at) {
-       put<std::int64_t>(at / "edges/paper__cites__paper/indptr.npy",
-                         {0, 2, 5, 5, 5});
+       put_npy<std::int64_t>(at / "edges/paper__cites__paper/indptr.npy",
+                             {0, 2, 5, 5, 5});
      },
      "in_degrees.npy: node 0 is said to have 1 edges, but has 2"},
     {[](const fs::path& at) {
-       put<std::int32_t>(at / "edges/paper__cites__paper/out_degrees.npy",
-                         {2, 1, 1, 0});
+       put_npy<std::int32_t>(at / "edges/paper__cites__paper/out_degrees.npy",
+                             {2, 1, 1, 0});
      },
      "out_degrees.npy: node 3 is said to have 0 edges, but has 1"},
     {[](const fs::path& at) {
@@ -114,24 +114,24 @@ CATCH_TEST_CASE("damage is found and named", "[partition][inspect]") {
      },
      "features.npy: node 1, column 1 is nan (and 1 more)"},
     {[](const fs::path& at) {
-       put<std::int64_t>(at / "nodes/paper/labels.npy", {0, 1, 7, -5});
+       put_npy<std::int64_t>(at / "nodes/paper/labels.npy", {0, 1, 7, -5});
      },
      "labels.npy: the label of node 2 is 7; there are 2 classes (and 1 "
      "more)"},
     {[](const fs::path& at) {
-       put<std::int64_t>(at / "nodes/paper/train.npy", {3, 4});
+       put_npy<std::int64_t>(at / "nodes/paper/train.npy", {3, 4});
      },
      "train.npy: node 4 does not exist (4 nodes)"},
     {[](const fs::path& at) {
-       put<std::int64_t>(at / "nodes/paper/train.npy", {3, 2});
+       put_npy<std::int64_t>(at / "nodes/paper/train.npy", {3, 2});
      },
      "train.npy: node 2 has no label"},
     {[](const fs::path& at) {
-       put<std::int64_t>(at / "nodes/paper/val.npy", {3});
+       put_npy<std::int64_t>(at / "nodes/paper/val.npy", {3});
      },
      "val.npy: node 3 is in the train split already"},
     {[](const fs::path& at) {
-       put<std::int64_t>(at / "nodes/paper/labels.npy", {0, 1, -1, 0});
+       put_npy<std::int64_t>(at / "nodes/paper/labels.npy", {0, 1, -1, 0});
      },
      "files were changed after it was prepared"},
   };
@@ -147,8 +147,8 @@ CATCH_TEST_CASE("damage is found and named", "[partition][inspect]") {
 CATCH_TEST_CASE("a part has sources of the whole", "[partition][inspect]") {
   temp_folder folder;
   value_of(write_example(folder.path()));
-  put<std::int32_t>(folder / "edges" / "paper__cites__paper" / "indices.npy",
-                    {3, 0, 9, 0, 1});
+  put_npy<std::int32_t>(
+    folder / "edges" / "paper__cites__paper" / "indices.npy", {3, 0, 9, 0, 1});
   const auto data = value_of(dataset::open(folder.path()));
   CATCH_CHECK(value_of(inspect_dataset(data, {.whole_counts = {10, 3}})).broken
               == std::vector<std::string>{});

@@ -1,8 +1,11 @@
+#include "messages/random.hpp"
 #include "partition/half.hpp"
 #include "partition/npy.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
+#include <bit>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -38,10 +41,6 @@ std::string message_of(const temp_folder& folder, const std::string& bytes) {
   const auto problem = error_of(npy_array::open(folder / "x.npy"));
   CATCH_CHECK(problem.message.find("x.npy") != std::string::npos);
   return problem.message;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 std::string slurp(const std::filesystem::path& path) {
@@ -242,6 +241,32 @@ CATCH_TEST_CASE("types and shapes are checked by name", "[partition][npy]") {
   CATCH_CHECK_FALSE(write_npy_bytes(folder / "b.npy", dtype::float32, {2, 3},
                                     std::vector<std::byte>(25))
                       .has_value());
+}
+
+CATCH_TEST_CASE("rounding to float16 is converting there and back",
+                "[partition][half]") {
+  const auto check = [](float value) {
+    if (!(std::abs(value) < half_overflow))
+      return true;
+    return std::bit_cast<std::uint32_t>(round_to_half(value))
+           == std::bit_cast<std::uint32_t>(from_half(to_half(value)));
+  };
+  // Every float16, what lies half-way to the next, and their neighbours.
+  auto wrong = 0;
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const auto one = from_half(static_cast<std::uint16_t>(bits));
+    const auto next = from_half(static_cast<std::uint16_t>(bits + 1));
+    for (auto value : {one, one + (next - one) / 2})
+      for (auto to : {-HUGE_VALF, value, HUGE_VALF})
+        wrong += check(std::nextafter(value, to)) ? 0 : 1;
+  }
+  CATCH_CHECK(wrong == 0);
+  random_stream draws{3, 3};
+  for (int i = 0; i < 1 << 20; ++i)
+    wrong += check(std::bit_cast<float>(draws.next())) ? 0 : 1;
+  CATCH_CHECK(wrong == 0);
+  CATCH_CHECK(to_half(std::nextafter(half_overflow, 0.0f)) == 0x7bff);
+  CATCH_CHECK(to_half(half_overflow) == 0x7c00);
 }
 
 CATCH_TEST_CASE("float16 rounds to nearest, ties to even",

@@ -14,7 +14,33 @@ using namespace graphmill::test;
 namespace {
 
 bool near(double a, double b) {
-  return std::abs(a - b) < 1e-12;
+  return std::abs(a - b) < 1e-6;
+}
+
+/// Seeds of a trainer of which every batch has `batch`.
+std::vector<seed_chance> chances_of(std::span<const node_id> seeds,
+                                    std::int64_t batch) {
+  std::vector<seed_chance> out;
+  for (auto id : seeds)
+    out.push_back({id, std::min(1.0F, static_cast<float>(batch)
+                                        / static_cast<float>(seeds.size()))});
+  return out;
+}
+
+node_scores inclusion_of(const cut_graph& graph, const sampling_plan& plan,
+                         std::span<const node_id> seeds, std::int64_t batch,
+                         const spread_limits& limits = {}) {
+  auto out = no_scores(graph.graph->info());
+  value_of(add_inclusion(*graph.graph, graph.shards, plan,
+                         chances_of(seeds, batch), out, limits));
+  return out;
+}
+
+node_scores degrees_of(const cut_graph& graph) {
+  auto out = no_scores(graph.graph->info());
+  for (const auto& part : graph.shards)
+    add_degrees(*part, out);
+  return out;
 }
 
 /// Two types: three "a" of which 0 and 1 have in-edges, and two "b".
@@ -82,13 +108,22 @@ std::vector<std::int64_t> remote_rows(const cut_graph& graph, part_id part,
 
 CATCH_TEST_CASE("inclusion probabilities on paper", "[partition][hot_nodes]") {
   const auto graph = paper_graph();
-  const auto parts = cut(graph, 1, random_assignment(graph, 1, 0));
+  // In one part, and in two: node 1 of "a" and node 0 of "b" lie elsewhere.
+  const auto parts = GENERATE_COPY(cut(graph, 1, {{0, 0, 0}, {0, 0}}),
+                                         cut(graph, 2, {{0, 1, 0}, {1, 0}}));
   const auto of = [&parts, &graph](std::vector<std::int32_t> fanouts,
                                    bool replace, std::vector<node_id> seeds,
                                    std::int64_t batch) {
-    return inclusion_probabilities(*parts.graph, parts.shards,
-                                   plan_of(graph, std::move(fanouts), replace),
-                                   seeds, batch);
+    const auto& places = parts.to_global;
+    for (auto& id : seeds)
+      id = places[0][static_cast<std::size_t>(id)];
+    const auto got = inclusion_of(
+      parts, plan_of(graph, std::move(fanouts), replace), seeds, batch);
+    auto out = got;
+    for (std::size_t t = 0; t < out.size(); ++t)
+      for (std::size_t i = 0; i < out[t].size(); ++i)
+        out[t][i] = got[t][static_cast<std::size_t>(places[t][i])];
+    return out;
   };
   // One of two seeds per batch; one of two in-edges of node 0, all of node 1.
   const auto one = of({1}, false, {0, 1}, 1);
@@ -107,7 +142,7 @@ CATCH_TEST_CASE("inclusion probabilities on paper", "[partition][hot_nodes]") {
   CATCH_CHECK(near(again[0][1], 0.75));
   // No seeds, no batch.
   const auto none = of({2}, false, {}, 5);
-  CATCH_CHECK(none[0] == std::vector<double>(3, 0.0));
+  CATCH_CHECK(none[0] == std::vector<float>(3, 0.0F));
 }
 
 CATCH_TEST_CASE("inclusion does not depend on the parts",
@@ -122,10 +157,12 @@ CATCH_TEST_CASE("inclusion does not depend on the parts",
     std::vector<node_id> moved;
     for (auto id : seeds)
       moved.push_back(b.to_global[graph.target][id]);
-    const auto pa = inclusion_probabilities(*a.graph, a.shards, plan, seeds, 2);
-    const auto pb = inclusion_probabilities(*b.graph, b.shards, plan, moved, 2);
-    const auto da = degree_scores(*a.graph, a.shards);
-    const auto db = degree_scores(*b.graph, b.shards);
+    const auto pa = inclusion_of(a, plan, seeds, 2);
+    // Answers as small as can be: nodes with many in-edges take several.
+    const auto pb =
+      inclusion_of(b, plan, moved, 2, {2 + std::int64_t(seed), 3});
+    const auto da = degrees_of(a);
+    const auto db = degrees_of(b);
     for (std::size_t t = 0; t < pa.size(); ++t)
       for (std::size_t i = 0; i < pa[t].size(); ++i) {
         const auto j = static_cast<std::size_t>(b.to_global[t][i]);
@@ -136,22 +173,64 @@ CATCH_TEST_CASE("inclusion does not depend on the parts",
   }
 }
 
+CATCH_TEST_CASE("answers about inclusion that make no sense are refused",
+                "[partition][hot_nodes]") {
+  const auto parts = cut(cycle(8), 2, {{0, 0, 0, 0, 1, 1, 1, 1}});
+  const auto plan = plan_of(cycle(8), {2});
+  const std::vector<seed_chance> seeds{{1, 0.5F}, {2, 0.5F}, {5, 0.5F}};
+  inclusion work{*parts.graph, plan, seeds};
+  const auto tasks = work.tasks();
+  CATCH_REQUIRE(tasks.size() == 2);
+  CATCH_CHECK(tasks[0].first == 1);
+  CATCH_CHECK(tasks[0].count == 2);
+  const auto request = work.request(tasks[0]);
+  CATCH_CHECK(error_of(spread(*parts.shards[1], request)).code
+              == ec::invalid_argument);
+  auto edited = request;
+  edited.edge_type = 1;
+  CATCH_CHECK(error_of(spread(*parts.shards[0], edited)).code
+              == ec::invalid_argument);
+  const std::vector<float> no_chances{2, -1};
+  edited = request;
+  edited.chances = no_chances;
+  CATCH_CHECK(error_of(spread(*parts.shards[0], edited)).code
+              == ec::invalid_argument);
+  const auto refused = [&](auto change) {
+    auto reply = value_of(spread(*parts.shards[0], request));
+    auto task = tasks[0];
+    change(reply);
+    return work.accept(task, reply).has_error();
+  };
+  CATCH_CHECK(!refused([](spread_reply&) {}));
+  CATCH_CHECK(refused([](spread_reply& r) { r.nodes = 3; }));
+  CATCH_CHECK(refused([](spread_reply& r) { r.nodes = -1; }));
+  CATCH_CHECK(refused([](spread_reply& r) { r.nodes = 0; }));
+  CATCH_CHECK(refused([](spread_reply& r) { r.edges = 1; }));
+  CATCH_CHECK(refused([](spread_reply& r) { r.misses.resize(1); }));
+  CATCH_CHECK(refused([](spread_reply& r) { r.misses[0] = 1; }));
+  CATCH_CHECK(refused([](spread_reply& r) { r.misses[0] = NAN; }));
+  CATCH_CHECK(refused([](spread_reply& r) { r.sources[0] = 8; }));
+  CATCH_CHECK(refused([](spread_reply& r) { r.sources[0] = -1; }));
+}
+
 CATCH_TEST_CASE("hot nodes are remote, the best, and within the budget",
                 "[partition][hot_nodes]") {
   auto graph = cycle(8);
   graph.nodes[0].width = 2;
   graph.nodes[0].features.assign(16, 0.0F);
   const auto parts = cut(graph, 2, {{0, 0, 0, 0, 1, 1, 1, 1}});
-  const node_scores scores{{9, 9, 9, 9, 0.1, 0, 0.5, 0.1}};
+  const node_scores scores{{9, 9, 9, 9, 0.1F, 0, 0.5F, 0.1F}};
   const auto choose = [&parts, &scores](std::uint64_t budget) {
-    return choose_hot_nodes(*parts.graph, 0, scores, budget);
+    return choose_hot_nodes(*parts.graph, std::array{part_id{0}}, scores,
+                            budget);
   };
   using ids = std::vector<node_id>;
   CATCH_CHECK(choose(7).ids[0].empty());
   CATCH_CHECK(choose(8).ids[0] == ids{6});
   CATCH_CHECK(choose(23).ids[0] == ids{4, 6});
   CATCH_CHECK(choose(23).bytes == 16);
-  CATCH_CHECK(choose(1000).ids[0] == ids{4, 6, 7}); // 5 is never wanted.
+  CATCH_CHECK(choose(24).ids[0] == ids{4, 6, 7}); // 5 is never wanted.
+  CATCH_CHECK(choose(1000).ids[0] == ids{4, 5, 6, 7});
 }
 
 CATCH_TEST_CASE("inclusion probabilities choose as well as degrees, or better",
@@ -160,7 +239,7 @@ CATCH_TEST_CASE("inclusion probabilities choose as well as degrees, or better",
   constexpr part_id parts = 4;
   const auto cut_up = cut(graph, parts, random_assignment(graph, parts, 3));
   const auto plan = plan_of(graph, {10, 5, 3}, false, false);
-  const auto by_degree = degree_scores(*cut_up.graph, cut_up.shards);
+  const auto by_degree = degrees_of(cut_up);
   constexpr std::array percents{0, 10, 50, 100};
   std::array<std::int64_t, 4> vip{};
   std::array<std::int64_t, 4> degree{};
@@ -171,16 +250,16 @@ CATCH_TEST_CASE("inclusion probabilities choose as well as degrees, or better",
       if (id >= offsets[part] && id < offsets[part + 1])
         seeds.push_back(id);
     constexpr std::int64_t batch = 16;
-    const auto scores =
-      inclusion_probabilities(*cut_up.graph, cut_up.shards, plan, seeds, batch);
+    const auto scores = inclusion_of(cut_up, plan, seeds, batch);
+    const std::array here{part};
     const auto owned = offsets[part + 1] - offsets[part];
     std::vector<hot_nodes> caches;
     for (auto percent : percents) {
       const auto budget =
         static_cast<std::uint64_t>(owned * 16 * percent / 100);
-      caches.push_back(choose_hot_nodes(*cut_up.graph, part, scores, budget));
+      caches.push_back(choose_hot_nodes(*cut_up.graph, here, scores, budget));
       caches.push_back(
-        choose_hot_nodes(*cut_up.graph, part, by_degree, budget));
+        choose_hot_nodes(*cut_up.graph, here, by_degree, budget));
     }
     for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
       const auto rows =
@@ -214,8 +293,11 @@ CATCH_TEST_CASE("the row cache finds what it has", "[partition][hot_nodes]") {
       if (draws.below(20) < seed)
         nodes.ids[0].push_back(id << 33);
     const auto ids = nodes.ids[0];
-    const auto cache = value_of(row_cache::make(info, std::move(nodes)));
+    const auto cache = std::make_unique<row_cache>();
     CATCH_CHECK(!cache->is_open());
+    value_of(cache->hold(info, std::move(nodes)));
+    CATCH_CHECK(cache->byte_size()
+                <= ids.size() * (12 + row_cache::bytes_per_row) + 8);
     cache->open();
     for (std::size_t i = 0; i < 3 * ids.size(); ++i)
       cache->rows(0)[i] = static_cast<float>(i);

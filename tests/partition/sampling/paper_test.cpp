@@ -1,4 +1,6 @@
+#include "messages/random.hpp"
 #include "partition/gather.hpp"
+#include "partition/half.hpp"
 #include "tests/partition/sampling/support.hpp"
 
 using namespace graphmill;
@@ -92,6 +94,38 @@ CATCH_TEST_CASE("gathered rows lie where they should", "[partition][gather]") {
         .code
       == ec::invalid_argument);
   }
+}
+
+CATCH_TEST_CASE("rows are rounded to float16 if asked", "[partition][gather]") {
+  // 24 KiB of rows, and 6 MiB, which are written past the cache.
+  for (std::int64_t nodes : {2000, 130'000})
+    for (std::int64_t width : {3, 12}) {
+      CATCH_INFO(nodes << " rows of " << width);
+      memory_graph graph;
+      graph.nodes = {{"n", nodes, width}};
+      random_stream draws{5, 1};
+      for (std::int64_t i = 0; i < nodes * width; ++i)
+        graph.nodes[0].features.push_back(
+          std::ldexp(static_cast<float>(draws.next()) - 0x1p31f,
+                     -16 - static_cast<int>(draws.below(40))));
+      const auto one = whole(graph);
+      ids all(static_cast<std::size_t>(nodes));
+      std::iota(all.begin(), all.end(), node_id{0});
+      pod_vector<float> out;
+      out.resize(graph.nodes[0].features.size());
+      value_of(gather_features(*one.shards[0], 0, all, {}, out.data(), true));
+      CATCH_CHECK(std::equal(
+        out.begin(), out.end(), graph.nodes[0].features.begin(),
+        [](float got, float from) { return got == from_half(to_half(from)); }));
+      graph.nodes[0].features[static_cast<std::size_t>(7 * width + 1)] = -65520;
+      const auto large = whole(graph);
+      value_of(gather_features(*large.shards[0], 0, all, {}, out.data()));
+      const auto why = error_of(
+        gather_features(*large.shards[0], 0, all, {}, out.data(), true));
+      CATCH_CHECK(why.code == ec::invalid_data);
+      CATCH_CHECK(why.message.find("node 7 of type n have the value -65520")
+                  != std::string::npos);
+    }
 }
 
 CATCH_TEST_CASE("rows of several parts fill one array", "[partition][gather]") {

@@ -73,7 +73,7 @@ sampler:
   replace: true
   replicas: 2
   threads: 3
-fetch: {replicas: 4, threads: 5}
+fetch: {replicas: 4, threads: 5, precision: float16, cache: 64 MiB, cache_order: degree}
 model: {kind: gat, hidden: 12, heads: 6, dropout: 0.25, embedding: 8,
         layer_norm: true}
 trainer: {replicas: 7, threads: 9, device: "cuda:1"}
@@ -91,6 +91,7 @@ train: {batch_size: 13, epochs: 14, max_steps: 15, seed_order: global,
 evaluate: {neighbours: all, batch_size: 17, every: 18}
 budget: {bytes: 1.5 GiB, batches: 19}
 faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22}
+placement: {trainers: [b, "a:1"], samplers: [3]}
 )");
   CATCH_CHECK(def.name == "run-1");
   CATCH_CHECK(def.seed == ~0ull);
@@ -100,7 +101,9 @@ faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22}
   CATCH_CHECK(def.sampler.replace);
   CATCH_CHECK(def.sampler.replicas == 2);
   CATCH_CHECK(def.sampler.threads == 3);
-  CATCH_CHECK(def.fetch == definition::fetch_section{4, 5});
+  CATCH_CHECK(def.fetch
+              == definition::fetch_section{4, 5, feature_precision::float16,
+                                           64u << 20, cache_order::degree});
   CATCH_CHECK(
     def.model
     == definition::model_section{model_kind::gat, 12, 6, 0.25, 8, true});
@@ -115,6 +118,8 @@ faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22}
               == definition::evaluate_section{neighbour_use::all, 17, 18});
   CATCH_CHECK(def.budget == definition::budget_section{3ull << 29, 19});
   CATCH_CHECK(def.faults == definition::faults_section{20, 21, 22});
+  CATCH_CHECK(def.placement
+              == definition::placement_section{{"b", "a:1"}, {"3"}});
 
   CATCH_SECTION("and written so that it reads back") {
     const auto again = valid(definition_yaml(def));
@@ -164,6 +169,25 @@ budget:
       "x.yaml:16:10: `budget.bytes` is `2 Gib`, must be a size from 1 to "
       "1125899906842624 bytes",
     });
+}
+
+CATCH_TEST_CASE("lists of names", "[definition]") {
+  const auto of = [](std::string_view samplers) {
+    return problems_in(std::string{"dataset: d\nplacement: {samplers: "}
+                         .append(samplers)
+                         .append("}"));
+  };
+  CATCH_CHECK(of("[]").empty());
+  CATCH_CHECK(of("[a, b]").empty());
+  CATCH_CHECK(of("a")
+              == texts{"x.yaml:2:23: `placement.samplers` is `a`, must be a "
+                       "list of texts, as in [a, b]"});
+  CATCH_CHECK(of("[a, [b]]")
+              == texts{"x.yaml:2:27: `placement.samplers` has the element a "
+                       "list, must be a text"});
+  CATCH_CHECK(of("[a, b, a]")
+              == texts{"x.yaml:2:23: `placement.samplers` names daemon `a` "
+                       "twice"});
 }
 
 CATCH_TEST_CASE("wrong types and ranges", "[definition]") {

@@ -80,3 +80,66 @@ CATCH_TEST_CASE("the order of offers does not matter", "[placement]") {
     CATCH_CHECK(first.daemon_of_rank == second.daemon_of_rank);
   }
 }
+
+CATCH_TEST_CASE("named daemons train, in turn as far as they have slots",
+                "[placement]") {
+  const std::vector offers{offer("a", {0}, 2), offer("b", {1}, 1),
+                           offer("c", {}, 2)};
+  auto def = with_trainers(4);
+  def.placement.trainers = {"c", "b", "a"};
+  const auto got = value_of(place(def, 2, offers));
+  CATCH_CHECK(got.daemon_of_rank == std::vector<std::uint16_t>{2, 1, 0, 2});
+  CATCH_CHECK(got.owner_of_part == std::vector<std::uint16_t>{0, 1});
+  def.placement.trainers = {"c", "b"};
+  const auto why = error_of(place(def, 2, offers)).message;
+  CATCH_CHECK(why.find("4 trainers") != std::string::npos);
+  CATCH_CHECK(why.find("c, b, take 3") != std::string::npos);
+}
+
+CATCH_TEST_CASE("named daemons sample, those without other work too",
+                "[placement]") {
+  const std::vector offers{offer("a", {0, 1}, 4), offer("b", {}, 9),
+                           offer("c", {})};
+  auto def = with_trainers(2);
+  CATCH_CHECK(value_of(place(def, 2, offers)).samplers.empty());
+  def.placement.samplers = {"c", "b"};
+  const auto got = value_of(place(def, 2, offers));
+  CATCH_REQUIRE(got.daemons.size() == 3);
+  CATCH_CHECK(got.samplers == std::vector<std::uint16_t>{2, 1});
+  // No trainer goes to a sampler while others have slots.
+  def.trainer.replicas = 4;
+  CATCH_CHECK(value_of(place(def, 2, offers)).ranks_of(0).size() == 4);
+}
+
+CATCH_TEST_CASE("a daemon that is named must be there", "[placement]") {
+  const std::vector offers{offer("b", {1}), offer("a", {0})};
+  auto def = with_trainers(1);
+  def.placement.samplers = {"a", "x"};
+  const auto sampler = error_of(place(def, 2, offers)).message;
+  CATCH_CHECK(sampler
+              == "`placement.samplers` names daemon \"x\", which is not in "
+                 "service; there are a, b");
+  def.placement = {{""}, {}};
+  const auto trainer = error_of(place(def, 2, offers)).message;
+  CATCH_CHECK(trainer.find("`placement.trainers`") != std::string::npos);
+}
+
+CATCH_TEST_CASE("trainers go where their device is", "[placement]") {
+  std::vector offers{offer("a", {0}, 4), offer("b", {}, 4), offer("c", {}, 4)};
+  offers[1].cuda_devices = 1;
+  offers[2].cuda_devices = 2;
+  auto def = with_trainers(8);
+  def.trainer.device = "cuda";
+  const auto any = value_of(place(def, 1, offers));
+  CATCH_CHECK(any.ranks_of(0).empty());
+  CATCH_CHECK(any.ranks_of(1).size() == 4);
+  def.trainer.replicas = 4;
+  def.trainer.device = "cuda:1";
+  CATCH_CHECK(value_of(place(def, 1, offers)).daemons.size() == 2);
+  def.trainer.replicas = 5;
+  const auto why = error_of(place(def, 1, offers)).message;
+  CATCH_CHECK(why.find("5 trainers on cuda:1, but the cluster takes 4")
+              != std::string::npos);
+  def.trainer.device = "cpu";
+  CATCH_CHECK(place(def, 1, offers));
+}

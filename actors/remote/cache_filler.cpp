@@ -1,0 +1,354 @@
+#include "actors/remote/cache_filler.hpp"
+
+#include "actors/remote/cached_rows.hpp"
+#include "actors/remote/feature_proxy.hpp"
+#include "actors/remote/gather_jobs.hpp"
+#include "actors/remote/interfaces.hpp"
+#include "actors/remote/spread_call.hpp"
+#include "partition/hot_nodes.hpp"
+#include "pipelines/epoch_plan.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// Nodes whose degrees are asked for at once.
+constexpr node_id most_degrees = node_id{1} << 18;
+
+/// Degrees that another daemon writes down.
+struct asked_degrees {
+  node_type_id type = 0;
+  std::vector<node_id> ids;
+  std::vector<std::int32_t> degrees;
+};
+
+class cache_filler {
+public:
+  using interface = cache_filler_actor::extend<
+    // The TRANSPORT has an answer.
+    takes<remote_reply>,
+    // INTERNAL: a moment's work on a part that is here.
+    takes<tick>>;
+  static constexpr const char* name = "cache_filler";
+
+  cache_filler(interface::pointer self, cache_filler_config config)
+    : self_(self), config_(std::move(config)) {
+    self_->set_exit_handler([this](const caf::exit_msg& exit) {
+      give_up(fail(ec::cancelled, "the run is over"));
+      self_->quit(exit.reason);
+    });
+  }
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const fill_cache&) { return begin(); },
+      [this](const remote_reply& reply) { on_reply(reply); },
+      [this](const tick&) { work_here(); },
+    };
+  }
+
+private:
+  using task = inclusion::task;
+
+  const partitioned_graph& graph() const { return *config_.graph; }
+  const dataset_info& info() const { return graph().info(); }
+  bool is_here(part_id part) const {
+    return config_.shards[static_cast<std::size_t>(part)] != nullptr;
+  }
+
+  caf::result<cache_filled> begin() {
+    if (promise_)
+      return to_caf(fail(ec::invalid_argument, "the cache has been filled"));
+    promise_ = self_->make_response_promise<cache_filled>();
+    auto promise = *promise_;
+    say("choosing rows of other daemons' nodes");
+    scores_ = no_scores(info());
+    lanes_.resize(config_.shards.size());
+    for (part_id part = 0; part < graph().part_count(); ++part)
+      proxies_.push_back(is_here(part) ? feature_service_actor{}
+                                       : proxy_of(part));
+    jobs_.emplace(self_, proxies_);
+    if (config_.def.fetch.cache_order == cache_order::vip)
+      next_rank();
+    else
+      ask_degrees();
+    return promise;
+  }
+
+  feature_service_actor proxy_of(part_id part) {
+    remote_feature_config proxy;
+    proxy.to = config_.route(part);
+    proxy.half = rounds_features(config_.def);
+    auto made =
+      spawn_remote_feature_service(self_->home_system(), std::move(proxy));
+    self_->link_to(made); // Ends with this.
+    return made;
+  }
+
+  // -- by inclusion
+  // ---------------------------------------------------------------
+
+  void next_rank() {
+    if (rank_ == config_.ranks.size()) {
+      choose();
+      return;
+    }
+    work_.emplace(graph(), *config_.plan,
+                  seed_chances(config_.def, config_.graph, config_.world,
+                               config_.ranks[rank_]));
+    next_hop();
+  }
+
+  void next_hop() {
+    while (!work_->done()) {
+      const auto tasks = work_->tasks();
+      open_ = tasks.size();
+      for (const auto& one : tasks)
+        lanes_[static_cast<std::size_t>(one.part)].waiting.push_back(one);
+      if (open_ != 0) {
+        send_tasks();
+        return;
+      }
+      work_->finish_hop();
+    }
+    work_->add_to(scores_);
+    work_.reset();
+    ++rank_;
+    next_rank();
+  }
+
+  void send_tasks() {
+    for (part_id part = 0; part < graph().part_count() && !over(); ++part) {
+      auto& lane = lanes_[static_cast<std::size_t>(part)];
+      while (!lane.waiting.empty() && lane.under_way < window(part)) {
+        auto next = lane.waiting.front();
+        lane.waiting.pop_front();
+        ++lane.under_way;
+        if (is_here(part)) {
+          here_.push_back(next);
+          post(handle_of<interface>(self_), tick{});
+        } else if (auto sent = send(next); !sent) {
+          give_up(sent.error());
+          return;
+        }
+      }
+    }
+  }
+
+  std::uint32_t window(part_id part) const {
+    return is_here(part) ? 1 : config_.window;
+  }
+
+  result<void> send(const task& what) {
+    const auto to = config_.route(what.part);
+    TRY(auto data, encode(to.run, to.part, work_->request(what)));
+    ++to.counters->requests;
+    to.counters->bytes_out += data.byte_size();
+    const auto ticket = ++last_ticket_;
+    asked_.emplace(ticket, what);
+    to.call(method::spread, std::move(data),
+            [me = handle_of<interface>(self_), ticket](result<payload> got) {
+              remote_reply reply{ticket, {}, std::nullopt};
+              if (got)
+                reply.data = std::move(got).value();
+              else
+                reply.failure = std::move(got).error();
+              post(me, std::move(reply));
+            });
+    return ok();
+  }
+
+  void on_reply(const remote_reply& reply) {
+    const auto it = asked_.find(reply.ticket);
+    if (it == asked_.end() || over())
+      return;
+    auto what = it->second;
+    asked_.erase(it);
+    const auto from = config_.route(what.part);
+    from.counters->bytes_in += reply.data.byte_size();
+    auto done = reply.failure ? result<bool>{*reply.failure}
+                              : take(what, read_spread(reply.data));
+    if (done)
+      settle(what, done.value());
+    else
+      give_up(from.explain(done.error()));
+  }
+
+  void work_here() {
+    if (here_.empty() || over())
+      return;
+    auto what = here_.front();
+    here_.pop_front();
+    const auto& part = *config_.shards[static_cast<std::size_t>(what.part)];
+    if (auto done = take(what, spread(part, work_->request(what))); done)
+      settle(what, done.value());
+    else
+      give_up(done.error());
+  }
+
+  result<bool> take(task& what, const result<spread_reply>& reply) {
+    return reply ? work_->accept(what, reply.value())
+                 : result<bool>{reply.error()};
+  }
+
+  void settle(const task& what, bool done) {
+    auto& lane = lanes_[static_cast<std::size_t>(what.part)];
+    --lane.under_way;
+    if (!done)
+      lane.waiting.push_front(what);
+    else if (--open_ == 0) {
+      work_->finish_hop();
+      next_hop();
+      return;
+    }
+    send_tasks();
+  }
+
+  // -- by degree
+  // ------------------------------------------------------------------
+
+  void ask_degrees() {
+    for (part_id part = 0; part < graph().part_count(); ++part)
+      for (std::size_t t = 0; t < info().node_types.size(); ++t) {
+        if (is_here(part) || info().node_types[t].feature_width == 0)
+          continue;
+        const auto type = static_cast<node_type_id>(t);
+        const auto offsets = graph().offsets(type);
+        for (auto from = offsets[part]; from < offsets[part + 1];
+             from += most_degrees)
+          ask_degrees(part, type, from,
+                      std::min(from + most_degrees, offsets[part + 1]));
+      }
+    run_jobs([this] { choose(); });
+  }
+
+  void ask_degrees(part_id part, node_type_id type, node_id from, node_id to) {
+    auto wanted = std::make_shared<asked_degrees>();
+    wanted->type = type;
+    wanted->ids.resize(static_cast<std::size_t>(to - from));
+    std::iota(wanted->ids.begin(), wanted->ids.end(), from);
+    wanted->degrees.resize(wanted->ids.size());
+    gather_job job;
+    job.items.push_back({gather_kind::out_degrees,
+                         type,
+                         wanted->ids,
+                         {},
+                         wanted->degrees.data()});
+    job.owner = wanted;
+    jobs_->add(part, std::move(job), [this, wanted] {
+      for (std::size_t i = 0; i < wanted->ids.size(); ++i)
+        scores_[wanted->type][static_cast<std::size_t>(wanted->ids[i])] =
+          static_cast<float>(wanted->degrees[i]);
+    });
+  }
+
+  // -- rows
+  // -----------------------------------------------------------------------
+
+  void choose() {
+    std::vector<part_id> here;
+    for (part_id part = 0; part < graph().part_count(); ++part)
+      if (is_here(part))
+        here.push_back(part);
+    auto hot =
+      choose_hot_nodes(graph(), here, scores_, config_.def.fetch.cache);
+    scores_ = {};
+    for (const auto& ids : hot.ids)
+      rows_ += ids.size();
+    say("fetching {} rows of {} bytes in all", rows_, hot.bytes);
+    if (auto held = config_.cache->hold(info(), std::move(hot)); !held) {
+      give_up(held.error());
+      return;
+    }
+    for (part_id part = 0; part < graph().part_count(); ++part)
+      if (!is_here(part))
+        for (auto& job :
+             fill_jobs(config_.cache, graph(), part, config_.job_bytes))
+          jobs_->add(part, std::move(job), [] {});
+    run_jobs([this] { finish(); });
+  }
+
+  void finish() {
+    config_.cache->open();
+    const auto bytes = config_.cache->byte_size();
+    say("filled with {} rows, {} bytes of memory", rows_, bytes);
+    promise_delivered_ = true;
+    promise_->deliver(cache_filled{rows_, bytes});
+    for (auto& proxy : proxies_)
+      if (proxy) {
+        self_->unlink_from(proxy);
+        stop_actor(proxy);
+      }
+  }
+
+  void run_jobs(std::function<void()> then) {
+    jobs_->run(
+      [this](std::size_t done, std::size_t of) {
+        if (done * 10 / of != (done - 1) * 10 / of)
+          say("{} of {} pieces are there", done, of);
+      },
+      [this, then = std::move(then)](const result<void>& how) {
+        if (!how)
+          give_up(how.error());
+        else if (!over())
+          then();
+      });
+  }
+
+  // -- the end
+  // ------------------------------------------------------------------------
+
+  bool over() const { return promise_delivered_; }
+
+  void give_up(const error& why) {
+    if (!promise_ || std::exchange(promise_delivered_, true))
+      return;
+    promise_->deliver(to_caf(fail(
+      why.code, "the cache of remote rows cannot be filled: {}", why.message)));
+  }
+
+  template <class... Ts>
+  void say(fmt::format_string<Ts...> text, Ts&&... args) {
+    if (config_.log)
+      config_.log->info("cache of remote rows: {}",
+                        fmt::format(text, std::forward<Ts>(args)...));
+  }
+
+  /// Tasks of a hop about one part.
+  struct lane {
+    std::deque<task> waiting;
+    std::uint32_t under_way = 0;
+  };
+
+  interface::pointer self_;
+  cache_filler_config config_;
+  std::optional<caf::typed_response_promise<cache_filled>> promise_;
+  bool promise_delivered_ = false;
+  node_scores scores_;
+  std::vector<feature_service_actor> proxies_; ///< None of parts here.
+  std::optional<gather_jobs<std::remove_pointer_t<interface::pointer>>> jobs_;
+  std::vector<lane> lanes_;
+  std::optional<inclusion> work_; ///< Of `ranks[rank_]`.
+  std::size_t rank_ = 0;
+  std::size_t open_ = 0;                ///< Tasks of the hop that are not done.
+  std::map<std::uint64_t, task> asked_; ///< By ticket.
+  std::deque<task> here_;
+  std::uint64_t last_ticket_ = 0;
+  std::uint64_t rows_ = 0;
+};
+
+} // namespace
+
+cache_filler_actor spawn_cache_filler(caf::actor_system& system,
+                                      cache_filler_config config) {
+  return spawn_state<cache_filler>(system, std::move(config));
+}
+
+} // namespace graphmill

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "messages/data.hpp"
+#include "messages/error.hpp"
+#include "messages/frame.hpp"
+#include "partition/inclusion.hpp"
+
+#include <string>
+
+namespace graphmill {
+
+/// The message that asks the owner of a part for what follows from chances.
+result<payload> encode(const std::string& run, part_id part,
+                       const spread_request& request);
+
+/// Reads its answer, whose meaning has not been checked yet.
+result<spread_reply> read_spread(const payload& from);
+
+/// Answers such a message, which takes a moment.
+result<payload> answer_spread(const shard& part, const spread_query& request,
+                              const payload& from);
+
+} // namespace graphmill

@@ -1,0 +1,135 @@
+"""What crosses between daemons: float16, and the cache of remote rows."""
+
+import unittest
+
+import runs
+from clusters import Cluster
+from runs import imported_rmat, merged, partitioned
+from support import graphmill, np, program
+
+FEATURES = 12
+DEFINITION = {
+    "seed": 5,
+    "sampler": {"fanouts": [4, 3]},
+    "model": {"kind": "sage", "hidden": 16},
+    "trainer": {"replicas": 2},
+    "train": {"batch_size": 33, "epochs": 2},
+    "evaluate": {"batch_size": 40},
+}
+HALF = {"fetch": {"precision": "float16"}}
+
+
+def cached(size, **more):
+    return {"fetch": {"cache": size, **more}}
+
+
+def stage(summary, name):
+    found = [s for s in summary["stages"] if s["stage"] == name]
+    assert len(found) == 1, summary["stages"]
+    return found[0]
+
+
+class CacheTest(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        data = cls.top / "rmat"
+        imported_rmat(data, scale=10, edges=6000, features=FEATURES,
+                      classes=4, seed=3)
+        cls.parts = partitioned(data, 2, "random")
+
+    def cluster(self, data=None):
+        made = Cluster(self.top / self.id().split(".")[-1], data or self.parts,
+                       ["0", "1"])
+        self.addCleanup(made.__exit__)
+        return made
+
+    def submit(self, cluster, change, name):
+        return cluster.run(
+            self.write(merged(DEFINITION, change), self.parts, name))
+
+    def test_sizes(self):
+        alone = self.train(DEFINITION, self.parts)
+        cluster = self.cluster()
+        plain = self.submit(cluster, {}, "-plain")
+        self.assertIsNone(plain["cache"])
+        wanted = stage(plain, "wire: feature rows")["items"]
+        self.assertGreater(wanted, 0)
+        for order in ("vip", "degree"):
+            for size in ("4 KiB", "1 GiB"):
+                with self.subTest(order=order, size=size):
+                    summary = self.submit(
+                        cluster, cached(size, cache_order=order),
+                        f"-{order}-{size[0]}")
+                    self.assertEqual(summary["digest"], alone["digest"])
+                    self.check_spared(summary, wanted, size)
+
+    def check_spared(self, summary, wanted, size):
+        cache = summary["cache"]
+        rows = stage(summary, "wire: feature rows")
+        self.assertEqual(cache["rows_wanted"], wanted)
+        self.assertEqual(cache["rows_found"] + rows["items"], wanted)
+        self.assertEqual(cache["bytes_saved"],
+                         4 * FEATURES * cache["rows_found"])
+        self.assertGreater(cache["filling_bytes"], 0)
+        if size == "1 GiB":
+            self.assertEqual(rows["bytes"], 0)
+            self.assertEqual(cache["hit_rate"], 1)
+            self.assertEqual(cache["rows_kept"], 1 << 10)
+        else:
+            self.assertTrue(0 < cache["hit_rate"] < 1, cache)
+            # Of each daemon.
+            self.assertEqual(cache["rows_kept"],
+                             2 * (4096 // (4 * FEATURES)))
+
+    def test_float16(self):
+        exact = self.train(DEFINITION, self.parts)
+        alone = self.train(merged(DEFINITION, HALF), self.parts)
+        self.assertNotEqual(alone["digest"], exact["digest"])
+        self.assertAlmostEqual(alone["test_accuracy"], exact["test_accuracy"],
+                               delta=0.05)
+        cluster = self.cluster()
+        plain = self.submit(cluster, HALF, "-plain")
+        self.assertEqual(plain["digest"], alone["digest"])
+        rows = stage(plain, "wire: feature rows")
+        self.assertEqual(rows["bytes"], 2 * FEATURES * rows["items"])
+        spared = self.submit(cluster, merged(HALF, cached("8 KiB")), "-cache")
+        self.assertEqual(spared["digest"], alone["digest"])
+        self.assertEqual(spared["cache"]["bytes_saved"],
+                         2 * FEATURES * spared["cache"]["rows_found"])
+
+    def test_beyond_float16(self):
+        data = self.top / "far"
+        imported_rmat(data, scale=6, edges=300, features=2, classes=2, seed=1)
+        file = data / "nodes" / "node" / "features.npy"
+        features = np.load(file)
+        features[17, 1] = -70000
+        np.save(file, features)
+        file = self.write(merged(DEFINITION, HALF), data)
+        done = graphmill("train", file, "--data", data, "--runs", self.runs)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("node 17", done.stderr)
+        self.assertIn("fetch.precision", done.stderr)
+
+    def test_plan_counts(self):
+        file = self.write(merged(DEFINITION, cached("64 KiB")), self.parts)
+        plan = self.ask("plan", file, "--data", self.parts, "--cache")
+        sizes = plan["cache"]["sizes"]
+        self.assertEqual(sizes[0]["vip_rows"], sizes[0]["degree_rows"])
+        for smaller, larger in zip(sizes, sizes[1:]):
+            self.assertLessEqual(larger["vip_rows"], smaller["vip_rows"])
+            self.assertLessEqual(larger["degree_rows"],
+                                 smaller["degree_rows"])
+        self.assertEqual(sizes[-1]["vip_rows"], 0)
+        self.assertGreater(plan["memory"]["cache of remote rows"], 0)
+        # What it counts is what a run of one epoch asks for.
+        one = {"train": {"epochs": 1}, "evaluate": {"every": 1}}
+        summary = self.submit(self.cluster(), one, "-one")
+        self.assertGreaterEqual(
+            stage(summary, "wire: feature rows")["items"],
+            sizes[0]["vip_rows"])
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main(verbosity=2)
