@@ -10,6 +10,7 @@ the daemons may change a bit of the weights."""
 import argparse
 import json
 import pathlib
+import signal
 import sys
 import tempfile
 import time
@@ -87,6 +88,8 @@ def main():
     parser.add_argument("--trainers", type=int, nargs="*", default=[1, 3])
     options = parser.parse_args()
     support.TIMEOUT_SECONDS = 1200
+    # Ends the daemons, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print(program)
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="graphmill-") as top:
