@@ -216,6 +216,9 @@ def judge(summaries, reports):
         out["scaling"] = {
             "speed_up": one["epoch_seconds"] / two["epoch_seconds"],
             "cpu_time": two["cpu_seconds"] / one["cpu_seconds"],
+            # Halves of a batch share fewer neighbours than the whole does.
+            "rows": stage(summaries["pair"], "fetcher")["bytes"]
+                    / stage(summaries["alone"], "fetcher")["bytes"],
         }
     return out
 
@@ -251,7 +254,8 @@ def show(reports, figures):
     if "scaling" in figures:
         print(f"pair: {figures['scaling']['speed_up']:.2f} times as fast as "
               f"alone, for {figures['scaling']['cpu_time']:.2f} times the "
-              f"processor time")
+              f"processor time and {figures['scaling']['rows']:.2f} times the "
+              f"rows: halves of a batch share fewer neighbours")
 
 
 def read_options():
