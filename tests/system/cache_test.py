@@ -37,10 +37,11 @@ class CacheTest(runs.Workplace):
         imported_rmat(data, scale=10, edges=6000, features=FEATURES,
                       classes=4, seed=3)
         cls.parts = partitioned(data, 2, "random")
+        cls.quarters = partitioned(data, 4, "random")
 
-    def cluster(self, data=None):
+    def cluster(self, data=None, shares=("0", "1")):
         made = Cluster(self.top / self.id().split(".")[-1], data or self.parts,
-                       ["0", "1"])
+                       shares)
         self.addCleanup(made.__exit__)
         return made
 
@@ -81,6 +82,23 @@ class CacheTest(runs.Workplace):
             # Of each daemon.
             self.assertEqual(cache["rows_kept"],
                              2 * (4096 // (4 * FEATURES)))
+
+    def test_uneven(self):
+        """Daemons with two parts, with two trainers, and without any."""
+        cluster = self.cluster(self.quarters, ["0-1", "2", "3"])
+        for trainers in (1, 3):
+            definition = merged(DEFINITION, {"trainer": {"replicas": trainers}},
+                                cached("6 KiB"))
+            alone = self.train(definition, self.quarters)
+            self.assertIsNone(alone["cache"])
+            file = self.write(definition, self.quarters, f"-{trainers}")
+            placed = cluster.ask("plan", file)["daemons"]
+            with_trainers = sum(1 for d in placed if d["ranks"])
+            summary = cluster.run(file)
+            self.assertEqual(summary["digest"], alone["digest"])
+            self.assertEqual(summary["cache"]["rows_kept"],
+                             with_trainers * (6144 // (4 * FEATURES)))
+            self.assertGreater(summary["cache"]["rows_found"], 0)
 
     def test_float16(self):
         exact = self.train(DEFINITION, self.parts)
