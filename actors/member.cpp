@@ -87,6 +87,7 @@ private:
       order.phase, order.epoch);
     work->sampling = training ? config_.train_plan : config_.evaluate_plan;
     work->outputs = config_.outputs;
+    work->seeds = config_.outputs || def.train.record_steps;
     post(actors_.dispatcher, begin_phase{std::move(work)});
   }
 

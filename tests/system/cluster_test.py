@@ -1,10 +1,12 @@
 """Clusters of daemons train as one process does."""
 
+import re
 import unittest
 
 import runs
-from clusters import Cluster
+from clusters import Cluster, Daemon
 from runs import imported_rmat, merged, partitioned
+from slow_links import Link
 from support import graphmill, program
 
 DEFINITION = {
@@ -278,6 +280,31 @@ class Failures(ClusterTest):
         alien = cluster.add("1", name="alien", data=parts)
         self.assertNotEqual(alien.process.wait(60), 0)
         self.assertIn("copy one partitioned dataset", alien.log.read_text())
+        self.check_serves(cluster)
+
+    def test_other_version(self):
+        """A daemon and a client whose handshakes name version 2."""
+        def aged(said):
+            # An envelope: the pointer to it, which gives its size, then
+            # version, kind (request), method (hello) and attempt, each 1.
+            return re.sub(
+                rb"(\x00{4}[\x01-\x0f]\x00[\x01-\x0f]\x00)\x01\x00"
+                rb"((?:\x01\x00){3})",
+                lambda found: found[1] + b"\2\0" + found[2], said)
+
+        cluster = self.cluster(self.parts[2], ["0-1"])
+        link = Link(change=aged)
+        self.addCleanup(link.close)
+        link.target = int(cluster.coordinator.rsplit(":", 1)[1])
+        address = f"tcp://127.0.0.1:{link.port}"
+        done = graphmill("submit", self.small, "--cluster", address)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("same version of graphmill", done.stderr)
+        alien = Daemon(cluster.folder, "alien", self.parts[2], "1",
+                       join=address)
+        self.addCleanup(alien.end)
+        self.assertNotEqual(alien.process.wait(60), 0)
+        self.assertIn("same version of graphmill", alien.log.read_text())
         self.check_serves(cluster)
 
     def test_too_many_trainers(self):

@@ -1,4 +1,4 @@
-"""A proxy that makes the way to a daemon slow."""
+"""Proxies on the way to a daemon, which make it slow or change what is said."""
 
 import asyncio
 import contextlib
@@ -7,13 +7,17 @@ import socket
 import threading
 import time
 
+from clusters import Cluster, free_port
 
-class SlowLink:
+
+class Link:
     """Forwards connections to a port on loopback. What comes is held back, in
     each direction, by `delays` seconds: connections take them in turn, so what
-    two of them carry gets out of order."""
+    two of them carry gets out of order. `change` is called for what a caller
+    says and returns what is forwarded."""
 
-    def __init__(self, delays):
+    def __init__(self, delays=(0,), change=lambda piece: piece):
+        self.change = change
         self.delays = itertools.cycle(delays)
         self.connections = 0
         self.bytes = 0
@@ -49,10 +53,12 @@ class SlowLink:
             # Nobody may listen there yet.
             onward = await asyncio.open_connection("127.0.0.1", self.target)
             with contextlib.closing(onward[1]):
-                await asyncio.gather(self.forward(reader, onward[1], delay),
-                                     self.forward(onward[0], writer, delay))
+                await asyncio.gather(
+                    self.forward(reader, onward[1], delay, self.change),
+                    self.forward(onward[0], writer, delay))
 
-    async def forward(self, reader, writer, delay):
+    async def forward(self, reader, writer, delay,
+                      change=lambda piece: piece):
         """Copies until the end, each piece `delay` after it came."""
         pieces = asyncio.Queue()
 
@@ -63,7 +69,7 @@ class SlowLink:
                 if not piece:
                     break
                 self.bytes += len(piece)
-                writer.write(piece)
+                writer.write(change(piece))
                 await writer.drain()
 
         delivery = asyncio.create_task(deliver())
@@ -76,3 +82,27 @@ class SlowLink:
         with contextlib.suppress(OSError):
             await delivery
         writer.close()
+
+
+# Seconds that a connection takes in each direction; 50 ms on average.
+DELAYS = (0.05, 0.03, 0.07)
+
+
+class SlowCluster(Cluster):
+    """Daemons that reach each other by slow links alone."""
+
+    def __init__(self, *arguments):
+        self.links = []
+        super().__init__(*arguments)
+
+    def add(self, share):
+        link = Link(DELAYS)
+        self.links.append(link)
+        link.target = free_port()
+        return super().add(share, "--advertise", f"127.0.0.1:{link.port}",
+                           listen=f"tcp://127.0.0.1:{link.target}")
+
+    def __exit__(self, *_):
+        super().__exit__()
+        for link in self.links:
+            link.close()
