@@ -131,6 +131,11 @@ private:
     ++arrived_;
     if (key.phase == phase::train && key.rank == 0)
       ++train_steps_;
+    if (config_.def.train.record_steps && config_.observer.on_record)
+      if (auto kept = config_.observer.on_record(result); !kept) {
+        break_off(kept.error());
+        return;
+      }
     if (finishing_)
       return;
     if (result.output && config_.observer.on_output)

@@ -41,6 +41,8 @@ struct run_observer {
   std::function<void(const phase_order&, std::int64_t done)> on_step;
   std::function<result<void>(const phase_result&)> on_phase; ///< Errors end it.
   std::function<void(const step_result&)> on_output;
+  /// A rank's part of a step, with `train.record_steps`. Errors end the run.
+  std::function<result<void>(const step_result&)> on_record;
   std::function<void(run_outcome)> on_end; ///< Once.
 };
 

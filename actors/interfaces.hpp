@@ -104,6 +104,7 @@ struct phase_work : phase_order {
   std::shared_ptr<const epoch_plan> plan;
   std::shared_ptr<const sampling_plan> sampling;
   bool outputs = false; ///< Ask for predictions and embeddings.
+  bool seeds = false;   ///< Tell which seeds a step had.
 };
 struct begin_phase {
   std::shared_ptr<const phase_work> work;
@@ -124,7 +125,7 @@ struct step_result {
   batch_key key;
   batch_metrics metrics;
   std::shared_ptr<batch_output> output; ///< With `outputs` only.
-  std::shared_ptr<std::vector<node_id>> original_seeds;
+  std::shared_ptr<std::vector<node_id>> original_seeds; ///< With `seeds`.
 };
 
 /// A rank's gradients for a step of the group.

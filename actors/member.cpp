@@ -87,6 +87,7 @@ private:
       order.phase, order.epoch);
     work->sampling = training ? config_.train_plan : config_.evaluate_plan;
     work->outputs = config_.outputs;
+    work->seeds = config_.outputs || def.train.record_steps;
     post(actors_.dispatcher, begin_phase{std::move(work)});
   }
 
@@ -167,6 +168,12 @@ private:
 };
 
 } // namespace
+
+std::uint32_t batches_elsewhere(const definition& def, std::size_t trainers) {
+  constexpr std::size_t most = 64; // Each takes an actor; more do not help.
+  return static_cast<std::uint32_t>(
+    std::min<std::size_t>(def.budget.batches * trainers, most));
+}
 
 split split_of(phase which) {
   switch (which) {

@@ -25,7 +25,17 @@ struct member_links {
   /// Is given the services of the parts here, for others to use.
   std::function<void(part_id, sampling_service_actor, feature_service_actor)>
     publish;
+  /// A stage that samples batches elsewhere; it may use the samplers here.
+  /// Empty: the samplers here do it all.
+  std::function<sampler_actor(caf::actor_system&, sampler_actor here)> sampler;
+  /// Is given the samplers here, for others to use. Empty: they are for the
+  /// trainers here alone.
+  std::function<void(sampler_actor)> publish_sampler;
 };
+
+/// How many batches a member with that many trainers has sampled elsewhere at a
+/// time.
+std::uint32_t batches_elsewhere(const definition& def, std::size_t trainers);
 
 /// What one process does of a run.
 struct member_config {

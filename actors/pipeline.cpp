@@ -89,6 +89,17 @@ public:
       });
   }
 
+  sampler_actor samplers_elsewhere(const sampler_actor& here) {
+    worker_pool_config settings;
+    settings.workers = batches_elsewhere(config_.def, config_.ranks.size());
+    settings.idle_is_credit = true;
+    return pool<sample_job, sample_answer>(
+      settings, stages_.batch_proxy,
+      [make = config_.links.sampler, here](caf::actor_system& system) {
+        return make(system, here);
+      });
+  }
+
   fetcher_actor fetchers(const batch_needs& needs,
                          std::vector<feature_service_actor> services) {
     fetcher_config fetcher;
@@ -192,6 +203,11 @@ pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
   for (std::size_t p = 0; p < config.shards.size(); ++p)
     if (config.shards[p] && config.links.publish)
       config.links.publish(static_cast<part_id>(p), sampling[p], features[p]);
+  sampler_actor sampler;
+  if (!config.ranks.empty() || config.links.publish_sampler)
+    sampler = build.samplers(std::move(sampling));
+  if (config.links.publish_sampler)
+    config.links.publish_sampler(sampler);
   if (!config.ranks.empty()) {
     out.groups = spawn_groups(system, config, stages);
     out.trainers =
@@ -203,7 +219,8 @@ pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
     dispatcher.limits = {config.def.budget.bytes,
                          std::uint64_t{config.def.budget.batches}
                            * config.ranks.size()};
-    dispatcher.sampler = build.samplers(std::move(sampling));
+    dispatcher.sampler =
+      config.links.sampler ? build.samplers_elsewhere(sampler) : sampler;
     dispatcher.fetcher = build.fetchers(dispatcher.needs, std::move(features));
     dispatcher.batcher = build.batchers(dispatcher.needs);
     dispatcher.trainers = out.trainers;

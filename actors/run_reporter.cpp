@@ -17,12 +17,27 @@ nlohmann::json metrics_json(const phase_result& done) {
   };
 }
 
+nlohmann::json step_json(const step_result& done) {
+  return {
+    {"phase", to_string(done.key.phase)},
+    {"epoch", done.key.epoch + 1},
+    {"step", done.key.step + 1},
+    {"rank", done.key.rank},
+    {"seeds",
+     done.original_seeds ? *done.original_seeds : std::vector<node_id>{}},
+    {"labelled", done.metrics.seeds},
+    {"loss_sum", done.metrics.loss_sum},
+    {"correct", done.metrics.correct},
+  };
+}
+
 run_observer run_reporter::observer() {
   run_observer out;
   out.on_step = [this](const phase_order& work, std::int64_t done) {
     on_step(work, done);
   };
   out.on_phase = [this](const phase_result& done) { return on_phase(done); };
+  out.on_record = [this](const step_result& done) { return on_record(done); };
   return out;
 }
 
@@ -53,6 +68,10 @@ result<void> run_reporter::on_phase(const phase_result& done) {
     TRYV(folder_->add_metrics(metrics_json(done)));
   }
   return ok();
+}
+
+result<void> run_reporter::on_record(const step_result& done) {
+  return folder_ == nullptr ? ok() : folder_->add_step(step_json(done));
 }
 
 void run_reporter::print_row(const phase_result& done) {

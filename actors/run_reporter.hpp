@@ -15,8 +15,12 @@ namespace graphmill {
 /// The end of a phase as a line of metrics.jsonl.
 nlohmann::json metrics_json(const phase_result& done);
 
+/// A rank's part of a step as a line of steps.jsonl.
+nlohmann::json step_json(const step_result& done);
+
 /// Tells people and files how a run goes: a progress bar per phase, a table row
-/// per epoch, a line in metrics.jsonl per phase.
+/// per epoch, a line in metrics.jsonl per phase, and one in steps.jsonl per
+/// rank and step if the definition asks for it.
 class run_reporter {
 public:
   /// @param table Where rows go; null for none.
@@ -34,6 +38,7 @@ public:
 private:
   void on_step(const phase_order& work, std::int64_t done);
   result<void> on_phase(const phase_result& done);
+  result<void> on_record(const step_result& done);
   void print_row(const phase_result& done);
   void flush_row(const std::optional<phase_result>& validation = {});
 

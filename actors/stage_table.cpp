@@ -14,12 +14,19 @@ std::shared_ptr<stage_counters> counters(const char* stage,
 
 stage_table stage_table::of(const definition& def, std::size_t parts,
                             std::size_t trainers) {
-  // Without trainers there are no batches to prepare either.
+  // Without trainers there are no batches to sample.
+  return of(def, parts, trainers, trainers == 0 ? 0 : def.sampler.replicas, 0);
+}
+
+stage_table stage_table::of(const definition& def, std::size_t parts,
+                            std::size_t trainers, std::size_t samplers,
+                            std::size_t proxies) {
   const auto loaders = trainers == 0 ? 0u : 1u;
   stage_table out;
   out.sampling_service =
     counters("sampling service", parts * def.sampler.threads);
-  out.sampler = counters("sampler", loaders * def.sampler.replicas);
+  out.sampler = counters("sampler", samplers);
+  out.batch_proxy = counters("sampler proxy", proxies);
   out.feature_service = counters("feature service", parts * def.fetch.threads);
   out.fetcher = counters("fetcher", loaders * def.fetch.replicas);
   out.batcher = counters("batcher", trainers);
@@ -30,9 +37,12 @@ stage_table stage_table::of(const definition& def, std::size_t parts,
 
 std::vector<stage_report> stage_table::reports() const {
   std::vector<stage_report> out;
-  for (const auto& stage : {sampling_service, sampler, feature_service, fetcher,
-                            batcher, trainer, gradient_group})
-    out.push_back(stage->report());
+  for (const auto& stage :
+       {sampling_service, sampler, batch_proxy, feature_service, fetcher,
+        batcher, trainer, gradient_group})
+    if (auto report = stage->report();
+        stage != batch_proxy || report.replicas != 0)
+      out.push_back(std::move(report));
   return out;
 }
 

@@ -152,8 +152,8 @@ private:
     step_result report;
     report.key = input.batch->data.key;
     report.metrics = done->metrics.value();
-    if (done->output) {
-      report.output = done->output;
+    report.output = done->output;
+    if (input.work->seeds) {
       const auto& seeds = input.batch->data.original_seeds;
       report.original_seeds =
         std::make_shared<std::vector<node_id>>(seeds.begin(), seeds.end());

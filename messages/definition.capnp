@@ -270,6 +270,9 @@ struct Train {
   patience @4 :UInt32 = 0
     $help("Stop after that many validations without a gain; 0 never does")
     $unit("validations") $range(max = 1000000);
+
+  recordSteps @5 :Bool = false
+    $help("Write to steps.jsonl in the run folder what each trainer had of each step: seeds, by their ids before partitioning, sum of losses, and correct ones. For batch sizes of at most 65536");
 }
 
 enum SeedOrder {

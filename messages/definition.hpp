@@ -88,6 +88,7 @@ struct definition {
     std::uint32_t max_steps = 0; ///< Over all epochs; 0 = no limit.
     graphmill::seed_order seed_order = graphmill::seed_order::local;
     std::uint32_t patience = 0; ///< Evaluations without gain; 0 = never stop.
+    bool record_steps = false;  ///< With their seeds, in steps.jsonl.
 
     friend bool operator==(const train_section&,
                            const train_section&) = default;

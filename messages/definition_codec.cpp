@@ -193,8 +193,9 @@ void section(const definition::optimizer_section& in,
 }
 
 definition::train_section section(schema::Train::Reader in) {
-  return {in.getBatchSize(), in.getEpochs(), in.getMaxSteps(),
-          ours<seed_order>(in.getSeedOrder()), in.getPatience()};
+  return {in.getBatchSize(), in.getEpochs(),
+          in.getMaxSteps(),  ours<seed_order>(in.getSeedOrder()),
+          in.getPatience(),  in.getRecordSteps()};
 }
 
 void section(const definition::train_section& in, schema::Train::Builder out) {
@@ -203,6 +204,7 @@ void section(const definition::train_section& in, schema::Train::Builder out) {
   out.setMaxSteps(in.max_steps);
   out.setSeedOrder(to_wire<schema::SeedOrder>(in.seed_order));
   out.setPatience(in.patience);
+  out.setRecordSteps(in.record_steps);
 }
 
 template <class List>

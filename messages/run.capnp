@@ -182,6 +182,11 @@ struct StepDone {
   lossSum @4 :Float64;
   correct @5 :Int64;
   seeds @6 :Int64;
+  # Labelled ones.
+
+  originalSeeds @7 :List(Int64);
+  # All of the rank, by their ids before partitioning; empty unless the definition
+  # asks for records.
 }
 
 # -- rendezvous ----------------------------------------------------------------

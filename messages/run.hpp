@@ -114,6 +114,7 @@ struct step_done {
   double loss_sum = 0;
   std::int64_t correct = 0;
   std::int64_t seeds = 0;
+  std::vector<node_id> original_seeds;
 };
 struct run_events {
   std::string run;

@@ -176,6 +176,7 @@ result<step_done> decode(schema::StepDone::Reader in) {
   out.loss_sum = in.getLossSum();
   out.correct = in.getCorrect();
   out.seeds = in.getSeeds();
+  out.original_seeds = get_list<node_id>(in.getOriginalSeeds());
   if (out.key.step < 0 || out.key.rank < 0)
     return fail(ec::invalid_data, "step {} of rank {} is none", out.key.step,
                 out.key.rank);
@@ -362,6 +363,8 @@ payload encode(const run_events& what) {
                   to.setLossSum(from.loss_sum);
                   to.setCorrect(from.correct);
                   to.setSeeds(from.seeds);
+                  put_list(to.initOriginalSeeds(from.original_seeds.size()),
+                           from.original_seeds);
                 });
     put_list(out.initStopped(what.stopped.size()), what.stopped);
     if (what.failure) {

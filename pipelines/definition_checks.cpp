@@ -77,6 +77,22 @@ void check_momentum(definition_source& source) {
       "`optimizer.momentum` is for `kind: sgd` alone; leave it out");
 }
 
+/// What is told of a step must fit into a message.
+void check_record(definition_source& source) {
+  constexpr std::uint32_t most = 65536;
+  const auto& def = source.value;
+  if (!def.train.record_steps || !source.usable("train.record_steps"))
+    return;
+  for (const auto& [path, size] :
+       {std::pair{"train.batch_size", def.train.batch_size},
+        std::pair{"evaluate.batch_size", def.evaluate.batch_size}})
+    if (size > most && source.usable(path))
+      source.report(source.where(path),
+                    fmt::format("`{}` is {}, may be {} at most with "
+                                "`train.record_steps`",
+                                path, size, most));
+}
+
 /// A daemon that is named twice is a slip of the pen.
 void check_daemons(definition_source& source, const std::string& path,
                    const std::vector<std::string>& names) {
@@ -100,6 +116,7 @@ void check_definition(definition_source& source) {
   check_fanouts(source);
   check_heads(source);
   check_momentum(source);
+  check_record(source);
   check_daemons(source, "placement.trainers", source.value.placement.trainers);
   check_daemons(source, "placement.samplers", source.value.placement.samplers);
 }

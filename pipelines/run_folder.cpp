@@ -127,6 +127,17 @@ result<void> run_folder::add_metrics(const nlohmann::json& line) {
   return ok();
 }
 
+result<void> run_folder::add_step(const nlohmann::json& line) {
+  const auto path = path_ / "steps.jsonl";
+  if (!steps_.is_open())
+    steps_.open(path, std::ios::app);
+  steps_ << text_of(line, -1) << '\n';
+  steps_.flush();
+  if (!steps_)
+    return fail_errno(errno, "cannot write {}", path.string());
+  return ok();
+}
+
 result<void> run_folder::write_summary(const nlohmann::json& summary) {
   return write_file(path_ / "summary.json", text_of(summary, 2) + "\n");
 }

@@ -14,6 +14,7 @@ namespace graphmill {
 ///   definition.yaml      the definition in full, defaults and `--set` included
 ///   run.json             where its data lies, and its digest
 ///   metrics.jsonl        one JSON object per finished phase
+///   steps.jsonl          one per step and trainer, with `train.record_steps`
 ///   weights.safetensors  the final weights
 ///   summary.json         what `--json` prints at the end
 ///   log.txt              warnings and events
@@ -44,6 +45,8 @@ public:
 
   /// Appends a line to metrics.jsonl and flushes it.
   result<void> add_metrics(const nlohmann::json& line);
+  /// Appends a line to steps.jsonl, which the first one makes.
+  result<void> add_step(const nlohmann::json& line);
   /// Writes summary.json, aside first, then renamed.
   result<void> write_summary(const nlohmann::json& summary);
 
@@ -53,6 +56,7 @@ private:
   std::filesystem::path path_;
   origin origin_;
   std::ofstream metrics_;
+  std::ofstream steps_;
 };
 
 /// Writes a small text file aside, fsyncs it and renames it to `path`.

@@ -47,6 +47,7 @@ deployment active_run::deployment_for(std::size_t daemon,
   out.daemon_of_rank = where.daemon_of_rank;
   out.you = static_cast<std::uint16_t>(daemon);
   out.coordinator = coordinator;
+  out.samplers = where.samplers;
   return out;
 }
 
@@ -64,6 +65,8 @@ result<void> active_run::take(const std::string& daemon,
     step_result told;
     told.key = step.key;
     told.metrics = {step.loss_sum, step.correct, step.seeds};
+    told.original_seeds =
+      std::make_shared<std::vector<node_id>>(step.original_seeds);
     post(conductor, told);
   }
   for (auto rank : events.stopped)
@@ -127,6 +130,7 @@ run_observer observer_of(const submitted_run& run,
     post(coordinator, run_news_came{id, std::move(news)});
     return inner.on_phase(done);
   };
+  out.on_record = inner.on_record;
   out.on_end = [id = run.id, coordinator](run_outcome outcome) {
     post(coordinator,
          run_ended{id, std::make_shared<run_outcome>(std::move(outcome))});

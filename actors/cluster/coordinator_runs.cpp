@@ -88,6 +88,8 @@ result<payload> coordinator::plan(const payload& data) const {
     out.daemon_of_part.push_back(where.daemons[owner].name);
   for (auto daemon : where.daemon_of_rank)
     out.daemon_of_rank.push_back(where.daemons[daemon].name);
+  for (auto daemon : where.samplers)
+    out.samplers.push_back(where.daemons[daemon].name);
   return encode(out);
 }
 

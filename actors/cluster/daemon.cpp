@@ -7,6 +7,7 @@
 #include "actors/shutdown_watchdog.hpp"
 #include "actors/signals.hpp"
 #include "actors/transport/address.hpp"
+#include "pipelines/replica.hpp"
 #include "pipelines/run_folder.hpp"
 
 #include <spdlog/sinks/stdout_sinks.h>
@@ -122,6 +123,7 @@ result<join_request> make_offer(const daemon_options& options,
   out.slots =
     options.slots.value_or(std::max(1u, std::thread::hardware_concurrency()));
   out.host = host_name();
+  out.cuda_devices = cuda_devices();
   return out;
 }
 

@@ -95,6 +95,8 @@ member_reply final_report(hosted_run& run, const traffic& sent) {
     wire_figures("wire: feature rows", wire.rows, wire.rows_in));
   out.stages.push_back(
     wire_figures("wire: other values", 0, wire.values_in + wire.edge_ids_in));
+  out.stages.push_back(
+    wire_figures("wire: sampled batches", wire.batches, wire.batches_in));
   add_messages(out.stages, run.sent_before, sent);
   if (run.what.def.fetch.cache != 0)
     add_cache(run, wire, out.stages);

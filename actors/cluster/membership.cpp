@@ -50,9 +50,9 @@ void membership::join(const peer_identity& who, const join_request& what) {
   });
   auto& place = daemons_[who.name];
   place.incarnation = who.incarnation;
-  place.status = {who.name,   who.address, daemon_state::ready,
-                  what.parts, what.slots,  what.host,
-                  {}};
+  place.status = {who.name,   who.address,      daemon_state::ready,
+                  what.parts, what.slots,       what.host,
+                  {},         what.cuda_devices};
   place.status.state = state_of(place);
 }
 
@@ -133,8 +133,8 @@ std::vector<daemon_offer> membership::offers() const {
   std::vector<daemon_offer> out;
   for (const auto& [name, one] : daemons_)
     if (one.status.state == daemon_state::ready)
-      out.push_back(
-        {name, one.status.address, one.status.parts, one.status.slots});
+      out.push_back({name, one.status.address, one.status.parts,
+                     one.status.slots, one.status.cuda_devices});
   return out;
 }
 

@@ -3,14 +3,18 @@
 #include "actors/cluster/calls.hpp"
 #include "messages/run.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace graphmill {
 
 namespace {
 
-/// Steps of one message; it holds far more.
+/// Steps of one message, and their seeds if those are told, unless a single
+/// step has more; it holds more.
 constexpr std::size_t most_steps = 4096;
+constexpr std::size_t most_seeds = 32768;
 /// A message that was not answered is sent again after that.
 constexpr std::chrono::milliseconds again_after{500};
 
@@ -32,8 +36,13 @@ public:
         post(config_.node, share_ready{config_.run});
       },
       [this](const step_result& done) {
-        next_.steps.push_back({done.key, done.metrics.loss_sum,
-                               done.metrics.correct, done.metrics.seeds});
+        next_.steps.push_back({done.key,
+                               done.metrics.loss_sum,
+                               done.metrics.correct,
+                               done.metrics.seeds,
+                               {}});
+        if (done.original_seeds)
+          next_.steps.back().original_seeds = *done.original_seeds;
         send();
       },
       [this](const trainer_stopped& stopped) {
@@ -51,15 +60,29 @@ public:
   }
 
 private:
+  static std::size_t count_that_fit(const std::vector<step_done>& steps) {
+    std::size_t count = 0;
+    std::size_t seeds = 0;
+    for (; count < std::min(steps.size(), most_steps); ++count) {
+      seeds += steps[count].original_seeds.size();
+      if (count != 0 && seeds > most_seeds)
+        break;
+    }
+    return count;
+  }
+
   void send() {
     if (!sent_.body.empty() || next_.empty())
       return;
     auto now = std::move(next_);
     next_ = {};
     next_.run = config_.run;
-    if (now.steps.size() > most_steps) {
-      next_.steps.assign(now.steps.begin() + most_steps, now.steps.end());
-      now.steps.resize(most_steps);
+    const auto fit = count_that_fit(now.steps);
+    if (fit < now.steps.size()) {
+      const auto rest = now.steps.begin() + static_cast<std::ptrdiff_t>(fit);
+      next_.steps.assign(std::make_move_iterator(rest),
+                         std::make_move_iterator(now.steps.end()));
+      now.steps.resize(fit);
       // What ends a share comes after all its steps.
       next_.stopped = std::exchange(now.stopped, {});
       next_.failure = std::exchange(now.failure, std::nullopt);

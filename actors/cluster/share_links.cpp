@@ -2,6 +2,7 @@
 
 #include "actors/cluster/rendezvous_client.hpp"
 #include "actors/ddp_group.hpp"
+#include "actors/remote/batch_proxy.hpp"
 #include "actors/remote/cache_filler.hpp"
 #include "actors/remote/feature_proxy.hpp"
 #include "actors/remote/link.hpp"
@@ -44,6 +45,70 @@ private:
   std::shared_ptr<transport> net_;
   std::shared_ptr<remote_counters> counters_;
 };
+
+bool samples(const deployment& what, std::uint16_t daemon) {
+  return std::find(what.samplers.begin(), what.samplers.end(), daemon)
+         != what.samplers.end();
+}
+
+/// A request for a batch takes as long as sampling it.
+call_options batch_patience() {
+  call_options out;
+  out.deadline = std::chrono::minutes{5};
+  return out;
+}
+
+batch_proxy_config proxy_of(const deployment& what, const member_config& member,
+                            const stage_table& stages,
+                            const share_surroundings& around,
+                            std::shared_ptr<remote_counters> wire) {
+  batch_proxy_config out;
+  out.run = what.run;
+  out.graph = member.graph;
+  for (auto daemon : what.samplers) {
+    const auto& [name, address] = what.daemons[daemon];
+    out.sources.push_back(
+      {name, daemon == what.you
+               ? remote_call{}
+               : call_over(around.net, address, batch_patience())});
+  }
+  out.world = static_cast<rank_id>(what.daemon_of_rank.size());
+  out.pool = member.pool;
+  out.counters = stages.batch_proxy;
+  out.wire = std::move(wire);
+  out.log = member.log;
+  return out;
+}
+
+serve_batches offer_of(const deployment& what, const member_config& member) {
+  serve_batches out;
+  out.run = what.run;
+  out.graph = member.graph;
+  out.train = {member.train_plan, member.def.train.batch_size};
+  out.evaluate = {member.evaluate_plan, member.def.evaluate.batch_size};
+  return out;
+}
+
+/// Samplers of other daemons, and those here for others.
+void link_samplers(const deployment& what, const member_config& member,
+                   const stage_table& stages, const share_surroundings& around,
+                   std::shared_ptr<remote_counters> wire, member_links& out) {
+  if (samples(what, what.you))
+    out.publish_sampler = [data = around.data,
+                           offer = offer_of(what, member)](sampler_actor here) {
+      auto own = offer;
+      own.sampler = std::move(here);
+      post(data, std::move(own));
+    };
+  if (!what.samplers.empty() && !member.ranks.empty())
+    out.sampler = [proxy =
+                     proxy_of(what, member, stages, around, std::move(wire))](
+                    caf::actor_system& system, sampler_actor here) {
+      auto own = proxy;
+      own.here = std::move(here);
+      return spawn_batch_proxy(system, std::move(own));
+    };
+}
 
 bool in_one_process(const deployment& what) {
   return std::all_of(what.daemon_of_rank.begin(), what.daemon_of_rank.end(),
@@ -97,11 +162,25 @@ group_options options_of(const deployment& what,
 
 } // namespace
 
+stage_table stages_of(const deployment& what, const member_config& member) {
+  const auto& def = member.def;
+  const auto trainers = member.ranks.size();
+  const auto parts = std::count_if(member.shards.begin(), member.shards.end(),
+                                   [](const auto& part) { return !!part; });
+  const auto elsewhere = !what.samplers.empty() && trainers != 0;
+  const auto here =
+    samples(what, what.you) || (what.samplers.empty() && trainers != 0);
+  return stage_table::of(def, static_cast<std::size_t>(parts), trainers,
+                         here ? def.sampler.replicas : 0,
+                         elsewhere ? batches_elsewhere(def, trainers) : 0);
+}
+
 member_links links_of(const deployment& what, const member_config& member,
                       const stage_table& stages,
                       const share_surroundings& around,
                       const share_traffic& traffic) {
   member_links out;
+  link_samplers(what, member, stages, around, traffic.wire, out);
   const auto routes =
     std::make_shared<router>(what, member, around, traffic.wire);
   out.sampling = [routes](caf::actor_system& system, part_id part) {

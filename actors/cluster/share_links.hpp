@@ -27,6 +27,9 @@ struct share_surroundings {
   std::string interface_name; ///< For Gloo; empty: by the address.
 };
 
+/// The stages of a share of a run.
+stage_table stages_of(const deployment& what, const member_config& member);
+
 /// What a share's links count and keep, one for all parts.
 struct share_traffic {
   std::shared_ptr<remote_counters> wire; ///< While batches are made.
@@ -35,8 +38,9 @@ struct share_traffic {
 };
 
 /// Links of the share of `member`, which is complete but for them: proxies to
-/// parts that others serve, own parts offered to others, and a gradient group
-/// over processes if ranks live in several.
+/// parts that others serve and to samplers of others, own parts and samplers
+/// offered to others, and a gradient group over processes if ranks live in
+/// several.
 member_links links_of(const deployment& what, const member_config& member,
                       const stage_table& stages,
                       const share_surroundings& around,

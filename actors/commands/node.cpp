@@ -65,7 +65,8 @@ void add_network_options(CLI::App& command, daemon_options& daemon) {
   command.add_option("--interface", daemon.interface_name,
                      "Network interface for the cluster, as in eth0");
   command.add_option("--advertise", daemon.advertise,
-                     "Host that others reach this daemon by");
+                     "Host that others reach this daemon by, or host:port "
+                     "where that is forwarded to it");
 }
 
 } // namespace

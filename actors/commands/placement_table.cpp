@@ -12,6 +12,7 @@ namespace {
 struct duties {
   std::vector<part_id> parts;
   std::vector<part_id> ranks;
+  bool samples = false;
 };
 
 std::map<std::string, duties> by_daemon(const plan_reply& plan) {
@@ -22,6 +23,11 @@ std::map<std::string, duties> by_daemon(const plan_reply& plan) {
   part_id rank = 0;
   for (const auto& name : plan.daemon_of_rank)
     out[name].ranks.push_back(rank++);
+  for (const auto& name : plan.samplers)
+    out[name].samples = true;
+  // Without any named, each trainer's daemon samples for itself.
+  for (auto& [name, what] : out)
+    what.samples |= plan.samplers.empty() && !what.ranks.empty();
   return out;
 }
 
@@ -38,11 +44,12 @@ std::string placement_text(const plan_reply& plan) {
     name = std::max(name, who.size());
     parts = std::max(parts, to_part_text(what.parts).size());
   }
-  auto out = fmt::format("{:<{}}  {:<{}}  trainer ranks\n", "daemon", name,
-                         "parts", parts);
+  auto out = fmt::format("{:<{}}  {:<{}}  {:<7}  trainer ranks\n", "daemon",
+                         name, "parts", parts, "samples");
   for (const auto& [who, what] : daemons)
-    out += fmt::format("{:<{}}  {:<{}}  {}\n", who, name,
+    out += fmt::format("{:<{}}  {:<{}}  {:<7}  {}\n", who, name,
                        or_dash(to_part_text(what.parts)), parts,
+                       what.samples ? "yes" : "-",
                        or_dash(to_part_text(what.ranks)));
   return out;
 }
@@ -51,8 +58,10 @@ nlohmann::json placement_json(const definition& def, const std::string& address,
                               const plan_reply& plan) {
   auto list = nlohmann::json::array();
   for (const auto& [who, what] : by_daemon(plan))
-    list.push_back(
-      {{"name", who}, {"parts", what.parts}, {"ranks", what.ranks}});
+    list.push_back({{"name", who},
+                    {"parts", what.parts},
+                    {"samples", what.samples},
+                    {"ranks", what.ranks}});
   return {
     {"name", def.name}, {"cluster", address}, {"daemons", std::move(list)}};
 }

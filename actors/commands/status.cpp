@@ -13,9 +13,13 @@ namespace graphmill {
 namespace {
 
 nlohmann::json daemon_json(const daemon_status& daemon) {
-  return {{"name", daemon.name},   {"address", daemon.address},
-          {"host", daemon.host},   {"state", to_string(daemon.state)},
-          {"parts", daemon.parts}, {"slots", daemon.slots},
+  return {{"name", daemon.name},
+          {"address", daemon.address},
+          {"host", daemon.host},
+          {"state", to_string(daemon.state)},
+          {"parts", daemon.parts},
+          {"slots", daemon.slots},
+          {"cuda_devices", daemon.cuda_devices},
           {"note", daemon.note}};
 }
 

@@ -24,6 +24,9 @@ struct remote_report {
   std::uint64_t bytes_in = 0;
   std::uint64_t cached_rows = 0;  ///< Not asked for: in the row cache.
   std::uint64_t cached_bytes = 0; ///< Of those rows, as they would have come.
+  std::uint64_t batches = 0;       ///< Sampled by other daemons.
+  std::uint64_t batches_in = 0;    ///< Bytes of them.
+  std::uint64_t large_batches = 0; ///< Too large for a message.
 
   /// Share of the rows that the cache had.
   double hit_rate() const {
@@ -48,6 +51,9 @@ struct remote_report {
     bytes_in += other.bytes_in;
     cached_rows += other.cached_rows;
     cached_bytes += other.cached_bytes;
+    batches += other.batches;
+    batches_in += other.batches_in;
+    large_batches += other.large_batches;
     return *this;
   }
 };
@@ -59,12 +65,13 @@ struct remote_counters {
   counter sampled_nodes{0}, sampled_sources{0}, rows{0};
   counter ids_out{0}, sources_in{0}, edge_ids_in{0}, rows_in{0}, values_in{0};
   counter bytes_out{0}, bytes_in{0}, cached_rows{0}, cached_bytes{0};
+  counter batches{0}, batches_in{0}, large_batches{0};
 
   remote_report read() const {
-    return {requests,      merged,          failures,    split,
-            sampled_nodes, sampled_sources, rows,        ids_out,
-            sources_in,    edge_ids_in,     rows_in,     values_in,
-            bytes_out,     bytes_in,        cached_rows, cached_bytes};
+    return {requests,        merged,    failures,   split,        sampled_nodes,
+            sampled_sources, rows,      ids_out,    sources_in,   edge_ids_in,
+            rows_in,         values_in, bytes_out,  bytes_in,     cached_rows,
+            cached_bytes,    batches,   batches_in, large_batches};
   }
 };
 

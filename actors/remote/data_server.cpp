@@ -1,5 +1,6 @@
 #include "actors/remote/data_server.hpp"
 
+#include "actors/remote/batch_call.hpp"
 #include "actors/remote/served.hpp"
 #include "actors/remote/spread_call.hpp"
 
@@ -27,7 +28,11 @@ public:
       [this](const serve_part& part) {
         parts_.insert_or_assign({part.run, part.part->part()}, part);
       },
+      [this](const serve_batches& batches) {
+        batches_.insert_or_assign(batches.run, batches);
+      },
       [this](const withdraw_run& over) {
+        batches_.erase(over.run);
         std::erase_if(parts_, [&over](const auto& entry) {
           return entry.first.first == over.run;
         });
@@ -41,20 +46,29 @@ private:
 
   void serve(const data_request& request) {
     try {
-      auto begun = request.method == method::sample   ? sample(request)
-                   : request.method == method::gather ? gather(request)
-                   : request.method == method::spread
-                     ? spread(request)
-                     : result<void>{fail(ec::invalid_argument,
-                                         "\"{}\" is not a request for data",
-                                         to_string(request.method))};
-      if (!begun)
+      if (auto begun = begin(request); !begun)
         request.reply(std::move(begun).error());
     } catch (const std::bad_alloc&) {
       request.reply(fail(ec::out_of_memory,
                          "no memory to answer a request of "
                          "{} bytes",
                          request.data.byte_size()));
+    }
+  }
+
+  result<void> begin(const data_request& request) {
+    switch (request.method) {
+    case method::sample:
+      return sample(request);
+    case method::gather:
+      return gather(request);
+    case method::sample_batch:
+      return sample_batch(request);
+    case method::spread:
+      return spread(request);
+    default:
+      return fail(ec::invalid_argument, "\"{}\" is not a request for data",
+                  to_string(request.method));
     }
   }
 
@@ -134,6 +148,39 @@ private:
     return ok();
   }
 
+  result<void> sample_batch(const data_request& request) {
+    TRY(const auto time, time_left(request));
+    TRY(const auto asked, decode_batch_request(request.data));
+    const auto it = batches_.find(asked.run);
+    if (it == batches_.end())
+      return fail(ec::unavailable,
+                  "daemon \"{}\" samples no batches of run \"{}\"", daemon_,
+                  asked.run);
+    const auto& place = it->second;
+    const auto& plan =
+      asked.plan == batch_plan::train ? place.train : place.evaluate;
+    if (asked.seeds.count > plan.most_seeds)
+      return fail(ec::invalid_argument,
+                  "a batch of {} seeds is asked for; the definition allows {}",
+                  asked.seeds.count, plan.most_seeds);
+    auto seeds = std::make_shared<std::vector<node_id>>(asked.seeds.count);
+    read_integers(asked.seeds, request.data.bulk, seeds->data());
+    sample_job job;
+    job.stream = asked.key;
+    job.seeds = std::move(seeds);
+    job.plan = plan.sampling;
+    ask(self_, place.sampler, time, std::move(job))
+      .then(
+        [graph = place.graph, reply = request.reply](const sample_answer& got) {
+          reply(
+            encoded([&] { return batch_answer(graph->info(), got.graph); }));
+        },
+        [reply = request.reply](const caf::error& why) {
+          reply(told(why, "the sampler"));
+        });
+    return ok();
+  }
+
   /// A service that ends is no decision of the asker's: it may ask elsewhere.
   static error told(const caf::error& why, std::string_view who) {
     auto out = from_caf(why, who);
@@ -159,6 +206,7 @@ private:
   interface::pointer self_;
   std::string daemon_;
   std::map<part_key, serve_part> parts_;
+  std::map<std::string, serve_batches> batches_; ///< By run.
 };
 
 } // namespace

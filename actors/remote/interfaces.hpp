@@ -44,6 +44,19 @@ struct serve_part {
   feature_service_actor features;
   std::shared_ptr<buffer_pool> pool;
 };
+/// From now on whole batches of this run are sampled for other daemons.
+struct serve_batches {
+  std::string run;
+  std::shared_ptr<const partitioned_graph> graph;
+  sampler_actor sampler;
+  /// A kind of batch that the run's definition knows.
+  struct plan {
+    std::shared_ptr<const sampling_plan> sampling;
+    std::uint32_t most_seeds = 0;
+  };
+  plan train;
+  plan evaluate;
+};
 /// The run is over here: none of its parts is served any more.
 struct withdraw_run {
   std::string run;
@@ -55,16 +68,17 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::remote_reply)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::send_hop)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::data_request)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::serve_part)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::serve_batches)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::withdraw_run)
 
 namespace graphmill {
 
 /// The DATA SERVER of a daemon answers other daemons' requests for neighbours
-/// and rows of the parts that are served here.
+/// and rows of the parts that are served here, and for batches.
 using data_server_actor = caf::typed_actor<
   // A daemon asks.
   takes<data_request>,
-  // The NODE has spawned the services of a part, or ends a run.
-  takes<serve_part>, takes<withdraw_run>>;
+  // The NODE has spawned the services of a part or a sampler, or ends a run.
+  takes<serve_part>, takes<serve_batches>, takes<withdraw_run>>;
 
 } // namespace graphmill

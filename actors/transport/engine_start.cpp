@@ -1,5 +1,6 @@
 #include "actors/transport/engine.hpp"
 
+#include <algorithm>
 #include <random>
 
 namespace graphmill {
@@ -36,11 +37,9 @@ result<endpoint> listen_endpoint(const transport_options& options) {
   return where;
 }
 
-/// What others are told to connect to.
-result<std::string> advertised_host(const transport_options& options,
-                                    const endpoint& listens) {
-  if (!options.advertise.empty())
-    return options.advertise;
+/// The host that others are told to connect to, if nobody has said which.
+result<std::string> reachable_host(const transport_options& options,
+                                   const endpoint& listens) {
   if (!is_wildcard(listens))
     return listens.host;
   if (!options.interface_name.empty())
@@ -50,6 +49,21 @@ result<std::string> advertised_host(const transport_options& options,
     return address_towards(peer);
   }
   return any_address();
+}
+
+/// Where others are told to connect to.
+result<endpoint> advertised(const transport_options& options,
+                            const endpoint& listens, std::uint16_t port) {
+  const auto& given = options.advertise;
+  // An IPv6 address without brackets has more than one colon, and no port.
+  const auto has_port =
+    given.starts_with('[') || std::count(given.begin(), given.end(), ':') == 1;
+  if (has_port)
+    return parse_endpoint(given);
+  if (!given.empty())
+    return endpoint{given, port};
+  TRY(auto host, reachable_host(options, listens));
+  return endpoint{std::move(host), port};
 }
 
 hello_message hello_of(const transport_options& options) {
@@ -101,8 +115,9 @@ engine::make(transport_options options, std::shared_ptr<mailbox> box,
       new engine{std::move(options), std::move(box), std::move(counters)}};
     if (listens) {
       made->bind(*listens);
-      TRY(auto host, advertised_host(made->options_, *listens));
-      made->hello_.address = to_string(endpoint{host, made->port_number_});
+      TRY(const auto reached,
+          advertised(made->options_, *listens, made->port_number_));
+      made->hello_.address = to_string(reached);
     }
     made->server_.emplace(
       server_session::settings{made->hello_, made->options_.reply_cache_bytes});

@@ -25,7 +25,8 @@ struct transport_options {
   /// As in tcp://127.0.0.1:0 (a port the system chooses), tcp://0.0.0.0:7800,
   /// tcp://[::1]:7800. Empty for clients, who serve nobody.
   std::string listen;
-  /// The host that others are told to connect to. If empty and `listen` is a
+  /// The host that others are told to connect to, or host:port where a port is
+  /// forwarded to the one that we listen at. If empty and `listen` is a
   /// wildcard: the address of `interface_name`, or else the address from which
   /// packets to `route_to` leave, or else that of the first interface in use.
   std::string advertise;

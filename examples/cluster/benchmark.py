@@ -267,14 +267,18 @@ def read_options():
     parser.add_argument("--scale", type=int, default=18,
                         help="2^SCALE nodes, 24 edges each")
     parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--cores", default="0,1",
-                        help="two cores, as in 0,1")
+    parser.add_argument("--cores", help="two cores, as in 0,1; default: the "
+                        "first two that this process may use")
     parser.add_argument("--json", action="store_true",
                         help="print one line of JSON")
     options = parser.parse_args()
-    options.cores = [int(core) for core in options.cores.split(",")]
-    if len(options.cores) != 2:
-        parser.error("--cores takes two")
+    if options.cores:
+        options.cores = [int(core) for core in options.cores.split(",")]
+        if len(options.cores) != 2:
+            parser.error("--cores takes two")
+    else:
+        cores = sorted(os.sched_getaffinity(0))
+        options.cores = [cores[0], cores[min(1, len(cores) - 1)]]
     for case in options.cases:
         if case not in CASES:
             parser.error(f"there is no case {case}: alone, apart, pair")

@@ -60,7 +60,7 @@ run_events full_events() {
   run_events out;
   out.run = "r";
   out.sequence = 7;
-  out.steps = {{{phase::validation, 2, 3, 1}, 0.5, 4, 5}};
+  out.steps = {{{phase::validation, 2, 3, 1}, 0.5, 4, 5, {9, 1, 4}}};
   out.stopped = {1};
   out.failure = fail(ec::unavailable, "gone");
   return out;
@@ -116,6 +116,7 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
   CATCH_CHECK(events.sequence == 7);
   CATCH_CHECK(events.steps[0].key == full_events().steps[0].key);
   CATCH_CHECK(events.steps[0].loss_sum == 0.5);
+  CATCH_CHECK(events.steps[0].original_seeds == std::vector<node_id>{9, 1, 4});
   CATCH_CHECK(events.stopped == std::vector<rank_id>{1});
   CATCH_CHECK(events.failure->code == ec::unavailable);
   for (auto action : {member_action::begin, member_action::stop,

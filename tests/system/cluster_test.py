@@ -1,10 +1,12 @@
 """Clusters of daemons train as one process does."""
 
+import re
 import unittest
 
 import runs
-from clusters import Cluster
+from clusters import Cluster, Daemon
 from runs import imported_rmat, merged, partitioned
+from slow_links import Link
 from support import graphmill, program
 
 DEFINITION = {
@@ -73,6 +75,77 @@ class Exactness(ClusterTest):
         self.assertEqual(len(listed), 2)
 
 
+class Placement(ClusterTest):
+    """A definition says who trains and who samples; results are the same."""
+
+    def placed(self, trainers, samplers, *more):
+        return merged(DEFINITION, {"trainer": {"replicas": len(trainers)},
+                                   "placement": {"trainers": trainers,
+                                                 "samplers": samplers}},
+                      *more)
+
+    def check(self, parts, shares, definition):
+        """A cluster's digest is that of one process, which takes no notice
+        of the placement; returns stages by daemon."""
+        alone = self.train(definition, self.parts[parts])
+        cluster = self.cluster(self.parts[parts], shares)
+        summary = cluster.run(self.write(definition, self.parts[parts]))
+        self.assertEqual(summary["digest"], alone["digest"], cluster.logs())
+        return {name: {stage["stage"]: stage for stage in share["stages"]}
+                for name, share in summary["daemons"].items()}
+
+    def test_sampler_without_trainer(self):
+        done = self.check(2, ["0", "1", "none"], self.placed(["d0"], ["d2"]))
+        # 4 steps of training, 2 epochs; as many evaluations as need be.
+        sampled = done["d2"]["sampler"]
+        self.assertGreater(sampled["items"], 8)
+        self.assertGreater(sampled["busy_seconds"], 0)
+        self.assertEqual(done["d0"]["sampler"]["items"], 0)
+        self.assertEqual(done["d0"]["sampler proxy"]["items"],
+                         sampled["items"])
+        wire = done["d0"]["wire: sampled batches"]
+        self.assertEqual(wire["items"], sampled["items"])
+        self.assertGreater(wire["bytes"], 0)
+        self.assertEqual(done["d0"]["wire: sampled neighbours"]["items"], 0)
+        self.assertEqual(done["d2"]["trainer"]["replicas"], 0)
+
+    def test_samplers_take_turns(self):
+        faults = {"faults": {"crash_every": 7, "reply_delay_ms": 3},
+                  "sampler": {"replicas": 2}}
+        done = self.check(2, ["0", "1", "none", "none"],
+                          self.placed(["d1", "d0"], ["d3", "d2"], faults))
+        self.assertGreater(done["d2"]["sampler"]["items"], 4)
+        self.assertGreater(done["d3"]["sampler"]["items"], 4)
+
+    def test_trainer_samples_for_another(self):
+        done = self.check(2, ["0", "1"], self.placed(["d0", "d1"], ["d0"]))
+        self.assertEqual(done["d1"]["sampler"]["items"], 0)
+        self.assertEqual(done["d0"]["wire: sampled batches"]["items"], 0)
+        self.assertGreater(done["d1"]["wire: sampled batches"]["items"], 0)
+
+    def test_shown_and_refused(self):
+        cluster = self.cluster(self.parts[2], ["0", "1", "none"],
+                               "--slots", "1")
+        good = self.write(self.placed(["d1"], ["d2"]), self.parts[2])
+        plan = {one["name"]: one
+                for one in cluster.ask("plan", good)["daemons"]}
+        self.assertEqual(plan["d1"]["ranks"], [0])
+        self.assertEqual([n for n in plan if plan[n]["samples"]], ["d2"])
+        self.assertEqual(plan["d2"]["parts"], [])
+        for field in ("trainers", "samplers"):
+            for command in ("plan", "submit"):
+                said = cluster.refused(command, good, "--set",
+                                       f"placement.{field}=[d1, d7]")
+                self.assertIn(f'`placement.{field}` names daemon "d7"', said)
+                self.assertIn("d0, d1, d2", said)
+        said = cluster.refused("submit", good, "--set", "trainer.replicas=2")
+        self.assertIn("`placement.trainers`, d1, take 1", said)
+        said = cluster.refused("submit", good, "--set", "trainer.device=cuda",
+                               "--set", "placement.trainers=[]")
+        self.assertIn("trainers on cuda, but the cluster takes 0", said)
+        self.assertGreater(cluster.run(good)["steps"], 0)
+
+
 class Failures(ClusterTest):
     """Each is told in a sentence, and the daemons serve the next run."""
 
@@ -135,6 +208,24 @@ class Failures(ClusterTest):
     def test_data_daemon_killed(self):
         self.check_breaks(1, self.kill)
 
+    def test_sampler_killed(self):
+        cluster = self.cluster(self.parts[2], ["0", "1", "none"])
+        self.long = self.write(
+            merged(DEFINITION, {"train": {"epochs": 100000},
+                                "placement": {"samplers": ["d2"]}}),
+            self.parts[2], "-sampled")
+        run = self.begin_long(cluster, 1)
+        cluster.daemons[2].kill()
+        record = self.await_end(cluster, run)
+        self.assertEqual(record["state"], "failed", cluster.logs())
+        self.assertIn("d2", record["message"])
+        self.assertIn('"d2", which is not in service',
+                      cluster.refused("submit", self.long))
+        self.check_serves(cluster)
+        cluster.add("none", name="d2")
+        cluster.await_daemons(3)
+        self.begin_long(cluster, 1)
+
     def test_daemon_leaves(self):
         self.check_breaks(1, lambda cluster: cluster.daemons[1].stop())
 
@@ -189,6 +280,31 @@ class Failures(ClusterTest):
         alien = cluster.add("1", name="alien", data=parts)
         self.assertNotEqual(alien.process.wait(60), 0)
         self.assertIn("copy one partitioned dataset", alien.log.read_text())
+        self.check_serves(cluster)
+
+    def test_other_version(self):
+        """A daemon and a client whose handshakes name version 2."""
+        def aged(said):
+            # An envelope: the pointer to it, which gives its size, then
+            # version, kind (request), method (hello) and attempt, each 1.
+            return re.sub(
+                rb"(\x00{4}[\x01-\x0f]\x00[\x01-\x0f]\x00)\x01\x00"
+                rb"((?:\x01\x00){3})",
+                lambda found: found[1] + b"\2\0" + found[2], said)
+
+        cluster = self.cluster(self.parts[2], ["0-1"])
+        link = Link(change=aged)
+        self.addCleanup(link.close)
+        link.target = int(cluster.coordinator.rsplit(":", 1)[1])
+        address = f"tcp://127.0.0.1:{link.port}"
+        done = graphmill("submit", self.small, "--cluster", address)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("same version of graphmill", done.stderr)
+        alien = Daemon(cluster.folder, "alien", self.parts[2], "1",
+                       join=address)
+        self.addCleanup(alien.end)
+        self.assertNotEqual(alien.process.wait(60), 0)
+        self.assertIn("same version of graphmill", alien.log.read_text())
         self.check_serves(cluster)
 
     def test_too_many_trainers(self):

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import time
 
@@ -11,6 +12,13 @@ import support
 
 # Bounds every wait: no test may hang.
 PATIENCE_SECONDS = 90
+
+
+def free_port():
+    """A port that nobody listens at, most likely for a while."""
+    with socket.socket() as it:
+        it.bind(("127.0.0.1", 0))
+        return it.getsockname()[1]
 
 
 class Daemon:

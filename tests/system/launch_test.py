@@ -4,12 +4,12 @@ import json
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import time
 import unittest
 
 import runs
+from clusters import free_port
 from runs import PATIENCE_SECONDS, imported_rmat, merged, partitioned
 from support import program
 
@@ -31,12 +31,6 @@ echo "$@" >> "$STUB_LOG"
 while [ "$1" != -- ]; do shift; done
 cd "$STUB_HOME" && exec sh -c "$3"
 """
-
-
-def free_port():
-    with socket.socket() as it:
-        it.bind(("127.0.0.1", 0))
-        return it.getsockname()[1]
 
 
 class Launch(runs.Workplace):

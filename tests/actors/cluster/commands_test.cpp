@@ -49,14 +49,17 @@ CATCH_TEST_CASE("the cluster is shown", "[cluster_commands]") {
 
   coordinator.on(method::plan, [](const payload& body) -> result<payload> {
     TRY(const auto def, decode_definition_body(body));
-    return encode(plan_reply{{"a", "b", "a"}, {"b"}});
+    return encode(plan_reply{{"a", "b", "a"}, {"b"}, {}});
   });
   const auto address = " --cluster " + coordinator.address();
   has(user.runs("plan good.yaml" + address).output,
-      "daemon  parts  trainer ranks\na       0,2    -\nb       1      0\n");
+      "daemon  parts  samples  trainer ranks\n"
+      "a       0,2    -        -\n"
+      "b       1      yes      0\n");
   CATCH_CHECK(user.asks("plan good.yaml" + address)["daemons"][0]
               == nlohmann::json{{"name", "a"},
                                 {"parts", {0, 2}},
+                                {"samples", false},
                                 {"ranks", nlohmann::json::array()}});
 }
 

@@ -431,6 +431,16 @@ CATCH_TEST_CASE("who cannot start says why", "[transport]") {
   options.advertise = "here.example";
   CATCH_CHECK(
     start(options)->self().address.starts_with("tcp://here.example:"));
+  for (const auto* forwarded :
+       {"here.example:9000", "[2001:db8::1]:9000", "10.0.0.1:9000"}) {
+    options.advertise = forwarded;
+    CATCH_CHECK(start(options)->self().address == "tcp://" + options.advertise);
+  }
+  options.advertise = "2001:db8::1";
+  CATCH_CHECK(
+    start(options)->self().address.starts_with("tcp://[2001:db8::1]:"));
+  options.advertise = "here.example:http";
+  CATCH_CHECK(error_of(transport::start(options)).code == ec::invalid_argument);
   options.advertise.clear();
   options.route_to = "tcp://127.0.0.1:9";
   CATCH_CHECK(start(options)->self().address.starts_with("tcp://127.0.0.1:"));

@@ -87,7 +87,7 @@ optimizer:
   step_epochs: 12
   step_factor: 0.75
 train: {batch_size: 13, epochs: 14, max_steps: 15, seed_order: global,
-        patience: 16}
+        patience: 16, record_steps: true}
 evaluate: {neighbours: all, batch_size: 17, every: 18}
 budget: {bytes: 1.5 GiB, batches: 19}
 faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22}
@@ -164,7 +164,8 @@ budget:
       "`train`",
       "x.yaml:13:3: `model.dropout` is given twice, first on line 12",
       "x.yaml:14:8: `train` is `30`, must be a map with some of the keys "
-      "batch_size, epochs, max_steps, seed_order, patience",
+      "batch_size, epochs, max_steps, seed_order, patience, "
+      "record_steps",
       "x.yaml:16:10: `budget.bytes` is `2 Gib`, must be a size from 1 to "
       "1125899906842624 bytes",
     });
@@ -302,7 +303,8 @@ CATCH_TEST_CASE("overrides", "[definition]") {
       "--set train.epochs=: `train.epochs` is empty, must be a whole "
       "number from 1 to 1000000 epochs",
       "--set train=3: `train` is `3`, must be a map with some of the keys "
-      "batch_size, epochs, max_steps, seed_order, patience",
+      "batch_size, epochs, max_steps, seed_order, patience, "
+      "record_steps",
       "--set sampler.fanouts=[1: not valid YAML: end of sequence flow not "
       "found",
       "--set sampler.fanouts.e=[1]: the fanouts of `e` are for 1 hops, "

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "messages/data.hpp"
+#include "partition/sampling.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+// Whole batches as messages; data.capnp says what they mean. No actors.
+
+namespace graphmill {
+
+/// Asks for a batch.
+/// @param ids_bytes Set to the size of the ids that are sent.
+result<payload> batch_question(const std::string& run, std::uint64_t key,
+                               batch_plan plan, std::span<const node_id> seeds,
+                               std::uint64_t& ids_bytes);
+
+/// The answer, or that it is too large for a message. Large arrays are not
+/// copied.
+result<payload> batch_answer(const dataset_info& info,
+                             std::shared_ptr<const sampled_subgraph> batch);
+
+/// Reads an answer that is not too large. Fails unless it is a neighbourhood of
+/// these seeds by this plan, as far as that can be told without the graph:
+/// types, hops, ids that exist, rows that fit, local ids that their hop knows.
+result<sampled_subgraph>
+read_batch(const dataset_info& info, const sampling_plan& plan,
+           std::span<const node_id> seeds, const batch_reply& reply,
+           const payload& from, const std::shared_ptr<buffer_pool>& pool);
+
+} // namespace graphmill

@@ -1,0 +1,174 @@
+#include "actors/remote/batch_proxy.hpp"
+
+#include "actors/remote/batch_call.hpp"
+#include "actors/remote/interfaces.hpp"
+#include "actors/worker_pool.hpp"
+
+#include <unordered_map>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+class batch_proxy {
+public:
+  using interface = sampler_actor::extend<
+    // The TRANSPORT has an answer.
+    takes<remote_reply>>;
+  static constexpr const char* name = "batch_proxy";
+
+  batch_proxy(interface::pointer self, batch_proxy_config config)
+    : self_(self), config_(std::move(config)) {
+    self_->set_exit_handler([this](const caf::exit_msg& exit) {
+      for (auto& [ticket, open] : open_)
+        open.promise.deliver(to_caf(
+          fail(ec::cancelled, "the proxy of a sampler is shutting down")));
+      open_.clear();
+      self_->quit(exit.reason);
+    });
+  }
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const sample_job& job) { return begin(job); },
+      [this](const remote_reply& reply) { on_reply(reply); },
+    };
+  }
+
+private:
+  using promise_type = caf::typed_response_promise<sample_answer>;
+
+  /// A batch that another daemon samples.
+  struct batch {
+    sample_job job;
+    batch_plan plan = batch_plan::unset;
+    const batch_source* source = nullptr;
+    promise_type promise;
+  };
+
+  const batch_source& source_of(const batch_key& key) const {
+    const auto turn = static_cast<std::uint64_t>(key.step)
+                        * static_cast<std::uint64_t>(config_.world)
+                      + static_cast<std::uint64_t>(key.rank);
+    return config_.sources[turn % config_.sources.size()];
+  }
+
+  caf::result<sample_answer> begin(const sample_job& job) {
+    crash_if_told(job);
+    auto promise = self_->make_response_promise<sample_answer>();
+    const auto plan =
+      job.key.phase == phase::train ? batch_plan::train : batch_plan::evaluate;
+    batch what{job, plan, &source_of(job.key), promise};
+    if (!what.source->call)
+      sample_here(what);
+    else if (!config_.limits->allow(plan, job.seeds->size()))
+      sample_large(what);
+    else if (auto sent = send(what); !sent)
+      promise.deliver(to_caf(explain(what, sent.error())));
+    return promise;
+  }
+
+  void sample_here(const batch& what) {
+    ask(self_, config_.here, config_.timeout, what.job)
+      .then(
+        [this, promise = what.promise](sample_answer& answer) mutable {
+          config_.counters->item_done(answer.graph->byte_size());
+          promise.deliver(std::move(answer));
+        },
+        [promise = what.promise](const caf::error& why) mutable {
+          promise.deliver(to_caf(from_caf(why, "the sampler")));
+        });
+  }
+
+  result<void> send(const batch& what) {
+    std::uint64_t ids = 0;
+    TRY(auto data, batch_question(config_.run, what.job.stream, what.plan,
+                                  *what.job.seeds, ids));
+    auto& wire = *config_.wire;
+    ++wire.requests;
+    wire.ids_out += ids;
+    wire.bytes_out += data.byte_size();
+    const auto ticket = ++last_ticket_;
+    open_.emplace(ticket, what);
+    what.source->call(
+      method::sample_batch, std::move(data),
+      [self = handle_of<interface>(self_), ticket](result<payload> got) {
+        remote_reply reply{ticket, {}, std::nullopt};
+        if (got)
+          reply.data = std::move(got).value();
+        else
+          reply.failure = std::move(got).error();
+        post(self, std::move(reply));
+      });
+    return ok();
+  }
+
+  void on_reply(const remote_reply& reply) {
+    auto found = open_.extract(reply.ticket);
+    if (found.empty())
+      return;
+    auto& what = found.mapped();
+    config_.wire->bytes_in += reply.data.byte_size();
+    auto too_large = false;
+    auto graph = read(what, reply, too_large);
+    if (!graph) {
+      ++config_.wire->failures;
+      what.promise.deliver(to_caf(explain(what, graph.error())));
+    } else if (too_large) {
+      config_.limits->was_too_large(what.plan, what.job.seeds->size());
+      sample_large(what);
+    } else {
+      config_.counters->item_done(graph.value()->byte_size());
+      what.promise.deliver(sample_answer{std::move(graph).value()});
+    }
+  }
+
+  /// Null if the batch is too large for a message.
+  result<std::shared_ptr<sampled_subgraph>>
+  read(const batch& what, const remote_reply& reply, bool& too_large) {
+    busy_scope busy{*config_.counters};
+    if (reply.failure)
+      return *reply.failure;
+    TRY(const auto arrays, decode_batch_reply(reply.data));
+    too_large = arrays.too_large;
+    if (too_large)
+      return std::shared_ptr<sampled_subgraph>{};
+    TRY(auto graph,
+        read_batch(config_.graph->info(), *what.job.plan, *what.job.seeds,
+                   arrays, reply.data, config_.pool));
+    auto& wire = *config_.wire;
+    ++wire.batches;
+    for (const auto& part : reply.data.bulk)
+      wire.batches_in += part.size();
+    return std::make_shared<sampled_subgraph>(std::move(graph));
+  }
+
+  void sample_large(const batch& what) {
+    if (config_.wire->large_batches++ == 0 && config_.log)
+      config_.log->warn("a batch is larger than a message may be: instead of "
+                        "daemon {}, this one samples it; use smaller batches "
+                        "or fanouts, or leave out placement.samplers",
+                        what.source->daemon);
+    sample_here(what);
+  }
+
+  static error explain(const batch& what, const error& why) {
+    return fail(why.code, "sampling at daemon \"{}\": {}", what.source->daemon,
+                why.message);
+  }
+
+  interface::pointer self_;
+  batch_proxy_config config_;
+  std::unordered_map<std::uint64_t, batch> open_; ///< By ticket.
+  std::uint64_t last_ticket_ = 0;
+};
+
+} // namespace
+
+sampler_actor spawn_batch_proxy(caf::actor_system& system,
+                                batch_proxy_config config) {
+  return spawn_state<batch_proxy>(system, std::move(config));
+}
+
+} // namespace graphmill

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "actors/interfaces.hpp"
+#include "actors/remote/route.hpp"
+#include "messages/data.hpp"
+#include "pipelines/stage_counters.hpp"
+
+#include <spdlog/logger.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// One that samples whole batches.
+struct batch_source {
+  std::string daemon;
+  remote_call call; ///< Empty: it is this process, by `here`.
+};
+
+/// From how many seeds on batches were too large for a message, shared by all
+/// proxies of a process. Thread-safe.
+class batch_limits {
+public:
+  bool allow(batch_plan plan, std::size_t seeds) const {
+    return seeds < of(plan);
+  }
+  void was_too_large(batch_plan plan, std::size_t seeds) {
+    auto& least = of(plan);
+    auto known = least.load();
+    while (seeds < known && !least.compare_exchange_weak(known, seeds))
+      ;
+  }
+
+private:
+  using number = std::atomic<std::size_t>;
+  const number& of(batch_plan plan) const {
+    return plan == batch_plan::train ? train_ : evaluate_;
+  }
+  number& of(batch_plan plan) {
+    return plan == batch_plan::train ? train_ : evaluate_;
+  }
+
+  number train_{std::numeric_limits<std::size_t>::max()};
+  number evaluate_{std::numeric_limits<std::size_t>::max()};
+};
+
+/// What a BATCH PROXY needs.
+struct batch_proxy_config {
+  std::string run;
+  std::shared_ptr<const partitioned_graph> graph;
+  /// Samples what is dealt to this process, and batches that are too large for
+  /// a message.
+  sampler_actor here;
+  /// Batches are dealt to them in this order, by step and rank.
+  std::vector<batch_source> sources;
+  rank_id world = 1; ///< Trainers of the run in all.
+  std::chrono::milliseconds timeout = std::chrono::minutes{10}; ///< Of `here`.
+  std::shared_ptr<batch_limits> limits = std::make_shared<batch_limits>();
+  std::shared_ptr<buffer_pool> pool;
+  std::shared_ptr<stage_counters> counters;
+  std::shared_ptr<remote_counters> wire;
+  std::shared_ptr<spdlog::logger> log;
+};
+
+/// Spawns an actor that answers like a SAMPLER, by asking daemons that sample
+/// for others: one request per batch. Which one samples a batch changes nothing
+/// in it. One that is too large for a message is sampled here, and so are from
+/// then on all of its kind that have as many seeds.
+/// @pre there is a source
+sampler_actor spawn_batch_proxy(caf::actor_system& system,
+                                batch_proxy_config config);
+
+} // namespace graphmill

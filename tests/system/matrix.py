@@ -1,0 +1,114 @@
+"""Digests of clusters of several shapes beside those of one process, on data of
+real size. Takes minutes, so it is not among the tests that Meson runs:
+
+    python3 tests/system/matrix.py build/actors/graphmill [--scale 18]
+
+Prints a row per run, and fails unless all digests of a dataset and a number of
+trainers are the same: with seed order `global`, neither the partitioning nor
+the daemons may change a bit of the weights."""
+
+import argparse
+import json
+import pathlib
+import sys
+import tempfile
+import time
+
+import runs
+import support
+from clusters import Cluster
+from slow_links import SlowCluster
+
+# Name, parts, what the daemons serve (nothing: one process), their cluster.
+SHAPES = [
+    ("one process", 1, None, None),
+    ("one process", 2, None, None),
+    ("2 daemons", 2, ["0", "1"], Cluster),
+    ("one process", 4, None, None),
+    ("4 daemons", 4, ["0", "1", "2", "3"], Cluster),
+    ("one process", 8, None, None),
+    ("3 daemons", 8, ["0,2-5", "1", "6-7"], Cluster),
+    ("3 daemons, 50 ms, shuffled", 8, ["0,2-5", "1", "6-7"], SlowCluster),
+]
+
+RMAT = {
+    "sampler": {"fanouts": [15, 10, 5]},
+    "model": {"kind": "sage", "hidden": 64, "dropout": 0.5},
+    "train": {"batch_size": 1024, "epochs": 1, "max_steps": 6,
+              "seed_order": "global"},
+    "evaluate": {"every": 1000000},
+}
+WORDNET = {
+    "sampler": {"fanouts": [10, 10]},
+    "model": {"kind": "sage", "hidden": 128, "dropout": 0.5},
+    "train": {"batch_size": 1000, "epochs": 1, "seed_order": "global"},
+    "evaluate": {"every": 1000000},
+}
+# Fewer seeds than parts.
+FEW = runs.merged(RMAT, {"train": {"batch_size": 2}})
+
+
+def datasets(folder, scale):
+    """Name, folder and definition of each."""
+    rmat = {"scale": scale, "validation": 0.001, "test": 0.001}
+    runs.imported_rmat(folder / "rmat", **rmat)
+    yield f"R-MAT 2^{scale}", folder / "rmat", RMAT
+    runs.imported_rmat(folder / "few", **rmat, train=5 / 2 ** scale)
+    yield f"R-MAT 2^{scale}, 5 seeds", folder / "few", FEW
+    support.imported("wordnet", "--out", folder / "wordnet")
+    yield "WordNet", folder / "wordnet", WORDNET
+
+
+def run(folder, data, definition, shares, kind):
+    """Trains once; returns the summary."""
+    file = folder / "matrix.yaml"
+    file.write_text(json.dumps({"dataset": runs.name_of(data), **definition}))
+    if shares is None:
+        done = support.graphmill("train", file, "--data", data, "--runs",
+                                 folder / "runs", "--quiet", "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+    where = folder / f"cluster-{time.monotonic_ns()}"
+    with kind(where, data, shares) as cluster:
+        return cluster.run(file)
+
+
+def main():
+    program = support.program()
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scale", type=int, default=18,
+                        help="2^SCALE nodes of the R-MAT graph")
+    parser.add_argument("--trainers", type=int, nargs="*", default=[1, 3])
+    options = parser.parse_args()
+    support.TIMEOUT_SECONDS = 1200
+    print(program)
+    wrong = 0
+    with tempfile.TemporaryDirectory(prefix="graphmill-") as top:
+        folder = pathlib.Path(top)
+        for name, whole, definition in datasets(folder, options.scale):
+            for trainers in options.trainers:
+                digests = set()
+                for what, parts, shares, kind in SHAPES:
+                    data = whole if parts == 1 else \
+                        runs.partitioned(whole, parts, "metis")
+                    slow = {"reply_delay_ms": 20} if kind is SlowCluster \
+                        else {}
+                    began = time.monotonic()
+                    summary = run(folder, data, runs.merged(
+                        definition, {"trainer": {"replicas": trainers},
+                                     "faults": slow}), shares, kind)
+                    digests.add(summary["digest"])
+                    print(f"{name:<20} {trainers} trainers  {parts} parts  "
+                          f"{what:<27} {summary['steps']:>3} steps  "
+                          f"{time.monotonic() - began:>6.1f} s  "
+                          f"{summary['digest']}", flush=True)
+                wrong += len(digests) != 1
+    if wrong:
+        sys.exit(f"{wrong} times digests differ that should be the same")
+    print("all as they should be")
+
+
+if __name__ == "__main__":
+    main()
