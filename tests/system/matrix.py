@@ -10,6 +10,7 @@ the daemons may change a bit of the weights."""
 import argparse
 import json
 import pathlib
+import signal
 import sys
 import tempfile
 import time
@@ -19,16 +20,20 @@ import support
 from clusters import Cluster
 from slow_links import SlowCluster
 
-# Name, parts, what the daemons serve (nothing: one process), their cluster.
+# Name, parts, what the daemons serve (nothing: one process), their cluster,
+# and what changes in the definition.
 SHAPES = [
-    ("one process", 1, None, None),
-    ("one process", 2, None, None),
-    ("2 daemons", 2, ["0", "1"], Cluster),
-    ("one process", 4, None, None),
-    ("4 daemons", 4, ["0", "1", "2", "3"], Cluster),
-    ("one process", 8, None, None),
-    ("3 daemons", 8, ["0,2-5", "1", "6-7"], Cluster),
-    ("3 daemons, 50 ms, shuffled", 8, ["0,2-5", "1", "6-7"], SlowCluster),
+    ("one process", 1, None, None, {}),
+    ("one process", 2, None, None, {}),
+    ("2 daemons", 2, ["0", "1"], Cluster, {}),
+    ("one process", 4, None, None, {}),
+    ("4 daemons", 4, ["0", "1", "2", "3"], Cluster, {}),
+    ("samplers apart", 4, ["0-1", "2-3", "none", "none"], Cluster,
+     {"placement": {"trainers": ["d0", "d1"], "samplers": ["d2", "d3"]}}),
+    ("one process", 8, None, None, {}),
+    ("3 daemons", 8, ["0,2-5", "1", "6-7"], Cluster, {}),
+    ("3 daemons, 50 ms, shuffled", 8, ["0,2-5", "1", "6-7"], SlowCluster,
+     {"faults": {"reply_delay_ms": 20}}),
 ]
 
 RMAT = {
@@ -83,6 +88,8 @@ def main():
     parser.add_argument("--trainers", type=int, nargs="*", default=[1, 3])
     options = parser.parse_args()
     support.TIMEOUT_SECONDS = 1200
+    # Ends the daemons, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print(program)
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="graphmill-") as top:
@@ -90,15 +97,13 @@ def main():
         for name, whole, definition in datasets(folder, options.scale):
             for trainers in options.trainers:
                 digests = set()
-                for what, parts, shares, kind in SHAPES:
+                for what, parts, shares, kind, change in SHAPES:
                     data = whole if parts == 1 else \
                         runs.partitioned(whole, parts, "metis")
-                    slow = {"reply_delay_ms": 20} if kind is SlowCluster \
-                        else {}
                     began = time.monotonic()
                     summary = run(folder, data, runs.merged(
-                        definition, {"trainer": {"replicas": trainers},
-                                     "faults": slow}), shares, kind)
+                        definition, {"trainer": {"replicas": trainers}},
+                        change), shares, kind)
                     digests.add(summary["digest"])
                     print(f"{name:<20} {trainers} trainers  {parts} parts  "
                           f"{what:<27} {summary['steps']:>3} steps  "

@@ -112,8 +112,9 @@ placement: {trainers: [b, "a:1"], samplers: [3]}
               == definition::optimizer_section{optimizer_kind::sgd, 1e-3, 0.125,
                                                0.5, schedule_kind::step, 11, 12,
                                                0.75});
-  CATCH_CHECK(def.train
-              == definition::train_section{13, 14, 15, seed_order::global, 16});
+  CATCH_CHECK(
+    def.train
+    == definition::train_section{13, 14, 15, seed_order::global, 16, true});
   CATCH_CHECK(def.evaluate
               == definition::evaluate_section{neighbour_use::all, 17, 18});
   CATCH_CHECK(def.budget == definition::budget_section{3ull << 29, 19});
@@ -171,11 +172,26 @@ budget:
     });
 }
 
+CATCH_TEST_CASE("records of steps are for batches that fit into a message",
+                "[definition]") {
+  const auto of = [](int seeds, bool record) {
+    return problems_in(
+      fmt::format("dataset: d\nevaluate: {{batch_size: {}}}\n"
+                  "train: {{batch_size: 65536, record_steps: {}}}\n",
+                  seeds, record));
+  };
+  CATCH_CHECK(of(65536, true).empty());
+  CATCH_CHECK(of(65537, false).empty());
+  CATCH_CHECK(of(65537, true)
+              == texts{"x.yaml:2:24: `evaluate.batch_size` is 65537, may be "
+                       "65536 at most with `train.record_steps`"});
+}
+
 CATCH_TEST_CASE("lists of names", "[definition]") {
   const auto of = [](std::string_view samplers) {
-    return problems_in(std::string{"dataset: d\nplacement: {samplers: "}
-                         .append(samplers)
-                         .append("}"));
+    return problems_in(
+      std::string{"dataset: d\nplacement: {samplers: "}.append(samplers).append(
+        "}"));
   };
   CATCH_CHECK(of("[]").empty());
   CATCH_CHECK(of("[a, b]").empty());
