@@ -57,6 +57,12 @@ private:
     }
     filling_ = true;
     order_all(trainer_order::fill_cache);
+    tell_filled();
+  }
+
+  void tell_filled() {
+    if (filling_ && !finishing_ && config_.observer.on_filled)
+      config_.observer.on_filled(members_.size() - awaited_, members_.size());
   }
 
   void act() {
@@ -199,7 +205,11 @@ private:
 
   /// A member has answered, or never will.
   void ordered() {
-    if (ended_ || --awaited_ != 0)
+    if (ended_)
+      return;
+    --awaited_;
+    tell_filled();
+    if (awaited_ != 0)
       return;
     std::sort(states_.begin(), states_.end(),
               [](const auto& a, const auto& b) { return a.rank < b.rank; });

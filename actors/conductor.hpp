@@ -5,6 +5,7 @@
 #include "pipelines/course.hpp"
 
 #include <array>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -34,6 +35,9 @@ struct run_outcome {
 
 /// Called from the CONDUCTOR's thread; must be quick and must not throw.
 struct run_observer {
+  /// Members whose caches of remote rows are filled, before the first phase of
+  /// a run that has them.
+  std::function<void(std::size_t done, std::size_t of)> on_filled;
   std::function<void(const phase_order&, std::int64_t done)> on_step;
   std::function<result<void>(const phase_result&)> on_phase; ///< Errors end it.
   std::function<void(const step_result&)> on_output;

@@ -106,6 +106,13 @@ run_observer observer_of(const submitted_run& run,
                          const coordinator_actor& coordinator) {
   run_observer out;
   const auto inner = run.file->reporter().observer();
+  out.on_filled = [id = run.id, coordinator](std::size_t done, std::size_t of) {
+    run_news news;
+    news.what = "filling caches";
+    news.done = done;
+    news.total = of;
+    post(coordinator, run_news_came{id, std::move(news)});
+  };
   // The observer is called by one actor, so it may have a state.
   auto last = std::make_shared<active_run::clock::time_point>();
   out.on_step = [id = run.id, coordinator, last](const phase_order& order,

@@ -2,6 +2,7 @@
 
 #include "actors/cluster/calls.hpp"
 #include "actors/cluster/hosted_run.hpp"
+#include "actors/cluster/registration.hpp"
 #include "actors/cluster/run_relay.hpp"
 #include "actors/compute_lane.hpp"
 #include "actors/member_setup.hpp"
@@ -19,8 +20,6 @@ using std::chrono::milliseconds;
 
 /// How often memory is looked at: often enough for a peak that lasts a step.
 constexpr milliseconds look_interval{50};
-/// A refused registration is final, one that got lost is not.
-constexpr milliseconds join_again_after{500};
 /// How long an order to trainers may wait for the step that they are at.
 constexpr milliseconds trainer_patience = std::chrono::minutes{15};
 
@@ -34,7 +33,7 @@ public:
       calls_(self, config_.around.net) {
     deaths_.install(self_);
     calls_.net().keep(config_.coordinator);
-    join();
+    register_if_due();
     look_again();
   }
 
@@ -61,10 +60,9 @@ private:
   using share = std::shared_ptr<hosted_run>;
 
   // -- membership
-  // -----------------------------------------------------------------
 
-  void join() {
-    if (std::exchange(joining_, true))
+  void register_if_due() {
+    if (!registered_.due(clock::now()))
       return;
     call_options options;
     options.deadline = milliseconds{5000};
@@ -75,50 +73,35 @@ private:
   }
 
   void joined(const result<payload>& answer) {
-    joining_ = false;
-    if (answer) {
-      config_.log->info("in the cluster of {}", config_.coordinator);
-      ever_joined_ = true;
-      member_ = true;
-      if (auto tell = std::exchange(config_.on_joined, {}))
-        tell();
+    const auto refused = registered_.answered(
+      answer ? ok() : result<void>{answer.error()}, clock::now());
+    if (refused)
+      stop(fail(refused->code,
+                "the coordinator at {} does not take this daemon: {}",
+                config_.coordinator, refused->message));
+    if (!answer)
       return;
-    }
-    const auto& why = answer.error();
-    // A coordinator that is ending drops what it was asked: an internal error.
-    const auto later = why.code == ec::unavailable || why.code == ec::timeout
-                       || why.code == ec::internal;
-    if (!later
-        || (!ever_joined_ && clock::now() - began_ > config_.join_timeout)) {
-      stop(fail(why.code, "the coordinator at {} does not take this daemon: {}",
-                config_.coordinator, why.message));
-      return;
-    }
-    join_at_ = clock::now() + join_again_after;
+    config_.log->info("in the cluster of {}", config_.coordinator);
+    if (auto tell = std::exchange(config_.on_joined, {}))
+      tell();
   }
 
   void on_peer(const peer_event& event) {
     if (event.inbound || event.who.address != config_.coordinator)
       return;
-    switch (event.what) {
-    case peer_event::kind::up:
-    case peer_event::kind::replaced:
-      if (ever_joined_ && !(member_ && event.what == peer_event::kind::up))
-        join();
-      break;
-    case peer_event::kind::lost:
-      if (!std::exchange(member_, false))
-        break;
+    const auto anew = event.what == peer_event::kind::replaced;
+    if (anew || event.what == peer_event::kind::up) {
+      registered_.heard(anew, clock::now());
+      register_if_due();
+    }
+    if (anew)
+      end_all(fail(ec::unavailable, "the coordinator has been started anew"));
+    if (event.what == peer_event::kind::lost && registered_.lost()) {
       config_.log->warn("the coordinator at {} is lost: {}",
                         config_.coordinator, event.reason);
       end_all(
         fail(ec::unavailable, "the coordinator is lost: {}", event.reason));
-      break;
-    default:
-      break;
     }
-    if (event.what == peer_event::kind::replaced)
-      end_all(fail(ec::unavailable, "the coordinator has been started anew"));
   }
 
   void look_again() {
@@ -129,10 +112,7 @@ private:
     look_again();
     for (auto& [id, run] : runs_)
       run->memory.sample();
-    if (join_at_ && clock::now() >= *join_at_) {
-      join_at_.reset();
-      join();
-    }
+    register_if_due();
   }
 
   void stop(std::optional<error> why) {
@@ -145,7 +125,6 @@ private:
 
   void serve(const incoming_request& request) {
     if (request.from.address.empty()) { // A client.
-
       request.reply.reply(
         fail(ec::invalid_argument,
              "daemon \"{}\" takes orders from the coordinator at {} alone: "
@@ -433,11 +412,7 @@ private:
   remote_calls<interface> calls_;
   down_watch deaths_;
   std::map<std::string, share> runs_;
-  clock::time_point began_ = clock::now();
-  std::optional<clock::time_point> join_at_;
-  bool joining_ = false;
-  bool ever_joined_ = false;
-  bool member_ = false;
+  registration registered_{clock::now(), config_.join_timeout};
   compute_lane lane_; ///< Last: ends before what its jobs use.
 };
 

@@ -117,9 +117,12 @@ bool in_one_process(const deployment& what) {
                      });
 }
 
-/// A daemon without trainers fetches nothing.
+/// A daemon without trainers fetches nothing, one with all parts nothing
+/// remote.
 bool wants_cache(const member_config& member) {
-  return member.def.fetch.cache != 0 && !member.ranks.empty();
+  const auto& shards = member.shards;
+  return member.def.fetch.cache != 0 && !member.ranks.empty()
+         && std::find(shards.begin(), shards.end(), nullptr) != shards.end();
 }
 
 std::function<cache_filler_actor(caf::actor_system&)>

@@ -11,23 +11,12 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 namespace graphmill {
 
 namespace {
-
-/// Nodes whose degrees are asked for at once.
-constexpr node_id most_degrees = node_id{1} << 18;
-
-/// Degrees that another daemon writes down.
-struct asked_degrees {
-  node_type_id type = 0;
-  std::vector<node_id> ids;
-  std::vector<std::int32_t> degrees;
-};
 
 class cache_filler {
 public:
@@ -216,37 +205,12 @@ private:
 
   void ask_degrees() {
     for (part_id part = 0; part < graph().part_count(); ++part)
-      for (std::size_t t = 0; t < info().node_types.size(); ++t) {
-        if (is_here(part) || info().node_types[t].feature_width == 0)
-          continue;
-        const auto type = static_cast<node_type_id>(t);
-        const auto offsets = graph().offsets(type);
-        for (auto from = offsets[part]; from < offsets[part + 1];
-             from += most_degrees)
-          ask_degrees(part, type, from,
-                      std::min(from + most_degrees, offsets[part + 1]));
-      }
+      if (!is_here(part))
+        for (auto& [job, asked] : degree_jobs(graph(), part))
+          jobs_->add(part, std::move(job), [this, asked = std::move(asked)] {
+            asked->add_to(scores_);
+          });
     run_jobs([this] { choose(); });
-  }
-
-  void ask_degrees(part_id part, node_type_id type, node_id from, node_id to) {
-    auto wanted = std::make_shared<asked_degrees>();
-    wanted->type = type;
-    wanted->ids.resize(static_cast<std::size_t>(to - from));
-    std::iota(wanted->ids.begin(), wanted->ids.end(), from);
-    wanted->degrees.resize(wanted->ids.size());
-    gather_job job;
-    job.items.push_back({gather_kind::out_degrees,
-                         type,
-                         wanted->ids,
-                         {},
-                         wanted->degrees.data()});
-    job.owner = wanted;
-    jobs_->add(part, std::move(job), [this, wanted] {
-      for (std::size_t i = 0; i < wanted->ids.size(); ++i)
-        scores_[wanted->type][static_cast<std::size_t>(wanted->ids[i])] =
-          static_cast<float>(wanted->degrees[i]);
-    });
   }
 
   // -- rows

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace graphmill {
 
@@ -61,6 +62,42 @@ std::vector<gather_job> fill_jobs(const std::shared_ptr<row_cache>& cache,
                            {},
                            cache->rows(type) + from * width});
       from += count;
+    }
+  }
+  return jobs;
+}
+
+void asked_degrees::add_to(node_scores& scores) const {
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    scores[type][static_cast<std::size_t>(ids[i])] +=
+      static_cast<float>(degrees[i]);
+}
+
+std::vector<std::pair<gather_job, std::shared_ptr<asked_degrees>>>
+degree_jobs(const partitioned_graph& graph, part_id part) {
+  constexpr node_id most = node_id{1} << 18;
+  std::vector<std::pair<gather_job, std::shared_ptr<asked_degrees>>> jobs;
+  const auto& types = graph.info().node_types;
+  for (std::size_t t = 0; t < types.size(); ++t) {
+    if (types[t].feature_width == 0)
+      continue;
+    const auto type = static_cast<node_type_id>(t);
+    const auto offsets = graph.offsets(type);
+    for (auto from = offsets[part]; from < offsets[part + 1]; from += most) {
+      const auto to = std::min(from + most, offsets[part + 1]);
+      auto asked = std::make_shared<asked_degrees>();
+      asked->type = type;
+      asked->ids.resize(static_cast<std::size_t>(to - from));
+      std::iota(asked->ids.begin(), asked->ids.end(), from);
+      asked->degrees.resize(asked->ids.size());
+      gather_job job;
+      job.items.push_back({gather_kind::out_degrees,
+                           type,
+                           asked->ids,
+                           {},
+                           asked->degrees.data()});
+      job.owner = asked;
+      jobs.emplace_back(std::move(job), std::move(asked));
     }
   }
   return jobs;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace graphmill {
@@ -15,6 +16,20 @@ namespace graphmill {
 std::vector<gather_job> fill_jobs(const std::shared_ptr<row_cache>& cache,
                                   const partitioned_graph& graph, part_id part,
                                   std::uint64_t most);
+
+/// Out-degrees of some nodes, to be asked of their owner.
+struct asked_degrees {
+  node_type_id type = 0;
+  std::vector<node_id> ids;
+  std::vector<std::int32_t> degrees;
+
+  void add_to(node_scores& scores) const;
+};
+
+/// The jobs that bring the out-degrees of the nodes that `part` owns, of types
+/// with features, a bounded number at a time.
+std::vector<std::pair<gather_job, std::shared_ptr<asked_degrees>>>
+degree_jobs(const partitioned_graph& graph, part_id part);
 
 /// What a cache leaves of a job.
 struct cache_misses {

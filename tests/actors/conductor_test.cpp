@@ -34,6 +34,37 @@ memory_graph ring(std::int64_t nodes) {
   return graph;
 }
 
+/// A cache filler that answers, fails or does neither.
+class fake_filler {
+public:
+  using interface = cache_filler_actor;
+  static constexpr const char* name = "fake_filler";
+  enum class way { fill, fail, wait };
+
+  fake_filler(interface::pointer self, way how,
+              std::shared_ptr<std::atomic<bool>> filled)
+    : self_(self), how_(how), filled_(std::move(filled)) {}
+
+  interface::behavior_type make_behavior() {
+    return {[this](const fill_cache&) -> caf::result<cache_filled> {
+      if (how_ == way::fail)
+        return to_caf(fail(ec::unavailable, "no rows come"));
+      if (how_ == way::wait) {
+        promise_ = self_->make_response_promise<cache_filled>();
+        return promise_;
+      }
+      *filled_ = true;
+      return cache_filled{};
+    }};
+  }
+
+private:
+  interface::pointer self_;
+  way how_;
+  std::shared_ptr<std::atomic<bool>> filled_;
+  caf::typed_response_promise<cache_filled> promise_;
+};
+
 /// A run over a ring of 20 nodes, on a real scheduler and real threads.
 struct fixture {
   cut_graph data = cut(ring(20), 2, random_assignment(ring(20), 2, 1));
@@ -41,6 +72,16 @@ struct fixture {
   run_observer observer;
   std::vector<phase_result> phases;
   bool validation = false;
+  std::shared_ptr<std::atomic<bool>> filled =
+    std::make_shared<std::atomic<bool>>(false);
+  std::function<cache_filler_actor(caf::actor_system&)> cache;
+
+  void fill(fake_filler::way how) {
+    def.fetch.cache = 1000;
+    cache = [this, how](caf::actor_system& system) {
+      return spawn_state<fake_filler>(system, how, filled);
+    };
+  }
 
   fixture() {
     def = parse_definition("dataset: memory\n"
@@ -65,6 +106,7 @@ struct fixture {
       out.ranks.push_back(r);
       out.models.push_back(value_of(replica::create(def, data.graph->info())));
     }
+    out.links.cache = cache;
     out.train_plan = std::make_shared<const sampling_plan>(
       value_of(resolve_fanouts(def, data.graph->info())));
     out.evaluate_plan = out.train_plan;
@@ -146,6 +188,53 @@ CATCH_TEST_CASE("a run goes through its epochs to the same weights again",
       digest = outcome.digest;
     CATCH_CHECK(outcome.digest == digest);
   }
+}
+
+CATCH_TEST_CASE("caches are filled before the first phase",
+                "[actors][conductor]") {
+  fixture f;
+  f.fill(fake_filler::way::fill);
+  std::atomic<int> too_early{0};
+  f.observer.on_step = [&](const phase_order&, std::int64_t) {
+    too_early += *f.filled ? 0 : 1;
+  };
+  std::vector<std::size_t> told;
+  f.observer.on_filled = [&](std::size_t done, std::size_t of) {
+    CATCH_CHECK(of == 1);
+    told.push_back(done);
+  };
+  const auto outcome = f.run(
+    [](const conductor_actor& conductor) { post(conductor, start_run{}); });
+  CATCH_REQUIRE_FALSE(outcome.failure);
+  CATCH_CHECK(outcome.train_steps == 12);
+  CATCH_CHECK(too_early == 0);
+  CATCH_CHECK(told == std::vector<std::size_t>{0, 1});
+}
+
+CATCH_TEST_CASE("a cache that cannot be filled fails the run",
+                "[actors][conductor]") {
+  fixture f;
+  f.fill(fake_filler::way::fail);
+  const auto outcome = f.run(
+    [](const conductor_actor& conductor) { post(conductor, start_run{}); });
+  CATCH_REQUIRE(outcome.failure);
+  CATCH_CHECK(outcome.failure->code == ec::unavailable);
+  CATCH_CHECK(outcome.failure->message == "no rows come");
+  CATCH_CHECK(f.phases.empty());
+}
+
+CATCH_TEST_CASE("a run can be stopped while its cache is filled",
+                "[actors][conductor]") {
+  fixture f;
+  f.fill(fake_filler::way::wait);
+  const auto outcome = f.run([](const conductor_actor& conductor) {
+    post(conductor, start_run{});
+    post(conductor, cancel_run{});
+  });
+  CATCH_REQUIRE(outcome.failure);
+  CATCH_CHECK(outcome.failure->code == ec::cancelled);
+  CATCH_CHECK(outcome.parameters != nullptr);
+  CATCH_CHECK(f.phases.empty());
 }
 
 CATCH_TEST_CASE("a run that is stopped before it begins keeps its weights",

@@ -37,10 +37,11 @@ class CacheTest(runs.Workplace):
         imported_rmat(data, scale=10, edges=6000, features=FEATURES,
                       classes=4, seed=3)
         cls.parts = partitioned(data, 2, "random")
+        cls.quarters = partitioned(data, 4, "random")
 
-    def cluster(self, data=None):
+    def cluster(self, data=None, shares=("0", "1")):
         made = Cluster(self.top / self.id().split(".")[-1], data or self.parts,
-                       ["0", "1"])
+                       shares)
         self.addCleanup(made.__exit__)
         return made
 
@@ -82,6 +83,23 @@ class CacheTest(runs.Workplace):
             self.assertEqual(cache["rows_kept"],
                              2 * (4096 // (4 * FEATURES)))
 
+    def test_uneven(self):
+        """Daemons with two parts, with two trainers, and without any."""
+        cluster = self.cluster(self.quarters, ["0-1", "2", "3"])
+        for trainers in (1, 3):
+            definition = merged(DEFINITION, {"trainer": {"replicas": trainers}},
+                                cached("6 KiB"))
+            alone = self.train(definition, self.quarters)
+            self.assertIsNone(alone["cache"])
+            file = self.write(definition, self.quarters, f"-{trainers}")
+            placed = cluster.ask("plan", file)["daemons"]
+            with_trainers = sum(1 for d in placed if d["ranks"])
+            summary = cluster.run(file)
+            self.assertEqual(summary["digest"], alone["digest"])
+            self.assertEqual(summary["cache"]["rows_kept"],
+                             with_trainers * (6144 // (4 * FEATURES)))
+            self.assertGreater(summary["cache"]["rows_found"], 0)
+
     def test_float16(self):
         exact = self.train(DEFINITION, self.parts)
         alone = self.train(merged(DEFINITION, HALF), self.parts)
@@ -112,22 +130,30 @@ class CacheTest(runs.Workplace):
         self.assertIn("fetch.precision", done.stderr)
 
     def test_plan_counts(self):
-        file = self.write(merged(DEFINITION, cached("64 KiB")), self.parts)
-        plan = self.ask("plan", file, "--data", self.parts, "--cache")
-        sizes = plan["cache"]["sizes"]
-        self.assertEqual(sizes[0]["vip_rows"], sizes[0]["degree_rows"])
-        for smaller, larger in zip(sizes, sizes[1:]):
-            self.assertLessEqual(larger["vip_rows"], smaller["vip_rows"])
-            self.assertLessEqual(larger["degree_rows"],
-                                 smaller["degree_rows"])
-        self.assertEqual(sizes[-1]["vip_rows"], 0)
+        """What `plan --cache` counts is what a run asks for, row by row."""
+        data = self.top / "training-only"
+        imported_rmat(data, scale=9, edges=3000, features=FEATURES, classes=4,
+                      seed=3, train=0.4, validation=0, test=0)
+        parts = partitioned(data, 2, "random")
+        definition = merged(DEFINITION, {"train": {"epochs": 1}})
+        file = self.write(merged(definition, cached("64 KiB")), parts)
+        plan = self.ask("plan", file, "--data", parts, "--cache")
         self.assertGreater(plan["memory"]["cache of remote rows"], 0)
-        # What it counts is what a run of one epoch asks for.
-        one = {"train": {"epochs": 1}, "evaluate": {"every": 1}}
-        summary = self.submit(self.cluster(), one, "-one")
-        self.assertGreaterEqual(
-            stage(summary, "wire: feature rows")["items"],
-            sizes[0]["vip_rows"])
+        sizes = plan["cache"]["sizes"]
+        for smaller, larger in zip(sizes, sizes[1:]):
+            for order in ("vip_rows", "degree_rows", "least_rows"):
+                self.assertLessEqual(larger[order], smaller[order])
+        self.assertEqual(sizes[0]["vip_rows"], sizes[0]["degree_rows"])
+        self.assertEqual(sizes[-1]["least_rows"], 0)
+        cluster = self.cluster(parts)
+        for size in (sizes[0], sizes[3]):
+            for order in ("vip", "degree"):
+                summary = cluster.run(self.write(
+                    merged(definition,
+                           cached(size["bytes"], cache_order=order)),
+                    parts, f"-{size['bytes']}-{order}"))
+                self.assertEqual(stage(summary, "wire: feature rows")["items"],
+                                 size[f"{order}_rows"])
 
 
 if __name__ == "__main__":

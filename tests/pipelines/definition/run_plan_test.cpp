@@ -49,6 +49,25 @@ CATCH_TEST_CASE("a plan worked out on paper", "[definition][plan]") {
   CATCH_CHECK(plan.notes.empty());
 }
 
+CATCH_TEST_CASE("a plan bounds the cache of remote rows",
+                "[definition][plan]") {
+  const auto memory_of = [](std::string_view fetch, part_id parts) {
+    const auto source = parse_definition(
+      fmt::format("{{dataset: d, fetch: {}}}", fetch), "x.yaml");
+    CATCH_REQUIRE(source.problems.empty());
+    return test::value_of(plan_run(source.value, tiny_info(), parts)).memory;
+  };
+  const auto name = std::string_view{"cache of remote rows"};
+  CATCH_CHECK(memory_of("{}", 2)[1].name != name);
+  CATCH_CHECK(memory_of("{cache: 4 KiB}", 1)[1].name != name);
+  const auto some = memory_of("{cache: 1600}", 2)[1];
+  CATCH_CHECK(some.name == name);
+  // 100 rows of 4 values, an id and slots each.
+  CATCH_CHECK(some.bytes == 1600 + 100 * 24);
+  // No more than there are.
+  CATCH_CHECK(memory_of("{cache: 1 TiB}", 2)[1].bytes == 1000 * (16 + 24));
+}
+
 CATCH_TEST_CASE("a plan says what is odd", "[definition][plan]") {
   auto info = tiny_info();
   info.edge_types[0].count = 0;
