@@ -82,6 +82,9 @@ struct MemberOrder {
     trainers @4 :TrainerOrder;
     end @5 :Void;
     # Ends the receiver's share of the run. The reply has the stages.
+
+    check @6 :Void;
+    # Fails unless the receiver has a share of the run that is not over.
   }
 }
 

@@ -50,6 +50,7 @@ enum class member_action : std::uint8_t {
   snapshot,
   end,
   fill_cache,
+  check,
 };
 struct member_order {
   std::string run;

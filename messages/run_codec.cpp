@@ -104,6 +104,9 @@ result<member_order> decode(schema::MemberOrder::Reader in) {
   case schema::MemberOrder::END:
     out.action = member_action::end;
     return out;
+  case schema::MemberOrder::CHECK:
+    out.action = member_action::check;
+    return out;
   default:
     return fail(ec::invalid_data, "an unknown order, {}",
                 static_cast<int>(in.which()));
@@ -269,6 +272,9 @@ payload encode(const member_order& what) {
       break;
     case member_action::end:
       out.setEnd();
+      break;
+    case member_action::check:
+      out.setCheck();
       break;
     }
   });

@@ -119,10 +119,28 @@ void coordinator::break_off_if_used(const std::string& daemon,
     active_->break_off(fail(ec::unavailable, "daemon \"{}\" {}", daemon, what));
 }
 
+/// A daemon that had lost the coordinator has ended its share of a run, but not
+/// of one that began when it was heard again and had yet to register.
+void coordinator::check_share(const peer_identity& who) {
+  if (!active_ || !active_->uses(who.name))
+    return;
+  calls_.call(who.address, method::order,
+              encode(member_order{active_->id, member_action::check}),
+              within(milliseconds{5000}, milliseconds{2000}),
+              [this, daemon = who.name,
+               run = active_->id](const result<payload>& answer) {
+                if (!answer && active_ && active_->id == run)
+                  break_off_if_used(daemon, "had lost the coordinator");
+              });
+}
+
 void coordinator::take_in(const peer_identity& who, const join_request& what,
                           const responder& reply) {
-  break_off_if_used(who.name,
-                    "has been started anew, or had lost the coordinator");
+  const auto known = members_.find(who.name);
+  if (known && known.value().incarnation == who.incarnation)
+    check_share(who);
+  else
+    break_off_if_used(who.name, "has been started anew");
   members_.join(who, what);
   calls_.net().keep(who.address);
   config_.log->info("daemon {} at {} has joined with {} part(s)", who.name,

@@ -75,6 +75,7 @@ private:
 
   /// Daemons register when they start, and after they have given up all runs.
   void break_off_if_used(const std::string& daemon, const char* what);
+  void check_share(const peer_identity& who);
   void take_in(const peer_identity& who, const join_request& what,
                const responder& reply);
   void on_peer(const peer_event& event);

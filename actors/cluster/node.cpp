@@ -296,6 +296,10 @@ private:
       end(run.value());
       return;
     }
+    if (run && what.action == member_action::check && !run.value()->over) {
+      request.reply.reply(encode(member_reply{}));
+      return;
+    }
     if (!run || !run.value()->member || run.value()->over
         || run.value()->gone) {
       request.reply.reply(fail(ec::unavailable,
@@ -331,7 +335,8 @@ private:
       ask_trainers(run, trainer_order::fill_cache, reply);
       break;
     case member_action::end:
-      break; // Has been seen to.
+    case member_action::check:
+      break; // Have been seen to.
     }
   }
 

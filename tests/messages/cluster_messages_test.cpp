@@ -119,9 +119,10 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
   CATCH_CHECK(events.steps[0].original_seeds == std::vector<node_id>{9, 1, 4});
   CATCH_CHECK(events.stopped == std::vector<rank_id>{1});
   CATCH_CHECK(events.failure->code == ec::unavailable);
-  for (auto action : {member_action::begin, member_action::stop,
-                      member_action::keep_best, member_action::restore_best,
-                      member_action::snapshot, member_action::end}) {
+  for (auto action :
+       {member_action::begin, member_action::stop, member_action::keep_best,
+        member_action::restore_best, member_action::snapshot,
+        member_action::end, member_action::fill_cache, member_action::check}) {
     member_order order{"r", action, phase::test, 3, 4, 0.5};
     const auto there = value_of(decode_member_order(encode(order)));
     CATCH_CHECK(there.action == action);
