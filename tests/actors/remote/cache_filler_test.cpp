@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -131,6 +132,29 @@ CATCH_TEST_CASE("a filled cache has the best rows of other daemons",
       // Through every part at once, if there is anything to ask.
       CATCH_CHECK(
         (d.net.requests[method::spread] == 0 || order == cache_order::vip));
+    }
+}
+
+CATCH_TEST_CASE("chances of seeds add up over the ranks", "[actors][cache]") {
+  auto graph = cycle(10);
+  for (node_id id = 0; id < 10; ++id)
+    graph.nodes[0].train.push_back(id);
+  const auto parts = cut(graph, 2, random_assignment(graph, 2, 1));
+  for (auto order : {seed_order::local, seed_order::global})
+    for (rank_id world : {1, 2, 3}) {
+      CATCH_INFO("world " << world);
+      definition def;
+      def.train.batch_size = 4; // 3 steps.
+      def.train.epochs = 5;
+      def.train.seed_order = order;
+      std::vector<double> sums(10, 0.0);
+      for (rank_id rank = 0; rank < world; ++rank)
+        for (const auto& seed : seed_chances(def, parts.graph, world, rank)) {
+          CATCH_CHECK(seed.chance > 0);
+          sums[static_cast<std::size_t>(seed.id)] += seed.chance;
+        }
+      for (auto sum : sums)
+        CATCH_CHECK(std::abs(sum - 1.0 / 3) < 1e-6);
     }
 }
 
