@@ -24,7 +24,6 @@ CAF_ERROR_CODE_ENUM(graphmill::ec)
 namespace graphmill {
 
 // -- interfaces
-// ----------------------------------------------------------------
 
 #if CAF_VERSION < 1800
 /// A request `In` that is answered by `Out`.
@@ -43,7 +42,6 @@ using takes = caf::result<void>(In);
 #endif
 
 // -- state classes
-// ---------------------------------------------------------------
 
 /// Spawns an actor whose logic is in class `S`: a constructor that takes the
 /// actor's self pointer (`S::interface::pointer`) and `args`, a member
@@ -88,7 +86,6 @@ typename S::interface spawn_state(Spawner& spawner, Ts... args) {
 #endif
 
 // -- sending
-// -----------------------------------------------------------------------
 
 /// Sends without an answer; from any thread.
 template <class Handle, class Message>
@@ -146,7 +143,6 @@ void stop_actor(const Handle& who) {
 }
 
 // -- supervision
-// --------------------------------------------------------------------
 
 /// Calls back when watched actors end. One per state object.
 class down_watch {
@@ -177,7 +173,6 @@ private:
 };
 
 // -- errors
-// ------------------------------------------------------------------------
 
 inline caf::error to_caf(const error& what) {
   return caf::make_error(what.code, what.message);
@@ -190,7 +185,6 @@ bool is_answer(const caf::error& what);
 error from_caf(const caf::error& what, std::string_view who);
 
 // -- systems
-// -----------------------------------------------------------------------
 
 /// Configures an actor system: number of scheduler threads, and the policy that
 /// blocks when idle instead of polling.

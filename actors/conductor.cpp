@@ -48,7 +48,6 @@ public:
 
 private:
   // -- phases
-  // ----------------------------------------------------------------------
 
   void begin_run() {
     if (config_.def.fetch.cache == 0) {
@@ -176,7 +175,6 @@ private:
   }
 
   // -- trainers between phases
-  // --------------------------------------------------------
 
   void order_all(trainer_order what,
                  std::chrono::milliseconds timeout = trainer_timeout) {
@@ -230,7 +228,6 @@ private:
   }
 
   // -- the end
-  // ------------------------------------------------------------------------
 
   static error cancelled_error() {
     return fail(ec::cancelled, "stopped by the user");

@@ -62,7 +62,6 @@ private:
   };
 
   // -- admission
-  // ---------------------------------------------------------------
 
   void start(const begin_phase& begin) {
     work_ = begin.work;
@@ -134,7 +133,6 @@ private:
   }
 
   // -- the way of a batch
-  // --------------------------------------------------------
 
   in_flight* enter(order which, std::string_view stage) {
     auto it = flights_.find(which);
@@ -214,7 +212,6 @@ private:
   }
 
   // -- trouble
-  // ---------------------------------------------------------------------
 
   std::function<void(const caf::error&)> failed(order which) {
     return [this, which](const caf::error& why) {

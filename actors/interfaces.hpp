@@ -22,7 +22,6 @@
 namespace graphmill {
 
 // -- jobs of the worker pools
-// -----------------------------------------------------
 
 /// Every job may be told to end its worker by an exception, for tests and for
 /// the `faults` section of a definition.
@@ -88,7 +87,6 @@ struct assemble_answer {
 };
 
 // -- dispatcher, trainers, gradient group, conductor
-// --------------------------------
 
 /// One pass over the seeds of a split, as the conductor orders it. Which seeds
 /// that are each member works out for itself.

@@ -56,7 +56,7 @@ std::size_t element_size(element type) {
   return 0;
 }
 
-// -- writing ------------------------------------------------------------------
+// -- writing
 
 bulk_array bulk_writer::add(element type, std::span<const std::byte> values,
                             std::shared_ptr<const void> owner) {
@@ -159,7 +159,7 @@ std::vector<frame> bulk_writer::take() {
   return std::exchange(frames_, {});
 }
 
-// -- reading ------------------------------------------------------------------
+// -- reading
 
 bulk_check::bulk_check(std::span<const frame> frames) : frames_(frames) {
   for (const auto& part : frames)

@@ -21,6 +21,12 @@ payload body(Fill fill) {
   return {encode_frame(message), {}};
 }
 
+/// Reads the body of a message: `get` gets a `Root::Reader`.
+template <class Root, class Get>
+auto read(const payload& from, const char* what, Get get) {
+  return decode_frame<Root>(from.body, what, get);
+}
+
 inline std::string text(capnp::Text::Reader from) {
   return {from.begin(), from.end()};
 }

@@ -17,7 +17,6 @@ static_assert(static_cast<int>(batch_plan::evaluate)
 } // namespace
 
 // -- sample
-// --------------------------------------------------------------------
 
 result<payload> encode(const sample_request& from, bulk_writer arrays) {
   return encode_with<schema::SampleRequest>(arrays, [&from](auto to) {
@@ -91,7 +90,6 @@ result<sample_reply> decode_sample_reply(const payload& from) {
 }
 
 // -- gather
-// --------------------------------------------------------------------
 
 result<payload> encode(const gather_request& from, bulk_writer arrays) {
   return encode_with<schema::GatherRequest>(arrays, [&from](auto to) {
@@ -163,7 +161,7 @@ result<gather_reply> decode_gather_reply(const payload& from) {
     });
 }
 
-// -- sample_batch -------------------------------------------------------------
+// -- sample_batch
 
 result<payload> encode(const batch_request& from, bulk_writer arrays) {
   return encode_with<schema::BatchRequest>(arrays, [&from](auto to) {

@@ -41,7 +41,7 @@ std::vector<std::int32_t> numbers(List list) {
   return out;
 }
 
-// -- checks -------------------------------------------------------------------
+// -- checks
 
 using field = capnp::StructSchema::Field;
 
@@ -109,7 +109,7 @@ result<void> check_struct(capnp::DynamicStruct::Reader reader,
   return ok();
 }
 
-// -- sections -----------------------------------------------------------------
+// -- sections
 
 definition::sampler_section section(schema::Sampler::Reader in) {
   definition::sampler_section out;

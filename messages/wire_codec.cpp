@@ -9,7 +9,7 @@ namespace graphmill {
 
 namespace {
 
-// -- our enumerations are the schema's ----------------------------------------
+// -- our enumerations are the schema's
 
 template <class Wire, class Ours>
 constexpr bool same(Wire wire, Ours ours) {
@@ -47,7 +47,7 @@ bool is_incarnation(const std::string& text) {
          && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// -- decoding -----------------------------------------------------------------
+// -- decoding
 
 result<envelope> envelope_fields(schema::Envelope::Reader in) {
   envelope out;

@@ -126,7 +126,7 @@ result<spread_reply> spread(const shard& part, const spread_request& request,
   return work.finish();
 }
 
-// -- inclusion ----------------------------------------------------------------
+// -- inclusion
 
 node_scores no_scores(const dataset_info& info) {
   node_scores out;

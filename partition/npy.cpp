@@ -15,7 +15,7 @@ namespace graphmill {
 
 namespace fs = std::filesystem;
 
-// -- reading ------------------------------------------------------------------
+// -- reading
 
 result<npy_array> npy_array::open(const fs::path& path) {
   npy_array array;
@@ -58,7 +58,7 @@ npy_array::expect_shape(const std::vector<std::int64_t>& wanted) const {
               path_.string(), text(shape_), text(wanted));
 }
 
-// -- writing ------------------------------------------------------------------
+// -- writing
 
 struct npy_writer::impl {
   fs::path path;

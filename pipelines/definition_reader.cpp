@@ -202,7 +202,7 @@ bool definition_reader::read_enum(const yaml_node& node,
                             suggestion(node.text, enum_words(schema))));
 }
 
-// -- lists -------------------------------------------------------------------
+// -- lists
 
 bool definition_reader::read_list(const yaml_node& node,
                                   capnp::DynamicStruct::Builder into, field f,
@@ -335,7 +335,7 @@ definition_reader::entries_of(const yaml_node& node, const std::string& path) {
   return entries;
 }
 
-// -- problems -----------------------------------------------------------------
+// -- problems
 
 void definition_reader::report_unknown(const yaml_node& key,
                                        capnp::StructSchema schema,

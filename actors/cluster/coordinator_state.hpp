@@ -68,7 +68,6 @@ private:
   void serve(const incoming_request& request);
 
   // -- membership
-  // -----------------------------------------------------------------
 
   void join(const incoming_request& request);
   void leave(const peer_identity& who);
@@ -89,7 +88,6 @@ private:
   void stop_all(const std::string& target, const responder& reply);
 
   // -- runs
-  // -----------------------------------------------------------------------
 
   result<void> check(const definition& def) const;
   result<placement> place_now(const definition& def) const;
@@ -106,7 +104,6 @@ private:
   result<payload> cancel(const payload& data);
 
   // -- the run that is on
-  // ----------------------------------------------------------
 
   void start_next();
   static run_outcome failed_before(const error& why);
@@ -126,7 +123,6 @@ private:
   void rendezvous(const payload& data, const responder& reply);
 
   // -- watchers and files
-  // -----------------------------------------------------------
 
   struct watcher {
     watch_request what;

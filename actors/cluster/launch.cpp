@@ -84,7 +84,6 @@ result<launch_host> parse_host(std::string_view line) {
 } // namespace
 
 // -- daemons on this machine
-// ---------------------------------------------------
 
 std::filesystem::path ready_file(const local_launch& launch,
                                  std::uint32_t index) {
@@ -111,7 +110,6 @@ process_command local_daemon(const local_launch& launch, std::uint32_t index,
 }
 
 // -- daemons on other machines
-// -------------------------------------------------
 
 result<std::vector<launch_host>> parse_hosts(std::string_view text,
                                              const std::string& origin) {

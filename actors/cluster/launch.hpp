@@ -14,7 +14,6 @@
 namespace graphmill {
 
 // -- daemons on this machine
-// ---------------------------------------------------
 
 /// Daemons of one machine, which find each other over loopback.
 struct local_launch {
@@ -36,7 +35,6 @@ process_command local_daemon(const local_launch& launch, std::uint32_t index,
                              const std::string& join);
 
 // -- daemons on other machines
-// -------------------------------------------------
 
 /// A line of a hosts file.
 struct launch_host {

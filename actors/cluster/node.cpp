@@ -121,7 +121,6 @@ private:
   }
 
   // -- requests
-  // -------------------------------------------------------------------
 
   void serve(const incoming_request& request) {
     if (request.from.address.empty()) { // A client.
@@ -170,7 +169,6 @@ private:
   }
 
   // -- deployment
-  // -----------------------------------------------------------------
 
   void deploy(const incoming_request& request) {
     auto what = decode_deployment(request.data);
@@ -277,7 +275,6 @@ private:
   }
 
   // -- orders
-  // ---------------------------------------------------------------------
 
   void take_order(const incoming_request& request) {
     auto order = decode_member_order(request.data);
@@ -365,7 +362,6 @@ private:
   }
 
   // -- the end of a share
-  // ---------------------------------------------------------
 
   void end(const share& run) {
     if (!std::exchange(run->over, true))

@@ -82,7 +82,6 @@ private:
   }
 
   // -- by inclusion
-  // ---------------------------------------------------------------
 
   void next_rank() {
     if (rank_ == config_.ranks.size()) {
@@ -201,7 +200,6 @@ private:
   }
 
   // -- by degree
-  // ------------------------------------------------------------------
 
   void ask_degrees() {
     for (part_id part = 0; part < graph().part_count(); ++part)
@@ -214,7 +212,6 @@ private:
   }
 
   // -- rows
-  // -----------------------------------------------------------------------
 
   void choose() {
     std::vector<part_id> here;
@@ -267,7 +264,6 @@ private:
   }
 
   // -- the end
-  // ------------------------------------------------------------------------
 
   bool over() const { return promise_delivered_; }
 

@@ -22,8 +22,8 @@ struct remote_report {
   std::uint64_t values_in = 0; ///< Labels, degrees, original ids.
   std::uint64_t bytes_out = 0; ///< All of it, with bodies, without envelopes.
   std::uint64_t bytes_in = 0;
-  std::uint64_t cached_rows = 0;  ///< Not asked for: in the row cache.
-  std::uint64_t cached_bytes = 0; ///< Of those rows, as they would have come.
+  std::uint64_t cached_rows = 0;   ///< Not asked for: in the row cache.
+  std::uint64_t cached_bytes = 0;  ///< Of those rows, as they would have come.
   std::uint64_t batches = 0;       ///< Sampled by other daemons.
   std::uint64_t batches_in = 0;    ///< Bytes of them.
   std::uint64_t large_batches = 0; ///< Too large for a message.

@@ -111,7 +111,7 @@ bulk_array add_half(bulk_writer& arrays, std::span<const float> rows,
 
 } // namespace
 
-// -- sample -------------------------------------------------------------------
+// -- sample
 
 result<std::shared_ptr<served_sample>>
 read_sample(const shard& part, sample_request request, const payload& from,
@@ -174,7 +174,7 @@ result<payload> too_large_answer() {
   return encode(reply, bulk_writer{});
 }
 
-// -- gather -------------------------------------------------------------------
+// -- gather
 
 result<std::shared_ptr<served_gather>>
 read_gather(const shard& part, gather_request request, const payload& from,

@@ -12,7 +12,7 @@ caller_session::caller_session(std::string address, settings with)
   with_.self.lost_after = with_.liveness.lost_after;
 }
 
-// -- what others want ---------------------------------------------------------
+// -- what others want
 
 void caller_session::keep(session_time now) {
   if (kept_)
@@ -46,7 +46,7 @@ std::vector<caller_session::effect> caller_session::take() {
   return std::exchange(effects_, {});
 }
 
-// -- connecting ---------------------------------------------------------------
+// -- connecting
 
 void caller_session::open(session_time now) {
   state_ = state::opening;
@@ -104,7 +104,7 @@ void caller_session::link_down(session_time now, const error& why) {
     reset(now, why.message);
 }
 
-// -- messages -----------------------------------------------------------------
+// -- messages
 
 void caller_session::receive(session_time now, lane over, message what) {
   if (state_ != state::opening && state_ != state::ready)
@@ -177,7 +177,7 @@ void caller_session::ready(session_time now) {
   resume(now);
 }
 
-// -- time ---------------------------------------------------------------------
+// -- time
 
 void caller_session::tick(session_time now) {
   const auto silent = now - last_heard_;

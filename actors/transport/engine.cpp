@@ -97,7 +97,7 @@ void engine::wait() {
   }
 }
 
-// -- the calling side ---------------------------------------------------------
+// -- the calling side
 
 void engine::serve_callers() {
   for (auto at = callers_.begin(); at != callers_.end();) {
@@ -169,7 +169,7 @@ void engine::open(caller& of) {
   }
 }
 
-// -- the serving side ---------------------------------------------------------
+// -- the serving side
 
 void engine::serve_port() {
   for (int i = 0; i < port_turn; ++i) {
@@ -267,7 +267,7 @@ void engine::drop(const server_session::drop& whom) {
   }
 }
 
-// -- both ---------------------------------------------------------------------
+// -- both
 
 void engine::tick() {
   const auto time = now();

@@ -22,7 +22,7 @@ std::vector<server_session::effect> server_session::take() {
   return std::exchange(effects_, {});
 }
 
-// -- messages -----------------------------------------------------------------
+// -- messages
 
 void server_session::receive(session_time now, const route& from,
                              message what) {
@@ -144,7 +144,7 @@ void server_session::end(const route& whom, std::string reason) {
   effects_.emplace_back(drop{whom, std::move(reason)});
 }
 
-// -- requests -----------------------------------------------------------------
+// -- requests
 
 void server_session::request(session_time now, const route& from,
                              const place& at, message what) {
@@ -236,7 +236,7 @@ void server_session::reply(const route& to, const envelope& question,
   effects_.emplace_back(send{to, answer_to(question, std::move(answer))});
 }
 
-// -- time ---------------------------------------------------------------------
+// -- time
 
 void server_session::tick(session_time now) {
   for (auto at = peers_.begin(); at != peers_.end();) {

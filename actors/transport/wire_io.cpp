@@ -167,7 +167,7 @@ void end_connection(int descriptor, std::uint16_t port) {
     ::shutdown(descriptor, SHUT_RDWR);
 }
 
-// -- send_queue ---------------------------------------------------------------
+// -- send_queue
 
 void send_queue::push(message what) {
   bytes_ += what.data.byte_size();

@@ -23,7 +23,6 @@
 namespace graphmill {
 
 // -- shared_memory
-// -------------------------------------------------------------
 
 result<shared_memory> shared_memory::make(std::size_t bytes) {
   if (bytes == 0)
@@ -52,7 +51,6 @@ shared_memory::~shared_memory() {
 }
 
 // -- run_in_child
-// --------------------------------------------------------------
 
 namespace {
 

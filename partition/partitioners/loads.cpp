@@ -8,7 +8,6 @@
 namespace graphmill {
 
 // -- vertex_loads
-// --------------------------------------------------------------
 
 vertex_loads::vertex_loads(std::vector<std::string> type_names,
                            std::vector<vertex_id> type_begin,
@@ -44,7 +43,6 @@ std::string vertex_loads::constraint_name(int constraint) const {
 }
 
 // -- part_loads
-// ----------------------------------------------------------------
 
 part_loads::part_loads(const vertex_loads& loads, part_id parts)
   : loads_(&loads), parts_(parts),

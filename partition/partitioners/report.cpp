@@ -38,7 +38,6 @@ balance_of(const vertex_loads& loads, part_id parts,
 }
 
 // -- JSON
-// ----------------------------------------------------------------------
 
 json to_json(const partition_report& report) {
   auto balance = json::array();
@@ -113,7 +112,6 @@ result<partition_report> report_of(const json& stored,
 }
 
 // -- text
-// ----------------------------------------------------------------------
 
 std::string size_text(std::uint64_t bytes) {
   constexpr std::array<const char*, 5> units{"B", "kB", "MB", "GB", "TB"};

@@ -110,7 +110,7 @@ CATCH_TEST_CASE("inclusion probabilities on paper", "[partition][hot_nodes]") {
   const auto graph = paper_graph();
   // In one part, and in two: node 1 of "a" and node 0 of "b" lie elsewhere.
   const auto parts = GENERATE_COPY(cut(graph, 1, {{0, 0, 0}, {0, 0}}),
-                                         cut(graph, 2, {{0, 1, 0}, {1, 0}}));
+                                   cut(graph, 2, {{0, 1, 0}, {1, 0}}));
   const auto of = [&parts, &graph](std::vector<std::int32_t> fanouts,
                                    bool replace, std::vector<node_id> seeds,
                                    std::int64_t batch) {
