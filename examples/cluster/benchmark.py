@@ -177,7 +177,7 @@ def report_of(summary):
                 "input": one["input_wait_seconds"] / time_of_all,
                 "credit": one["credit_wait_seconds"] / time_of_all,
             }
-    if out["wire"]:
+    if stage(summary, "trainer")["replicas"] > 1:
         out["wire"]["gradients"] = stage(summary, "gradient group")["bytes"]
     return out
 
