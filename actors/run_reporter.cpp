@@ -64,6 +64,11 @@ result<void> run_reporter::on_phase(const phase_result& done) {
     epochs_ = done.epoch + 1;
   if (table_ != nullptr)
     print_row(done);
+  if (log_)
+    log_->info(
+      "{} epoch {}: loss {:.4f}, accuracy {:.4f}, {} steps in {:.2f} s",
+      to_string(done.phase), done.epoch + 1, done.metrics.loss(),
+      done.metrics.accuracy(), done.steps, done.seconds);
   if (folder_ != nullptr) {
     TRYV(folder_->add_metrics(metrics_json(done)));
   }

@@ -5,9 +5,11 @@
 #include "pipelines/run_folder.hpp"
 
 #include <nlohmann/json.hpp>
+#include <spdlog/logger.h>
 
 #include <array>
 #include <cstdio>
+#include <memory>
 #include <optional>
 
 namespace graphmill {
@@ -28,6 +30,9 @@ public:
   run_reporter(std::FILE* table, progress_callback bar, run_folder* folder)
     : table_(table), bar_(std::move(bar)), folder_(folder) {}
 
+  /// A line per phase goes there, too.
+  void log_to(std::shared_ptr<spdlog::logger> log) { log_ = std::move(log); }
+
   /// An observer that calls this object, which must outlive the run.
   run_observer observer();
 
@@ -45,6 +50,7 @@ private:
   std::FILE* table_;
   progress_callback bar_;
   run_folder* folder_;
+  std::shared_ptr<spdlog::logger> log_;  ///< Null: none.
   std::optional<phase_result> training_; ///< A row that waits for validation.
   std::array<std::optional<batch_metrics>, 3> last_;
   std::int32_t epochs_ = 0;

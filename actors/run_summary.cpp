@@ -52,7 +52,14 @@ std::string render_stages(const run_result& run) {
                          "{:>8}\n",
                          "stage", name, "replicas", "items", "MB", "busy",
                          "cpu s", "input s", "credit s", "restarts");
-  for (const auto& stage : run.stages)
+  for (const auto& stage : run.stages) {
+    // What is counted but has no workers: nothing, if there was none of it.
+    if (stage.replicas == 0 && stage.busy_seconds == 0) {
+      if (stage.items != 0 || stage.bytes != 0)
+        out += fmt::format("{:<{}} {:>8} {:>8} {:>10.1f}\n", stage.stage, name,
+                           "", stage.items, double(stage.bytes) * 1e-6);
+      continue;
+    }
     out += fmt::format("{:<{}} {:>8} {:>8} {:>10.1f} {:>4.0f} % {:>8.2f} "
                        "{:>9.2f} {:>9.2f} {:>8}\n",
                        stage.stage, name, stage.replicas, stage.items,
@@ -60,6 +67,7 @@ std::string render_stages(const run_result& run) {
                        100 * stage.utilisation(run.seconds), stage.cpu_seconds,
                        stage.input_wait_seconds, stage.credit_wait_seconds,
                        stage.restarts);
+  }
   return out;
 }
 

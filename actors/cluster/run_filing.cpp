@@ -68,6 +68,8 @@ result<std::shared_ptr<run_file>> run_file::create(const fs::path& runs,
                                       {fs::absolute(data), digest}));
   std::shared_ptr<run_file> out{new run_file{std::move(folder)}};
   TRY(out->log_, make_logger(out->folder_.log()));
+  out->reporter_.log_to(out->log_);
+  out->log_->info("run is prepared on the parts of {}", data.string());
   return out;
 }
 

@@ -21,8 +21,9 @@ result<int> cancel(const cancel_options& options) {
     fmt::print("{}\n", one_line({{"run", options.run}, {"now", options.now}}));
   else
     fmt::print("run {} {}\n", options.run,
-               options.now ? "ends at once"
-                           : "ends after this step, with the weights so far");
+               options.now ? "ends at once, or leaves the queue"
+                           : "leaves the queue, or ends after this step with "
+                             "the weights so far");
   return 0;
 }
 

@@ -70,6 +70,7 @@ result<int> train(const train_options& options) {
   TRY(config.log, make_logger(folder.log()));
   auto* table = options.quiet ? nullptr : options.json ? stderr : stdout;
   run_reporter reporter{table, show_progress(options.quiet), &folder};
+  reporter.log_to(config.log);
   config.observer = reporter.observer();
   TRY(auto run, run_locally(std::move(config)));
   return conclude(options, run, reporter, folder);

@@ -1,6 +1,7 @@
 """Clusters of daemons train as one process does."""
 
 import re
+import pathlib
 import unittest
 
 import runs
@@ -47,6 +48,8 @@ class Exactness(ClusterTest):
         self.assertEqual(summary["test_accuracy"], alone["test_accuracy"])
         self.assertEqual(summary["steps"], alone["steps"])
         self.assertEqual(summary.keys(), alone.keys())
+        log = (pathlib.Path(summary["run"]) / "log.txt").read_text()
+        self.assertEqual(log.count("train epoch"), summary["epochs"], log)
         return cluster, summary
 
     def test_one_daemon(self):
