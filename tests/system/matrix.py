@@ -9,6 +9,7 @@ the daemons may change a bit of the weights."""
 
 import argparse
 import json
+import os
 import pathlib
 import signal
 import sys
@@ -79,18 +80,20 @@ def run(folder, data, definition, shares, kind):
 
 
 def main():
-    program = support.program()
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", type=pathlib.Path,
+                        help="the graphmill to test")
     parser.add_argument("--scale", type=int, default=18,
                         help="2^SCALE nodes of the R-MAT graph")
     parser.add_argument("--trainers", type=int, nargs="*", default=[1, 3])
     options = parser.parse_args()
+    os.environ["GRAPHMILL"] = str(options.program.resolve())
     support.TIMEOUT_SECONDS = 1200
     # Ends the daemons, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    print(program)
+    print(support.program())
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="graphmill-") as top:
         folder = pathlib.Path(top)
