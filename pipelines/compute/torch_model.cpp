@@ -3,6 +3,7 @@
 #include "pipelines/compute/gradients.hpp"
 #include "pipelines/compute/torch_operations.hpp"
 
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
@@ -170,7 +171,7 @@ torch_model::torch_model(const model_layout& layout,
 torch_model::~torch_model() = default;
 
 const_matrix torch_model::forward() {
-  const at::AutoGradMode record{impl_->how.training};
+  const c10::AutoGradMode record{impl_->how.training};
   const auto& layout = impl_->layout;
   auto h = impl_->inputs;
   for (int l = 0; l < layout.hops; ++l) {
@@ -245,6 +246,12 @@ std::uint32_t cuda_devices() {
   } catch (const std::exception&) {
     return 0; // A driver that does not work.
   }
+}
+
+std::string device_of(const std::string& device, std::size_t nth,
+                      std::uint32_t count) {
+  return device == "cuda" && count > 0 ? fmt::format("cuda:{}", nth % count)
+                                       : device;
 }
 
 } // namespace graphmill
