@@ -1,5 +1,6 @@
 #include "actors/remote/cache_filler.hpp"
 
+#include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/cached_rows.hpp"
 #include "actors/remote/feature_proxy.hpp"
 #include "actors/remote/gather_jobs.hpp"
@@ -137,19 +138,10 @@ private:
   result<void> send(const task& what) {
     const auto to = config_.route(what.part);
     TRY(auto data, encode(to.run, to.part, work_->request(what)));
-    ++to.counters->requests;
-    to.counters->bytes_out += data.byte_size();
     const auto ticket = ++last_ticket_;
     asked_.emplace(ticket, what);
-    to.call(method::spread, std::move(data),
-            [me = handle_of<interface>(self_), ticket](result<payload> got) {
-              remote_reply reply{ticket, {}, std::nullopt};
-              if (got)
-                reply.data = std::move(got).value();
-              else
-                reply.failure = std::move(got).error();
-              post(me, std::move(reply));
-            });
+    ask_daemon(handle_of<interface>(self_), ticket, to.call, method::spread,
+               std::move(data), *to.counters);
     return ok();
   }
 
