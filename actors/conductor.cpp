@@ -1,7 +1,5 @@
 #include "actors/conductor.hpp"
 
-#include "actors/phase_tally.hpp"
-
 #include <algorithm>
 #include <cmath>
 
@@ -105,9 +103,11 @@ private:
     order.learning_rate = learning_rate_of(
       def.optimizer, static_cast<std::uint32_t>(step.epoch), def.train.epochs);
     now_ = order;
-    tally_ = {order.phase, order.epoch, order.steps, config_.ranks};
+    sums_.assign(static_cast<std::size_t>(order.steps) * ranks(), {});
+    seen_.assign(sums_.size(), false);
+    arrived_ = 0;
     began_ = clock::now();
-    if (tally_.complete()) {
+    if (sums_.empty()) {
       end_phase();
       return;
     }
@@ -119,8 +119,15 @@ private:
 
   void on_result(const step_result& result) {
     const auto& key = result.key;
-    if (ended_ || !now_ || !tally_.take(key, result.metrics))
+    if (ended_ || !now_ || key.phase != now_->phase || key.epoch != now_->epoch)
       return;
+    const auto place = static_cast<std::size_t>(key.step) * ranks()
+                       + static_cast<std::size_t>(key.rank);
+    if (place >= sums_.size() || seen_[place])
+      return; // Told twice.
+    seen_[place] = true;
+    sums_[place] = result.metrics;
+    ++arrived_;
     if (key.phase == phase::train && key.rank == 0)
       ++train_steps_;
     if (config_.def.train.record_steps && config_.observer.on_record)
@@ -133,8 +140,9 @@ private:
     if (result.output && config_.observer.on_output)
       config_.observer.on_output(result);
     if (config_.observer.on_step)
-      config_.observer.on_step(*now_, tally_.steps_done());
-    if (tally_.complete())
+      config_.observer.on_step(*now_,
+                               static_cast<std::int64_t>(arrived_ / ranks()));
+    if (arrived_ == sums_.size())
       end_phase();
   }
 
@@ -145,7 +153,9 @@ private:
     done.steps = now_->steps;
     done.learning_rate = now_->learning_rate;
     done.seconds = std::chrono::duration<double>(clock::now() - began_).count();
-    done.metrics = tally_.total();
+    // In step order, whichever came first: sums of doubles depend on it.
+    for (const auto& part : sums_)
+      done.metrics += part;
     now_.reset();
     if (config_.observer.on_phase)
       if (auto seen = config_.observer.on_phase(done); !seen) {
@@ -319,8 +329,10 @@ private:
   conductor_config config_;
   std::vector<member_actor> members_;
   down_watch deaths_;
-  std::optional<phase_order> now_; ///< The phase that is on.
-  phase_tally tally_;              ///< What is known of it.
+  std::optional<phase_order> now_;  ///< The phase that is on.
+  std::vector<batch_metrics> sums_; ///< By step, then rank.
+  std::vector<bool> seen_;          ///< Which of them have arrived.
+  std::size_t arrived_ = 0;
   clock::time_point began_;
   std::int64_t train_steps_ = 0;
   std::vector<trainer_state> states_;
