@@ -7,8 +7,9 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
-#include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <thread>
 
@@ -19,16 +20,22 @@ namespace {
 using nccl_group = c10d::ProcessGroupNCCL;
 using clock = rendezvous_store::clock;
 
+#if TORCH_VERSION_MAJOR > 2                                                    \
+  || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR > 1)
+constexpr std::array settings{"TORCH_NCCL_ASYNC_ERROR_HANDLING",
+                              "TORCH_NCCL_ENABLE_MONITORING",
+                              "TORCH_NCCL_BLOCKING_WAIT"};
+#else
+constexpr std::array settings{"NCCL_ASYNC_ERROR_HANDLING",
+                              "NCCL_BLOCKING_WAIT"};
+#endif
+
 /// By default libtorch ends the process when an exchange fails or hangs. Here
-/// the member of the group finds that out, and a new generation follows. The
-/// names of libtorch 1 and of libtorch 2.
+/// the member of the group finds that out, and a new generation follows.
 void keep_process_alive() {
   static std::once_flag once;
   std::call_once(once, [] {
-    for (const auto* name :
-         {"NCCL_ASYNC_ERROR_HANDLING", "TORCH_NCCL_ASYNC_ERROR_HANDLING",
-          "TORCH_NCCL_ENABLE_MONITORING", "NCCL_BLOCKING_WAIT",
-          "TORCH_NCCL_BLOCKING_WAIT"})
+    for (const auto* name : settings)
       setenv(name, "0", 1);
   });
 }
