@@ -8,6 +8,7 @@
 
 using namespace graphmill;
 using namespace graphmill::wordnet;
+using graphmill::test::contains;
 using graphmill::test::error_of;
 using graphmill::test::value_of;
 
