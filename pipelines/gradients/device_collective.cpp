@@ -17,9 +17,9 @@ using milliseconds = std::chrono::milliseconds;
 constexpr std::chrono::microseconds between_polls{50};
 
 /// How often a wait looks whether it is to end.
-constexpr milliseconds slice{100};
+constexpr milliseconds poll_limit{100};
 
-error abandoned() {
+error given_up() {
   return fail(ec::cancelled, "the gradient group was abandoned");
 }
 
@@ -140,10 +140,10 @@ bulk_lane::failure bulk_lane::wait_for(const operation& of) const {
     if (auto missed = of.failed())
       return missed;
     if (stop_)
-      return operation::failure{std::nullopt, abandoned()};
+      return operation::failure{std::nullopt, given_up()};
     if (of.done())
       return std::nullopt;
-    bell_->wait(seen, slice); // The operation has a limit of its own.
+    bell_->wait(seen, poll_limit); // The operation has a limit of its own.
   }
 }
 
@@ -195,7 +195,7 @@ std::shared_ptr<operation> bulk_lane::post(std::span<const transfer> out,
   of->expect(rank_, true);
   std::lock_guard lock{mutex_};
   if (stop_ || broken_) {
-    of->fail_with({std::nullopt, stop_ ? abandoned() : *broken_});
+    of->fail_with({std::nullopt, stop_ ? given_up() : *broken_});
     return of;
   }
   waiting_.push_back({{out.begin(), out.end()}, {in.begin(), in.end()}, of});
@@ -206,7 +206,7 @@ std::shared_ptr<operation> bulk_lane::post(std::span<const transfer> out,
 void bulk_lane::abandon() {
   std::lock_guard lock{mutex_};
   stop_ = true;
-  fail_all(abandoned());
+  fail_all(given_up());
   changed_.notify_all();
   bell_->ring();
 }
