@@ -1,4 +1,5 @@
 #include "actors/commands/cli.hpp"
+#include "pipelines/gradients/nccl_route.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -30,6 +31,7 @@ int exit_code(const graphmill::error& what) {
 } // namespace
 
 int main(int argc, char** argv) {
+  graphmill::keep_process_alive();
   graphmill::command_line cli;
   cli.app.require_subcommand(1);
   for (auto add : commands)

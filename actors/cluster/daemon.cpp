@@ -256,7 +256,6 @@ result<void> run_daemon(const daemon_options& given) {
   TRY(auto net_options, transport_of(options, name, board, log));
   TRY(auto started, transport::start(std::move(net_options)));
   const std::shared_ptr<transport> net = std::move(started);
-  const auto lot = std::make_shared<parking>();
   log->info("serves {} of {} part(s) of {} at {}{}", offer.parts.size(),
             offer.part_digests.size(), offer.dataset, net->self().address,
             options.join.empty() ? ", coordinator" : "");
@@ -264,6 +263,8 @@ result<void> run_daemon(const daemon_options& given) {
   set_scheduler(settings,
                 std::max<std::size_t>(2, std::thread::hardware_concurrency()));
   std::optional<shutdown_watchdog> watchdog;
+  // After the watchdog, which watches its threads end, too.
+  const auto lot = std::make_shared<parking>();
   {
     caf::actor_system system{settings};
     household actors{system, options, offer, graph, history,

@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -85,25 +86,33 @@ result<std::uint16_t> master_port(const environment_lookup& lookup) {
 }
 
 /// The device of a process that shares its machine with others of the launch.
-result<std::string> own_device(const environment_lookup& lookup) {
+result<std::string> own_device(const environment_lookup& lookup,
+                               std::uint32_t devices) {
   const auto rank = lookup("LOCAL_RANK");
   const auto world = lookup("LOCAL_WORLD_SIZE");
   if (!rank || !world)
     return std::string{};
   TRY(const auto all, read_number("LOCAL_WORLD_SIZE", *world, 1, most_ranks));
   TRY(const auto mine, read_number("LOCAL_RANK", *rank, 0, all - 1));
-  const auto visible = lookup("CUDA_VISIBLE_DEVICES");
-  if (all == 1)
-    return std::string{};
-  if (!visible)
-    return std::to_string(mine);
   std::vector<std::string> names;
-  boost::algorithm::split(names, *visible, boost::is_any_of(","));
+  if (const auto visible = lookup("CUDA_VISIBLE_DEVICES"))
+    boost::algorithm::split(names, *visible, boost::is_any_of(","));
+  else
+    for (std::uint32_t i = 0; i < devices; ++i)
+      names.push_back(std::to_string(i));
   // A launcher that has dealt them out already leaves one.
-  return mine < names.size() && names.size() > 1 ? names[mine] : std::string{};
+  return all > 1 && names.size() > 1 ? names[mine % names.size()]
+                                     : std::string{};
 }
 
 } // namespace
+
+std::uint32_t nvidia_devices() {
+  std::uint32_t count = 0;
+  while (std::filesystem::exists(fmt::format("/dev/nvidia{}", count)))
+    ++count;
+  return count;
+}
 
 std::optional<std::string> environment_variable(const std::string& name) {
   const auto* value = std::getenv(name.c_str());
@@ -144,7 +153,8 @@ result<std::string> first_slurm_host(const std::string& list) {
 }
 
 result<std::optional<launch_environment>>
-read_launch_environment(const environment_lookup& lookup) {
+read_launch_environment(const environment_lookup& lookup,
+                        std::uint32_t devices) {
   TRY(const auto mine, read_place(lookup));
   if (!mine || mine->world == 1)
     return std::optional<launch_environment>{};
@@ -166,7 +176,7 @@ read_launch_environment(const environment_lookup& lookup) {
     out.join = to_string(master);
   else if (!is_loopback(master))
     out.advertise = master.host;
-  TRY(out.devices, own_device(lookup));
+  TRY(out.devices, own_device(lookup, devices));
   return std::optional{std::move(out)};
 }
 

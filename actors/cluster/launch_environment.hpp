@@ -42,10 +42,16 @@ std::optional<std::string> environment_variable(const std::string& name);
 /// LOCAL_WORLD_SIZE says that it is not alone, picks a device out of
 /// CUDA_VISIBLE_DEVICES, or of all; SLURM sets that by itself
 /// (--gpus-per-task).
+/// @param devices NVIDIA devices of this machine.
 /// @returns nothing if there is no launcher, or just one process. Fails if the
 /// variables make no sense together.
 result<std::optional<launch_environment>>
-read_launch_environment(const environment_lookup& lookup);
+read_launch_environment(const environment_lookup& lookup,
+                        std::uint32_t devices);
+
+/// NVIDIA devices of this machine, without asking their driver, which would
+/// read the environment.
+std::uint32_t nvidia_devices();
 
 /// The first host of a list in SLURM's short form: "n[007-009,12],login" gives
 /// "n007". Fails with invalid_argument if that is no such list.

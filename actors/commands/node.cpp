@@ -19,7 +19,8 @@ struct node_options {
 
 /// What a launcher's environment says, where no flag does.
 result<void> fill_in(node_options& options) {
-  TRY(const auto found, read_launch_environment(environment_variable));
+  TRY(const auto found,
+      read_launch_environment(environment_variable, nvidia_devices()));
   if (!found)
     return ok();
   auto& daemon = options.daemon;

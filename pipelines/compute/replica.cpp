@@ -1,6 +1,7 @@
 #include "pipelines/replica.hpp"
 
 #include "pipelines/compute/cross_entropy.hpp"
+#include "pipelines/compute/devices.hpp"
 #include "pipelines/compute/estimate.hpp"
 #include "pipelines/compute/fused_model.hpp"
 #include "pipelines/compute/model_layout.hpp"

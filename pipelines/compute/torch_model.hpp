@@ -13,9 +13,6 @@
 
 namespace graphmill {
 
-/// Fails if libtorch knows no device of this name, or this machine has none.
-result<void> check_device(const std::string& device);
-
 /// What `fused_model` computes, by libtorch's operations and its autograd, on
 /// any device. Makes a row per edge. Draws the same dropout masks. Parameters
 /// live with the caller and are copied to the device for each step; what comes

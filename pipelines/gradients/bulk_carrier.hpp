@@ -22,12 +22,13 @@ public:
   virtual ~bulk_carrier() = default;
 
   /// Starts an exchange. All ranks start the same ones in the same order, and
-  /// expect just what they are sent. What is sent is read before the return.
+  /// expect just what they are sent. The memory must stay until it has landed,
+  /// or until the carrier is gone.
   virtual result<void> start(std::span<const transfer> out,
                              std::span<const transfer> in) = 0;
 
   /// Whether the oldest exchange under way has come; if so, its memory is
-  /// filled, and the next one is the oldest. Does not wait.
+  /// filled, and the next one is the oldest. Does not wait for peers.
   virtual result<bool> landed() = 0;
 };
 

@@ -1,8 +1,9 @@
 #include "pipelines/gradients/c10d_carrier.hpp"
 
-#include "pipelines/gradients/c10d_store.hpp"
+#include "pipelines/gradients/plain_text.hpp"
 
-#include <c10/core/DeviceGuard.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
 #include <numeric>
@@ -44,7 +45,12 @@ void for_places(const std::vector<transfer>& list, const at::Tensor& flat,
 
 c10d_carrier::c10d_carrier(c10::intrusive_ptr<c10d_group> group,
                            at::Device device, std::function<void()> end)
-  : group_(std::move(group)), device_(device), end_(std::move(end)) {}
+  : group_(std::move(group)), device_(device), end_(std::move(end)) {
+  if (!device_.is_cpu())
+    stream_ =
+      c10::impl::VirtualGuardImpl{device_.type()}.getStreamFromGlobalPool(
+        device_);
+}
 
 c10d_carrier::~c10d_carrier() {
   try {
@@ -64,23 +70,41 @@ c10d_carrier::sizes_of(std::span<const transfer> list) const {
   return out;
 }
 
+/// The smallest spare one that is large enough, or a new one.
+at::Tensor c10d_carrier::take_buffer(std::int64_t bytes) {
+  auto best = spare_.end();
+  for (auto at = spare_.begin(); at != spare_.end(); ++at)
+    if (at->numel() >= bytes
+        && (best == spare_.end() || at->numel() < best->numel()))
+      best = at;
+  if (best == spare_.end())
+    return at::empty({bytes},
+                     at::TensorOptions().dtype(at::kByte).device(device_));
+  auto out = std::move(*best);
+  spare_.erase(best);
+  return out;
+}
+
 result<void> c10d_carrier::start(std::span<const transfer> out,
                                  std::span<const transfer> in) {
   try {
-    const c10::DeviceGuard here{device_};
+    c10::OptionalStreamGuard here;
+    if (stream_)
+      here.reset_stream(*stream_);
     auto sent = sizes_of(out);
     auto received = sizes_of(in);
-    const auto flat = [this](const std::vector<std::int64_t>& sizes) {
-      return at::empty(
-        {std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0})},
-        at::TensorOptions().dtype(at::kByte).device(device_));
+    const auto all = [](const std::vector<std::int64_t>& sizes) {
+      return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
     };
-    flight next{by_rank(in), flat(sent), flat(received), {}};
+    flight next{
+      by_rank(in), take_buffer(all(sent)), take_buffer(all(received)), {}};
     for_places(by_rank(out), next.sent,
                [](const transfer& from, at::Tensor place) {
                  place.copy_(tensor_of(from));
                });
-    next.work = group_->alltoall_base(next.received, next.sent, received, sent);
+    auto from = next.sent.narrow(0, 0, all(sent));
+    auto to = next.received.narrow(0, 0, all(received));
+    next.work = group_->alltoall_base(to, from, received, sent);
     flying_.push_back(std::move(next));
     return ok();
   } catch (const std::exception& e) {
@@ -93,13 +117,19 @@ result<bool> c10d_carrier::landed() {
     auto& oldest = flying_.front();
     if (!oldest.work->isCompleted())
       return false;
-    const c10::DeviceGuard here{device_};
-    // Throws what has gone wrong, and orders the copies after the exchange.
-    oldest.work->wait();
+    // NCCL's `wait` does not throw it.
+    if (const auto failure = oldest.work->exception())
+      std::rethrow_exception(failure);
+    c10::OptionalStreamGuard here;
+    if (stream_)
+      here.reset_stream(*stream_);
+    oldest.work->wait(); // Orders the copies after the exchange.
     for_places(oldest.in, oldest.received,
                [](const transfer& into, const at::Tensor& place) {
                  tensor_of(into).copy_(place);
                });
+    spare_.push_back(std::move(oldest.sent));
+    spare_.push_back(std::move(oldest.received));
     flying_.pop_front();
     return true;
   } catch (const std::exception& e) {

@@ -5,6 +5,7 @@
 #include "pipelines/gradients/bulk_carrier.hpp"
 
 #include <ATen/ATen.h>
+#include <c10/core/Stream.h>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/version.h>
 
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace graphmill {
@@ -48,9 +50,15 @@ private:
   };
 
   std::vector<std::int64_t> sizes_of(std::span<const transfer> list) const;
+  at::Tensor take_buffer(std::int64_t bytes);
 
   c10::intrusive_ptr<c10d_group> group_;
   const at::Device device_;
+  /// Where copies go on while the replica computes; the CPU has none.
+  std::optional<c10::Stream> stream_;
+  /// Memory of exchanges that have landed. Steps have the same ones, so that
+  /// soon none is allocated, for which devices would stop.
+  std::vector<at::Tensor> spare_;
   const std::function<void()> end_;
   std::deque<flight> flying_;
 };

@@ -16,17 +16,6 @@
 
 namespace graphmill {
 
-/// What libtorch says, without the source file in front and the backtrace
-/// behind.
-inline std::string plain_text(const std::exception& what) {
-  std::string text = what.what();
-  text = text.substr(0, text.find('\n'));
-  if (const auto end = text.find("] ");
-      text.starts_with('[') && end != std::string::npos)
-    text = text.substr(end + 2);
-  return text;
-}
-
 /// Our store as c10d wants it. Waits end when the group is abandoned.
 class c10d_store final : public c10d::Store {
 public:

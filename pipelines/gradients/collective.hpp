@@ -96,8 +96,8 @@ public:
   exchange_bulk(std::span<const transfer> out, std::span<const transfer> in) {
     return exchange(out, in);
   }
-  /// Bulk has a way of its own, once joined. It passes what `exchange` carries,
-  /// and its failures do not name a peer.
+  /// Bulk has a way of its own, once joined: it may overtake what `exchange`
+  /// carries, and a failure names this rank, for want of a peer.
   virtual bool has_bulk_way() const { return false; }
 
   /// Rings when an operation is done.

@@ -1,6 +1,7 @@
 #include "pipelines/gradients/gloo_collective.hpp"
 
 #include "pipelines/gradients/c10d_store.hpp"
+#include "pipelines/gradients/plain_text.hpp"
 
 #define USE_C10D_GLOO
 #include <ATen/ATen.h>

@@ -12,7 +12,7 @@ using clock = std::chrono::steady_clock;
 /// After which a rank that joins is stuck: Gloo and NCCL have had the time that
 /// each may take, and ranks told each other their devices between the two.
 std::chrono::milliseconds longest_join(const group_options& options) {
-  return options.join_timeout + 2 * options.connect_timeout
+  return 2 * options.join_timeout + 2 * options.connect_timeout
          + options.step_timeout;
 }
 
@@ -76,11 +76,11 @@ group_member::reduce(const step_word& word,
 result<void> group_member::begin(std::int64_t step, const gradient_set& mine,
                                  gradient_progress& progress) {
   progress.wake(bell_);
-  const auto joined = options_.ranks > 1 ? group_->joined() : nullptr;
   auto looked = clock::now();
   const auto latest = looked + longest_join(options_);
   for (;;) {
     const auto seen = bell_->count();
+    const auto joined = options_.ranks > 1 ? group_->joined() : nullptr;
     if (progress.failed() || abandoned_)
       return stopped(progress);
     if (const auto failure = joined ? joined->failed() : std::nullopt)
@@ -112,6 +112,13 @@ std::optional<error> group_member::left_early(std::int64_t step) {
         return missing(*verdict, step, ec::unavailable,
                        fmt::format("{} has given up", roll_->list({&r, 1})));
   return std::nullopt;
+}
+
+error group_member::late_to_join() {
+  roll_->gave_up({&options_.rank, 1});
+  return fail(ec::timeout, "{} of {} has not connected within {:.1f} s",
+              roll_->list({&options_.rank, 1}), roll_->group(),
+              std::chrono::duration<double>(longest_join(options_)).count());
 }
 
 error group_member::stopped(const gradient_progress& progress) {
@@ -176,6 +183,12 @@ error group_member::why_failed(std::optional<rank_id> peer, std::int64_t step,
                                const error& what) {
   if (!peer)
     return what;
+  if (*peer == options_.rank) {
+    roll_->gave_up({&options_.rank, 1});
+    return fail(what.code, "{} cannot exchange gradients of step {} in {}: {}",
+                roll_->list({&options_.rank, 1}), step, roll_->group(),
+                what.message);
+  }
   if (auto verdict = roll_->verdict_of(*peer, options_.grace))
     return missing(*verdict, step, ec::unavailable,
                    fmt::format("{} has given up", roll_->list({&*peer, 1})));

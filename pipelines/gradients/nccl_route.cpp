@@ -2,6 +2,7 @@
 
 #include "pipelines/gradients/c10d_carrier.hpp"
 #include "pipelines/gradients/c10d_store.hpp"
+#include "pipelines/gradients/plain_text.hpp"
 
 #define USE_C10D_NCCL
 #include <ATen/cuda/CUDAContext.h>
@@ -10,7 +11,6 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <thread>
 
 namespace graphmill {
@@ -20,25 +20,27 @@ namespace {
 using nccl_group = c10d::ProcessGroupNCCL;
 using clock = rendezvous_store::clock;
 
+struct setting {
+  const char* name;
+  const char* value;
+};
+
+/// Debugging turns the handling of errors on again.
 #if TORCH_VERSION_MAJOR > 2                                                    \
   || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR > 1)
-constexpr std::array settings{"TORCH_NCCL_ASYNC_ERROR_HANDLING",
-                              "TORCH_NCCL_ENABLE_MONITORING",
-                              "TORCH_NCCL_BLOCKING_WAIT"};
+constexpr std::array settings{setting{"TORCH_NCCL_ASYNC_ERROR_HANDLING", "0"},
+                              setting{"TORCH_NCCL_ENABLE_MONITORING", "0"},
+                              setting{"TORCH_NCCL_BLOCKING_WAIT", "0"},
+                              setting{"TORCH_NCCL_DESYNC_DEBUG", "0"},
+                              setting{"TORCH_DISTRIBUTED_DEBUG", "OFF"}};
 #else
-constexpr std::array settings{"NCCL_ASYNC_ERROR_HANDLING",
-                              "NCCL_BLOCKING_WAIT"};
+constexpr std::array settings{
+  setting{"NCCL_ASYNC_ERROR_HANDLING", "0"}, setting{"NCCL_BLOCKING_WAIT", "0"},
+  setting{"NCCL_DESYNC_DEBUG", "0"}, setting{"TORCH_DISTRIBUTED_DEBUG", "OFF"}};
 #endif
 
-/// By default libtorch ends the process when an exchange fails or hangs. Here
-/// the member of the group finds that out, and a new generation follows.
-void keep_process_alive() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    for (const auto* name : settings)
-      setenv(name, "0", 1);
-  });
-}
+/// The member of the group gives up long before.
+constexpr std::chrono::hours no_limit{24};
 
 bulk_route::device_id identity_of(const at::Device& device) {
   const auto* properties = at::cuda::getDeviceProperties(device.index());
@@ -65,7 +67,9 @@ result<void> exchange_first(c10d_carrier& by, const group_options& options,
     TRY(const auto came, by.landed());
     if (came)
       return ok();
-    if (stop || clock::now() > deadline)
+    if (stop)
+      return fail(ec::cancelled, "the gradient group was abandoned");
+    if (clock::now() > deadline)
       return fail(ec::timeout, "no answer from all devices");
     std::this_thread::sleep_for(std::chrono::milliseconds{1});
   }
@@ -75,16 +79,15 @@ result<std::unique_ptr<bulk_carrier>>
 connect(const at::Device& device, const std::shared_ptr<roll_call>& roll,
         const std::shared_ptr<rendezvous_store>& store,
         const std::atomic<bool>& stop) {
-  keep_process_alive();
   const auto& options = roll->options();
   const auto failed = [&](const std::string& why) {
-    return fail(ec::unavailable, "{} cannot connect {} by NCCL: {}",
-                roll->group(), device.str(), why);
+    return fail(ec::unavailable, "cannot connect {} by NCCL: {}", device.str(),
+                why);
   };
   try {
     const auto deadline = clock::now() + options.connect_timeout;
     auto how = nccl_group::Options::create();
-    how->timeout = options.step_timeout + options.join_timeout;
+    how->timeout = no_limit;
     auto group = c10::make_intrusive<nccl_group>(
       c10::make_intrusive<c10d_store>("nccl", roll, store, deadline, stop),
       options.rank, options.ranks, how);
@@ -103,6 +106,11 @@ connect(const at::Device& device, const std::shared_ptr<roll_call>& roll,
 }
 
 } // namespace
+
+void keep_process_alive() {
+  for (const auto& [name, value] : settings)
+    setenv(name, value, 1);
+}
 
 bulk_route nccl_route(const std::string& device,
                       std::shared_ptr<roll_call> roll,

@@ -18,4 +18,10 @@ bulk_route nccl_route(const std::string& device,
                       std::shared_ptr<roll_call> roll,
                       std::shared_ptr<rendezvous_store> store);
 
+/// Keeps libtorch from ending the process when an exchange fails or hangs, as
+/// it does by default: here the member of a group finds that out, and a new
+/// generation follows. Sets variables of the environment, so it is to be called
+/// before there are threads.
+void keep_process_alive();
+
 } // namespace graphmill

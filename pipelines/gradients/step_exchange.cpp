@@ -26,29 +26,6 @@ std::span<std::byte> bytes_of(const pod_vector<T>& values) {
 
 } // namespace
 
-exchange_plan::exchange_plan(gradient_shape shape, bucket_limits limits)
-  : shape_(std::move(shape)), buckets_(plan_buckets(shape_.dense, limits)) {
-  // Words follow the last parts: then backward is done. What bucket i has
-  // received is added up when its sums are posted; then the memory is free for
-  // bucket i + window.
-  posts_.push_back({kind::listen, 0});
-  const auto count = buckets_.size();
-  const auto parts = [this, count](std::size_t i) {
-    if (i < count)
-      posts_.push_back({kind::parts, i});
-    if (i + 1 == std::max(count, window))
-      posts_.push_back({kind::words, 0});
-  };
-  for (std::size_t i = 0; i < window; ++i)
-    parts(i);
-  for (std::size_t i = 0; i < count; ++i) {
-    posts_.push_back({kind::sums, i});
-    parts(i + window);
-  }
-  if (!shape_.tables.empty())
-    posts_.push_back({kind::tables, 0});
-}
-
 step_exchange::step_exchange(collective& group, exchange_plan& plan,
                              const step_word& word, const gradient_set& mine,
                              const gradient_progress& progress,
@@ -311,9 +288,11 @@ result<void> step_exchange::finish_tables() {
 
 std::vector<rank_id> step_exchange::unheard(const operation& of) const {
   std::vector<rank_id> out;
-  for (rank_id r = 0; r < group_.ranks(); ++r)
-    if (r != group_.rank() && !of.heard(r))
-      out.push_back(r);
+  for_peers([&](rank_id peer) {
+    if (!of.heard(peer))
+      out.push_back(peer);
+  });
+  std::sort(out.begin(), out.end());
   return out;
 }
 
@@ -321,7 +300,11 @@ std::vector<rank_id> step_exchange::silent() const {
   for (const auto& posted : operations_)
     if (auto out = unheard(*posted); !out.empty())
       return out;
-  return {};
+  // Words have come, and bulk does not tell one peer from another.
+  std::vector<rank_id> all;
+  for_peers([&all](rank_id peer) { all.push_back(peer); });
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 } // namespace graphmill

@@ -1,11 +1,10 @@
 #pragma once
 
-#include "pipelines/gradients/bucket_plan.hpp"
 #include "pipelines/gradients/collective.hpp"
+#include "pipelines/gradients/exchange_plan.hpp"
 #include "pipelines/gradients/gradient_progress.hpp"
 #include "pipelines/replica.hpp"
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,41 +16,6 @@ namespace graphmill {
 struct step_word {
   std::int64_t step = 0; ///< Must be the same on all ranks.
   bool stop = false;     ///< This rank asks to stop.
-};
-
-/// The order of a step's operations, fixed when the group forms, the same on
-/// every rank; and memory that steps reuse.
-class exchange_plan {
-public:
-  /// How many buckets are received at once; each takes memory of its size.
-  static constexpr std::size_t window = 2;
-
-  enum class kind : std::uint8_t {
-    listen, ///< For words, where bulk has a way of its own: so that a rank
-            ///< that is gone is known while only bulk is under way.
-    words,  ///< Step, stop flag, seeds, rows per table.
-    parts,  ///< Chunks of a bucket, to those who add them up.
-    sums,   ///< Sums of chunks, to all.
-    tables, ///< Touched rows, to all.
-  };
-  struct post {
-    kind what = kind::words;
-    std::size_t bucket = 0;
-  };
-
-  explicit exchange_plan(gradient_shape shape, bucket_limits limits = {});
-
-  const gradient_shape& shape() const { return shape_; }
-  const std::vector<bucket>& buckets() const { return buckets_; }
-  const std::vector<post>& posts() const { return posts_; }
-
-  /// Floats that came from other ranks, per bucket under way.
-  std::array<pod_vector<float>, window> received;
-
-private:
-  gradient_shape shape_;
-  std::vector<bucket> buckets_;
-  std::vector<post> posts_;
 };
 
 /// One step of one rank: adds up gradients over ranks in rank order, bit by bit
@@ -76,7 +40,8 @@ public:
   /// The rank whose connection has failed.
   std::optional<rank_id> lost() const { return lost_; }
   /// Ranks that have not come to this step, as far as this one has heard; or
-  /// else those that have not sent all that has been asked of them.
+  /// else those that have not sent all that has been asked of them; or all, if
+  /// that cannot be told.
   std::vector<rank_id> silent() const;
 
 private:

@@ -11,12 +11,14 @@ namespace {
 
 using variables = std::map<std::string, std::string>;
 
-result<std::optional<launch_environment>> read(const variables& set) {
+result<std::optional<launch_environment>> read(const variables& set,
+                                               std::uint32_t devices = 0) {
   return read_launch_environment(
     [&set](const std::string& name) -> std::optional<std::string> {
       const auto found = set.find(name);
       return found == set.end() ? std::nullopt : std::optional{found->second};
-    });
+    },
+    devices);
 }
 
 } // namespace
@@ -62,16 +64,20 @@ CATCH_TEST_CASE("ranks of torchrun", "[launch_environment]") {
   set["LOCAL_WORLD_SIZE"] = "1";
   CATCH_CHECK(error_of(read(set)).message.find("LOCAL_RANK is `1`")
               != std::string::npos);
-  set["LOCAL_WORLD_SIZE"] = "2";
-  CATCH_CHECK(value_of(read(set))->devices == "1");
-  set["CUDA_VISIBLE_DEVICES"] = "4,GPU-6f,5";
-  CATCH_CHECK(value_of(read(set))->devices == "GPU-6f");
+  set["LOCAL_RANK"] = "3";
+  set["LOCAL_WORLD_SIZE"] = "4";
+  CATCH_CHECK(value_of(read(set, 8))->devices == "3");
+  CATCH_CHECK(value_of(read(set, 2))->devices == "1");
+  CATCH_CHECK(value_of(read(set, 1))->devices.empty());
+  CATCH_CHECK(value_of(read(set, 0))->devices.empty());
+  set["CUDA_VISIBLE_DEVICES"] = "4,GPU-6f";
+  CATCH_CHECK(value_of(read(set, 8))->devices == "GPU-6f");
   set["CUDA_VISIBLE_DEVICES"] = "5";
-  CATCH_CHECK(value_of(read(set))->devices.empty());
+  CATCH_CHECK(value_of(read(set, 8))->devices.empty());
   set["LOCAL_RANK"] = "0";
   set["LOCAL_WORLD_SIZE"] = "1";
   set["CUDA_VISIBLE_DEVICES"] = "4,5";
-  CATCH_CHECK(value_of(read(set))->devices.empty());
+  CATCH_CHECK(value_of(read(set, 8))->devices.empty());
 
   // torchrun listens at that port itself.
   set["TORCHELASTIC_USE_AGENT_STORE"] = "True";

@@ -1,3 +1,4 @@
+#include "pipelines/compute/devices.hpp"
 #include "pipelines/compute/fused_model.hpp"
 #include "pipelines/compute/torch_model.hpp"
 #include "tests/pipelines/compute/batches.hpp"
@@ -148,6 +149,14 @@ CATCH_TEST_CASE("devices that are not there are refused", "[compute]") {
     CATCH_CHECK(what.code == ec::invalid_argument);
     CATCH_CHECK(what.message.find("trainer.device") != std::string::npos);
   }
+}
+
+CATCH_TEST_CASE("trainers take CUDA devices in turn", "[compute]") {
+  CATCH_CHECK(device_of("cuda", 0, 2) == "cuda:0");
+  CATCH_CHECK(device_of("cuda", 3, 2) == "cuda:1");
+  CATCH_CHECK(device_of("cuda", 3, 0) == "cuda");
+  CATCH_CHECK(device_of("cuda:1", 0, 2) == "cuda:1");
+  CATCH_CHECK(device_of("cpu", 1, 2) == "cpu");
 }
 
 } // namespace graphmill::test

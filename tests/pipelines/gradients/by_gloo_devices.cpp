@@ -2,6 +2,7 @@
 #include "pipelines/gradients/c10d_store.hpp"
 #include "pipelines/gradients/device_collective.hpp"
 #include "pipelines/gradients/gloo_collective.hpp"
+#include "pipelines/gradients/plain_text.hpp"
 #include "tests/pipelines/gradients/ranks.hpp"
 
 #define USE_C10D_GLOO

@@ -20,6 +20,7 @@ group_member::connector connector_of(std::shared_ptr<rendezvous_store> store,
 } // namespace graphmill::test
 
 int main(int argc, char** argv) {
+  graphmill::keep_process_alive();
   constexpr auto most_ranks = 4;
   if (const auto devices = graphmill::cuda_devices(); devices < most_ranks) {
     fmt::print("skipped: needs {} CUDA devices, there are {}\n", most_ranks,

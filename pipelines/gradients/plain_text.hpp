@@ -1,0 +1,27 @@
+#pragma once
+
+#include <exception>
+#include <string>
+#include <string_view>
+
+namespace graphmill {
+
+/// What libtorch says, in a line: without the source file in front and the
+/// backtrace behind, but with what NCCL adds in later lines.
+inline std::string plain_text(const std::exception& what) {
+  const std::string_view all = what.what();
+  auto text = all.substr(0, all.find('\n'));
+  if (const auto end = text.find("] ");
+      text.starts_with('[') && end != std::string_view::npos)
+    text.remove_prefix(end + 2);
+  std::string out{text};
+  constexpr std::string_view mark = "\nLast error:\n";
+  if (const auto at = all.find(mark); at != std::string_view::npos) {
+    const auto more = all.substr(at + mark.size());
+    out += ": ";
+    out += more.substr(0, more.find('\n'));
+  }
+  return out;
+}
+
+} // namespace graphmill
