@@ -115,8 +115,14 @@ void coordinator::leave(const peer_identity& who) {
 
 void coordinator::break_off_if_used(const std::string& daemon,
                                     const char* what) {
-  if (active_ && active_->uses(daemon))
-    active_->break_off(fail(ec::unavailable, "daemon \"{}\" {}", daemon, what));
+  lose_if_used(daemon, fail(ec::unavailable, "daemon \"{}\" {}", daemon, what));
+}
+
+void coordinator::lose_if_used(const std::string& daemon, error why) {
+  if (!active_ || !active_->uses(daemon))
+    return;
+  active_->lose(daemon, std::move(why));
+  go_on();
 }
 
 /// A daemon that had lost the coordinator has ended its share of a run, but not
@@ -177,11 +183,9 @@ void coordinator::on_lost(const std::optional<membership::entry>& one) {
   const auto& who = one->status;
   config_.log->warn("daemon {} at {} is lost: {}", who.name, who.address,
                     who.note);
-  if (active_ && active_->uses(who.name))
-    active_->break_off(fail(ec::unavailable,
-                            "daemon \"{}\" at {} is lost: "
-                            "{}",
-                            who.name, who.address, who.note));
+  lose_if_used(who.name,
+               fail(ec::unavailable, "daemon \"{}\" at {} is lost: {}",
+                    who.name, who.address, who.note));
 }
 
 status_reply coordinator::status() const {

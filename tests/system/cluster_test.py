@@ -211,6 +211,20 @@ class Failures(ClusterTest):
     def test_data_daemon_killed(self):
         self.check_breaks(1, self.kill)
 
+    def test_first_trainer_killed(self):
+        """The weights are those of the rank that lives."""
+        self.long = self.write(
+            merged(DEFINITION, {"train": {"epochs": 100000},
+                                "placement": {"trainers": ["d1", "d0"]}}),
+            self.parts[2], "-turned")
+        cluster = self.check_breaks(2, self.kill)
+        run = cluster.ask("runs")["runs"][0]["run"]
+        folder = cluster.folder / "runs" / run
+        self.assertTrue((folder / "weights.safetensors").exists())
+        cluster.add("1", name="d1")
+        cluster.await_daemons(2)
+        self.check_serves(cluster)
+
     def test_sampler_killed(self):
         cluster = self.cluster(self.parts[2], ["0", "1", "none"])
         self.long = self.write(
