@@ -120,12 +120,22 @@ void engine::serve_callers() {
     }
     if (of.link)
       if (const auto why = of.link->broken())
-        of.session.link_down(now(), *why);
+        broke(of, *why);
+    if (const auto refused = of.probe ? of.probe->refused() : std::nullopt) {
+      of.probe.reset();
+      of.session.probed(now(), *refused);
+    }
     pump(of);
     if (of.link)
       of.link->flush();
     at = of.session.idle() && !of.link ? callers_.erase(at) : std::next(at);
   }
+}
+
+void engine::broke(caller& of, const error& why) {
+  of.session.link_down(now(), why);
+  if (why.code == ec::unavailable && of.session.worth_probing())
+    of.probe = std::make_unique<port_probe>(of.where);
 }
 
 void engine::pump(caller& of) {
@@ -326,31 +336,6 @@ void engine::obey(const mailbox::keep& what) {
   else
     session.forget(now());
   pump(*of.value());
-}
-
-/// Whoever asks at an address, made if there is none.
-result<engine::caller*> engine::caller_of(const std::string& address) {
-  TRY(auto where, parse_endpoint(address));
-  if (where.port == 0 || is_wildcard(where))
-    return fail(ec::invalid_argument,
-                "'{}' is an address to listen at, not "
-                "one to connect to",
-                address);
-  auto text = to_string(where);
-  const auto known = callers_.find(text);
-  if (known != callers_.end())
-    return &known->second;
-  caller_session::settings with{hello_, options_.liveness,
-                                mix64(options_.seed + callers_made_++),
-                                options_.queue_bytes};
-  auto& made =
-    callers_
-      .try_emplace(text, caller{caller_session{text, std::move(with)},
-                                std::move(where),
-                                nullptr,
-                                {}})
-      .first->second;
-  return &made;
 }
 
 /// Fails what is outstanding, and gives what was to be sent a moment.

@@ -262,8 +262,8 @@ class Failures(ClusterTest):
         # At once: before anybody has missed it.
         cluster.add("1", name="d1")
         cluster.wait_until(
-            lambda: "joined with" in cluster.daemons[0].log.read_text()
-            and cluster.daemons[0].log.read_text().count("d1 at") >= 2,
+            lambda: len(re.findall("daemon d1 at .* has joined with",
+                                   cluster.daemons[0].log.read_text())) >= 2,
             "d1 in the cluster again")
         self.check_serves(cluster)
 
