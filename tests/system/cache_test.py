@@ -129,6 +129,37 @@ class CacheTest(runs.Workplace):
         self.assertIn("node 17", done.stderr)
         self.assertIn("fetch.precision", done.stderr)
 
+    def check_killed_while_filling(self, trainers):
+        """Rows take seconds to come, if the one who has them lives."""
+        cluster = self.cluster()
+        slow = merged(DEFINITION, cached("64 KiB"),
+                      {"trainer": {"replicas": trainers},
+                       "faults": {"reply_delay_ms": 10000}})
+        run = cluster.ask("submit",
+                          self.write(slow, self.parts, "-slow"))["run"]
+        cluster.wait_until(
+            lambda: "cache of remote rows: fetching"
+            in cluster.daemons[0].log.read_text(), "filling of a cache")
+        cluster.daemons[1].kill()
+
+        def record():
+            return cluster.ask("runs", run)["runs"][0]
+        cluster.wait_until(lambda: record()["state"] != "running",
+                           "end of the run")
+        self.assertEqual(record()["state"], "failed", cluster.logs())
+        self.assertIn("d1", record()["message"])
+        self.assertNotIn("filled with", cluster.daemons[0].log.read_text())
+        cluster.add("1", name="d1")
+        cluster.await_daemons(2)
+        summary = self.submit(cluster, cached("64 KiB"), "-next")
+        self.assertGreater(summary["cache"]["rows_found"], 0)
+
+    def test_data_daemon_killed_while_filling(self):
+        self.check_killed_while_filling(1)
+
+    def test_trainer_killed_while_filling(self):
+        self.check_killed_while_filling(2)
+
     def test_plan_counts(self):
         """What `plan --cache` counts is what a run asks for, row by row."""
         data = self.top / "training-only"
