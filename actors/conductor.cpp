@@ -1,5 +1,6 @@
 #include "actors/conductor.hpp"
 
+#include "actors/member.hpp"
 #include "actors/phase_tally.hpp"
 
 #include <algorithm>
@@ -9,8 +10,6 @@ namespace graphmill {
 
 namespace {
 
-/// Longer than any job that a trainer can have at hand.
-constexpr std::chrono::milliseconds trainer_timeout = std::chrono::minutes{15};
 /// How long a run that fails waits for the weights so far.
 constexpr std::chrono::milliseconds rescue_timeout = std::chrono::minutes{1};
 
@@ -158,8 +157,9 @@ private:
 
   // -- trainers between phases
 
-  void order_all(trainer_order what,
-                 std::chrono::milliseconds timeout = trainer_timeout) {
+  void order_all(trainer_order what) { order_all(what, patience_for(what)); }
+
+  void order_all(trainer_order what, std::chrono::milliseconds timeout) {
     states_.clear();
     for (auto& one : members_)
       one.owing = false;
@@ -342,7 +342,8 @@ private:
           && !std::exchange(members_[member].asked, true)) {
         ++last_order_;
         order_one(member, trainer_order::weights,
-                  outcome_.failure ? rescue_timeout : trainer_timeout);
+                  outcome_.failure ? rescue_timeout
+                                   : patience_for(trainer_order::weights));
         return;
       }
       replicas_.erase(replicas_.begin());

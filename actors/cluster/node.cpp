@@ -20,8 +20,6 @@ using std::chrono::milliseconds;
 
 /// How often memory is looked at: often enough for a peak that lasts a step.
 constexpr milliseconds look_interval{50};
-/// How long an order to trainers may wait for the step that they are at.
-constexpr milliseconds trainer_patience = std::chrono::minutes{15};
 
 class node {
 public:
@@ -339,7 +337,7 @@ private:
 
   void ask_trainers(const share& run, trainer_order what,
                     const responder& reply) {
-    ask(self_, run->member, trainer_patience, trainer_request{what})
+    ask(self_, run->member, patience_for(what), trainer_request{what})
       .then(
         [run, reply](const member_state& state) {
           member_reply out;

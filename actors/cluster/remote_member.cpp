@@ -8,8 +8,6 @@ namespace graphmill {
 
 namespace {
 
-/// An order to trainers waits for the step that they are at.
-constexpr std::chrono::minutes trainer_patience{15};
 /// Values of one request for weights: 16 MiB.
 constexpr std::uint64_t piece_values = std::uint64_t{4} << 20;
 
@@ -93,7 +91,7 @@ private:
       return promise;
     }
     call_options patience;
-    patience.deadline = trainer_patience;
+    patience.deadline = patience_for(request.what);
     calls_.call(
       config_.daemon.address, method::order,
       encode(member_order{config_.run, action_of(request.what)}), patience,

@@ -36,7 +36,11 @@ public:
         told.key = {order.phase, order.epoch, 0, script_->rank};
         post(conductor_, told);
       },
-      [](const stop_after_step&) {},
+      // Told by the test here: answer now.
+      [this](const stop_after_step&) {
+        for (auto& promise : std::exchange(script_->open, {}))
+          promise.deliver(state_of(trainer_order::fill_cache));
+      },
       [this](const trainer_request& request) { return answer(request.what); },
     };
   }
@@ -50,6 +54,10 @@ private:
     }
     if (script_->failing.contains(what))
       return to_caf(fail(ec::unavailable, "the connection broke"));
+    return state_of(what);
+  }
+
+  member_state state_of(trainer_order what) const {
     trainer_state state;
     state.rank = script_->rank;
     state.digest = "equal";
@@ -67,6 +75,7 @@ private:
 /// A run of three ranks on a simulated clock, which does not move.
 struct fixture {
   std::vector<std::shared_ptr<distant_member::script>> members;
+  std::vector<member_actor> handles;
   std::optional<run_outcome> outcome;
   simulation sim;
   conductor_actor conductor;
@@ -86,6 +95,7 @@ struct fixture {
       for (const auto& one : members)
         out.push_back(
           sim.own(spawn_state<distant_member>(system, one, reports)));
+      handles = out;
       return out;
     };
     config.observer.on_end = [this](run_outcome how) { outcome = how; };
@@ -188,6 +198,22 @@ CATCH_TEST_CASE("a member that is lost while its cache is filled ends the run",
   f.lose(1);
   f.check_failed();
   CATCH_CHECK(f.members[0]->heard == std::vector{trainer_order::fill_cache});
+}
+
+CATCH_TEST_CASE("filling a cache may take hours", "[actors][conductor]") {
+  using namespace std::chrono_literals;
+  definition def;
+  def.fetch.cache = 1000;
+  fixture f{def};
+  f.members[1]->silent = {trainer_order::fill_cache};
+  f.start();
+  f.sim.advance(12h, 1min);
+  CATCH_REQUIRE_FALSE(f.outcome);
+  post(f.handles[1], stop_after_step{});
+  f.sim.run();
+  CATCH_REQUIRE_FALSE(f.outcome);
+  f.lose(1);
+  f.check_weights_of("0"); // So it has begun to train.
 }
 
 } // namespace graphmill::test
