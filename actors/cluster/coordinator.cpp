@@ -1,6 +1,7 @@
 #include "actors/cluster/coordinator.hpp"
 
 #include "actors/cluster/coordinator_state.hpp"
+#include "messages/counted.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -149,8 +150,8 @@ void coordinator::take_in(const peer_identity& who, const join_request& what,
     break_off_if_used(who.name, "has been started anew");
   members_.join(who, what);
   calls_.net().keep(who.address);
-  config_.log->info("daemon {} at {} has joined with {} part(s)", who.name,
-                    who.address, what.parts.size());
+  config_.log->info("daemon {} at {} has joined with {}", who.name, who.address,
+                    counted(what.parts.size(), "part"));
   reply.reply(encode(join_reply{calls_.net().self().name}));
   start_next();
 }

@@ -2,6 +2,7 @@
 #include "actors/cluster/remote_member.hpp"
 #include "actors/cluster/share_links.hpp"
 #include "actors/member_setup.hpp"
+#include "messages/counted.hpp"
 #include "pipelines/definition_checks.hpp"
 #include "pipelines/definition_file.hpp"
 #include "pipelines/validation.hpp"
@@ -187,8 +188,8 @@ run_outcome coordinator::failed_before(const error& why) {
 
 void coordinator::deploy() {
   const auto& daemons = active_->where.daemons;
-  config_.log->info("run {}: deploying on {} daemon(s)", active_->id,
-                    daemons.size());
+  config_.log->info("run {}: deploying on {}", active_->id,
+                    counted(daemons.size(), "daemon"));
   for (const auto& daemon : daemons)
     active_->awaited.insert(daemon.name);
   for (std::size_t d = 0; d < daemons.size(); ++d)

@@ -287,6 +287,20 @@ class Failures(ClusterTest):
         self.assertIn('has the name "d1"', third.log.read_text())
         self.check_serves(cluster)
 
+    def test_no_key(self):
+        """The key comes first, whatever else is wrong."""
+        cluster = self.cluster(self.parts[2], ["0-1"])
+        open_to_all = Daemon(cluster.folder, "open", self.parts[2], "0",
+                             listen="tcp://0.0.0.0:0")
+        self.addCleanup(open_to_all.end)
+        self.assertNotEqual(open_to_all.process.wait(60), 0)
+        self.assertIn("graphmill keygen", open_to_all.log.read_text())
+        # With it, another coordinator must not write to the same folder.
+        rival = Daemon(cluster.folder, "rival", self.parts[2], "0")
+        self.addCleanup(rival.end)
+        self.assertNotEqual(rival.process.wait(60), 0)
+        self.assertIn("runs", rival.log.read_text())
+
     def test_other_dataset(self):
         other = self.top / "other"
         if not other.exists():
