@@ -115,6 +115,9 @@ class CacheTest(runs.Workplace):
         self.assertEqual(spared["digest"], alone["digest"])
         self.assertEqual(spared["cache"]["bytes_saved"],
                          2 * FEATURES * spared["cache"]["rows_found"])
+        # They are kept as they travel: twice as many.
+        self.assertEqual(spared["cache"]["rows_kept"],
+                         2 * (8192 // (2 * FEATURES)))
 
     def test_beyond_float16(self):
         data = self.top / "far"
@@ -167,6 +170,11 @@ class CacheTest(runs.Workplace):
                       seed=3, train=0.4, validation=0, test=0)
         parts = partitioned(data, 2, "random")
         definition = merged(DEFINITION, {"train": {"epochs": 1}})
+        cluster = self.cluster(parts)
+        self.check_plan(cluster, parts, definition)
+        self.check_plan(cluster, parts, merged(definition, HALF))
+
+    def check_plan(self, cluster, parts, definition):
         file = self.write(merged(definition, cached("64 KiB")), parts)
         plan = self.ask("plan", file, "--data", parts, "--cache")
         self.assertGreater(plan["memory"]["cache of remote rows"], 0)
@@ -176,7 +184,6 @@ class CacheTest(runs.Workplace):
                 self.assertLessEqual(larger[order], smaller[order])
         self.assertEqual(sizes[0]["vip_rows"], sizes[0]["degree_rows"])
         self.assertEqual(sizes[-1]["least_rows"], 0)
-        cluster = self.cluster(parts)
         for size in (sizes[0], sizes[3]):
             for order in ("vip", "degree"):
                 summary = cluster.run(self.write(
