@@ -1,7 +1,9 @@
 #include "actors/ddp_group.hpp"
 
 #include "actors/compute_lane.hpp"
+#include "pipelines/gradients/device_collective.hpp"
 #include "pipelines/gradients/gloo_collective.hpp"
+#include "pipelines/gradients/nccl_route.hpp"
 
 #include <atomic>
 #include <deque>
@@ -24,8 +26,7 @@ public:
       member_(
         config_.options, config_.shape, config_.store,
         [this](auto roll, const std::string& fingerprint) {
-          return join_by_gloo(std::move(roll), fingerprint, config_.store,
-                              config_.lot);
+          return connect(std::move(roll), fingerprint);
         },
         config_.counters) {
     self_->set_exit_handler([this](const caf::exit_msg& why) {
@@ -51,6 +52,17 @@ public:
   }
 
 private:
+  /// By Gloo and, where ranks compute on CUDA, by NCCL for gradients.
+  std::unique_ptr<collective> connect(const std::shared_ptr<roll_call>& roll,
+                                      const std::string& fingerprint) const {
+    auto group = join_by_gloo(roll, fingerprint, config_.store, config_.lot);
+    if (config_.device == "cpu")
+      return group;
+    return join_by_devices(std::move(group),
+                           nccl_route(config_.device, roll, config_.store),
+                           config_.lot);
+  }
+
   caf::result<reduced_gradients> add_part(const contribution& part) {
     if (part.rank != config_.options.rank)
       return to_caf(fail(ec::invalid_argument,

@@ -13,6 +13,7 @@ namespace graphmill {
 struct ddp_group_config {
   group_options options;
   gradient_shape shape;                    ///< Of the rank's replica.
+  std::string device = "cpu";              ///< That it computes on.
   std::shared_ptr<rendezvous_store> store; ///< Where the ranks meet.
   std::shared_ptr<parking> lot;            ///< One per process.
   std::shared_ptr<stage_counters> counters;

@@ -12,8 +12,10 @@ result<std::vector<std::shared_ptr<replica>>>
 make_replicas(const run_setup& run, const dataset_info& info,
               std::size_t count) {
   std::vector<std::shared_ptr<replica>> out;
+  auto def = run.def;
   for (std::size_t i = 0; i < count; ++i) {
-    TRY(auto made, replica::create(run.def, info));
+    def.trainer.device = device_of(run.def.trainer.device, i, cuda_devices());
+    TRY(auto made, replica::create(def, info));
     if (run.mode == run_mode::evaluate || run.mode == run_mode::predict)
       TRYV(made->load(run.weights));
     out.push_back(std::move(made));

@@ -1,5 +1,7 @@
 #include "actors/phase_tally.hpp"
 
+#include <utility>
+
 namespace graphmill {
 
 phase_tally::phase_tally(const phase_order& order, rank_id ranks)
@@ -9,11 +11,13 @@ phase_tally::phase_tally(const phase_order& order, rank_id ranks)
 
 bool phase_tally::take(const step_result& told) {
   const auto& key = told.key;
-  if (key.phase != order_.phase || key.epoch != order_.epoch)
+  if (key.phase != order_.phase || key.epoch != order_.epoch || key.step < 0
+      || key.step >= order_.steps || key.rank < 0
+      || std::cmp_greater_equal(key.rank, ranks_))
     return false;
   const auto place = static_cast<std::size_t>(key.step) * ranks_
                      + static_cast<std::size_t>(key.rank);
-  if (place >= sums_.size() || seen_[place])
+  if (seen_[place])
     return false;
   seen_[place] = true;
   sums_[place] = told.metrics;

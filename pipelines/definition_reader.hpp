@@ -8,6 +8,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace graphmill {
@@ -53,6 +54,7 @@ private:
                  field f, const std::string& path);
   bool read_enum(const yaml_node& node, capnp::DynamicStruct::Builder into,
                  field f, const std::string& path);
+
   bool read_list(const yaml_node& node, capnp::DynamicStruct::Builder into,
                  field f, const std::string& path);
   bool read_texts(const yaml_node& node, capnp::DynamicStruct::Builder into,
@@ -64,6 +66,8 @@ private:
                     field f, const std::string& path);
   std::map<std::string, const yaml_node*> entries_of(const yaml_node& node,
                                                      const std::string& path);
+
+  static std::string joined(const std::string& path, std::string_view key);
   void report_unknown(const yaml_node& key, capnp::StructSchema schema,
                       const std::string& path);
   bool report(const source_position& where, std::string text);

@@ -120,6 +120,7 @@ public:
   /// Hexadecimal digest of names, shapes and values of all parameters.
   std::string digest() const;
 
+  const std::string& device() const;    ///< "cpu", "cuda:1".
   std::int64_t parameter_count() const; ///< Scalars, tables included.
   gradient_shape shape() const;
 
@@ -150,5 +151,11 @@ void set_compute_threads(unsigned threads);
 
 /// CUDA devices that replicas in this process can compute on.
 std::uint32_t cuda_devices();
+
+/// The device for the `nth` of this process's replicas: `device`, a
+/// definition's `trainer.device`, but "cuda" stands for all of `count` CUDA
+/// devices, which are dealt out in turn.
+std::string device_of(const std::string& device, std::size_t nth,
+                      std::uint32_t count);
 
 } // namespace graphmill

@@ -16,6 +16,11 @@ struct whole_number {
     const auto size = static_cast<double>(magnitude);
     return negative ? -size : size;
   }
+  /// @pre it fits
+  std::int32_t as_int32() const {
+    const auto size = static_cast<std::int64_t>(magnitude);
+    return static_cast<std::int32_t>(negative ? -size : size);
+  }
 };
 
 /// Decimal digits with an optional sign; nothing for any other text.

@@ -197,4 +197,17 @@ std::optional<yaml_node> parse_yaml(std::string_view text,
   }
 }
 
+std::string shown(const yaml_node& node) {
+  switch (node.type) {
+  case yaml_node::kind::scalar:
+    return in_quotes(node.text);
+  case yaml_node::kind::list:
+    return "a list";
+  case yaml_node::kind::map:
+    return "a map";
+  default:
+    return "empty";
+  }
+}
+
 } // namespace graphmill

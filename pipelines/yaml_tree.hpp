@@ -23,6 +23,9 @@ struct yaml_node {
   std::vector<yaml_node> items; ///< Of a list; of a map, one per key.
 };
 
+/// How a node is called in "`x` is ...".
+std::string shown(const yaml_node& node);
+
 /// What a document may not exceed; a definition needs a hundredth of it.
 inline constexpr std::size_t yaml_size_limit = 256 << 10;
 inline constexpr std::size_t yaml_depth_limit = 16;

@@ -3,8 +3,7 @@
 #include "actors/cluster/coordinator_state.hpp"
 #include "messages/counted.hpp"
 
-#include <algorithm>
-#include <tuple>
+#include <utility>
 
 namespace graphmill {
 
@@ -14,8 +13,6 @@ namespace {
 
 /// How often waiting questions are looked at.
 constexpr milliseconds look_interval{100};
-/// The longest that a watcher may wait for news.
-constexpr milliseconds longest_watch{10'000};
 
 } // namespace
 
@@ -273,42 +270,6 @@ void coordinator::stop_all(const std::string& target, const responder& reply) {
                 [done](const result<payload>&) { done(); });
   }
   done();
-}
-
-void coordinator::watch(const payload& data, const responder& reply) {
-  auto what = decode_watch_request(data);
-  if (!what) {
-    reply.reply(what.error());
-    return;
-  }
-  const auto wait = std::min(what.value().wait, longest_watch);
-  watchers_.push_back({std::move(what).value(), reply, clock::now() + wait});
-  answer_watchers(clock::now());
-}
-
-void coordinator::answer_watchers(clock::time_point now) {
-  std::erase_if(watchers_, [this, now](const watcher& one) {
-    auto record = record_of(one.what.run);
-    if (!record) {
-      one.reply.reply(record.error());
-      return true;
-    }
-    watch_reply out;
-    std::tie(out.next, out.events) =
-      board_.since(one.what.run, one.what.cursor);
-    if (out.events.empty() && !is_over(record.value().state) && now < one.until)
-      return false;
-    out.record = std::move(record).value();
-    one.reply.reply(encode(out));
-    return true;
-  });
-}
-
-result<payload> coordinator::file(const std::filesystem::path& runs,
-                                  const payload& data) {
-  TRY(const auto wanted, decode_file_request(data));
-  TRY(const auto piece, read_run_file(runs, wanted));
-  return encode(piece);
 }
 
 void coordinator::look_again() {

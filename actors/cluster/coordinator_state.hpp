@@ -28,8 +28,12 @@ inline call_options within(std::chrono::milliseconds deadline,
   return out;
 }
 
+/// Of the wall clock, for records.
+unix_time now_unix();
+
 /// The state of the COORDINATOR. What it does with daemons stands in
-/// coordinator.cpp, what it does with runs in coordinator_runs.cpp.
+/// coordinator.cpp, what it keeps and tells of runs in coordinator_runs.cpp,
+/// and how it leads the one that is on in coordinator_active_run.cpp.
 class coordinator {
 public:
   using clock = std::chrono::steady_clock;

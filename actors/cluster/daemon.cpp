@@ -2,8 +2,8 @@
 
 #include "actors/cluster/coordinator.hpp"
 #include "actors/cluster/node.hpp"
+#include "actors/cluster/switchboard.hpp"
 #include "actors/remote/data_server.hpp"
-#include "actors/remote/link.hpp"
 #include "actors/shutdown_watchdog.hpp"
 #include "actors/signals.hpp"
 #include "actors/transport/address.hpp"
@@ -32,54 +32,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds wait_interval{500};
 /// A daemon that ends says so to the coordinator, if that answers at once.
 constexpr milliseconds farewell_patience{1000};
-
-/// Where requests and news go; set once the actors are there.
-class switchboard {
-public:
-  void connect(node_actor node, coordinator_actor coordinator,
-               data_server_actor data) {
-    std::lock_guard lock{mutex_};
-    node_ = std::move(node);
-    coordinator_ = std::move(coordinator);
-    data_ = std::move(data);
-  }
-
-  void disconnect() { connect({}, {}, {}); }
-
-  void serve(const incoming_request& request) {
-    std::lock_guard lock{mutex_};
-    if (!node_)
-      request.reply.reply(
-        fail(ec::unavailable, "the daemon is starting or ending"));
-    else if (!serve_data(data_, request))
-      serve_control(request);
-  }
-
-  void tell(const peer_event& event) {
-    std::lock_guard lock{mutex_};
-    if (!node_)
-      return;
-    post(node_, peer_news{event});
-    if (coordinator_)
-      post(coordinator_, peer_news{event});
-  }
-
-private:
-  void serve_control(const incoming_request& request) {
-    const auto of_node = request.method == method::deploy
-                         || request.method == method::order
-                         || request.method == method::weights;
-    if (coordinator_ && !of_node)
-      post(coordinator_, incoming{request});
-    else
-      post(node_, incoming{request});
-  }
-
-  std::mutex mutex_;
-  node_actor node_;
-  coordinator_actor coordinator_;
-  data_server_actor data_;
-};
 
 std::string host_name() {
   std::array<char, 256> name{};

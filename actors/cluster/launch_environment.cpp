@@ -3,9 +3,12 @@
 #include "actors/cluster/part_list.hpp"
 #include "actors/transport/address.hpp"
 
+#include <boost/algorithm/string.hpp>
+
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 namespace graphmill {
 
@@ -81,6 +84,25 @@ result<std::uint16_t> master_port(const environment_lookup& lookup) {
   return static_cast<std::uint16_t>(port);
 }
 
+/// The device of a process that shares its machine with others of the launch.
+result<std::string> own_device(const environment_lookup& lookup) {
+  const auto rank = lookup("LOCAL_RANK");
+  const auto world = lookup("LOCAL_WORLD_SIZE");
+  if (!rank || !world)
+    return std::string{};
+  TRY(const auto all, read_number("LOCAL_WORLD_SIZE", *world, 1, most_ranks));
+  TRY(const auto mine, read_number("LOCAL_RANK", *rank, 0, all - 1));
+  const auto visible = lookup("CUDA_VISIBLE_DEVICES");
+  if (all == 1)
+    return std::string{};
+  if (!visible)
+    return std::to_string(mine);
+  std::vector<std::string> names;
+  boost::algorithm::split(names, *visible, boost::is_any_of(","));
+  // A launcher that has dealt them out already leaves one.
+  return mine < names.size() && names.size() > 1 ? names[mine] : std::string{};
+}
+
 } // namespace
 
 std::optional<std::string> environment_variable(const std::string& name) {
@@ -144,6 +166,7 @@ read_launch_environment(const environment_lookup& lookup) {
     out.join = to_string(master);
   else if (!is_loopback(master))
     out.advertise = master.host;
+  TRY(out.devices, own_device(lookup));
   return std::optional{std::move(out)};
 }
 

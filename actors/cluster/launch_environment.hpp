@@ -19,6 +19,9 @@ struct launch_environment {
   std::string listen;    ///< Rank 0: at the port that all know. Others: any.
   std::string advertise; ///< Rank 0: the host that all know. Others: empty.
   std::string join;      ///< Address of rank 0; empty for rank 0 itself.
+  /// What CUDA_VISIBLE_DEVICES should be, so that the daemons of a machine have
+  /// a device each. Empty: as it is.
+  std::string devices;
 
   /// What `--serve` would say for a dataset of that many parts.
   std::string serve(part_id parts) const;
@@ -35,7 +38,10 @@ std::optional<std::string> environment_variable(const std::string& name);
 /// others set them, or SLURM_PROCID, SLURM_NTASKS and SLURM_JOB_NODELIST, as
 /// srun does; MASTER_ADDR and MASTER_PORT win over SLURM's list and the usual
 /// port. Where torchrun itself listens at MASTER_PORT (it says so by
-/// TORCHELASTIC_USE_AGENT_STORE), the port after it is used.
+/// TORCHELASTIC_USE_AGENT_STORE), the port after it is used. LOCAL_RANK, where
+/// LOCAL_WORLD_SIZE says that it is not alone, picks a device out of
+/// CUDA_VISIBLE_DEVICES, or of all; SLURM sets that by itself
+/// (--gpus-per-task).
 /// @returns nothing if there is no launcher, or just one process. Fails if the
 /// variables make no sense together.
 result<std::optional<launch_environment>>

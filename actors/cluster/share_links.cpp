@@ -10,6 +10,7 @@
 #include "actors/transport/address.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace graphmill {
 
@@ -217,9 +218,13 @@ member_links links_of(const deployment& what, const member_config& member,
   group.store = rendezvous_at(around.net, what.coordinator, what.run);
   group.lot = around.lot;
   group.counters = stages.gradient_group;
-  out.group = [group](caf::actor_system& system, rank_id rank) {
+  std::map<rank_id, std::string> devices;
+  for (std::size_t i = 0; i < member.models.size(); ++i)
+    devices[member.ranks[i]] = member.models[i]->device();
+  out.group = [group, devices](caf::actor_system& system, rank_id rank) {
     auto own = group;
     own.options.rank = rank;
+    own.device = devices.at(rank);
     return spawn_ddp_group(system, std::move(own));
   };
   return out;

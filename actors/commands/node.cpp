@@ -4,6 +4,7 @@
 #include "actors/commands/cli.hpp"
 #include "partition/shard.hpp"
 
+#include <cstdlib>
 #include <memory>
 
 namespace graphmill {
@@ -22,6 +23,8 @@ result<void> fill_in(node_options& options) {
   if (!found)
     return ok();
   auto& daemon = options.daemon;
+  if (!found->devices.empty()) // Before there are threads that read it.
+    setenv("CUDA_VISIBLE_DEVICES", found->devices.c_str(), 1);
   if (daemon.name.empty())
     daemon.name = found->name;
   if (!options.says_where) {

@@ -1,5 +1,6 @@
 #include "actors/remote/batch_proxy.hpp"
 
+#include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/batch_call.hpp"
 #include "actors/remote/interfaces.hpp"
 #include "actors/worker_pool.hpp"
@@ -85,22 +86,11 @@ private:
     std::uint64_t ids = 0;
     TRY(auto data, batch_question(config_.run, what.job.stream, what.plan,
                                   *what.job.seeds, ids));
-    auto& wire = *config_.wire;
-    ++wire.requests;
-    wire.ids_out += ids;
-    wire.bytes_out += data.byte_size();
+    config_.wire->ids_out += ids;
     const auto ticket = ++last_ticket_;
     open_.emplace(ticket, what);
-    what.source->call(
-      method::sample_batch, std::move(data),
-      [self = handle_of<interface>(self_), ticket](result<payload> got) {
-        remote_reply reply{ticket, {}, std::nullopt};
-        if (got)
-          reply.data = std::move(got).value();
-        else
-          reply.failure = std::move(got).error();
-        post(self, std::move(reply));
-      });
+    ask_daemon(handle_of<interface>(self_), ticket, what.source->call,
+               method::sample_batch, std::move(data), *config_.wire);
     return ok();
   }
 

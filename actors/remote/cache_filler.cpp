@@ -1,10 +1,12 @@
 #include "actors/remote/cache_filler.hpp"
 
+#include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/cached_rows.hpp"
 #include "actors/remote/feature_proxy.hpp"
 #include "actors/remote/gather_jobs.hpp"
 #include "actors/remote/interfaces.hpp"
 #include "actors/remote/spread_call.hpp"
+#include "actors/remote/task_lanes.hpp"
 #include "partition/hot_nodes.hpp"
 #include "pipelines/epoch_plan.hpp"
 
@@ -59,10 +61,13 @@ private:
     auto promise = *promise_;
     say("choosing rows of other daemons' nodes");
     scores_ = no_scores(info());
-    lanes_.resize(config_.shards.size());
-    for (part_id part = 0; part < graph().part_count(); ++part)
+    std::vector<std::uint32_t> windows;
+    for (part_id part = 0; part < graph().part_count(); ++part) {
+      windows.push_back(is_here(part) ? 1 : config_.window);
       proxies_.push_back(is_here(part) ? feature_service_actor{}
                                        : proxy_of(part));
+    }
+    lanes_.emplace(windows);
     jobs_.emplace(self_, proxies_);
     if (config_.def.fetch.cache_order == cache_order::vip)
       next_rank();
@@ -96,11 +101,9 @@ private:
 
   void next_hop() {
     while (!work_->done()) {
-      const auto tasks = work_->tasks();
-      open_ = tasks.size();
-      for (const auto& one : tasks)
-        lanes_[static_cast<std::size_t>(one.part)].waiting.push_back(one);
-      if (open_ != 0) {
+      for (const auto& one : work_->tasks())
+        lanes_->push(one);
+      if (!lanes_->empty()) {
         send_tasks();
         return;
       }
@@ -113,43 +116,26 @@ private:
   }
 
   void send_tasks() {
-    for (part_id part = 0; part < graph().part_count() && !over(); ++part) {
-      auto& lane = lanes_[static_cast<std::size_t>(part)];
-      while (!lane.waiting.empty() && lane.under_way < window(part)) {
-        auto next = lane.waiting.front();
-        lane.waiting.pop_front();
-        ++lane.under_way;
-        if (is_here(part)) {
-          here_.push_back(next);
-          post(handle_of<interface>(self_), tick{});
-        } else if (auto sent = send(next); !sent) {
-          give_up(sent.error());
-          return;
-        }
+    while (!over()) {
+      const auto next = lanes_->next();
+      if (!next)
+        return;
+      if (is_here(next->part)) {
+        here_.push_back(*next);
+        post(handle_of<interface>(self_), tick{});
+      } else if (auto sent = send(*next); !sent) {
+        give_up(sent.error());
       }
     }
-  }
-
-  std::uint32_t window(part_id part) const {
-    return is_here(part) ? 1 : config_.window;
   }
 
   result<void> send(const task& what) {
     const auto to = config_.route(what.part);
     TRY(auto data, encode(to.run, to.part, work_->request(what)));
-    ++to.counters->requests;
-    to.counters->bytes_out += data.byte_size();
     const auto ticket = ++last_ticket_;
     asked_.emplace(ticket, what);
-    to.call(method::spread, std::move(data),
-            [me = handle_of<interface>(self_), ticket](result<payload> got) {
-              remote_reply reply{ticket, {}, std::nullopt};
-              if (got)
-                reply.data = std::move(got).value();
-              else
-                reply.failure = std::move(got).error();
-              post(me, std::move(reply));
-            });
+    ask_daemon(handle_of<interface>(self_), ticket, to.call, method::spread,
+               std::move(data), *to.counters);
     return ok();
   }
 
@@ -187,16 +173,13 @@ private:
   }
 
   void settle(const task& what, bool done) {
-    auto& lane = lanes_[static_cast<std::size_t>(what.part)];
-    --lane.under_way;
-    if (!done)
-      lane.waiting.push_front(what);
-    else if (--open_ == 0) {
-      work_->finish_hop();
-      next_hop();
+    lanes_->settle(what, done);
+    if (!lanes_->empty()) {
+      send_tasks();
       return;
     }
-    send_tasks();
+    work_->finish_hop();
+    next_hop();
   }
 
   // -- by degree
@@ -281,12 +264,6 @@ private:
                         fmt::format(text, std::forward<Ts>(args)...));
   }
 
-  /// Tasks of a hop about one part.
-  struct lane {
-    std::deque<task> waiting;
-    std::uint32_t under_way = 0;
-  };
-
   interface::pointer self_;
   cache_filler_config config_;
   std::optional<caf::typed_response_promise<cache_filled>> promise_;
@@ -294,10 +271,9 @@ private:
   node_scores scores_;
   std::vector<feature_service_actor> proxies_; ///< None of parts here.
   std::optional<gather_jobs<std::remove_pointer_t<interface::pointer>>> jobs_;
-  std::vector<lane> lanes_;
+  std::optional<task_lanes> lanes_;
   std::optional<inclusion> work_; ///< Of `ranks[rank_]`.
   std::size_t rank_ = 0;
-  std::size_t open_ = 0;                ///< Tasks of the hop that are not done.
   std::map<std::uint64_t, task> asked_; ///< By ticket.
   std::deque<task> here_;
   std::uint64_t last_ticket_ = 0;

@@ -1,5 +1,6 @@
 #include "actors/remote/feature_proxy.hpp"
 
+#include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/cached_rows.hpp"
 #include "actors/remote/call_window.hpp"
 #include "actors/remote/gather_call.hpp"
@@ -135,25 +136,11 @@ private:
       },
       [this, &ids](std::uint64_t ticket, payload data) {
         counters().ids_out += ids;
-        send(ticket, std::move(data));
+        ask_daemon(handle_of<interface>(self_), ticket, config_.to.call,
+                   method::gather, std::move(data), counters());
       },
       [this](const gather_call& call, const error& why) {
         job_of(call).give_up(config_.to.explain(why));
-      });
-  }
-
-  void send(std::uint64_t ticket, payload data) {
-    ++counters().requests;
-    counters().bytes_out += data.byte_size();
-    config_.to.call(
-      method::gather, std::move(data),
-      [self = handle_of<interface>(self_), ticket](result<payload> got) {
-        remote_reply reply{ticket, {}, std::nullopt};
-        if (got)
-          reply.data = std::move(got).value();
-        else
-          reply.failure = std::move(got).error();
-        post(self, std::move(reply));
       });
   }
 

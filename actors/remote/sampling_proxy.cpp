@@ -1,5 +1,6 @@
 #include "actors/remote/sampling_proxy.hpp"
 
+#include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/call_window.hpp"
 #include "actors/remote/interfaces.hpp"
 #include "actors/remote/sampling_call.hpp"
@@ -102,25 +103,11 @@ private:
       },
       [this, &ids](std::uint64_t ticket, payload data) {
         counters().ids_out += ids;
-        send(ticket, std::move(data));
+        ask_daemon(handle_of<interface>(self_), ticket, config_.to.call,
+                   method::sample, std::move(data), counters());
       },
       [this](const sampling_call& call, const error& why) {
         give_up(call, config_.to.explain(why));
-      });
-  }
-
-  void send(std::uint64_t ticket, payload data) {
-    ++counters().requests;
-    counters().bytes_out += data.byte_size();
-    config_.to.call(
-      method::sample, std::move(data),
-      [self = handle_of<interface>(self_), ticket](result<payload> got) {
-        remote_reply reply{ticket, {}, std::nullopt};
-        if (got)
-          reply.data = std::move(got).value();
-        else
-          reply.failure = std::move(got).error();
-        post(self, std::move(reply));
       });
   }
 

@@ -20,7 +20,9 @@
 namespace graphmill {
 
 /// What the transport's thread runs: moves messages between sockets and
-/// sessions, and does what the sessions ask for. All sockets are its own.
+/// sessions, and does what the sessions ask for. All sockets are its own. How
+/// it calls others stands in engine_calls.cpp, how it serves them in
+/// engine_port.cpp.
 class engine {
 public:
   /// Binds. Called by the thread that starts the transport; everything else
@@ -48,31 +50,37 @@ private:
   engine(transport_options options, std::shared_ptr<mailbox> box,
          std::shared_ptr<traffic_counters> counters);
   void bind(const endpoint& listens);
+  static session_time now() { return std::chrono::steady_clock::now(); }
 
   bool step();
   void wait();
   bool obey(std::vector<mailbox::command> commands);
+  void tick();
+  void finish();
+  void tell(const peer_event& news);
+  void log(const std::string& sentence);
+  void guarded(const std::function<void()>& call);
+
+  // -- the calling side
+
   void obey(mailbox::request& what);
   void obey(const mailbox::keep& what);
   result<caller*> caller_of(const std::string& address);
   void serve_callers();
-  void serve_port();
-  void tick();
-  void finish();
-
   void pump(caller& of);
   void act(caller& of, caller_session::effect& what);
   void open(caller& of);
   static void broke(caller& of, const error& why);
+
+  // -- the serving side
+
+  void serve_port();
   void pump_port();
   void act(server_session::effect& what);
   void deliver(server_session::deliver& what);
   void send_to(const std::string& route, message what);
   void flush_routes();
   void drop(const server_session::drop& whom);
-  void tell(const peer_event& news);
-  void log(const std::string& sentence);
-  void guarded(const std::function<void()>& call);
 
   transport_options options_;
   std::shared_ptr<mailbox> box_;

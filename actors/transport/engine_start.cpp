@@ -161,30 +161,4 @@ void engine::bind(const endpoint& listens) {
     port_number_ = bound.value().port;
 }
 
-/// Whoever asks at an address, made if there is none.
-result<engine::caller*> engine::caller_of(const std::string& address) {
-  TRY(auto where, parse_endpoint(address));
-  if (where.port == 0 || is_wildcard(where))
-    return fail(ec::invalid_argument,
-                "'{}' is an address to listen at, not "
-                "one to connect to",
-                address);
-  auto text = to_string(where);
-  const auto known = callers_.find(text);
-  if (known != callers_.end())
-    return &known->second;
-  caller_session::settings with{hello_, options_.liveness,
-                                mix64(options_.seed + callers_made_++),
-                                options_.queue_bytes};
-  auto& made =
-    callers_
-      .try_emplace(text, caller{caller_session{text, std::move(with)},
-                                std::move(where),
-                                nullptr,
-                                {},
-                                nullptr})
-      .first->second;
-  return &made;
-}
-
 } // namespace graphmill

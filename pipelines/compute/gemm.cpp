@@ -1,6 +1,7 @@
 #include "pipelines/compute/gemm.hpp"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <algorithm>
 
@@ -22,7 +23,7 @@ void multiply(const at::Tensor& a, const at::Tensor& b, float beta, matrix c) {
       std::fill(c.data, c.data + c.size(), 0.0f);
     return;
   }
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   auto out = wrap(c);
   if (beta == 0)
     at::mm_out(out, a, b);

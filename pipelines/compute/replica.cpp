@@ -245,6 +245,10 @@ std::chrono::nanoseconds replica::helper_cpu() const {
   return impl_->team.helper_cpu();
 }
 
+const std::string& replica::device() const {
+  return impl_->device;
+}
+
 std::int64_t replica::parameter_count() const {
   return impl_->layout.parameter_count();
 }

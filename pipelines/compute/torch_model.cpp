@@ -3,6 +3,7 @@
 #include "pipelines/compute/gradients.hpp"
 #include "pipelines/compute/torch_operations.hpp"
 
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
@@ -44,8 +45,12 @@ struct torch_model::impl {
                      const std::vector<at::Tensor>& h) const;
   at::Tensor layer_output(int layer, std::size_t type,
                           const std::vector<at::Tensor>& h) const;
-  void set_gradients(const std::vector<at::Tensor>& found,
-                     gradient_set& out) const;
+  std::vector<std::size_t> parameters_of(int layer) const;
+  std::vector<at::Tensor> backward(int layer,
+                                   const std::vector<at::Tensor>& gradients,
+                                   gradient_set& out) const;
+  void set_table_gradients(const std::vector<at::Tensor>& found,
+                           gradient_set& out) const;
 
   const model_layout& layout;
   const minibatch& batch;
@@ -55,7 +60,10 @@ struct torch_model::impl {
   std::vector<at::Tensor> table_rows; ///< Per table: rows of the batch, leaves.
   std::vector<relation_scales> scales;
   std::vector<at::Tensor> inputs; ///< Per node type.
-  at::Tensor logits;
+  /// Per layer and node type. While training, autograd records each layer for
+  /// itself: what enters a later layer is a leaf.
+  std::vector<std::vector<at::Tensor>> entering;
+  std::vector<std::vector<at::Tensor>> leaving;
   at::Tensor host_logits;
   at::Tensor host_last_input;
 };
@@ -136,26 +144,67 @@ torch_model::impl::layer_output(int layer, std::size_t type,
   return shape.last ? y : drop(y, dropout_of(layer + 1, type));
 }
 
-/// `found`: the gradients of the parameters, then of the tables' rows.
-void torch_model::impl::set_gradients(const std::vector<at::Tensor>& found,
-                                      gradient_set& out) const {
-  out.dense.resize(static_cast<std::size_t>(layout.dense_size));
-  std::fill(out.dense.begin(), out.dense.end(), 0.0f);
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
-    if (!found[p].defined())
+std::vector<std::size_t> torch_model::impl::parameters_of(int layer) const {
+  const auto end = layer + 1 == layout.hops ? layout.dense_size
+                                            : layout.layers[layer + 1].offset;
+  std::vector<std::size_t> out;
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    if (const auto at = layout.parameters[p].offset;
+        at >= layout.layers[layer].offset && at < end)
+      out.push_back(p);
+  return out;
+}
+
+/// Sets the gradients of a layer's parameters.
+/// @param gradients Of what leaves the layer; undefined ones are zero.
+/// @returns those of what enters it: rows per node type; of the first layer
+/// rows per table.
+std::vector<at::Tensor>
+torch_model::impl::backward(int layer, const std::vector<at::Tensor>& gradients,
+                            gradient_set& out) const {
+  std::vector<at::Tensor> roots, root_gradients;
+  for (std::size_t t = 0; t < gradients.size(); ++t)
+    if (gradients[t].defined()) {
+      roots.push_back(leaving[layer][t]);
+      root_gradients.push_back(gradients[t]);
+    }
+  const auto own = parameters_of(layer);
+  std::vector<at::Tensor> leaves;
+  for (auto p : own)
+    leaves.push_back(parameters[p]);
+  const auto& inner = layer == 0 ? table_rows : entering[layer];
+  std::vector<std::size_t> places;
+  for (std::size_t t = 0; t < inner.size(); ++t)
+    if (inner[t].defined()) {
+      places.push_back(t);
+      leaves.push_back(inner[t]);
+    }
+  std::vector<at::Tensor> below(inner.size());
+  if (roots.empty())
+    return below;
+  const auto found = torch::autograd::grad(roots, leaves, root_gradients,
+                                           c10::nullopt, false, true);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (!found[i].defined())
       continue;
-    const auto host = found[p].to(at::kCPU).contiguous();
+    const auto host = found[i].to(at::kCPU).contiguous();
     std::copy_n(host.data_ptr<float>(), host.numel(),
-                out.dense.data() + layout.parameters[p].offset);
+                out.dense.data() + layout.parameters[own[i]].offset);
   }
-  out.tables.clear();
+  for (std::size_t i = 0; i < places.size(); ++i)
+    below[places[i]] = found[own.size() + i];
+  return below;
+}
+
+/// @param found Gradients of the rows of each table.
+void torch_model::impl::set_table_gradients(
+  const std::vector<at::Tensor>& found, gradient_set& out) const {
   for (std::size_t t = 0; t < layout.tables.size(); ++t) {
     auto& sparse = out.tables.emplace_back();
     if (!table_rows[t].defined())
       continue;
     const auto& ids = batch.data.embedding_rows[layout.tables[t].type];
-    const auto& gradient = found[parameters.size() + t];
-    const auto host = gradient.defined() ? gradient.to(at::kCPU).contiguous()
+    const auto host = found[t].defined() ? found[t].to(at::kCPU).contiguous()
                                          : at::zeros(table_rows[t].sizes());
     set_table_gradient({host.data_ptr<float>(), host.size(0), host.size(1)},
                        ids.span(), sparse);
@@ -170,7 +219,7 @@ torch_model::torch_model(const model_layout& layout,
 torch_model::~torch_model() = default;
 
 const_matrix torch_model::forward() {
-  const at::AutoGradMode record{impl_->how.training};
+  const c10::AutoGradMode record{impl_->how.training};
   const auto& layout = impl_->layout;
   auto h = impl_->inputs;
   for (int l = 0; l < layout.hops; ++l) {
@@ -180,14 +229,21 @@ const_matrix torch_model::forward() {
                                  .detach()
                                  .to(at::kCPU)
                                  .contiguous();
+    if (impl_->how.training && l > 0)
+      for (auto& rows : h)
+        if (rows.defined())
+          rows = rows.detach().requires_grad_();
     std::vector<at::Tensor> next(h.size());
     for (std::size_t t = 0; t < h.size(); ++t)
       if (layout.layers[l].types[t].out != 0)
         next[t] = impl_->layer_output(l, t, h);
+    if (impl_->how.training) {
+      impl_->entering.push_back(std::move(h));
+      impl_->leaving.push_back(next);
+    }
     h = std::move(next);
   }
-  impl_->logits = h[layout.target];
-  impl_->host_logits = impl_->logits.detach().to(at::kCPU).contiguous();
+  impl_->host_logits = h[layout.target].detach().to(at::kCPU).contiguous();
   const auto& host = impl_->host_logits;
   return {host.data_ptr<float>(), host.size(0), host.size(1)};
 }
@@ -198,24 +254,21 @@ const_matrix torch_model::last_input() const {
 }
 
 void torch_model::backward(const_matrix gradient, gradient_set& out,
-                           const gradient_sink&) {
-  auto leaves = impl_->parameters;
-  std::vector<std::size_t> places;
-  for (std::size_t p = 0; p < leaves.size(); ++p)
-    places.push_back(p);
-  for (std::size_t t = 0; t < impl_->table_rows.size(); ++t)
-    if (impl_->table_rows[t].defined()) {
-      leaves.push_back(impl_->table_rows[t]);
-      places.push_back(impl_->parameters.size() + t);
-    }
-  const auto found = torch::autograd::grad({impl_->logits}, leaves,
-                                           {tensor_on(impl_->device, gradient)},
-                                           c10::nullopt, false, true);
-  std::vector<at::Tensor> sorted(impl_->parameters.size()
-                                 + impl_->table_rows.size());
-  for (std::size_t i = 0; i < found.size(); ++i)
-    sorted[places[i]] = found[i];
-  impl_->set_gradients(sorted, out);
+                           const gradient_sink& on_final) {
+  const auto& layout = impl_->layout;
+  out.dense.resize(static_cast<std::size_t>(layout.dense_size));
+  std::fill(out.dense.begin(), out.dense.end(), 0.0f);
+  out.tables.clear();
+  std::vector<at::Tensor> gradients(layout.table_of.size());
+  gradients[layout.target] = tensor_on(impl_->device, gradient);
+  for (int l = layout.hops; l-- > 0;) {
+    gradients = impl_->backward(l, gradients, out);
+    if (on_final)
+      on_final(layout.layers[l].offset);
+    impl_->leaving[l].clear(); // With what autograd has kept for it.
+    impl_->entering[l].clear();
+  }
+  impl_->set_table_gradients(gradients, out);
 }
 
 result<void> check_device(const std::string& device) {
@@ -245,6 +298,12 @@ std::uint32_t cuda_devices() {
   } catch (const std::exception&) {
     return 0; // A driver that does not work.
   }
+}
+
+std::string device_of(const std::string& device, std::size_t nth,
+                      std::uint32_t count) {
+  return device == "cuda" && count > 0 ? fmt::format("cuda:{}", nth % count)
+                                       : device;
 }
 
 } // namespace graphmill

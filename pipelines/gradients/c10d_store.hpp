@@ -1,6 +1,6 @@
 #pragma once
 
-// With headers of libtorch: for the source of the Gloo collective only.
+// With headers of libtorch: for the sources that connect ranks only.
 
 #include "pipelines/gradients/rendezvous.hpp"
 #include "pipelines/gradients/roll_call.hpp"
@@ -16,17 +16,29 @@
 
 namespace graphmill {
 
+/// What libtorch says, without the source file in front and the backtrace
+/// behind.
+inline std::string plain_text(const std::exception& what) {
+  std::string text = what.what();
+  text = text.substr(0, text.find('\n'));
+  if (const auto end = text.find("] ");
+      text.starts_with('[') && end != std::string::npos)
+    text = text.substr(end + 2);
+  return text;
+}
+
 /// Our store as c10d wants it. Waits end when the group is abandoned.
 class c10d_store final : public c10d::Store {
 public:
   using clock = rendezvous_store::clock;
   using milliseconds = std::chrono::milliseconds;
 
-  c10d_store(std::shared_ptr<roll_call> roll,
+  /// @param library Separates the keys of those that connect by it.
+  c10d_store(std::string library, std::shared_ptr<roll_call> roll,
              std::shared_ptr<rendezvous_store> store,
              clock::time_point deadline, const std::atomic<bool>& stop)
-    : roll_(std::move(roll)), store_(std::move(store)), deadline_(deadline),
-      stop_(stop) {}
+    : library_(std::move(library)), roll_(std::move(roll)),
+      store_(std::move(store)), deadline_(deadline), stop_(stop) {}
 
   void set(const std::string& key,
            const std::vector<std::uint8_t>& value) override {
@@ -64,7 +76,7 @@ public:
     });
   }
 
-  // What Gloo's rendezvous does not use.
+  // What Gloo and NCCL do not use to meet.
   std::int64_t add(const std::string&, std::int64_t) override {
     throw std::logic_error{"the store does not count"};
   }
@@ -73,9 +85,10 @@ public:
 
 private:
   std::string full(const std::string& key) const {
-    return roll_->key("gloo/" + key);
+    return roll_->key(library_ + "/" + key);
   }
 
+  const std::string library_;
   std::shared_ptr<roll_call> roll_;
   std::shared_ptr<rendezvous_store> store_;
   const clock::time_point deadline_;

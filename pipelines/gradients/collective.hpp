@@ -85,9 +85,20 @@ public:
   virtual std::shared_ptr<operation> joined() const = 0;
 
   /// Starts sending and receiving. Peers must expect just the sizes that are
-  /// sent to them. Empty transfers are skipped.
+  /// sent to them, in this order, be it in one exchange or in several. Empty
+  /// transfers are skipped.
   virtual std::shared_ptr<operation> exchange(std::span<const transfer> out,
                                               std::span<const transfer> in) = 0;
+
+  /// The same for what is large and goes between all ranks: all of them start
+  /// it, also one that neither sends nor receives.
+  virtual std::shared_ptr<operation>
+  exchange_bulk(std::span<const transfer> out, std::span<const transfer> in) {
+    return exchange(out, in);
+  }
+  /// Bulk has a way of its own, once joined. It passes what `exchange` carries,
+  /// and its failures do not name a peer.
+  virtual bool has_bulk_way() const { return false; }
 
   /// Rings when an operation is done.
   virtual const std::shared_ptr<progress_bell>& bell() const = 0;

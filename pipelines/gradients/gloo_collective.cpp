@@ -19,17 +19,6 @@ namespace {
 
 using gloo_group = c10d::ProcessGroupGloo;
 
-/// What libtorch says, without the source file in front and the backtrace
-/// behind.
-std::string plain(const std::exception& what) {
-  std::string text = what.what();
-  text = text.substr(0, text.find('\n'));
-  if (const auto end = text.find("] ");
-      text.front() == '[' && end != std::string::npos)
-    text = text.substr(end + 2);
-  return text;
-}
-
 /// Gloo writes to connections that a peer may have closed, which by default
 /// ends the process. From now on this thread, and those that it starts, get an
 /// error from the write instead.
@@ -84,6 +73,8 @@ private:
   };
   /// Transfers with a peer, in the order in which they were posted.
   struct lane {
+    int sent = 0;     ///< Transfers, which Gloo matches by their numbers.
+    int received = 0; ///< Of the caller's thread.
     std::deque<flight> waiting;
     flight current; ///< Has no work when there is none.
     std::condition_variable changed;
@@ -110,7 +101,6 @@ private:
   std::mutex mutex_;
   c10::intrusive_ptr<gloo_group> gloo_; ///< Before the lanes: ends after them.
   std::vector<lane> lanes_;             ///< Per peer.
-  int tag_ = 0;
 };
 
 /// Either starts the threads of the lanes or, when abandoned, leaves nothing
@@ -144,12 +134,13 @@ result<c10::intrusive_ptr<gloo_group>> mesh::connect() {
     how->threads = 1;
     how->devices.push_back(device_for(options()));
     return c10::make_intrusive<gloo_group>(
-      c10::make_intrusive<c10d_store>(roll_, store_, deadline, stop_),
+      c10::make_intrusive<c10d_store>("gloo", roll_, store_, deadline, stop_),
       options().rank, options().ranks, how);
   } catch (const std::exception& e) {
-    return fail(
-      ec::unavailable, "{} cannot connect from {}: {}", roll_->group(),
-      options().host.empty() ? options().interface : options().host, plain(e));
+    return fail(ec::unavailable, "{} cannot connect from {}: {}",
+                roll_->group(),
+                options().host.empty() ? options().interface : options().host,
+                plain_text(e));
   }
 }
 
@@ -157,7 +148,6 @@ std::shared_ptr<operation> mesh::exchange(std::span<const transfer> out,
                                           std::span<const transfer> in) {
   block_sigpipe(); // Sending writes what it can at once.
   auto of = std::make_shared<operation>(bell_, options().ranks);
-  tag_ = (tag_ + 1) & 0x7fffffff;
   const auto expect = [&of](std::span<const transfer> list, bool incoming) {
     for (const auto& one : list)
       if (!one.bytes.empty())
@@ -178,17 +168,19 @@ void mesh::launch(const transfer& what, bool incoming,
   if (what.bytes.empty())
     return;
   flight started{{}, of, incoming};
+  auto& lane = lanes_[static_cast<std::size_t>(what.peer)];
+  auto& number = incoming ? lane.received : lane.sent;
+  number = (number + 1) & 0x7fffffff;
   try {
     std::vector<at::Tensor> bytes{
       at::from_blob(what.bytes.data(),
                     {static_cast<std::int64_t>(what.bytes.size())}, at::kByte)};
-    started.work = incoming ? gloo_->recv(bytes, what.peer, tag_)
-                            : gloo_->send(bytes, what.peer, tag_);
+    started.work = incoming ? gloo_->recv(bytes, what.peer, number)
+                            : gloo_->send(bytes, what.peer, number);
   } catch (const std::exception& e) {
-    of->fail_with({what.peer, fail(ec::unavailable, "{}", plain(e))});
+    of->fail_with({what.peer, fail(ec::unavailable, "{}", plain_text(e))});
     return;
   }
-  auto& lane = lanes_[static_cast<std::size_t>(what.peer)];
   std::lock_guard lock{mutex_};
   if (stop_) {
     of->fail_with({std::nullopt, abandoned()});
@@ -233,7 +225,7 @@ std::optional<error> mesh::land(const flight& one) const {
       return std::nullopt;
     return abandoned();
   } catch (const std::exception& e) {
-    return fail(ec::unavailable, "{}", plain(e));
+    return fail(ec::unavailable, "{}", plain_text(e));
   }
 }
 

@@ -9,6 +9,13 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+/// After which a rank that joins is stuck: Gloo and NCCL have had the time that
+/// each may take, and ranks told each other their devices between the two.
+std::chrono::milliseconds longest_join(const group_options& options) {
+  return options.join_timeout + 2 * options.connect_timeout
+         + options.step_timeout;
+}
+
 /// How often a wait looks at the clock.
 constexpr std::chrono::milliseconds slice{100};
 
@@ -71,12 +78,13 @@ result<void> group_member::begin(std::int64_t step, const gradient_set& mine,
   progress.wake(bell_);
   const auto joined = options_.ranks > 1 ? group_->joined() : nullptr;
   auto looked = clock::now();
+  const auto latest = looked + longest_join(options_);
   for (;;) {
     const auto seen = bell_->count();
     if (progress.failed() || abandoned_)
       return stopped(progress);
     if (const auto failure = joined ? joined->failed() : std::nullopt)
-      return failure->why;
+      return why_failed(failure->peer, step, failure->why);
     const auto begun = joined ? progress.offset() : progress.finished();
     if (begun && (!joined || joined->done()))
       break;
@@ -84,8 +92,11 @@ result<void> group_member::begin(std::int64_t step, const gradient_set& mine,
       if (auto left = left_early(step))
         return *left;
       looked = clock::now();
+      if (looked > latest)
+        return fail(ec::timeout, "{} has not connected within {} s",
+                    roll_->group(), longest_join(options_).count() / 1000);
     }
-    wait(seen); // Backward ends; joining has a timeout of its own.
+    wait(seen); // Backward ends.
   }
   if (mine.dense.size() == static_cast<std::size_t>(plan_.shape().dense))
     return ok();
@@ -130,7 +141,7 @@ result<void> group_member::run(step_exchange& exchange, std::int64_t step,
       busy_scope busy{*counters_};
       auto done = exchange.advance();
       if (!done)
-        return why_failed(exchange, step, done.error());
+        return why_failed(exchange.lost(), step, done.error());
       if (done.value())
         break;
     }
@@ -161,15 +172,14 @@ error group_member::why_late(const step_exchange& exchange, std::int64_t step) {
                 std::chrono::duration<double>(options_.step_timeout).count()));
 }
 
-error group_member::why_failed(const step_exchange& exchange, std::int64_t step,
+error group_member::why_failed(std::optional<rank_id> peer, std::int64_t step,
                                const error& what) {
-  if (!exchange.lost())
+  if (!peer)
     return what;
-  const auto peer = *exchange.lost();
-  if (auto verdict = roll_->verdict_of(peer, options_.grace))
+  if (auto verdict = roll_->verdict_of(*peer, options_.grace))
     return missing(*verdict, step, ec::unavailable,
-                   fmt::format("{} has given up", roll_->list({&peer, 1})));
-  return missing({peer}, step, ec::unavailable, what.message);
+                   fmt::format("{} has given up", roll_->list({&*peer, 1})));
+  return missing({*peer}, step, ec::unavailable, what.message);
 }
 
 error group_member::missing(const std::vector<rank_id>& who, std::int64_t step,

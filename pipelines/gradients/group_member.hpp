@@ -62,7 +62,8 @@ private:
   std::optional<error> left_early(std::int64_t step);
   struct spare_sets;
   std::shared_ptr<gradient_set> new_set();
-  error why_failed(const step_exchange& exchange, std::int64_t step,
+  /// @param peer Whose connection has failed.
+  error why_failed(std::optional<rank_id> peer, std::int64_t step,
                    const error& what);
   error why_late(const step_exchange& exchange, std::int64_t step);
   error missing(const std::vector<rank_id>& who, std::int64_t step, ec code,

@@ -31,6 +31,7 @@ exchange_plan::exchange_plan(gradient_shape shape, bucket_limits limits)
   // Words follow the last parts: then backward is done. What bucket i has
   // received is added up when its sums are posted; then the memory is free for
   // bucket i + window.
+  posts_.push_back({kind::listen, 0});
   const auto count = buckets_.size();
   const auto parts = [this, count](std::size_t i) {
     if (i < count)
@@ -94,6 +95,8 @@ bool step_exchange::ready(const exchange_plan::post& next) const {
     return of.done() && !of.failed();
   };
   switch (next.what) {
+  case kind::listen:
+    return true;
   case kind::sums:
     return came(*parts_[next.bucket]);
   case kind::tables:
@@ -109,6 +112,9 @@ bool step_exchange::ready(const exchange_plan::post& next) const {
 
 result<void> step_exchange::start(const exchange_plan::post& next) {
   switch (next.what) {
+  case kind::listen:
+    start_listening();
+    break;
   case kind::words:
     TRYV(start_words());
     break;
@@ -127,16 +133,27 @@ result<void> step_exchange::start(const exchange_plan::post& next) {
   return ok();
 }
 
-void step_exchange::post(std::vector<transfer> out, std::vector<transfer> in) {
+void step_exchange::post(const transfers& out, const transfers& in,
+                         std::shared_ptr<operation> posted) {
   for (const auto* list : {&out, &in})
     for (const auto& one : *list)
       bytes_ += one.bytes.size();
-  operations_.push_back(group_.exchange(out, in));
+  operations_.push_back(std::move(posted));
 }
 
 std::span<std::int64_t> step_exchange::words_of(rank_id rank) {
   const auto size = words_.size() / static_cast<std::size_t>(group_.ranks());
   return {words_.data() + static_cast<std::size_t>(rank) * size, size};
+}
+
+void step_exchange::start_listening() {
+  transfers in;
+  if (group_.has_bulk_way())
+    for_peers([&](rank_id peer) {
+      in.push_back({peer, std::as_writable_bytes(words_of(peer))});
+    });
+  post({}, in, group_.exchange({}, in));
+  spoken_ = operations_.back();
 }
 
 result<void> step_exchange::start_words() {
@@ -157,13 +174,15 @@ result<void> step_exchange::start_words() {
                   values.size(), rows.size(), tables[t].width);
     own[fixed_words + t] = static_cast<std::int64_t>(rows.size());
   }
-  std::vector<transfer> out, in;
+  transfers out, in;
   for_peers([&](rank_id peer) {
     out.push_back({peer, std::as_writable_bytes(own)});
-    in.push_back({peer, std::as_writable_bytes(words_of(peer))});
+    if (!group_.has_bulk_way())
+      in.push_back({peer, std::as_writable_bytes(words_of(peer))});
   });
-  post(std::move(out), std::move(in));
-  spoken_ = operations_.back();
+  post(out, in, group_.exchange(out, in));
+  if (!group_.has_bulk_way())
+    spoken_ = operations_.back();
   return ok();
 }
 
@@ -192,7 +211,7 @@ void step_exchange::start_parts(std::size_t bucket) {
   const auto own = chunk_of(whole, group_.rank(), group_.ranks());
   auto& into = plan_.received[bucket % exchange_plan::window];
   into.resize(static_cast<std::size_t>(own.size * group_.ranks()));
-  std::vector<transfer> out, in;
+  transfers out, in;
   for_peers([&](rank_id peer) {
     const auto chunk = chunk_of(whole, peer, group_.ranks());
     out.push_back({peer, bytes_of(std::span<const float>{
@@ -202,7 +221,7 @@ void step_exchange::start_parts(std::size_t bucket) {
                           static_cast<std::size_t>(own.size * peer),
                           static_cast<std::size_t>(own.size)))});
   });
-  post(std::move(out), std::move(in));
+  post(out, in, group_.exchange_bulk(out, in));
   parts_.push_back(operations_.back());
 }
 
@@ -237,16 +256,16 @@ void step_exchange::start_sums(std::size_t bucket) {
       sum_.dense.span().subspan(static_cast<std::size_t>(chunk.offset),
                                 static_cast<std::size_t>(chunk.size)));
   };
-  std::vector<transfer> out, in;
+  transfers out, in;
   for_peers([&](rank_id peer) {
     out.push_back({peer, piece(group_.rank())});
     in.push_back({peer, piece(peer)});
   });
-  post(std::move(out), std::move(in));
+  post(out, in, group_.exchange_bulk(out, in));
 }
 
 void step_exchange::start_tables() {
-  std::vector<transfer> out, in;
+  transfers out, in;
   for_peers([&](rank_id peer) {
     auto& theirs = tables_[static_cast<std::size_t>(peer)].tables;
     theirs.resize(mine_.tables.size());
@@ -263,7 +282,7 @@ void step_exchange::start_tables() {
       in.push_back({peer, std::as_writable_bytes(theirs[t].values.span())});
     }
   });
-  post(std::move(out), std::move(in));
+  post(out, in, group_.exchange(out, in));
 }
 
 result<void> step_exchange::finish_tables() {

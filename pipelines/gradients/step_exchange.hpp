@@ -27,6 +27,8 @@ public:
   static constexpr std::size_t window = 2;
 
   enum class kind : std::uint8_t {
+    listen, ///< For words, where bulk has a way of its own: so that a rank
+            ///< that is gone is known while only bulk is under way.
     words,  ///< Step, stop flag, seeds, rows per table.
     parts,  ///< Chunks of a bucket, to those who add them up.
     sums,   ///< Sums of chunks, to all.
@@ -79,9 +81,11 @@ public:
 
 private:
   using kind = exchange_plan::kind;
+  using transfers = std::vector<transfer>;
 
   bool ready(const exchange_plan::post& next) const;
   result<void> start(const exchange_plan::post& next);
+  void start_listening();
   result<void> start_words();
   void start_parts(std::size_t bucket);
   void start_sums(std::size_t bucket);
@@ -89,7 +93,8 @@ private:
   void add_chunks(std::size_t bucket);
   result<void> read_words();
   result<void> finish_tables();
-  void post(std::vector<transfer> out, std::vector<transfer> in);
+  void post(const transfers& out, const transfers& in,
+            std::shared_ptr<operation> posted);
   std::span<std::int64_t> words_of(rank_id rank);
   std::vector<rank_id> unheard(const operation& of) const;
   template <class F>

@@ -7,4 +7,21 @@
 #  include <catch2/catch.hpp>
 #else
 #  include <catch2/catch_all.hpp>
+
+using Catch::Approx; // As version 2 has it.
 #endif
+
+#include <string>
+
+namespace graphmill::test {
+
+/// Matches a text with `part` in it.
+inline auto contains(const std::string& part) {
+#if CATCH_VERSION_MAJOR >= 3
+  return Catch::Matchers::ContainsSubstring(part);
+#else
+  return Catch::Matchers::Contains(part);
+#endif
+}
+
+} // namespace graphmill::test

@@ -4,7 +4,7 @@ import unittest
 
 import runs
 from clusters import Cluster
-from runs import imported_rmat, merged, partitioned
+from runs import imported_rmat, merged, partitioned, small_rmat
 from support import graphmill, np, program
 
 FEATURES = 12
@@ -33,9 +33,7 @@ class CacheTest(runs.Workplace):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        data = cls.top / "rmat"
-        imported_rmat(data, scale=10, edges=6000, features=FEATURES,
-                      classes=4, seed=3)
+        data = small_rmat(cls.top / "rmat", features=FEATURES)
         cls.parts = partitioned(data, 2, "random")
         cls.quarters = partitioned(data, 4, "random")
 

@@ -26,9 +26,9 @@ class Training(runs.Workplace):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.data = cls.top / "rmat"
-        imported_rmat(cls.data, scale=9, edges=3000, features=8, classes=3,
-                      train=0.2, validation=0)
+        cls.data = imported_rmat(cls.top / "rmat", scale=9, edges=3000,
+                                 features=8, classes=3, train=0.2,
+                                 validation=0)
 
     def setUp(self):
         self.runs = self.top / self.id().split(".")[-1]

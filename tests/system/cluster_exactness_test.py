@@ -8,10 +8,11 @@ import unittest
 
 import numpy as np
 import support
-from cluster_test import DEFINITION, ClusterTest
-from runs import imported_rmat, merged, partitioned
+from cluster_test import ClusterTest
+from runs import SMALL as DEFINITION, merged, partitioned, small_rmat
 from slow_links import SlowCluster
 from support import program
+
 
 class SlowLinks(ClusterTest):
     def check(self, trainers, change):
@@ -45,9 +46,7 @@ class SlowLinks(ClusterTest):
 class FewSeeds(ClusterTest):
     def test_parts_without_a_seed(self):
         """Five seeds in eight parts, so most have none, and steps of two."""
-        whole = self.top / "few"
-        imported_rmat(whole, scale=10, edges=6000, features=12, classes=4,
-                      seed=3, train=0.005)
+        whole = small_rmat(self.top / "few", train=0.005)
         seeds = support.Dataset(whole).node_array("node", "train")
         self.assertEqual(len(seeds), 5)
         parts = partitioned(whole, 8, "random")

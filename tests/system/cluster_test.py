@@ -6,27 +6,15 @@ import unittest
 
 import runs
 from clusters import Cluster, Daemon
-from runs import imported_rmat, merged, partitioned
+from runs import SMALL as DEFINITION, merged, partitioned, small_rmat
 from slow_links import Link
 from support import graphmill, program
-
-DEFINITION = {
-    "seed": 7,
-    "sampler": {"fanouts": [4, 3]},
-    "model": {"kind": "sage", "hidden": 16, "dropout": 0.3},
-    # 33 divides neither the 102 seeds of an epoch nor by two trainers.
-    "train": {"batch_size": 33, "epochs": 2},
-    "evaluate": {"batch_size": 40},
-}
-
 
 class ClusterTest(runs.Workplace):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.data = cls.top / "rmat"
-        imported_rmat(cls.data, scale=10, edges=6000, features=12, classes=4,
-                      seed=3)
+        cls.data = small_rmat(cls.top / "rmat")
         cls.parts = {count: partitioned(cls.data, count, "random")
                      for count in (2, 4, 8)}
 
@@ -304,8 +292,7 @@ class Failures(ClusterTest):
     def test_other_dataset(self):
         other = self.top / "other"
         if not other.exists():
-            imported_rmat(other, scale=10, edges=6000, features=12, classes=4,
-                          seed=4)
+            small_rmat(other, seed=4)
         parts = partitioned(other, 2, "random")
         cluster = self.cluster(self.parts[2], ["0-1"])
         alien = cluster.add("1", name="alien", data=parts)

@@ -4,18 +4,11 @@ import json
 import unittest
 
 import runs
-from runs import described, imported_rmat, merged, partitioned
+from runs import (SMALL, described, imported_rmat, merged, partitioned,
+                  small_rmat)
 from support import Dataset, imported, np, program
 
-DEFINITION = {
-    "seed": 7,
-    "sampler": {"fanouts": [4, 3]},
-    "model": {"kind": "sage", "hidden": 16, "dropout": 0.3},
-    # 33 divides neither the 102 seeds of an epoch nor by two trainers.
-    "train": {"batch_size": 33, "epochs": 2},
-    "trainer": {"replicas": 2},
-    "evaluate": {"batch_size": 40},
-}
+DEFINITION = merged(SMALL, {"trainer": {"replicas": 2}})
 
 # What must not change one bit of the weights.
 LAYOUTS = [
@@ -67,9 +60,7 @@ class Layouts(Digests):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.data = cls.top / "rmat"
-        imported_rmat(cls.data, scale=10, edges=6000, features=12, classes=4,
-                      seed=3)
+        cls.data = small_rmat(cls.top / "rmat")
         cls.parts = {
             f"{count} parts by {method}": partitioned(cls.data, count, method)
             for count, method in ((1, "random"), (2, "metis"), (4, "ldg"),
@@ -190,9 +181,9 @@ class DataParallel(runs.Workplace):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.data = cls.top / "rmat"
-        imported_rmat(cls.data, scale=9, edges=1500, features=8, classes=4,
-                      train=0.2, validation=0)
+        cls.data = imported_rmat(cls.top / "rmat", scale=9, edges=1500,
+                                 features=8, classes=4, train=0.2,
+                                 validation=0)
         cls.seeds = len(Dataset(cls.data).node_array("node", "train"))
 
     def test_replicas_agree(self):

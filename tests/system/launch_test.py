@@ -37,9 +37,8 @@ class Launch(runs.Workplace):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        whole = cls.top / "rmat"
-        imported_rmat(whole, scale=9, edges=3000, features=8, classes=3,
-                      train=0.2)
+        whole = imported_rmat(cls.top / "rmat", scale=9, edges=3000,
+                              features=8, classes=3, train=0.2)
         cls.data = partitioned(whole, 3, "random")
 
     def setUp(self):

@@ -7,17 +7,10 @@ import unittest
 
 import runs
 from clusters import Cluster
-from runs import imported_rmat, merged, partitioned
+from runs import SMALL, merged, partitioned, small_rmat
 from support import SKIPPED, graphmill, program
 
-DEFINITION = {
-    "seed": 7,
-    "sampler": {"fanouts": [4, 3]},
-    "model": {"kind": "sage", "hidden": 16, "dropout": 0.3},
-    "trainer": {"replicas": 2},
-    "train": {"batch_size": 33, "epochs": 2},
-    "evaluate": {"batch_size": 40},
-}
+DEFINITION = merged(SMALL, {"trainer": {"replicas": 2}})
 ADDRESSES = ["10.203.0.1", "10.203.0.2"]
 
 
@@ -63,10 +56,7 @@ class TwoMachines(runs.Workplace):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        whole = cls.top / "rmat"
-        imported_rmat(whole, scale=10, edges=6000, features=12, classes=4,
-                      seed=3)
-        cls.data = partitioned(whole, 2, "random")
+        cls.data = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
         cls.key = cls.top / "key"
         assert graphmill("keygen", cls.key).returncode == 0
 

@@ -22,9 +22,9 @@ class FinishedRun(runs.Workplace):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.data = cls.top / "rmat"
-        imported_rmat(cls.data, scale=10, edges=8000, features=10, classes=3,
-                      train=0.4, validation=0.2, test=0.3)
+        cls.data = imported_rmat(cls.top / "rmat", scale=10, edges=8000,
+                                 features=10, classes=3, train=0.4,
+                                 validation=0.2, test=0.3)
         cls.parts = partitioned(cls.data, 3, "metis")
         cls.summary = cls("train").train(DEFINITION, cls.parts)
         cls.run_folder = pathlib.Path(cls.summary["run"])
@@ -150,9 +150,8 @@ class FinishedRun(runs.Workplace):
         np.testing.assert_allclose(chosen, best, rtol=1e-4, atol=1e-4)
 
     def test_refusals(self):
-        other = self.top / "other"
-        imported_rmat(other, scale=10, edges=8000, features=10, classes=3,
-                      seed=9)
+        other = imported_rmat(self.top / "other", scale=10, edges=8000,
+                              features=10, classes=3, seed=9)
         for arguments, part in (
                 (["evaluate", self.run_folder, "--data", other], "digest"),
                 (["evaluate", self.top / "nothing"], "run.json"),

@@ -21,6 +21,16 @@ from read_safetensors import read_safetensors  # noqa: E402
 # Bounds every wait for a process: no test may hang.
 PATIENCE_SECONDS = 60
 
+# Runs for a moment, on what `small_rmat` makes: 33 divides neither the 102
+# seeds of an epoch nor by two trainers.
+SMALL = {
+    "seed": 7,
+    "sampler": {"fanouts": [4, 3]},
+    "model": {"kind": "sage", "hidden": 16, "dropout": 0.3},
+    "train": {"batch_size": 33, "epochs": 2},
+    "evaluate": {"batch_size": 40},
+}
+
 
 def merged(*definitions):
     """Definitions on top of each other, section by section."""
@@ -87,10 +97,18 @@ class Workplace(unittest.TestCase):
 
 
 def imported_rmat(out, **options):
-    """A generated dataset of known size; options as in `import rmat`."""
+    """Generates a dataset of known size, with options as in `import rmat`;
+    returns its folder."""
     flags = [f"--{name}={value}" if len(name) > 1 else f"-{name}{value}"
              for name, value in options.items()]
-    return support.imported("rmat", "--out", out, *flags)
+    support.imported("rmat", "--out", out, *flags)
+    return out
+
+
+def small_rmat(out, **options):
+    return imported_rmat(out, **{
+        "scale": 10, "edges": 6000, "features": 12, "classes": 4, "seed": 3,
+        **options})
 
 
 def partitioned(dataset, parts, method):

@@ -56,6 +56,23 @@ CATCH_TEST_CASE("ranks of torchrun", "[launch_environment]") {
   CATCH_CHECK(got->serve(8) == "2,5");
   CATCH_CHECK(got->serve(2) == "0");
 
+  // Daemons of one machine take a device each.
+  CATCH_CHECK(got->devices.empty());
+  set["LOCAL_RANK"] = "1";
+  set["LOCAL_WORLD_SIZE"] = "1";
+  CATCH_CHECK(error_of(read(set)).message.find("LOCAL_RANK is `1`")
+              != std::string::npos);
+  set["LOCAL_WORLD_SIZE"] = "2";
+  CATCH_CHECK(value_of(read(set))->devices == "1");
+  set["CUDA_VISIBLE_DEVICES"] = "4,GPU-6f,5";
+  CATCH_CHECK(value_of(read(set))->devices == "GPU-6f");
+  set["CUDA_VISIBLE_DEVICES"] = "5";
+  CATCH_CHECK(value_of(read(set))->devices.empty());
+  set["LOCAL_RANK"] = "0";
+  set["LOCAL_WORLD_SIZE"] = "1";
+  set["CUDA_VISIBLE_DEVICES"] = "4,5";
+  CATCH_CHECK(value_of(read(set))->devices.empty());
+
   // torchrun listens at that port itself.
   set["TORCHELASTIC_USE_AGENT_STORE"] = "True";
   CATCH_CHECK(value_of(read(set))->join == "tcp://head.local:29501");

@@ -1,5 +1,6 @@
 #include "actors/remote/batch_call.hpp"
 #include "messages/random.hpp"
+#include "tests/actors/remote/one_type.hpp"
 #include "tests/partition/sampling/support.hpp"
 #include "tests/support/catch.hpp"
 
@@ -75,15 +76,6 @@ std::uint64_t large_seed() {
 /// A small batch by hand: seeds 4 and 7, which found 1, 2 and 3.
 struct small_batch {
   small_batch() {
-    node_type_info nodes;
-    nodes.name = "node";
-    nodes.count = 10;
-    info.node_types.push_back(nodes);
-    edge_type_info edges;
-    edges.name = "to";
-    edges.count = 50;
-    edges.max_in_degree = 9;
-    info.edge_types.push_back(edges);
     plan.fanouts = {{2}, {2}};
     plan.edge_ids = true;
   }
@@ -105,7 +97,7 @@ struct small_batch {
     return got ? error{} : got.error();
   }
 
-  dataset_info info;
+  dataset_info info = one_type_info(10, 50, 9);
   sampling_plan plan;
   std::vector<node_id> seeds{4, 7};
   int node_types = 1;

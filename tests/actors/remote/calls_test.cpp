@@ -2,6 +2,7 @@
 #include "actors/remote/sampling_call.hpp"
 #include "messages/random.hpp"
 #include "partition/half.hpp"
+#include "tests/actors/remote/one_type.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
@@ -14,19 +15,11 @@ using namespace graphmill::test;
 namespace {
 
 dataset_info info_of(std::int64_t width, dtype type = dtype::float32) {
-  dataset_info info;
-  node_type_info nodes;
-  nodes.name = "node";
-  nodes.count = 100;
+  auto info = one_type_info(100, 500, 20);
+  auto& nodes = info.node_types[0];
   nodes.feature_width = width;
   nodes.feature_type = type;
   nodes.class_count = 3;
-  info.node_types.push_back(nodes);
-  edge_type_info edges;
-  edges.name = "to";
-  edges.count = 500;
-  edges.max_in_degree = 20;
-  info.edge_types.push_back(edges);
   return info;
 }
 

@@ -2,6 +2,7 @@
 #include "tests/support/result.hpp"
 
 #include <array>
+#include <numeric>
 
 using namespace graphmill;
 using namespace graphmill::test;

@@ -102,21 +102,7 @@ message hello_message_of(const std::string& incarnation) {
   hello_message hello;
   hello.name = "raw";
   hello.incarnation = incarnation;
-  message out;
-  out.head.kind = message_kind::request;
-  out.head.method = method::hello;
-  out.data.body = encode_hello(hello);
-  return out;
-}
-
-message request_of(std::uint64_t id, method what, std::uint16_t attempt) {
-  message out;
-  out.head.kind = message_kind::request;
-  out.head.id = id;
-  out.head.method = what;
-  out.head.attempt = attempt;
-  out.head.time_left = 10s;
-  return out;
+  return hello_request(hello);
 }
 
 /// A server that everybody may attack, and an honest caller of it.

@@ -25,6 +25,14 @@ transport_options client(std::string name) {
   return out;
 }
 
+transport_options echo_daemon(std::string name) {
+  auto out = daemon(std::move(name));
+  out.on_request = [](incoming_request what) {
+    what.reply.reply(std::move(what.data));
+  };
+  return out;
+}
+
 std::unique_ptr<transport> start(transport_options options) {
   return value_of(transport::start(std::move(options)));
 }
@@ -48,6 +56,24 @@ payload text_payload(std::string_view text) {
 
 std::string text_of(const payload& data) {
   return {reinterpret_cast<const char*>(data.body.data()), data.body.size()};
+}
+
+message hello_request(const hello_message& hello) {
+  message out;
+  out.head.kind = message_kind::request;
+  out.head.method = method::hello;
+  out.data.body = encode_hello(hello);
+  return out;
+}
+
+message request_of(std::uint64_t id, method what, std::uint16_t attempt) {
+  message out;
+  out.head.kind = message_kind::request;
+  out.head.id = id;
+  out.head.method = what;
+  out.head.attempt = attempt;
+  out.head.time_left = std::chrono::seconds{10};
+  return out;
 }
 
 } // namespace graphmill::test

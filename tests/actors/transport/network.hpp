@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/transport/message.hpp"
 #include "actors/transport/transport.hpp"
 
 #include <condition_variable>
@@ -16,6 +17,9 @@ namespace graphmill::test {
 transport_options daemon(std::string name);
 transport_options client(std::string name);
 
+/// A daemon that answers with what it is asked.
+transport_options echo_daemon(std::string name);
+
 std::unique_ptr<transport> start(transport_options options);
 
 /// For a busy machine.
@@ -29,6 +33,10 @@ result<payload> ask(transport& from, const std::string& address, method what,
 /// A payload of a body with this text.
 payload text_payload(std::string_view text);
 std::string text_of(const payload& data);
+
+/// Messages as a caller sends them; a request with 10 s left.
+message hello_request(const hello_message& hello);
+message request_of(std::uint64_t id, method what, std::uint16_t attempt = 1);
 
 /// Values that one thread puts and another waits for.
 template <class T>

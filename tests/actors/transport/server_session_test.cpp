@@ -1,5 +1,4 @@
-#include "actors/transport/server_session.hpp"
-
+#include "tests/actors/transport/server_scene.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
@@ -7,107 +6,8 @@ using namespace graphmill;
 using namespace graphmill::test;
 using namespace std::chrono_literals;
 
-namespace {
-
-const std::string someone(32, 'a');
-
-/// A session whose callers and clock are the test.
-class scene {
-public:
-  explicit scene(server_session::settings more = {})
-    : session_(with(std::move(more))) {}
-
-  server_session* operator->() { return &session_; }
-
-  void look() {
-    for (auto& what : session_.take()) {
-      if (auto* out = std::get_if<server_session::send>(&what))
-        sent.push_back(std::move(*out));
-      else if (auto* in = std::get_if<server_session::deliver>(&what))
-        delivered.push_back(std::move(*in));
-      else if (auto* whom = std::get_if<server_session::drop>(&what))
-        dropped.push_back(whom->whom);
-      else
-        events.push_back(std::get<peer_event>(what));
-    }
-  }
-
-  void receive(const std::string& route, message what) {
-    session_.receive(now, route, std::move(what));
-    look();
-  }
-
-  void hello(const std::string& route, lane over,
-             const std::string& incarnation = someone) {
-    receive(route, hello_from(over, incarnation));
-  }
-
-  static message hello_from(lane over, const std::string& incarnation) {
-    hello_message hello;
-    hello.name = "caller";
-    hello.incarnation = incarnation;
-    hello.lane = over;
-    hello.lost_after = 3s;
-    message out;
-    out.head.kind = message_kind::request;
-    out.head.method = method::hello;
-    out.data.body = encode_hello(hello);
-    return out;
-  }
-
-  /// Both lanes, as routes c and d.
-  void greet() {
-    hello("c", lane::control);
-    hello("d", lane::data);
-    sent.clear();
-  }
-
-  void ask(const std::string& route, std::uint64_t id, method what,
-           std::uint16_t attempt = 1) {
-    message out;
-    out.head.kind = message_kind::request;
-    out.head.id = id;
-    out.head.method = what;
-    out.head.attempt = attempt;
-    out.head.time_left = 10s;
-    receive(route, std::move(out));
-  }
-
-  void answer(std::size_t which, result<payload> data = payload{}) {
-    session_.answer(now, delivered.at(which).token, std::move(data));
-    look();
-  }
-
-  void advance(std::chrono::milliseconds time) {
-    const auto end = now + time;
-    while (session_.next_tick() <= end) {
-      now = std::max(now, session_.next_tick());
-      session_.tick(now);
-      look();
-    }
-    now = end;
-  }
-
-  session_time now{std::chrono::hours{1}};
-  std::vector<server_session::send> sent;
-  std::vector<server_session::deliver> delivered;
-  std::vector<std::string> dropped;
-  std::vector<peer_event> events;
-
-private:
-  static server_session::settings with(server_session::settings more) {
-    more.self.name = "server";
-    more.self.incarnation = std::string(32, '1');
-    return more;
-  }
-
-  server_session session_;
-};
-
-} // namespace
-
 CATCH_TEST_CASE("a hello is answered in kind", "[transport][session]") {
-  scene it;
+  server_scene it;
   it.hello("c", lane::control);
   CATCH_REQUIRE(it.sent.size() == 1);
   CATCH_CHECK(it.sent[0].to == "c");
@@ -127,7 +27,7 @@ CATCH_TEST_CASE("a hello is answered in kind", "[transport][session]") {
 
 CATCH_TEST_CASE("requests are delivered and answered on their lane",
                 "[transport][session]") {
-  scene it;
+  server_scene it;
   it.greet();
   it.ask("d", 5, method::sample);
   it.ask("c", 6, method::submit);
@@ -149,7 +49,7 @@ CATCH_TEST_CASE("requests are delivered and answered on their lane",
 }
 
 CATCH_TEST_CASE("who has not shaken hands is told to", "[transport][session]") {
-  scene it;
+  server_scene it;
   it.ask("x", 1, method::submit);
   message beat;
   beat.head.kind = message_kind::beat;
@@ -163,7 +63,7 @@ CATCH_TEST_CASE("who has not shaken hands is told to", "[transport][session]") {
 CATCH_TEST_CASE("a repeated request is attached to the one that runs",
                 "[transport][session]") {
   for (const auto what : {method::submit, method::sample}) {
-    scene it;
+    server_scene it;
     it.greet();
     const auto* route = what == method::sample ? "d" : "c";
     it.ask(route, 5, what, 1);
@@ -178,7 +78,7 @@ CATCH_TEST_CASE("a repeated request is attached to the one that runs",
 
 CATCH_TEST_CASE("an answered request gets its answer again, or runs again",
                 "[transport][session]") {
-  scene it;
+  server_scene it;
   it.greet();
   it.ask("c", 5, method::submit);
   it.answer(0, fail(ec::no_space, "full"));
@@ -200,7 +100,7 @@ CATCH_TEST_CASE("an answered request gets its answer again, or runs again",
 
 CATCH_TEST_CASE("two callers with one id are two requests",
                 "[transport][session]") {
-  scene it;
+  server_scene it;
   it.greet();
   it.hello("e", lane::control, std::string(32, 'b'));
   it.ask("c", 5, method::submit);
@@ -210,7 +110,7 @@ CATCH_TEST_CASE("two callers with one id are two requests",
 
 CATCH_TEST_CASE("a caller that connects anew gets its answers there",
                 "[transport][session]") {
-  scene it;
+  server_scene it;
   it.greet();
   it.ask("c", 5, method::submit);
   it.ask("c", 6, method::cancel);
@@ -236,7 +136,7 @@ CATCH_TEST_CASE("a caller that connects anew gets its answers there",
 
 CATCH_TEST_CASE("a silent caller is lost, and finds its answers when back",
                 "[transport][session]") {
-  scene it;
+  server_scene it;
   it.greet();
   it.ask("c", 5, method::submit);
   it.ask("c", 6, method::submit);
@@ -271,7 +171,7 @@ CATCH_TEST_CASE("a silent caller is lost, and finds its answers when back",
 }
 
 CATCH_TEST_CASE("a farewell ends a peer at once", "[transport][session]") {
-  scene it;
+  server_scene it;
   it.greet();
   it.ask("c", 5, method::submit);
   message farewell;
@@ -287,7 +187,7 @@ CATCH_TEST_CASE("a farewell ends a peer at once", "[transport][session]") {
 }
 
 CATCH_TEST_CASE("readiness travels with beats", "[transport][session]") {
-  scene it;
+  server_scene it;
   it.greet();
   it->announce(readiness::draining);
   message beat;
@@ -301,8 +201,8 @@ CATCH_TEST_CASE("readiness travels with beats", "[transport][session]") {
 
 CATCH_TEST_CASE("another version is answered with a sentence",
                 "[transport][session]") {
-  scene it;
-  auto hello = scene::hello_from(lane::control, someone);
+  server_scene it;
+  auto hello = server_scene::hello_from(lane::control, someone);
   hello.head.version = protocol_version + 1;
   it.receive("c", hello);
   hello_message future;
@@ -329,7 +229,7 @@ CATCH_TEST_CASE("another version is answered with a sentence",
 
 CATCH_TEST_CASE("whoever breaks the protocol loses that connection only",
                 "[transport][session]") {
-  scene it;
+  server_scene it;
   it.greet();
   it.hello("other", lane::control, std::string(32, 'b'));
   message wrong;
@@ -349,10 +249,10 @@ CATCH_TEST_CASE("whoever breaks the protocol loses that connection only",
     wrong.data.body = frame::copy(std::vector<std::byte>(8, std::byte{0xff}));
   }
   CATCH_SECTION("another identity") {
-    wrong = scene::hello_from(lane::control, std::string(32, 'f'));
+    wrong = server_scene::hello_from(lane::control, std::string(32, 'f'));
   }
   CATCH_SECTION("another lane") {
-    wrong = scene::hello_from(lane::data, someone);
+    wrong = server_scene::hello_from(lane::data, someone);
   }
   it.receive("c", wrong);
   CATCH_CHECK(it.dropped == std::vector<std::string>{"c"});
@@ -363,7 +263,7 @@ CATCH_TEST_CASE("whoever breaks the protocol loses that connection only",
 
 CATCH_TEST_CASE("peers, requests and answers are bounded",
                 "[transport][session]") {
-  scene it{{{}, 1 << 20, 1, 2}};
+  server_scene it{{{}, 1 << 20, 1, 2}};
   it.greet();
   it.hello("e", lane::control, std::string(32, 'b'));
   CATCH_REQUIRE(it.sent.size() == 1);

@@ -8,6 +8,7 @@
 
 using namespace graphmill;
 using namespace graphmill::wordnet;
+using graphmill::test::contains;
 using graphmill::test::error_of;
 using graphmill::test::value_of;
 
@@ -69,26 +70,25 @@ CATCH_TEST_CASE("relations have distinct symbols and names",
 }
 
 CATCH_TEST_CASE("broken lines are named", "[importers][wordnet]") {
-  using Catch::Contains;
-  CATCH_CHECK_THAT(message_of("", 0), Contains("ends before its synset"));
+  CATCH_CHECK_THAT(message_of("", 0), contains("ends before its synset"));
   CATCH_CHECK_THAT(message_of("0000174x 29 v", 1),
-                   Contains("'0000174x' is no number of 8 digits"));
-  CATCH_CHECK_THAT(message_of("1740 29 v", 1), Contains("'1740'"));
+                   contains("'0000174x' is no number of 8 digits"));
+  CATCH_CHECK_THAT(message_of("1740 29 v", 1), contains("'1740'"));
   CATCH_CHECK_THAT(message_of(with(verb_line, " 29 ", " 45 "), 1),
-                   Contains("number 45 is not below 45"));
-  CATCH_CHECK_THAT(message_of(verb_line, 0), Contains("synset type 'v'"));
+                   contains("number 45 is not below 45"));
+  CATCH_CHECK_THAT(message_of(verb_line, 0), contains("synset type 'v'"));
   CATCH_CHECK_THAT(message_of(with(verb_line, " 04 ", " 0g "), 1),
-                   Contains("word count '0g'"));
+                   contains("word count '0g'"));
   CATCH_CHECK_THAT(message_of(with(verb_line, " 003 ", " 999 "), 1),
-                   Contains("'02' is no pointer symbol"));
+                   contains("'02' is no pointer symbol"));
   CATCH_CHECK_THAT(message_of(with(verb_line, "*", "**"), 1),
-                   Contains("'**' is no pointer symbol"));
+                   contains("'**' is no pointer symbol"));
   CATCH_CHECK_THAT(message_of(with(verb_line, "041 v", "041 x"), 1),
-                   Contains("'x' is no part of speech"));
+                   contains("'x' is no part of speech"));
   CATCH_CHECK_THAT(message_of(with(verb_line, "0301", "03zz"), 1),
-                   Contains("'03zz'"));
+                   contains("'03zz'"));
   CATCH_CHECK_THAT(message_of(with(verb_line, "| ", ""), 1),
-                   Contains("no gloss"));
+                   contains("no gloss"));
 }
 
 CATCH_TEST_CASE("no bytes crash the parser", "[importers][wordnet]") {

@@ -132,36 +132,35 @@ CATCH_TEST_CASE("importing twice gives the same digest",
 
 CATCH_TEST_CASE("a broken WordNet is an error with file and line",
                 "[importers][wordnet]") {
-  using Catch::Contains;
   workplace at;
   CATCH_SECTION("a file is missing") {
     std::filesystem::remove(at.source / "data.adj");
     const auto got = error_of(import_wordnet(at.options, at.out));
     CATCH_CHECK(got.code == ec::not_found);
-    CATCH_CHECK_THAT(got.message, Contains("data.adj"));
-    CATCH_CHECK_THAT(got.message, Contains("install the package wordnet-base"));
+    CATCH_CHECK_THAT(got.message, contains("data.adj"));
+    CATCH_CHECK_THAT(got.message, contains("install the package wordnet-base"));
   }
   CATCH_SECTION("a file is empty") {
     write_file(at.source / "data.verb", "");
-    CATCH_CHECK_THAT(message_of(at), Contains("data.verb holds no synset"));
+    CATCH_CHECK_THAT(message_of(at), contains("data.verb holds no synset"));
   }
   CATCH_SECTION("a pointer leads nowhere") {
     auto nouns = tiny[0];
     nouns.replace(nouns.find("~ 00000200"), 10, "~ 00000201");
     write_file(at.source / "data.noun", nouns);
-    CATCH_CHECK_THAT(message_of(at), Contains("data.noun:2: a pointer leads"));
+    CATCH_CHECK_THAT(message_of(at), contains("data.noun:2: a pointer leads"));
   }
   CATCH_SECTION("offsets do not ascend") {
     write_file(at.source / "data.adv", tiny[3] + tiny[3]);
-    CATCH_CHECK_THAT(message_of(at), Contains("data.adv:2: its synset offset"));
+    CATCH_CHECK_THAT(message_of(at), contains("data.adv:2: its synset offset"));
   }
   CATCH_SECTION("a line is endless") {
     write_file(at.source / "data.adv", std::string(3u << 20, 'x'));
-    CATCH_CHECK_THAT(message_of(at), Contains("longer than 1 MiB"));
+    CATCH_CHECK_THAT(message_of(at), contains("longer than 1 MiB"));
   }
   CATCH_SECTION("the feature width is out of range") {
     at.options.feature_width = 0;
-    CATCH_CHECK_THAT(message_of(at), Contains("feature width is 0"));
+    CATCH_CHECK_THAT(message_of(at), contains("feature width is 0"));
   }
   CATCH_CHECK(std::filesystem::is_empty(at.out));
 }

@@ -3,6 +3,8 @@
 #include "partition/half.hpp"
 #include "tests/partition/sampling/support.hpp"
 
+#include <numeric>
+
 using namespace graphmill;
 using namespace graphmill::test;
 

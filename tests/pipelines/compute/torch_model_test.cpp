@@ -77,7 +77,17 @@ CATCH_TEST_CASE("fused kernels and libtorch's operations agree", "[compute]") {
   gradient_set got;
   gradient_set want;
   fused.backward(gradient, got);
-  plain.backward(gradient, want);
+  std::vector<std::int64_t> offsets;
+  std::vector<std::vector<float>> final_parts;
+  plain.backward(gradient, want, [&](std::int64_t offset) {
+    offsets.push_back(offset);
+    final_parts.emplace_back(want.dense.begin() + offset, want.dense.end());
+  });
+  CATCH_CHECK(offsets
+              == std::vector{layout.layers[1].offset, layout.layers[0].offset});
+  for (std::size_t i = 0; i < offsets.size(); ++i)
+    CATCH_CHECK(std::equal(final_parts[i].begin(), final_parts[i].end(),
+                           want.dense.begin() + offsets[i]));
   for (const auto& info : layout.parameters) {
     CATCH_INFO(info.name);
     CATCH_CHECK(difference(got.dense.data() + info.offset,

@@ -1,4 +1,4 @@
-#include "tests/pipelines/gradients/ranks.hpp"
+#include "tests/pipelines/gradients/memory_ranks.hpp"
 
 #include <atomic>
 #include <cstring>
@@ -162,8 +162,8 @@ private:
 
 } // namespace
 
-group_member::connector connector_of(std::shared_ptr<rendezvous_store> store,
-                                     std::shared_ptr<parking>) {
+group_member::connector
+memory_connector(std::shared_ptr<rendezvous_store> store) {
   // Ranks of a store meet on one board.
   static std::mutex mutex;
   static std::map<std::shared_ptr<rendezvous_store>,

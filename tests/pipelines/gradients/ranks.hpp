@@ -11,8 +11,9 @@
 
 namespace graphmill::test {
 
-/// What connects the ranks of a test: one program has its own, in memory, for
-/// the sanitizers; another one Gloo, on loopback.
+/// What connects the ranks of a test. Each program has its own: memory, for the
+/// sanitizers, or Gloo on loopback; with all exchanges by it, or with bulk by a
+/// carrier.
 group_member::connector connector_of(std::shared_ptr<rendezvous_store> store,
                                      std::shared_ptr<parking> lot);
 

@@ -1,0 +1,199 @@
+#include "actors/cluster/coordinator_state.hpp"
+#include "actors/cluster/remote_member.hpp"
+#include "actors/cluster/share_links.hpp"
+#include "actors/member_setup.hpp"
+#include "messages/counted.hpp"
+
+#include <utility>
+
+namespace graphmill {
+
+using std::chrono::milliseconds;
+
+void coordinator::start_next() {
+  if (active_ || queue_.empty())
+    return;
+  active_.emplace();
+  static_cast<submitted_run&>(*active_) = std::move(queue_.front());
+  queue_.pop_front();
+  active_->record.state = run_state::running;
+  active_->record.started = now_unix();
+  note(active_->record);
+  auto where = place_now(active_->def);
+  if (!where) {
+    end(failed_before(where.error()));
+    return;
+  }
+  active_->where = std::move(where).value();
+  deploy();
+}
+
+run_outcome coordinator::failed_before(const error& why) {
+  run_outcome out;
+  out.failure = why;
+  return out;
+}
+
+void coordinator::deploy() {
+  const auto& daemons = active_->where.daemons;
+  config_.log->info("run {}: deploying on {}", active_->id,
+                    counted(daemons.size(), "daemon"));
+  for (const auto& daemon : daemons)
+    active_->awaited.insert(daemon.name);
+  for (std::size_t d = 0; d < daemons.size(); ++d)
+    calls_.call(daemons[d].address, method::deploy,
+                encode(active_->deployment_for(d, config_.offer.dataset_digest,
+                                               calls_.net().self().address)),
+                within(deployment_patience, milliseconds{5000}, 1),
+                [this, id = active_->id,
+                 daemon = daemons[d].name](const result<payload>& answer) {
+                  on_deployed(id, daemon, answer);
+                });
+}
+
+void coordinator::on_deployed(const std::string& id, const std::string& daemon,
+                              const result<payload>& answer) {
+  if (!active_ || active_->id != id || active_->outcome
+      || active_->awaited.erase(daemon) == 0)
+    return;
+  if (!answer)
+    active_->break_off(fail(answer.error().code, "daemon \"{}\": {}", daemon,
+                            answer.error().message));
+  go_on();
+}
+
+void coordinator::go_on() {
+  if (active_->outcome) {
+    if (active_->awaited.empty())
+      close();
+    return;
+  }
+  if (active_->conductor)
+    return;
+  if (active_->why_not) // The others need not be waited for.
+    end(failed_before(*active_->why_not));
+  else if (active_->awaited.empty() && active_->cancelled)
+    end(failed_before(fail(ec::cancelled, "cancelled before it began")));
+  else if (active_->awaited.empty())
+    conduct();
+}
+
+void coordinator::conduct() {
+  run_setup setup;
+  setup.def = active_->def;
+  const auto& where = active_->where;
+  auto lead = conductor_of(setup, *config_.graph,
+                           static_cast<rank_id>(where.daemon_of_rank.size()));
+  std::vector<remote_member_config> members;
+  for (std::uint16_t d = 0; d < where.daemons.size(); ++d)
+    if (!where.ranks_of(d).empty()) {
+      members.push_back({active_->id, where.daemons[d], config_.net});
+      active_->members.push_back(where.daemons[d].name);
+    }
+  lead.members = [members](caf::actor_system& system,
+                           const run_reports_actor& reports) {
+    std::vector<member_actor> out;
+    for (const auto& one : members)
+      out.push_back(spawn_remote_member(system, one, reports));
+    return out;
+  };
+  lead.observer = observer_of(*active_, handle_of<interface>(self_));
+  active_->began = clock::now();
+  active_->conductor = spawn_conductor(self_->home_system(), std::move(lead));
+  deaths_.watch(self_, active_->conductor,
+                [this, id = active_->id](const caf::error& why) {
+                  if (active_ && active_->id == id && !active_->outcome)
+                    end(failed_before(from_caf(why, "the conductor")));
+                });
+  post(active_->conductor, start_run{});
+  config_.log->info("run {}: begun", active_->id);
+}
+
+void coordinator::on_ended(const run_ended& ended) {
+  if (active_ && active_->id == ended.run && !active_->outcome)
+    end(std::move(*ended.outcome));
+}
+
+void coordinator::end(run_outcome outcome) {
+  active_->outcome = std::move(outcome);
+  active_->seconds =
+    std::chrono::duration<double>(clock::now() - active_->began).count();
+  stop_actor(active_->conductor);
+  active_->conductor = nullptr;
+  const auto& daemons = active_->where.daemons;
+  active_->awaited.clear();
+  for (const auto& daemon : daemons)
+    if (!active_->lost.contains(daemon.name))
+      active_->awaited.insert(daemon.name);
+  // To those that are lost, too: they may hear it, but need not answer.
+  for (const auto& daemon : daemons)
+    calls_.call(daemon.address, method::order,
+                encode(member_order{active_->id, member_action::end}),
+                within(milliseconds{60'000}, milliseconds{2000}),
+                [this, id = active_->id,
+                 daemon = daemon.name](const result<payload>& answer) {
+                  on_share_ended(id, daemon, answer);
+                });
+  go_on();
+}
+
+void coordinator::on_share_ended(const std::string& id,
+                                 const std::string& daemon,
+                                 const result<payload>& answer) {
+  if (!active_ || active_->id != id || active_->awaited.erase(daemon) == 0)
+    return;
+  auto report = answer ? decode_member_reply(answer.value())
+                       : result<member_reply>{answer.error()};
+  if (report)
+    active_->file->add(daemon, report.value());
+  else
+    config_.log->warn("run {}: daemon {} did not end its share: {}", id, daemon,
+                      report.error().message);
+  go_on();
+}
+
+/// Files what is left of the run.
+void coordinator::close() {
+  if (std::exchange(active_->closed, true))
+    return;
+  active_->answer_questions(clock::time_point::max());
+  lane_.post([me = handle_of<interface>(self_), file = active_->file,
+              outcome = *active_->outcome, cancelled = active_->cancelled,
+              seconds = active_->seconds] {
+    post(me, run_filed{file->close(outcome, cancelled, seconds)});
+  });
+}
+
+void coordinator::on_filed(const run_filed& filed) {
+  auto record = active_->record;
+  record.state = filed.record.state;
+  record.message = filed.record.message;
+  record.summary = filed.record.summary;
+  record.ended = now_unix();
+  config_.log->info("run {}: {}{}{}", record.id, to_string(record.state),
+                    record.message.empty() ? "" : ": ", record.message);
+  board_.over(record.id);
+  active_.reset();
+  note(record);
+  start_next();
+}
+
+result<payload> coordinator::take_events(const incoming_request& request) {
+  TRY(const auto events, decode_run_events(request.data));
+  if (!active_ || active_->id != events.run)
+    return fail(ec::not_found, "run {} is not on", events.run);
+  TRYV(active_->take(request.from.name, events));
+  return payload{};
+}
+
+void coordinator::rendezvous(const payload& data, const responder& reply) {
+  const auto what = decode_rendezvous_request(data);
+  if (!what)
+    reply.reply(what.error());
+  else if (!active_ || active_->id != what.value().run)
+    reply.reply(fail(ec::not_found, "run {} is not on", what.value().run));
+  else
+    active_->take(what.value(), reply);
+}
+
+} // namespace graphmill

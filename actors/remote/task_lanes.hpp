@@ -1,0 +1,49 @@
+#pragma once
+
+#include "partition/inclusion.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+namespace graphmill {
+
+/// The tasks of a hop, in a lane for each part: so many of a lane are under way
+/// at a time, the others wait in order. Pure.
+class task_lanes {
+public:
+  using task = inclusion::task;
+
+  /// @param windows Tasks under way at most, by part; at least 1.
+  explicit task_lanes(const std::vector<std::uint32_t>& windows);
+
+  void push(const task& what);
+
+  /// A task whose turn has come; it is under way from now on.
+  std::optional<task> next();
+
+  /// A task is under way no more. One that is not done comes again, before
+  /// others of its part.
+  void settle(const task& what, bool done);
+
+  /// Nothing waits or is under way.
+  bool empty() const { return open_ == 0; }
+
+private:
+  struct lane {
+    std::uint32_t window = 1;
+    std::uint32_t under_way = 0;
+    std::deque<task> waiting;
+  };
+
+  lane& of(const task& what) {
+    return lanes_[static_cast<std::size_t>(what.part)];
+  }
+
+  std::vector<lane> lanes_;
+  std::size_t open_ = 0;
+};
+
+} // namespace graphmill

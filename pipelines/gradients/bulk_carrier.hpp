@@ -1,0 +1,49 @@
+#pragma once
+
+#include "messages/error.hpp"
+#include "pipelines/gradients/collective.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+
+namespace graphmill {
+
+/// Carries exchanges between all ranks of a group beside the group's own
+/// connections: through memory of the devices that they compute on. One caller
+/// at a time.
+class bulk_carrier {
+public:
+  /// Ends what is under way; may take a while.
+  virtual ~bulk_carrier() = default;
+
+  /// Starts an exchange. All ranks start the same ones in the same order, and
+  /// expect just what they are sent. What is sent is read before the return.
+  virtual result<void> start(std::span<const transfer> out,
+                             std::span<const transfer> in) = 0;
+
+  /// Whether the oldest exchange under way has come; if so, its memory is
+  /// filled, and the next one is the oldest. Does not wait.
+  virtual result<bool> landed() = 0;
+};
+
+/// How a rank gets a carrier.
+struct bulk_route {
+  using device_id = std::array<std::byte, 16>;
+  using connector = std::function<result<std::unique_ptr<bulk_carrier>>(
+    const std::atomic<bool>& stop)>;
+
+  /// Tells the devices of all machines apart. All zero: there is none.
+  device_id device{};
+  /// Connects with all ranks, which do the same at this time. Looks at `stop`
+  /// where the library allows it.
+  connector connect;
+  /// After a failure, for the group's own connections to say whose it is.
+  std::chrono::milliseconds grace{500};
+};
+
+} // namespace graphmill

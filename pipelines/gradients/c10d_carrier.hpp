@@ -1,0 +1,58 @@
+#pragma once
+
+// With headers of libtorch: for the sources that connect ranks only.
+
+#include "pipelines/gradients/bulk_carrier.hpp"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/version.h>
+
+#if TORCH_VERSION_MAJOR >= 2
+#  include <torch/csrc/distributed/c10d/Backend.hpp>
+#endif
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <vector>
+
+namespace graphmill {
+
+#if TORCH_VERSION_MAJOR >= 2
+using c10d_group = c10d::Backend;
+#else
+using c10d_group = c10d::ProcessGroup;
+#endif
+
+/// Carries exchanges by an all-to-all of c10d each, between tensors on a
+/// device: NCCL's on CUDA, Gloo's on the CPU.
+class c10d_carrier final : public bulk_carrier {
+public:
+  /// @param end Ends what is under way, where the destructor of `group` waits
+  /// for it; may be empty.
+  c10d_carrier(c10::intrusive_ptr<c10d_group> group, at::Device device,
+               std::function<void()> end = {});
+  ~c10d_carrier() override;
+
+  result<void> start(std::span<const transfer> out,
+                     std::span<const transfer> in) override;
+  result<bool> landed() override;
+
+private:
+  struct flight {
+    std::vector<transfer> in;
+    at::Tensor sent;
+    at::Tensor received;
+    c10::intrusive_ptr<c10d::Work> work;
+  };
+
+  std::vector<std::int64_t> sizes_of(std::span<const transfer> list) const;
+
+  c10::intrusive_ptr<c10d_group> group_;
+  const at::Device device_;
+  const std::function<void()> end_;
+  std::deque<flight> flying_;
+};
+
+} // namespace graphmill

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "pipelines/gradients/bulk_carrier.hpp"
+#include "pipelines/gradients/rendezvous.hpp"
+#include "pipelines/gradients/roll_call.hpp"
+
+#include <memory>
+#include <string>
+
+namespace graphmill {
+
+/// A route between CUDA devices by NCCL, through libtorch's c10d. NCCL opens
+/// connections of its own, in the clear, on the interface that its variable
+/// NCCL_SOCKET_IFNAME names. Without a device when `device` is none of CUDA's,
+/// or this program was built without NCCL.
+/// @param device As `replica::device` gives it: "cpu", "cuda:1".
+bulk_route nccl_route(const std::string& device,
+                      std::shared_ptr<roll_call> roll,
+                      std::shared_ptr<rendezvous_store> store);
+
+} // namespace graphmill
