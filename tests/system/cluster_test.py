@@ -133,7 +133,7 @@ class Placement(ClusterTest):
         self.assertIn("`placement.trainers`, d1, take 1", said)
         said = cluster.refused("submit", good, "--set", "trainer.device=cuda",
                                "--set", "placement.trainers=[]")
-        self.assertIn("trainers on cuda, but the cluster takes 0", said)
+        self.assertIn("trainer on cuda, but the cluster takes 0", said)
         self.assertGreater(cluster.run(good)["steps"], 0)
 
 
@@ -198,6 +198,18 @@ class Failures(ClusterTest):
 
     def test_data_daemon_killed(self):
         self.check_breaks(1, self.kill)
+
+    def test_killed_before_it_is_missed(self):
+        """A run is deployed on a daemon that is gone."""
+        cluster = self.cluster(self.parts[2], ["0", "1"])
+        cluster.daemons[1].kill()
+        run = cluster.ask("submit", self.small)["run"]
+        record = self.await_end(cluster, run)
+        self.assertEqual(record["state"], "failed", cluster.logs())
+        self.assertIn("d1", record["message"])
+        cluster.add("1", name="d1")
+        cluster.await_daemons(2)
+        self.check_serves(cluster)
 
     def test_first_trainer_killed(self):
         """The weights are those of the rank that lives."""
