@@ -1,5 +1,8 @@
 #include "actors/conductor.hpp"
 
+#include "actors/member.hpp"
+#include "actors/phase_tally.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -7,10 +10,6 @@ namespace graphmill {
 
 namespace {
 
-using clock = std::chrono::steady_clock;
-
-/// Longer than any job that a trainer can have at hand.
-constexpr std::chrono::milliseconds trainer_timeout = std::chrono::minutes{15};
 /// How long a run that fails waits for the weights so far.
 constexpr std::chrono::milliseconds rescue_timeout = std::chrono::minutes{1};
 
@@ -22,17 +21,18 @@ public:
   conductor(interface::pointer self, conductor_config config)
     : self_(self), config_(std::move(config)) {
     deaths_.install(self_);
-    members_ =
-      config_.members(self_->home_system(), handle_of<interface>(self_));
+    for (auto& one :
+         config_.members(self_->home_system(), handle_of<interface>(self_)))
+      members_.push_back({one});
     for (auto& one : members_)
-      deaths_.watch(self_, one, [this](const caf::error& why) {
+      deaths_.watch(self_, one.actor, [this](const caf::error& why) {
         break_off(from_caf(why, "a member of the run"));
       });
   }
 
   ~conductor() {
     for (auto& one : members_)
-      stop_actor(one);
+      stop_actor(one.actor);
   }
 
   interface::behavior_type make_behavior() {
@@ -42,6 +42,7 @@ public:
       [this](const trainer_stopped&) { on_stopped(); },
       [this](const run_failed& failed) { break_off(failed.why); },
       [this](const start_run&) { begin_run(); },
+      [this](const member_lost& lost) { on_lost(lost); },
       [this](const cancel_run& cancel) { on_cancel(cancel); },
     };
   }
@@ -61,7 +62,7 @@ private:
 
   void tell_filled() {
     if (filling_ && !finishing_ && config_.observer.on_filled)
-      config_.observer.on_filled(members_.size() - awaited_, members_.size());
+      config_.observer.on_filled(members_.size() - owing(), members_.size());
   }
 
   void act() {
@@ -102,32 +103,21 @@ private:
       order.steps = std::min(order.steps, step.max_steps);
     order.learning_rate = learning_rate_of(
       def.optimizer, static_cast<std::uint32_t>(step.epoch), def.train.epochs);
-    now_ = order;
-    sums_.assign(static_cast<std::size_t>(order.steps) * ranks(), {});
-    seen_.assign(sums_.size(), false);
-    arrived_ = 0;
-    began_ = clock::now();
-    if (sums_.empty()) {
+    now_.emplace(order, config_.ranks);
+    if (now_->complete()) {
       end_phase();
       return;
     }
     for (auto& one : members_)
-      post(one, order);
+      post(one.actor, order);
   }
 
   std::size_t ranks() const { return static_cast<std::size_t>(config_.ranks); }
 
   void on_result(const step_result& result) {
-    const auto& key = result.key;
-    if (ended_ || !now_ || key.phase != now_->phase || key.epoch != now_->epoch)
+    if (ended_ || !now_ || !now_->take(result))
       return;
-    const auto place = static_cast<std::size_t>(key.step) * ranks()
-                       + static_cast<std::size_t>(key.rank);
-    if (place >= sums_.size() || seen_[place])
-      return; // Told twice.
-    seen_[place] = true;
-    sums_[place] = result.metrics;
-    ++arrived_;
+    const auto& key = result.key;
     if (key.phase == phase::train && key.rank == 0)
       ++train_steps_;
     if (config_.def.train.record_steps && config_.observer.on_record)
@@ -140,22 +130,13 @@ private:
     if (result.output && config_.observer.on_output)
       config_.observer.on_output(result);
     if (config_.observer.on_step)
-      config_.observer.on_step(*now_,
-                               static_cast<std::int64_t>(arrived_ / ranks()));
-    if (arrived_ == sums_.size())
+      config_.observer.on_step(now_->order(), now_->steps_done());
+    if (now_->complete())
       end_phase();
   }
 
   void end_phase() {
-    phase_result done;
-    done.phase = now_->phase;
-    done.epoch = now_->epoch;
-    done.steps = now_->steps;
-    done.learning_rate = now_->learning_rate;
-    done.seconds = std::chrono::duration<double>(clock::now() - began_).count();
-    // In step order, whichever came first: sums of doubles depend on it.
-    for (const auto& part : sums_)
-      done.metrics += part;
+    const auto done = now_->result();
     now_.reset();
     if (config_.observer.on_phase)
       if (auto seen = config_.observer.on_phase(done); !seen) {
@@ -176,41 +157,65 @@ private:
 
   // -- trainers between phases
 
-  void order_all(trainer_order what,
-                 std::chrono::milliseconds timeout = trainer_timeout) {
-    awaited_ = members_.size();
+  void order_all(trainer_order what) { order_all(what, patience_for(what)); }
+
+  void order_all(trainer_order what, std::chrono::milliseconds timeout) {
     states_.clear();
-    // A failure may order before all have answered what was ordered last.
-    const auto order = ++last_order_;
     for (auto& one : members_)
-      ask(self_, one, timeout, trainer_request{what})
-        .then(
-          [this, order](const member_state& state) {
-            if (order != last_order_)
-              return;
-            states_.insert(states_.end(), state.trainers.begin(),
-                           state.trainers.end());
-            ordered();
-          },
-          [this, order](const caf::error& why) {
-            if (order != last_order_)
-              return;
-            break_off(from_caf(why, "a member of the run"));
-            if (order == last_order_)
-              ordered(); // The others have weights, too.
-          });
+      one.owing = false;
+    // A failure may order before all have answered what was ordered last.
+    ++last_order_;
+    for (std::size_t m = 0; m < members_.size(); ++m)
+      if (!members_[m].lost)
+        order_one(m, what, timeout);
+    look_at_answers();
+  }
+
+  void order_one(std::size_t member, trainer_order what,
+                 std::chrono::milliseconds timeout) {
+    members_[member].owing = true;
+    ask(self_, members_[member].actor, timeout, trainer_request{what})
+      .then(
+        [this, member, order = last_order_](const member_state& state) {
+          if (order != last_order_ || !members_[member].owing)
+            return;
+          for (const auto& one : state.trainers)
+            states_.push_back({member, one});
+          settle(member);
+        },
+        [this, member, order = last_order_](const caf::error& why) {
+          if (order != last_order_ || !members_[member].owing)
+            return;
+          break_off(from_caf(why, "a member of the run"));
+          if (order == last_order_)
+            settle(member); // The others have weights, too.
+        });
   }
 
   /// A member has answered, or never will.
-  void ordered() {
-    if (ended_)
+  void settle(std::size_t member) {
+    if (ended_ || !std::exchange(members_[member].owing, false))
       return;
-    --awaited_;
     tell_filled();
-    if (awaited_ != 0)
+    look_at_answers();
+  }
+
+  std::size_t owing() const {
+    return static_cast<std::size_t>(
+      std::count_if(members_.begin(), members_.end(),
+                    [](const auto& one) { return one.owing; }));
+  }
+
+  void look_at_answers() {
+    if (owing() != 0)
       return;
-    std::sort(states_.begin(), states_.end(),
-              [](const auto& a, const auto& b) { return a.rank < b.rank; });
+    std::sort(states_.begin(), states_.end(), [](const auto& a, const auto& b) {
+      return a.state.rank < b.state.rank;
+    });
+    if (fetching_) {
+      take_weights();
+      return;
+    }
     if (states_.size() != ranks()) {
       const auto asked_for_weights = finishing_;
       break_off(fail(ec::unavailable, "{} of {} trainers answer",
@@ -242,11 +247,19 @@ private:
     }
     if (std::exchange(cancelled_, true) || finishing_)
       return;
-    if (filling_ || (now_ && now_->phase != phase::train))
+    if (filling_ || (now_ && now_->order().phase != phase::train))
       snapshot(cancelled_error()); // Neither changes any weights.
     else if (now_)
       for (auto& one : members_)
-        post_urgent(one, stop_after_step{});
+        post_urgent(one.actor, stop_after_step{});
+  }
+
+  void on_lost(const member_lost& lost) {
+    if (ended_ || lost.member >= members_.size())
+      return;
+    members_[lost.member].lost = true;
+    break_off(lost.why);
+    settle(lost.member);
   }
 
   void on_stopped() {
@@ -294,24 +307,46 @@ private:
       return;
     }
     for (auto& one : members_)
-      post(one, trainer_request{trainer_order::restore_best});
+      post(one.actor, trainer_request{trainer_order::restore_best});
     break_off(std::move(why));
   }
 
   void finish() {
-    const trainer_state* saved = nullptr;
-    for (const auto& state : states_) {
-      if (saved == nullptr)
-        saved = &state;
-      else if (state.digest != saved->digest && !outcome_.failure)
+    replicas_ = std::exchange(states_, {});
+    for (const auto& [member, state] : replicas_) {
+      const auto& first = replicas_.front().state;
+      if (state.digest != first.digest && !outcome_.failure)
         outcome_.failure = fail(ec::internal,
                                 "the weights of rank {} differ from those of "
                                 "rank {}",
-                                state.rank, saved->rank);
+                                state.rank, first.rank);
     }
-    if (saved != nullptr) {
-      outcome_.digest = saved->digest;
-      outcome_.parameters = saved->parameters;
+    fetching_ = true;
+    take_weights();
+  }
+
+  /// Takes the weights of the first rank whose member can still give them: all
+  /// ranks have the same.
+  void take_weights() {
+    for (const auto& [member, state] : std::exchange(states_, {}))
+      if (!replicas_.empty() && state.parameters)
+        replicas_.front().state.parameters = state.parameters;
+    while (!replicas_.empty()) {
+      const auto& [member, state] = replicas_.front();
+      if (state.parameters) {
+        outcome_.digest = state.digest;
+        outcome_.parameters = state.parameters;
+        break;
+      }
+      if (!members_[member].lost
+          && !std::exchange(members_[member].asked, true)) {
+        ++last_order_;
+        order_one(member, trainer_order::weights,
+                  outcome_.failure ? rescue_timeout
+                                   : patience_for(trainer_order::weights));
+        return;
+      }
+      replicas_.erase(replicas_.begin());
     }
     end(outcome_.failure);
   }
@@ -327,16 +362,24 @@ private:
 
   interface::pointer self_;
   conductor_config config_;
-  std::vector<member_actor> members_;
+  struct party {
+    member_actor actor;
+    bool owing = false; ///< Has not answered the last order.
+    bool lost = false;  ///< Never will.
+    bool asked = false; ///< For the weights, at the end.
+  };
+  std::vector<party> members_;
   down_watch deaths_;
-  std::optional<phase_order> now_;  ///< The phase that is on.
-  std::vector<batch_metrics> sums_; ///< By step, then rank.
-  std::vector<bool> seen_;          ///< Which of them have arrived.
-  std::size_t arrived_ = 0;
-  clock::time_point began_;
+  std::optional<phase_tally> now_; ///< Of the phase that is on.
   std::int64_t train_steps_ = 0;
-  std::vector<trainer_state> states_;
-  std::size_t awaited_ = 0;
+  /// What a trainer has answered.
+  struct answer {
+    std::size_t member = 0;
+    trainer_state state;
+  };
+  std::vector<answer> states_;   ///< Of the last order.
+  std::vector<answer> replicas_; ///< At the end, by rank.
+  bool fetching_ = false;        ///< The weights, at the end.
   std::uint64_t last_order_ = 0;
   std::size_t stopped_ = 0;
   bool filling_ = false; ///< Caches of remote rows, before the first phase.

@@ -150,6 +150,9 @@ enum class trainer_order : std::uint8_t {
   restore_best,
   snapshot,
   fill_cache, ///< To members alone: their caches of remote rows.
+  /// What `snapshot` has taken. Members of other daemons bring no weights with
+  /// it, for they are the same everywhere.
+  weights,
 };
 struct trainer_request {
   trainer_order what = trainer_order::snapshot;
@@ -157,6 +160,7 @@ struct trainer_request {
 struct trainer_state {
   rank_id rank = 0;
   std::string digest; ///< With `snapshot`.
+  /// With `weights`; of trainers in this process with `snapshot`, too.
   std::shared_ptr<const std::vector<named_tensor>> parameters;
 };
 /// The answers of all trainers of a member.
@@ -178,6 +182,11 @@ struct trainer_stopped {
 
 /// Anything that ends the run with an error.
 struct run_failed {
+  error why;
+};
+/// The daemon of a member is gone: nothing is to be expected of it.
+struct member_lost {
+  std::size_t member = 0; ///< Its place among those of the run.
   error why;
 };
 struct start_run {};
@@ -217,6 +226,7 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::cache_filled)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::member_ready)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_stopped)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_failed)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::member_lost)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::start_run)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::cancel_run)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::tick)
@@ -294,6 +304,8 @@ using run_reports_actor = caf::typed_actor<
 using conductor_actor = run_reports_actor::extend<
   // Begins the first phase.
   takes<start_run>,
+  // Whoever deploys the MEMBERS has lost one; the run fails.
+  takes<member_lost>,
   // The user asks to stop.
   takes<cancel_run>>;
 

@@ -3,6 +3,7 @@
 #include "actors/memory_probe.hpp"
 #include "actors/shutdown_watchdog.hpp"
 #include "actors/signals.hpp"
+#include "messages/counted.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -88,8 +89,8 @@ result<run_result> run_locally(local_run_config config) {
     const auto cpu_before = process_cpu_seconds();
     auto conductor = spawn_conductor(system, std::move(lead));
     post(conductor, start_run{});
-    config.log->info("run began on {}, {} part(s)", config.data.string(),
-                     graph->part_count());
+    config.log->info("run began on {}, {}", config.data.string(),
+                     counted(graph->part_count(), "part"));
     out.outcome = wait_for_end(signals, memory, ended, conductor, *config.log);
     out.seconds = std::chrono::duration<double>(clock::now() - began).count();
     out.cpu_seconds = process_cpu_seconds() - cpu_before;

@@ -9,9 +9,6 @@ namespace graphmill {
 
 namespace {
 
-/// Longer than any job that a trainer can have at hand.
-constexpr std::chrono::milliseconds trainer_timeout = std::chrono::minutes{15};
-
 class member {
 public:
   using interface = member_actor;
@@ -121,7 +118,7 @@ private:
     std::erase_if(rounds_, [](const auto& old) { return old->missing == 0; });
     rounds_.push_back(all);
     for (auto& trainer : actors_.trainers)
-      ask(self_, trainer, trainer_timeout, request)
+      ask(self_, trainer, patience_for(request.what), request)
         .then(
           [all](const trainer_state& state) {
             if (all->missing == 0)
@@ -147,7 +144,7 @@ private:
     if (!filler_)
       return filled;
     auto promise = self_->make_response_promise<member_state>();
-    ask(self_, filler_, trainer_timeout, fill_cache{})
+    ask(self_, filler_, patience_for(trainer_order::fill_cache), fill_cache{})
       .then(
         [promise, filled](const cache_filled&) mutable {
           promise.deliver(std::move(filled));
@@ -168,6 +165,12 @@ private:
 };
 
 } // namespace
+
+std::chrono::milliseconds patience_for(trainer_order what) {
+  if (what == trainer_order::fill_cache)
+    return std::chrono::hours{100};
+  return std::chrono::minutes{15};
+}
 
 std::uint32_t batches_elsewhere(const definition& def, std::size_t trainers) {
   constexpr std::size_t most = 64; // Each takes an actor; more do not help.

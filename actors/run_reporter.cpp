@@ -1,4 +1,5 @@
 #include "actors/run_reporter.hpp"
+#include "messages/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -65,10 +66,10 @@ result<void> run_reporter::on_phase(const phase_result& done) {
   if (table_ != nullptr)
     print_row(done);
   if (log_)
-    log_->info(
-      "{} epoch {}: loss {:.4f}, accuracy {:.4f}, {} steps in {:.2f} s",
-      to_string(done.phase), done.epoch + 1, done.metrics.loss(),
-      done.metrics.accuracy(), done.steps, done.seconds);
+    log_->info("{} epoch {}: loss {:.4f}, accuracy {:.4f}, {} in {:.2f} s",
+               to_string(done.phase), done.epoch + 1, done.metrics.loss(),
+               done.metrics.accuracy(), counted(done.steps, "step"),
+               done.seconds);
   if (folder_ != nullptr) {
     TRYV(folder_->add_metrics(metrics_json(done)));
   }

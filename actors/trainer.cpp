@@ -250,6 +250,7 @@ private:
         case trainer_order::fill_cache: // The member has done that.
           break;
         case trainer_order::snapshot:
+        case trainer_order::weights:
           state->digest = config_.model->digest();
           state->parameters = std::make_shared<const std::vector<named_tensor>>(
             config_.model->parameters());

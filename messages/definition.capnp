@@ -125,7 +125,7 @@ struct Fetch {
     $help("Exactness of features: float16 halves what travels between daemons, and rounds every row, wherever it lies, so that weights do not depend on the placement");
 
   cache @3 :UInt64 = 0
-    $help("Memory for feature rows of other daemons' nodes, kept from the start of a run, on every daemon with trainers; 0 keeps none")
+    $help("Memory for feature rows of other daemons' nodes, kept from the start of a run, on every daemon with trainers, at 2 bytes a value if they travel as float16 and else at 4; 0 keeps none")
     $unit("bytes") $range(max = 1125899906842624);
 
   cacheOrder @4 :CacheOrder = vip

@@ -20,12 +20,16 @@ struct candidate {
   }
 };
 
-std::uint64_t row_bytes(const dataset_info& info, node_type_id type) {
-  return static_cast<std::uint64_t>(info.node_types[type].feature_width)
-         * sizeof(float);
+} // namespace
+
+bool kept_as_half(const node_type_info& type, bool half) {
+  return half || type.feature_type == dtype::float16;
 }
 
-} // namespace
+std::uint64_t kept_row_bytes(const node_type_info& type, bool half) {
+  return static_cast<std::uint64_t>(type.feature_width)
+         * (kept_as_half(type, half) ? sizeof(std::uint16_t) : sizeof(float));
+}
 
 result<void> add_inclusion(const partitioned_graph& graph,
                            std::span<const std::shared_ptr<const shard>> shards,
@@ -57,15 +61,20 @@ void add_degrees(const shard& part, node_scores& scores) {
 
 hot_nodes choose_hot_nodes(const partitioned_graph& graph,
                            std::span<const part_id> here,
-                           const node_scores& scores, std::uint64_t budget) {
+                           const node_scores& scores, std::uint64_t budget,
+                           bool half) {
   const auto& info = graph.info();
   hot_nodes out;
+  out.half = half;
+  std::vector<std::uint64_t> row_bytes; // Per type.
+  for (const auto& type : info.node_types)
+    row_bytes.push_back(kept_row_bytes(type, half));
   std::priority_queue<candidate> kept; // The one to give up first on top.
   const auto consider = [&](const candidate& one) {
     kept.push(one);
-    out.bytes += row_bytes(info, one.type);
+    out.bytes += row_bytes[one.type];
     for (; out.bytes > budget; kept.pop())
-      out.bytes -= row_bytes(info, kept.top().type);
+      out.bytes -= row_bytes[kept.top().type];
   };
   for (std::size_t t = 0; t < scores.size(); ++t) {
     const auto type = static_cast<node_type_id>(t);

@@ -179,4 +179,19 @@ prepare_folder(const fs::path& target,
   return true;
 }
 
+void abandon_folder(const fs::path& target) {
+  const auto at = places_of(target);
+  if (!at)
+    return;
+  // Files may still be added while others are removed.
+  constexpr int most_turns = 100;
+  std::error_code failed;
+  for (int turn = 0; turn < most_turns; ++turn) {
+    fs::remove_all(at.value().partial, failed);
+    if (!failed && !fs::exists(at.value().partial, failed))
+      break;
+  }
+  ::unlink(at.value().lock.c_str());
+}
+
 } // namespace graphmill

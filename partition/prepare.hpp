@@ -22,4 +22,8 @@ result<bool> prepare_folder(
   const std::function<result<void>(const std::filesystem::path&)>& build,
   const progress_callback& on_progress = {});
 
+/// Removes what `prepare_folder` has begun for `target`, and its lock; from
+/// another thread, while `build` is on, in a process that ends right after it.
+void abandon_folder(const std::filesystem::path& target);
+
 } // namespace graphmill

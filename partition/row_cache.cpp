@@ -1,7 +1,9 @@
 #include "partition/row_cache.hpp"
 
 #include "messages/random.hpp"
+#include "partition/half.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <new>
 #include <utility>
@@ -37,7 +39,12 @@ result<void> row_cache::hold(const dataset_info& info, hot_nodes nodes) {
       auto& type = types_[t];
       type.ids = std::move(nodes.ids[t]);
       type.width = static_cast<std::size_t>(info.node_types[t].feature_width);
-      type.rows.resize(type.ids.size() * type.width);
+      type.half = kept_as_half(info.node_types[t], nodes.half);
+      const auto values = type.ids.size() * type.width;
+      if (type.half)
+        type.halves.resize(values);
+      else
+        type.rows.resize(values);
       type.slots = index_of(type.ids);
     }
     return ok();
@@ -49,22 +56,41 @@ result<void> row_cache::hold(const dataset_info& info, hot_nodes nodes) {
   }
 }
 
-const float* row_cache::find(node_type_id type, node_id id) const {
+void row_cache::put(node_type_id type, std::size_t first,
+                    std::span<const float> rows) {
+  auto& of = types_[static_cast<std::size_t>(type)];
+  const auto at = static_cast<std::ptrdiff_t>(first * of.width);
+  if (of.half)
+    std::transform(rows.begin(), rows.end(), of.halves.begin() + at, to_half);
+  else
+    std::copy(rows.begin(), rows.end(), of.rows.begin() + at);
+}
+
+bool row_cache::find(node_type_id type, node_id id, float* out) const {
   const auto& of = types_[static_cast<std::size_t>(type)];
   for (auto at = first_slot(id, of.slots.size());;
        at = (at + 1) & (of.slots.size() - 1)) {
     const auto found = of.slots[at];
     if (found == 0)
-      return nullptr;
-    if (of.ids[found - 1] == id)
-      return of.rows.data() + (found - 1) * of.width;
+      return false;
+    if (of.ids[found - 1] != id)
+      continue;
+    const auto from = (found - 1) * of.width;
+    if (of.half)
+      std::transform(of.halves.data() + from,
+                     of.halves.data() + from + of.width, out, from_half);
+    else
+      std::copy_n(of.rows.data() + from, of.width, out);
+    return true;
   }
 }
 
 std::uint64_t row_cache::byte_size() const {
   std::uint64_t sum = 0;
   for (const auto& type : types_)
-    sum += type.rows.size() * sizeof(float) + type.ids.size() * sizeof(node_id)
+    sum += type.rows.size() * sizeof(float)
+           + type.halves.size() * sizeof(std::uint16_t)
+           + type.ids.size() * sizeof(node_id)
            + type.slots.size() * sizeof(std::uint32_t);
   return sum;
 }

@@ -12,10 +12,11 @@
 
 namespace graphmill {
 
-/// The feature rows of hot nodes of other parts. Begins without any and closed,
-/// so that whoever will use it can be given it; then filled once and opened,
-/// and from then on read by any thread. Static, so that what is in it depends
-/// on nothing but dataset, definition and placement.
+/// The feature rows of hot nodes of other parts, in the precision in which they
+/// have come, so that a budget holds twice the rows of float16. Begins without
+/// any and closed, so that whoever will use it can be given it; then filled
+/// once and opened, and from then on read by any thread. Static, so that what
+/// is in it depends on nothing but dataset, definition and placement.
 class row_cache {
 public:
   /// Takes memory for the rows of these nodes; once. Fails if there is none.
@@ -27,10 +28,9 @@ public:
   std::span<const node_id> ids(node_type_id type) const {
     return types_[static_cast<std::size_t>(type)].ids;
   }
-  /// [ids, width]: to be filled before `open`.
-  float* rows(node_type_id type) {
-    return types_[static_cast<std::size_t>(type)].rows.data();
-  }
+  /// Takes the rows [n, width] of `ids(type)` from place `first` on; before
+  /// `open`. Where rows are rounded to float16 these have been.
+  void put(node_type_id type, std::size_t first, std::span<const float> rows);
   std::size_t width(node_type_id type) const {
     return types_[static_cast<std::size_t>(type)].width;
   }
@@ -39,8 +39,9 @@ public:
   void open() { open_.store(true, std::memory_order_release); }
   bool is_open() const { return open_.load(std::memory_order_acquire); }
 
-  /// A node's row [width], or null.
-  const float* find(node_type_id type, node_id id) const;
+  /// Writes a node's row [width], if it is there.
+  /// @returns whether it is.
+  bool find(node_type_id type, node_id id, float* out) const;
 
   std::uint64_t byte_size() const;
 
@@ -52,7 +53,9 @@ private:
   struct of_type {
     std::vector<node_id> ids;
     std::size_t width = 0;
-    pod_vector<float> rows;
+    bool half = false;
+    pod_vector<float> rows;           ///< Empty if `half`,
+    pod_vector<std::uint16_t> halves; ///< else this one is.
     std::vector<std::uint32_t> slots; ///< Position in `ids` + 1; 0 = free.
   };
 

@@ -74,8 +74,9 @@ private:
   std::uint64_t budget(double share) const {
     double rows = 0;
     for (const auto& type : info().node_types)
-      rows += static_cast<double>(type.count)
-              * static_cast<double>(type.feature_width) * sizeof(float);
+      rows +=
+        static_cast<double>(type.count)
+        * static_cast<double>(kept_row_bytes(type, rounds_features(def_)));
     return static_cast<std::uint64_t>(share * rows / graph_->part_count());
   }
 
@@ -127,7 +128,8 @@ private:
   /// Rows that a daemon asks for, with a cache chosen by `scores`.
   std::uint64_t asked(const trainer_daemon& daemon, const node_scores& scores,
                       std::uint64_t bytes) const {
-    const auto hot = choose_hot_nodes(*graph_, daemon.parts, scores, bytes);
+    const auto hot = choose_hot_nodes(*graph_, daemon.parts, scores, bytes,
+                                      rounds_features(def_));
     double rows = 0;
     for (std::size_t t = 0; t < daemon.wanted.size(); ++t) {
       rows +=

@@ -1,4 +1,5 @@
 #include "pipelines/placement.hpp"
+#include "messages/counted.hpp"
 
 #include <fmt/ranges.h>
 
@@ -139,14 +140,14 @@ private:
       devices_for(device) == 0 ? std::string{} : fmt::format(" on {}", device);
     if (trainers_.empty())
       return fail(ec::invalid_argument,
-                  "`trainer.replicas` asks for {} trainers{}, but the cluster "
+                  "`trainer.replicas` asks for {}{}, but the cluster "
                   "takes {}: start more daemons, or daemons with more --slots",
-                  def_.trainer.replicas, on, slots);
+                  counted(def_.trainer.replicas, "trainer"), on, slots);
     return fail(ec::invalid_argument,
-                "`trainer.replicas` asks for {} trainers{}, but the daemons of "
+                "`trainer.replicas` asks for {}{}, but the daemons of "
                 "`placement.trainers`, {}, take {}: name more of them, or "
                 "start them with more --slots",
-                def_.trainer.replicas, on,
+                counted(def_.trainer.replicas, "trainer"), on,
                 fmt::join(def_.placement.trainers, ", "), slots);
   }
 

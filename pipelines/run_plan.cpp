@@ -75,8 +75,7 @@ planned_memory bound_cache(const definition& def, const dataset_info& info,
   auto least = std::numeric_limits<std::uint64_t>::max();
   for (const auto& type : info.node_types)
     if (type.feature_width > 0) {
-      const auto row =
-        static_cast<std::uint64_t>(type.feature_width) * sizeof(float);
+      const auto row = kept_row_bytes(type, rounds_features(def));
       all += static_cast<std::uint64_t>(type.count) * row;
       least = std::min(least, row);
     }

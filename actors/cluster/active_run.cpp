@@ -35,6 +35,17 @@ void active_run::break_off(error why) {
     why_not = std::move(why);
 }
 
+void active_run::lose(const std::string& daemon, error why) {
+  lost.insert(daemon);
+  awaited.erase(daemon);
+  const auto it = std::find(members.begin(), members.end(), daemon);
+  if (conductor && it != members.end())
+    post(conductor, member_lost{static_cast<std::size_t>(it - members.begin()),
+                                std::move(why)});
+  else
+    break_off(std::move(why));
+}
+
 deployment active_run::deployment_for(std::size_t daemon,
                                       const std::string& digest,
                                       const std::string& coordinator) const {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,13 +28,16 @@ struct active_run : submitted_run {
   using clock = std::chrono::steady_clock;
 
   placement where;
-  std::size_t awaited = 0;   ///< Daemons that have not answered the last order.
-  conductor_actor conductor; ///< None while it is being deployed.
+  std::set<std::string> awaited;    ///< Daemons that owe an answer.
+  std::set<std::string> lost;       ///< Daemons that are gone.
+  std::vector<std::string> members; ///< Daemons with trainers.
+  conductor_actor conductor;        ///< None while it is being deployed.
   clock::time_point began = clock::now();
   bool cancelled = false;
   std::optional<error> why_not;       ///< Why it cannot be deployed.
   std::optional<run_outcome> outcome; ///< Once it is over.
   double seconds = 0;                 ///< Then: that it took.
+  bool closed = false;                ///< All shares have ended.
   std::map<std::string, std::uint64_t> sequences; ///< Of events, by daemon.
 
   /// Keys by which ranks find each other, and who waits for one.
@@ -50,6 +54,9 @@ struct active_run : submitted_run {
   /// A daemon cannot go on with its share: ends the run if it is on, or keeps
   /// it from beginning.
   void break_off(error why);
+
+  /// The same of a daemon that is gone, for which nothing waits any more.
+  void lose(const std::string& daemon, error why);
 
   deployment deployment_for(std::size_t daemon, const std::string& digest,
                             const std::string& coordinator) const;

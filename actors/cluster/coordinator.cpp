@@ -1,6 +1,7 @@
 #include "actors/cluster/coordinator.hpp"
 
 #include "actors/cluster/coordinator_state.hpp"
+#include "messages/counted.hpp"
 
 #include <utility>
 
@@ -112,8 +113,14 @@ void coordinator::leave(const peer_identity& who) {
 
 void coordinator::break_off_if_used(const std::string& daemon,
                                     const char* what) {
-  if (active_ && active_->uses(daemon))
-    active_->break_off(fail(ec::unavailable, "daemon \"{}\" {}", daemon, what));
+  lose_if_used(daemon, fail(ec::unavailable, "daemon \"{}\" {}", daemon, what));
+}
+
+void coordinator::lose_if_used(const std::string& daemon, error why) {
+  if (!active_ || !active_->uses(daemon))
+    return;
+  active_->lose(daemon, std::move(why));
+  go_on();
 }
 
 /// A daemon that had lost the coordinator has ended its share of a run, but not
@@ -140,8 +147,8 @@ void coordinator::take_in(const peer_identity& who, const join_request& what,
     break_off_if_used(who.name, "has been started anew");
   members_.join(who, what);
   calls_.net().keep(who.address);
-  config_.log->info("daemon {} at {} has joined with {} part(s)", who.name,
-                    who.address, what.parts.size());
+  config_.log->info("daemon {} at {} has joined with {}", who.name, who.address,
+                    counted(what.parts.size(), "part"));
   reply.reply(encode(join_reply{calls_.net().self().name}));
   start_next();
 }
@@ -174,11 +181,9 @@ void coordinator::on_lost(const std::optional<membership::entry>& one) {
   const auto& who = one->status;
   config_.log->warn("daemon {} at {} is lost: {}", who.name, who.address,
                     who.note);
-  if (active_ && active_->uses(who.name))
-    active_->break_off(fail(ec::unavailable,
-                            "daemon \"{}\" at {} is lost: "
-                            "{}",
-                            who.name, who.address, who.note));
+  lose_if_used(who.name,
+               fail(ec::unavailable, "daemon \"{}\" at {} is lost: {}",
+                    who.name, who.address, who.note));
 }
 
 status_reply coordinator::status() const {

@@ -2,6 +2,7 @@
 #include "actors/cluster/remote_member.hpp"
 #include "actors/cluster/share_links.hpp"
 #include "actors/member_setup.hpp"
+#include "messages/counted.hpp"
 
 #include <utility>
 
@@ -35,9 +36,10 @@ run_outcome coordinator::failed_before(const error& why) {
 
 void coordinator::deploy() {
   const auto& daemons = active_->where.daemons;
-  active_->awaited = daemons.size();
-  config_.log->info("run {}: deploying on {} daemon(s)", active_->id,
-                    daemons.size());
+  config_.log->info("run {}: deploying on {}", active_->id,
+                    counted(daemons.size(), "daemon"));
+  for (const auto& daemon : daemons)
+    active_->awaited.insert(daemon.name);
   for (std::size_t d = 0; d < daemons.size(); ++d)
     calls_.call(daemons[d].address, method::deploy,
                 encode(active_->deployment_for(d, config_.offer.dataset_digest,
@@ -51,18 +53,28 @@ void coordinator::deploy() {
 
 void coordinator::on_deployed(const std::string& id, const std::string& daemon,
                               const result<payload>& answer) {
-  if (!active_ || active_->id != id || active_->outcome)
+  if (!active_ || active_->id != id || active_->outcome
+      || active_->awaited.erase(daemon) == 0)
     return;
   if (!answer)
     active_->break_off(fail(answer.error().code, "daemon \"{}\": {}", daemon,
                             answer.error().message));
-  if (--active_->awaited != 0)
+  go_on();
+}
+
+void coordinator::go_on() {
+  if (active_->outcome) {
+    if (active_->awaited.empty())
+      close();
     return;
-  if (!active_->why_not && active_->cancelled)
-    active_->why_not = fail(ec::cancelled, "cancelled before it began");
-  if (active_->why_not)
+  }
+  if (active_->conductor)
+    return;
+  if (active_->why_not) // The others need not be waited for.
     end(failed_before(*active_->why_not));
-  else
+  else if (active_->awaited.empty() && active_->cancelled)
+    end(failed_before(fail(ec::cancelled, "cancelled before it began")));
+  else if (active_->awaited.empty())
     conduct();
 }
 
@@ -74,9 +86,10 @@ void coordinator::conduct() {
                            static_cast<rank_id>(where.daemon_of_rank.size()));
   std::vector<remote_member_config> members;
   for (std::uint16_t d = 0; d < where.daemons.size(); ++d)
-    if (const auto ranks = where.ranks_of(d); !ranks.empty())
-      members.push_back(
-        {active_->id, where.daemons[d], ranks.front() == 0, config_.net});
+    if (!where.ranks_of(d).empty()) {
+      members.push_back({active_->id, where.daemons[d], config_.net});
+      active_->members.push_back(where.daemons[d].name);
+    }
   lead.members = [members](caf::actor_system& system,
                            const run_reports_actor& reports) {
     std::vector<member_actor> out;
@@ -108,7 +121,11 @@ void coordinator::end(run_outcome outcome) {
   stop_actor(active_->conductor);
   active_->conductor = nullptr;
   const auto& daemons = active_->where.daemons;
-  active_->awaited = daemons.size() + 1;
+  active_->awaited.clear();
+  for (const auto& daemon : daemons)
+    if (!active_->lost.contains(daemon.name))
+      active_->awaited.insert(daemon.name);
+  // To those that are lost, too: they may hear it, but need not answer.
   for (const auto& daemon : daemons)
     calls_.call(daemon.address, method::order,
                 encode(member_order{active_->id, member_action::end}),
@@ -117,13 +134,13 @@ void coordinator::end(run_outcome outcome) {
                  daemon = daemon.name](const result<payload>& answer) {
                   on_share_ended(id, daemon, answer);
                 });
-  one_share_less();
+  go_on();
 }
 
 void coordinator::on_share_ended(const std::string& id,
                                  const std::string& daemon,
                                  const result<payload>& answer) {
-  if (!active_ || active_->id != id)
+  if (!active_ || active_->id != id || active_->awaited.erase(daemon) == 0)
     return;
   auto report = answer ? decode_member_reply(answer.value())
                        : result<member_reply>{answer.error()};
@@ -132,11 +149,12 @@ void coordinator::on_share_ended(const std::string& id,
   else
     config_.log->warn("run {}: daemon {} did not end its share: {}", id, daemon,
                       report.error().message);
-  one_share_less();
+  go_on();
 }
 
-void coordinator::one_share_less() {
-  if (--active_->awaited != 0)
+/// Files what is left of the run.
+void coordinator::close() {
+  if (std::exchange(active_->closed, true))
     return;
   active_->answer_questions(clock::time_point::max());
   lane_.post([me = handle_of<interface>(self_), file = active_->file,

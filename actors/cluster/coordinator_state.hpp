@@ -78,6 +78,7 @@ private:
 
   /// Daemons register when they start, and after they have given up all runs.
   void break_off_if_used(const std::string& daemon, const char* what);
+  void lose_if_used(const std::string& daemon, error why);
   void check_share(const peer_identity& who);
   void take_in(const peer_identity& who, const join_request& what,
                const responder& reply);
@@ -115,13 +116,16 @@ private:
   void on_deployed(const std::string& id, const std::string& daemon,
                    const result<payload>& answer);
   void conduct();
+
+  /// Takes the next step of the run once all whom it waits for have answered.
+  void go_on();
   void on_ended(const run_ended& ended);
 
   /// Ends all shares of the run, and files what is left of it.
   void end(run_outcome outcome);
   void on_share_ended(const std::string& id, const std::string& daemon,
                       const result<payload>& answer);
-  void one_share_less();
+  void close();
   void on_filed(const run_filed& filed);
   result<payload> take_events(const incoming_request& request);
   void rendezvous(const payload& data, const responder& reply);

@@ -7,6 +7,7 @@
 #include "actors/shutdown_watchdog.hpp"
 #include "actors/signals.hpp"
 #include "actors/transport/address.hpp"
+#include "messages/counted.hpp"
 #include "pipelines/replica.hpp"
 #include "pipelines/run_folder.hpp"
 
@@ -244,10 +245,6 @@ result<void> run_daemon(const daemon_options& given) {
   const auto graph =
     std::make_shared<const partitioned_graph>(std::move(opened));
   TRY(const auto offer, make_offer(options, *graph));
-  std::shared_ptr<run_history> history;
-  if (options.join.empty()) {
-    TRY(history, open_history(options.runs));
-  }
   const auto name = options.name.empty() ? default_name(options) : options.name;
   const auto log = console_logger(name);
   const auto board = std::make_shared<switchboard>();
@@ -256,9 +253,13 @@ result<void> run_daemon(const daemon_options& given) {
   TRY(auto net_options, transport_of(options, name, board, log));
   TRY(auto started, transport::start(std::move(net_options)));
   const std::shared_ptr<transport> net = std::move(started);
-  log->info("serves {} of {} part(s) of {} at {}{}", offer.parts.size(),
-            offer.part_digests.size(), offer.dataset, net->self().address,
-            options.join.empty() ? ", coordinator" : "");
+  std::shared_ptr<run_history> history;
+  if (options.join.empty()) {
+    TRY(history, open_history(options.runs));
+  }
+  log->info("serves {} of {} of {} at {}{}", offer.parts.size(),
+            counted(offer.part_digests.size(), "part"), offer.dataset,
+            net->self().address, options.join.empty() ? ", coordinator" : "");
   caf::actor_system_config settings;
   set_scheduler(settings,
                 std::max<std::size_t>(2, std::thread::hardware_concurrency()));

@@ -8,8 +8,6 @@ namespace graphmill {
 
 namespace {
 
-/// An order to trainers waits for the step that they are at.
-constexpr std::chrono::minutes trainer_patience{15};
 /// Values of one request for weights: 16 MiB.
 constexpr std::uint64_t piece_values = std::uint64_t{4} << 20;
 
@@ -76,6 +74,7 @@ private:
     case trainer_order::fill_cache:
       return member_action::fill_cache;
     case trainer_order::snapshot:
+    case trainer_order::weights: // Pieces of the last snapshot.
       return member_action::snapshot;
     }
     return member_action::snapshot;
@@ -85,20 +84,32 @@ private:
     auto all = std::make_shared<round>();
     all->promise = self_->make_response_promise<member_state>();
     auto promise = all->promise;
+    if (request.what == trainer_order::weights) {
+      all->state = snapshot_;
+      all->shapes = shapes_;
+      fetch(all);
+      return promise;
+    }
     call_options patience;
-    patience.deadline = trainer_patience;
-    calls_.call(config_.daemon.address, method::order,
-                encode(member_order{config_.run, action_of(request.what)}),
-                patience, [this, all](const result<payload>& answer) {
-                  if (auto done = take_states(*all, answer); !done)
-                    give_up(all, done.error());
-                  else
-                    fetch(all);
-                });
+    patience.deadline = patience_for(request.what);
+    calls_.call(
+      config_.daemon.address, method::order,
+      encode(member_order{config_.run, action_of(request.what)}), patience,
+      [this, all, what = request.what](const result<payload>& answer) {
+        if (auto done = take_states(*all, answer); !done) {
+          give_up(all, done.error());
+          return;
+        }
+        if (what == trainer_order::snapshot) {
+          snapshot_ = all->state;
+          shapes_ = all->shapes;
+        }
+        all->promise.deliver(std::move(all->state));
+      });
     return promise;
   }
 
-  result<void> take_states(round& all, const result<payload>& answer) {
+  static result<void> take_states(round& all, const result<payload>& answer) {
     if (!answer)
       return answer.error();
     TRY(auto reply, decode_member_reply(answer.value()));
@@ -108,12 +119,11 @@ private:
       state.digest = std::move(one.digest);
       all.state.trainers.push_back(std::move(state));
     }
-    if (config_.weights)
-      all.shapes = std::move(reply.tensors);
+    all.shapes = std::move(reply.tensors);
     return ok();
   }
 
-  /// Asks for the next piece of the weights, or answers.
+  /// Asks for the next piece of the last snapshot's weights, or answers.
   void fetch(const std::shared_ptr<round>& all) {
     for (;;) {
       auto& tensors = all->tensors;
@@ -173,6 +183,8 @@ private:
   remote_member_config config_;
   remote_calls<interface> calls_;
   run_reports_actor conductor_;
+  member_state snapshot_;            ///< The last one,
+  std::vector<tensor_shape> shapes_; ///< and of its weights.
 };
 
 } // namespace

@@ -11,7 +11,6 @@ namespace graphmill {
 struct remote_member_config {
   std::string run;
   daemon_address daemon;
-  bool weights = false; ///< Snapshots bring the weights: has rank 0.
   std::shared_ptr<transport> net;
 };
 

@@ -10,9 +10,6 @@ namespace graphmill {
 
 namespace {
 
-/// How long an order to trainers may wait for the step that they are at.
-constexpr std::chrono::milliseconds trainer_patience = std::chrono::minutes{15};
-
 member_share share_of(const deployment& what) {
   member_share out;
   out.world = static_cast<rank_id>(what.daemon_of_rank.size());
@@ -212,7 +209,7 @@ void share_host::carry_out(const share& run, const member_order& what,
 
 void share_host::ask_trainers(const share& run, trainer_order what,
                               const responder& reply) {
-  ask(self_, run->member, trainer_patience, trainer_request{what})
+  ask(self_, run->member, patience_for(what), trainer_request{what})
     .then(
       [run, reply](const member_state& state) {
         member_reply out;

@@ -1,4 +1,5 @@
 #include "actors/commands/cache_table.hpp"
+#include "messages/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -18,11 +19,12 @@ double found(std::uint64_t asked, std::uint64_t wanted) {
 
 std::string cache_text(const cache_report& report) {
   auto out = fmt::format(
-    "rows asked of other daemons in an epoch of {} steps, by {} trainer(s) on "
-    "{} parts\nwith a daemon each; fetch.cache as a share of a part's rows\n\n"
+    "rows asked of other daemons in an epoch of {}, by {} on {}\nwith a daemon "
+    "each; fetch.cache as a share of a part's rows\n\n"
     "{:>9} {:>14} {:>11} {:>8} {:>11} {:>8} {:>11}\n",
-    report.steps, report.trainers, report.parts, "share", "fetch.cache", "vip",
-    "found", "degree", "found", "least");
+    counted(report.steps, "step"), counted(report.trainers, "trainer"),
+    counted(report.parts, "part"), "share", "fetch.cache", "vip", "found",
+    "degree", "found", "least");
   const auto wanted = report.sizes.empty() ? 0 : report.sizes.front().vip;
   for (const auto& size : report.sizes)
     out += fmt::format(

@@ -2,6 +2,7 @@
 #include "actors/commands/run_options.hpp"
 #include "actors/local_run.hpp"
 #include "actors/run_reporter.hpp"
+#include "messages/counted.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -36,9 +37,9 @@ result<int> evaluate(const evaluate_options& options) {
                                       {"run", options.run}}
                          .dump());
   else
-    fmt::print("{}: accuracy {:.4f}, loss {:.4f} over {} nodes in {:.1f} s\n",
-               options.split, metrics.accuracy(), metrics.loss(), metrics.seeds,
-               done.seconds);
+    fmt::print("{}: accuracy {:.4f}, loss {:.4f} over {} in {:.1f} s\n",
+               options.split, metrics.accuracy(), metrics.loss(),
+               counted(metrics.seeds, "node"), done.seconds);
   return 0;
 }
 

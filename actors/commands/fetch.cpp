@@ -2,6 +2,7 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/cluster_options.hpp"
 #include "actors/commands/definition_options.hpp"
+#include "messages/counted.hpp"
 
 #include <memory>
 
@@ -39,8 +40,8 @@ result<int> fetch(const fetch_options& options) {
                                  {"files", got.files},
                                  {"bytes", got.bytes}}));
   else if (!options.quiet)
-    fmt::print("{}: {} files, {:.1f} MB\n", folder.string(), got.files.size(),
-               double(got.bytes) * 1e-6);
+    fmt::print("{}: {}, {:.1f} MB\n", folder.string(),
+               counted(got.files.size(), "file"), double(got.bytes) * 1e-6);
   return 0;
 }
 

@@ -1,12 +1,17 @@
 #include "actors/commands/import_target.hpp"
 
 #include "actors/commands/cli.hpp"
+#include "actors/signals.hpp"
 #include "partition/dataset_writer.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
+#include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <thread>
 
 namespace graphmill {
 
@@ -91,6 +96,45 @@ result<dataset_info> read_present(const std::filesystem::path& folder) {
   return read_dataset_info(folder);
 }
 
+/// Makes Ctrl-C and SIGTERM end the process, but not before what was begun is
+/// removed: importers are pure, and read for minutes without a chance to hear
+/// of it.
+class tidy_interrupt {
+public:
+  explicit tidy_interrupt(const std::filesystem::path& target)
+    : target_(target), thread_([this] { watch(); }) {}
+
+  ~tidy_interrupt() {
+    over_ = true;
+    signals_.wake();
+    thread_.join();
+  }
+
+  /// From now on there is something to remove.
+  void begun() { begun_ = true; }
+
+private:
+  void watch() {
+    while (!over_ && signals_.count() == 0)
+      signals_.wait(std::chrono::seconds{1});
+    if (signals_.count() == 0)
+      return;
+    if (begun_)
+      abandon_folder(target_);
+    fmt::print(stderr, "\ngraphmill: stopped by the user; nothing was kept\n");
+    std::fflush(stderr);
+    _exit(exit_interrupted);
+  }
+
+  static constexpr int exit_interrupted = 130; // As shells give for SIGINT.
+
+  const std::filesystem::path target_;
+  signal_watch signals_;
+  std::atomic<bool> over_{false};
+  std::atomic<bool> begun_{false};
+  std::thread thread_; ///< Last: uses the others.
+};
+
 } // namespace
 
 result<int> run_import(const import_target& target, const importer& import) {
@@ -98,10 +142,12 @@ result<int> run_import(const import_target& target, const importer& import) {
   const auto on_progress = show_progress(target.quiet);
   auto built = false;
   if (is_free(target.folder)) {
+    tidy_interrupt interrupt{target.folder};
     TRY(built, prepare_folder(
                  target.folder,
-                 [&import, &on_progress](
+                 [&import, &on_progress, &interrupt](
                    const std::filesystem::path& folder) -> result<void> {
+                   interrupt.begun();
                    TRYV(import(folder, on_progress));
                    return ok();
                  },

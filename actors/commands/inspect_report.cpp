@@ -1,4 +1,5 @@
 #include "actors/commands/inspect_report.hpp"
+#include "messages/counted.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -28,8 +29,9 @@ void print_classes(std::string& out, const node_type_info& type,
   const auto& counts = found.class_counts;
   if (counts.empty())
     return;
-  print(out, "\nlabels of {}: {} classes, {} nodes without\n", type.name,
-        counts.size(), found.unlabelled);
+  print(out, "\nlabels of {}: {}, {} without\n", type.name,
+        counted(counts.size(), "class", "classes"),
+        counted(found.unlabelled, "node"));
   if (counts.size() > most_classes_shown) {
     const auto [least, most] = std::ranges::minmax_element(counts);
     print(out, "  from {} nodes ({}) to {} ({}); --json lists all\n", *least,
@@ -141,7 +143,7 @@ std::string inspection_text(std::span<const inspected> all, bool partitioned) {
   print(out, "{}: {}\ntarget {}, digest {}\n", info.name, info.provenance,
         info.node_types[info.target].name, info.digest);
   if (partitioned)
-    print(out, "partitioned, {} parts\n", all.size());
+    print(out, "partitioned, {}\n", counted(all.size(), "part"));
   for (std::size_t p = 0; p < all.size(); ++p) {
     print(out, "\n");
     if (partitioned)

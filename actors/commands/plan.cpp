@@ -3,6 +3,7 @@
 #include "actors/commands/cluster_options.hpp"
 #include "actors/commands/definition_options.hpp"
 #include "actors/commands/placement_table.hpp"
+#include "messages/counted.hpp"
 #include "partition/shard.hpp"
 #include "pipelines/run_plan.hpp"
 #include "pipelines/validation.hpp"
@@ -87,8 +88,9 @@ void print_plan(const definition& def, const std::string& data,
   fmt::print("{:<12} {:>7} {:>9}\n", "batch of", "a pass", "a trainer");
   print_batch("training", plan.train);
   print_batch("evaluation", plan.evaluation);
-  fmt::print("\n{} training steps in all, {} batches and {} in flight\n\n",
-             plan.total_steps, plan.batches_in_flight,
+  fmt::print("\n{} in all, {} and {} in flight\n\n",
+             counted(plan.total_steps, "training step"),
+             counted(plan.batches_in_flight, "batch", "batches"),
              memory_text(plan.budget_bytes));
   fmt::print("{:<26} {:>10}\n", "memory, upper bound", "bytes");
   for (const auto& part : plan.memory)

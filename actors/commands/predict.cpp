@@ -2,6 +2,7 @@
 #include "actors/commands/run_options.hpp"
 #include "actors/local_run.hpp"
 #include "actors/run_reporter.hpp"
+#include "messages/counted.hpp"
 #include "partition/file_io.hpp"
 #include "partition/npy.hpp"
 
@@ -108,8 +109,8 @@ result<int> predict(const predict_options& options) {
   if (options.json)
     fmt::print("{}\n", summary.dump());
   else
-    fmt::print("wrote the classes of {} nodes to {}{}\n",
-               outputs.classes.size(), options.out,
+    fmt::print("wrote the classes of {} to {}{}\n",
+               counted(outputs.classes.size(), "node"), options.out,
                options.embeddings ? fmt::format(
                  " and embeddings of width {} to {}", outputs.width,
                  embeddings_path(options.out).string())

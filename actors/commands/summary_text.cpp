@@ -1,6 +1,7 @@
 #include "actors/commands/summary_text.hpp"
 
 #include "actors/run_summary.hpp"
+#include "messages/counted.hpp"
 
 namespace graphmill {
 
@@ -73,18 +74,19 @@ std::string summary_text(const json& summary) {
                 number(summary, "peak_memory_bytes") * 1e-6,
                 number(summary, "peak_credit_bytes") * 1e-6);
   if (const auto batches = count(summary, "oversize_batches"); batches != 0)
-    out += fmt::format("oversize         {} batches could have exceeded "
+    out += fmt::format("oversize         {} could have exceeded "
                        "budget.bytes and ran alone\n",
-                       batches);
+                       counted(batches, "batch", "batches"));
   if (find(summary, "validation_accuracy") != nullptr)
     out += fmt::format("validation       {:.4f}\n",
                        number(summary, "validation_accuracy"));
   if (find(summary, "test_accuracy") != nullptr)
     out += fmt::format("test accuracy    {:.4f}\n",
                        number(summary, "test_accuracy"));
-  out += fmt::format("time             {:.1f} s for {} epochs, {} steps\n",
-                     number(summary, "seconds"), count(summary, "epochs"),
-                     count(summary, "steps"));
+  out += fmt::format("time             {:.1f} s for {}, {}\n",
+                     number(summary, "seconds"),
+                     counted(count(summary, "epochs"), "epoch"),
+                     counted(count(summary, "steps"), "step"));
   out += fmt::format("weights digest   {}\n", text(summary, "digest"));
   out += fmt::format("run              {}\n", text(summary, "run"));
   return out;

@@ -1,5 +1,7 @@
 #include "actors/remote/batch_call.hpp"
 
+#include "partition/id_table.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -98,7 +100,26 @@ private:
         return fail(ec::invalid_data,
                     "a batch has node {} of type \"{}\", which has {} nodes",
                     id, type.name, type.count);
+    TRYV(check_distinct(type, list.ids));
     out_.nodes.push_back(std::move(list));
+    return ok();
+  }
+
+  /// A node that came twice would harm no memory, but would count twice in what
+  /// is computed. Numbering the ids again takes about 10 ns for each, which is
+  /// little beside sampling them, let alone training on them.
+  result<void> check_distinct(const node_type_info& type,
+                              const pod_vector<node_id>& ids) {
+    id_table numbers{type.count, pool_};
+    pod_vector<node_id> distinct{pool_};
+    pod_vector<local_id> rows{pool_};
+    rows.resize(ids.size());
+    numbers.reserve(distinct, std::ssize(ids.span()));
+    numbers.number(std::span<const node_id>{ids.span()}, rows.data(), distinct);
+    if (distinct.size() != ids.size())
+      return fail(ec::invalid_data,
+                  "a batch has {} nodes of type \"{}\" more than once",
+                  ids.size() - distinct.size(), type.name);
     return ok();
   }
 

@@ -201,8 +201,8 @@ private:
     for (part_id part = 0; part < graph().part_count(); ++part)
       if (is_here(part))
         here.push_back(part);
-    auto hot =
-      choose_hot_nodes(graph(), here, scores_, config_.def.fetch.cache);
+    auto hot = choose_hot_nodes(graph(), here, scores_, config_.def.fetch.cache,
+                                rounds_features(config_.def));
     scores_ = {};
     for (const auto& ids : hot.ids)
       rows_ += ids.size();
@@ -213,9 +213,9 @@ private:
     }
     for (part_id part = 0; part < graph().part_count(); ++part)
       if (!is_here(part))
-        for (auto& job :
+        for (auto& [job, put] :
              fill_jobs(config_.cache, graph(), part, config_.job_bytes))
-          jobs_->add(part, std::move(job), [] {});
+          jobs_->add(part, std::move(job), std::move(put));
     run_jobs([this] { finish(); });
   }
 

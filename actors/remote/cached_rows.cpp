@@ -1,7 +1,6 @@
 #include "actors/remote/cached_rows.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 namespace graphmill {
@@ -17,12 +16,10 @@ gather_item take_item(const row_cache& cache, const gather_item& item,
   for (std::size_t i = 0; i < item.ids.size(); ++i) {
     const auto row =
       item.rows.empty() ? static_cast<local_id>(i) : item.rows[i];
-    if (const auto* found = cache.find(item.type, item.ids[i])) {
-      std::memcpy(static_cast<float*>(item.out)
-                    + static_cast<std::size_t>(row) * width,
-                  found, width * sizeof(float));
+    auto* out_row =
+      static_cast<float*>(item.out) + static_cast<std::size_t>(row) * width;
+    if (cache.find(item.type, item.ids[i], out_row))
       continue;
-    }
     ids.push_back(item.ids[i]);
     rows.push_back(row);
   }
@@ -34,10 +31,11 @@ gather_item take_item(const row_cache& cache, const gather_item& item,
 
 } // namespace
 
-std::vector<gather_job> fill_jobs(const std::shared_ptr<row_cache>& cache,
-                                  const partitioned_graph& graph, part_id part,
-                                  std::uint64_t most) {
-  std::vector<gather_job> jobs;
+std::vector<fill_job> fill_jobs(const std::shared_ptr<row_cache>& cache,
+                                const partitioned_graph& graph, part_id part,
+                                std::uint64_t most) {
+  std::vector<fill_job> jobs;
+  const auto come = std::make_shared<pod_vector<float>>();
   const auto types = graph.info().node_types.size();
   for (std::size_t t = 0; t < types; ++t) {
     const auto type = static_cast<node_type_id>(t);
@@ -54,16 +52,20 @@ std::vector<gather_job> fill_jobs(const std::shared_ptr<row_cache>& cache,
     const auto last = place(offsets[part + 1]);
     for (auto from = place(offsets[part]); from < last;) {
       const auto count = std::min<std::size_t>(each, last - from);
-      auto& job = jobs.emplace_back();
-      job.owner = cache;
-      job.items.push_back({gather_kind::features,
-                           type,
-                           ids.subspan(from, count),
-                           {},
-                           cache->rows(type) + from * width});
+      come->resize(std::max(come->size(), count * width));
+      auto& [job, put] = jobs.emplace_back();
+      job.owner = std::make_shared<std::pair<decltype(cache), decltype(come)>>(
+        cache, come);
+      job.items.push_back(
+        {gather_kind::features, type, ids.subspan(from, count), {}, nullptr});
+      put = [cache, come, type, from, values = count * width] {
+        cache->put(type, from, std::span{*come}.first(values));
+      };
       from += count;
     }
   }
+  for (auto& one : jobs)
+    one.job.items.front().out = come->data();
   return jobs;
 }
 
@@ -117,8 +119,7 @@ cache_misses take_from(const row_cache& cache, const dataset_info& info,
     const auto before = out.bytes;
     if (auto rest = take_item(cache, item, out); !rest.ids.empty())
       out.items.push_back(rest);
-    const auto narrow =
-      half || info.node_types[item.type].feature_type == dtype::float16;
+    const auto narrow = kept_as_half(info.node_types[item.type], half);
     out.spared += (out.bytes - before) / (narrow ? 2 : 1);
   }
   return out;

@@ -4,18 +4,26 @@
 #include "partition/row_cache.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
 
 namespace graphmill {
 
+/// A job that brings rows of a cache, and what is to be called once it is done.
+struct fill_job {
+  gather_job job;
+  std::function<void()> put;
+};
+
 /// The jobs that fill the rows of a cache that `part` owns: to be asked of its
 /// FEATURE SERVICE, or of the proxy of that, whose rounding the rows then have.
-/// @param most Bytes of rows of one job, or one row.
-std::vector<gather_job> fill_jobs(const std::shared_ptr<row_cache>& cache,
-                                  const partitioned_graph& graph, part_id part,
-                                  std::uint64_t most);
+/// One after another, for they share the memory that rows come to.
+/// @param most Bytes of rows of one job, as float32, or one row.
+std::vector<fill_job> fill_jobs(const std::shared_ptr<row_cache>& cache,
+                                const partitioned_graph& graph, part_id part,
+                                std::uint64_t most);
 
 /// Out-degrees of some nodes, to be asked of their owner.
 struct asked_degrees {

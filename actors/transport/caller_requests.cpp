@@ -1,4 +1,5 @@
 #include "actors/transport/caller_session.hpp"
+#include "messages/counted.hpp"
 
 #include <algorithm>
 
@@ -75,8 +76,9 @@ void caller_session::resume(session_time now) {
     } else if (what.attempt >= what.options.attempts) {
       at = complete(at, fail(ec::unavailable,
                              "the connection to {} broke while {} was under "
-                             "way there ({} attempts)",
-                             peer(), to_string(what.method), what.attempt));
+                             "way there ({})",
+                             peer(), to_string(what.method),
+                             graphmill::counted(what.attempt, "attempt")));
     } else {
       dispatch(now, at++);
     }
@@ -128,9 +130,10 @@ void caller_session::fail_due(session_time now) {
     complete(at,
              fail(ec::timeout,
                   "no answer from {} to {} within {} ms "
-                  "({} attempts){}{}",
+                  "({}){}{}",
                   peer(), to_string(what.method), what.options.deadline.count(),
-                  what.attempt, reason_.empty() ? "" : ": ", reason_));
+                  graphmill::counted(what.attempt, "attempt"),
+                  reason_.empty() ? "" : ": ", reason_));
     idle_since_ = now;
   }
 }

@@ -76,7 +76,10 @@ void caller_session::reset(session_time now, std::string reason) {
   reason_ = std::move(reason);
   if (wanted()) {
     state_ = state::waiting;
-    retry_at_ = now + back_off_.next();
+    auto pause = back_off_.next();
+    if (refused_since_ && worth_probing())
+      pause = std::min(pause, with_.liveness.refused_after / 4);
+    retry_at_ = now + pause;
   } else {
     state_ = state::closed;
   }
@@ -102,6 +105,19 @@ void caller_session::link_down(session_time now, const error& why) {
     refuse(now, why);
   else
     reset(now, why.message);
+}
+
+bool caller_session::worth_probing() const {
+  return kept_ && reported_up_ && state_ != state::ready;
+}
+
+void caller_session::probed(session_time now, bool refused) {
+  if (!refused || !worth_probing())
+    refused_since_.reset();
+  else if (!refused_since_)
+    refused_since_ = now;
+  else if (now - *refused_since_ >= with_.liveness.refused_after)
+    report_lost();
 }
 
 // -- messages
@@ -172,6 +188,7 @@ void caller_session::hello_answered(session_time now, lane over,
 void caller_session::ready(session_time now) {
   back_off_.reset();
   reason_.clear();
+  refused_since_.reset();
   next_beat_ = now + with_.liveness.beat_every;
   idle_since_ = now;
   resume(now);
@@ -214,8 +231,13 @@ void caller_session::report(session_time now) {
   if (!kept_ || reported_lost_ || state_ == state::ready
       || now - since < with_.liveness.lost_after)
     return;
+  report_lost();
+}
+
+void caller_session::report_lost() {
   reported_lost_ = true;
   reported_up_ = false;
+  refused_since_.reset();
   notify(peer_event::kind::lost, reason_);
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <variant>
@@ -63,6 +64,8 @@ public:
   /// One of the connections broke, or was ended for what came over it. With
   /// permission as code, trying again is of no use.
   void link_down(session_time now, const error& why);
+  /// What came of a probe of the peer's port, after `link_down`.
+  void probed(session_time now, bool refused);
   void receive(session_time now, lane over, message what);
   void tick(session_time now);
 
@@ -77,6 +80,9 @@ public:
 
   /// Whether the session can be forgotten: closed and wanted by nobody.
   bool idle() const;
+
+  /// Whether it matters that the peer's process may have ended.
+  bool worth_probing() const;
   const counts& counted() const { return counts_; }
   const std::string& address() const { return address_; }
 
@@ -110,6 +116,7 @@ private:
   void fail_unreachable(session_time now);
   void fail_due(session_time now);
   void report(session_time now);
+  void report_lost();
   void notify(peer_event::kind what, std::string reason = {});
   std::string peer() const;
   bool wanted() const { return kept_ || !calls_.empty(); }
@@ -132,6 +139,7 @@ private:
   session_time retry_at_{};
   session_time next_beat_{};
   session_time idle_since_{};
+  std::optional<session_time> refused_since_; ///< In all probes from then on.
   calls calls_;
   std::set<std::pair<session_time, std::uint64_t>> due_;
   std::uint64_t bytes_ = 0; ///< Of all calls.

@@ -5,6 +5,7 @@
 #include "actors/transport/gate.hpp"
 #include "actors/transport/mailbox.hpp"
 #include "actors/transport/peer_link.hpp"
+#include "actors/transport/port_probe.hpp"
 #include "actors/transport/server_session.hpp"
 #include "actors/transport/transport.hpp"
 
@@ -41,8 +42,9 @@ private:
   struct caller {
     caller_session session;
     endpoint where;
-    std::unique_ptr<peer_link> link; ///< While the session wants one.
-    caller_session::counts counted;  ///< As far as in `counters_`.
+    std::unique_ptr<peer_link> link;   ///< While the session wants one.
+    caller_session::counts counted;    ///< As far as in `counters_`.
+    std::unique_ptr<port_probe> probe; ///< Of why the link broke.
   };
 
   engine(transport_options options, std::shared_ptr<mailbox> box,
@@ -68,6 +70,7 @@ private:
   void pump(caller& of);
   void act(caller& of, caller_session::effect& what);
   void open(caller& of);
+  static void broke(caller& of, const error& why);
 
   // -- the serving side
 

@@ -60,7 +60,8 @@ result<engine::caller*> engine::caller_of(const std::string& address) {
       .try_emplace(text, caller{caller_session{text, std::move(with)},
                                 std::move(where),
                                 nullptr,
-                                {}})
+                                {},
+                                nullptr})
       .first->second;
   return &made;
 }
@@ -86,12 +87,22 @@ void engine::serve_callers() {
     }
     if (of.link)
       if (const auto why = of.link->broken())
-        of.session.link_down(now(), *why);
+        broke(of, *why);
+    if (const auto refused = of.probe ? of.probe->refused() : std::nullopt) {
+      of.probe.reset();
+      of.session.probed(now(), *refused);
+    }
     pump(of);
     if (of.link)
       of.link->flush();
     at = of.session.idle() && !of.link ? callers_.erase(at) : std::next(at);
   }
+}
+
+void engine::broke(caller& of, const error& why) {
+  of.session.link_down(now(), why);
+  if (why.code == ec::unavailable && of.session.worth_probing())
+    of.probe = std::make_unique<port_probe>(of.where);
 }
 
 void engine::pump(caller& of) {

@@ -51,6 +51,10 @@ struct call_options {
 struct liveness_options {
   std::chrono::milliseconds beat_every{500};
   std::chrono::milliseconds lost_after{5000};
+  /// A peer whose connection broke is lost earlier if its machine says for that
+  /// long that nobody listens at its port: the process has ended. A network
+  /// that is interrupted says nothing of the kind.
+  std::chrono::milliseconds refused_after{1000};
   /// Time to the next attempt to connect: doubles from the first to the last,
   /// each drawn from [1/2, 1] of it.
   std::chrono::milliseconds retry_first{50};

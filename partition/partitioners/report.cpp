@@ -1,4 +1,5 @@
 #include "partition/partitioners/report.hpp"
+#include "messages/counted.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -140,9 +141,10 @@ std::string verdict_of(const partition_report::balance_row& row) {
 } // namespace
 
 std::string to_text(const partition_report& report) {
-  auto text = fmt::format("{} parts by {}: {} of {} edges cut ({:.2f} %)\n\n",
-                          report.parts, to_string(report.method),
-                          report.cut_edges, report.edges, report.cut() * 100);
+  auto text = fmt::format("{} by {}: {} of {} cut ({:.2f} %)\n\n",
+                          counted(report.parts, "part"),
+                          to_string(report.method), report.cut_edges,
+                          counted(report.edges, "edge"), report.cut() * 100);
   text += fmt::format("{:<28} {:>12} {:>12} {:>12}\n", "balance", "total",
                       "largest part", "over mean");
   for (const auto& row : report.balance)

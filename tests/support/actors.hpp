@@ -39,8 +39,8 @@ public:
   void run() { scheduler().run(); }
 
   /// Moves the clock in small steps and delivers all that becomes due.
-  void advance(std::chrono::milliseconds time) {
-    constexpr std::chrono::milliseconds step{1};
+  void advance(std::chrono::milliseconds time,
+               std::chrono::milliseconds step = std::chrono::milliseconds{1}) {
     for (auto done = std::chrono::milliseconds{0}; done < time; done += step) {
       scheduler().advance_time(step);
       scheduler().run();

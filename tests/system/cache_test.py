@@ -113,6 +113,9 @@ class CacheTest(runs.Workplace):
         self.assertEqual(spared["digest"], alone["digest"])
         self.assertEqual(spared["cache"]["bytes_saved"],
                          2 * FEATURES * spared["cache"]["rows_found"])
+        # They are kept as they travel: twice as many.
+        self.assertEqual(spared["cache"]["rows_kept"],
+                         2 * (8192 // (2 * FEATURES)))
 
     def test_beyond_float16(self):
         data = self.top / "far"
@@ -127,6 +130,37 @@ class CacheTest(runs.Workplace):
         self.assertIn("node 17", done.stderr)
         self.assertIn("fetch.precision", done.stderr)
 
+    def check_killed_while_filling(self, trainers):
+        """Rows take seconds to come, if the one who has them lives."""
+        cluster = self.cluster()
+        slow = merged(DEFINITION, cached("64 KiB"),
+                      {"trainer": {"replicas": trainers},
+                       "faults": {"reply_delay_ms": 10000}})
+        run = cluster.ask("submit",
+                          self.write(slow, self.parts, "-slow"))["run"]
+        cluster.wait_until(
+            lambda: "cache of remote rows: fetching"
+            in cluster.daemons[0].log.read_text(), "filling of a cache")
+        cluster.daemons[1].kill()
+
+        def record():
+            return cluster.ask("runs", run)["runs"][0]
+        cluster.wait_until(lambda: record()["state"] != "running",
+                           "end of the run")
+        self.assertEqual(record()["state"], "failed", cluster.logs())
+        self.assertIn("d1", record()["message"])
+        self.assertNotIn("filled with", cluster.daemons[0].log.read_text())
+        cluster.add("1", name="d1")
+        cluster.await_daemons(2)
+        summary = self.submit(cluster, cached("64 KiB"), "-next")
+        self.assertGreater(summary["cache"]["rows_found"], 0)
+
+    def test_data_daemon_killed_while_filling(self):
+        self.check_killed_while_filling(1)
+
+    def test_trainer_killed_while_filling(self):
+        self.check_killed_while_filling(2)
+
     def test_plan_counts(self):
         """What `plan --cache` counts is what a run asks for, row by row."""
         data = self.top / "training-only"
@@ -134,6 +168,11 @@ class CacheTest(runs.Workplace):
                       seed=3, train=0.4, validation=0, test=0)
         parts = partitioned(data, 2, "random")
         definition = merged(DEFINITION, {"train": {"epochs": 1}})
+        cluster = self.cluster(parts)
+        self.check_plan(cluster, parts, definition)
+        self.check_plan(cluster, parts, merged(definition, HALF))
+
+    def check_plan(self, cluster, parts, definition):
         file = self.write(merged(definition, cached("64 KiB")), parts)
         plan = self.ask("plan", file, "--data", parts, "--cache")
         self.assertGreater(plan["memory"]["cache of remote rows"], 0)
@@ -143,7 +182,6 @@ class CacheTest(runs.Workplace):
                 self.assertLessEqual(larger[order], smaller[order])
         self.assertEqual(sizes[0]["vip_rows"], sizes[0]["degree_rows"])
         self.assertEqual(sizes[-1]["least_rows"], 0)
-        cluster = self.cluster(parts)
         for size in (sizes[0], sizes[3]):
             for order in ("vip", "degree"):
                 summary = cluster.run(self.write(

@@ -133,7 +133,7 @@ class Placement(ClusterTest):
         self.assertIn("`placement.trainers`, d1, take 1", said)
         said = cluster.refused("submit", good, "--set", "trainer.device=cuda",
                                "--set", "placement.trainers=[]")
-        self.assertIn("trainers on cuda, but the cluster takes 0", said)
+        self.assertIn("trainer on cuda, but the cluster takes 0", said)
         self.assertGreater(cluster.run(good)["steps"], 0)
 
 
@@ -199,6 +199,32 @@ class Failures(ClusterTest):
     def test_data_daemon_killed(self):
         self.check_breaks(1, self.kill)
 
+    def test_killed_before_it_is_missed(self):
+        """A run is deployed on a daemon that is gone."""
+        cluster = self.cluster(self.parts[2], ["0", "1"])
+        cluster.daemons[1].kill()
+        run = cluster.ask("submit", self.small)["run"]
+        record = self.await_end(cluster, run)
+        self.assertEqual(record["state"], "failed", cluster.logs())
+        self.assertIn("d1", record["message"])
+        cluster.add("1", name="d1")
+        cluster.await_daemons(2)
+        self.check_serves(cluster)
+
+    def test_first_trainer_killed(self):
+        """The weights are those of the rank that lives."""
+        self.long = self.write(
+            merged(DEFINITION, {"train": {"epochs": 100000},
+                                "placement": {"trainers": ["d1", "d0"]}}),
+            self.parts[2], "-turned")
+        cluster = self.check_breaks(2, self.kill)
+        run = cluster.ask("runs")["runs"][0]["run"]
+        folder = cluster.folder / "runs" / run
+        self.assertTrue((folder / "weights.safetensors").exists())
+        cluster.add("1", name="d1")
+        cluster.await_daemons(2)
+        self.check_serves(cluster)
+
     def test_sampler_killed(self):
         cluster = self.cluster(self.parts[2], ["0", "1", "none"])
         self.long = self.write(
@@ -236,8 +262,8 @@ class Failures(ClusterTest):
         # At once: before anybody has missed it.
         cluster.add("1", name="d1")
         cluster.wait_until(
-            lambda: "joined with" in cluster.daemons[0].log.read_text()
-            and cluster.daemons[0].log.read_text().count("d1 at") >= 2,
+            lambda: len(re.findall("daemon d1 at .* has joined with",
+                                   cluster.daemons[0].log.read_text())) >= 2,
             "d1 in the cluster again")
         self.check_serves(cluster)
 
@@ -260,6 +286,20 @@ class Failures(ClusterTest):
         self.assertNotEqual(third.process.wait(60), 0)
         self.assertIn('has the name "d1"', third.log.read_text())
         self.check_serves(cluster)
+
+    def test_no_key(self):
+        """The key comes first, whatever else is wrong."""
+        cluster = self.cluster(self.parts[2], ["0-1"])
+        open_to_all = Daemon(cluster.folder, "open", self.parts[2], "0",
+                             listen="tcp://0.0.0.0:0")
+        self.addCleanup(open_to_all.end)
+        self.assertNotEqual(open_to_all.process.wait(60), 0)
+        self.assertIn("graphmill keygen", open_to_all.log.read_text())
+        # With it, another coordinator must not write to the same folder.
+        rival = Daemon(cluster.folder, "rival", self.parts[2], "0")
+        self.addCleanup(rival.end)
+        self.assertNotEqual(rival.process.wait(60), 0)
+        self.assertIn("runs", rival.log.read_text())
 
     def test_other_dataset(self):
         other = self.top / "other"

@@ -4,11 +4,15 @@ import gzip
 import json
 import pathlib
 import shutil
+import signal
+import subprocess
 import tempfile
+import time
 import unittest
 
 import support
-from support import Dataset, graphmill, imported, np, sorted_by_destination
+from support import (Dataset, graphmill, imported, np, program,
+                     sorted_by_destination)
 
 
 class Workplace(unittest.TestCase):
@@ -319,6 +323,34 @@ bob,red,val,40,1.8
 dora,red,test,7.5,1.1
 eve,blue,train,2e1,-1
 """
+
+
+class Interrupted(Workplace):
+    """Leaves nothing behind, hidden or not, and may be done again."""
+
+    def check(self, number):
+        folder = self.out.parent / f"stopped-by-{number}"
+        folder.mkdir()
+        out = folder / "rmat"
+        process = subprocess.Popen(
+            [program(), "import", "rmat", "--quiet", "--scale", "22",
+             "--edges", "50000000", "--features", "64", "--out", out],
+            stderr=subprocess.PIPE, text=True)
+        while not any((folder / ".rmat.partial").glob("**/*.npy")):
+            self.assertIsNone(process.poll(), "it ends by itself")
+            time.sleep(0.01)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("stopped by the user", said)
+        self.assertEqual(list(folder.iterdir()), [])
+        imported("rmat", "--scale", 4, "--edges", 50, "--out", out)
+
+    def test_interrupt(self):
+        self.check(signal.SIGINT)
+
+    def test_terminate(self):
+        self.check(signal.SIGTERM)
 
 
 class CsvImport(Workplace):

@@ -211,6 +211,8 @@ CATCH_TEST_CASE("content that does not fit together is refused",
             b.found = {2, 4, std::int64_t{1} << 62};
           }},
          {"no such node", [](auto& b) { b.ids[0] = 10; }},
+         {"a node twice", [](auto& b) { b.ids[2] = 1; }},
+         {"a seed found again", [](auto& b) { b.ids[1] = 7; }},
          {"a negative node", [](auto& b) { b.ids[2] = -1; }},
          {"a row is missing",
           [](auto& b) {

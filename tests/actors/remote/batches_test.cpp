@@ -162,7 +162,7 @@ CATCH_TEST_CASE("rows in the cache are not asked for", "[actors][remote]") {
     value_of(
       cache->hold(d.graph.graph->info(),
                   choose_hot_nodes(*d.graph.graph, std::array{part_id{0}},
-                                   scores, budget)));
+                                   scores, budget, seed % 2 == 0)));
     remote_feature_config config;
     config.half = seed % 2 == 0;
     const stages without{d.sampler(d.local_sampling),
@@ -180,10 +180,11 @@ CATCH_TEST_CASE("rows in the cache are not asked for", "[actors][remote]") {
       filling.to = d.part(p, d.servers[p]);
       filling.to.counters = std::make_shared<remote_counters>();
       const auto proxy = d.feature_proxy(filling);
-      for (const auto& job : fill_jobs(cache, *d.graph.graph, p, 50)) {
+      for (const auto& [job, put] : fill_jobs(cache, *d.graph.graph, p, 50)) {
         const auto filled = d.start<gather_answer>(proxy, job);
         d.settle();
         daemons::answer_of(filled);
+        put();
       }
     }
     cache->open();

@@ -78,10 +78,11 @@ bool is_best(const daemons& d, const row_cache& cache,
              const node_scores& scores) {
   auto least_kept = 1e30F;
   auto most_left = 0.0F;
+  std::vector<float> row(cache.width(0));
   const auto offsets = d.graph.graph->offsets(0);
   for (node_id id = offsets[1]; id < offsets.back(); ++id) {
     const auto score = scores[0][static_cast<std::size_t>(id)];
-    if (cache.find(0, id) != nullptr)
+    if (cache.find(0, id, row.data()))
       least_kept = std::min(least_kept, score);
     else
       most_left = std::max(most_left, score);
@@ -92,14 +93,18 @@ bool is_best(const daemons& d, const row_cache& cache,
 bool has_rows(const daemons& d, const memory_graph& graph,
               const row_cache& cache, bool half) {
   const auto width = cache.width(0);
-  for (auto id : cache.ids(0))
+  std::vector<float> row(width);
+  for (auto id : cache.ids(0)) {
+    if (!cache.find(0, id, row.data()))
+      return false;
     for (std::size_t f = 0; f < width; ++f) {
       const auto original = d.graph.original[0][static_cast<std::size_t>(id)];
       const auto exact =
         graph.nodes[0].features[static_cast<std::size_t>(original) * width + f];
-      if (cache.find(0, id)[f] != (half ? from_half(to_half(exact)) : exact))
+      if (row[f] != (half ? from_half(to_half(exact)) : exact))
         return false;
     }
+  }
   return true;
 }
 
@@ -122,8 +127,8 @@ CATCH_TEST_CASE("a filled cache has the best rows of other daemons",
       CATCH_CHECK(filled.bytes == cache.byte_size());
       CATCH_CHECK(filled.rows == cache.ids(0).size());
       const auto scores = scores_of(d, config);
-      const auto expected =
-        choose_hot_nodes(*d.graph.graph, here, scores, config.def.fetch.cache);
+      const auto expected = choose_hot_nodes(*d.graph.graph, here, scores,
+                                             config.def.fetch.cache, half);
       CATCH_CHECK(filled.rows == expected.ids[0].size());
       CATCH_CHECK(is_best(d, cache, scores));
       CATCH_CHECK(has_rows(d, graph, cache, half));

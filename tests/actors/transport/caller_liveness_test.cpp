@@ -41,6 +41,61 @@ CATCH_TEST_CASE("beats are sent, and their absence means loss",
   CATCH_CHECK(it.events[3].what == peer_event::kind::up);
 }
 
+CATCH_TEST_CASE("a peer whose port is refused for a while is lost earlier",
+                "[transport][session]") {
+  const auto silent_at = GENERATE(-1, 0, 3);
+  caller_scene it;
+  it->keep(it.now());
+  it.look();
+  it.greet();
+  // Each attempt is refused at once, but for one.
+  const auto broken = it.now();
+  for (int attempt = 0; it.events.size() == 1; ++attempt) {
+    CATCH_REQUIRE(attempt < 100);
+    it.lose(fail(ec::unavailable, "nobody listens there"));
+    it->probed(it.now(), attempt != silent_at);
+    it.look();
+    while (!it.open && it.events.size() == 1)
+      it.advance(1ms);
+  }
+  CATCH_REQUIRE(it.events.size() == 2);
+  CATCH_CHECK(it.events[1].what == peer_event::kind::lost);
+  const auto took = it.now() - broken;
+  CATCH_CHECK(took >= 1s);
+  CATCH_CHECK(took < 2s);
+  if (silent_at > 0)
+    CATCH_CHECK(took > 1250ms); // It began anew.
+  // It keeps trying, tells the loss once, and that the peer is back.
+  for (int i = 0; i < 50; ++i) {
+    it->probed(it.now(), true);
+    it.advance(100ms);
+    if (it.open)
+      it.lose(fail(ec::unavailable, "nobody listens there"));
+  }
+  CATCH_CHECK(it.events.size() == 2);
+  while (!it.open)
+    it.advance(10ms);
+  it.greet();
+  CATCH_REQUIRE(it.events.size() == 3);
+  CATCH_CHECK(it.events[2].what == peer_event::kind::up);
+}
+
+CATCH_TEST_CASE("a refusal is forgotten when the peer is there again",
+                "[transport][session]") {
+  caller_scene it;
+  it->keep(it.now());
+  it.look();
+  it.greet();
+  for (int i = 0; i < 10; ++i) {
+    it.lose();
+    it->probed(it.now(), true);
+    it.advance(900ms);
+    CATCH_REQUIRE(it.open);
+    it.greet();
+  }
+  CATCH_CHECK(it.events.size() == 1);
+}
+
 CATCH_TEST_CASE("a kept peer that was never there is lost, too",
                 "[transport][session]") {
   caller_scene it;

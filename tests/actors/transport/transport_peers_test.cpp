@@ -1,6 +1,10 @@
+#include "actors/transport/port_probe.hpp"
+
 #include "tests/actors/transport/network.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
+
+#include <thread>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -108,4 +112,41 @@ CATCH_TEST_CASE("both ends tell when the other is there, changed and gone",
   CATCH_CHECK(got[3].what == peer_event::kind::lost);
   CATCH_CHECK(got[3].who.name == "server");
   CATCH_CHECK_FALSE(got[3].reason.empty());
+}
+
+CATCH_TEST_CASE("a process that has ended is lost before the beats are",
+                "[transport]") {
+  collector<peer_event> events;
+  auto server = start(echo_daemon("server"));
+  auto asks = client("caller");
+  asks.liveness.refused_after = 100ms;
+  asks.on_peer = [&events](const peer_event& what) { events.put(what); };
+  const auto caller = start(std::move(asks));
+  caller->keep(server->self().address);
+  CATCH_REQUIRE(events.wait(1).size() == 1);
+  server.reset();
+  const auto got = events.wait(2); // For 200 s beats may fail to come.
+  CATCH_REQUIRE(got.size() == 2);
+  CATCH_CHECK(got[1].what == peer_event::kind::lost);
+  CATCH_CHECK(got[1].reason == "nobody listens there");
+}
+
+CATCH_TEST_CASE("a probe tells a port without listener from one with it",
+                "[transport]") {
+  const auto outcome = [](const std::string& host, std::uint16_t port) {
+    port_probe probe{{host, port}};
+    for (int i = 0; i < 2000; ++i) {
+      if (const auto known = probe.refused())
+        return *known;
+      std::this_thread::sleep_for(5ms);
+    }
+    CATCH_FAIL("the probe does not end");
+    return false;
+  };
+  auto server = start(echo_daemon("server"));
+  const auto where = value_of(parse_endpoint(server->self().address));
+  CATCH_CHECK_FALSE(outcome(where.host, where.port));
+  server.reset();
+  CATCH_CHECK(outcome(where.host, where.port));
+  CATCH_CHECK_FALSE(outcome("localhost", where.port)); // Is not looked up.
 }

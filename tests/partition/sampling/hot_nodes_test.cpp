@@ -222,7 +222,7 @@ CATCH_TEST_CASE("hot nodes are remote, the best, and within the budget",
   const node_scores scores{{9, 9, 9, 9, 0.1F, 0, 0.5F, 0.1F}};
   const auto choose = [&parts, &scores](std::uint64_t budget) {
     return choose_hot_nodes(*parts.graph, std::array{part_id{0}}, scores,
-                            budget);
+                            budget, false);
   };
   using ids = std::vector<node_id>;
   CATCH_CHECK(choose(7).ids[0].empty());
@@ -231,6 +231,10 @@ CATCH_TEST_CASE("hot nodes are remote, the best, and within the budget",
   CATCH_CHECK(choose(23).bytes == 16);
   CATCH_CHECK(choose(24).ids[0] == ids{4, 6, 7}); // 5 is never wanted.
   CATCH_CHECK(choose(1000).ids[0] == ids{4, 5, 6, 7});
+  const auto halves =
+    choose_hot_nodes(*parts.graph, std::array{part_id{0}}, scores, 11, true);
+  CATCH_CHECK(halves.ids[0] == ids{4, 6});
+  CATCH_CHECK(halves.bytes == 8);
 }
 
 CATCH_TEST_CASE("inclusion probabilities choose as well as degrees, or better",
@@ -257,9 +261,10 @@ CATCH_TEST_CASE("inclusion probabilities choose as well as degrees, or better",
     for (auto percent : percents) {
       const auto budget =
         static_cast<std::uint64_t>(owned * 16 * percent / 100);
-      caches.push_back(choose_hot_nodes(*cut_up.graph, here, scores, budget));
       caches.push_back(
-        choose_hot_nodes(*cut_up.graph, here, by_degree, budget));
+        choose_hot_nodes(*cut_up.graph, here, scores, budget, false));
+      caches.push_back(
+        choose_hot_nodes(*cut_up.graph, here, by_degree, budget, false));
     }
     for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
       const auto rows =
@@ -289,6 +294,10 @@ CATCH_TEST_CASE("the row cache finds what it has", "[partition][hot_nodes]") {
     random_stream draws{seed, 6};
     hot_nodes nodes;
     nodes.ids.resize(2);
+    nodes.half = seed % 3 == 0;
+    info.node_types[0].feature_type =
+      seed % 3 == 1 ? dtype::float16 : dtype::float32;
+    const std::uint64_t row_bytes = seed % 3 == 2 ? 12 : 6;
     for (node_id id = 0; id < 300; ++id)
       if (draws.below(20) < seed)
         nodes.ids[0].push_back(id << 33);
@@ -297,18 +306,23 @@ CATCH_TEST_CASE("the row cache finds what it has", "[partition][hot_nodes]") {
     CATCH_CHECK(!cache->is_open());
     value_of(cache->hold(info, std::move(nodes)));
     CATCH_CHECK(cache->byte_size()
-                <= ids.size() * (12 + row_cache::bytes_per_row) + 8);
+                <= ids.size() * (row_bytes + row_cache::bytes_per_row) + 8);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      // In a float16, exactly.
+      const auto value = static_cast<float>(i) / 4;
+      cache->put(0, i, std::array{value, -value, 0.5F});
+    }
     cache->open();
-    for (std::size_t i = 0; i < 3 * ids.size(); ++i)
-      cache->rows(0)[i] = static_cast<float>(i);
     for (node_id id = 0; id < 300; ++id) {
-      const auto* row = cache->find(0, id << 33);
+      std::array<float, 3> row{};
+      const auto found = cache->find(0, id << 33, row.data());
       const auto there = std::lower_bound(ids.begin(), ids.end(), id << 33);
       const auto known = there != ids.end() && *there == id << 33;
-      CATCH_CHECK((row != nullptr) == known);
+      CATCH_CHECK(found == known);
+      const auto value = static_cast<float>(there - ids.begin()) / 4;
       if (known)
-        CATCH_CHECK(row[0] == static_cast<float>(3 * (there - ids.begin())));
-      CATCH_CHECK(cache->find(1, id) == nullptr);
+        CATCH_CHECK(row == std::array{value, -value, 0.5F});
+      CATCH_CHECK_FALSE(cache->find(1, id, row.data()));
     }
   }
 }
