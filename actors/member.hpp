@@ -37,8 +37,8 @@ struct member_links {
 /// How long an order to the trainers may take. Between phases: longer than any
 /// job that a trainer can have at hand. Filling a cache takes as long as there
 /// are rows to fetch. What fails it is a request of the filler that is not
-/// answered within its own limits, or the loss of a daemon; this is only a bound
-/// beyond all that.
+/// answered within its own limits, or the loss of a daemon; this is only a
+/// bound beyond all that.
 std::chrono::milliseconds patience_for(trainer_order what);
 
 /// How many batches a member with that many trainers has sampled elsewhere at a
