@@ -11,8 +11,6 @@ namespace {
 /// taken; more replies wait in our queue, which counts bytes.
 constexpr int port_queue = 8;
 
-constexpr int handshake_timeout_ms = 5000;
-
 /// The kernel ends connections whose other end has vanished. (Not libzmq, whose
 /// beats end the process in 4.3.4 when a connection breaks that has more to say
 /// than its queue takes.)

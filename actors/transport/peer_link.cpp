@@ -12,7 +12,6 @@ constexpr int data_queue = 8;
 constexpr int control_queue = 256;
 
 constexpr int connect_timeout_ms = 3000;
-constexpr int handshake_timeout_ms = 5000;
 
 constexpr int watched_events =
   ZMQ_EVENT_CLOSED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED

@@ -16,6 +16,9 @@ namespace graphmill {
 /// top.
 inline constexpr std::int64_t max_wire_frame = max_frame_bytes + 1024;
 
+/// For a peer to say who it is, in libzmq's own words.
+inline constexpr int handshake_timeout_ms = 5000;
+
 /// What became of a message that was to be sent.
 enum class sent : std::uint8_t {
   done,
