@@ -31,7 +31,7 @@ LEARNING_RATE = 0.003
 
 def time_graphmill(options, data, folder):
     definition = {
-        "dataset": "rmat",
+        "dataset": f"rmat-{options.scale}",
         "sampler": {"fanouts": options.fanouts},
         "model": {"kind": "sage", "hidden": options.hidden, "dropout": 0},
         "optimizer": {"kind": "adam", "learning_rate": LEARNING_RATE},
