@@ -90,19 +90,8 @@ private:
   }
 
   void begin(const course_step& step) {
-    const auto& def = config_.def;
-    const auto batch =
-      std::int64_t{step.phase == phase::train ? def.train.batch_size
-                                              : def.evaluate.batch_size};
-    const auto seeds = config_.seeds[static_cast<std::size_t>(step.phase)];
-    phase_order order;
-    order.phase = step.phase;
-    order.epoch = step.epoch;
-    order.steps = (seeds + batch - 1) / batch;
-    if (step.max_steps > 0)
-      order.steps = std::min(order.steps, step.max_steps);
-    order.learning_rate = learning_rate_of(
-      def.optimizer, static_cast<std::uint32_t>(step.epoch), def.train.epochs);
+    const auto order = order_of(
+      step, config_.def, config_.seeds[static_cast<std::size_t>(step.phase)]);
     now_.emplace(order, config_.ranks);
     if (now_->complete()) {
       end_phase();
@@ -313,6 +302,11 @@ private:
 
   void finish() {
     replicas_ = std::exchange(states_, {});
+    // A step that fails may have succeeded at some ranks.
+    std::stable_sort(replicas_.begin(), replicas_.end(),
+                     [](const answer& a, const answer& b) {
+                       return a.state.steps > b.state.steps;
+                     });
     for (const auto& [member, state] : replicas_) {
       const auto& first = replicas_.front().state;
       if (state.digest != first.digest && !outcome_.failure)
@@ -325,8 +319,8 @@ private:
     take_weights();
   }
 
-  /// Takes the weights of the first rank whose member can still give them: all
-  /// ranks have the same.
+  /// Takes the weights of the first rank whose member can still give them: of
+  /// those with the most steps, all have the same.
   void take_weights() {
     for (const auto& [member, state] : std::exchange(states_, {}))
       if (!replicas_.empty() && state.parameters)
@@ -335,6 +329,7 @@ private:
       const auto& [member, state] = replicas_.front();
       if (state.parameters) {
         outcome_.digest = state.digest;
+        train_steps_ = state.steps;
         outcome_.parameters = state.parameters;
         break;
       }
@@ -378,7 +373,7 @@ private:
     trainer_state state;
   };
   std::vector<answer> states_;   ///< Of the last order.
-  std::vector<answer> replicas_; ///< At the end, by rank.
+  std::vector<answer> replicas_; ///< At the end, most steps first.
   bool fetching_ = false;        ///< The weights, at the end.
   std::uint64_t last_order_ = 0;
   std::size_t stopped_ = 0;

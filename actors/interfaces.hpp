@@ -159,7 +159,8 @@ struct trainer_request {
 };
 struct trainer_state {
   rank_id rank = 0;
-  std::string digest; ///< With `snapshot`.
+  std::string digest;     ///< With `snapshot`.
+  std::int64_t steps = 0; ///< Of training that its weights have taken.
   /// With `weights`; of trainers in this process with `snapshot`, too.
   std::shared_ptr<const std::vector<named_tensor>> parameters;
 };

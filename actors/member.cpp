@@ -140,7 +140,7 @@ private:
   caf::result<member_state> fill() {
     member_state filled;
     for (auto rank : config_.ranks)
-      filled.trainers.push_back({rank, {}, nullptr});
+      filled.trainers.push_back({rank, {}, 0, nullptr});
     if (!filler_)
       return filled;
     auto promise = self_->make_response_promise<member_state>();

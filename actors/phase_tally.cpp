@@ -1,8 +1,27 @@
 #include "actors/phase_tally.hpp"
 
+#include "pipelines/schedule.hpp"
+
+#include <algorithm>
 #include <utility>
 
 namespace graphmill {
+
+phase_order order_of(const course_step& step, const definition& def,
+                     std::int64_t seeds) {
+  const auto batch =
+    std::int64_t{step.phase == phase::train ? def.train.batch_size
+                                            : def.evaluate.batch_size};
+  phase_order out;
+  out.phase = step.phase;
+  out.epoch = step.epoch;
+  out.steps = (seeds + batch - 1) / batch;
+  if (step.max_steps > 0)
+    out.steps = std::min(out.steps, step.max_steps);
+  out.learning_rate = learning_rate_of(
+    def.optimizer, static_cast<std::uint32_t>(step.epoch), def.train.epochs);
+  return out;
+}
 
 phase_tally::phase_tally(const phase_order& order, rank_id ranks)
   : order_(order), ranks_(static_cast<std::size_t>(ranks)),

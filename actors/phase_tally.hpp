@@ -9,6 +9,10 @@
 
 namespace graphmill {
 
+/// What trainers are to do in a phase of a course, of that many seeds.
+phase_order order_of(const course_step& step, const definition& def,
+                     std::int64_t seeds);
+
 /// Adds up what the ranks of a run tell of a phase.
 class phase_tally {
 public:

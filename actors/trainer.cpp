@@ -214,6 +214,7 @@ private:
           stop_with(**done);
           return;
         }
+        ++applied_;
         stopped_ = last;
         finish(report);
         if (last)
@@ -238,6 +239,7 @@ private:
     auto promise = self_->make_response_promise<trainer_state>();
     auto state = std::make_shared<trainer_state>();
     state->rank = config_.rank;
+    state->steps = applied_;
     compute(
       [this, what = request.what, state] {
         switch (what) {
@@ -270,6 +272,7 @@ private:
   std::optional<result<reduced_gradients>> reduced_;
   bool busy_ = false;
   bool stopped_ = false;
+  std::int64_t applied_ = 0; ///< Steps of training, to the model.
   clock::time_point idle_since_ = clock::now();
   compute_lane lane_; ///< Last: ends before what its jobs use.
 };

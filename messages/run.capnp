@@ -125,6 +125,8 @@ struct MemberReply {
 struct TrainerState {
   rank @0 :Int32;
   digest @1 :Text;
+  steps @2 :Int64;
+  # Of training that its weights have taken.
 }
 
 struct Tensor {

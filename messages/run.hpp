@@ -78,6 +78,7 @@ struct stage_figures {
 struct rank_digest {
   rank_id rank = 0;
   std::string digest;
+  std::int64_t steps = 0; ///< Of training that its weights have taken.
 };
 struct tensor_shape {
   std::string name;

@@ -143,7 +143,8 @@ result<tensor_shape> shape_of(schema::Tensor::Reader in) {
 result<member_reply> decode(schema::MemberReply::Reader in) {
   member_reply out;
   for (auto state : in.getTrainers())
-    out.trainers.push_back({state.getRank(), text(state.getDigest())});
+    out.trainers.push_back(
+      {state.getRank(), text(state.getDigest()), state.getSteps()});
   TRY(out.tensors, get_structs<tensor_shape>(in.getTensors(), shape_of));
   for (auto stage : in.getStages())
     out.stages.push_back(stage_of(stage));
@@ -240,6 +241,7 @@ payload encode(const member_reply& what) {
                 [](const rank_digest& from, schema::TrainerState::Builder to) {
                   to.setRank(from.rank);
                   to.setDigest(from.digest);
+                  to.setSteps(from.steps);
                 });
     put_structs(out.initTensors(what.tensors.size()), what.tensors,
                 [](const tensor_shape& from, schema::Tensor::Builder to) {

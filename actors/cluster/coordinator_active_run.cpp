@@ -182,7 +182,9 @@ result<payload> coordinator::take_events(const incoming_request& request) {
   TRY(const auto events, decode_run_events(request.data));
   if (!active_ || active_->id != events.run)
     return fail(ec::not_found, "run {} is not on", events.run);
-  TRYV(active_->take(request.from.name, events));
+  auto taken = active_->take(request.from.name, events);
+  go_on(); // It may have failed while others are still being deployed.
+  TRYV(std::move(taken));
   return payload{};
 }
 

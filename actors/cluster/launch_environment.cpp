@@ -5,6 +5,7 @@
 
 #include <boost/algorithm/string.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -108,9 +109,16 @@ result<std::string> own_device(const environment_lookup& lookup,
 } // namespace
 
 std::uint32_t nvidia_devices() {
+  constexpr std::string_view prefix = "nvidia";
   std::uint32_t count = 0;
-  while (std::filesystem::exists(fmt::format("/dev/nvidia{}", count)))
-    ++count;
+  std::error_code ignored;
+  for (const auto& entry :
+       std::filesystem::directory_iterator{"/dev", ignored}) {
+    const auto name = entry.path().filename().string();
+    count += name.size() > prefix.size() && name.starts_with(prefix)
+             && std::all_of(name.begin() + prefix.size(), name.end(),
+                            [](char c) { return c >= '0' && c <= '9'; });
+  }
   return count;
 }
 

@@ -8,6 +8,10 @@ namespace graphmill {
 
 namespace {
 
+/// An order is answered once, however often it is sent, and a daemon that is
+/// lost is known by other means: broken connections are no reason to give up.
+constexpr unsigned most_attempts = 1000;
+
 /// Values of one request for weights: 16 MiB.
 constexpr std::uint64_t piece_values = std::uint64_t{4} << 20;
 
@@ -92,6 +96,7 @@ private:
     }
     call_options patience;
     patience.deadline = patience_for(request.what);
+    patience.attempts = most_attempts;
     calls_.call(
       config_.daemon.address, method::order,
       encode(member_order{config_.run, action_of(request.what)}), patience,
@@ -117,6 +122,7 @@ private:
       trainer_state state;
       state.rank = one.rank;
       state.digest = std::move(one.digest);
+      state.steps = one.steps;
       all.state.trainers.push_back(std::move(state));
     }
     all.shapes = std::move(reply.tensors);

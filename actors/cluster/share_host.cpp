@@ -214,7 +214,7 @@ void share_host::ask_trainers(const share& run, trainer_order what,
       [run, reply](const member_state& state) {
         member_reply out;
         for (const auto& one : state.trainers)
-          out.trainers.push_back({one.rank, one.digest});
+          out.trainers.push_back({one.rank, one.digest, one.steps});
         if (!state.trainers.empty()) {
           const auto first = std::min_element(
             state.trainers.begin(), state.trainers.end(),

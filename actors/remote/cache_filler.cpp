@@ -211,11 +211,16 @@ private:
       give_up(held.error());
       return;
     }
+    std::vector<part_id> asked;
     for (part_id part = 0; part < graph().part_count(); ++part)
       if (!is_here(part))
-        for (auto& [job, put] :
-             fill_jobs(config_.cache, graph(), part, config_.job_bytes))
-          jobs_->add(part, std::move(job), std::move(put));
+        asked.push_back(part);
+    // A job's rows have memory of their own until they are put.
+    const auto each =
+      config_.job_bytes / std::max<std::size_t>(asked.size(), 1);
+    for (auto part : asked)
+      for (auto& [job, put] : fill_jobs(config_.cache, graph(), part, each))
+        jobs_->add(part, std::move(job), std::move(put));
     run_jobs([this] { finish(); });
   }
 

@@ -28,7 +28,8 @@ struct cache_filler_config {
   std::shared_ptr<row_cache> cache; ///< Closed and empty.
   /// Requests to one daemon at a time, of the choice.
   std::uint32_t window = 2;
-  /// Rows asked for in one job of a feature proxy, in bytes.
+  /// Rows that jobs of feature proxies ask for at once, in bytes: all parts of
+  /// other daemons together.
   std::uint64_t job_bytes = std::uint64_t{32} << 20;
   std::shared_ptr<spdlog::logger> log; ///< Null: none.
 };

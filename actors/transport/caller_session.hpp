@@ -139,7 +139,7 @@ private:
   session_time retry_at_{};
   session_time next_beat_{};
   session_time idle_since_{};
-  std::optional<session_time> refused_since_; ///< In all probes from then on.
+  std::optional<session_time> refused_since_; ///< By all probes since then.
   calls calls_;
   std::set<std::pair<session_time, std::uint64_t>> due_;
   std::uint64_t bytes_ = 0; ///< Of all calls.

@@ -42,7 +42,11 @@ private:
   struct caller {
     caller_session session;
     endpoint where;
-    std::unique_ptr<peer_link> link;   ///< While the session wants one.
+    std::unique_ptr<peer_link> link; ///< While the session wants one.
+    /// `where` as a number, which a probe needs: once the link has brought one,
+    /// from then on.
+    endpoint seen_at;
+    bool seen = false;                 ///< By this link.
     caller_session::counts counted;    ///< As far as in `counters_`.
     std::unique_ptr<port_probe> probe; ///< Of why the link broke.
   };

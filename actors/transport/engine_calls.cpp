@@ -58,8 +58,10 @@ result<engine::caller*> engine::caller_of(const std::string& address) {
   auto& made =
     callers_
       .try_emplace(text, caller{caller_session{text, std::move(with)},
-                                std::move(where),
+                                where,
                                 nullptr,
+                                where,
+                                false,
                                 {},
                                 nullptr})
       .first->second;
@@ -76,6 +78,9 @@ void engine::serve_callers() {
         if (!got)
           break;
         if (got->what) {
+          if (!std::exchange(of.seen, true))
+            of.seen_at =
+              other_end(got->descriptor, of.where.port).value_or(of.where);
           of.session.receive(now(), over, std::move(*got->what));
         } else {
           counters_->count(event::malformed);
@@ -100,9 +105,12 @@ void engine::serve_callers() {
 }
 
 void engine::broke(caller& of, const error& why) {
+  if (of.probe) // Not even refused until now: that was silence.
+    of.session.probed(now(), false);
+  of.probe.reset();
   of.session.link_down(now(), why);
   if (why.code == ec::unavailable && of.session.worth_probing())
-    of.probe = std::make_unique<port_probe>(of.where);
+    of.probe = std::make_unique<port_probe>(of.seen_at);
 }
 
 void engine::pump(caller& of) {
@@ -137,6 +145,7 @@ void engine::act(caller& of, caller_session::effect& what) {
 
 void engine::open(caller& of) {
   of.link.reset();
+  of.seen = false;
   try {
     of.link = std::make_unique<peer_link>(context_, of.where, options_.keys,
                                           *counters_);

@@ -22,7 +22,8 @@ struct peer_identity {
 struct peer_event {
   enum class kind : std::uint8_t {
     up,       ///< Has shaken hands for the first time, or after it was lost.
-    lost,     ///< Silent for longer than the limit, or never there so far.
+    lost,     ///< Silent for longer than the limit, refusing connections for
+              ///< its own limit, or never there so far.
     replaced, ///< Another incarnation answers at its address.
     changed,  ///< Its readiness is another.
     left,     ///< Said farewell (inbound only).

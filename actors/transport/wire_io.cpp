@@ -1,9 +1,11 @@
 #include "actors/transport/wire_io.hpp"
 
+#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -19,6 +21,15 @@ constexpr std::size_t large_frame = 8192;
 
 /// Envelope and body before the bulk frames.
 constexpr std::size_t max_parts = 2 + max_bulk_frames;
+
+/// Of an address of TCP; 0 for others.
+std::uint16_t port_of(const sockaddr_storage& address) {
+  if (address.ss_family == AF_INET)
+    return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
+  if (address.ss_family == AF_INET6)
+    return ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
+  return 0;
+}
 
 zmq::message_t part_of(const frame& from) {
   if (from.size() < large_frame || !from.owner())
@@ -158,13 +169,22 @@ void end_connection(int descriptor, std::uint16_t port) {
       || ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&own), &size)
            != 0)
     return;
-  in_port_t bound = 0;
-  if (own.ss_family == AF_INET)
-    bound = reinterpret_cast<const sockaddr_in&>(own).sin_port;
-  else if (own.ss_family == AF_INET6)
-    bound = reinterpret_cast<const sockaddr_in6&>(own).sin6_port;
-  if (bound != 0 && ntohs(bound) == port)
+  if (const auto bound = port_of(own); bound != 0 && bound == port)
     ::shutdown(descriptor, SHUT_RDWR);
+}
+
+std::optional<endpoint> other_end(int descriptor, std::uint16_t port) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof(peer);
+  std::array<char, NI_MAXHOST> host{};
+  auto* address = reinterpret_cast<sockaddr*>(&peer);
+  if (descriptor < 0 || ::getpeername(descriptor, address, &size) != 0
+      || port_of(peer) != port
+      || ::getnameinfo(address, size, host.data(), host.size(), nullptr, 0,
+                       NI_NUMERICHOST)
+           != 0)
+    return std::nullopt;
+  return endpoint{host.data(), port};
 }
 
 // -- send_queue

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/transport/address.hpp"
 #include "actors/transport/message.hpp"
 #include "actors/transport/traffic.hpp"
 
@@ -48,6 +49,10 @@ std::optional<arrival> receive_message(zmq::socket_t& from, bool routed,
 /// Ends the connection that a message came over: its socket has no call for
 /// that. Descriptors of anything but a connection to `port` are left alone.
 void end_connection(int descriptor, std::uint16_t port);
+
+/// The numeric address at the other end of a connection to `port`. Nothing if
+/// the descriptor is of something else by now.
+std::optional<endpoint> other_end(int descriptor, std::uint16_t port);
 
 /// Messages that wait until a socket takes them.
 class send_queue {

@@ -18,6 +18,7 @@ public:
 
   struct script {
     rank_id rank = 0;
+    std::int64_t steps = 0;
     std::set<trainer_order> silent; ///< Orders that are never answered.
     std::set<trainer_order> failing;
     std::vector<trainer_order> heard;
@@ -61,6 +62,7 @@ private:
     trainer_state state;
     state.rank = script_->rank;
     state.digest = "equal";
+    state.steps = script_->steps;
     if (what == trainer_order::weights)
       state.parameters = std::make_shared<const std::vector<named_tensor>>(
         std::vector{named_tensor{std::to_string(script_->rank), {1}, {1.0f}}});
@@ -148,6 +150,17 @@ CATCH_TEST_CASE("without rank 0 another rank gives the weights",
   f.lose(0);
   f.check_weights_of("1");
   CATCH_CHECK(f.members[0]->heard.empty());
+}
+
+CATCH_TEST_CASE("the weights are those of the rank with the most steps",
+                "[actors][conductor]") {
+  fixture f;
+  for (int r = 0; r < 3; ++r)
+    f.members[r]->steps = r == 1 ? 7 : 6; // The others missed the last sum.
+  f.start();
+  f.lose(2);
+  f.check_weights_of("1");
+  CATCH_CHECK(f.outcome->train_steps == 7);
 }
 
 CATCH_TEST_CASE("a member may be lost while it is asked",

@@ -48,7 +48,7 @@ join_request full_join() {
 
 member_reply full_reply() {
   member_reply out;
-  out.trainers = {{0, "d0"}, {2, "d2"}};
+  out.trainers = {{0, "d0", 7}, {2, "d2", 8}};
   out.tensors = {{"w", {3, 4}}, {"b", {}}};
   out.stages = {{"trainer", 1, 2, 3, 4.5, 5.5, 6.5, 7.5, 8}};
   out.peak_memory_bytes = 9;
@@ -108,6 +108,7 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
   CATCH_CHECK(got.def.placement == what.def.placement);
   const auto reply = value_of(decode_member_reply(encode(full_reply())));
   CATCH_CHECK(reply.trainers[1].digest == "d2");
+  CATCH_CHECK(reply.trainers[1].steps == 8);
   CATCH_CHECK(reply.tensors[0].size() == 12);
   CATCH_CHECK(reply.tensors[1].size() == 1);
   CATCH_CHECK(reply.stages[0].credit_wait_seconds == 7.5);

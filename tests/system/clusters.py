@@ -104,11 +104,15 @@ class Cluster:
         self.daemons.append(daemon)
         return daemon
 
-    def ask(self, command, *arguments, code=0):
-        """Runs a client's command; returns what --json prints at last."""
-        done = support.graphmill(command, *arguments, "--cluster",
+    def call(self, command, *arguments):
+        """Runs a client's command to its end."""
+        return support.graphmill(command, *arguments, "--cluster",
                                  self.coordinator, "--json",
                                  within=self.within)
+
+    def ask(self, command, *arguments, code=0):
+        """Runs a client's command; returns what --json prints at last."""
+        done = self.call(command, *arguments)
         assert done.returncode == code, \
             f"{command}: {done.returncode}\n{done.stderr}\n{self.logs()}"
         if code != 0:
