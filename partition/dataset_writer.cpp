@@ -12,6 +12,7 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <system_error>
 #include <variant>
 
 namespace graphmill {
@@ -34,6 +35,18 @@ using any_spool =
 
 bool narrow(std::int64_t count) {
   return count <= std::numeric_limits<std::int32_t>::max();
+}
+
+result<void> make_type_folder(const fs::path& path) {
+  // Not the dataset's folder itself: if it is gone, then nobody wants it.
+  for (const auto& each : {path.parent_path(), path}) {
+    std::error_code failed;
+    fs::create_directory(each, failed);
+    if (failed)
+      return fail_errno(failed.value(), "cannot make the folder {}",
+                        each.string());
+  }
+  return ok();
 }
 
 } // namespace
@@ -77,7 +90,7 @@ result<void> dataset_writer::impl::make_type_folders() {
   nodes.resize(info.node_types.size());
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
     const auto path = node_folder(folder, info, t);
-    TRYV(make_folders(path));
+    TRYV(make_type_folder(path));
     if (info.node_types[t].feature_width > 0) {
       TRY(nodes[t].features,
           feature_writer::create(path / "features.npy", info.node_types[t]));
@@ -86,7 +99,7 @@ result<void> dataset_writer::impl::make_type_folders() {
   for (edge_type_id t = 0; t < std::ssize(info.edge_types); ++t) {
     const auto& type = info.edge_types[t];
     const auto path = edge_folder(folder, info, t);
-    TRYV(make_folders(path));
+    TRYV(make_type_folder(path));
     if (narrow(info.node_types[type.source].count)
         && narrow(info.node_types[type.destination].count)) {
       TRY(auto spool,

@@ -3,6 +3,7 @@
 #include "actors/commands/cli.hpp"
 #include "actors/signals.hpp"
 #include "partition/dataset_writer.hpp"
+#include "partition/prepare.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -101,8 +102,8 @@ result<dataset_info> read_present(const std::filesystem::path& folder) {
 /// of it.
 class tidy_interrupt {
 public:
-  explicit tidy_interrupt(const std::filesystem::path& target)
-    : target_(target), thread_([this] { watch(); }) {}
+  explicit tidy_interrupt(folder_preparation& of)
+    : of_(of), thread_([this] { watch(); }) {}
 
   ~tidy_interrupt() {
     over_ = true;
@@ -110,28 +111,26 @@ public:
     thread_.join();
   }
 
-  /// From now on there is something to remove.
-  void begun() { begun_ = true; }
-
 private:
   void watch() {
     while (!over_ && signals_.count() == 0)
       signals_.wait(std::chrono::seconds{1});
     if (signals_.count() == 0)
       return;
-    if (begun_)
-      abandon_folder(target_);
-    fmt::print(stderr, "\ngraphmill: stopped by the user; nothing was kept\n");
+    const auto stopped = of_.abandon();
+    if (stopped && !stopped.value())
+      return; // Too late: the dataset is complete, and is reported.
+    fmt::print(stderr, "\ngraphmill: stopped by the user; {}\n",
+               stopped ? "nothing was kept" : stopped.error().message);
     std::fflush(stderr);
     _exit(exit_interrupted);
   }
 
   static constexpr int exit_interrupted = 130; // As shells give for SIGINT.
 
-  const std::filesystem::path target_;
+  folder_preparation& of_;
   signal_watch signals_;
   std::atomic<bool> over_{false};
-  std::atomic<bool> begun_{false};
   std::thread thread_; ///< Last: uses the others.
 };
 
@@ -142,12 +141,11 @@ result<int> run_import(const import_target& target, const importer& import) {
   const auto on_progress = show_progress(target.quiet);
   auto built = false;
   if (is_free(target.folder)) {
-    tidy_interrupt interrupt{target.folder};
-    TRY(built, prepare_folder(
-                 target.folder,
-                 [&import, &on_progress, &interrupt](
+    folder_preparation preparation{target.folder};
+    const tidy_interrupt interrupt{preparation};
+    TRY(built, preparation.run(
+                 [&import, &on_progress](
                    const std::filesystem::path& folder) -> result<void> {
-                   interrupt.begun();
                    TRYV(import(folder, on_progress));
                    return ok();
                  },

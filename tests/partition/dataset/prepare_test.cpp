@@ -206,6 +206,72 @@ CATCH_TEST_CASE("a killed process leaves nothing that hinders the next",
               == std::vector<std::string>{"begun", "data"});
 }
 
+CATCH_TEST_CASE("leftovers of killed processes are removed, and only those",
+                "[partition][prepare]") {
+  temp_folder folder;
+  for (const auto* name :
+       {".data.partial-1", ".data.ended-23", ".data.partial-1.partial-4",
+        ".data.partial-", ".data.ended-1x", ".datum.partial-1"}) {
+    fs::create_directory(folder / name);
+    std::ofstream{folder / name / "left"} << "x";
+  }
+  CATCH_CHECK(value_of(prepare_folder(folder / "data", build_slowly)));
+  CATCH_CHECK(names_in(folder.path())
+              == std::vector<std::string>{".data.ended-1x", ".data.partial-",
+                                          ".data.partial-1.partial-4",
+                                          ".datum.partial-1", "data"});
+  CATCH_CHECK(names_in(folder / "data") == std::vector<std::string>{"inner"});
+}
+
+CATCH_TEST_CASE("what is abandoned before its time is removed",
+                "[partition][prepare]") {
+  temp_folder folder;
+  folder_preparation preparation{folder / "data"};
+  CATCH_SECTION("before it began") {
+    CATCH_CHECK(value_of(preparation.abandon()));
+    const auto failed = error_of(preparation.run(build_slowly));
+    CATCH_CHECK(failed.code == ec::cancelled);
+  }
+  CATCH_SECTION("while it is built") {
+    const auto failed = error_of(preparation.run([&](const fs::path& at) {
+      auto begun = build_slowly(at);
+      CATCH_CHECK(value_of(preparation.abandon()));
+      CATCH_CHECK(names_in(folder.path()).empty());
+      return begun;
+    }));
+    CATCH_CHECK_FALSE(failed.message.empty());
+  }
+  CATCH_CHECK(names_in(folder.path()).empty());
+  CATCH_CHECK(value_of(prepare_folder(folder / "data", build_slowly)));
+}
+
+CATCH_TEST_CASE("what is complete is not abandoned", "[partition][prepare]") {
+  temp_folder folder;
+  folder_preparation mine{folder / "data"};
+  CATCH_CHECK(value_of(mine.run(build_slowly)));
+  CATCH_CHECK_FALSE(value_of(mine.abandon()));
+  folder_preparation late{folder / "data"};
+  CATCH_CHECK_FALSE(value_of(late.run(build_slowly)));
+  CATCH_CHECK_FALSE(value_of(late.abandon()));
+  CATCH_CHECK(content(folder / "data") == "whole");
+  CATCH_CHECK(names_in(folder.path()) == std::vector<std::string>{"data"});
+}
+
+CATCH_TEST_CASE("a lock file of somebody else is left alone",
+                "[partition][prepare]") {
+  temp_folder folder;
+  folder_preparation preparation{folder / "data"};
+  CATCH_CHECK_FALSE(preparation
+                      .run([&](const fs::path&) -> result<void> {
+                        fs::remove(folder / ".data.lock");
+                        std::ofstream{folder / ".data.lock"} << "x";
+                        return fail(ec::io, "no luck");
+                      })
+                      .has_value());
+  CATCH_CHECK(names_in(folder.path())
+              == std::vector<std::string>{".data.lock"});
+}
+
 CATCH_TEST_CASE("a folder without permission is an error",
                 "[partition][prepare]") {
   if (::geteuid() != 0) {
