@@ -106,6 +106,8 @@ process_command local_daemon(const local_launch& launch, std::uint32_t index,
                       ? std::vector<std::string>{"--runs", launch.runs.string()}
                       : std::vector<std::string>{"--join", join};
   out.arguments.insert(out.arguments.end(), more.begin(), more.end());
+  if (!launch.key.empty())
+    out.arguments.insert(out.arguments.end(), {"--key", launch.key});
   return out;
 }
 

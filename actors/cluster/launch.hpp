@@ -24,6 +24,7 @@ struct local_launch {
   std::uint32_t slots = 1;   ///< Trainers of each.
   std::filesystem::path runs;
   std::filesystem::path ready; ///< Folder in which they say that they are up.
+  std::string key;             ///< Empty: none.
 };
 
 /// Where a daemon writes its address once it listens.

@@ -55,8 +55,10 @@ result<launched_cluster> start_local(const up_options& options,
   launch.daemons = options.local;
   launch.slots = slots_of_each(def, options.local);
   launch.runs = options.runs;
+  launch.key = options.key;
   launched_cluster::settings with;
   with.signals = &signals;
+  with.key = options.key;
   return launched_cluster::start(std::move(launch), std::move(with));
 }
 
@@ -149,9 +151,11 @@ void add_up_command(command_line& cli) {
     ->add_option("--program", options->program,
                  "With --hosts: graphmill's path there")
     ->capture_default_str();
-  command->add_option("--key", options->key,
-                      "With --hosts: the cluster's key file, at the same path "
-                      "here and there (graphmill keygen)");
+  command
+    ->add_option("--key", options->key,
+                 "The cluster's key file; with --hosts at the same path here "
+                 "and there (graphmill keygen)")
+    ->envname("GRAPHMILL_KEY");
   command->add_flag("--insecure", options->insecure,
                     "With --hosts: without keys, in a network that you trust");
   command->add_flag("--json", options->json,

@@ -119,6 +119,19 @@ class Local(Launch):
                 self.assertTrue((folder / "weights.safetensors").exists())
                 self.check_nothing_left()
 
+    def test_a_key_of_the_environment_is_used_throughout(self):
+        key = self.data.parent / "cluster.key"
+        made = self.start("keygen", key)
+        made.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(made.returncode, 0)
+        for more in ({"GRAPHMILL_KEY": str(key)}, {}):
+            flags = [] if more else ["--key", key]
+            with self.subTest(flags=flags):
+                self.summary_of(self.up(DEFINITION, "--local", 2, *flags,
+                                        **more))
+                self.check_nothing_left()
+        key.unlink()
+
     def test_a_user_stops_it(self):
         process = self.up(ENDLESS, "--local", 2)
         self.await_metrics()
