@@ -75,7 +75,9 @@ philox_lanes(const std::uint64_t* index, std::uint32_t middle,
   }
   auto k0 = static_cast<std::uint32_t>(key);
   auto k1 = static_cast<std::uint32_t>(key >> 32);
+#pragma GCC unroll 1
   for (int round = 0; round < 10; ++round) {
+#pragma GCC unroll 1
     for (int l = 0; l < lanes; ++l) {
       const auto p0 = std::uint64_t{0xD2511F53u} * a[l];
       const auto p1 = std::uint64_t{0xCD9E8D57u} * c[l];
@@ -95,6 +97,7 @@ __attribute__((always_inline)) inline void scale_lanes(const lane_words& words,
                                                        const lane_words& bounds,
                                                        lane_words& out,
                                                        lane_words& doubtful) {
+#pragma GCC unroll 1
   for (int l = 0; l < lanes; ++l) {
     const auto product = std::uint64_t{words[l]} * bounds[l];
     out[l] = static_cast<std::uint32_t>(product >> 32);
@@ -102,25 +105,28 @@ __attribute__((always_inline)) inline void scale_lanes(const lane_words& words,
   }
 }
 
-/// All lanes of a row as one value.
-using lane_vector = std::uint32_t __attribute__((vector_size(64), may_alias));
-
 /// Puts row j into the ascending rows 0..j-1, or `last` if it is among them.
-/// (Written with vectors, for the compiler makes scalar code of loops here.)
 __attribute__((always_inline)) inline void
-insert_lanes(lane_words* words, int j, const lane_words& last) {
-  auto* rows = reinterpret_cast<lane_vector*>(words);
-  auto value = rows[j];
-  lane_vector twice{};
+insert_lanes(lane_words* rows, int j, const lane_words& last) {
+  alignas(64) lane_words value;
+  alignas(64) lane_words twice{};
   for (int i = 0; i < j; ++i)
-    twice |= static_cast<lane_vector>(rows[i] == value);
-  value = twice != 0 ? reinterpret_cast<const lane_vector&>(last) : value;
-  for (int i = j; i > 0; --i) {
-    const auto below = rows[i - 1];
-    rows[i] = below > value ? below : value;
-    value = below > value ? value : below;
-  }
-  rows[0] = value;
+#pragma GCC unroll 1
+    for (int l = 0; l < lanes; ++l)
+      twice[l] |= rows[i][l] == rows[j][l] ? ~0u : 0u;
+#pragma GCC unroll 1
+  for (int l = 0; l < lanes; ++l)
+    value[l] = (rows[j][l] & ~twice[l]) | (last[l] & twice[l]);
+  for (int i = j; i > 0; --i)
+#pragma GCC unroll 1
+    for (int l = 0; l < lanes; ++l) {
+      const auto below = rows[i - 1][l];
+      rows[i][l] = std::max(below, value[l]);
+      value[l] = std::min(below, value[l]);
+    }
+#pragma GCC unroll 1
+  for (int l = 0; l < lanes; ++l)
+    rows[0][l] = value[l];
 }
 
 /// Fills `draws.positions`; returns marks of the lanes to be drawn again.

@@ -4,6 +4,7 @@
 #include "pipelines/compute/simd.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -20,66 +21,77 @@ struct word_group {
   alignas(64) std::uint32_t words[4][lanes];
 };
 
-/// Eight 32-bit words, each in a lane wide enough for its products.
-using wide_words = std::uint64_t __attribute__((vector_size(64)));
-using narrow_words = std::uint32_t __attribute__((vector_size(32)));
-using lane_words = std::uint32_t __attribute__((vector_size(64), may_alias));
-
 /// `philox4x32` of messages/random.hpp for the blocks from `first_block` on,
-/// in vectors.
-GRAPHMILL_INLINE word_group draw(const dropout& drop, std::uint64_t row,
-                                 std::uint32_t first_block) {
-  word_group out;
-  constexpr wide_words step{0, 1, 2, 3, 4, 5, 6, 7};
-  for (int part = 0; part < 2; ++part) {
-    wide_words c0 = step * 0 + (row & 0xffffffffu);
-    wide_words c1 = step * 0 + (row >> 32);
-    wide_words c2 = step * 0 + drop.stream;
-    wide_words c3 = step + first_block + static_cast<std::uint64_t>(8 * part);
-    std::uint64_t k0 = static_cast<std::uint32_t>(drop.key);
-    std::uint64_t k1 = drop.key >> 32;
-    for (int round = 0; round < 10; ++round) {
-      const wide_words p0 = c0 * 0xD2511F53u;
-      const wide_words p1 = c2 * 0xCD9E8D57u;
-      c0 = (p1 >> 32) ^ c1 ^ k0;
-      c1 = p1 & 0xffffffffu;
-      c2 = (p0 >> 32) ^ c3 ^ k1;
-      c3 = p0 & 0xffffffffu;
-      k0 = (k0 + 0x9E3779B9u) & 0xffffffffu;
-      k1 = (k1 + 0xBB67AE85u) & 0xffffffffu;
-    }
-    const wide_words all[4] = {c0, c1, c2, c3};
-    for (int w = 0; w < 4; ++w) {
-      const auto narrow = __builtin_convertvector(all[w], narrow_words);
-      std::memcpy(out.words[w] + 8 * part, &narrow, sizeof narrow);
-    }
+/// one per lane. Plain loops over lanes, kept from being unrolled, become
+/// vectors of each instruction set. Vectors of 64 bytes in the source do not:
+/// where registers are narrower, gcc 12 takes their products and comparisons
+/// apart into scalars.
+GRAPHMILL_INLINE void draw(const dropout& drop, std::uint64_t row,
+                           std::uint32_t first_block, word_group& out) {
+  auto& [c0, c1, c2, c3] = out.words;
+  for (int i = 0; i < lanes; ++i) {
+    c0[i] = static_cast<std::uint32_t>(row);
+    c1[i] = static_cast<std::uint32_t>(row >> 32);
+    c2[i] = drop.stream;
+    c3[i] = first_block + static_cast<std::uint32_t>(i);
   }
-  return out;
+  auto k0 = static_cast<std::uint32_t>(drop.key);
+  auto k1 = static_cast<std::uint32_t>(drop.key >> 32);
+#pragma GCC unroll 1
+  for (int round = 0; round < 10; ++round) {
+#pragma GCC unroll 1
+    for (int i = 0; i < lanes; ++i) {
+      const auto p0 = std::uint64_t{c0[i]} * 0xD2511F53u;
+      const auto p1 = std::uint64_t{c2[i]} * 0xCD9E8D57u;
+      c0[i] = static_cast<std::uint32_t>(p1 >> 32) ^ c1[i] ^ k0;
+      c1[i] = static_cast<std::uint32_t>(p1);
+      c2[i] = static_cast<std::uint32_t>(p0 >> 32) ^ c3[i] ^ k1;
+      c3[i] = static_cast<std::uint32_t>(p0);
+    }
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
 }
 
-/// Drops or scales sixteen values by the half words at `shift`. Adding +0 turns
-/// a kept -0 into +0, for -0 means dropped.
+constexpr std::uint32_t minus_zero = 0x80000000u;
+
+GRAPHMILL_INLINE bool was_dropped(float y) {
+  return std::bit_cast<std::uint32_t>(y) == minus_zero;
+}
+
+/// `x` or 0. By bits, for a choice between floats stays a branch for fear of
+/// traps, and a wrongly guessed branch costs as much as ten products.
+GRAPHMILL_INLINE float keep_if(bool keep, float x) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x)
+                              & (keep ? ~0u : 0u));
+}
+
+/// Adding +0 turns a kept -0 into +0, for -0 means dropped. By bits, as in
+/// `keep_if`.
+GRAPHMILL_INLINE float drop_or_scale(std::uint32_t bits,
+                                     std::uint32_t threshold, float scale,
+                                     float x) {
+  const auto kept = std::bit_cast<std::uint32_t>(x * scale + 0.0f);
+  const auto dropped = bits < threshold ? ~0u : 0u;
+  return std::bit_cast<float>((kept & ~dropped) | (minus_zero & dropped));
+}
+
+/// Drops or scales sixteen values by the half words at `shift`.
 GRAPHMILL_INLINE void drop_sixteen(const std::uint32_t* words, int shift,
                                    const dropout& drop, float scale,
                                    float* values) {
-  const auto bits =
-    (*reinterpret_cast<const lane_words*>(words) >> shift) & 0xffffu;
-  auto* target = reinterpret_cast<simd::loose_floats*>(values);
-  const simd::floats kept = *target * scale + 0.0f;
-  constexpr auto minus = -0.0f;
-  constexpr simd::floats dropped{minus, minus, minus, minus, minus, minus,
-                                 minus, minus, minus, minus, minus, minus,
-                                 minus, minus, minus, minus};
-  *target = bits < drop.threshold ? dropped : kept;
+#pragma GCC unroll 1
+  for (int i = 0; i < lanes; ++i)
+    values[i] = drop_or_scale((words[i] >> shift) & 0xffffu, drop.threshold,
+                              scale, values[i]);
 }
 
 GRAPHMILL_INLINE void drop_some(const std::uint32_t* words, int shift,
                                 const dropout& drop, float scale, int count,
                                 float* values) {
   for (int i = 0; i < count; ++i)
-    values[i] = ((words[i] >> shift) & 0xffffu) < drop.threshold
-                  ? -0.0f
-                  : values[i] * scale + 0.0f;
+    values[i] = drop_or_scale((words[i] >> shift) & 0xffffu, drop.threshold,
+                              scale, values[i]);
 }
 
 GRAPHMILL_INLINE float shape(float x, activation kind) {
@@ -105,8 +117,9 @@ GRAPHMILL_INLINE void drop_row(const dropout& drop, std::int64_t row,
                                std::int64_t width, float* out) {
   const auto scale = drop.scale();
   for (std::int64_t at = 0; at < width; at += group) {
-    const auto drawn = draw(drop, static_cast<std::uint64_t>(row),
-                            static_cast<std::uint32_t>(at / group * lanes));
+    word_group drawn;
+    draw(drop, static_cast<std::uint64_t>(row),
+         static_cast<std::uint32_t>(at / group * lanes), drawn);
     const auto columns = std::min<std::int64_t>(group, width - at);
     for (std::int64_t c = 0; c < columns; c += lanes) {
       const auto half = static_cast<int>(c / lanes);
@@ -163,16 +176,16 @@ void activate_backward(const_matrix y, activation kind, float scale,
   const auto* value = y.data;
   if (kind == activation::relu) {
     for (auto i = first; i < last; ++i)
-      g[i] = value[i] > 0 ? g[i] * scale : 0.0f;
+      g[i] = keep_if(value[i] > 0, g[i] * scale);
   } else if (kind == activation::elu) {
     // The slope of ELU at x <= 0 is ELU(x) + 1.
     for (auto i = first; i < last; ++i) {
-      const auto slope = value[i] > 0 ? scale : value[i] + scale;
-      g[i] = std::signbit(value[i]) && value[i] == 0 ? 0.0f : g[i] * slope;
+      const auto slope = std::min(value[i], 0.0f) + scale;
+      g[i] = keep_if(!was_dropped(value[i]), g[i] * slope);
     }
   } else {
     for (auto i = first; i < last; ++i)
-      g[i] = std::signbit(value[i]) && value[i] == 0 ? 0.0f : g[i] * scale;
+      g[i] = keep_if(!was_dropped(value[i]), g[i] * scale);
   }
 }
 
