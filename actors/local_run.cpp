@@ -1,6 +1,7 @@
 #include "actors/local_run.hpp"
 
 #include "actors/memory_probe.hpp"
+#include "actors/processors.hpp"
 #include "actors/shutdown_watchdog.hpp"
 #include "actors/signals.hpp"
 #include "messages/counted.hpp"
@@ -20,9 +21,9 @@ using clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds probe_interval{50};
 
 std::size_t scheduler_threads(const definition& def) {
-  const auto cores = std::max(1u, std::thread::hardware_concurrency());
+  const auto processors = usable_processors();
   const auto lanes = def.trainer.replicas * def.trainer.threads;
-  const auto spare = cores > lanes ? cores - lanes : 0u;
+  const auto spare = processors > lanes ? processors - lanes : 0u;
   // At least two, so that a long job of one stage does not hold up messages.
   return std::max({2u, spare, def.sampler.threads, def.fetch.threads});
 }
@@ -58,6 +59,7 @@ result<run_result> run_locally(local_run_config config) {
   TRY(auto opened, partitioned_graph::open(config.data));
   auto graph = std::make_shared<const partitioned_graph>(std::move(opened));
   const auto share = member_share::all(config.def, *graph);
+  settle_threads(config.def, share.ranks.size(), usable_processors());
   TRY(auto member, prepare_member(config, graph, share));
   const auto gauges = std::make_shared<dispatcher_gauges>();
   member.log = config.log;

@@ -193,9 +193,9 @@ struct Trainer {
     $help("Trainers that share each step's seeds and average their gradients")
     $unit("trainers") $range(min = 1, max = 64);
 
-  threads @1 :UInt32 = 1
-    $help("Threads of tensor operations, per trainer; part of what decides the last bits of the weights")
-    $unit("threads") $range(min = 1, max = 256);
+  threads @1 :UInt32 = 0
+    $help("Threads that compute, per trainer; they change speed, never the weights. 0 deals the processors of a machine out to its trainers")
+    $unit("threads") $range(max = 256);
 
   device @2 :Text = "cpu"
     $help("Where tensors are computed on: cpu, cuda, or cuda:N")

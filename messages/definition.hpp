@@ -61,7 +61,7 @@ struct definition {
 
   struct trainer_section {
     std::uint32_t replicas = 0;
-    std::uint32_t threads = 0; ///< Of tensor operations, per replica.
+    std::uint32_t threads = 0; ///< That compute, per replica; 0: as fit.
     std::string device;        ///< "cpu", "cuda", "cuda:0", ...
 
     friend bool operator==(const trainer_section&,

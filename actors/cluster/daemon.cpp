@@ -3,6 +3,7 @@
 #include "actors/cluster/coordinator.hpp"
 #include "actors/cluster/node.hpp"
 #include "actors/cluster/switchboard.hpp"
+#include "actors/processors.hpp"
 #include "actors/remote/data_server.hpp"
 #include "actors/shutdown_watchdog.hpp"
 #include "actors/signals.hpp"
@@ -55,6 +56,10 @@ std::shared_ptr<spdlog::logger> console_logger(const std::string& name) {
   return log;
 }
 
+unsigned processors_of(const daemon_options& options) {
+  return options.processors.value_or(usable_processors());
+}
+
 /// What the daemon tells of itself. Opens the parts once, to know that they are
 /// there, and belong to the dataset.
 result<join_request> make_offer(const daemon_options& options,
@@ -73,8 +78,7 @@ result<join_request> make_offer(const daemon_options& options,
   }
   for (auto part : out.parts)
     TRYV(graph.open_shard(part));
-  out.slots =
-    options.slots.value_or(std::max(1u, std::thread::hardware_concurrency()));
+  out.slots = options.slots.value_or(processors_of(options));
   out.host = host_name();
   out.cuda_devices = cuda_devices();
   return out;
@@ -189,7 +193,8 @@ public:
     own.offer = offer;
     own.coordinator = options.join.empty() ? net->self().address : options.join;
     own.graph = graph;
-    own.around = {net, data_, lot, options.interface_name};
+    own.around = {net, data_, lot, options.interface_name,
+                  processors_of(options)};
     own.join_timeout = options.join_timeout;
     own.on_joined = [&end, file = options.ready_file,
                      address = net->self().address] {
@@ -261,8 +266,7 @@ result<void> run_daemon(const daemon_options& given) {
             counted(offer.part_digests.size(), "part"), offer.dataset,
             net->self().address, options.join.empty() ? ", coordinator" : "");
   caf::actor_system_config settings;
-  set_scheduler(settings,
-                std::max<std::size_t>(2, std::thread::hardware_concurrency()));
+  set_scheduler(settings, std::max<std::size_t>(2, usable_processors()));
   std::optional<shutdown_watchdog> watchdog;
   // After the watchdog, which watches its threads end, too.
   const auto lot = std::make_shared<parking>();

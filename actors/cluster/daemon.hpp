@@ -21,6 +21,8 @@ struct daemon_options {
   std::string join; ///< Address of the coordinator; empty: be it.
   std::string name; ///< Empty: made from host and port.
   std::optional<std::uint32_t> slots; ///< Trainers it takes; or one per core.
+  /// Processors that its trainers share; or all that it may run on.
+  std::optional<unsigned> processors;
   std::filesystem::path key;          ///< Key file of the cluster; empty: none.
   bool insecure = false;              ///< Listen beyond loopback without keys.
   std::string interface_name;

@@ -100,7 +100,9 @@ process_command local_daemon(const local_launch& launch, std::uint32_t index,
                        "--data", launch.data.string(),          //
                        "--serve", serve,                        //
                        "--slots", std::to_string(launch.slots), //
-                       "--listen", "tcp://127.0.0.1:0",         //
+                       "--processors",
+                       std::to_string(launch.processors), //
+                       "--listen", "tcp://127.0.0.1:0",   //
                        "--ready-file", ready_file(launch, index).string()}};
   const auto more = index == 0
                       ? std::vector<std::string>{"--runs", launch.runs.string()}

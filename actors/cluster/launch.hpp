@@ -22,6 +22,7 @@ struct local_launch {
   part_id parts = 1;         ///< Of the dataset, dealt out in turn.
   std::uint32_t daemons = 1; ///< The first is the coordinator.
   std::uint32_t slots = 1;   ///< Trainers of each.
+  unsigned processors = 1;   ///< Of each.
   std::filesystem::path runs;
   std::filesystem::path ready; ///< Folder in which they say that they are up.
   std::string key;             ///< Empty: none.

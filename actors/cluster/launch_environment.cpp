@@ -184,6 +184,10 @@ read_launch_environment(const environment_lookup& lookup,
     out.join = to_string(master);
   else if (!is_loopback(master))
     out.advertise = master.host;
+  if (const auto local = lookup("LOCAL_WORLD_SIZE")) {
+    TRY(out.local_world,
+        read_number("LOCAL_WORLD_SIZE", *local, 1, most_ranks));
+  }
   TRY(out.devices, own_device(lookup, devices));
   return std::optional{std::move(out)};
 }

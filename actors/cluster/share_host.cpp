@@ -2,6 +2,7 @@
 
 #include "actors/cluster/run_relay.hpp"
 #include "actors/member_setup.hpp"
+#include "actors/processors.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -100,12 +101,14 @@ result<void> share_host::check(const deployment& what) const {
 /// Opens files and builds models on a thread of its own.
 void share_host::prepare(const share& run) {
   lane_.post([me = handle_of<node_actor>(self_), what = run->what,
-              graph = config_.graph] {
+              graph = config_.graph, processors = config_.around.processors] {
     run_setup setup;
     setup.def = what.def;
+    const auto share = share_of(what);
+    settle_threads(setup.def, share.ranks.size(), processors);
     post(me, run_prepared{what.run,
                           std::make_shared<result<member_config>>(
-                            prepare_member(setup, graph, share_of(what)))});
+                            prepare_member(setup, graph, share))});
   });
 }
 

@@ -25,6 +25,7 @@ struct share_surroundings {
   data_server_actor data; ///< Of this daemon.
   std::shared_ptr<parking> lot;
   std::string interface_name; ///< For Gloo; empty: by the address.
+  unsigned processors = 1;    ///< To deal out to the trainers here.
 };
 
 /// The stages of a share of a run.

@@ -2,6 +2,7 @@
 #include "actors/cluster/launch_environment.hpp"
 #include "actors/cluster/part_list.hpp"
 #include "actors/commands/cli.hpp"
+#include "actors/processors.hpp"
 #include "partition/shard.hpp"
 
 #include <cstdlib>
@@ -26,6 +27,8 @@ result<void> fill_in(node_options& options) {
   auto& daemon = options.daemon;
   if (!found->devices.empty()) // Before there are threads that read it.
     setenv("CUDA_VISIBLE_DEVICES", found->devices.c_str(), 1);
+  if (!daemon.processors)
+    daemon.processors = share_of_processors(found->local_world);
   if (daemon.name.empty())
     daemon.name = found->name;
   if (!options.says_where) {
@@ -92,7 +95,13 @@ void add_node_command(command_line& cli) {
                       "Name in the cluster; default: host and port");
   command->add_option("--slots", daemon.slots,
                       "Trainers that it takes, 0 for a daemon that only serves "
-                      "data; default: one per core");
+                      "data; default: one per processor");
+  command
+    ->add_option("--processors", daemon.processors,
+                 "Processors that its trainers share where a definition leaves "
+                 "trainer.threads open; default: all that it may run on. Of "
+                 "use to several daemons on one machine")
+    ->check(CLI::Range(1u, 4096u));
   command
     ->add_option("--runs", daemon.runs,
                  "Of a coordinator: where run folders are made")

@@ -3,6 +3,7 @@
 #include "actors/commands/cluster_options.hpp"
 #include "actors/commands/definition_options.hpp"
 #include "actors/commands/placement_table.hpp"
+#include "actors/processors.hpp"
 #include "messages/counted.hpp"
 #include "partition/shard.hpp"
 #include "pipelines/run_plan.hpp"
@@ -117,20 +118,21 @@ result<int> plan(const definition_options& options, bool caches) {
   const auto problems = problems_with(source, graph.info());
   if (!problems.empty())
     return to_error(problems);
-  TRY(const auto planned,
-      plan_run(source.value, graph.info(), graph.part_count()));
+  auto def = source.value;
+  settle_threads(def, def.trainer.replicas, usable_processors());
+  TRY(const auto planned, plan_run(def, graph.info(), graph.part_count()));
   std::optional<cache_report> counted;
   if (caches) {
-    TRY(counted, caches_of(source.value, std::move(graph)));
+    TRY(counted, caches_of(def, std::move(graph)));
   }
   if (options.json) {
-    auto json = plan_json(source.value, data.string(), planned);
+    auto json = plan_json(def, data.string(), planned);
     if (counted)
       json["cache"] = cache_json(*counted);
     fmt::print("{}\n", one_line(json));
     return 0;
   }
-  print_plan(source.value, data.string(), planned);
+  print_plan(def, data.string(), planned);
   if (counted)
     fmt::print("\n{}", cache_text(*counted));
   return 0;

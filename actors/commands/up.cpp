@@ -1,12 +1,14 @@
 #include "actors/cluster/launched_cluster.hpp"
 #include "actors/commands/cli.hpp"
 #include "actors/commands/run_watcher.hpp"
+#include "actors/processors.hpp"
 #include "partition/file_io.hpp"
 #include "partition/shard.hpp"
 #include "pipelines/dataset_search.hpp"
 #include "pipelines/definition_file.hpp"
 #include "pipelines/validation.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -54,6 +56,8 @@ result<launched_cluster> start_local(const up_options& options,
   launch.parts = graph.part_count();
   launch.daemons = options.local;
   launch.slots = slots_of_each(def, options.local);
+  launch.processors =
+    share_of_processors(std::min(options.local, def.trainer.replicas));
   launch.runs = options.runs;
   launch.key = options.key;
   launched_cluster::settings with;

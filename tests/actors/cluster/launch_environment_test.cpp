@@ -60,6 +60,7 @@ CATCH_TEST_CASE("ranks of torchrun", "[launch_environment]") {
 
   // Daemons of one machine take a device each.
   CATCH_CHECK(got->devices.empty());
+  CATCH_CHECK(got->local_world == 1);
   set["LOCAL_RANK"] = "1";
   set["LOCAL_WORLD_SIZE"] = "1";
   CATCH_CHECK(error_of(read(set)).message.find("LOCAL_RANK is `1`")
@@ -67,6 +68,7 @@ CATCH_TEST_CASE("ranks of torchrun", "[launch_environment]") {
   set["LOCAL_RANK"] = "3";
   set["LOCAL_WORLD_SIZE"] = "4";
   CATCH_CHECK(value_of(read(set, 8))->devices == "3");
+  CATCH_CHECK(value_of(read(set, 8))->local_world == 4);
   CATCH_CHECK(value_of(read(set, 2))->devices == "1");
   CATCH_CHECK(value_of(read(set, 1))->devices.empty());
   CATCH_CHECK(value_of(read(set, 0))->devices.empty());

@@ -43,21 +43,23 @@ CATCH_TEST_CASE("command lines of daemons on this machine", "[launch]") {
   launch.parts = 5;
   launch.daemons = 2;
   launch.slots = 3;
+  launch.processors = 2;
   launch.runs = "runs";
   launch.ready = "/tmp/r";
   auto got = local_daemon(launch, 0, "");
   CATCH_CHECK(got.name == "daemon-0");
   CATCH_CHECK(got.arguments
               == words{"/opt/graphmill", "node", "--name", "daemon-0", "--data",
-                       "data/x", "--serve", "0,2,4", "--slots", "3", "--listen",
-                       "tcp://127.0.0.1:0", "--ready-file", "/tmp/r/daemon-0",
-                       "--runs", "runs"});
+                       "data/x", "--serve", "0,2,4", "--slots", "3",
+                       "--processors", "2", "--listen", "tcp://127.0.0.1:0",
+                       "--ready-file", "/tmp/r/daemon-0", "--runs", "runs"});
   got = local_daemon(launch, 1, "tcp://127.0.0.1:99");
   CATCH_CHECK(got.arguments
               == words{"/opt/graphmill", "node", "--name", "daemon-1", "--data",
-                       "data/x", "--serve", "1,3", "--slots", "3", "--listen",
-                       "tcp://127.0.0.1:0", "--ready-file", "/tmp/r/daemon-1",
-                       "--join", "tcp://127.0.0.1:99"});
+                       "data/x", "--serve", "1,3", "--slots", "3",
+                       "--processors", "2", "--listen", "tcp://127.0.0.1:0",
+                       "--ready-file", "/tmp/r/daemon-1", "--join",
+                       "tcp://127.0.0.1:99"});
 }
 
 CATCH_TEST_CASE("command lines of daemons on other machines", "[launch]") {

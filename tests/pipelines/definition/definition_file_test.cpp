@@ -49,6 +49,7 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.model.heads == 4);
   CATCH_CHECK(def.model.dropout == 0.5);
   CATCH_CHECK(def.model.embedding == 64);
+  CATCH_CHECK(def.trainer.threads == 0);
   CATCH_CHECK(def.trainer.device == "cpu");
   CATCH_CHECK(def.optimizer.kind == optimizer_kind::adam);
   CATCH_CHECK(def.optimizer.learning_rate == 0.01);
