@@ -25,7 +25,7 @@ void tell(const csc_job& job, std::string_view phase, std::int64_t done,
 
 /// Reads all edges in order.
 template <class Id, class Visit>
-result<void> for_each_edge(edge_spool<Id>& edges, const csc_job& job,
+result<void> for_each_edge(edge_source<Id>& edges, const csc_job& job,
                            std::string_view phase, Visit visit) {
   TRYV(edges.rewind());
   std::int64_t done = 0;
@@ -44,7 +44,7 @@ result<void> for_each_edge(edge_spool<Id>& edges, const csc_job& job,
 /// Counts degrees and writes both arrays of them.
 /// @returns where each destination's list begins, [destinations + 1].
 template <class Id>
-result<offsets> count_degrees(edge_spool<Id>& edges, const csc_job& job) {
+result<offsets> count_degrees(edge_source<Id>& edges, const csc_job& job) {
   offsets begin(static_cast<std::size_t>(job.destinations) + 1);
   offsets out(static_cast<std::size_t>(job.sources));
   TRYV(for_each_edge(edges, job, "count degrees",
@@ -88,7 +88,7 @@ offsets cut_ranges(const offsets& begin, std::int64_t most_edges) {
 
 /// Sorts the edges of one range in memory and appends their sources.
 template <class Index, class Id>
-result<void> sort_range(edge_spool<Id>& edges, const offsets& begin,
+result<void> sort_range(edge_source<Id>& edges, const offsets& begin,
                         std::int64_t first, std::int64_t last,
                         const csc_job& job, npy_writer& out) {
   const auto base = begin[first];
@@ -105,7 +105,7 @@ result<void> sort_range(edge_spool<Id>& edges, const offsets& begin,
 
 /// The list of one destination needs no sorting and no memory.
 template <class Index, class Id>
-result<void> copy_sources(edge_spool<Id>& edges, const csc_job& job,
+result<void> copy_sources(edge_source<Id>& edges, const csc_job& job,
                           npy_writer& out) {
   return for_each_edge(edges, job, "sort edges", [&](const auto& edge) {
     const auto source = static_cast<Index>(edge.source);
@@ -115,7 +115,7 @@ result<void> copy_sources(edge_spool<Id>& edges, const csc_job& job,
 
 template <class Id>
 result<std::vector<edge_spool<Id>>>
-deal_out(edge_spool<Id>& edges, const offsets& cuts, const csc_job& job) {
+deal_out(edge_source<Id>& edges, const offsets& cuts, const csc_job& job) {
   std::vector<edge_spool<Id>> buckets;
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
     TRY(auto bucket,
@@ -134,7 +134,7 @@ deal_out(edge_spool<Id>& edges, const offsets& cuts, const csc_job& job) {
 }
 
 template <class Index, class Id>
-result<void> write_indices(edge_spool<Id>& edges, const offsets& begin,
+result<void> write_indices(edge_source<Id>& edges, const offsets& begin,
                            const csc_job& job) {
   TRY(auto out,
       npy_writer::create(job.folder / "indices.npy", dtype_of<Index>()));
@@ -160,7 +160,7 @@ result<void> write_indices(edge_spool<Id>& edges, const offsets& begin,
 } // namespace
 
 template <class Id>
-result<std::int64_t> sort_to_csc(edge_spool<Id>& edges, const csc_job& job) {
+result<std::int64_t> sort_to_csc(edge_source<Id>& edges, const csc_job& job) {
   TRY(const auto begin, count_degrees(edges, job));
   std::int64_t most = 0;
   for (std::size_t i = 1; i < begin.size(); ++i)
@@ -174,9 +174,9 @@ result<std::int64_t> sort_to_csc(edge_spool<Id>& edges, const csc_job& job) {
   return most;
 }
 
-template result<std::int64_t> sort_to_csc(edge_spool<std::int32_t>&,
+template result<std::int64_t> sort_to_csc(edge_source<std::int32_t>&,
                                           const csc_job&);
-template result<std::int64_t> sort_to_csc(edge_spool<std::int64_t>&,
+template result<std::int64_t> sort_to_csc(edge_source<std::int64_t>&,
                                           const csc_job&);
 
 } // namespace graphmill

@@ -25,14 +25,14 @@ struct csc_job {
 /// out_degrees.npy. What does not fit in `memory_bytes` is first dealt out to
 /// files by ranges of destinations. Takes 20 bytes per node besides, and never
 /// less than a 256th of the edges at once.
-/// @param edges Ids in range; flushed. Used up.
+/// @param edges Ids in range; a spool must be flushed. Left at its end.
 /// @returns the largest in-degree.
 template <class Id>
-result<std::int64_t> sort_to_csc(edge_spool<Id>& edges, const csc_job& job);
+result<std::int64_t> sort_to_csc(edge_source<Id>& edges, const csc_job& job);
 
-extern template result<std::int64_t> sort_to_csc(edge_spool<std::int32_t>&,
+extern template result<std::int64_t> sort_to_csc(edge_source<std::int32_t>&,
                                                  const csc_job&);
-extern template result<std::int64_t> sort_to_csc(edge_spool<std::int64_t>&,
+extern template result<std::int64_t> sort_to_csc(edge_source<std::int64_t>&,
                                                  const csc_job&);
 
 } // namespace graphmill

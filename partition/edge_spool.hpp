@@ -18,11 +18,27 @@ struct spooled_edge {
   Id destination;
 };
 
+/// Edges of one type that are read in order, any number of times.
+template <class Id>
+class edge_source {
+public:
+  virtual ~edge_source() = default;
+
+  /// How many there are.
+  virtual std::int64_t size() const = 0;
+
+  /// Goes back to the first edge.
+  virtual result<void> rewind() = 0;
+
+  /// The next edges, in order; none at the end. Valid until the next call.
+  virtual result<std::span<const spooled_edge<Id>>> next() = 0;
+};
+
 /// A file of edges, written front to back and read any number of times. It is
 /// unlinked as soon as it is made, so nothing is left however a process ends.
 /// Move-only.
 template <class Id>
-class edge_spool {
+class edge_spool final : public edge_source<Id> {
 public:
   using edge = spooled_edge<Id>;
 
@@ -37,16 +53,13 @@ public:
   }
 
   /// Edges so far.
-  std::int64_t size() const { return size_ + std::ssize(pending_); }
+  std::int64_t size() const override { return size_ + std::ssize(pending_); }
 
   /// Writes what is pending. Must come between the last append and reading.
   result<void> flush();
 
-  /// Goes back to the first edge.
-  result<void> rewind();
-
-  /// The next edges, in order; none at the end. Valid until the next call.
-  result<std::span<const edge>> next();
+  result<void> rewind() override;
+  result<std::span<const edge>> next() override;
 
 private:
   std::filesystem::path path_;

@@ -91,6 +91,7 @@ partition_report start_report(const graph_view& graph,
   partition_report report;
   report.parts = options.parts;
   report.method = options.method;
+  report.coarsened = is_coarsened(options.coarsen, graph.edge_count());
   report.seed = options.seed;
   report.nodes = graph.vertex_count();
   report.edges = graph.edge_count();
@@ -117,8 +118,10 @@ result<partition_report> do_partition(const dataset& data,
       assign_parts(graph, loads,
                    {.parts = options.parts,
                     .method = options.method,
+                    .coarsen = options.coarsen,
                     .seed = options.seed,
-                    .metis_memory_bytes = options.metis_memory_bytes},
+                    .metis_memory_bytes = options.metis_memory_bytes,
+                    .folder = folder},
                    watch));
   auto report = start_report(graph, loads, options, assigned);
   const auto numbers =
@@ -173,6 +176,13 @@ result<partition_report> report_there(const dataset& data,
                 folder.string(), report.parts, to_string(report.method),
                 report.seed, options.parts, to_string(options.method),
                 options.seed);
+  // With `automatic`, parts are welcome however METIS made them.
+  if (options.coarsen != coarsening::automatic
+      && is_coarsened(options.coarsen, report.edges) != report.coarsened)
+    return fail(ec::invalid_argument,
+                "{} holds parts that were made with --coarsen {}; remove it or "
+                "choose another folder with --out",
+                folder.string(), report.coarsened ? "always" : "never");
   return report;
 }
 
@@ -188,7 +198,7 @@ result<partition_report> partition_dataset(const dataset& data,
     const auto wanted = estimate_partition(data.info(), options).memory_bytes;
     return fail(ec::out_of_memory,
                 "memory ran out while partitioning {} (about {} are needed); "
-                "--method ldg needs least",
+                "--coarsen always needs less, --method ldg least",
                 data.folder().string(), size_text(wanted));
   }
 }

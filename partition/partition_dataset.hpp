@@ -18,7 +18,8 @@ inline constexpr int partitions_format_version = 1;
 struct partition_options {
   part_id parts = 2;
   partition_method method = partition_method::metis;
-  std::uint64_t seed = 0; ///< Of METIS and of `random`.
+  coarsening coarsen = coarsening::automatic; ///< For METIS.
+  std::uint64_t seed = 0; ///< Of METIS, clusters and `random`.
   /// METIS may allocate that much; 0 = no limit.
   std::uint64_t metis_memory_bytes = 0;
   progress_callback on_progress;
@@ -31,7 +32,8 @@ inline constexpr part_id most_parts = 1 << 16;
 
 /// What partitioning will take, from the counts alone. The figures are upper
 /// ones, measured on R-MAT graphs, where METIS has most to do, on one core of a
-/// server of the 2020s: 100 bytes and 1.4 microseconds per edge.
+/// server of the 2020s: 100 bytes and 1.4 microseconds per edge for METIS on
+/// the whole graph.
 struct partition_estimate {
   std::uint64_t memory_bytes = 0; ///< Mapped files apart, METIS included.
   std::uint64_t disk_bytes = 0;

@@ -21,6 +21,7 @@ struct partition_arguments {
   std::string dataset;
   part_id parts = 2;
   std::string method = "metis";
+  std::string coarsen = "auto";
   std::string out;
   std::uint64_t seed = 0;
   double memory_gib = 0;
@@ -72,6 +73,8 @@ result<int> run_partition(const partition_arguments& given) {
   const partition_options options{
     .parts = given.parts,
     .method = method_of(given.method).value_or(partition_method::metis),
+    .coarsen =
+      coarsening_of(given.coarsen).value_or(coarsening::automatic),
     .seed = given.seed,
     .metis_memory_bytes =
       static_cast<std::uint64_t>(given.memory_gib * 1024 * 1024 * 1024),
@@ -124,10 +127,18 @@ void add_partition_command(command_line& cli) {
     ->check(CLI::Range(part_id{1}, most_parts));
   command
     ->add_option("--method", given->method,
-                 "metis: fewest cut edges, needs memory for the whole graph; "
-                 "ldg: one pass, needs memory for the nodes only; random: "
-                 "balanced, regardless of edges")
+                 "metis: fewest cut edges; ldg: one pass, least memory; "
+                 "random: balanced, regardless of edges")
     ->check(CLI::IsMember({"metis", "ldg", "random"}))
+    ->capture_default_str();
+  command
+    ->add_option("--coarsen", given->coarsen,
+                 fmt::format(
+                   "Give METIS clusters of nodes: memory by nodes (about 200 "
+                   "bytes each) instead of edges (100), and less time. auto: "
+                   "above {} edges",
+                   largest_whole_graph))
+    ->check(CLI::IsMember({"auto", "always", "never"}))
     ->capture_default_str();
   command->add_option("--out", given->out,
                       "Folder to write; DATASET-parts-N if not given");

@@ -77,7 +77,7 @@ result<void> check_numbers(std::int64_t value, std::string_view what) {
     return ok();
   return fail(ec::invalid_argument,
               "the graph has {} {}, and METIS can number {}; partition it with "
-              "--method ldg",
+              "--coarsen always",
               value, what, most);
 }
 

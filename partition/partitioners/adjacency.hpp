@@ -20,6 +20,14 @@ struct adjacency {
 
   vertex_id size() const { return static_cast<vertex_id>(begin.size()) - 1; }
   std::int64_t entries() const { return begin.back(); }
+  std::int64_t degree(vertex_id v) const { return begin[v + 1] - begin[v]; }
+
+  /// Calls `visit(neighbour, weight)` for every neighbour of `v`.
+  template <class Visit>
+  void for_each_neighbour(vertex_id v, Visit visit) const {
+    for (auto i = begin[v]; i < begin[v + 1]; ++i)
+      visit(vertex_id{vertices[i]}, std::int64_t{weights[i]});
+  }
 };
 
 /// Builds the adjacency of a dataset's graph. Memory beyond the mapped dataset:

@@ -153,8 +153,8 @@ result<child_report> report_of(int status, const rusage& used, double seconds,
     if (number == SIGKILL)
       return fail(ec::out_of_memory,
                   "{} was killed (signal 9) after {:.1f} s, as the system does "
-                  "when memory runs out; free some, or take a method that "
-                  "needs less: --method ldg",
+                  "when memory runs out; free some, or take a way that needs "
+                  "less: --coarsen always or --method ldg",
                   name, seconds);
     return fail(ec::internal, "{} crashed by signal {} ({}) after {:.1f} s",
                 name, number, strsignal(number), seconds);

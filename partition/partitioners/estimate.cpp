@@ -38,13 +38,22 @@ partition_estimate estimate_partition(const dataset_info& info,
   const auto sum = totals_of(info);
   // The process itself; loads, assignment, new numbers both ways, halo marks.
   auto memory = sum.nodes * (9 + 4 + 16 + 4) + 64e6;
-  const auto disk =
+  auto disk =
     sum.feature_bytes + sum.edges * 4 + sum.edge_rows * 12 + sum.nodes * 16;
   // Checking and copying.
   auto seconds = 0.1 + sum.edges * 30e-9 + disk / 400e6;
   const auto parts = static_cast<double>(options.parts);
-  if (options.parts > 1 && options.method == partition_method::metis) {
-    const auto constraints = static_cast<double>(info.node_types.size() + 2);
+  const auto constraints = static_cast<double>(info.node_types.size() + 2);
+  const auto by_metis =
+    options.parts > 1 && options.method == partition_method::metis;
+  if (by_metis
+      && is_coarsened(options.coarsen, static_cast<std::int64_t>(sum.edges))) {
+    // Clusters, and the graphs between them, of 8 entries per node.
+    memory += sum.nodes * (128 + 16 * constraints);
+    seconds += sum.edges * 0.8e-6 + sum.nodes * constraints * 1e-6;
+    // Out-edges, and what they are sorted from; gone before parts are written.
+    disk = std::max(disk, sum.edges * 12);
+  } else if (by_metis) {
     // The symmetric graph; METIS's coarser copies of it.
     memory += sum.edges * 16 + sum.nodes * (8 + 4 * constraints);
     memory += sum.edges * 100 + sum.nodes * (80 + 12 * constraints);

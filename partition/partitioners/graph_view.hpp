@@ -58,6 +58,17 @@ public:
           visit(type_begin_[edges.source] + edges.indices[i]);
   }
 
+  /// In-edges of all types.
+  std::int64_t in_degree(vertex_id v) const {
+    const auto type = type_of(v);
+    const auto row = v - type_begin_[type];
+    std::int64_t sum = 0;
+    for (const auto& edges : relations_)
+      if (edges.destination == type)
+        sum += edges.indptr[row + 1] - edges.indptr[row];
+    return sum;
+  }
+
   /// In-neighbours as `neighbour_lists` wants them.
   neighbour_lists in_neighbours() const;
 

@@ -42,9 +42,36 @@ std::string vertex_loads::constraint_name(int constraint) const {
   return "nodes of " + type_names_[constraint];
 }
 
+// -- cluster_loads
+
+template <class Loads>
+cluster_loads::cluster_loads(const Loads& members,
+                             std::span<const std::uint32_t> clusters,
+                             std::uint32_t count) {
+  for (int c = 0; c < members.constraints(); ++c) {
+    totals_.push_back(members.total(c));
+    heaviest_.push_back(members.heaviest(c));
+  }
+  const auto width = totals_.size();
+  items_.resize(count * width);
+  for (std::size_t i = 0; i < items_.size(); ++i)
+    items_[i].constraint = static_cast<int>(i % width);
+  for (vertex_id v = 0; v < members.size(); ++v)
+    for (const auto& [c, weight] : members.items(v))
+      items_[clusters[v] * width + c].weight += weight;
+}
+
+template cluster_loads::cluster_loads(const vertex_loads&,
+                                      std::span<const std::uint32_t>,
+                                      std::uint32_t);
+template cluster_loads::cluster_loads(const cluster_loads&,
+                                      std::span<const std::uint32_t>,
+                                      std::uint32_t);
+
 // -- part_loads
 
-part_loads::part_loads(const vertex_loads& loads, part_id parts)
+template <class Loads>
+basic_part_loads<Loads>::basic_part_loads(const Loads& loads, part_id parts)
   : loads_(&loads), parts_(parts),
     load_(static_cast<std::size_t>(parts) * loads.constraints()) {
   for (int c = 0; c < loads.constraints(); ++c) {
@@ -58,38 +85,44 @@ part_loads::part_loads(const vertex_loads& loads, part_id parts)
   }
 }
 
-part_loads::part_loads(const vertex_loads& loads, part_id parts,
+template <class Loads>
+basic_part_loads<Loads>::basic_part_loads(const Loads& loads, part_id parts,
                        std::span<const part_id> assignment)
-  : part_loads(loads, parts) {
+  : basic_part_loads(loads, parts) {
   for (vertex_id v = 0; v < loads.size(); ++v)
     add(v, assignment[v]);
 }
 
-void part_loads::add(vertex_id v, part_id p) {
+template <class Loads>
+void basic_part_loads<Loads>::add(vertex_id v, part_id p) {
   for (const auto& [c, weight] : loads_->items(v))
     load_[static_cast<std::size_t>(p) * caps_.size() + c] += weight;
 }
 
-void part_loads::remove(vertex_id v, part_id p) {
+template <class Loads>
+void basic_part_loads<Loads>::remove(vertex_id v, part_id p) {
   for (const auto& [c, weight] : loads_->items(v))
     load_[static_cast<std::size_t>(p) * caps_.size() + c] -= weight;
 }
 
-std::int64_t part_loads::heaviest_part(int constraint) const {
+template <class Loads>
+std::int64_t basic_part_loads<Loads>::heaviest_part(int constraint) const {
   std::int64_t most = 0;
   for (part_id p = 0; p < parts_; ++p)
     most = std::max(most, load(constraint, p));
   return most;
 }
 
-bool part_loads::fits(vertex_id v, part_id p) const {
+template <class Loads>
+bool basic_part_loads<Loads>::fits(vertex_id v, part_id p) const {
   for (const auto& [c, weight] : loads_->items(v))
     if (weight != 0 && load(c, p) + weight > caps_[c])
       return false;
   return true;
 }
 
-double part_loads::slack(vertex_id v, part_id p) const {
+template <class Loads>
+double basic_part_loads<Loads>::slack(vertex_id v, part_id p) const {
   auto least = std::numeric_limits<double>::infinity();
   for (const auto& [c, weight] : loads_->items(v))
     if (weight != 0)
@@ -99,19 +132,22 @@ double part_loads::slack(vertex_id v, part_id p) const {
   return least;
 }
 
-bool part_loads::is_overfull(vertex_id v, part_id p) const {
+template <class Loads>
+bool basic_part_loads<Loads>::is_overfull(vertex_id v, part_id p) const {
   for (const auto& [c, weight] : loads_->items(v))
     if (weight != 0 && load(c, p) > caps_[c])
       return true;
   return false;
 }
 
-double part_loads::over(int constraint, std::int64_t load) const {
+template <class Loads>
+double basic_part_loads<Loads>::over(int constraint, std::int64_t load) const {
   const auto above = std::max<std::int64_t>(0, load - caps_[constraint]);
   return static_cast<double>(above) / means_[constraint];
 }
 
-double part_loads::excess() const {
+template <class Loads>
+double basic_part_loads<Loads>::excess() const {
   double sum = 0;
   for (part_id p = 0; p < parts_; ++p)
     for (int c = 0; c < loads_->constraints(); ++c)
@@ -119,14 +155,16 @@ double part_loads::excess() const {
   return sum;
 }
 
-double part_loads::excess_of_adding(vertex_id v, part_id p) const {
+template <class Loads>
+double basic_part_loads<Loads>::excess_of_adding(vertex_id v, part_id p) const {
   double sum = 0;
   for (const auto& [c, weight] : loads_->items(v))
     sum += over(c, load(c, p) + weight) - over(c, load(c, p));
   return sum;
 }
 
-double part_loads::excess_of_moving(vertex_id v, part_id from,
+template <class Loads>
+double basic_part_loads<Loads>::excess_of_moving(vertex_id v, part_id from,
                                     part_id to) const {
   auto sum = excess_of_adding(v, to);
   for (const auto& [c, weight] : loads_->items(v))
@@ -134,7 +172,8 @@ double part_loads::excess_of_moving(vertex_id v, part_id from,
   return sum;
 }
 
-double part_loads::excess_of_swapping(vertex_id v, part_id p, vertex_id u,
+template <class Loads>
+double basic_part_loads<Loads>::excess_of_swapping(vertex_id v, part_id p, vertex_id u,
                                       part_id q) const {
   double sum = 0;
   const auto out = loads_->items(v);
@@ -147,5 +186,8 @@ double part_loads::excess_of_swapping(vertex_id v, part_id p, vertex_id u,
   }
   return sum;
 }
+
+template class basic_part_loads<vertex_loads>;
+template class basic_part_loads<cluster_loads>;
 
 } // namespace graphmill

@@ -73,18 +73,48 @@ private:
   std::vector<std::int64_t> heaviest_;
 };
 
+/// What clusters of vertices weigh: the sums over their members.
+class cluster_loads {
+public:
+  using item = vertex_loads::item;
+
+  /// @tparam Loads `vertex_loads` or `cluster_loads`: of the members.
+  /// @param clusters [members] Below `count`.
+  template <class Loads>
+  cluster_loads(const Loads& members, std::span<const std::uint32_t> clusters,
+                std::uint32_t count);
+
+  vertex_id size() const { return std::ssize(items_) / constraints(); }
+  int constraints() const { return static_cast<int>(totals_.size()); }
+  std::span<const item> items(vertex_id v) const {
+    const auto width = totals_.size();
+    return std::span{items_}.subspan(static_cast<std::size_t>(v) * width,
+                                     width);
+  }
+  std::int64_t total(int constraint) const { return totals_[constraint]; }
+  /// The heaviest single vertex of a constraint, as caps are those of vertices.
+  std::int64_t heaviest(int constraint) const { return heaviest_[constraint]; }
+
+private:
+  std::vector<item> items_; ///< [cluster, constraint]
+  std::vector<std::int64_t> totals_;
+  std::vector<std::int64_t> heaviest_;
+};
+
 /// How far above the mean a part may be.
 inline constexpr double balance_tolerance = 0.05;
 
 /// What each part holds of each constraint, kept up to date as vertices come
 /// and go, against a cap: 5 % above the mean, or what cannot be avoided (the
 /// mean rounded up, the heaviest vertex).
-class part_loads {
+/// @tparam Loads `vertex_loads`, or `cluster_loads` for clusters of vertices.
+template <class Loads>
+class basic_part_loads {
 public:
-  part_loads(const vertex_loads& loads, part_id parts);
+  basic_part_loads(const Loads& loads, part_id parts);
   /// Counts a whole assignment of vertices to parts.
-  part_loads(const vertex_loads& loads, part_id parts,
-             std::span<const part_id> assignment);
+  basic_part_loads(const Loads& loads, part_id parts,
+                   std::span<const part_id> assignment);
 
   part_id parts() const { return parts_; }
   void add(vertex_id v, part_id p);
@@ -118,11 +148,13 @@ public:
 private:
   double over(int constraint, std::int64_t load) const;
 
-  const vertex_loads* loads_;
+  const Loads* loads_;
   part_id parts_;
   std::vector<std::int64_t> caps_; ///< Per constraint.
   std::vector<double> means_;      ///< Per constraint; 1 where all is 0.
   std::vector<std::int64_t> load_; ///< [part, constraint]
 };
+
+using part_loads = basic_part_loads<vertex_loads>;
 
 } // namespace graphmill

@@ -22,7 +22,8 @@ constexpr real_t aimed_imbalance = 1 + balance_tolerance / 2;
 
 /// [vertices, constraints]. Constraints whose sum does not fit METIS's numbers
 /// are scaled down.
-std::vector<idx_t> weights_of(const vertex_loads& loads,
+template <class Loads>
+std::vector<idx_t> weights_of(const Loads& loads,
                               const std::vector<int>& constraints) {
   std::vector<idx_t> out(constraints.size() * loads.size());
   std::vector<std::int64_t> divisors;
@@ -70,8 +71,8 @@ result<void> check_code(int exit_code) {
     return ok();
   if (exit_code == exit_code_of(METIS_ERROR_MEMORY))
     return fail(ec::out_of_memory,
-                "METIS ran out of memory; free some, or take a method that "
-                "needs less: --method ldg");
+                "METIS ran out of memory; free some, or take a way that needs "
+                "less: --coarsen always or --method ldg");
   return fail(ec::internal, "METIS failed with code {}", -exit_code);
 }
 
@@ -85,14 +86,15 @@ std::vector<int> metis_constraints(const vertex_loads& loads, part_id parts) {
   return large;
 }
 
+template <class Loads>
 result<metis_outcome> partition_by_metis(const adjacency& graph,
-                                         const vertex_loads& loads,
+                                         const Loads& loads,
                                          const std::vector<int>& constraints,
                                          const metis_options& options) {
   if (graph.size() > most || graph.entries() > most)
     return fail(ec::invalid_argument,
                 "{} nodes with {} neighbours are more than METIS can number "
-                "({}); use --method ldg",
+                "({}); use --coarsen always",
                 graph.size(), graph.entries(), most);
   TRY(const auto memory, shared_memory::make(graph.size() * sizeof(part_id)));
   const auto assignment = memory.as<part_id>();
@@ -118,5 +120,12 @@ result<metis_outcome> partition_by_metis(const adjacency& graph,
                        child.seconds,
                        child.peak_memory_bytes};
 }
+
+template result<metis_outcome>
+partition_by_metis(const adjacency&, const vertex_loads&,
+                   const std::vector<int>&, const metis_options&);
+template result<metis_outcome>
+partition_by_metis(const adjacency&, const cluster_loads&,
+                   const std::vector<int>&, const metis_options&);
 
 } // namespace graphmill

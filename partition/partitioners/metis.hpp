@@ -39,8 +39,10 @@ struct metis_outcome {
 /// seed makes it reproducible. Its balance is a wish: check it.
 /// @param graph Must have an entry; at least two parts.
 /// @param constraints Which of `loads` to balance; at least one.
+/// @tparam Loads `vertex_loads` or `cluster_loads`.
+template <class Loads>
 result<metis_outcome> partition_by_metis(const adjacency& graph,
-                                         const vertex_loads& loads,
+                                         const Loads& loads,
                                          const std::vector<int>& constraints,
                                          const metis_options& options);
 

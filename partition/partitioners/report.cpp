@@ -59,11 +59,17 @@ json to_json(const partition_report& report) {
                     {"cut_edges", row.cut_edges},
                     {"halo", row.halo},
                     {"bytes", row.bytes}});
-  return {{"parts", report.parts}, {"method", to_string(report.method)},
-          {"seed", report.seed},   {"nodes", report.nodes},
-          {"edges", report.edges}, {"cut_edges", report.cut_edges},
-          {"cut", report.cut()},   {"node_types", report.node_types},
-          {"balance", balance},    {"part_rows", rows},
+  return {{"parts", report.parts},
+          {"method", to_string(report.method)},
+          {"coarsened", report.coarsened},
+          {"seed", report.seed},
+          {"nodes", report.nodes},
+          {"edges", report.edges},
+          {"cut_edges", report.cut_edges},
+          {"cut", report.cut()},
+          {"node_types", report.node_types},
+          {"balance", balance},
+          {"part_rows", rows},
           {"notes", report.notes}};
 }
 
@@ -75,6 +81,7 @@ partition_report read_report(const json& stored) {
   stored.at("parts").get_to(out.parts);
   out.method = method_of(stored.at("method").get<std::string>())
                  .value_or(partition_method::metis);
+  out.coarsened = stored.value("coarsened", false); // Older reports lack it.
   stored.at("seed").get_to(out.seed);
   stored.at("nodes").get_to(out.nodes);
   stored.at("edges").get_to(out.edges);

@@ -37,6 +37,7 @@ struct partition_report {
 
   part_id parts = 1;
   partition_method method = partition_method::metis;
+  bool coarsened = false; ///< METIS was to cut a coarsened graph.
   std::uint64_t seed = 0;
   std::int64_t nodes = 0;
   std::int64_t edges = 0;

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace graphmill;
@@ -85,6 +86,10 @@ CATCH_TEST_CASE("partitioning keeps everything", "[partition][parts]") {
                            << to_string(method));
         check_repeatable(data, {.parts = parts, .method = method});
       }
+    for (part_id parts : {2, 5, 8}) {
+      CATCH_INFO("seed " << seed << ", " << parts << " parts, coarsened");
+      check_repeatable(data, {.parts = parts, .coarsen = coarsening::always});
+    }
   }
 }
 
@@ -159,6 +164,15 @@ CATCH_TEST_CASE("partitions are made once", "[partition][parts]") {
                      partition_options{.seed = 1}})
     CATCH_CHECK(error_of(prepare_partitions(data, wrong, out)).code
                 == ec::invalid_argument);
+  // However METIS made them, they are parts; but not the ones asked for here.
+  CATCH_CHECK(error_of(prepare_partitions(
+                         data, {.parts = 2, .coarsen = coarsening::always}, out))
+                .message.find("--coarsen never")
+              != std::string::npos);
+  CATCH_CHECK_FALSE(
+    value_of(prepare_partitions(
+               data, {.parts = 2, .coarsen = coarsening::never}, out))
+      .built);
   CATCH_CHECK(error_of(prepare_partitions(data, options, folder / "data")).code
               == ec::invalid_argument);
   const auto part = value_of(dataset::open(folder / "parts/part-0"));
@@ -192,13 +206,22 @@ CATCH_TEST_CASE("a killed METIS leaves nothing behind", "[partition][parts]") {
 CATCH_TEST_CASE("partitioning stops on request", "[partition][parts]") {
   temp_folder folder;
   const auto data = make_data(folder / "data", 8);
-  for (const auto* phase :
-       {"check edges", "build symmetric graph", "METIS", "write parts"}) {
-    CATCH_INFO("in phase " << phase);
+  for (const auto& [phase, coarsen] :
+       std::array<std::pair<const char*, coarsening>, 9>{
+         {{"check edges", coarsening::never},
+          {"build symmetric graph", coarsening::never},
+          {"METIS", coarsening::never},
+          {"write parts", coarsening::never},
+          {"turn edges round", coarsening::always},
+          {"cluster nodes", coarsening::always},
+          {"join clusters", coarsening::always},
+          {"METIS", coarsening::always},
+          {"refine parts", coarsening::always}}}) {
+    CATCH_INFO("in phase " << phase << ", coarsen " << to_string(coarsen));
     std::atomic<bool> stop{false};
-    partition_options options{.parts = 2, .stop = &stop};
-    options.on_progress = [&](const progress& now) {
-      stop = stop || now.phase == phase;
+    partition_options options{.parts = 2, .coarsen = coarsen, .stop = &stop};
+    options.on_progress = [&, wanted = phase](const progress& now) {
+      stop = stop || now.phase == wanted;
     };
     CATCH_CHECK(
       error_of(prepare_partitions(data, options, folder / "parts")).code

@@ -1,0 +1,159 @@
+#include "partition/partitioners/contraction.hpp"
+
+#include "messages/random.hpp"
+#include "partition/partitioners/undirected_view.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+namespace {
+
+/// Vertices between two calls of the monitor.
+constexpr vertex_id tell_vertices = vertex_id{1} << 14;
+
+/// Whether an edge is kept: the same for both directions.
+class edge_sample {
+public:
+  edge_sample(std::int64_t entries, std::int64_t most, std::uint64_t key)
+    : keeps_all_(entries <= most), key_(key) {
+    constexpr auto all = std::numeric_limits<std::uint64_t>::max();
+    if (!keeps_all_)
+      bound_ = all / static_cast<std::uint64_t>(entries)
+               * static_cast<std::uint64_t>(most);
+  }
+
+  bool has(vertex_id u, vertex_id v) const {
+    if (keeps_all_)
+      return true;
+    const auto [low, high] = std::minmax(u, v);
+    return mix64(mix64(key_ ^ static_cast<std::uint64_t>(low))
+                 + static_cast<std::uint64_t>(high))
+           < bound_;
+  }
+
+private:
+  bool keeps_all_;
+  std::uint64_t key_;
+  std::uint64_t bound_ = 0;
+};
+
+template <class Graph>
+class contraction {
+public:
+  contraction(const Graph& graph, const clustering& clusters, monitor& watch)
+    : graph_(graph), clusters_(clusters), watch_(watch) {}
+
+  result<adjacency> run(std::int64_t most_entries, std::uint64_t key) {
+    std::int64_t between = 0;
+    if (graph_.entries() > most_entries) {
+      TRYV(for_each_entry(
+        [&](vertex_id, vertex_id, std::int64_t) { ++between; }));
+    }
+    const edge_sample sample{between, most_entries, key};
+    TRYV(collect(sample));
+    return merge();
+  }
+
+private:
+  struct entry {
+    std::int32_t vertex;
+    std::int32_t weight;
+  };
+
+  /// Calls `visit(u, v, weight)` for every entry between clusters.
+  template <class Visit>
+  result<void> for_each_entry(Visit visit) {
+    const auto& of = clusters_.of;
+    for (vertex_id v = 0; v < graph_.size(); ++v) {
+      graph_.for_each_neighbour(v, [&](vertex_id u, std::int64_t weight) {
+        if (of[u] != of[v])
+          visit(v, u, weight);
+      });
+      if (v % tell_vertices == 0
+          && !watch_.tell("join clusters", static_cast<std::uint64_t>(v),
+                          static_cast<std::uint64_t>(graph_.size())))
+        return watch_.check();
+    }
+    return ok();
+  }
+
+  /// The lists of all clusters, with repetitions.
+  result<void> collect(const edge_sample& sample) {
+    const auto& of = clusters_.of;
+    begin_.resize(static_cast<std::size_t>(clusters_.count) + 1);
+    TRYV(for_each_entry([&](vertex_id v, vertex_id u, std::int64_t) {
+      if (sample.has(u, v))
+        ++begin_[of[v] + 1];
+    }));
+    for (std::size_t c = 1; c < begin_.size(); ++c)
+      begin_[c] += begin_[c - 1];
+    entries_.resize(static_cast<std::size_t>(begin_.back()));
+    auto next = begin_;
+    // A file that is truncated in use reads as zeros from then on, so lists may
+    // turn out longer than they were counted.
+    return for_each_entry(
+      [&](vertex_id v, vertex_id u, std::int64_t weight) {
+        auto& at = next[of[v]];
+        if (sample.has(u, v) && at < begin_[of[v] + 1])
+          entries_[at++] = {static_cast<std::int32_t>(of[u]),
+                            static_cast<std::int32_t>(weight)};
+      });
+  }
+
+  adjacency merge() {
+    std::int64_t end = 0; // Of what is merged; never ahead of what is read.
+    for (std::size_t c = 0; c + 1 < begin_.size(); ++c) {
+      const auto first = std::exchange(begin_[c], end);
+      const auto last = begin_[c + 1];
+      std::sort(entries_.begin() + first, entries_.begin() + last,
+                [](auto a, auto b) { return a.vertex < b.vertex; });
+      for (auto i = first; i < last; ++i) {
+        if (end > begin_[c] && entries_[end - 1].vertex == entries_[i].vertex)
+          entries_[end - 1].weight += entries_[i].weight;
+        else
+          entries_[end++] = entries_[i];
+      }
+    }
+    begin_.back() = end;
+    adjacency out;
+    out.begin = std::move(begin_);
+    out.vertices.reserve(static_cast<std::size_t>(end));
+    out.weights.reserve(static_cast<std::size_t>(end));
+    for (std::int64_t i = 0; i < end; ++i) {
+      out.vertices.push_back(entries_[i].vertex);
+      out.weights.push_back(entries_[i].weight);
+    }
+    return out;
+  }
+
+  const Graph& graph_;
+  const clustering& clusters_;
+  monitor& watch_;
+  std::vector<std::int64_t> begin_; ///< [clusters + 1]
+  std::vector<entry> entries_;
+};
+
+} // namespace
+
+template <class Graph>
+result<adjacency> contract(const Graph& graph, const clustering& clusters,
+                           std::int64_t most_entries, std::uint64_t key,
+                           monitor& watch) {
+  if (clusters.count > std::numeric_limits<std::int32_t>::max())
+    return fail(ec::invalid_argument,
+                "the graph has {} clusters, and METIS can number 2^31 - 1; "
+                "partition it with --method ldg",
+                clusters.count);
+  return contraction<Graph>{graph, clusters, watch}.run(most_entries, key);
+}
+
+template result<adjacency> contract(const undirected_view&, const clustering&,
+                                    std::int64_t, std::uint64_t, monitor&);
+template result<adjacency> contract(const adjacency&, const clustering&,
+                                    std::int64_t, std::uint64_t, monitor&);
+
+} // namespace graphmill
