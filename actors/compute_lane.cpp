@@ -24,6 +24,11 @@ void compute_lane::post(std::function<void()> job) {
   wake_.notify_one();
 }
 
+std::size_t compute_lane::waiting() {
+  std::lock_guard lock{mutex_};
+  return jobs_.size();
+}
+
 void compute_lane::run() {
   for (;;) {
     std::function<void()> job;

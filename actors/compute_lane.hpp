@@ -21,6 +21,10 @@ public:
   /// Queues a job; it must not throw.
   void post(std::function<void()> job);
 
+  /// Jobs that have not begun: for owners who post for others, and so must
+  /// stop somewhere.
+  std::size_t waiting();
+
 private:
   void run();
 

@@ -20,7 +20,7 @@ struct local_run_config : run_setup {
 };
 
 /// Runs a definition with all its actors in this process, and waits for the
-/// end. SIGINT and SIGTERM: the first lets the step finish, the second ends at
+/// end. SIGINT, SIGTERM and SIGHUP: the first lets the step finish, the second ends at
 /// once; both give an outcome that is `cancelled`. Errors are those of the
 /// set-up: data that does not fit the definition, files that cannot be opened.
 result<run_result> run_locally(local_run_config config);

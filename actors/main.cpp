@@ -1,6 +1,9 @@
 #include "actors/commands/cli.hpp"
+#include "actors/commands/definition_options.hpp"
+#include "actors/say.hpp"
 #include "pipelines/gradients/nccl_route.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <vector>
@@ -24,11 +27,41 @@ const std::vector<graphmill::register_command> commands{
 
 constexpr int exit_usage = 2; ///< As shells give for wrong arguments.
 
-int exit_code(const graphmill::error& what) {
-  return what.code == graphmill::ec::cancelled ? 130 : 1;
+/// Whether the command that was chosen has --json, and got it.
+bool wants_json(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  if (!chosen.empty())
+    return wants_json(*chosen.front());
+  const auto* flag = app.get_option_no_throw("--json");
+  return flag != nullptr && flag->count() != 0;
+}
+
+int run(const graphmill::command_line& cli) {
+  const auto done = cli.run();
+  if (done)
+    return done.value();
+  const auto& what = done.error();
+  if (wants_json(cli.app))
+    graphmill::say("{}\n",
+                   graphmill::one_line({{"error", what.message},
+                                        {"code", to_string(what.code)}}));
+  return graphmill::say_failure(what);
+}
+
+/// Whether all that was printed has arrived; a reader who has gone away has
+/// read what it wanted.
+bool output_arrived() {
+  return (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
+         || errno == EPIPE;
 }
 
 } // namespace
+
+int graphmill::say_failure(const error& what) {
+  std::fflush(stdout);
+  say(stderr, "graphmill: {}\n", to_string(what));
+  return what.code == ec::cancelled ? 130 : 1;
+}
 
 int main(int argc, char** argv) {
   graphmill::keep_process_alive();
@@ -44,13 +77,13 @@ int main(int argc, char** argv) {
     return cli.app.exit(wrong) == 0 ? 0 : exit_usage;
   }
   try {
-    auto done = cli.run();
-    if (done)
-      return done.value();
-    fmt::print(stderr, "graphmill: {}\n", graphmill::to_string(done.error()));
-    return exit_code(done.error());
+    const auto code = run(cli);
+    if (code != 0 || output_arrived())
+      return code;
+    return graphmill::say_failure(
+      graphmill::fail_errno(errno, "not all that was to be printed could be"));
   } catch (const std::exception& bug) {
-    fmt::print(stderr, "graphmill: unexpected exception: {}\n", bug.what());
+    graphmill::say(stderr, "graphmill: unexpected exception: {}\n", bug.what());
     return 70; // EX_SOFTWARE of sysexits.h
   }
 }

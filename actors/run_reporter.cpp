@@ -1,4 +1,5 @@
 #include "actors/run_reporter.hpp"
+#include "actors/say.hpp"
 #include "messages/counted.hpp"
 
 #include <fmt/format.h>
@@ -99,15 +100,14 @@ void run_reporter::flush_row(const std::optional<phase_result>& validation) {
     return;
   const auto train = *std::exchange(training_, std::nullopt);
   if (!std::exchange(header_, true))
-    fmt::print(table_, "\n{:>5}  {:>10}  {:>8}  {:>10}  {:>13}  {:>8}\n",
-               "epoch", "loss", "train", "validation", "learning rate", "s");
+    say(table_, "\n{:>5}  {:>10}  {:>8}  {:>10}  {:>13}  {:>8}\n", "epoch",
+        "loss", "train", "validation", "learning rate", "s");
   const auto accuracy =
     validation ? fmt::format("{:.4f}", validation->metrics.accuracy()) : "-";
-  fmt::print(table_,
-             "{:>5}  {:>10.4f}  {:>8.4f}  {:>10}  {:>13.3g}  {:>8.2f}\n",
-             train.epoch + 1, train.metrics.loss(), train.metrics.accuracy(),
-             accuracy, train.learning_rate,
-             train.seconds + (validation ? validation->seconds : 0));
+  say(table_, "{:>5}  {:>10.4f}  {:>8.4f}  {:>10}  {:>13.3g}  {:>8.2f}\n",
+      train.epoch + 1, train.metrics.loss(), train.metrics.accuracy(), accuracy,
+      train.learning_rate,
+      train.seconds + (validation ? validation->seconds : 0));
   std::fflush(table_);
 }
 

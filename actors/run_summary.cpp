@@ -42,6 +42,28 @@ nlohmann::json cache_of(const run_result& run) {
           {"filling_bytes", filling->bytes}};
 }
 
+result<void> write_weights(const run_outcome& outcome,
+                           const run_folder& folder) {
+  if (!outcome.parameters && !outcome.failure)
+    return fail(ec::internal, "the weights got lost on the way");
+  if (!outcome.parameters)
+    return ok(); // There are none to be had.
+  return write_safetensors(
+    folder.weights(), {*outcome.parameters,
+                       {{"format", "graphmill"}, {"digest", outcome.digest}}});
+}
+
+/// A run that its user has stopped has not failed; one that is not saved has.
+void add_failure(std::optional<error>& to, const error& unsaved) {
+  if (!to) {
+    to = unsaved;
+    return;
+  }
+  if (to->code == ec::cancelled)
+    to->code = unsaved.code;
+  to->message += "; and it could not be saved: " + unsaved.message;
+}
+
 } // namespace
 
 std::string render_stages(const run_result& run) {
@@ -114,13 +136,20 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
   };
 }
 
-result<void> save_run(const run_outcome& outcome, const nlohmann::json& summary,
-                      run_folder& folder) {
-  if (outcome.parameters)
-    TRYV(write_safetensors(folder.weights(), {*outcome.parameters,
-                                              {{"format", "graphmill"},
-                                               {"digest", outcome.digest}}}));
-  return folder.write_summary(summary);
+saved_run save_run(const run_outcome& outcome, nlohmann::json& summary,
+                   run_folder& folder) {
+  saved_run out;
+  out.failure = outcome.failure;
+  const auto weights = write_weights(outcome, folder);
+  out.has_weights = outcome.parameters && weights;
+  if (!weights)
+    add_failure(out.failure, weights.error());
+  if (out.failure)
+    summary["error"] = out.failure->message;
+  const auto written = folder.write_summary(summary);
+  if (weights && !written) // Else it has been said.
+    add_failure(out.failure, written.error());
+  return out;
 }
 
 } // namespace graphmill

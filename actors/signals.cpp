@@ -22,20 +22,28 @@ void add_one(int event) {
   [[maybe_unused]] auto written = write(event, &one, sizeof one);
 }
 
-void on_signal(int) {
+void on_signal(int number) {
   const auto saved = errno;
-  ++signal_count;
+  auto none = 0;
+  if (number != SIGHUP)
+    ++signal_count;
+  else
+    signal_count.compare_exchange_strong(none, 1);
   if (const auto event = signal_event.load(); event >= 0)
     add_one(event);
   errno = saved;
 }
 
-void handle_with(void (*handler)(int)) {
+void handle(int number, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  sigaction(number, &action, nullptr);
+}
+
+bool is_ignored(int number) {
+  struct sigaction now {};
+  return sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
 } // namespace
@@ -43,11 +51,22 @@ void handle_with(void (*handler)(int)) {
 signal_watch::signal_watch() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   signal_count = 0;
   signal_event = event_;
-  handle_with(on_signal);
+  handle(SIGINT, on_signal);
+  handle(SIGTERM, on_signal);
+  if (!is_ignored(SIGHUP))
+    handle(SIGHUP, on_signal);
+  handle(SIGPIPE, SIG_IGN);
 }
 
 signal_watch::~signal_watch() {
-  handle_with(SIG_DFL);
+  handle(SIGINT, SIG_DFL);
+  handle(SIGTERM, SIG_DFL);
+  // After a signal, what is left is to save: no hangup may disturb that.
+  if (signal_count > 0)
+    handle(SIGHUP, SIG_IGN);
+  else if (!is_ignored(SIGHUP))
+    handle(SIGHUP, SIG_DFL);
+  handle(SIGPIPE, SIG_DFL);
   signal_event = -1;
   close(event_);
 }

@@ -4,10 +4,15 @@
 
 namespace graphmill {
 
-/// Turns SIGINT and SIGTERM into something a thread can wait for, while it
-/// exists. The handler only writes to an eventfd: OpenBLAS has threads of its
-/// own from before main, which rules sigwait and signalfd out. At most one at a
-/// time.
+/// Turns SIGINT, SIGTERM and SIGHUP into something a thread can wait for, while
+/// it exists. The handler only writes to an eventfd: OpenBLAS has threads of
+/// its own from before main, which rules sigwait and signalfd out. At most one
+/// at a time.
+///
+/// A terminal that goes away sends SIGHUP, several times over, so that counts
+/// as a first signal and never as a second one; where it was ignored from the
+/// start, as by nohup, it still is. Writing to the terminal or pipe that is
+/// gone fails, but ends nothing: SIGPIPE is ignored meanwhile.
 class signal_watch {
 public:
   signal_watch();

@@ -51,6 +51,9 @@ struct StatusReply {
   # Id of the run that is on; empty: none.
 
   queued @5 :List(Text);
+
+  note @6 :Text;
+  # What is wrong with the coordinator itself; empty: nothing.
 }
 
 struct DaemonStatus {
@@ -97,13 +100,19 @@ struct PlanReply {
 
 struct RunsRequest {
   run @0 :Text;
-  # Empty: the latest runs.
+  # Empty: a page of the list.
   limit @1 :UInt32;
+  before @2 :Text;
+  # The page begins with the runs older than this one; empty: with the latest.
 }
 
 struct RunsReply {
   runs @0 :List(RunRecord);
-  # The latest first.
+  # The latest first. As many as were asked for or as fit; at least one, if there
+  # is one.
+
+  more @1 :Bool;
+  # There are older ones.
 }
 
 enum RunState {
@@ -124,9 +133,11 @@ struct RunRecord {
   started @4 :Int64;
   ended @5 :Int64;
   message @6 :Text;
-  # Why it failed.
+  # Why it failed, or what it waits for in the queue.
   summary @7 :Text;
-  # JSON, as `train --json` prints it; empty before the end.
+  # JSON, as `train --json` prints it; empty before the end. Of a list, and of a
+  # run on so many daemons that a message could not hold it: without `stages` and
+  # `daemons`.
 }
 
 struct WatchRequest {

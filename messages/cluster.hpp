@@ -57,6 +57,7 @@ struct status_reply {
   std::vector<daemon_status> daemons;
   std::string running;
   std::vector<std::string> queued;
+  std::string note;
 };
 payload encode(const status_reply& what);
 result<status_reply> decode_status_reply(const payload& from);
@@ -107,11 +108,17 @@ struct run_record {
 struct runs_request {
   std::string run;
   std::uint32_t limit = 20;
+  std::string before;
 };
 payload encode(const runs_request& what);
 result<runs_request> decode_runs_request(const payload& from);
-payload encode(const std::vector<run_record>& runs);
-result<std::vector<run_record>> decode_runs(const payload& from);
+
+struct runs_reply {
+  std::vector<run_record> runs;
+  bool more = false;
+};
+payload encode(const runs_reply& what);
+result<runs_reply> decode_runs_reply(const payload& from);
 
 struct watch_request {
   std::string run;

@@ -129,6 +129,7 @@ payload encode(const runs_request& what) {
   return body<schema::RunsRequest>([&what](schema::RunsRequest::Builder out) {
     out.setRun(what.run);
     out.setLimit(what.limit);
+    out.setBefore(what.before);
   });
 }
 
@@ -136,25 +137,32 @@ result<runs_request> decode_runs_request(const payload& from) {
   return read<schema::RunsRequest>(
     from, "a request for runs",
     [](schema::RunsRequest::Reader in) -> result<runs_request> {
-      return runs_request{text(in.getRun()), in.getLimit()};
+      return runs_request{text(in.getRun()), in.getLimit(),
+                          text(in.getBefore())};
     });
 }
 
-payload encode(const std::vector<run_record>& runs) {
-  return body<schema::RunsReply>([&runs](schema::RunsReply::Builder out) {
-    put_structs(out.initRuns(runs.size()), runs,
+payload encode(const runs_reply& what) {
+  return body<schema::RunsReply>([&what](schema::RunsReply::Builder out) {
+    put_structs(out.initRuns(what.runs.size()), what.runs,
                 [](const run_record& from, schema::RunRecord::Builder to) {
                   fill(from, to);
                 });
+    out.setMore(what.more);
   });
 }
 
-result<std::vector<run_record>> decode_runs(const payload& from) {
+result<runs_reply> decode_runs_reply(const payload& from) {
   return read<schema::RunsReply>(
-    from, "a list of runs", [](schema::RunsReply::Reader in) {
-      return get_structs<run_record>(
-        in.getRuns(),
-        [](schema::RunRecord::Reader one) { return decode(one); });
+    from, "a list of runs",
+    [](schema::RunsReply::Reader in) -> result<runs_reply> {
+      runs_reply out;
+      TRY(out.runs, get_structs<run_record>(in.getRuns(),
+                                            [](schema::RunRecord::Reader one) {
+                                              return decode(one);
+                                            }));
+      out.more = in.getMore();
+      return out;
     });
 }
 

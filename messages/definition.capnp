@@ -327,8 +327,8 @@ struct Faults {
     $unit("milliseconds") $range(max = 60000);
 
   crashEvery @2 :UInt32 = 0
-    $help("Crash a sampler or fetch stage at every so many batches; 0 never does")
-    $unit("batches") $range(max = 1000000);
+    $help("End an actor as it takes every so many jobs. Each pool counts its own: samplers, fetch stages and batchers, whose job is a batch, and for each part the sampling and feature services, whose many jobs are pieces of one, so that they end in the middle of it; 0 ends none")
+    $unit("jobs") $range(max = 1000000);
 }
 
 struct Placement {

@@ -111,6 +111,7 @@ payload encode(const status_reply& what) {
                 [](const daemon_status& from,
                    schema::DaemonStatus::Builder to) { fill(from, to); });
     out.setRunning(what.running);
+    out.setNote(what.note);
     put_list(out.initQueued(what.queued.size()), what.queued);
   });
 }
@@ -128,6 +129,7 @@ result<status_reply> decode_status_reply(const payload& from) {
                            return decode(one);
                          }));
       out.running = text(in.getRunning());
+      out.note = text(in.getNote());
       out.queued = get_texts(in.getQueued());
       return out;
     });

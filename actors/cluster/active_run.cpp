@@ -9,6 +9,13 @@ namespace {
 /// Watchers hear of progress that often.
 constexpr std::chrono::milliseconds progress_interval{100};
 
+/// Ranks ask for one key at a time, and for so long at most; then again.
+constexpr std::size_t most_questions = 4096;
+constexpr std::chrono::milliseconds longest_question{10'000};
+
+/// Of what a daemon says about a failure, this much is kept.
+constexpr std::size_t longest_failure = 4096;
+
 run_news news_of(const phase_order& order, std::int64_t done) {
   run_news out;
   out.what = order.phase == phase::train
@@ -24,6 +31,13 @@ run_news news_of(const phase_order& order, std::int64_t done) {
 bool active_run::uses(const std::string& daemon) const {
   return std::any_of(where.daemons.begin(), where.daemons.end(),
                      [&daemon](const auto& one) { return one.name == daemon; });
+}
+
+bool active_run::is_member(const peer_identity& who) const {
+  return std::any_of(
+    where.daemons.begin(), where.daemons.end(), [&who](const auto& one) {
+      return one.name == who.name && one.address == who.address;
+    });
 }
 
 void active_run::break_off(error why) {
@@ -85,32 +99,42 @@ result<void> active_run::take(const std::string& daemon,
       post(conductor, trainer_stopped{rank});
   if (events.failure)
     break_off(fail(events.failure->code, "daemon \"{}\": {}", daemon,
-                   events.failure->message));
+                   events.failure->message.substr(0, longest_failure)));
   return ok();
 }
 
 void active_run::take(const rendezvous_request& what, const responder& reply) {
   if (what.value) {
-    keys[what.key] = *what.value;
-    reply.reply(encode_rendezvous_value(std::nullopt));
-    answer_questions(clock::now());
-    return;
+    if (auto kept = table.set(what.key, *what.value); !kept)
+      reply.reply(kept.error());
+    else
+      reply.reply(encode_rendezvous_value(std::nullopt));
+  } else if (questions.size() >= most_questions) {
+    reply.reply(fail(ec::unavailable,
+                     "{} questions wait for keys of run {} already",
+                     questions.size(), id));
+  } else {
+    questions.push_back(
+      {what.key, reply, clock::now() + std::min(what.wait, longest_question)});
   }
-  questions.push_back({what.key, reply, clock::now() + what.wait});
   answer_questions(clock::now());
 }
 
 void active_run::answer_questions(clock::time_point now) {
   std::erase_if(questions, [this, now](const question& open) {
-    const auto it = keys.find(open.key);
-    if (it != keys.end())
-      open.reply.reply(encode_rendezvous_value(it->second));
+    if (const auto* value = table.find(open.key))
+      open.reply.reply(encode_rendezvous_value(*value));
     else if (now >= open.until)
       open.reply.reply(encode_rendezvous_value(std::nullopt));
     else
       return false;
     return true;
   });
+}
+
+void active_run::end_rendezvous() {
+  answer_questions(clock::time_point::max());
+  table = {};
 }
 
 run_observer observer_of(const submitted_run& run,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/cluster/interfaces.hpp"
+#include "actors/cluster/rendezvous_table.hpp"
 #include "actors/cluster/run_filing.hpp"
 #include "messages/run.hpp"
 #include "pipelines/placement.hpp"
@@ -40,16 +41,27 @@ struct active_run : submitted_run {
   bool closed = false;                ///< All shares have ended.
   std::map<std::string, std::uint64_t> sequences; ///< Of events, by daemon.
 
-  /// Keys by which ranks find each other, and who waits for one.
+  /// By which ranks find each other, and who waits for a key of it.
   struct question {
     std::string key;
     responder reply;
     clock::time_point until;
   };
-  std::map<std::string, std::string> keys;
+  rendezvous_table table;
   std::vector<question> questions;
 
+  /// Daemons that have asked to leave: they are answered when they may.
+  struct farewell {
+    std::string daemon;
+    std::string incarnation;
+    responder reply;
+  };
+  std::vector<farewell> leaving;
+
   bool uses(const std::string& daemon) const;
+
+  /// Whether this is a daemon of the run, and not somebody of its name.
+  bool is_member(const peer_identity& who) const;
 
   /// A daemon cannot go on with its share: ends the run if it is on, or keeps
   /// it from beginning.
@@ -66,6 +78,8 @@ struct active_run : submitted_run {
   void take(const rendezvous_request& what, const responder& reply);
   /// Answers questions that have waited long enough, or all.
   void answer_questions(clock::time_point now);
+  /// Answers all questions and forgets all keys.
+  void end_rendezvous();
 };
 
 /// What a conductor tells on the way: metrics and progress to the coordinator,

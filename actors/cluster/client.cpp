@@ -126,9 +126,9 @@ result<status_reply> cluster_client::status() {
   return decode_status_reply(got);
 }
 
-result<std::vector<run_record>> cluster_client::runs(const runs_request& what) {
+result<runs_reply> cluster_client::runs(const runs_request& what) {
   TRY(const auto got, call(method::runs, encode(what)));
-  return decode_runs(got);
+  return decode_runs_reply(got);
 }
 
 result<watch_reply> cluster_client::watch(const watch_request& what) {
@@ -157,9 +157,9 @@ result<file_reply> cluster_client::fetch_file(const file_request& what) {
 }
 
 result<run_record> cluster_client::run(const std::string& id) {
-  TRY(auto found, runs({id, 1}));
-  if (!found.empty())
-    return std::move(found.front());
+  TRY(auto found, runs({id, 1, {}}));
+  if (!found.runs.empty())
+    return std::move(found.runs.front());
   if (id.empty())
     return fail(ec::not_found, "the cluster has not had a run yet; `graphmill "
                                "submit` gives it one");

@@ -41,7 +41,7 @@ public:
   result<std::string> submit(const definition& def);
   result<plan_reply> plan(const definition& def);
   result<status_reply> status();
-  result<std::vector<run_record>> runs(const runs_request& what);
+  result<runs_reply> runs(const runs_request& what);
   result<watch_reply> watch(const watch_request& what);
   result<void> cancel(const cancel_request& what);
   result<void> drain(const node_request& what);

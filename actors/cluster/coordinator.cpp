@@ -1,7 +1,6 @@
 #include "actors/cluster/coordinator.hpp"
 
 #include "actors/cluster/coordinator_state.hpp"
-#include "messages/counted.hpp"
 
 #include <utility>
 
@@ -14,6 +13,13 @@ namespace {
 /// How often waiting questions are looked at.
 constexpr milliseconds look_interval{100};
 
+/// How often a coordinator with runs notes that it lives: what a run's end is
+/// known to if it dies.
+constexpr std::chrono::seconds touch_interval{1};
+
+/// Requests for files that wait; an answer takes 8 MiB.
+constexpr std::size_t most_file_requests = 64;
+
 } // namespace
 
 void coordinator::serve(const incoming_request& request) {
@@ -24,26 +30,26 @@ void coordinator::serve(const incoming_request& request) {
     join(request);
     break;
   case method::leave:
-    leave(request.from);
-    reply.reply(payload{});
+    leave(request);
     break;
   case method::status:
     reply.reply(encode(status()));
     break;
   case method::submit:
-    reply.reply(submit(data));
+    if (auto begun = submit(data, reply); !begun)
+      reply.reply(begun.error());
     break;
   case method::plan:
     reply.reply(plan(data));
     break;
   case method::runs:
-    reply.reply(runs(data));
+    runs(data, reply);
     break;
   case method::watch:
     watch(data, reply);
     break;
   case method::cancel:
-    reply.reply(cancel(data));
+    cancel(data, reply);
     break;
   case method::drain:
     reply.reply(drain(data));
@@ -52,138 +58,25 @@ void coordinator::serve(const incoming_request& request) {
     stop(data, reply);
     break;
   case method::fetch_file:
-    lane_.post(
-      [runs = config_.runs, data, reply] { reply.reply(file(runs, data)); });
+    if (lane_.waiting() >= most_file_requests)
+      reply.reply(fail(ec::unavailable,
+                       "{} requests for files of runs wait at the coordinator "
+                       "already: ask again",
+                       most_file_requests));
+    else
+      lane_.post(
+        [runs = config_.runs, data, reply] { reply.reply(file(runs, data)); });
     break;
   case method::run_event:
     reply.reply(take_events(request));
     break;
   case method::rendezvous:
-    rendezvous(data, reply);
+    rendezvous(request);
     break;
   default:
     reply.reply(fail(ec::invalid_argument, "a coordinator does not serve `{}`",
                      to_string(request.method)));
   }
-}
-
-void coordinator::join(const incoming_request& request) {
-  auto what = decode_join_request(request.data);
-  if (!what) {
-    request.reply.reply(what.error());
-    return;
-  }
-  const auto& who = request.from;
-  if (auto fits = members_.check(who.name, what.value()); !fits) {
-    config_.log->warn("refused: {}", fits.error().message);
-    request.reply.reply(fits.error());
-    return;
-  }
-  const auto rival = members_.rival_of(who);
-  if (!rival || rival->status.address == who.address) {
-    take_in(who, what.value(), request.reply);
-    return;
-  }
-  // It may have been killed just now: then nobody answers there.
-  calls_.call(rival->status.address, method::status, {},
-              within(milliseconds{1500}, milliseconds{1000}, 1),
-              [this, who, offer = std::move(what).value(),
-               reply = request.reply, rival](const result<payload>& answer) {
-                const auto dead = !answer
-                                  && (answer.error().code == ec::unavailable
-                                      || answer.error().code == ec::timeout);
-                if (dead)
-                  take_in(who, offer, reply);
-                else
-                  reply.reply(
-                    fail(ec::invalid_argument,
-                         "another daemon at {} has the name \"{}\": give this "
-                         "one another --name",
-                         rival->status.address, who.name));
-              });
-}
-
-void coordinator::leave(const peer_identity& who) {
-  if (!members_.leave(who.name, who.incarnation))
-    return; // Another one has the name by now.
-  config_.log->info("daemon {} has left", who.name);
-  calls_.net().forget(who.address);
-  break_off_if_used(who.name, "has left the cluster");
-}
-
-void coordinator::break_off_if_used(const std::string& daemon,
-                                    const char* what) {
-  lose_if_used(daemon, fail(ec::unavailable, "daemon \"{}\" {}", daemon, what));
-}
-
-void coordinator::lose_if_used(const std::string& daemon, error why) {
-  if (!active_ || !active_->uses(daemon))
-    return;
-  active_->lose(daemon, std::move(why));
-  go_on();
-}
-
-/// A daemon that had lost the coordinator has ended its share of a run, but not
-/// of one that began when it was heard again and had yet to register.
-void coordinator::check_share(const peer_identity& who) {
-  if (!active_ || !active_->uses(who.name))
-    return;
-  calls_.call(who.address, method::order,
-              encode(member_order{active_->id, member_action::check}),
-              within(milliseconds{5000}, milliseconds{2000}),
-              [this, daemon = who.name,
-               run = active_->id](const result<payload>& answer) {
-                if (!answer && active_ && active_->id == run)
-                  break_off_if_used(daemon, "had lost the coordinator");
-              });
-}
-
-void coordinator::take_in(const peer_identity& who, const join_request& what,
-                          const responder& reply) {
-  const auto known = members_.find(who.name);
-  if (known && known.value().incarnation == who.incarnation)
-    check_share(who);
-  else
-    break_off_if_used(who.name, "has been started anew");
-  members_.join(who, what);
-  calls_.net().keep(who.address);
-  config_.log->info("daemon {} at {} has joined with {}", who.name, who.address,
-                    counted(what.parts.size(), "part"));
-  reply.reply(encode(join_reply{calls_.net().self().name}));
-  start_next();
-}
-
-void coordinator::on_peer(const peer_event& event) {
-  if (event.inbound)
-    return;
-  const auto& address = event.who.address;
-  switch (event.what) {
-  case peer_event::kind::up:
-    if (auto one = members_.back(address, event.who.incarnation))
-      config_.log->info("daemon {} is back", one->status.name);
-    break;
-  case peer_event::kind::lost:
-    on_lost(members_.lost(address, event.reason));
-    break;
-  case peer_event::kind::replaced:
-    // The new one registers by itself, perhaps it has done so already.
-    if (auto one = members_.outdated(address, event.who.incarnation))
-      on_lost(members_.lost(address, "it has been started anew"));
-    break;
-  default:
-    break;
-  }
-}
-
-void coordinator::on_lost(const std::optional<membership::entry>& one) {
-  if (!one)
-    return;
-  const auto& who = one->status;
-  config_.log->warn("daemon {} at {} is lost: {}", who.name, who.address,
-                    who.note);
-  lose_if_used(who.name,
-               fail(ec::unavailable, "daemon \"{}\" at {} is lost: {}",
-                    who.name, who.address, who.note));
 }
 
 status_reply coordinator::status() const {
@@ -196,80 +89,30 @@ status_reply coordinator::status() const {
     out.running = active_->id;
   for (const auto& run : queue_)
     out.queued.push_back(run.id);
+  if (const auto& why = records_.failure())
+    out.note = fmt::format("what becomes of runs is kept in memory alone: {}",
+                           why->message);
   return out;
 }
 
-result<payload> coordinator::drain(const payload& data) {
-  TRY(const auto what, decode_node_request(data));
-  TRYV(members_.drain(what.name, !what.back));
-  config_.log->info("daemon {} is {}", what.name,
-                    what.back ? "in service again" : "draining");
-  return payload{};
+void coordinator::end_cluster() {
+  if (std::exchange(ending_, true))
+    return;
+  for (const auto& run : std::exchange(queue_, {}))
+    give_up(run.record);
+  if (active_)
+    cancel_active(false);
+  end_if_done();
 }
 
-void coordinator::stop(const payload& data, const responder& reply) {
-  const auto what = decode_node_request(data);
-  if (!what) {
-    reply.reply(what.error());
+/// Tells that the coordinator may end once nothing is on and all is written,
+/// or cannot be.
+void coordinator::end_if_done() {
+  if (!ending_ || active_ || taking_ != 0
+      || !(records_.all_written() || records_.failure()))
     return;
-  }
-  const auto& target = what.value().name;
-  if (active_ && (target.empty() || active_->uses(target))) {
-    reply.reply(fail(ec::invalid_argument,
-                     "run {} is on {}: cancel it first, or wait for its end",
-                     active_->id, target.empty() ? "here" : "there"));
-    return;
-  }
-  if (target == calls_.net().self().name || target.empty()) {
-    stop_all(target, reply);
-    return;
-  }
-  const auto one = members_.find(target);
-  if (!one) {
-    reply.reply(one.error());
-    return;
-  }
-  stop_daemon(one.value(), reply);
-}
-
-void coordinator::stop_daemon(const membership::entry& one,
-                              const responder& reply) {
-  calls_.call(one.status.address, method::stop, {},
-              within(milliseconds{5000}, milliseconds{2000}, 1),
-              [this, one, reply](const result<payload>& answer) {
-                if (answer) {
-                  members_.leave(one.status.name, one.incarnation);
-                  calls_.net().forget(one.status.address);
-                }
-                reply.reply(answer);
-              });
-}
-
-void coordinator::stop_all(const std::string& target, const responder& reply) {
-  if (!target.empty() && members_.statuses().size() > 1) {
-    reply.reply(fail(ec::invalid_argument,
-                     "\"{}\" is the coordinator: stop the other daemons "
-                     "first, or all with --all",
-                     target));
-    return;
-  }
-  auto left = std::make_shared<std::size_t>(1);
-  const auto done = [this, left, reply] {
-    if (--*left != 0)
-      return;
-    reply.reply(payload{});
-    if (auto tell = std::exchange(config_.on_stop, {}))
-      tell(std::nullopt);
-  };
-  for (const auto& who : members_.statuses()) {
-    if (who.name == calls_.net().self().name || who.state == daemon_state::lost)
-      continue;
-    ++*left;
-    calls_.call(who.address, method::stop, {},
-                within(milliseconds{5000}, milliseconds{2000}, 1),
-                [done](const result<payload>&) { done(); });
-  }
-  done();
+  if (auto tell = std::exchange(config_.on_stop, {}))
+    tell(std::nullopt);
 }
 
 void coordinator::look_again() {
@@ -282,6 +125,13 @@ void coordinator::look() {
   answer_watchers(now);
   if (active_)
     active_->answer_questions(now);
+  if (now >= write_at_)
+    write_records();
+  if (now < touch_at_ || (!active_ && queue_.empty()))
+    return;
+  touch_at_ = now + touch_interval;
+  if (history_lane_.waiting() == 0)
+    history_lane_.post([history = config_.history] { history->touch(); });
 }
 
 coordinator_actor spawn_coordinator(caf::actor_system& system,

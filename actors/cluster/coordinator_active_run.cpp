@@ -10,22 +10,37 @@ namespace graphmill {
 
 using std::chrono::milliseconds;
 
+/// The first that can be carried out now; the others wait.
 void coordinator::start_next() {
-  if (active_ || queue_.empty())
+  if (active_ || ending_)
     return;
-  active_.emplace();
-  static_cast<submitted_run&>(*active_) = std::move(queue_.front());
-  queue_.pop_front();
-  active_->record.state = run_state::running;
-  active_->record.started = now_unix();
-  note(active_->record);
-  auto where = place_now(active_->def);
-  if (!where) {
-    end(failed_before(where.error()));
+  for (auto it = queue_.begin(); it != queue_.end(); ++it) {
+    auto where = place_now(it->def);
+    if (!where) {
+      wait_on(*it, where.error());
+      continue;
+    }
+    active_.emplace();
+    static_cast<submitted_run&>(*active_) = std::move(*it);
+    queue_.erase(it);
+    active_->record.state = run_state::running;
+    active_->record.message.clear();
+    active_->record.started = now_unix();
+    active_->where = std::move(where).value();
+    note(active_->record);
+    deploy();
     return;
   }
-  active_->where = std::move(where).value();
-  deploy();
+}
+
+/// Daemons may come, or come back.
+void coordinator::wait_on(submitted_run& run, const error& why) {
+  auto says = "waits: " + why.message;
+  if (run.record.message == says)
+    return;
+  config_.log->info("run {} {}", run.id, says);
+  run.record.message = std::move(says);
+  note(run.record);
 }
 
 run_outcome coordinator::failed_before(const error& why) {
@@ -116,6 +131,7 @@ void coordinator::on_ended(const run_ended& ended) {
 
 void coordinator::end(run_outcome outcome) {
   active_->outcome = std::move(outcome);
+  active_->record.ended = now_unix();
   active_->seconds =
     std::chrono::duration<double>(clock::now() - active_->began).count();
   stop_actor(active_->conductor);
@@ -156,7 +172,11 @@ void coordinator::on_share_ended(const std::string& id,
 void coordinator::close() {
   if (std::exchange(active_->closed, true))
     return;
-  active_->answer_questions(clock::time_point::max());
+  active_->end_rendezvous();
+  for (const auto& one : std::exchange(active_->leaving, {})) {
+    let_go(one.daemon, one.incarnation);
+    one.reply.reply(payload{});
+  }
   lane_.post([me = handle_of<interface>(self_), file = active_->file,
               outcome = *active_->outcome, cancelled = active_->cancelled,
               seconds = active_->seconds] {
@@ -169,18 +189,19 @@ void coordinator::on_filed(const run_filed& filed) {
   record.state = filed.record.state;
   record.message = filed.record.message;
   record.summary = filed.record.summary;
-  record.ended = now_unix();
   config_.log->info("run {}: {}{}{}", record.id, to_string(record.state),
                     record.message.empty() ? "" : ": ", record.message);
   board_.over(record.id);
   active_.reset();
   note(record);
   start_next();
+  end_if_done();
 }
 
 result<payload> coordinator::take_events(const incoming_request& request) {
   TRY(const auto events, decode_run_events(request.data));
-  if (!active_ || active_->id != events.run)
+  if (!active_ || active_->id != events.run
+      || !active_->is_member(request.from))
     return fail(ec::not_found, "run {} is not on", events.run);
   auto taken = active_->take(request.from.name, events);
   go_on(); // It may have failed while others are still being deployed.
@@ -188,14 +209,16 @@ result<payload> coordinator::take_events(const incoming_request& request) {
   return payload{};
 }
 
-void coordinator::rendezvous(const payload& data, const responder& reply) {
-  const auto what = decode_rendezvous_request(data);
+void coordinator::rendezvous(const incoming_request& request) {
+  const auto what = decode_rendezvous_request(request.data);
   if (!what)
-    reply.reply(what.error());
-  else if (!active_ || active_->id != what.value().run)
-    reply.reply(fail(ec::not_found, "run {} is not on", what.value().run));
+    request.reply.reply(what.error());
+  else if (!active_ || active_->id != what.value().run || active_->closed
+           || !active_->is_member(request.from))
+    request.reply.reply(
+      fail(ec::not_found, "run {} is not on", what.value().run));
   else
-    active_->take(what.value(), reply);
+    active_->take(what.value(), request.reply);
 }
 
 } // namespace graphmill

@@ -3,23 +3,20 @@
 #include "pipelines/definition_file.hpp"
 #include "pipelines/validation.hpp"
 
-#include <nlohmann/json.hpp>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 namespace graphmill {
-
-using std::chrono::milliseconds;
 
 namespace {
 
 /// Runs that wait; each has files open.
 constexpr std::size_t most_queued = 100;
-/// Runs of one answer, which must fit in a frame.
-constexpr std::uint32_t most_listed = 500;
-/// The longest that a watcher may wait for news.
-constexpr milliseconds longest_watch{10'000};
+
+/// The longest definition, as YAML: thousands of edge types have room in it.
+constexpr std::size_t longest_definition = std::size_t{1} << 20;
 
 } // namespace
 
@@ -49,34 +46,104 @@ result<void> coordinator::check(const definition& def) const {
   return check_against(def, config_.graph->info());
 }
 
-result<placement> coordinator::place_now(const definition& def) const {
-  const auto offers = members_.offers();
-  return place(def, config_.graph->part_count(), offers);
+result<placement> coordinator::place_among(const definition& def,
+                                           daemon_state up_to) const {
+  return place(def, config_.graph->part_count(), members_.offers(up_to));
 }
 
-result<payload> coordinator::submit(const payload& data) {
+/// Where a run can go now; else why it cannot, by whom it waits for.
+result<placement> coordinator::place_now(const definition& def) const {
+  auto now = place_among(def, daemon_state::ready);
+  if (now)
+    return now;
+  if (place_among(def, daemon_state::draining))
+    return fail(ec::unavailable,
+                "the run needs what is draining: {}; `graphmill drain NAME "
+                "--back` takes a daemon into service again",
+                fmt::join(members_.names_of(daemon_state::draining), ", "));
+  if (place_among(def, daemon_state::lost))
+    return fail(now.error().code, "{}; lost: {}", now.error().message,
+                fmt::join(members_.names_of(daemon_state::lost), ", "));
+  return now;
+}
+
+/// Answers when the run is on disk.
+result<void> coordinator::submit(const payload& data, const responder& reply) {
   TRY(auto def, decode_definition_body(data));
   TRYV(check(def));
-  TRYV(place_now(def));
-  if (queue_.size() >= most_queued)
+  if (ending_)
+    return fail(ec::unavailable, "the coordinator is ending");
+  // What is draining will be back, so that the run may wait for it.
+  if (!place_among(def, daemon_state::ready)
+      && !place_among(def, daemon_state::draining))
+    return place_now(def).error();
+  if (queue_.size() + taking_ >= most_queued)
     return fail(ec::unavailable,
                 "{} runs are waiting already: submit it again when some of "
                 "them are over",
-                queue_.size());
+                queue_.size() + taking_);
+  ++taking_;
+  history_lane_.post([me = handle_of<interface>(self_), reply, config = config_,
+                      def = std::move(def)]() mutable {
+    post(me, run_taken{std::make_shared<result<submitted_run>>(
+                         take_run(config, std::move(def))),
+                       reply});
+  });
+  return ok();
+}
+
+/// Makes a run's folder and its place in the history, or neither.
+result<submitted_run> coordinator::take_run(const coordinator_config& config,
+                                            definition def) {
+  auto yaml = definition_yaml(def);
+  if (yaml.size() > longest_definition)
+    return fail(ec::invalid_argument,
+                "the definition has {} bytes as YAML; {} are allowed",
+                yaml.size(), longest_definition);
   submitted_run run;
-  TRY(run.file, run_file::create(config_.runs, def, config_.data,
-                                 config_.offer.dataset_digest));
+  TRY(run.file, run_file::create(config.runs, def, config.data,
+                                 config.offer.dataset_digest));
   run.id = run.file->id();
   run.def = std::move(def);
   run.record.id = run.id;
   run.record.name = run.def.name;
   run.record.submitted = now_unix();
+  const run_history::entry first{run.record, std::move(yaml)};
+  if (auto kept = config.history->put({&first, 1}); !kept) {
+    run.file->discard();
+    return kept.error();
+  }
+  return run;
+}
+
+void coordinator::on_taken(const run_taken& taken) {
+  --taking_;
+  if (!*taken.run) {
+    config_.log->warn("a run is refused: {}", taken.run->error().message);
+    taken.reply.reply(taken.run->error());
+    end_if_done();
+    return;
+  }
+  auto run = std::move(*taken.run).value();
+  records_.add(run.record);
+  if (ending_) {
+    give_up(run.record);
+    taken.reply.reply(fail(ec::unavailable, "the coordinator is ending"));
+    end_if_done();
+    return;
+  }
   config_.log->info("run {} is queued", run.id);
-  note(run.record, definition_yaml(run.def));
-  const auto id = run.id;
+  taken.reply.reply(encode_run_id(run.id));
   queue_.push_back(std::move(run));
   start_next();
-  return encode_run_id(id);
+}
+
+/// Of a run that is queued when the coordinator ends.
+void coordinator::give_up(run_record record) {
+  record.state = run_state::failed;
+  record.message = "the coordinator ended while it was queued";
+  record.ended = now_unix();
+  note(record);
 }
 
 result<payload> coordinator::plan(const payload& data) const {
@@ -93,54 +160,16 @@ result<payload> coordinator::plan(const payload& data) const {
   return encode(out);
 }
 
-result<run_record> coordinator::record_of(const std::string& id) const {
-  if (const auto it = live_.find(id); it != live_.end())
-    return it->second;
-  TRY(auto old, config_.history->get(id));
-  if (old)
-    return std::move(old->record);
-  return fail(ec::not_found,
-              "there is no run \"{}\" here; `graphmill runs` lists them", id);
-}
-
-result<payload> coordinator::runs(const payload& data) const {
-  TRY(const auto what, decode_runs_request(data));
-  if (what.run.empty()) {
-    TRY(auto latest,
-        config_.history->latest(std::min(what.limit, most_listed)));
-    for (auto& run : latest)
-      run.summary = brief(run.summary);
-    return encode(latest);
+void coordinator::cancel(const payload& data, const responder& reply) {
+  const auto what = decode_cancel_request(data);
+  if (!what) {
+    reply.reply(what.error());
+    return;
   }
-  TRY(auto one, record_of(what.run));
-  return encode(std::vector{std::move(one)});
-}
-
-std::string coordinator::brief(const std::string& summary) {
-  auto json = nlohmann::json::parse(summary, nullptr, false);
-  if (!json.is_object())
-    return {};
-  json.erase("stages");
-  json.erase("daemons");
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-void coordinator::note(const run_record& record,
-                       const std::string& definition) {
-  if (is_over(record.state))
-    live_.erase(record.id);
-  else
-    live_[record.id] = record;
-  if (auto kept = config_.history->put(record, definition); !kept)
-    config_.log->error("run {}: {}", record.id, kept.error().message);
-  answer_watchers(clock::now());
-}
-
-result<payload> coordinator::cancel(const payload& data) {
-  TRY(const auto what, decode_cancel_request(data));
+  const auto& id = what.value().run;
   const auto queued =
     std::find_if(queue_.begin(), queue_.end(),
-                 [&what](const auto& run) { return run.id == what.run; });
+                 [&id](const auto& run) { return run.id == id; });
   if (queued != queue_.end()) {
     auto record = queued->record;
     record.state = run_state::cancelled;
@@ -148,55 +177,22 @@ result<payload> coordinator::cancel(const payload& data) {
     record.ended = now_unix();
     queue_.erase(queued);
     note(record);
-    return payload{};
+    reply.reply(payload{});
+  } else if (active_ && active_->id == id) {
+    cancel_active(what.value().now);
+    reply.reply(payload{});
+  } else {
+    ask_run(id, reply, [](run_record run) -> result<payload> {
+      return fail(ec::invalid_argument, "run {} is {} already", run.id,
+                  to_string(run.state));
+    });
   }
-  if (active_ && active_->id == what.run) {
-    active_->cancelled = true;
-    if (active_->conductor)
-      post_urgent(active_->conductor, cancel_run{what.now});
-    return payload{};
-  }
-  TRY(const auto record, record_of(what.run));
-  return fail(ec::invalid_argument, "run {} is {} already", what.run,
-              to_string(record.state));
 }
 
-// -- watchers and files
-
-void coordinator::watch(const payload& data, const responder& reply) {
-  auto what = decode_watch_request(data);
-  if (!what) {
-    reply.reply(what.error());
-    return;
-  }
-  const auto wait = std::min(what.value().wait, longest_watch);
-  watchers_.push_back({std::move(what).value(), reply, clock::now() + wait});
-  answer_watchers(clock::now());
-}
-
-void coordinator::answer_watchers(clock::time_point now) {
-  std::erase_if(watchers_, [this, now](const watcher& one) {
-    auto record = record_of(one.what.run);
-    if (!record) {
-      one.reply.reply(record.error());
-      return true;
-    }
-    watch_reply out;
-    std::tie(out.next, out.events) =
-      board_.since(one.what.run, one.what.cursor);
-    if (out.events.empty() && !is_over(record.value().state) && now < one.until)
-      return false;
-    out.record = std::move(record).value();
-    one.reply.reply(encode(out));
-    return true;
-  });
-}
-
-result<payload> coordinator::file(const std::filesystem::path& runs,
-                                  const payload& data) {
-  TRY(const auto wanted, decode_file_request(data));
-  TRY(const auto piece, read_run_file(runs, wanted));
-  return encode(piece);
+void coordinator::cancel_active(bool now) {
+  active_->cancelled = true;
+  if (active_->conductor)
+    post_urgent(active_->conductor, cancel_run{now});
 }
 
 } // namespace graphmill

@@ -5,12 +5,13 @@
 #include "actors/cluster/coordinator.hpp"
 #include "actors/cluster/membership.hpp"
 #include "actors/cluster/run_board.hpp"
+#include "actors/cluster/run_records.hpp"
 #include "actors/compute_lane.hpp"
 
 #include <chrono>
 #include <deque>
 #include <filesystem>
-#include <map>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,9 +32,11 @@ inline call_options within(std::chrono::milliseconds deadline,
 /// Of the wall clock, for records.
 unix_time now_unix();
 
-/// The state of the COORDINATOR. What it does with daemons stands in
-/// coordinator.cpp, what it keeps and tells of runs in coordinator_runs.cpp,
-/// and how it leads the one that is on in coordinator_active_run.cpp.
+/// The state of the COORDINATOR. Who is in the cluster stands in
+/// coordinator_daemons.cpp, how it takes and queues runs in
+/// coordinator_runs.cpp, what it keeps and tells of them in
+/// coordinator_records.cpp, and how it leads the one that is on in
+/// coordinator_active_run.cpp.
 class coordinator {
 public:
   using clock = std::chrono::steady_clock;
@@ -63,7 +66,10 @@ public:
       },
       [this](const run_ended& ended) { on_ended(ended); },
       [this](const call_ended& ended) { calls_.ended(ended); },
+      [this](const run_taken& taken) { on_taken(taken); },
       [this](const run_filed& filed) { on_filed(filed); },
+      [this](const records_written& done) { on_written(done); },
+      [this](const end_in_order&) { end_cluster(); },
       [this](const tick&) { look(); },
     };
   }
@@ -74,7 +80,8 @@ private:
   // -- membership
 
   void join(const incoming_request& request);
-  void leave(const peer_identity& who);
+  void leave(const incoming_request& request);
+  void let_go(const std::string& daemon, const std::string& incarnation);
 
   /// Daemons register when they start, and after they have given up all runs.
   void break_off_if_used(const std::string& daemon, const char* what);
@@ -92,25 +99,41 @@ private:
   /// The coordinator ends last; without it no daemon is of use.
   void stop_all(const std::string& target, const responder& reply);
 
+  /// Ends what is on as a user would, then the coordinator.
+  void end_cluster();
+  void end_if_done();
+
   // -- runs
 
   result<void> check(const definition& def) const;
+  result<placement> place_among(const definition& def,
+                                daemon_state up_to) const;
   result<placement> place_now(const definition& def) const;
-  result<payload> submit(const payload& data);
+  result<void> submit(const payload& data, const responder& reply);
+  static result<submitted_run> take_run(const coordinator_config& config,
+                                        definition def);
+  void on_taken(const run_taken& taken);
+  void give_up(run_record record);
   result<payload> plan(const payload& data) const;
-  result<run_record> record_of(const std::string& id) const;
-  result<payload> runs(const payload& data) const;
+  void cancel(const payload& data, const responder& reply);
+  void cancel_active(bool now);
 
-  /// A summary without what grows with stages and daemons, for lists.
-  static std::string brief(const std::string& summary);
+  // -- records
 
-  /// @param definition YAML, the first time.
-  void note(const run_record& record, const std::string& definition = {});
-  result<payload> cancel(const payload& data);
+  using question = std::function<result<payload>(run_history&)>;
+  using run_question = std::function<result<payload>(run_record)>;
+  void ask_history(const responder& reply, question what);
+  void ask_run(const std::string& id, const responder& reply,
+               run_question what);
+  void note(const run_record& record);
+  void write_records();
+  void on_written(const records_written& done);
+  void runs(const payload& data, const responder& reply);
 
   // -- the run that is on
 
   void start_next();
+  void wait_on(submitted_run& run, const error& why);
   static run_outcome failed_before(const error& why);
   void deploy();
   void on_deployed(const std::string& id, const std::string& daemon,
@@ -128,7 +151,7 @@ private:
   void close();
   void on_filed(const run_filed& filed);
   result<payload> take_events(const incoming_request& request);
-  void rendezvous(const payload& data, const responder& reply);
+  void rendezvous(const incoming_request& request);
 
   // -- watchers and files
 
@@ -149,12 +172,19 @@ private:
   remote_calls<interface> calls_;
   membership members_;
   run_board board_;
-  std::map<std::string, run_record> live_; ///< Runs that are not over.
+  run_records records_;
   std::deque<submitted_run> queue_;
+  std::size_t taking_ = 0; ///< Runs that will be in the queue.
+  bool ending_ = false;
+  clock::time_point write_at_{}; ///< Not before: the disk may be full.
+  clock::time_point touch_at_{};
   down_watch deaths_;
   std::optional<active_run> active_;
   std::vector<watcher> watchers_;
-  compute_lane lane_; ///< For files. Last: ends before what its jobs use.
+  // Threads for files, and for the history. Last: they end before what their
+  // jobs use.
+  compute_lane lane_;
+  compute_lane history_lane_;
 };
 
 } // namespace graphmill

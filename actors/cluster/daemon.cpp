@@ -31,7 +31,10 @@ using std::chrono::milliseconds;
 
 /// Signals are looked at that often at least.
 constexpr milliseconds wait_interval{500};
-/// A daemon that ends says so to the coordinator, if that answers at once.
+/// A daemon that is told to end may take that long to end a run in order: its
+/// step, its weights, its files. Twice as long as the weights may take.
+constexpr milliseconds end_patience = std::chrono::minutes{2};
+/// A coordinator that nobody has heard for so long needs no farewell.
 constexpr milliseconds farewell_patience{1000};
 
 std::string host_name() {
@@ -109,13 +112,13 @@ transport_of(const daemon_options& options, const std::string& name,
 
 /// The runs that this coordinator has had, beside their folders.
 result<std::shared_ptr<run_history>>
-open_history(const std::filesystem::path& runs) {
+open_history(const std::filesystem::path& runs, std::uint32_t keep) {
   std::error_code failed;
   std::filesystem::create_directories(runs, failed);
   if (failed)
     return fail(ec::io, "cannot make the folder {} for runs: {}", runs.string(),
                 failed.message());
-  TRY(auto there, run_history::open(runs / "runs.sqlite"));
+  TRY(auto there, run_history::open(runs / "runs.sqlite", keep));
   return std::make_shared<run_history>(std::move(there));
 }
 
@@ -150,18 +153,6 @@ private:
   bool written_ = false;
   std::optional<error> why_;
 };
-
-void say_farewell(transport& net, const std::string& coordinator) {
-  auto said = std::make_shared<std::promise<void>>();
-  auto done = said->get_future();
-  call_options options;
-  options.deadline = farewell_patience;
-  options.unreachable = farewell_patience / 2;
-  options.attempts = 1;
-  net.request(coordinator, method::leave, {}, options,
-              [said](const result<payload>&) { said->set_value(); });
-  done.wait_for(2 * farewell_patience);
-}
 
 /// The actors of a daemon.
 class household {
@@ -222,6 +213,23 @@ public:
     board.connect(node_, coordinator_, data_);
   }
 
+  /// Begins to end what is on: a coordinator its run, any other its part in
+  /// one, which the coordinator lets go of. The end is told.
+  void end_in_order(transport& net, const std::string& coordinator,
+                    end_note& end) {
+    if (coordinator_) {
+      post(coordinator_, graphmill::end_in_order{});
+      return;
+    }
+    call_options options;
+    options.deadline = end_patience;
+    options.unreachable = farewell_patience;
+    options.attempts = 1;
+    // The transport ends before the note.
+    net.request(coordinator, method::leave, {}, options,
+                [&end](const result<payload>&) { end.write(std::nullopt); });
+  }
+
 private:
   /// A daemon without one of its actors is of no use to anybody.
   template <class Handle>
@@ -260,7 +268,7 @@ result<void> run_daemon(const daemon_options& given) {
   const std::shared_ptr<transport> net = std::move(started);
   std::shared_ptr<run_history> history;
   if (options.join.empty()) {
-    TRY(history, open_history(options.runs));
+    TRY(history, open_history(options.runs, options.keep_runs));
   }
   log->info("serves {} of {} of {} at {}{}", offer.parts.size(),
             counted(offer.part_digests.size(), "part"), offer.dataset,
@@ -278,10 +286,14 @@ result<void> run_daemon(const daemon_options& given) {
     while (signals.count() == 0 && !end.written())
       signals.wait(wait_interval);
     log->info("ending");
+    if (!end.written())
+      actors.end_in_order(*net, options.join, end);
+    const auto until = std::chrono::steady_clock::now() + end_patience;
+    while (signals.count() < 2 && !end.written()
+           && std::chrono::steady_clock::now() < until)
+      signals.wait(wait_interval);
     watchdog.emplace(log, signals.count() > 1);
     board->disconnect();
-    if (!end.written() && !options.join.empty())
-      say_farewell(*net, options.join);
   }
   if (auto why = end.why())
     return *why;

@@ -28,13 +28,17 @@ struct daemon_options {
   std::string interface_name;
   std::string advertise;
   std::filesystem::path runs = "runs"; ///< Of a coordinator: its run folders.
-  std::filesystem::path ready_file;    ///< Gets the address once it has joined.
+  /// Of a coordinator: the runs that are over and yet in its list.
+  std::uint32_t keep_runs = 10'000;
+  std::filesystem::path ready_file; ///< Gets the address once it has joined.
   std::chrono::milliseconds join_timeout = std::chrono::minutes{2};
 };
 
-/// Runs a node daemon until it is told to stop: by SIGINT or SIGTERM, or by the
-/// coordinator. Errors: the dataset cannot be opened, the address not be bound,
-/// or the coordinator does not take it.
+/// Runs a node daemon until it is told to stop: by the coordinator, or by
+/// SIGINT, SIGTERM or SIGHUP. After a signal, a run that is on ends as when its
+/// user cancels it, or fails if only this daemon ends, with the weights so far;
+/// a second signal waits for nothing. Errors: the dataset cannot be opened, the
+/// address not be bound, or the coordinator does not take it.
 result<void> run_daemon(const daemon_options& options);
 
 } // namespace graphmill

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 // Messages and interfaces of the actors that make a cluster of daemons.
@@ -56,6 +57,19 @@ struct run_ended {
 struct run_filed {
   run_record record;
 };
+struct submitted_run;
+/// A run that was submitted has its folder and its place in the history, or
+/// cannot be taken.
+struct run_taken {
+  std::shared_ptr<result<submitted_run>> run;
+  responder reply;
+};
+/// Changes of runs are in the history, or not.
+struct records_written {
+  std::optional<error> failure;
+};
+/// The daemon is to end, by its user's wish.
+struct end_in_order {};
 
 } // namespace graphmill
 
@@ -68,6 +82,9 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::run_orphaned)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_news_came)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_ended)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_filed)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::run_taken)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::records_written)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::end_in_order)
 
 namespace graphmill {
 
@@ -90,7 +107,11 @@ using coordinator_actor = caf::typed_actor<
   takes<peer_news>,
   // The CONDUCTOR of the run that is on.
   takes<run_news_came>, takes<run_ended>,
-  // INTERNAL: an answer; a run is over; watchers have waited long enough.
-  takes<call_ended>, takes<run_filed>, takes<tick>>;
+  // The daemon: end the run that is on as its user would, then tell.
+  takes<end_in_order>,
+  // INTERNAL: an answer; a run is taken, or over; what is known of runs is on
+  // disk; watchers have waited long enough.
+  takes<call_ended>, takes<run_taken>, takes<run_filed>, takes<records_written>,
+  takes<tick>>;
 
 } // namespace graphmill

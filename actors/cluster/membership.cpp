@@ -6,8 +6,29 @@
 
 namespace graphmill {
 
+namespace {
+
+/// Of the reason for a loss, this much is kept.
+constexpr std::size_t longest_note = 300;
+
+bool is_lost(const std::pair<const std::string, membership::entry>& one) {
+  return one.second.status.state == daemon_state::lost;
+}
+
+} // namespace
+
 result<void> membership::check(const std::string& name,
                                const join_request& what) const {
+  if (what.host.size() > longest_host)
+    return fail(ec::invalid_argument,
+                "daemon \"{}\" names a host of {} letters; {} are allowed",
+                name, what.host.size(), longest_host);
+  if (daemons_.size() >= most_daemons && !daemons_.contains(name)
+      && std::none_of(daemons_.begin(), daemons_.end(), is_lost))
+    return fail(ec::invalid_argument,
+                "the cluster has {} daemons already, as many as it takes: stop "
+                "another before \"{}\" joins",
+                daemons_.size(), name);
   if (what.dataset != like_.dataset)
     return fail(ec::invalid_data,
                 "daemon \"{}\" serves dataset \"{}\", but this cluster is on "
@@ -42,18 +63,41 @@ membership::rival_of(const peer_identity& who) const {
   return it->second;
 }
 
-void membership::join(const peer_identity& who, const join_request& what) {
+std::vector<std::string> membership::join(const peer_identity& who,
+                                          const join_request& what) {
+  std::vector<std::string> deserted;
   // Whoever was at this address under another name is gone.
   std::erase_if(daemons_, [&who](const auto& other) {
     return other.first != who.name
            && other.second.status.address == who.address;
   });
+  if (daemons_.size() >= most_daemons && !daemons_.contains(who.name))
+    deserted.push_back(forget_one());
   auto& place = daemons_[who.name];
+  if (!place.status.address.empty() && place.status.address != who.address)
+    deserted.push_back(place.status.address);
   place.incarnation = who.incarnation;
+  place.leaving = false;
   place.status = {who.name,   who.address,      daemon_state::ready,
                   what.parts, what.slots,       what.host,
                   {},         what.cuda_devices};
   place.status.state = state_of(place);
+  return deserted;
+}
+
+/// Makes room: of those that are lost, the first goes. @returns its address.
+std::string membership::forget_one() {
+  auto first = daemons_.end();
+  for (auto it = daemons_.begin(); it != daemons_.end(); ++it)
+    if (is_lost(*it)
+        && (first == daemons_.end()
+            || it->second.losses < first->second.losses))
+      first = it;
+  if (first == daemons_.end())
+    return {};
+  auto address = std::move(first->second.status.address);
+  daemons_.erase(first);
+  return address;
 }
 
 bool membership::leave(const std::string& name,
@@ -67,7 +111,8 @@ bool membership::leave(const std::string& name,
 
 /// Of a daemon that is not lost.
 daemon_state membership::state_of(const entry& one) {
-  return one.drained ? daemon_state::draining : daemon_state::ready;
+  return one.drained || one.leaving ? daemon_state::draining
+                                    : daemon_state::ready;
 }
 
 membership::entry* membership::at(const std::string& address) {
@@ -83,7 +128,8 @@ std::optional<membership::entry> membership::lost(const std::string& address,
   if (one == nullptr || one->status.state == daemon_state::lost)
     return std::nullopt;
   one->status.state = daemon_state::lost;
-  one->status.note = std::move(why);
+  one->status.note = why.substr(0, longest_note);
+  one->losses = ++losses_;
   return *one;
 }
 
@@ -129,12 +175,28 @@ result<void> membership::drain(const std::string& name, bool drained) {
   return ok();
 }
 
-std::vector<daemon_offer> membership::offers() const {
+void membership::begin_to_leave(const std::string& name) {
+  const auto it = daemons_.find(name);
+  if (it == daemons_.end() || is_lost(*it))
+    return;
+  it->second.leaving = true;
+  it->second.status.state = state_of(it->second);
+}
+
+std::vector<daemon_offer> membership::offers(daemon_state up_to) const {
   std::vector<daemon_offer> out;
   for (const auto& [name, one] : daemons_)
-    if (one.status.state == daemon_state::ready)
+    if (one.status.state <= up_to)
       out.push_back({name, one.status.address, one.status.parts,
                      one.status.slots, one.status.cuda_devices});
+  return out;
+}
+
+std::vector<std::string> membership::names_of(daemon_state state) const {
+  std::vector<std::string> out;
+  for (const auto& [name, one] : daemons_)
+    if (one.status.state == state)
+      out.push_back(name);
   return out;
 }
 

@@ -2,9 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +22,11 @@ constexpr std::chrono::milliseconds look_interval{10};
 
 /// Of what a process printed, this much goes into an error.
 constexpr std::size_t most_words = 1500;
+static_assert(most_words < output_tail::kept_bytes);
+
+/// What a process printed last has been read by then, unless somebody else
+/// holds on to its output.
+constexpr std::chrono::milliseconds output_patience{500};
 
 /// In the child, between fork and exec: calls that are safe there alone.
 [[noreturn]] void become(char* const* arguments, pid_t parent, int input,
@@ -33,6 +36,7 @@ constexpr std::size_t most_words = 1500;
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL); // Ignored signals stay so in a new program.
   // The parent may have ended before the line above.
   if (::getppid() == parent && ::dup2(input, STDIN_FILENO) >= 0
       && ::dup2(output, STDOUT_FILENO) >= 0
@@ -65,24 +69,22 @@ result<child_process> child_process::start(process_command what) {
   for (auto& argument : what.arguments)
     arguments.push_back(argument.data());
   arguments.push_back(nullptr);
-  out.output_ = unique_fd{::memfd_create("graphmill-output", MFD_CLOEXEC)};
+  TRY(out.output_, output_tail::open());
   const unique_fd input{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
   int report[2];
-  if (out.output_.get() < 0 || input.get() < 0
-      || ::pipe2(report, O_CLOEXEC) != 0)
+  if (input.get() < 0 || ::pipe2(report, O_CLOEXEC) != 0)
     return fail_errno(errno, "cannot start {}", out.name_);
   const unique_fd read_end{report[0]};
   unique_fd write_end{report[1]};
-  // Several writers share it: both streams, and children of the child.
-  ::fcntl(out.output_.get(), F_SETFL, O_APPEND);
   const auto parent = ::getpid();
   out.id_ = ::fork();
   if (out.id_ < 0)
     return fail_errno(errno, "cannot start {}", out.name_);
   if (out.id_ == 0)
-    become(arguments.data(), parent, input.get(), out.output_.get(),
+    become(arguments.data(), parent, input.get(), out.output_->write_end(),
            write_end.get());
   write_end.reset();
+  out.output_->begin();
   int reason = 0;
   // Ends without a byte when the program has started.
   ssize_t got = 0;
@@ -133,17 +135,11 @@ void child_process::signal(int number) {
 }
 
 std::string child_process::last_words() const {
-  struct stat about {};
-  if (::fstat(output_.get(), &about) != 0)
-    return {};
-  const auto size = static_cast<std::size_t>(about.st_size);
-  const auto want = std::min(size, most_words);
-  std::string text(want, '\0');
-  const auto got =
-    ::pread(output_.get(), text.data(), want, static_cast<off_t>(size - want));
-  text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
-  if (want < size)
+  auto text = output_->text();
+  if (text.size() > most_words) {
+    text.erase(0, text.size() - most_words);
     text.erase(0, text.find('\n') + 1);
+  }
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r'))
     text.pop_back();
   return text;
@@ -155,6 +151,7 @@ error child_process::obituary() const {
       ? fmt::format("was ended by signal {}", WTERMSIG(status_))
       : fmt::format("ended with code {}",
                     WIFEXITED(status_) ? WEXITSTATUS(status_) : -1);
+  output_->wait_for_end(output_patience);
   const auto words = last_words();
   return fail(ec::crashed, "{} {}{}{}", name_, how,
               words.empty() ? "" : "; it said:\n", words);

@@ -1,11 +1,12 @@
 #pragma once
 
+#include "actors/cluster/output_tail.hpp"
 #include "messages/error.hpp"
-#include "partition/file_io.hpp"
 
 #include <sys/types.h>
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,9 +20,9 @@ struct process_command {
 };
 
 /// A child process in a process group of its own, so that Ctrl-C does not reach
-/// it. It is killed when its parent ends, however that ends. What it prints is
-/// kept for errors. To be used on the thread that started it, as it is bound to
-/// the life of that.
+/// it. It is killed when its parent ends, however that ends. The end of
+/// what it prints is kept for errors. To be used on the thread that started it,
+/// as it is bound to the life of that.
 class child_process {
 public:
   static result<child_process> start(process_command what);
@@ -51,7 +52,7 @@ private:
   std::string name_;
   pid_t id_ = -1; ///< -1: gone.
   int status_ = 0;
-  unique_fd output_;
+  std::unique_ptr<output_tail> output_;
 };
 
 /// Ends children: waits for them to end by themselves, then asks, then kills.

@@ -44,12 +44,11 @@ nlohmann::json json_of(const member_reply& share) {
           {"stages", stages_json(own)}};
 }
 
-run_state state_of(const run_outcome& outcome, bool cancelled) {
-  if (!outcome.failure)
+run_state state_of(const saved_run& run, bool cancelled) {
+  if (!run.failure)
     return run_state::finished;
-  return cancelled && outcome.failure->code == ec::cancelled
-           ? run_state::cancelled
-           : run_state::failed;
+  return cancelled && run.failure->code == ec::cancelled ? run_state::cancelled
+                                                         : run_state::failed;
 }
 
 /// A plain name: no path, nothing hidden.
@@ -84,6 +83,11 @@ void run_file::add(const std::string& daemon, const member_reply& share) {
   daemons_[daemon] = json_of(share);
 }
 
+void run_file::discard() {
+  std::error_code ignored;
+  fs::remove_all(folder_.path(), ignored);
+}
+
 run_record run_file::close(const run_outcome& outcome, bool cancelled,
                            double seconds) {
   result_.outcome = outcome;
@@ -94,16 +98,11 @@ run_record run_file::close(const run_outcome& outcome, bool cancelled,
   run_record out;
   out.id = id();
   out.name = out.id;
-  out.state = state_of(outcome, cancelled);
+  out.state = state_of(saved, cancelled);
   out.summary =
     summary.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (outcome.failure)
-    out.message = outcome.failure->message;
-  else if (!saved || !outcome.parameters) {
-    out.state = run_state::failed;
-    out.message =
-      saved ? "the weights got lost on the way" : saved.error().message;
-  }
+  if (saved.failure)
+    out.message = saved.failure->message;
   log_->info("run ended after {:.1f} s and {} training steps: {}", seconds,
              outcome.train_steps,
              out.message.empty() ? "all is done" : out.message);

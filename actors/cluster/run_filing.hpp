@@ -34,6 +34,9 @@ public:
   /// Adds what a daemon says about its share.
   void add(const std::string& daemon, const member_reply& share);
 
+  /// Takes the folder away: the run was not taken.
+  void discard();
+
   /// Writes weights and summary.
   /// @param cancelled Whether the user has asked for the end.
   /// @returns the run's record, complete but for the times.

@@ -4,12 +4,15 @@
 #include "partition/file_io.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 namespace graphmill {
@@ -99,18 +102,32 @@ result<void> check_schema(sqlite3* database, const fs::path& file) {
   return ok();
 }
 
-/// Runs that nobody leads any more have failed.
-result<void> close_open_runs(sqlite3* database, const fs::path& file) {
+/// When the coordinator that had a history last is known to have lived: see
+/// `touch`. Never later than now.
+unix_time last_life(const fs::path& file) {
   const auto now = std::chrono::duration_cast<unix_time>(
     std::chrono::system_clock::now().time_since_epoch());
+  struct stat about {};
+  if (::stat(file.c_str(), &about) != 0)
+    return now;
+  const auto changed = std::chrono::seconds{about.st_mtim.tv_sec}
+                       + std::chrono::duration_cast<unix_time>(
+                         std::chrono::nanoseconds{about.st_mtim.tv_nsec});
+  return std::min<unix_time>(now, changed);
+}
+
+/// Runs that nobody leads any more have failed, when their leader died.
+result<void> close_open_runs(sqlite3* database, const fs::path& file,
+                             unix_time died) {
   TRY(auto update,
       statement::prepare(database,
-                         "UPDATE runs SET state = 'failed', ended = ?1, "
+                         "UPDATE runs SET state = 'failed', "
+                         "ended = max(?1, submitted, started), "
                          "message = 'the coordinator ended while it was ' || "
                          "CASE state WHEN 'queued' THEN 'queued' ELSE 'on' END "
                          "WHERE state IN ('queued', 'running')",
                          file));
-  update.bind(now.count());
+  update.bind(died.count());
   TRYV(update.step());
   return ok();
 }
@@ -150,8 +167,10 @@ void run_history::closer::operator()(sqlite3* database) const {
   sqlite3_close_v2(database);
 }
 
-result<run_history> run_history::open(const fs::path& file) {
+result<run_history> run_history::open(const fs::path& file,
+                                      std::uint32_t keep) {
   TRYV(check_place(file));
+  const auto died = last_life(file); // Opening may change the file.
   sqlite3* raw = nullptr;
   const auto opened =
     sqlite3_open_v2(file.c_str(), &raw,
@@ -177,12 +196,29 @@ result<run_history> run_history::open(const fs::path& file) {
   TRYV(check_schema(raw, file));
   TRYV(sqlite::execute(raw, "PRAGMA journal_mode = WAL", file));
   TRYV(sqlite::execute(raw, "PRAGMA synchronous = FULL", file));
-  TRYV(close_open_runs(raw, file));
-  return run_history{std::move(database), file};
+  TRYV(close_open_runs(raw, file, died));
+  run_history out{std::move(database), file, keep};
+  TRYV(out.drop_old());
+  return out;
 }
 
-result<void> run_history::put(const run_record& run,
-                              const std::string& definition) {
+result<void> run_history::put(std::span<const entry> changes) {
+  TRYV(sqlite::execute(database_.get(), "BEGIN IMMEDIATE", file_));
+  const auto all = [&]() -> result<void> {
+    for (const auto& one : changes)
+      TRYV(put_one(one));
+    TRYV(drop_old());
+    return sqlite::execute(database_.get(), "COMMIT", file_);
+  };
+  auto done = all();
+  // A failure may have ended the transaction by itself.
+  if (!done && sqlite3_get_autocommit(database_.get()) == 0)
+    (void)sqlite::execute(database_.get(), "ROLLBACK", file_);
+  return done;
+}
+
+result<void> run_history::put_one(const entry& what) {
+  const auto& run = what.record;
   TRY(auto put,
       statement::prepare(
         database_.get(),
@@ -195,9 +231,27 @@ result<void> run_history::put(const run_record& run,
   put.bind(run.submitted.count())
     .bind(run.started.count())
     .bind(run.ended.count());
-  put.bind(run.message).bind(run.summary).bind(definition);
+  put.bind(run.message).bind(run.summary).bind(what.definition);
   TRYV(put.step());
   return ok();
+}
+
+/// Forgets the oldest runs that are over and too many.
+result<void> run_history::drop_old() {
+  TRY(auto drop,
+      statement::prepare(database_.get(),
+                         "DELETE FROM runs WHERE id IN (SELECT id FROM runs "
+                         "WHERE state NOT IN ('queued', 'running') "
+                         "ORDER BY submitted DESC, id DESC LIMIT -1 OFFSET ?1)",
+                         file_));
+  drop.bind(std::int64_t{keep_});
+  TRYV(drop.step());
+  return ok();
+}
+
+void run_history::touch() const {
+  // A time that cannot be set costs the records of a crash their precision.
+  (void)::utimensat(AT_FDCWD, file_.c_str(), nullptr, 0);
 }
 
 result<std::optional<run_history::entry>>
@@ -215,19 +269,32 @@ run_history::get(const std::string& id) {
   return std::optional{std::move(out)};
 }
 
-result<std::vector<run_record>> run_history::latest(std::uint32_t limit) {
-  const auto sql = fmt::format("SELECT {} FROM runs ORDER BY submitted DESC, "
-                               "id DESC LIMIT ?1",
-                               columns);
+result<run_history::page> run_history::list(std::uint32_t limit,
+                                            const std::string& before) {
+  auto submitted = std::numeric_limits<std::int64_t>::max();
+  if (!before.empty()) {
+    TRY(const auto found, get(before));
+    if (!found)
+      return fail(ec::not_found, "there is no run \"{}\" to list others before",
+                  before);
+    submitted = found->record.submitted.count();
+  }
+  const auto sql =
+    fmt::format("SELECT {} FROM runs WHERE (submitted, id) < (?1, ?2) "
+                "ORDER BY submitted DESC, id DESC LIMIT ?3",
+                columns);
   TRY(auto query, statement::prepare(database_.get(), sql.c_str(), file_));
-  query.bind(std::int64_t{limit});
-  std::vector<run_record> out;
+  query.bind(submitted).bind(before).bind(std::int64_t{limit} + 1);
+  page out;
   for (;;) {
-    TRY(const auto more, query.step());
-    if (!more)
+    TRY(const auto found, query.step());
+    if (!found)
+      return out;
+    out.more = out.runs.size() == limit;
+    if (out.more)
       return out;
     TRY(auto one, read_record(query, file_));
-    out.push_back(std::move(one));
+    out.runs.push_back(std::move(one));
   }
 }
 

@@ -15,6 +15,9 @@ namespace {
 /// step has more; it holds more.
 constexpr std::size_t most_steps = 4096;
 constexpr std::size_t most_seeds = 32768;
+/// What waits while the coordinator takes a message: with `train.record_steps`,
+/// some thousand steps.
+constexpr std::size_t most_waiting_bytes = std::size_t{64} << 20;
 /// A message that was not answered is sent again after that.
 constexpr std::chrono::milliseconds again_after{500};
 
@@ -36,13 +39,7 @@ public:
         post(config_.node, share_ready{config_.run});
       },
       [this](const step_result& done) {
-        next_.steps.push_back({done.key,
-                               done.metrics.loss_sum,
-                               done.metrics.correct,
-                               done.metrics.seeds,
-                               {}});
-        if (done.original_seeds)
-          next_.steps.back().original_seeds = *done.original_seeds;
+        add(done);
         send();
       },
       [this](const trainer_stopped& stopped) {
@@ -60,6 +57,35 @@ public:
   }
 
 private:
+  static std::size_t bytes_of(const step_done& step) {
+    return sizeof step + step.original_seeds.size() * sizeof(node_id);
+  }
+
+  /// What cannot be told ends the run: the record would have gaps.
+  void add(const step_result& done) {
+    if (too_slow_)
+      return;
+    auto& steps = next_.steps;
+    steps.push_back({done.key,
+                     done.metrics.loss_sum,
+                     done.metrics.correct,
+                     done.metrics.seeds,
+                     {}});
+    if (done.original_seeds)
+      steps.back().original_seeds = *done.original_seeds;
+    waiting_bytes_ += bytes_of(steps.back());
+    too_slow_ = waiting_bytes_ > most_waiting_bytes;
+    if (too_slow_ && !next_.failure)
+      next_.failure =
+        fail(ec::unavailable,
+             "the coordinator takes results of steps too slowly: {} of them "
+             "wait, {} MiB{}",
+             steps.size(), waiting_bytes_ >> 20,
+             done.original_seeds ? "; without `train.record_steps` they would "
+                                   "be shorter"
+                                 : "");
+  }
+
   static std::size_t count_that_fit(const std::vector<step_done>& steps) {
     std::size_t count = 0;
     std::size_t seeds = 0;
@@ -87,6 +113,9 @@ private:
       next_.stopped = std::exchange(now.stopped, {});
       next_.failure = std::exchange(now.failure, std::nullopt);
     }
+    waiting_bytes_ = 0;
+    for (const auto& step : next_.steps)
+      waiting_bytes_ += bytes_of(step);
     now.sequence = ++sequence_;
     sent_ = encode(now);
     send_again();
@@ -114,8 +143,10 @@ private:
   interface::pointer self_;
   run_relay_config config_;
   remote_calls<interface> calls_;
-  run_events next_; ///< What has come since the last message.
-  payload sent_;    ///< The message that is under way; empty: none.
+  run_events next_;               ///< What has come since the last message.
+  std::size_t waiting_bytes_ = 0; ///< Of its steps.
+  bool too_slow_ = false; ///< The coordinator: nothing counts after that.
+  payload sent_;          ///< The message that is under way; empty: none.
   std::uint64_t sequence_ = 0;
 };
 

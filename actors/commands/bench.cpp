@@ -1,6 +1,8 @@
 #include "actors/bench/bench.hpp"
 #include "actors/bench/limits.hpp"
 #include "actors/commands/cli.hpp"
+#include "actors/commands/definition_options.hpp"
+#include "actors/say.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -50,18 +52,17 @@ fs::path default_cache() {
 
 void print(const bench_figure& figure, bool json) {
   if (json) {
-    fmt::print("{}\n", nlohmann::json{{"name", figure.name},
-                                      {"value", figure.value},
-                                      {"unit", figure.unit},
-                                      {"limit", figure.limit},
-                                      {"ratio", figure.ratio}}
-                         .dump());
+    say("{}\n", one_line({{"name", figure.name},
+                          {"value", figure.value},
+                          {"unit", figure.unit},
+                          {"limit", figure.limit},
+                          {"ratio", figure.ratio}}));
   } else if (figure.limit != 0) {
-    fmt::print("{:<24} {:>12.4g} {:<16} {:>12.4g} {:>8.3f}\n", figure.name,
-               figure.value, figure.unit, figure.limit, figure.ratio);
+    say("{:<24} {:>12.4g} {:<16} {:>12.4g} {:>8.3f}\n", figure.name,
+        figure.value, figure.unit, figure.limit, figure.ratio);
   } else {
-    fmt::print("{:<24} {:>12.4g} {:<16} {:>12} {:>8}\n", figure.name,
-               figure.value, figure.unit, "-", "-");
+    say("{:<24} {:>12.4g} {:<16} {:>12} {:>8}\n", figure.name, figure.value,
+        figure.unit, "-", "-");
   }
   std::fflush(stdout);
 }
@@ -76,11 +77,11 @@ void compare_with_record(const bench_figure& figure) {
   const auto share = record->higher_is_faster ? figure.limit / record->limit
                                               : record->limit / figure.limit;
   if (share < least_share_of_limit)
-    fmt::print(stderr,
-               "warning: the limit of {} is {:.4g} {} here, {:.0f} % of the "
-               "{:.4g} recorded on {}\n",
-               figure.name, figure.limit, figure.unit, share * 100,
-               record->limit, limits_machine);
+    say(stderr,
+        "warning: the limit of {} is {:.4g} {} here, {:.0f} % of the "
+        "{:.4g} recorded on {}\n",
+        figure.name, figure.limit, figure.unit, share * 100, record->limit,
+        limits_machine);
 }
 
 result<std::vector<benchmark>> chosen(const std::vector<std::string>& names) {
@@ -104,8 +105,8 @@ result<std::vector<benchmark>> chosen(const std::vector<std::string>& names) {
 result<int> run_bench(const bench_options& options) {
   TRY(const auto to_run, chosen(options.names));
   if (!options.json)
-    fmt::print("{:<24} {:>12} {:<16} {:>12} {:>8}\n", "name", "value", "unit",
-               "limit", "ratio");
+    say("{:<24} {:>12} {:<16} {:>12} {:>8}\n", "name", "value", "unit", "limit",
+        "ratio");
   for (const auto& each : to_run) {
     TRY(const auto figures, each.run(options.context));
     for (const auto& figure : figures) {

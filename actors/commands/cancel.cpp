@@ -1,6 +1,7 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/cluster_options.hpp"
 #include "actors/commands/definition_options.hpp"
+#include "actors/say.hpp"
 
 #include <memory>
 
@@ -18,12 +19,12 @@ result<int> cancel(const cancel_options& options) {
   TRY(auto client, connect(options.cluster, "cancel"));
   TRYV(client.cancel({options.run, options.now}));
   if (options.cluster.json)
-    fmt::print("{}\n", one_line({{"run", options.run}, {"now", options.now}}));
+    say("{}\n", one_line({{"run", options.run}, {"now", options.now}}));
   else
-    fmt::print("run {} {}\n", options.run,
-               options.now ? "ends at once, or leaves the queue"
-                           : "leaves the queue, or ends after this step with "
-                             "the weights so far");
+    say("run {} {}\n", options.run,
+        options.now ? "ends at once, or leaves the queue"
+                    : "leaves the queue, or ends after this step with "
+                      "the weights so far");
   return 0;
 }
 

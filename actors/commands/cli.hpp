@@ -17,10 +17,15 @@ struct command_line {
   CLI::App app{"Trains graph neural networks on graphs too large for one "
                "machine.",
                "graphmill"};
-  /// What the chosen command does; its value is the exit code. An error ends in
-  /// one sentence on standard error and exit code 1 (130 when cancelled).
+  /// What the chosen command does; its value is the exit code. An error is told
+  /// as `say_failure` does, with --json also in one line on standard output:
+  /// {"error": a sentence, "code": one of `ec`}.
   std::function<result<int>()> run;
 };
+
+/// Says why a command failed, in one sentence on standard error.
+/// @returns its exit code: 1, or 130 when cancelled.
+int say_failure(const error& what);
 
 /// One registration function per command, listed in main.cpp. Each adds its
 /// subcommand with help and options, and in its callback sets `run`.

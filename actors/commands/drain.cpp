@@ -1,6 +1,7 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/cluster_options.hpp"
 #include "actors/commands/definition_options.hpp"
+#include "actors/say.hpp"
 
 #include <memory>
 
@@ -18,14 +19,13 @@ result<int> drain(const drain_options& options) {
   TRY(auto client, connect(options.cluster, "drain"));
   TRYV(client.drain({options.daemon, options.back}));
   if (options.cluster.json)
-    fmt::print("{}\n",
-               one_line({{"daemon", options.daemon},
-                         {"state", options.back ? "ready" : "draining"}}));
+    say("{}\n", one_line({{"daemon", options.daemon},
+                          {"state", options.back ? "ready" : "draining"}}));
   else
-    fmt::print("daemon {} {}\n", options.daemon,
-               options.back ? "takes part in new runs again"
-                            : "takes no part in new runs; the one that is on "
-                              "goes on");
+    say("daemon {} {}\n", options.daemon,
+        options.back ? "takes part in new runs again"
+                     : "takes no part in new runs; the one that is on "
+                       "goes on");
   return 0;
 }
 
@@ -37,6 +37,7 @@ void add_drain_command(command_line& cli) {
     "drain", "Keep new runs of a cluster off one of its daemons");
   command->add_option("daemon", options->daemon, "Name of the daemon")
     ->required();
+  command->footer("Runs in the queue that need the daemon wait for it.");
   command->add_flag("--back", options->back, "Take it into service again");
   add_cluster_options(*command, options->cluster);
   command->callback(

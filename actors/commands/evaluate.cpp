@@ -1,7 +1,9 @@
 #include "actors/commands/cli.hpp"
+#include "actors/commands/definition_options.hpp"
 #include "actors/commands/run_options.hpp"
 #include "actors/local_run.hpp"
 #include "actors/run_reporter.hpp"
+#include "actors/say.hpp"
 #include "messages/counted.hpp"
 
 #include <nlohmann/json.hpp>
@@ -29,17 +31,16 @@ result<int> evaluate(const evaluate_options& options) {
     return *done.outcome.failure;
   const auto metrics = reporter.last(phase::test).value_or(batch_metrics{});
   if (options.json)
-    fmt::print("{}\n", nlohmann::json{{"split", options.split},
-                                      {"seeds", metrics.seeds},
-                                      {"accuracy", metrics.accuracy()},
-                                      {"loss", metrics.loss()},
-                                      {"seconds", done.seconds},
-                                      {"run", options.run}}
-                         .dump());
+    say("{}\n", one_line({{"split", options.split},
+                          {"seeds", metrics.seeds},
+                          {"accuracy", metrics.accuracy()},
+                          {"loss", metrics.loss()},
+                          {"seconds", done.seconds},
+                          {"run", options.run}}));
   else
-    fmt::print("{}: accuracy {:.4f}, loss {:.4f} over {} in {:.1f} s\n",
-               options.split, metrics.accuracy(), metrics.loss(),
-               counted(metrics.seeds, "node"), done.seconds);
+    say("{}: accuracy {:.4f}, loss {:.4f} over {} in {:.1f} s\n", options.split,
+        metrics.accuracy(), metrics.loss(), counted(metrics.seeds, "node"),
+        done.seconds);
   return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/cluster_options.hpp"
 #include "actors/commands/definition_options.hpp"
+#include "actors/say.hpp"
 #include "messages/counted.hpp"
 
 #include <memory>
@@ -35,13 +36,13 @@ result<int> fetch(const fetch_options& options) {
   TRY(const auto got,
       fetch_run(client, run.id, folder, show_progress(options.quiet)));
   if (options.cluster.json)
-    fmt::print("{}\n", one_line({{"run", run.id},
-                                 {"folder", folder.string()},
-                                 {"files", got.files},
-                                 {"bytes", got.bytes}}));
+    say("{}\n", one_line({{"run", run.id},
+                          {"folder", folder.string()},
+                          {"files", got.files},
+                          {"bytes", got.bytes}}));
   else if (!options.quiet)
-    fmt::print("{}: {}, {:.1f} MB\n", folder.string(),
-               counted(got.files.size(), "file"), double(got.bytes) * 1e-6);
+    say("{}: {}, {:.1f} MB\n", folder.string(),
+        counted(got.files.size(), "file"), double(got.bytes) * 1e-6);
   return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/definition_options.hpp"
+#include "actors/say.hpp"
 #include "pipelines/definition_help.hpp"
 #include "pipelines/problem.hpp"
 
@@ -82,20 +83,20 @@ result<int> help(CLI::App& app, const help_options& options) {
     // `app.help()` would give that of the command at hand, which is this one.
     const auto text = app.get_formatter()->make_help(
       &app, app.get_name(), CLI::AppFormatMode::Normal);
-    fmt::print("{}", text);
+    say("{}", text);
     return 0;
   }
   if (options.topic == "definition") {
     if (options.json)
-      fmt::print("{}\n", one_line(definition_help_json()));
+      say("{}\n", one_line(definition_help_json()));
     else
-      fmt::print("{}", definition_help());
+      say("{}", definition_help());
     return 0;
   }
   std::vector<std::string> topics{"definition"};
   for (const auto* command : app.get_subcommands(nullptr)) {
     if (command->get_name() == options.topic) {
-      fmt::print("{}", command->help(app.get_name()));
+      say("{}", command->help(app.get_name()));
       return 0;
     }
     topics.push_back(command->get_name());

@@ -1,6 +1,7 @@
 #include "actors/commands/import_target.hpp"
 
 #include "actors/commands/cli.hpp"
+#include "actors/say.hpp"
 #include "actors/signals.hpp"
 #include "partition/dataset_writer.hpp"
 #include "partition/prepare.hpp"
@@ -43,19 +44,18 @@ nlohmann::json to_json(const dataset_info& info) {
 }
 
 void print_text(const dataset_info& info) {
-  fmt::print("{:<40} {:>12} {:>8} {:>7} {:>9} {:>9} {:>9}\n", "node type",
-             "nodes", "features", "classes", "train", "val", "test");
+  say("{:<40} {:>12} {:>8} {:>7} {:>9} {:>9} {:>9}\n", "node type", "nodes",
+      "features", "classes", "train", "val", "test");
   for (const auto& type : info.node_types)
-    fmt::print("{:<40} {:>12} {:>8} {:>7} {:>9} {:>9} {:>9}\n", type.name,
-               type.count, type.feature_width, type.class_count,
-               type.split_counts[0], type.split_counts[1],
-               type.split_counts[2]);
-  fmt::print("{:<40} {:>12} {:>8}\n", "edge type", "edges", "max in");
+    say("{:<40} {:>12} {:>8} {:>7} {:>9} {:>9} {:>9}\n", type.name, type.count,
+        type.feature_width, type.class_count, type.split_counts[0],
+        type.split_counts[1], type.split_counts[2]);
+  say("{:<40} {:>12} {:>8}\n", "edge type", "edges", "max in");
   for (std::size_t i = 0; i < info.edge_types.size(); ++i)
-    fmt::print("{:<40} {:>12} {:>8}\n",
-               info.edge_type_name(static_cast<edge_type_id>(i)),
-               info.edge_types[i].count, info.edge_types[i].max_in_degree);
-  fmt::print("digest {}\n", info.digest);
+    say("{:<40} {:>12} {:>8}\n",
+        info.edge_type_name(static_cast<edge_type_id>(i)),
+        info.edge_types[i].count, info.edge_types[i].max_in_degree);
+  say("digest {}\n", info.digest);
 }
 
 void report(const import_target& target, const dataset_info& info, bool built,
@@ -66,16 +66,16 @@ void report(const import_target& target, const dataset_info& info, bool built,
     line["built"] = built;
     line["seconds"] = seconds;
     constexpr auto replace = nlohmann::json::error_handler_t::replace;
-    fmt::print("{}\n", line.dump(-1, ' ', false, replace));
+    say("{}\n", line.dump(-1, ' ', false, replace));
     return;
   }
   if (built)
-    fmt::print("{}: {} imported in {:.1f} s\n", target.folder.string(),
-               info.name, seconds);
+    say("{}: {} imported in {:.1f} s\n", target.folder.string(), info.name,
+        seconds);
   else
-    fmt::print("{}: {} is there already ({}); nothing done. Remove the folder "
-               "to import again.\n",
-               target.folder.string(), info.name, info.provenance);
+    say("{}: {} is there already ({}); nothing done. Remove the folder "
+        "to import again.\n",
+        target.folder.string(), info.name, info.provenance);
   print_text(info);
 }
 
@@ -120,8 +120,8 @@ private:
     const auto stopped = of_.abandon();
     if (stopped && !stopped.value())
       return; // Too late: the dataset is complete, and is reported.
-    fmt::print(stderr, "\ngraphmill: stopped by the user; {}\n",
-               stopped ? "nothing was kept" : stopped.error().message);
+    say(stderr, "\ngraphmill: stopped by the user; {}\n",
+        stopped ? "nothing was kept" : stopped.error().message);
     std::fflush(stderr);
     _exit(exit_interrupted);
   }

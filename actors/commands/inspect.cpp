@@ -1,6 +1,7 @@
 #include "partition/inspect.hpp"
 #include "actors/commands/cli.hpp"
 #include "actors/commands/inspect_report.hpp"
+#include "actors/say.hpp"
 #include "partition/shard.hpp"
 
 #include <cstdio>
@@ -64,9 +65,9 @@ result<int> run_inspect(const inspect_arguments& given) {
   if (on_progress)
     on_progress({.phase = "done"});
   if (given.json)
-    fmt::print("{}\n", inspection_json(found, partitioned));
+    say("{}\n", inspection_json(found, partitioned));
   else
-    fmt::print("{}", inspection_text(found, partitioned));
+    say("{}", inspection_text(found, partitioned));
   return sound ? 0 : 1;
 }
 

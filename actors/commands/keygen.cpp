@@ -1,5 +1,6 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/definition_options.hpp"
+#include "actors/say.hpp"
 #include "actors/transport/keys.hpp"
 
 #include <memory>
@@ -17,13 +18,13 @@ result<int> keygen(const keygen_options& options) {
   TRY(const auto keys, make_keys());
   TRYV(write_keys(keys, options.file));
   if (options.json)
-    fmt::print("{}\n", one_line({{"file", options.file},
-                                 {"public_key", keys.public_key}}));
+    say("{}\n",
+        one_line({{"file", options.file}, {"public_key", keys.public_key}}));
   else
-    fmt::print("{} holds the keys of a new cluster.\nCopy it to the machines "
-               "of its daemons and users, and name it there by --key or\n"
-               "GRAPHMILL_KEY. Whoever can read it can use the cluster.\n",
-               options.file);
+    say("{} holds the keys of a new cluster.\nCopy it to the machines "
+        "of its daemons and users, and name it there by --key or\n"
+        "GRAPHMILL_KEY. Whoever can read it can use the cluster.\n",
+        options.file);
   return 0;
 }
 

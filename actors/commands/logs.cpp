@@ -1,6 +1,7 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/cluster_options.hpp"
 #include "actors/commands/definition_options.hpp"
+#include "actors/say.hpp"
 
 #include <chrono>
 #include <functional>
@@ -23,7 +24,10 @@ struct logs_options {
   bool follow = false;
 };
 
-using text_sink = std::function<void(std::string_view)>;
+/// What one line of JSON takes of a log.
+constexpr std::size_t longest_json_log = std::size_t{256} << 20;
+
+using text_sink = std::function<result<void>(std::string_view)>;
 
 /// Hands over what a log has from `offset` on, and moves `offset` to its end.
 /// A run that waits has no log yet.
@@ -38,7 +42,7 @@ result<void> read_log(cluster_client& client, const std::string& run,
     const auto& bytes = piece.value().bytes;
     if (bytes.empty())
       return ok();
-    out({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    TRYV(out({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
     offset += bytes.size();
     if (offset >= piece.value().size)
       return ok();
@@ -62,9 +66,10 @@ result<int> follow_log(cluster_client& client, run_record run,
 }
 
 result<int> logs(const logs_options& options) {
-  const auto print = [](std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+  const auto print = [](std::string_view text) -> result<void> {
+    say("{}", text);
     std::fflush(stdout);
+    return ok();
   };
   signal_watch signals;
   TRY(auto client, connect(options.cluster, "logs", &signals));
@@ -78,8 +83,15 @@ result<int> logs(const logs_options& options) {
   }
   std::string whole;
   TRYV(read_log(client, run.id, offset,
-                [&whole](std::string_view text) { whole += text; }));
-  fmt::print("{}\n", one_line({{"run", run.id}, {"log", whole}}));
+                [&whole](std::string_view text) -> result<void> {
+                  whole += text;
+                  if (whole.size() > longest_json_log)
+                    return fail(ec::invalid_argument,
+                                "the log is too long for a line of JSON; "
+                                "print it without --json");
+                  return ok();
+                }));
+  say("{}\n", one_line({{"run", run.id}, {"log", whole}}));
   return 0;
 }
 

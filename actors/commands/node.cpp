@@ -106,6 +106,12 @@ void add_node_command(command_line& cli) {
     ->add_option("--runs", daemon.runs,
                  "Of a coordinator: where run folders are made")
     ->capture_default_str();
+  command
+    ->add_option("--keep-runs", daemon.keep_runs,
+                 "Of a coordinator: how many runs that are over it keeps in "
+                 "its list; folders stay")
+    ->check(CLI::Range(1u, 10'000'000u))
+    ->capture_default_str();
   command->add_option("--ready-file", daemon.ready_file,
                       "Write the address to this file once the daemon is in "
                       "the cluster");
@@ -117,7 +123,11 @@ void add_node_command(command_line& cli) {
     "Then: graphmill submit FILE --cluster tcp://10.0.0.1:7800\n"
     "Started by srun or torchrun, it takes name, addresses and parts from\n"
     "RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, or SLURM's variables,\n"
-    "where no flag gives them. Examples are in examples/cluster.");
+    "where no flag gives them. Examples are in examples/cluster.\n"
+    "Ctrl-C, SIGTERM, or a terminal that is closed end it in order: a run is\n"
+    "stopped after its step, and its weights are saved. Twice ends it at "
+    "once.\n"
+    "nohup keeps it through the end of a terminal.");
   command->callback([&cli, options, command] {
     options->says_where =
       command->count("--listen") != 0 || command->count("--join") != 0;

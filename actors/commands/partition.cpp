@@ -1,4 +1,6 @@
 #include "actors/commands/cli.hpp"
+#include "actors/commands/definition_options.hpp"
+#include "actors/say.hpp"
 #include "partition/partition_dataset.hpp"
 
 #include <nlohmann/json.hpp>
@@ -83,13 +85,12 @@ result<int> run_partition(const partition_arguments& given) {
   const auto folder = folder_for(given);
   const auto estimate = estimate_partition(data.info(), options);
   if (!given.quiet)
-    fmt::print(
-      stderr,
-      "partition {} in {} by {} into {}\nestimate: {} of memory, {} on "
-      "disk, {:.0f} s\n",
-      given.dataset, given.parts, given.method, folder.string(),
-      size_text(estimate.memory_bytes), size_text(estimate.disk_bytes),
-      std::max(1.0, estimate.seconds));
+    say(stderr,
+        "partition {} in {} by {} into {}\nestimate: {} of memory, {} on "
+        "disk, {:.0f} s\n",
+        given.dataset, given.parts, given.method, folder.string(),
+        size_text(estimate.memory_bytes), size_text(estimate.disk_bytes),
+        std::max(1.0, estimate.seconds));
   TRY(const auto done, prepare_partitions(data, options, folder));
   const std::chrono::duration<double> seconds =
     std::chrono::steady_clock::now() - start;
@@ -102,14 +103,14 @@ result<int> run_partition(const partition_arguments& given) {
     line["estimate"] = {{"seconds", estimate.seconds},
                         {"memory_bytes", estimate.memory_bytes},
                         {"disk_bytes", estimate.disk_bytes}};
-    fmt::print("{}\n", line.dump());
+    say("{}\n", one_line(line));
     return 0;
   }
-  fmt::print("{}{} {}\n", to_text(done.report),
-             done.built ? "wrote" : "already there:", folder.string());
+  say("{}{} {}\n", to_text(done.report),
+      done.built ? "wrote" : "already there:", folder.string());
   if (done.built)
-    fmt::print("took {:.1f} s and {} of memory\n", seconds.count(),
-               size_text(done.report.memory_bytes));
+    say("took {:.1f} s and {} of memory\n", seconds.count(),
+        size_text(done.report.memory_bytes));
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "actors/commands/definition_options.hpp"
 #include "actors/commands/placement_table.hpp"
 #include "actors/processors.hpp"
+#include "actors/say.hpp"
 #include "messages/counted.hpp"
 #include "partition/shard.hpp"
 #include "pipelines/run_plan.hpp"
@@ -71,34 +72,33 @@ nlohmann::json plan_json(const definition& def, const std::string& data,
 }
 
 void print_batch(const char* name, const planned_batch& batch) {
-  fmt::print("{:<12} {:>7} {:>9} {:>11} {:>12} {:>11}\n", name, batch.steps,
-             batch.seeds, batch.nodes, batch.edges, memory_text(batch.bytes));
+  say("{:<12} {:>7} {:>9} {:>11} {:>12} {:>11}\n", name, batch.steps,
+      batch.seeds, batch.nodes, batch.edges, memory_text(batch.bytes));
 }
 
 void print_plan(const definition& def, const std::string& data,
                 const run_plan& plan) {
-  fmt::print("{} on {} in {}\n\n", def.name, def.dataset, data);
-  fmt::print("{:<18} {:>8} {:>8}  {}\n", "stage", "replicas", "threads",
-             "work");
+  say("{} on {} in {}\n\n", def.name, def.dataset, data);
+  say("{:<18} {:>8} {:>8}  {}\n", "stage", "replicas", "threads", "work");
   for (const auto& stage : plan.stages)
-    fmt::print("{:<18} {:>8} {:>8}  {}\n", stage.name, stage.replicas,
-               stage.threads == 0 ? "shared" : std::to_string(stage.threads),
-               stage.work);
-  fmt::print("\n{:<12} {:>7} {:>9} {:>11} {:>12} {:>11}\n", "largest", "steps",
-             "seeds of", "nodes", "edges", "bytes");
-  fmt::print("{:<12} {:>7} {:>9}\n", "batch of", "a pass", "a trainer");
+    say("{:<18} {:>8} {:>8}  {}\n", stage.name, stage.replicas,
+        stage.threads == 0 ? "shared" : std::to_string(stage.threads),
+        stage.work);
+  say("\n{:<12} {:>7} {:>9} {:>11} {:>12} {:>11}\n", "largest", "steps",
+      "seeds of", "nodes", "edges", "bytes");
+  say("{:<12} {:>7} {:>9}\n", "batch of", "a pass", "a trainer");
   print_batch("training", plan.train);
   print_batch("evaluation", plan.evaluation);
-  fmt::print("\n{} in all, {} and {} in flight\n\n",
-             counted(plan.total_steps, "training step"),
-             counted(plan.batches_in_flight, "batch", "batches"),
-             memory_text(plan.budget_bytes));
-  fmt::print("{:<26} {:>10}\n", "memory, upper bound", "bytes");
+  say("\n{} in all, {} and {} in flight\n\n",
+      counted(plan.total_steps, "training step"),
+      counted(plan.batches_in_flight, "batch", "batches"),
+      memory_text(plan.budget_bytes));
+  say("{:<26} {:>10}\n", "memory, upper bound", "bytes");
   for (const auto& part : plan.memory)
-    fmt::print("{:<26} {:>10}\n", part.name, memory_text(part.bytes));
-  fmt::print("{:<26} {:>10}\n", "in all", memory_text(plan.total_memory()));
+    say("{:<26} {:>10}\n", part.name, memory_text(part.bytes));
+  say("{:<26} {:>10}\n", "in all", memory_text(plan.total_memory()));
   for (const auto& note : plan.notes)
-    fmt::print("\n{}", wrapped("note: " + note, 0));
+    say("\n{}", wrapped("note: " + note, 0));
 }
 
 /// What caches of remote rows would spare.
@@ -129,12 +129,12 @@ result<int> plan(const definition_options& options, bool caches) {
     auto json = plan_json(def, data.string(), planned);
     if (counted)
       json["cache"] = cache_json(*counted);
-    fmt::print("{}\n", one_line(json));
+    say("{}\n", one_line(json));
     return 0;
   }
   print_plan(def, data.string(), planned);
   if (counted)
-    fmt::print("\n{}", cache_text(*counted));
+    say("\n{}", cache_text(*counted));
   return 0;
 }
 
@@ -145,11 +145,11 @@ result<int> plan_on(const definition_options& options,
   TRY(auto client, connect(cluster, "plan"));
   TRY(const auto placed, client.plan(source.value));
   if (options.json)
-    fmt::print(
-      "{}\n", one_line(placement_json(source.value, client.address(), placed)));
+    say("{}\n",
+        one_line(placement_json(source.value, client.address(), placed)));
   else
-    fmt::print("{} on the cluster at {}\n\n{}", source.value.name,
-               client.address(), placement_text(placed));
+    say("{} on the cluster at {}\n\n{}", source.value.name, client.address(),
+        placement_text(placed));
   return 0;
 }
 

@@ -1,7 +1,9 @@
 #include "actors/commands/cli.hpp"
+#include "actors/commands/definition_options.hpp"
 #include "actors/commands/run_options.hpp"
 #include "actors/local_run.hpp"
 #include "actors/run_reporter.hpp"
+#include "actors/say.hpp"
 #include "messages/counted.hpp"
 #include "partition/file_io.hpp"
 #include "partition/npy.hpp"
@@ -107,14 +109,14 @@ result<int> predict(const predict_options& options) {
   if (options.embeddings)
     summary["embeddings"] = embeddings_path(options.out).string();
   if (options.json)
-    fmt::print("{}\n", summary.dump());
+    say("{}\n", one_line(summary));
   else
-    fmt::print("wrote the classes of {} to {}{}\n",
-               counted(outputs.classes.size(), "node"), options.out,
-               options.embeddings ? fmt::format(
-                 " and embeddings of width {} to {}", outputs.width,
-                 embeddings_path(options.out).string())
-                                  : "");
+    say("wrote the classes of {} to {}{}\n",
+        counted(outputs.classes.size(), "node"), options.out,
+        options.embeddings
+          ? fmt::format(" and embeddings of width {} to {}", outputs.width,
+                        embeddings_path(options.out).string())
+          : "");
   return 0;
 }
 

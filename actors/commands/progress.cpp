@@ -1,5 +1,7 @@
 #include "actors/commands/cli.hpp"
 
+#include "actors/say.hpp"
+
 #include <fmt/format.h>
 
 #include <unistd.h>
@@ -65,10 +67,10 @@ progress_callback show_progress(bool quiet) {
       return;
     if (state->terminal) {
       const auto* lead = fresh && !state->phase.empty() ? "\n" : "";
-      fmt::print(stderr, "{}\r\x1b[K{}{}", lead, line(*state, now),
-                 now.phase == "done" ? "\n" : "");
+      say(stderr, "{}\r\x1b[K{}{}", lead, line(*state, now),
+          now.phase == "done" ? "\n" : "");
     } else {
-      fmt::print(stderr, "{}\n", line(*state, now));
+      say(stderr, "{}\n", line(*state, now));
     }
     std::fflush(stderr);
     state->phase = now.phase;

@@ -3,6 +3,7 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/definition_options.hpp"
 #include "actors/commands/summary_text.hpp"
+#include "actors/say.hpp"
 
 #include <cmath>
 #include <thread>
@@ -61,8 +62,13 @@ run_watcher::run_watcher(cluster_client& client, settings with)
     reporter_(with_.table, {}, nullptr), observer_(reporter_.observer()) {}
 
 result<void> run_watcher::show(const watch_reply& news) {
-  if (news.record.state == run_state::queued && bar_)
+  if (news.record.state == run_state::queued && bar_) {
     bar_({"queued"});
+    const auto& now = news.record.message;
+    if (!now.empty() && now != waits_)
+      say(stderr, "graphmill: run {} {}\n", news.record.id, now);
+    waits_ = now;
+  }
   for (const auto& one : news.events) {
     if (!one.metrics.empty()) {
       TRY(const auto done, read_metrics(one.metrics));
@@ -84,7 +90,7 @@ result<watch_reply> run_watcher::ask(std::chrono::milliseconds wait) {
     if (got || !may_pass(got.error()) || clock::now() - start >= with_.patience)
       return got;
     if (!std::exchange(told, true) && !with_.quiet)
-      fmt::print(stderr, "graphmill: {}; trying again\n", got.error().message);
+      say(stderr, "graphmill: {}; trying again\n", got.error().message);
     std::this_thread::sleep_for(retry_pause);
   }
 }
@@ -103,22 +109,32 @@ result<run_record> run_watcher::follow() {
   }
 }
 
+namespace {
+
+int say_failed(const run_record& run) {
+  std::fflush(stdout);
+  say(stderr, "graphmill: run {} failed: {}\n", run.id, run.message);
+  return 1;
+}
+
+} // namespace
+
 result<int> conclude_run(const run_record& run, bool json, bool quiet) {
-  if (run.state == run_state::failed) {
-    fmt::print(stderr, "graphmill: run {} failed: {}\n", run.id, run.message);
-    return 1;
-  }
-  const auto summary = nlohmann::json::parse(run.summary, nullptr, false);
-  if (summary.is_object()) {
-    if (!quiet)
-      fmt::print(json ? stderr : stdout, "{}", summary_text(summary));
-    if (json)
-      fmt::print("{}\n", one_line(summary));
-    std::fflush(stdout);
-  }
+  auto summary = nlohmann::json::parse(run.summary, nullptr, false);
+  const auto failed = run.state == run_state::failed;
+  if (!summary.is_object()) // It has not begun.
+    summary = {{"run", run.id},
+               {"error", run.message.empty() ? nlohmann::json()
+                                             : nlohmann::json(run.message)}};
+  else if (!quiet && !failed)
+    say(json ? stderr : stdout, "{}", summary_text(summary));
+  if (json)
+    say("{}\n", one_line(summary));
+  if (failed)
+    return say_failed(run);
   if (run.state == run_state::cancelled)
-    return fail(ec::cancelled, "run {} was cancelled{}{}", run.id,
-                run.message.empty() ? "" : ": ", run.message);
+    return say_failure(fail(ec::cancelled, "run {} was cancelled{}{}", run.id,
+                            run.message.empty() ? "" : ": ", run.message));
   return 0;
 }
 

@@ -41,6 +41,7 @@ private:
   run_reporter reporter_;
   run_observer observer_;
   std::uint64_t cursor_ = 0;
+  std::string waits_; ///< What it waits for, as it was shown last.
 };
 
 /// The end of a phase from a line of metrics.jsonl.

@@ -1,6 +1,7 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/cluster_options.hpp"
 #include "actors/commands/definition_options.hpp"
+#include "actors/say.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -16,6 +17,7 @@ struct runs_options {
   cluster_options cluster;
   std::string run;
   std::uint32_t limit = 20;
+  std::string before;
 };
 
 nlohmann::json time_json(unix_time when) {
@@ -64,33 +66,55 @@ void print_runs(const std::vector<run_record>& runs) {
   std::size_t id = 3;
   for (const auto& run : runs)
     id = std::max(id, run.id.size());
-  fmt::print("{:<{}}  {:<9}  {:<19}  {:>12}  {:>8}\n", "run", id, "state",
-             "submitted", "time", "accuracy");
+  say("{:<{}}  {:<9}  {:<19}  {:>12}  {:>8}\n", "run", id, "state", "submitted",
+      "time", "accuracy");
   for (const auto& run : runs)
-    fmt::print("{:<{}}  {:<9}  {:<19}  {:>12}  {:>8}{}{}\n", run.id, id,
-               to_string(run.state), time_text(run.submitted), time_taken(run),
-               accuracy_text(run), run.message.empty() ? "" : "  ",
-               run.message);
+    say("{:<{}}  {:<9}  {:<19}  {:>12}  {:>8}{}{}\n", run.id, id,
+        to_string(run.state), time_text(run.submitted), time_taken(run),
+        accuracy_text(run), run.message.empty() ? "" : "  ", run.message);
+}
+
+/// Asks for page after page until there are enough.
+result<runs_reply> list(cluster_client& client, const runs_options& options) {
+  runs_reply out;
+  auto before = options.before;
+  do {
+    const auto left =
+      options.limit - static_cast<std::uint32_t>(out.runs.size());
+    TRY(auto page, client.runs({{}, left, before}));
+    out.more = page.more;
+    if (page.runs.size() > left || (page.more && page.runs.empty()))
+      return fail(ec::invalid_data, "the coordinator sent {} runs, not {}",
+                  page.runs.size(), left);
+    for (auto& run : page.runs)
+      out.runs.push_back(std::move(run));
+    if (!out.runs.empty())
+      before = out.runs.back().id;
+  } while (out.more && out.runs.size() < options.limit);
+  return out;
 }
 
 result<int> runs(const runs_options& options) {
   TRY(auto client, connect(options.cluster, "runs"));
-  std::vector<run_record> found;
+  runs_reply found;
   if (options.run.empty()) {
-    TRY(found, client.runs({{}, options.limit}));
+    TRY(found, list(client, options));
   } else {
     TRY(auto one, client.run(options.run));
-    found.push_back(std::move(one));
+    found.runs.push_back(std::move(one));
   }
   if (options.cluster.json) {
     auto list = nlohmann::json::array();
-    for (const auto& run : found)
+    for (const auto& run : found.runs)
       list.push_back(run_json(run));
-    fmt::print("{}\n", one_line({{"runs", std::move(list)}}));
-  } else if (found.empty()) {
-    fmt::print("no runs yet; `graphmill submit` gives the cluster one\n");
+    say("{}\n", one_line({{"runs", std::move(list)}, {"more", found.more}}));
+  } else if (found.runs.empty()) {
+    say("no {}runs yet; `graphmill submit` gives the cluster one\n",
+        options.before.empty() ? "" : "older ");
   } else {
-    print_runs(found);
+    print_runs(found.runs);
+    if (found.more)
+      say("older ones: graphmill runs --before {}\n", found.runs.back().id);
   }
   return 0;
 }
@@ -103,8 +127,12 @@ void add_runs_command(command_line& cli) {
     cli.app.add_subcommand("runs", "List the runs of a cluster, latest first");
   command->add_option("run", options->run, "Id of one run (default: all)");
   command->add_option("-n,--limit", options->limit, "At most so many runs")
-    ->check(CLI::Range(1u, 1000u))
+    ->check(CLI::Range(1u, 1'000'000u))
     ->capture_default_str();
+  command
+    ->add_option("--before", options->before,
+                 "Begin with those older than this run: the next page")
+    ->excludes("run");
   add_cluster_options(*command, options->cluster);
   command->callback(
     [&cli, options] { cli.run = [options] { return runs(*options); }; });

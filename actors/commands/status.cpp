@@ -2,6 +2,7 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/cluster_options.hpp"
 #include "actors/commands/definition_options.hpp"
+#include "actors/say.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -37,6 +38,7 @@ nlohmann::json status_json(const std::string& address,
     {"running",
      now.running.empty() ? nlohmann::json() : nlohmann::json(now.running)},
     {"queued", now.queued},
+    {"note", now.note},
   };
 }
 
@@ -60,35 +62,35 @@ void print_daemons(const std::vector<daemon_status>& daemons) {
     address = std::max(address, daemon.address.size());
     parts = std::max(parts, to_part_text(daemon.parts).size());
   }
-  fmt::print("\n{:<{}}  {:<8}  {:<{}}  {:<{}}  {:<{}}  {:>5}\n", "daemon", name,
-             "state", "host", host, "address", address, "parts", parts,
-             "slots");
+  say("\n{:<{}}  {:<8}  {:<{}}  {:<{}}  {:<{}}  {:>5}\n", "daemon", name,
+      "state", "host", host, "address", address, "parts", parts, "slots");
   for (const auto& daemon : daemons)
-    fmt::print("{:<{}}  {:<8}  {:<{}}  {:<{}}  {:<{}}  {:>5}{}{}\n",
-               daemon.name, name, to_string(daemon.state), daemon.host, host,
-               daemon.address, address, to_part_text(daemon.parts), parts,
-               daemon.slots, daemon.note.empty() ? "" : "  ", daemon.note);
+    say("{:<{}}  {:<8}  {:<{}}  {:<{}}  {:<{}}  {:>5}{}{}\n", daemon.name, name,
+        to_string(daemon.state), daemon.host, host, daemon.address, address,
+        to_part_text(daemon.parts), parts, daemon.slots,
+        daemon.note.empty() ? "" : "  ", daemon.note);
 }
 
 void print_status(const std::string& address, const status_reply& now) {
-  fmt::print("coordinator  {} at {}\n", now.coordinator, address);
-  fmt::print("dataset      {} in {} {}\n", now.dataset, now.parts,
-             now.parts == 1 ? "part" : "parts");
-  fmt::print("running      {}\n",
-             now.running.empty() ? "nothing" : now.running);
+  say("coordinator  {} at {}\n", now.coordinator, address);
+  say("dataset      {} in {} {}\n", now.dataset, now.parts,
+      now.parts == 1 ? "part" : "parts");
+  say("running      {}\n", now.running.empty() ? "nothing" : now.running);
   if (!now.queued.empty())
-    fmt::print("queued       {}\n", fmt::join(now.queued, ", "));
+    say("queued       {}\n", fmt::join(now.queued, ", "));
+  if (!now.note.empty())
+    say("trouble      {}\n", now.note);
   print_daemons(now.daemons);
   if (const auto missing = missing_parts(now); !missing.empty())
-    fmt::print("\nno daemon in service has part {}: no run can start\n",
-               to_part_text(missing));
+    say("\nno daemon in service has part {}: no run can start\n",
+        to_part_text(missing));
 }
 
 result<int> status(const cluster_options& options) {
   TRY(auto client, connect(options, "status"));
   TRY(const auto now, client.status());
   if (options.json)
-    fmt::print("{}\n", one_line(status_json(client.address(), now)));
+    say("{}\n", one_line(status_json(client.address(), now)));
   else
     print_status(client.address(), now);
   return 0;

@@ -1,6 +1,7 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/cluster_options.hpp"
 #include "actors/commands/definition_options.hpp"
+#include "actors/say.hpp"
 
 #include <memory>
 
@@ -21,14 +22,14 @@ result<int> stop(const stop_options& options) {
   TRY(auto client, connect(options.cluster, "stop"));
   TRYV(client.stop({options.daemon, false}));
   if (options.cluster.json)
-    fmt::print("{}\n", one_line({{"daemon", options.all
-                                              ? nlohmann::json()
-                                              : nlohmann::json(options.daemon)},
-                                 {"all", options.all}}));
+    say("{}\n",
+        one_line({{"daemon", options.all ? nlohmann::json()
+                                         : nlohmann::json(options.daemon)},
+                  {"all", options.all}}));
   else if (options.all)
-    fmt::print("the cluster at {} ends\n", client.address());
+    say("the cluster at {} ends\n", client.address());
   else
-    fmt::print("daemon {} ends\n", options.daemon);
+    say("daemon {} ends\n", options.daemon);
   return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "actors/commands/cluster_options.hpp"
 #include "actors/commands/definition_options.hpp"
 #include "actors/commands/run_watcher.hpp"
+#include "actors/say.hpp"
 #include "pipelines/definition_file.hpp"
 
 #include <nlohmann/json.hpp>
@@ -52,12 +53,12 @@ result<int> submit(const submit_options& options) {
   TRY(const auto run, client.submit(source.value));
   const auto json = options.cluster.json;
   if (!options.quiet)
-    fmt::print(json || options.watch ? stderr : stdout,
-               "run {} submitted to {}\n", run, client.address());
+    say(json || options.watch ? stderr : stdout, "run {} submitted to {}\n",
+        run, client.address());
   if (options.watch)
     return watch(client, run, json, options.quiet);
   if (json)
-    fmt::print("{}\n", one_line({{"run", run}}));
+    say("{}\n", one_line({{"run", run}}));
   return 0;
 }
 
@@ -88,7 +89,8 @@ void add_submit_command(command_line& cli) {
   command->footer(
     "The definition is checked here first, then against the cluster's "
     "dataset.\nRuns wait for each other in a queue. Ctrl-C ends --watch, not "
-    "the run.\nWith --watch, the exit code is 0 only if the run finished, and "
+    "the run;\nso does a terminal that is closed.\nWith --watch, the exit code "
+    "is 0 only if the run finished, and "
     "--json\nprints the same line as `graphmill train --json`.");
   command->callback(
     [&cli, options] { cli.run = [options] { return submit(*options); }; });

@@ -1,15 +1,15 @@
 #include "actors/commands/cli.hpp"
+#include "actors/commands/definition_options.hpp"
 #include "actors/commands/run_options.hpp"
 #include "actors/commands/summary_text.hpp"
 #include "actors/local_run.hpp"
 #include "actors/run_reporter.hpp"
 #include "actors/run_summary.hpp"
+#include "actors/say.hpp"
 #include "pipelines/dataset_search.hpp"
 #include "pipelines/definition_file.hpp"
 #include "pipelines/run_folder.hpp"
 #include "pipelines/validation.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <memory>
 
@@ -28,31 +28,22 @@ struct train_options {
   bool quiet = false;
 };
 
-const char* what_is_saved(const run_outcome& outcome,
-                          const result<void>& saved) {
-  return outcome.parameters && saved ? "weights and metrics" : "metrics";
-}
-
-/// Saves what there is; the first failure is what the command ends with.
+/// Saves what there is, and tells what became of the run.
 result<int> conclude(const train_options& options, const run_result& run,
                      const run_reporter& reporter, run_folder& folder) {
-  const auto& outcome = run.outcome;
-  const auto summary = summarise(run, reporter, folder.path().string());
-  const auto saved = save_run(outcome, summary, folder);
-  if (outcome.failure && outcome.failure->code != ec::cancelled)
-    return fail(outcome.failure->code, "{}; {} so far are in {}",
-                outcome.failure->message, what_is_saved(outcome, saved),
-                folder.path().string());
-  TRYV(saved);
-  if (!options.quiet)
-    fmt::print(options.json ? stderr : stdout, "{}", summary_text(summary));
+  auto summary = summarise(run, reporter, folder.path().string());
+  const auto saved = save_run(run.outcome, summary, folder);
+  const auto& failure = saved.failure;
+  if (!options.quiet && (!failure || failure->code == ec::cancelled))
+    say(options.json ? stderr : stdout, "{}", summary_text(summary));
   if (options.json)
-    fmt::print("{}\n", summary.dump());
-  std::fflush(stdout);
-  if (outcome.failure)
-    return fail(ec::cancelled, "stopped by the user; {} so far are in {}",
-                what_is_saved(outcome, saved), folder.path().string());
-  return 0;
+    say("{}\n", one_line(summary));
+  if (!failure)
+    return 0;
+  return say_failure(fail(failure->code, "{}; {} so far are in {}",
+                          failure->message,
+                          saved.has_weights ? "weights and metrics" : "metrics",
+                          folder.path().string()));
 }
 
 result<int> train(const train_options& options) {
@@ -101,7 +92,8 @@ void add_train_command(command_line& cli) {
                     "No progress, no table; errors only");
   command->footer(
     "Ctrl-C once finishes the step and saves weights and metrics; twice stops "
-    "at once.\nFields of a definition: graphmill help definition");
+    "at once.\nSIGTERM and a terminal that is closed do the same, unless nohup "
+    "has it go on.\nFields of a definition: graphmill help definition");
   command->callback(
     [&cli, options] { cli.run = [options] { return train(*options); }; });
 }

@@ -172,7 +172,8 @@ void add_up_command(command_line& cli) {
     "  gpu-box address=10.0.0.7       # address: as the others reach it\n"
     "ssh must not ask for a password. The daemons end with this command.\n"
     "Ctrl-C once finishes the step and saves weights and metrics; twice stops "
-    "at once.");
+    "at once.\nSIGTERM and a terminal that is closed do the same, unless nohup "
+    "has it go on.");
   command->callback(
     [&cli, options] { cli.run = [options] { return up(*options); }; });
 }

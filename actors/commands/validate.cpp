@@ -1,5 +1,6 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/definition_options.hpp"
+#include "actors/say.hpp"
 #include "partition/shard.hpp"
 #include "pipelines/validation.hpp"
 
@@ -17,12 +18,12 @@ int show_problems(const definition_options& options,
                   const std::vector<problem>& problems,
                   const std::string& data) {
   for (const auto& what : problems)
-    fmt::print(stderr, "{}\n", to_string(what));
+    say(stderr, "{}\n", to_string(what));
   if (!problems.empty())
-    fmt::print(stderr, "{}: {} problem{}\n", options.file, problems.size(),
-               problems.size() == 1 ? "" : "s");
+    say(stderr, "{}: {} problem{}\n", options.file, problems.size(),
+        problems.size() == 1 ? "" : "s");
   if (options.json)
-    fmt::print("{}\n", one_line(problems_json(options.file, problems, data)));
+    say("{}\n", one_line(problems_json(options.file, problems, data)));
   return problems.empty() ? 0 : 1;
 }
 
@@ -43,11 +44,11 @@ result<int> validate(const definition_options& options) {
     source.report({options.file, 0, 0}, found.error().message);
   }
   if (problems.empty() && !options.json)
-    fmt::print("{}: valid{}\n", options.file,
-               data.empty() ? ", but no dataset to check it against; say where "
-                              "it lies with --data"
-                            : fmt::format(" for the dataset {} in {}",
-                                          source.value.dataset, data));
+    say("{}: valid{}\n", options.file,
+        data.empty() ? ", but no dataset to check it against; say where "
+                       "it lies with --data"
+                     : fmt::format(" for the dataset {} in {}",
+                                   source.value.dataset, data));
   return show_problems(options, problems, data);
 }
 

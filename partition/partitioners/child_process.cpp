@@ -90,7 +90,8 @@ void limit_memory(std::uint64_t bytes) {
 void settle_in(std::uint64_t memory_bytes) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (int number = 1; number < NSIG; ++number)
-    std::signal(number, SIG_DFL);
+    if (std::signal(number, SIG_DFL) == SIG_IGN && number == SIGHUP)
+      std::signal(number, SIG_IGN); // As nohup has it.
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

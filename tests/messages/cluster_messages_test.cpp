@@ -82,7 +82,7 @@ const std::vector<std::function<bool(const payload&)>> decoders{
   [](const payload& p) { return bool(decode_run_id(p)); },
   [](const payload& p) { return bool(decode_plan_reply(p)); },
   [](const payload& p) { return bool(decode_runs_request(p)); },
-  [](const payload& p) { return bool(decode_runs(p)); },
+  [](const payload& p) { return bool(decode_runs_reply(p)); },
   [](const payload& p) { return bool(decode_watch_request(p)); },
   [](const payload& p) { return bool(decode_watch_reply(p)); },
   [](const payload& p) { return bool(decode_cancel_request(p)); },

@@ -57,9 +57,9 @@ CATCH_TEST_CASE("a client asks and is answered", "[client]") {
   });
   coordinator.on(method::runs, [](const payload& body) -> result<payload> {
     TRY(const auto what, decode_runs_request(body));
-    std::vector<run_record> out;
+    runs_reply out;
     if (what.run.empty())
-      out.resize(what.limit);
+      out.runs.resize(what.limit);
     return encode(out);
   });
   auto client = client_of(coordinator.address());
@@ -69,7 +69,7 @@ CATCH_TEST_CASE("a client asks and is answered", "[client]") {
   // Errors of the coordinator come as they are, whatever their code.
   CATCH_CHECK(error_of(client.cancel({"r2", false})).message
               == "no such run is on");
-  CATCH_CHECK(value_of(client.runs({{}, 3})).size() == 3);
+  CATCH_CHECK(value_of(client.runs({{}, 3, {}})).runs.size() == 3);
   says(error_of(client.run("r7")), "knows no run r7");
 }
 

@@ -71,9 +71,9 @@ CATCH_TEST_CASE("runs are listed, cancelled and fetched",
   run.started = unix_time{1700000001000};
   coordinator.on(method::runs, [&run](const payload& body) -> result<payload> {
     TRY(const auto what, decode_runs_request(body));
-    std::vector<run_record> out;
+    runs_reply out;
     if (what.run.empty() || what.run == run.id)
-      out.push_back(run);
+      out.runs.push_back(run);
     return encode(out);
   });
   const std::string log(5000, 'x');
@@ -146,14 +146,57 @@ CATCH_TEST_CASE("runs are listed, cancelled and fetched",
   }
 }
 
+CATCH_TEST_CASE("long lists of runs come page by page", "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address()};
+  // Runs 9 to 0, of which an answer takes three.
+  coordinator.on(method::runs, [](const payload& body) -> result<payload> {
+    TRY(const auto what, decode_runs_request(body));
+    runs_reply out;
+    auto next = what.before.empty() ? 9 : std::stoi(what.before) - 1;
+    for (; next >= 0 && out.runs.size() < std::min(what.limit, 3u); --next) {
+      out.runs.push_back(record(run_state::finished));
+      out.runs.back().id = std::to_string(next);
+    }
+    out.more = next >= 0;
+    return encode(out);
+  });
+  const auto ids = [&user](const std::string& arguments) {
+    const auto json = user.asks(arguments);
+    std::string out;
+    for (const auto& run : json["runs"])
+      out += run["run"].get<std::string>();
+    return out + (json["more"] ? "+" : "");
+  };
+  CATCH_CHECK(ids("runs") == "9876543210");
+  CATCH_CHECK(ids("runs -n 4") == "9876+");
+  CATCH_CHECK(ids("runs -n 4 --before 6") == "5432+");
+  CATCH_CHECK(ids("runs -n 4 --before 2") == "10");
+  has(user.runs("runs -n 4").output, "older ones: graphmill runs --before 6\n");
+  CATCH_CHECK(user.runs("runs 9 --before 2").code == 2);
+}
+
 CATCH_TEST_CASE("every command says that nobody is there",
                 "[cluster_commands]") {
   const user user{address_of_nobody()};
-  for (const auto* command : {"submit good.yaml -w", "status", "fetch"}) {
-    const auto got = user.runs(command);
+  for (const auto* command : {"submit good.yaml -w", "status", "fetch", "runs",
+                              "logs", "cancel r", "drain d", "watch"}) {
+    const auto got = user.runs(std::string{command} + " --json");
+    CATCH_INFO(command);
     CATCH_CHECK(got.code == 1);
     has(got.errors, "graphmill: nobody answers at tcp://127.0.0.1:");
+    const auto json = nlohmann::json::parse(got.output);
+    CATCH_CHECK(json["code"] == "unavailable");
+    has(json["error"], "nobody answers at tcp://127.0.0.1:");
   }
+}
+
+CATCH_TEST_CASE("what cannot be printed is a failure", "[cluster_commands]") {
+  const user user{"nobody:1"};
+  const auto got = user.runs(
+    "validate good.yaml", "timeout 60 sh -c 'exec \"$0\" \"$@\" > /dev/full'");
+  CATCH_CHECK(got.code == 1);
+  has(got.errors, "No space left on device");
 }
 
 CATCH_TEST_CASE("keys are made once", "[cluster_commands]") {

@@ -85,6 +85,10 @@ CATCH_TEST_CASE("a daemon at the address of another replaces it", "[cluster]") {
   cluster.join(peer("c", "2", "tcp://b"), offer({1}));
   CATCH_REQUIRE(cluster.statuses().size() == 1);
   CATCH_CHECK(cluster.statuses()[0].name == "c");
+  // And one that comes back elsewhere leaves an address.
+  CATCH_CHECK(cluster.join(peer("c", "3", "tcp://b"), offer({1})).empty());
+  CATCH_CHECK(cluster.join(peer("c", "4", "tcp://d"), offer({1}))
+              == std::vector<std::string>{"tcp://b"});
 }
 
 CATCH_TEST_CASE("an incarnation that was replaced is outdated", "[cluster]") {
@@ -93,4 +97,56 @@ CATCH_TEST_CASE("an incarnation that was replaced is outdated", "[cluster]") {
   CATCH_CHECK_FALSE(cluster.outdated("tcp://b", "1"));
   CATCH_CHECK(cluster.outdated("tcp://b", "2"));
   CATCH_CHECK_FALSE(cluster.outdated("tcp://c", "2"));
+}
+
+CATCH_TEST_CASE("what a run could use besides is known", "[cluster]") {
+  membership cluster{offer({0})};
+  cluster.join(peer("a", "1", "tcp://a"), offer({0}));
+  cluster.join(peer("b", "2", "tcp://b"), offer({1}));
+  cluster.join(peer("c", "3", "tcp://c"), offer({1}));
+  value_of(cluster.drain("b", true));
+  cluster.lost("tcp://c", std::string(9000, 'x'));
+  CATCH_CHECK(cluster.offers().size() == 1);
+  CATCH_CHECK(cluster.offers(daemon_state::draining).size() == 2);
+  CATCH_CHECK(cluster.offers(daemon_state::lost).size() == 3);
+  CATCH_CHECK(cluster.names_of(daemon_state::draining)
+              == std::vector<std::string>{"b"});
+  CATCH_CHECK(cluster.statuses()[2].note.size() < 1000);
+}
+
+CATCH_TEST_CASE("a daemon that leaves takes nothing more", "[cluster]") {
+  membership cluster{offer({0})};
+  cluster.join(peer("a", "1", "tcp://a"), offer({0}));
+  cluster.begin_to_leave("a");
+  cluster.begin_to_leave("nobody");
+  CATCH_CHECK(cluster.offers().empty());
+  CATCH_CHECK(cluster.statuses()[0].state == daemon_state::draining);
+  // Its successor is another.
+  cluster.join(peer("a", "2", "tcp://a"), offer({0}));
+  CATCH_CHECK(cluster.offers().size() == 1);
+}
+
+CATCH_TEST_CASE("a cluster takes so many daemons and no more", "[cluster]") {
+  membership cluster{offer({0})};
+  const auto name = [](std::size_t i) { return fmt::format("d{}", i); };
+  for (std::size_t i = 0; i < membership::most_daemons; ++i) {
+    value_of(cluster.check(name(i), offer({1})));
+    cluster.join(peer(name(i), "1", "tcp://" + name(i)), offer({1}));
+  }
+  const auto refused = error_of(cluster.check("more", offer({1})));
+  CATCH_CHECK(refused.message.find("as many as it takes") != std::string::npos);
+  value_of(cluster.check("d7", offer({1}))); // That is there already.
+  // Who has been lost for longest makes room.
+  cluster.lost("tcp://d9", "silent");
+  cluster.lost("tcp://d3", "silent");
+  value_of(cluster.check("more", offer({1})));
+  CATCH_CHECK(cluster.join(peer("more", "1", "tcp://more"), offer({1}))
+              == std::vector<std::string>{"tcp://d9"});
+  CATCH_CHECK(cluster.statuses().size() == membership::most_daemons);
+  CATCH_CHECK(error_of(cluster.find("d9")).code == ec::not_found);
+  value_of(cluster.find("d3"));
+  auto long_host = offer({1});
+  long_host.host = std::string(membership::longest_host + 1, 'h');
+  CATCH_CHECK(error_of(cluster.check("d7", long_host)).code
+              == ec::invalid_argument);
 }

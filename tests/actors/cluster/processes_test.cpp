@@ -7,6 +7,7 @@
 #include "tests/support/text.hpp"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -45,6 +46,22 @@ bool has(const std::string& text, std::string_view part) {
   return true;
 }
 
+/// What this process has in memory of its own and in files without a name.
+std::uint64_t bytes_held() {
+  std::uint64_t sum = 0;
+  std::ifstream status{"/proc/self/status"};
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("RssAnon"))
+      sum += 1024 * std::stoull(line.substr(line.find(':') + 1));
+  for (const auto& one : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+    struct stat about {};
+    if (::stat(one.path().c_str(), &about) == 0 && S_ISREG(about.st_mode)
+        && about.st_nlink == 0)
+      sum += static_cast<std::uint64_t>(about.st_blocks) * 512;
+  }
+  return sum;
+}
+
 std::filesystem::path script(const temp_folder& folder, const std::string& name,
                              const std::string& content) {
   const auto path = folder / name;
@@ -69,6 +86,20 @@ CATCH_TEST_CASE("a child's end is told with its last words", "[processes]") {
   CATCH_CHECK(words.size() < 2000);
   CATCH_CHECK(words.starts_with("line "));
   CATCH_CHECK(words.ends_with("\nline 299"));
+}
+
+CATCH_TEST_CASE("of what a child prints the end is kept, whatever it prints",
+                "[processes]") {
+  const auto before = bytes_held();
+  // 50 MB, in long lines, and a child of its own that has the output, too.
+  auto child = shell("sleep 1000 & yes $(printf %0500d 7) | head -c 50000000; "
+                     "echo; echo the end; exit 3");
+  CATCH_REQUIRE(comes_true([&child] { return !child.running(); }));
+  CATCH_CHECK(bytes_held() < before + 10'000'000);
+  const auto words = child.obituary().message;
+  CATCH_CHECK(words.size() < 2000);
+  CATCH_CHECK(words.starts_with("child ended with code 3; it said:\n000"));
+  CATCH_CHECK(words.ends_with("\nthe end"));
 }
 
 CATCH_TEST_CASE("a program that is not there is an error", "[processes]") {

@@ -106,7 +106,9 @@ CATCH_TEST_CASE("how a watched run ends is how the command ends",
                  [&end](const payload& body) { return tell_run(body, end); });
   auto got = user.runs("submit good.yaml --watch --json -q");
   CATCH_CHECK(got.code == 1);
-  CATCH_CHECK(got.output.empty());
+  CATCH_CHECK(
+    nlohmann::json::parse(got.output)
+    == nlohmann::json{{"run", "good-1"}, {"error", "daemon \"b\" is lost"}});
   CATCH_CHECK(got.errors
               == "graphmill: run good-1 failed: daemon \"b\" is lost\n");
   end = record(run_state::cancelled);
@@ -129,6 +131,28 @@ CATCH_TEST_CASE("how a watched run ends is how the command ends",
   has(got.errors, "unknown phase");
 }
 
+CATCH_TEST_CASE("a run that waits says what for", "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address()};
+  coordinator.on(method::submit, take_run);
+  std::atomic<int> asked{0};
+  coordinator.on(method::watch, [&asked](const payload& body) {
+    if (++asked > 3)
+      return tell_run(body, record(run_state::finished));
+    watch_reply out;
+    out.record = record(run_state::queued);
+    out.record.message = "waits: the run needs what is draining: d1";
+    return result<payload>{encode(out)};
+  });
+  const auto got = user.runs("submit good.yaml --watch");
+  CATCH_CHECK(got.code == 0);
+  const std::string says{"graphmill: run good-1 waits: the run needs what is "
+                         "draining: d1\n"};
+  const auto first = got.errors.find(says);
+  CATCH_CHECK(first != std::string::npos);
+  CATCH_CHECK(got.errors.find(says, first + 1) == std::string::npos); // Once.
+}
+
 CATCH_TEST_CASE("watching goes on when the coordinator is back",
                 "[cluster_commands]") {
   fake_coordinator coordinator;
@@ -137,7 +161,7 @@ CATCH_TEST_CASE("watching goes on when the coordinator is back",
   auto end = record(run_state::failed);
   end.message = "the coordinator ended while it was on";
   coordinator.on(method::runs, [](const payload&) -> result<payload> {
-    return encode(std::vector{record(run_state::running)});
+    return encode(runs_reply{{record(run_state::running)}, false});
   });
   coordinator.on(method::watch, [&](const payload& body) -> result<payload> {
     if (++asked > 1)

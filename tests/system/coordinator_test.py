@@ -1,0 +1,239 @@
+"""A coordinator in trouble: its disk is full, it is killed, it is told to end,
+daemons that its runs need are away."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+import runs
+from clusters import Cluster
+from runs import PATIENCE_SECONDS, SMALL, merged, partitioned, small_rmat
+from support import program
+
+# Goes on until somebody ends it.
+LONG = merged(SMALL, {"train": {"epochs": 100000}})
+
+
+class CoordinatorTest(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.parts = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
+
+    def setUp(self):
+        self.small = self.write(SMALL, self.parts)
+        self.long = self.write(LONG, self.parts, "-long")
+
+    def cluster(self, shares):
+        made = Cluster(self.top / self.id().split(".")[-1], self.parts,
+                       shares)
+        self.addCleanup(made.__exit__)
+        return made
+
+    def submit(self, cluster, file, *more):
+        return cluster.ask("submit", file, *more)["run"]
+
+    def record(self, cluster, run):
+        return cluster.ask("runs", run)["runs"][0]
+
+    def await_state(self, cluster, run, *states):
+        cluster.wait_until(
+            lambda: self.record(cluster, run)["state"] in states,
+            f"{run} that is {states}")
+        return self.record(cluster, run)
+
+    def begin_long(self, cluster, *more):
+        """Submits a run that does not end; returns its id once it is on."""
+        run = self.submit(cluster, self.long, *more)
+        cluster.wait_until(lambda: "train epoch 2" in self.log(cluster, run),
+                           "end of a phase")
+        return run
+
+    def log(self, cluster, run):
+        done = cluster.call("logs", run)
+        return json.loads(done.stdout)["log"] if done.returncode == 0 else ""
+
+
+class FullDisk(CoordinatorTest):
+    def cluster_on(self, size):
+        """A cluster whose runs go to a tiny file system; also returns the way
+        there, as the coordinator alone sees it."""
+        probe = subprocess.run(["unshare", "-m", "true"], capture_output=True)
+        if os.geteuid() != 0 or probe.returncode != 0:
+            self.skipTest("needs root, to mount a tiny file system")
+        cluster = self.cluster([])
+        folder = cluster.folder / "runs"
+        folder.mkdir()
+        first = cluster.add("0", within=[
+            "unshare", "-m", "--propagation", "private", "sh", "-c",
+            f"mount -t tmpfs -o size={size} none \"$0\" && exec \"$@\"",
+            str(folder)])
+        first.address()
+        cluster.add("1")
+        cluster.await_daemons(2)
+        return cluster, pathlib.Path(
+            f"/proc/{first.process.pid}/root{folder}")
+
+    @staticmethod
+    def fill(disk):
+        with (disk / "filler").open("wb", buffering=0) as filler:
+            try:
+                while True:
+                    filler.write(bytes(4096))
+            except OSError:
+                pass
+
+    def test_full_while_a_run_is_on(self):
+        cluster, disk = self.cluster_on("1m")
+        run = self.begin_long(cluster)
+        watcher = subprocess.Popen(
+            [program(), "watch", run, "--json", "--quiet", "--cluster",
+             cluster.coordinator], text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
+        self.addCleanup(watcher.kill)
+        self.fill(disk)
+        # The run has failed, says everybody, and why twice over.
+        out, err = watcher.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(watcher.returncode, 1, err)
+        self.assertEqual(json.loads(out)["run"].split("/")[-1], run)
+        for text in (json.loads(out)["error"], err,
+                     self.record(cluster, run)["message"]):
+            self.assertIn("metrics.jsonl: No space left on device", text)
+            self.assertIn("could not be saved", text)
+            self.assertIn("weights.safetensors: No space left", text)
+        self.assertEqual(self.record(cluster, run)["state"], "failed")
+        listed = cluster.ask("runs")["runs"][0]
+        self.assertEqual((listed["run"], listed["state"]), (run, "failed"))
+        self.assertIn("is failed already", cluster.refused("cancel", run))
+        status = cluster.status()
+        self.assertIsNone(status["running"])
+        self.assertIn("kept in memory alone", status["note"])
+        # No run is taken that would be lost.
+        self.assertIn("No space left", cluster.refused("submit", self.small))
+        self.assertEqual([one.name for one in disk.iterdir()
+                          if one.is_dir()], [run])
+        # With room again, all goes on, and the history catches up.
+        (disk / "filler").unlink()
+        cluster.wait_until(lambda: not cluster.status()["note"],
+                           "history that is written")
+        self.assertEqual(self.record(cluster, run)["state"], "failed")
+        self.assertGreater(cluster.run(self.small)["steps"], 0)
+
+
+class Ends(CoordinatorTest):
+    def restart(self, cluster):
+        """A coordinator with the same runs, alone."""
+        for daemon in cluster.daemons:
+            daemon.end()
+        cluster.daemons = []
+        cluster.add("0-1")
+        cluster.await_daemons(1)
+
+    def test_killed(self):
+        """A run ends with its coordinator, not when another comes."""
+        cluster = self.cluster(["0", "1"])
+        run = self.begin_long(cluster)
+        queued = self.submit(cluster, self.small)
+        cluster.daemons[0].kill()
+        killed = time.time()
+        time.sleep(0.2)  # What comes now is later by the file system's clock.
+        self.restart(cluster)
+        record = self.record(cluster, run)
+        self.assertEqual(record["state"], "failed")
+        self.assertIn("ended while it was on", record["message"])
+        self.assertLessEqual(record["ended"], killed)
+        self.assertGreaterEqual(record["ended"], record["started"])
+        record = self.record(cluster, queued)
+        self.assertEqual(record["state"], "failed")
+        self.assertIn("queued", record["message"])
+        self.assertLessEqual(record["ended"], killed)
+        self.assertGreater(cluster.run(self.small)["steps"], 0)
+        # The list, page by page.
+        pages = [cluster.ask("runs", "--limit", 2)]
+        last = pages[0]["runs"][-1]["run"]
+        pages.append(cluster.ask("runs", "--limit", 2, "--before", last))
+        self.assertEqual([page["more"] for page in pages], [True, False])
+        self.assertEqual({one["run"] for page in pages
+                          for one in page["runs"]} & {run, queued},
+                         {run, queued})
+
+    def check_ended(self, number):
+        cluster = self.cluster(["0", "1"])
+        run = self.begin_long(cluster)
+        queued = self.submit(cluster, self.small)
+        first = cluster.daemons[0]
+        os.kill(first.process.pid, number)
+        self.assertEqual(first.process.wait(PATIENCE_SECONDS), 0,
+                         cluster.logs())
+        folder = cluster.folder / "runs" / run
+        self.assertTrue((folder / "weights.safetensors").exists())
+        self.restart(cluster)
+        record = self.record(cluster, run)
+        self.assertEqual(record["state"], "cancelled", record)
+        self.assertGreater(record["summary"]["steps"], 0)
+        self.assertEqual(self.record(cluster, queued)["state"], "failed")
+
+    def test_told_to_end(self):
+        self.check_ended(signal.SIGTERM)
+
+    def test_hung_up(self):
+        self.check_ended(signal.SIGHUP)
+
+    def test_the_only_trainer_leaves_with_its_weights_saved(self):
+        cluster = self.cluster(["0", "1"])
+        run = self.begin_long(cluster, "--set", "placement.trainers=[d1]")
+        self.assertEqual(cluster.daemons[1].stop(), 0)
+        record = self.await_state(cluster, run, "failed")
+        self.assertIn('"d1" has left', record["message"])
+        folder = cluster.folder / "runs" / run
+        self.assertTrue((folder / "weights.safetensors").exists(),
+                        cluster.logs())
+        self.assertNotIn("d1", cluster.states())
+
+
+class Away(CoordinatorTest):
+    """Runs wait for daemons that are out of service."""
+
+    def test_draining(self):
+        cluster = self.cluster(["0-1", "1"])
+        needs = ["--set", "placement.trainers=[d1]"]
+        long = self.begin_long(cluster)
+        waits = self.submit(cluster, self.small, *needs)
+        cluster.ask("drain", "d1")
+        also = self.submit(cluster, self.small, *needs)
+        other = self.submit(cluster, self.small)
+        cluster.ask("cancel", long)
+        # What needs d1 waits and says so; what does not goes past it.
+        self.await_state(cluster, other, "finished")
+        for run in (waits, also):
+            record = self.record(cluster, run)
+            self.assertEqual(record["state"], "queued")
+            self.assertIn("draining: d1", record["message"])
+            self.assertNotIn("start one", record["message"])
+        self.assertEqual(cluster.status()["queued"], [waits, also])
+        cluster.ask("cancel", also)
+        cluster.ask("drain", "d1", "--back")
+        record = self.await_state(cluster, waits, "finished")
+        self.assertEqual(record["message"], "")
+
+    def test_lost(self):
+        cluster = self.cluster(["0", "1"])
+        long = self.begin_long(cluster)
+        waits = self.submit(cluster, self.small)
+        cluster.daemons[1].kill()
+        self.await_state(cluster, long, "failed")
+        cluster.wait_until(
+            lambda: "lost: d1" in self.record(cluster, waits)["message"],
+            "reason to wait")
+        self.assertEqual(self.record(cluster, waits)["state"], "queued")
+        cluster.add("1", name="d1")
+        self.await_state(cluster, waits, "finished")
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main()

@@ -1,0 +1,165 @@
+"""What a user expects when the terminal goes away: runs end in order."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import runs
+from clusters import Cluster, Daemon
+from runs import PATIENCE_SECONDS, imported_rmat, merged, partitioned
+from support import program
+from terminals import Terminal
+
+DEFINITION = {
+    "sampler": {"fanouts": [4, 4]},
+    "model": {"hidden": 16},
+    "train": {"batch_size": 32, "epochs": 100000},
+    "evaluate": {"every": 50000},
+    "faults": {"trainer_delay_ms": 5},
+}
+
+
+class Interrupted(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        whole = imported_rmat(cls.top / "rmat", scale=9, edges=3000,
+                              features=8, classes=3, train=0.2)
+        cls.data = partitioned(whole, 2, "random")
+
+    def setUp(self):
+        self.runs = self.top / f"runs-{self.id().split('.')[-1]}"
+    @staticmethod
+    def kill(process):
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(PATIENCE_SECONDS)
+
+    def command(self, name, *more, **changes):
+        file = self.write(merged(DEFINITION, changes), self.data)
+        return [program(), name, file, "--data", self.data, "--runs",
+                self.runs, *more]
+
+    def lines(self):
+        """Whole lines of metrics so far."""
+        return sum(file.read_text().count("\n")
+                   for file in self.runs.glob("*/metrics.jsonl"))
+
+    def await_lines(self, process, count):
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while self.lines() < count:
+            self.assertIsNone(process.poll())
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+
+    def check_saved(self):
+        folder, = (one for one in self.runs.iterdir() if one.is_dir())
+        summary = json.loads((folder / "summary.json").read_text())
+        self.assertTrue(summary["cancelled"], summary)
+        self.assertGreater(summary["steps"], 2)
+        done = self.ask("evaluate", folder, "--data", self.data)
+        self.assertGreater(done["seeds"], 0)
+
+
+class Hangup(Interrupted):
+    """The window of a terminal is closed."""
+
+    def setUp(self):
+        super().setUp()
+        self.terminal = Terminal()
+        self.addCleanup(self.terminal.close)
+
+    def start(self, *arguments):
+        process = self.terminal.start([str(word) for word in arguments])
+        self.addCleanup(self.kill, process)
+        return process
+
+    def test_train(self):
+        process = self.start(*self.command("train"))
+        self.await_lines(process, 2)
+        self.terminal.close()
+        # A shell hangs up, too.
+        process.send_signal(signal.SIGHUP)
+        self.assertEqual(process.wait(PATIENCE_SECONDS), 130)
+        self.check_saved()
+
+    def test_train_under_nohup(self):
+        process = self.start("nohup", *self.command("train"))
+        self.await_lines(process, 1)
+        self.terminal.close()
+        self.await_lines(process, self.lines() + 3)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(PATIENCE_SECONDS), 130)
+        self.check_saved()
+
+    def test_up(self):
+        process = self.start(*self.command("up", "--local", 2))
+        self.await_lines(process, 2)
+        self.terminal.close()
+        process.send_signal(signal.SIGHUP)
+        self.assertEqual(process.wait(PATIENCE_SECONDS), 130)
+        self.check_saved()
+
+    def test_daemon(self):
+        ready = self.top / "d0.ready"
+        process = self.start(
+            program(), "node", "--data", self.data, "--name", "d0",
+            "--listen", "tcp://127.0.0.1:0", "--serve", 0,
+            "--runs", self.runs, "--ready-file", ready)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not ready.exists():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        address = ready.read_text().strip()
+        other = Daemon(self.top, "d1", self.data, "1", join=address)
+        self.addCleanup(other.end)
+        other.address()
+        file = self.write(merged(DEFINITION, {"trainer": {"replicas": 2}}),
+                          self.data)
+        self.ask("submit", file, "--cluster", address)
+        self.await_lines(process, 2)
+        self.terminal.close()
+        process.send_signal(signal.SIGHUP)
+        self.assertEqual(process.wait(PATIENCE_SECONDS), 0)
+        self.check_saved()
+
+    def test_watching_ends_and_the_run_goes_on(self):
+        with Cluster(self.top / "cluster", self.data, ["0-1"]) as cluster:
+            self.runs = cluster.folder / "runs"
+            process = self.start(
+                program(), "submit", self.write(DEFINITION, self.data),
+                "--watch", "--cluster", cluster.coordinator)
+            self.await_lines(process, 2)
+            self.terminal.close()
+            self.assertEqual(process.wait(PATIENCE_SECONDS), 130)
+            before = self.lines()
+            cluster.wait_until(lambda: self.lines() > before + 2, "more steps")
+            self.assertIsNotNone(cluster.status()["running"])
+
+
+class BrokenPipe(Interrupted):
+    """Somebody reads no more: `train | head`."""
+
+    def test_a_run_goes_on(self):
+        command = self.command("train", train={"epochs": 8})
+        process = subprocess.Popen([str(word) for word in command],
+                                   stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.addCleanup(self.kill, process)
+        process.stdout.close()
+        process.stderr.close()
+        # Killed by SIGPIPE, if at all, when all is saved.
+        self.assertIn(process.wait(PATIENCE_SECONDS), (0, -signal.SIGPIPE))
+        folder, = self.runs.iterdir()
+        summary = json.loads((folder / "summary.json").read_text())
+        self.assertEqual(summary["epochs"], 8)
+        self.assertIsNone(summary["error"])
+        self.assertTrue((folder / "weights.safetensors").exists())
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main()
