@@ -115,7 +115,7 @@ struct definition {
   struct faults_section {
     std::uint32_t reply_delay_ms = 0; ///< Replies late by up to this, shuffled.
     std::uint32_t trainer_delay_ms = 0; ///< Each step slower by this.
-    std::uint32_t crash_every = 0;      ///< Each pool's n-th job ends its actor.
+    std::uint32_t crash_every = 0; ///< Each n-th job of a pool ends its actor.
 
     friend bool operator==(const faults_section&,
                            const faults_section&) = default;
