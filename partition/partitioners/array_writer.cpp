@@ -19,16 +19,29 @@ struct array_writer::hash {
   XXH3_state_t* state;
 };
 
-array_writer::array_writer() : hash_(std::make_unique<hash>()) {}
+array_writer::array_writer(std::size_t buffer_bytes)
+  : hash_(std::make_unique<hash>()), buffer_bytes_(buffer_bytes) {}
 array_writer::array_writer(array_writer&&) noexcept = default;
 array_writer& array_writer::operator=(array_writer&&) noexcept = default;
 array_writer::~array_writer() = default;
 
-result<void> array_writer::flush(npy_writer& out,
-                                 std::vector<std::byte>& block) {
-  XXH3_128bits_update(hash_->state, block.data(), block.size());
-  TRYV(out.append_bytes(block));
-  block.clear();
+result<void> array_writer::begin(const std::filesystem::path& path, dtype type,
+                                 const std::vector<std::int64_t>& row_shape) {
+  TRY(out_, npy_writer::create(path, type, row_shape));
+  return ok();
+}
+
+result<void> array_writer::flush() {
+  XXH3_128bits_update(hash_->state, pending_.data(), pending_.size());
+  TRYV(out_->append_bytes(pending_));
+  pending_.clear();
+  return ok();
+}
+
+result<void> array_writer::finish() {
+  TRYV(flush());
+  TRYV(out_->finish());
+  out_.reset();
   return ok();
 }
 

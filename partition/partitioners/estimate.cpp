@@ -37,7 +37,7 @@ partition_estimate estimate_partition(const dataset_info& info,
                                       const partition_options& options) {
   const auto sum = totals_of(info);
   // The process itself; loads, assignment, new numbers both ways, halo marks.
-  auto memory = sum.nodes * (9 + 4 + 16 + 4) + 64e6;
+  auto memory = sum.nodes * (9 + 4 + 16 + 8) + 64e6;
   auto disk =
     sum.feature_bytes + sum.edges * 4 + sum.edge_rows * 12 + sum.nodes * 16;
   // Checking and copying.

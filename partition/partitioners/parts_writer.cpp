@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -18,26 +19,46 @@ namespace {
 
 constexpr std::size_t largest_info = std::size_t{1} << 28;
 
+/// Parts that are written in one pass over the dataset: as many as a word has
+/// bits, for the halo, and each has a file open and a buffer.
+constexpr part_id parts_per_pass = 64;
+constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
+
+/// Rows between two calls of the monitor.
+constexpr std::int64_t tell_rows = std::int64_t{1} << 14;
+
 dtype index_type_for(std::int64_t nodes) {
   return nodes <= std::numeric_limits<std::int32_t>::max() ? dtype::int32
                                                            : dtype::int64;
 }
 
-/// Writes the arrays of one part after the other.
-class part_writer {
+/// One part in the making.
+struct part_output {
+  fs::path folder;
+  dataset_info info; ///< Of the part, once its arrays are written.
+  array_writer arrays{buffer_bytes};
+  written_part written;
+  std::int64_t edges = 0; ///< Of the edge type at hand, so far.
+};
+
+/// Writes the arrays of a few parts, one array after the other and each of all
+/// these parts at once, in one pass over the dataset.
+class pass_writer {
 public:
-  part_writer(const graph_view& graph, std::span<const part_id> assignment,
+  pass_writer(const graph_view& graph, std::span<const part_id> assignment,
               const renumbering& numbers, monitor& watch)
     : graph_(graph), assignment_(assignment), numbers_(numbers), watch_(watch),
-      last_halo_(assignment.size(), -1) {}
+      seen_by_(assignment.size()) {}
 
-  result<written_part> write(part_id part, const fs::path& folder) {
-    part_ = part;
-    folder_ = folder;
-    arrays_ = array_writer{};
-    out_ = {};
-    info_ = graph_.info();
-    for (node_type_id t = 0; t < std::ssize(info_.node_types); ++t) {
+  /// Writes the parts from `first` to `last`.
+  result<void> write(part_id first, part_id last, const fs::path& folder) {
+    first_ = first;
+    outputs_.clear();
+    std::fill(seen_by_.begin(), seen_by_.end(), 0);
+    for (auto p = first; p < last; ++p)
+      outputs_.push_back({.folder = folder / fmt::format("part-{}", p),
+                          .info = graph_.info()});
+    for (node_type_id t = 0; t < std::ssize(graph_.info().node_types); ++t) {
       TRYV(write_nodes(t));
     }
     for (const auto& edges : graph_.relations()) {
@@ -45,146 +66,236 @@ public:
     }
     if (auto fault = mapped_file::first_fault())
       return std::move(*fault);
-    out_.digest = arrays_.digest();
-    TRYV(write_info());
-    TRYV(measure());
-    return std::move(out_);
-  }
-
-private:
-  result<void> write_nodes(node_type_id type) {
-    TRYV(tell());
-    auto& about = info_.node_types[type];
-    const auto to = node_folder(folder_, info_, type);
-    TRYV(make_folders(to));
-    const auto originals = numbers_.originals_of(type, part_);
-    about.count = std::ssize(originals);
-    out_.row.nodes.push_back(about.count);
-    TRYV(arrays_.write_values<node_id>(to / "original_ids.npy", about.count,
-                                       [&](auto i) { return originals[i]; }));
-    const auto& from = graph_.data().nodes(type);
-    if (from.features) {
-      TRYV(write_selected(to / "features.npy", *from.features, originals));
-    }
-    if (from.labels) {
-      TRYV(write_selected(to / "labels.npy", *from.labels, originals));
-    }
-    for (auto which : all_splits) {
-      TRYV(write_split(to, type, which));
+    for (auto p = first; p < last; ++p) {
+      TRYV(write_info(p));
+      TRYV(measure(at(p)));
     }
     return ok();
   }
 
-  /// The rows of an array that belong to the part, whatever their type.
-  result<void> write_selected(const fs::path& to, const npy_array& from,
-                              std::span<const node_id> originals) {
+  const std::vector<part_output>& outputs() const { return outputs_; }
+
+private:
+  part_output& at(part_id p) { return outputs_[p - first_]; }
+
+  /// The part that owns a vertex if it is written in this pass, else null.
+  part_output* owner_of(vertex_id v) {
+    const auto p = assignment_[v] - first_;
+    return p >= 0 && p < std::ssize(outputs_) ? &outputs_[p] : nullptr;
+  }
+
+  /// Begins an array of every part, lets `write` append to them, ends them.
+  /// @param folder_of Where a part's array lies.
+  template <class FolderOf, class Write>
+  result<void> write_array(FolderOf folder_of, std::string_view name,
+                           dtype type,
+                           const std::vector<std::int64_t>& row_shape,
+                           Write write) {
+    for (auto& part : outputs_) {
+      TRYV(part.arrays.begin(folder_of(part.folder) / name, type, row_shape));
+    }
+    TRYV(write());
+    for (auto& part : outputs_) {
+      TRYV(part.arrays.finish());
+    }
+    return ok();
+  }
+
+  /// Calls `visit(part, row)` for the nodes of a type that these parts own, in
+  /// the order of their original ids.
+  template <class Visit>
+  result<void> for_each_row(node_type_id type, Visit visit) {
+    const auto first = graph_.type_begin()[type];
+    const auto count = graph_.type_begin()[type + 1] - first;
+    for (std::int64_t row = 0; row < count; ++row) {
+      if (row % tell_rows == 0) {
+        TRYV(tell(row, count));
+      }
+      if (auto* part = owner_of(first + row)) {
+        TRYV(visit(*part, row));
+      }
+    }
+    return ok();
+  }
+
+  result<void> write_nodes(node_type_id type) {
+    const auto folder = [&, type](const fs::path& part) {
+      return node_folder(part, graph_.info(), type);
+    };
+    for (auto& part : outputs_) {
+      TRYV(make_folders(folder(part.folder)));
+    }
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      const auto owned =
+        numbers_.owned(type, first_ + static_cast<part_id>(i));
+      outputs_[i].info.node_types[type].count = owned;
+      outputs_[i].written.row.nodes.push_back(owned);
+    }
+    TRYV(write_array(
+      folder, "original_ids.npy", dtype_of<node_id>(), {}, [&, type] {
+        return for_each_row(type, [](part_output& part, node_id row) {
+          return part.arrays.append_one(row);
+        });
+      }));
+    const auto& from = graph_.data().nodes(type);
+    if (from.features) {
+      TRYV(write_selected(folder, "features.npy", type, *from.features));
+    }
+    if (from.labels) {
+      TRYV(write_selected(folder, "labels.npy", type, *from.labels));
+    }
+    for (auto which : all_splits) {
+      TRYV(write_split(folder, type, which));
+    }
+    return ok();
+  }
+
+  /// The rows of an array of a node type, whatever their type.
+  template <class FolderOf>
+  result<void> write_selected(FolderOf folder, std::string_view name,
+                              node_type_id type, const npy_array& from) {
     const std::vector<std::int64_t> row_shape{from.shape().begin() + 1,
                                               from.shape().end()};
     auto row_bytes = size_of(from.type());
     for (auto extent : row_shape)
       row_bytes *= static_cast<std::size_t>(extent);
-    const auto row = [&](std::int64_t i) {
-      return std::span{from.data() + originals[i] * row_bytes, row_bytes};
-    };
-    return arrays_.write_pieces(to, from.type(), row_shape,
-                                std::ssize(originals), row);
+    from.file().advise_sequential();
+    return write_array(folder, name, from.type(), row_shape, [&, type] {
+      return for_each_row(type, [&](part_output& part, std::int64_t row) {
+        return part.arrays.append(
+          std::span{from.data() + row * row_bytes, row_bytes});
+      });
+    });
   }
 
-  result<void> write_split(const fs::path& to, node_type_id type, split which) {
+  template <class FolderOf>
+  result<void> write_split(FolderOf folder, node_type_id type, split which) {
     const auto seeds = graph_.seeds(type, which);
     if (!seeds)
       return ok();
-    std::vector<node_id> rows;
-    const auto begin = numbers_.begin(type, part_);
-    const auto end = numbers_.end(type, part_);
-    for (auto id : *seeds)
-      if (const auto global = numbers_.globals[type][id];
-          global >= begin && global < end)
-        rows.push_back(global - begin);
-    info_.node_types[type].split_counts[static_cast<std::size_t>(which)] =
-      std::ssize(rows);
-    if (type == info_.target && which == split::train)
-      out_.row.training_seeds = std::ssize(rows);
-    return arrays_.write_values<node_id>(
-      to / fmt::format("{}.npy", file_stem(which)), std::ssize(rows),
-      [&](auto i) { return rows[i]; });
+    const auto index = static_cast<std::size_t>(which);
+    for (auto& part : outputs_)
+      part.info.node_types[type].split_counts[index] = 0;
+    TRYV(write_array(
+      folder, fmt::format("{}.npy", file_stem(which)), dtype_of<node_id>(), {},
+      [&, type]() -> result<void> {
+        for (auto id : *seeds) {
+          const auto v = graph_.type_begin()[type] + id;
+          auto* part = owner_of(v);
+          if (part == nullptr)
+            continue;
+          ++part->info.node_types[type].split_counts[index];
+          TRYV(part->arrays.append_one(numbers_.globals[type][id]
+                                       - numbers_.begin(type, assignment_[v])));
+        }
+        return ok();
+      }));
+    if (type == graph_.info().target && which == split::train)
+      for (auto& part : outputs_)
+        part.written.row.training_seeds =
+          part.info.node_types[type].split_counts[index];
+    return ok();
   }
 
   result<void> write_edges(const graph_view::relation& edges) {
-    TRYV(tell());
-    auto& about = info_.edge_types[edges.type];
-    const auto to = edge_folder(folder_, info_, edges.type);
-    TRYV(make_folders(to));
-    const auto rows = numbers_.originals_of(edges.destination, part_);
-    about.count = 0;
-    TRYV(arrays_.write_values<std::int64_t>(
-      to / "indptr.npy", std::ssize(rows) + 1, [&](auto i) {
-        if (i > 0)
-          about.count +=
-            edges.indptr[rows[i - 1] + 1] - edges.indptr[rows[i - 1]];
-        return about.count;
-      }));
-    about.index_type =
-      index_type_for(graph_.info().node_types[edges.source].count);
-    TRYV(about.index_type == dtype::int32
-           ? write_indices<std::int32_t>(to / "indices.npy", edges, rows)
-           : write_indices<std::int64_t>(to / "indices.npy", edges, rows));
-    const auto& from = graph_.data().edges(edges.type);
-    TRYV(write_selected(to / "in_degrees.npy", from.in_degrees, rows));
-    TRYV(write_selected(to / "out_degrees.npy", from.out_degrees,
-                        numbers_.originals_of(edges.source, part_)));
-    out_.row.in_edges += about.count;
-    return arrays_.write_values<edge_id>(
-      to / "original_begin.npy", std::ssize(rows),
-      [&](auto i) { return edges.indptr[rows[i]]; });
-  }
-
-  /// Also counts what crosses the part's border.
-  template <class Index>
-  result<void> write_indices(const fs::path& to,
-                             const graph_view::relation& edges,
-                             std::span<const node_id> rows) {
-    std::vector<Index> list;
-    const auto& globals = numbers_.globals[edges.source];
-    const auto map_list = [&](std::int64_t i) {
-      list.clear();
-      for (auto e = edges.indptr[rows[i]]; e < edges.indptr[rows[i] + 1]; ++e) {
-        const auto source = edges.indices[e];
-        list.push_back(static_cast<Index>(globals[source]));
-        count_source(graph_.type_begin()[edges.source] + source);
-      }
-      return std::span<const Index>{list};
+    const auto type = edges.type;
+    const auto folder = [&, type](const fs::path& part) {
+      return edge_folder(part, graph_.info(), type);
     };
-    return arrays_.write_pieces(to, dtype_of<Index>(), {}, std::ssize(rows),
-                                map_list);
+    for (auto& part : outputs_) {
+      TRYV(make_folders(folder(part.folder)));
+    }
+    TRYV(write_array(folder, "indptr.npy", dtype_of<std::int64_t>(), {},
+                     [&] { return write_indptr(edges); }));
+    const auto index_type =
+      index_type_for(graph_.info().node_types[edges.source].count);
+    const auto& from = graph_.data().edges(type);
+    from.indices.file().advise_sequential();
+    TRYV(write_array(folder, "indices.npy", index_type, {}, [&] {
+      return index_type == dtype::int32 ? write_indices<std::int32_t>(edges)
+                                        : write_indices<std::int64_t>(edges);
+    }));
+    for (auto& part : outputs_) {
+      part.info.edge_types[type].count = part.edges;
+      part.info.edge_types[type].index_type = index_type;
+      part.written.row.in_edges += part.edges;
+    }
+    TRYV(write_selected(folder, "in_degrees.npy", edges.destination,
+                        from.in_degrees));
+    TRYV(write_selected(folder, "out_degrees.npy", edges.source,
+                        from.out_degrees));
+    return write_array(
+      folder, "original_begin.npy", dtype_of<edge_id>(), {}, [&] {
+        return for_each_row(edges.destination,
+                            [&](part_output& part, std::int64_t row) {
+                              return part.arrays.append_one<edge_id>(
+                                edges.indptr[row]);
+                            });
+      });
   }
 
-  void count_source(vertex_id source) {
-    if (assignment_[source] == part_)
+  result<void> write_indptr(const graph_view::relation& edges) {
+    for (auto& part : outputs_) {
+      part.edges = 0;
+      TRYV(part.arrays.append_one(part.edges));
+    }
+    return for_each_row(
+      edges.destination, [&](part_output& part, std::int64_t row) {
+        part.edges += edges.indptr[row + 1] - edges.indptr[row];
+        return part.arrays.append_one(part.edges);
+      });
+  }
+
+  /// Also counts what crosses the parts' borders.
+  template <class Index>
+  result<void> write_indices(const graph_view::relation& edges) {
+    const auto& globals = numbers_.globals[edges.source];
+    const auto first_source = graph_.type_begin()[edges.source];
+    std::vector<Index> list;
+    return for_each_row(
+      edges.destination, [&](part_output& part, std::int64_t row) {
+        list.clear();
+        for (auto e = edges.indptr[row]; e < edges.indptr[row + 1]; ++e) {
+          const auto source = edges.indices[e];
+          list.push_back(static_cast<Index>(globals[source]));
+          count_source(part, first_source + source);
+        }
+        return part.arrays.append(std::span<const Index>{list});
+      });
+  }
+
+  void count_source(part_output& part, vertex_id source) {
+    const auto index = &part - outputs_.data();
+    if (assignment_[source] == first_ + index)
       return;
-    ++out_.row.cut_edges;
-    if (std::exchange(last_halo_[source], part_) != part_)
-      ++out_.row.halo;
+    const auto bit = std::uint64_t{1} << index;
+    ++part.written.row.cut_edges;
+    part.written.row.halo += (seen_by_[source] & bit) == 0;
+    seen_by_[source] |= bit;
   }
 
   /// `dataset.json`, with the field that says that this is a part.
-  result<void> write_info() {
-    info_.digest = out_.digest;
-    TRYV(write_dataset_info(folder_, info_));
-    TRY(const auto text, read_text(folder_ / "dataset.json", largest_info));
+  result<void> write_info(part_id p) {
+    auto& part = at(p);
+    part.written.digest = part.arrays.digest();
+    part.info.digest = part.written.digest;
+    TRYV(write_dataset_info(part.folder, part.info));
+    const auto path = part.folder / "dataset.json";
+    TRY(const auto text, read_text(path, largest_info));
     auto json = nlohmann::json::parse(text);
-    json["part"] = {{"number", part_}, {"of", parts()}};
-    return write_text(folder_ / "dataset.json", json.dump(2) + '\n');
+    json["part"] = {{"number", p}, {"of", parts()}};
+    return write_text(path, json.dump(2) + '\n');
   }
 
-  result<void> measure() {
+  result<void> measure(part_output& part) {
     std::error_code failed;
-    for (fs::recursive_directory_iterator at{folder_, failed}, end;
+    for (fs::recursive_directory_iterator at{part.folder, failed}, end;
          !failed && at != end; at.increment(failed))
       if (at->is_regular_file(failed))
-        out_.row.bytes += at->file_size(failed);
+        part.written.row.bytes += at->file_size(failed);
     if (failed)
-      return fail_errno(failed.value(), "cannot measure {}", folder_.string());
+      return fail_errno(failed.value(), "cannot measure {}",
+                        part.folder.string());
     return ok();
   }
 
@@ -192,9 +303,9 @@ private:
     return static_cast<part_id>(numbers_.offsets[0].size()) - 1;
   }
 
-  result<void> tell() {
-    watch_.tell("write parts", static_cast<std::uint64_t>(part_),
-                static_cast<std::uint64_t>(parts()));
+  result<void> tell(std::int64_t row, std::int64_t rows) {
+    watch_.tell("write parts", static_cast<std::uint64_t>(row),
+                static_cast<std::uint64_t>(rows));
     return watch_.check();
   }
 
@@ -202,13 +313,11 @@ private:
   std::span<const part_id> assignment_;
   const renumbering& numbers_;
   monitor& watch_;
-  std::vector<part_id> last_halo_; ///< Part that counted a vertex last.
+  /// [vertices] A bit per part of this pass that has it as a halo node.
+  std::vector<std::uint64_t> seen_by_;
 
-  part_id part_ = 0;
-  fs::path folder_;
-  array_writer arrays_;
-  written_part out_;
-  dataset_info info_; ///< Of the part, once its arrays are written.
+  part_id first_ = 0;
+  std::vector<part_output> outputs_; ///< Parts from `first_` on.
 };
 
 } // namespace
@@ -217,12 +326,13 @@ result<std::vector<written_part>>
 write_parts(const graph_view& graph, std::span<const part_id> assignment,
             const renumbering& numbers, const fs::path& folder,
             monitor& watch) {
-  part_writer writer{graph, assignment, numbers, watch};
+  pass_writer writer{graph, assignment, numbers, watch};
   const auto parts = static_cast<part_id>(numbers.offsets[0].size()) - 1;
   std::vector<written_part> written;
-  for (part_id p = 0; p < parts; ++p) {
-    TRY(auto part, writer.write(p, folder / fmt::format("part-{}", p)));
-    written.push_back(std::move(part));
+  for (part_id first = 0; first < parts; first += parts_per_pass) {
+    TRYV(writer.write(first, std::min(parts, first + parts_per_pass), folder));
+    for (const auto& part : writer.outputs())
+      written.push_back(part.written);
   }
   return written;
 }

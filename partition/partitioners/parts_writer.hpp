@@ -25,10 +25,10 @@ struct written_part {
 };
 
 /// Writes the folders part-0, part-1, ... (layout: see `partitioned_graph`)
-/// below `folder`, one after the other, in memory of O(nodes): arrays stream
-/// from the mapped dataset through buffers of about a MiB. A part is a dataset
-/// folder, whose `dataset.json` has one more field,
-/// "part": {"number": p, "of": parts}, which says that indices are global ids.
+/// below `folder`, 64 of them in one pass over the dataset, from front to back,
+/// through a buffer of 256 KiB per part. Memory: 8 bytes per node besides. A
+/// part is a dataset folder, whose `dataset.json` has one more field, "part":
+/// {"number": p, "of": parts}, which says that indices are global ids.
 /// @param assignment [vertices]
 /// @param numbers What `renumber` made of it.
 result<std::vector<written_part>>

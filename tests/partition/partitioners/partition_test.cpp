@@ -93,6 +93,13 @@ CATCH_TEST_CASE("partitioning keeps everything", "[partition][parts]") {
   }
 }
 
+CATCH_TEST_CASE("more parts than one pass writes are the same parts",
+                "[partition][parts]") {
+  temp_folder folder;
+  const auto data = make_data(folder / "data", 12);
+  check_repeatable(data, {.parts = 70, .method = partition_method::random});
+}
+
 CATCH_TEST_CASE("tiny graphs fit into many parts", "[partition][parts]") {
   for (random_sizes sizes :
        {random_sizes{.papers = 4, .authors = 2, .venues = 1, .train = 2},
