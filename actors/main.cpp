@@ -1,6 +1,7 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/definition_options.hpp"
 #include "actors/say.hpp"
+#include "actors/transport/descriptors.hpp"
 #include "pipelines/gradients/nccl_route.hpp"
 
 #include <cerrno>
@@ -65,6 +66,7 @@ int graphmill::say_failure(const error& what) {
 
 int main(int argc, char** argv) {
   graphmill::keep_process_alive();
+  graphmill::raise_descriptor_limit();
   graphmill::command_line cli;
   cli.app.require_subcommand(1);
   for (auto add : commands)

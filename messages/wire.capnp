@@ -77,6 +77,11 @@ struct Envelope {
 
   readiness @7 :Readiness;
   # Of the sender, in beats.
+
+  retryAfter @8 :Milliseconds;
+  # In a reply that failed: nothing was done, for the server has too much under
+  # way. The caller asks again, not before that long and later each time, as
+  # long as the request has time left. 0: asking again is up to whoever asked.
 }
 
 enum Kind {

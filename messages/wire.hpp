@@ -41,6 +41,8 @@ struct envelope {
   bool failed = false;
   error failure; ///< If `failed`.
   graphmill::readiness readiness = graphmill::readiness::unset;
+  /// Of a failed reply: to be asked again after that long, by the transport.
+  std::chrono::milliseconds retry_after{0};
 };
 
 /// What the two ends of a connection tell each other first.

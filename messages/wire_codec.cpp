@@ -67,6 +67,7 @@ result<envelope> envelope_fields(schema::Envelope::Reader in) {
   out.readiness = static_cast<readiness>(in.getReadiness());
   if (out.readiness > readiness::draining)
     out.readiness = readiness::unset;
+  out.retry_after = std::chrono::milliseconds{in.getRetryAfter()};
   const auto failure = in.getFailure();
   out.failed = failure.getCode() != schema::FailureCode::UNSET;
   if (out.failed)
@@ -125,6 +126,7 @@ frame encode_envelope(const envelope& from) {
   out.setAttempt(from.attempt);
   out.setTimeLeft(wire_time(from.time_left));
   out.setReadiness(static_cast<schema::Readiness>(from.readiness));
+  out.setRetryAfter(wire_time(from.retry_after));
   if (from.failed) {
     auto failure = out.initFailure();
     failure.setCode(static_cast<schema::FailureCode>(from.failure.code));

@@ -110,7 +110,10 @@ result<void> for_each_entry(const fs::path& folder, Visit visit) {
   fs::recursive_directory_iterator entry{folder, failed};
   for (; !failed && entry != fs::recursive_directory_iterator{};
        entry.increment(failed)) {
-    if (!entry->is_regular_file() && !entry->is_directory())
+    const auto kind = entry->symlink_status(failed);
+    if (failed)
+      break;
+    if (!fs::is_regular_file(kind) && !fs::is_directory(kind))
       continue;
     TRY(auto file, open_file(entry->path(), O_RDONLY));
     TRYV(visit(file.get(), entry->path()));

@@ -61,8 +61,16 @@ result<run_folder> run_folder::create(const fs::path& root,
                                       const std::string& definition_yaml,
                                       const origin& from) {
   run_folder out;
-  TRY(out.path_, make_fresh(root, fmt::format("{}-{}", name, time_stamp())));
   out.origin_ = from;
+  // Whoever reads it later may be in another folder.
+  std::error_code failed;
+  out.origin_.data = fs::absolute(from.data, failed);
+  if (failed)
+    return fail_errno(failed.value(),
+                      "cannot tell where {} is, as seen from the root: has the "
+                      "folder been removed in which this process was started?",
+                      from.data.string());
+  TRY(out.path_, make_fresh(root, fmt::format("{}-{}", name, time_stamp())));
   if (auto begun = out.begin(definition_yaml); !begun) {
     std::error_code ignored;
     fs::remove_all(out.path_, ignored);

@@ -264,6 +264,7 @@ result<void> run_daemon(const daemon_options& given) {
   signal_watch signals;
   end_note end{signals};
   TRY(auto net_options, transport_of(options, name, board, log));
+  net_options.on_failure = [&end](const error& why) { end.write(why); };
   TRY(auto started, transport::start(std::move(net_options)));
   const std::shared_ptr<transport> net = std::move(started);
   std::shared_ptr<run_history> history;

@@ -25,12 +25,17 @@ constexpr std::size_t most_files = 10000;
 class scratch_folder {
 public:
   static result<scratch_folder> create(const fs::path& target) {
-    const auto parent = fs::absolute(target).parent_path();
+    std::error_code failed;
+    scratch_folder out;
+    out.target_ = fs::absolute(target, failed);
+    if (failed)
+      return fail_errno(failed.value(), "cannot tell where {} is",
+                        target.string());
+    const auto parent = out.target_.parent_path();
     TRYV(make_folders(parent));
     auto pattern = (parent / ".fetch-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr)
       return fail_errno(errno, "cannot make a folder in {}", parent.string());
-    scratch_folder out;
     out.path_ = pattern;
     return out;
   }
@@ -40,28 +45,31 @@ public:
       fs::remove_all(path_, ignored);
   }
   scratch_folder(scratch_folder&& other) noexcept
-    : path_(std::exchange(other.path_, {})) {}
+    : target_(std::move(other.target_)),
+      path_(std::exchange(other.path_, {})) {}
   scratch_folder& operator=(scratch_folder&& other) noexcept {
+    std::swap(target_, other.target_);
     std::swap(path_, other.path_);
     return *this;
   }
 
   const fs::path& path() const { return path_; }
 
-  /// Fails if there is something at `target`, an empty folder excepted.
-  result<void> commit(const fs::path& target) {
+  /// Fails if there is something at the target, an empty folder excepted.
+  result<void> commit() {
     std::error_code failed;
     fs::permissions(path_, fs::perms{0755}, failed);
     TRYV(sync_tree(path_));
-    if (::rename(path_.c_str(), fs::absolute(target).c_str()) != 0)
+    if (::rename(path_.c_str(), target_.c_str()) != 0)
       return fail_errno(errno, "cannot rename {} to {}", path_.string(),
-                        target.string());
+                        target_.string());
     path_.clear();
-    return sync_folder(fs::absolute(target).parent_path());
+    return sync_folder(target_.parent_path());
   }
 
 private:
   scratch_folder() = default;
+  fs::path target_;
   fs::path path_;
 };
 
@@ -122,7 +130,7 @@ result<fetched_run> fetch_run(cluster_client& client, const std::string& run,
     out.bytes += bytes;
     out.files.push_back(file);
   }
-  TRYV(scratch.commit(folder));
+  TRYV(scratch.commit());
   return out;
 }
 

@@ -112,9 +112,9 @@ std::uint32_t nvidia_devices() {
   constexpr std::string_view prefix = "nvidia";
   std::uint32_t count = 0;
   std::error_code ignored;
-  for (const auto& entry :
-       std::filesystem::directory_iterator{"/dev", ignored}) {
-    const auto name = entry.path().filename().string();
+  for (std::filesystem::directory_iterator entry{"/dev", ignored}, end;
+       !ignored && entry != end; entry.increment(ignored)) {
+    const auto name = entry->path().filename().string();
     count += name.size() > prefix.size() && name.starts_with(prefix)
              && std::all_of(name.begin() + prefix.size(), name.end(),
                             [](char c) { return c >= '0' && c <= '9'; });

@@ -64,7 +64,7 @@ result<std::shared_ptr<run_file>> run_file::create(const fs::path& runs,
                                                    const fs::path& data,
                                                    const std::string& digest) {
   TRY(auto folder, run_folder::create(runs, def.name, definition_yaml(def),
-                                      {fs::absolute(data), digest}));
+                                      {data, digest}));
   std::shared_ptr<run_file> out{new run_file{std::move(folder)}};
   TRY(out->log_, make_logger(out->folder_.log()));
   out->reporter_.log_to(out->log_);
@@ -121,9 +121,15 @@ result<file_reply> read_run_file(const fs::path& runs,
                 wanted.run);
   file_reply out;
   if (wanted.file.empty()) {
-    for (const auto& entry : fs::directory_iterator{folder, failed})
-      if (entry.is_regular_file(failed))
-        out.files.push_back(entry.path().filename().string());
+    for (fs::directory_iterator entry{folder, failed}, end;
+         !failed && entry != end; entry.increment(failed)) {
+      std::error_code unknown; // Of that file alone.
+      if (entry->is_regular_file(unknown))
+        out.files.push_back(entry->path().filename().string());
+    }
+    if (failed)
+      return fail_errno(failed.value(), "cannot list the files of run \"{}\"",
+                        wanted.run);
     std::sort(out.files.begin(), out.files.end());
     return out;
   }

@@ -139,7 +139,8 @@ result<void> check_place(const fs::path& file) {
   std::error_code failed;
   const auto there = fs::status(file, failed);
   if (!fs::exists(there)) {
-    const auto folder = fs::absolute(file).parent_path();
+    const auto folder =
+      file.has_parent_path() ? file.parent_path() : fs::path{"."};
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
       return fail_errno(errno, "cannot create the run history {}",
                         file.string());

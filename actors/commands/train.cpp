@@ -54,7 +54,7 @@ result<int> train(const train_options& options) {
   TRY(auto graph, partitioned_graph::open(data));
   TRY(auto folder,
       run_folder::create(options.runs, def.name, definition_yaml(def),
-                         {fs::absolute(data), graph.info().digest}));
+                         {data, graph.info().digest}));
   local_run_config config;
   config.def = def;
   config.data = data;

@@ -10,6 +10,11 @@ namespace {
 /// Keeps sums of times far from overflow.
 constexpr std::chrono::milliseconds longest_deadline = std::chrono::hours{1000};
 
+/// Bounds of the pause before a request that the peer had no room for is sent
+/// again: what the peer says doubles each time, up to the longest.
+constexpr std::chrono::milliseconds longest_pause{2000};
+constexpr unsigned most_doublings = 5;
+
 } // namespace
 
 void caller_session::request(session_time now, std::uint64_t id, method what,
@@ -93,11 +98,40 @@ void caller_session::replied(session_time now, message what) {
   }
   if (at->second.method != what.head.method)
     return reset(now, "it answered another question than was asked");
+  if (put_off(now, at, what.head))
+    return;
   if (what.head.failed)
     complete(at, std::move(what.head.failure));
   else
     complete(at, std::move(what.data));
   idle_since_ = now;
+}
+
+/// Keeps a request that the peer had no room for, to be sent again later: that
+/// was no attempt.
+/// @returns false if that would be too late, or the answer says no such thing.
+bool caller_session::put_off(session_time now, calls::iterator at,
+                             const envelope& head) {
+  auto& what = at->second;
+  if (!head.failed || head.retry_after.count() == 0)
+    return false;
+  const auto bound =
+    std::min(head.retry_after * (1 << std::min(what.put_off, most_doublings)),
+             longest_pause)
+      .count();
+  // Drawn, so that those who were told at once do not return at once.
+  const auto drawn =
+    mix64(with_.seed + mix64(at->first) + what.put_off)
+    % static_cast<std::uint64_t>(bound / 2 + 1);
+  const auto due =
+    now + std::chrono::milliseconds{bound - static_cast<std::int64_t>(drawn)};
+  if (due >= what.deadline)
+    return false;
+  ++what.put_off;
+  ++counts_.put_off;
+  --what.attempt;
+  set_due(at, due);
+  return true;
 }
 
 void caller_session::set_due(calls::iterator at, session_time due) {

@@ -50,6 +50,7 @@ public:
   struct counts {
     std::uint64_t retries = 0;
     std::uint64_t late_replies = 0;
+    std::uint64_t put_off = 0; ///< Answers that said to come again.
   };
 
   caller_session(std::string address, settings with);
@@ -98,6 +99,7 @@ private:
     session_time deadline;
     session_time due;      ///< In due_: next attempt, or the deadline.
     unsigned attempt = 0;  ///< How often it was sent.
+    unsigned put_off = 0;  ///< How often the peer said to come again.
     std::string sent_to{}; ///< The incarnation that has it.
   };
   using calls = std::map<std::uint64_t, call>;
@@ -110,6 +112,7 @@ private:
   void ready(session_time now);
   void resume(session_time now);
   void replied(session_time now, message what);
+  bool put_off(session_time now, calls::iterator at, const envelope& head);
   void dispatch(session_time now, calls::iterator at);
   void set_due(calls::iterator at, session_time due);
   calls::iterator complete(calls::iterator at, result<payload> answer);

@@ -18,6 +18,10 @@ constexpr std::chrono::milliseconds blocked_wait{1};
 
 constexpr std::chrono::milliseconds last_flush{1000};
 
+/// Others can make us complain: about so many things at most in that time.
+constexpr std::size_t most_complaints = 100;
+constexpr std::chrono::seconds complaint_time{10};
+
 } // namespace
 
 void engine::run() {
@@ -29,13 +33,20 @@ void engine::run() {
     while (!step())
       wait();
   } catch (const std::exception& broken) {
-    log(fmt::format("the transport has failed: {}", broken.what()));
+    end_badly(broken.what());
   }
   try {
     finish();
   } catch (const std::exception& broken) {
     log(fmt::format("the transport did not end well: {}", broken.what()));
   }
+}
+
+void engine::end_badly(const std::string& why) {
+  const auto how = fail(ec::internal, "the transport has failed: {}", why);
+  log(how.message);
+  if (options_.on_failure)
+    guarded([this, &how] { options_.on_failure(how); });
 }
 
 /// Everything that can be done now.
@@ -45,21 +56,26 @@ bool engine::step() {
   if (gate_)
     gate_->answer();
   serve_callers();
-  if (port_)
+  if (port_) {
+    serve_door();
     serve_port();
+  }
   tick();
-  flush_routes();
+  outbox_.flush(now());
   return stop;
 }
 
 void engine::wait() {
-  auto next = server_->next_tick();
+  auto next = std::min({server_->next_tick(), arrivals_.next_tick(),
+                        outbox_.next_tick()});
   polls_.clear();
   polls_.push_back({nullptr, box_->descriptor(), ZMQ_POLLIN, 0});
   if (gate_)
     polls_.push_back({gate_->socket().handle(), 0, ZMQ_POLLIN, 0});
-  if (port_)
+  if (port_) {
     polls_.push_back({port_->handle(), 0, ZMQ_POLLIN, 0});
+    polls_.push_back({door_->handle(), 0, ZMQ_POLLIN, 0});
+  }
   for (auto& [address, of] : callers_) {
     next = std::min(next, of.session.next_tick());
     if (of.link)
@@ -72,7 +88,7 @@ void engine::wait() {
     time = std::chrono::milliseconds{0};
   else if (next - start < longest_wait)
     time = std::chrono::ceil<std::chrono::milliseconds>(next - start);
-  if (!blocked_.empty())
+  if (outbox_.waits())
     time = std::min(time, blocked_wait);
   try {
     zmq::poll(polls_, time);
@@ -95,6 +111,9 @@ void engine::tick() {
     server_->tick(time);
     pump_port();
   }
+  end_strangers(arrivals_.excess(time));
+  if (outbox_.next_tick() <= time)
+    end_stalled();
 }
 
 bool engine::obey(std::vector<mailbox::command> commands) {
@@ -128,9 +147,9 @@ void engine::finish() {
   }
   callers_.clear();
   const auto end = now() + last_flush;
-  while (!blocked_.empty() && now() < end) {
+  while (outbox_.waits() && now() < end) {
     std::this_thread::sleep_for(blocked_wait);
-    flush_routes();
+    outbox_.flush(now());
   }
   if (port_)
     port_->set(zmq::sockopt::linger, static_cast<int>(last_flush.count()));
@@ -142,17 +161,37 @@ void engine::tell(const peer_event& news) {
 }
 
 void engine::log(const std::string& sentence) {
-  if (options_.on_log)
+  if (!options_.on_log)
+    return;
+  try {
     options_.on_log(sentence);
+  } catch (...) { // Nobody to tell.
+  }
 }
 
-/// Callbacks must not throw; one that does costs nobody else anything.
+/// Logs what others have done, who must not fill the log.
+void engine::complain(const std::string& sentence) {
+  const auto time = now();
+  if (time - complaining_since_ >= complaint_time) {
+    if (complaints_ > most_complaints)
+      log(fmt::format("left out {} complaints like the last one",
+                      complaints_ - most_complaints));
+    complaining_since_ = time;
+    complaints_ = 0;
+  }
+  if (++complaints_ <= most_complaints)
+    log(sentence);
+}
+
+/// A callback that throws costs nobody else anything.
 void engine::guarded(const std::function<void()>& call) {
   try {
     call();
   } catch (const std::exception& thrown) {
     log(
       fmt::format("a callback of the transport has thrown: {}", thrown.what()));
+  } catch (...) {
+    log("a callback of the transport has thrown");
   }
 }
 

@@ -1,9 +1,12 @@
 #pragma once
 
 #include "actors/transport/address.hpp"
+#include "actors/transport/arrivals.hpp"
 #include "actors/transport/caller_session.hpp"
+#include "actors/transport/descriptors.hpp"
 #include "actors/transport/gate.hpp"
 #include "actors/transport/mailbox.hpp"
+#include "actors/transport/outbox.hpp"
 #include "actors/transport/peer_link.hpp"
 #include "actors/transport/port_probe.hpp"
 #include "actors/transport/server_session.hpp"
@@ -63,6 +66,8 @@ private:
   void finish();
   void tell(const peer_event& news);
   void log(const std::string& sentence);
+  void complain(const std::string& sentence);
+  void end_badly(const std::string& why);
   void guarded(const std::function<void()>& call);
 
   // -- the calling side
@@ -78,13 +83,18 @@ private:
 
   // -- the serving side
 
+  void serve_door();
   void serve_port();
+  void receive(arrival what);
   void pump_port();
   void act(server_session::effect& what);
   void deliver(server_session::deliver& what);
   void send_to(const std::string& route, message what);
-  void flush_routes();
   void drop(const server_session::drop& whom);
+  void estrange(const std::string& route);
+  void end_strangers(const std::vector<int>& whom);
+  void end_stalled();
+  int descriptor_of(const std::string& route) const;
 
   transport_options options_;
   std::shared_ptr<mailbox> box_;
@@ -93,10 +103,14 @@ private:
   zmq::context_t context_;
   std::optional<gate> gate_;
   std::optional<zmq::socket_t> port_; ///< The ROUTER, if we listen.
+  std::optional<zmq::socket_t> door_; ///< Tells who comes to it and goes.
   std::uint16_t port_number_ = 0;
   std::map<std::string, caller> callers_;     ///< By address.
   std::optional<server_session> server_;      ///< Always there once made.
-  std::map<std::string, send_queue> blocked_; ///< Replies that wait, by route.
+  outbox outbox_;
+  descriptor_plan plan_;
+  arrivals arrivals_;
+  std::map<int, std::string> guests_; ///< Routes of no strangers.
   int descriptor_ = -1; ///< Of the connection whose message is looked at.
   std::set<std::string> ended_; ///< Routes whose rest is not wanted.
   std::deque<std::string> ended_order_;
@@ -104,6 +118,9 @@ private:
   std::uint64_t next_id_ = 1;
   std::uint64_t callers_made_ = 0;
   std::uint64_t duplicates_ = 0; ///< As far as in `counters_`.
+  std::uint64_t put_off_ = 0;
+  session_time complaining_since_{};
+  std::size_t complaints_ = 0; ///< Since then.
 };
 
 } // namespace graphmill

@@ -1,5 +1,8 @@
 #include "actors/transport/engine.hpp"
 
+#include "messages/counted.hpp"
+
+#include <algorithm>
 #include <utility>
 
 // The calling side of the engine.
@@ -120,6 +123,7 @@ void engine::pump(caller& of) {
   counters_->count(event::retry, counted.retries - of.counted.retries);
   counters_->count(event::late_reply,
                    counted.late_replies - of.counted.late_replies);
+  counters_->count(event::put_off, counted.put_off - of.counted.put_off);
   of.counted = counted;
 }
 
@@ -146,6 +150,14 @@ void engine::act(caller& of, caller_session::effect& what) {
 void engine::open(caller& of) {
   of.link.reset();
   of.seen = false;
+  const auto links = static_cast<std::size_t>(std::ranges::count_if(
+    callers_, [](const auto& one) { return one.second.link != nullptr; }));
+  if (links >= plan_.peers)
+    return of.session.link_down(
+      now(), fail(ec::unavailable,
+                  "{} is connected to {}, and its descriptors allow for no "
+                  "more: raise its limit of open files (ulimit -Hn)",
+                  options_.name, counted(links, "peer")));
   try {
     of.link = std::make_unique<peer_link>(context_, of.where, options_.keys,
                                           *counters_);

@@ -1,5 +1,8 @@
 #include "actors/transport/engine.hpp"
+#include "messages/counted.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 // The serving side of the engine.
@@ -18,22 +21,59 @@ constexpr std::size_t max_ended = 1024;
 
 } // namespace
 
+/// Follows who connects to the port, and who is gone.
+void engine::serve_door() {
+  zmq::message_t head;
+  while (door_->recv(head, zmq::recv_flags::dontwait)) {
+    std::uint16_t what = 0;
+    std::uint32_t value = 0; // A descriptor, or an error.
+    if (head.size() >= sizeof(what) + sizeof(value)) {
+      std::memcpy(&what, head.data(), sizeof(what));
+      std::memcpy(&value, head.data<std::byte>() + sizeof(what), sizeof(value));
+    }
+    zmq::message_t address;
+    if (head.more())
+      (void)door_->recv(address, zmq::recv_flags::dontwait);
+    const auto number = static_cast<int>(value);
+    if (what == ZMQ_EVENT_ACCEPTED) {
+      arrivals_.opened(now(), number);
+    } else if (what == ZMQ_EVENT_DISCONNECTED) {
+      arrivals_.settled(number);
+      guests_.erase(number);
+    } else if (what == ZMQ_EVENT_ACCEPT_FAILED) {
+      // Those who wait in the system's own queue come in when there is room.
+      end_strangers(arrivals_.older_half());
+    }
+    if (arrivals_.strangers() > plan_.strangers)
+      end_strangers(arrivals_.excess(now()));
+  }
+}
+
 void engine::serve_port() {
   for (int i = 0; i < port_turn; ++i) {
     auto got = receive_message(*port_, true, *counters_);
     if (!got)
       break;
-    if (ended_.contains(got->route))
-      continue;
-    descriptor_ = got->descriptor;
-    if (got->what)
-      server_->receive(now(), got->route, std::move(*got->what));
-    else
-      server_->malformed(got->route, std::move(got->reason));
-    pump_port();
-    descriptor_ = -1;
+    // Whoever has sent it has come before.
+    serve_door();
+    if (!ended_.contains(got->route))
+      receive(std::move(*got));
   }
   pump_port();
+}
+
+void engine::receive(arrival what) {
+  descriptor_ = what.descriptor;
+  if (what.what)
+    server_->receive(now(), what.route, std::move(*what.what));
+  else
+    server_->malformed(what.route, std::move(what.reason));
+  pump_port();
+  if (arrivals_.is_stranger(descriptor_) && server_->knows(what.route)) {
+    arrivals_.settled(descriptor_);
+    guests_[descriptor_] = what.route;
+  }
+  descriptor_ = -1;
 }
 
 void engine::pump_port() {
@@ -41,6 +81,8 @@ void engine::pump_port() {
     act(what);
   counters_->count(event::duplicate, server_->duplicates() - duplicates_);
   duplicates_ = server_->duplicates();
+  counters_->count(event::put_off, server_->put_off() - put_off_);
+  put_off_ = server_->put_off();
 }
 
 void engine::act(server_session::effect& what) {
@@ -50,6 +92,9 @@ void engine::act(server_session::effect& what) {
     deliver(*in);
   } else if (const auto* whom = std::get_if<server_session::drop>(&what)) {
     drop(*whom);
+  } else if (const auto* stranger =
+               std::get_if<server_session::estrange>(&what)) {
+    estrange(stranger->whom);
   } else if (const auto* news = std::get_if<peer_event>(&what)) {
     tell(*news);
   }
@@ -71,40 +116,58 @@ void engine::deliver(server_session::deliver& what) {
 }
 
 void engine::send_to(const std::string& route, message what) {
-  auto at = blocked_.find(route);
-  if (at == blocked_.end()) {
-    if (send_message(*port_, &route, what, *counters_) != sent::blocked)
-      return;
-    at = blocked_.try_emplace(route).first;
-  }
-  auto& queue = at->second;
-  const auto bytes = what.data.byte_size();
-  if (!queue.empty() && queue.bytes() + bytes > options_.queue_bytes) {
-    what.data = {};
-    what.head.failed = true;
-    what.head.failure = fail(ec::unavailable,
-                             "{} bytes wait for this caller already; ask for "
-                             "less at once",
-                             queue.bytes());
-  }
-  queue.push(std::move(what));
+  const auto method = what.head.method;
+  if (outbox_.send(now(), route, std::move(what)))
+    return;
+  counters_->count(event::put_off);
+  complain(fmt::format("{} bytes of replies wait to be taken: whoever asked "
+                       "for {} has to ask again",
+                       outbox_.bytes(), to_string(method)));
 }
 
-void engine::flush_routes() {
-  for (auto at = blocked_.begin(); at != blocked_.end();) {
-    const auto& route = at->first;
-    const auto state = at->second.flush([this, &route](const message& what) {
-      return send_message(*port_, &route, what, *counters_);
-    });
-    at = state == sent::blocked ? std::next(at) : blocked_.erase(at);
+int engine::descriptor_of(const std::string& route) const {
+  const auto at = std::ranges::find_if(
+    guests_, [&route](const auto& guest) { return guest.second == route; });
+  return at == guests_.end() ? -1 : at->first;
+}
+
+/// Whoever is there has to say anew who it is, soon.
+void engine::estrange(const std::string& route) {
+  outbox_.forget(route);
+  const auto descriptor = descriptor_of(route);
+  if (descriptor < 0)
+    return;
+  guests_.erase(descriptor);
+  arrivals_.opened(now(), descriptor);
+}
+
+void engine::end_strangers(const std::vector<int>& whom) {
+  if (whom.empty())
+    return;
+  for (const auto descriptor : whom)
+    end_connection(descriptor, port_number_);
+  counters_->count(event::stranger, whom.size());
+  complain(fmt::format("ended {} that did not say who it was",
+                       counted(whom.size(), "connection")));
+}
+
+/// What waits for those who take nothing must not wait for ever.
+void engine::end_stalled() {
+  for (const auto& route : outbox_.stalled(now())) {
+    counters_->count(event::stalled);
+    complain(fmt::format("ended a connection: nothing of what waits for it was "
+                         "taken for {} ms",
+                         options_.stall_limit.count()));
+    end_connection(descriptor_of(route), port_number_);
+    outbox_.forget(route);
   }
 }
 
 void engine::drop(const server_session::drop& whom) {
   counters_->count(event::malformed);
-  log(fmt::format("ended a connection: {}", whom.reason));
+  complain(fmt::format("ended a connection: {}", whom.reason));
   end_connection(descriptor_, port_number_);
-  blocked_.erase(whom.whom);
+  outbox_.forget(whom.whom);
   // What it had sent before the end is still to come out of the socket.
   if (ended_.insert(whom.whom).second)
     ended_order_.push_back(whom.whom);

@@ -18,8 +18,18 @@ constexpr int probe_after_s = 10;
 constexpr int probe_every_s = 5;
 constexpr int probes = 4;
 
-constexpr int max_sockets = 4096;
 constexpr int backlog = 1024;
+
+/// Sockets of libzmq: for each peer two lanes, each with both ends of what
+/// tells of it; and our own, with some to spare.
+constexpr std::size_t sockets_per_peer = 6;
+constexpr std::size_t own_sockets = 16;
+
+/// Whoever connects says within that time who it is.
+constexpr std::chrono::milliseconds stranger_patience{2 * handshake_timeout_ms};
+
+constexpr int door_events =
+  ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_DISCONNECTED;
 
 result<endpoint> listen_endpoint(const transport_options& options) {
   TRY(auto where, parse_endpoint(options.listen));
@@ -92,10 +102,19 @@ result<void> check(const transport_options& options) {
 engine::engine(transport_options options, std::shared_ptr<mailbox> box,
                std::shared_ptr<traffic_counters> counters)
   : options_(std::move(options)), box_(std::move(box)),
-    counters_(std::move(counters)), hello_(hello_of(options_)) {
+    counters_(std::move(counters)), hello_(hello_of(options_)),
+    outbox_({options_.queue_bytes, options_.stall_limit},
+            [this](const std::string& route, const message& what,
+                   const std::shared_ptr<outflow>& flow) {
+              return send_message(*port_, &route, what, *counters_, flow);
+            }),
+    plan_(plan_descriptors(options_.descriptors != 0 ? options_.descriptors
+                                                     : descriptor_limit())),
+    arrivals_(plan_.strangers, stranger_patience) {
   if (options_.seed == 0)
     options_.seed = std::random_device{}();
-  context_.set(zmq::ctxopt::max_sockets, max_sockets);
+  context_.set(zmq::ctxopt::max_sockets,
+               static_cast<int>(sockets_per_peer * plan_.peers + own_sockets));
 }
 
 result<std::unique_ptr<engine>>
@@ -117,8 +136,12 @@ engine::make(transport_options options, std::shared_ptr<mailbox> box,
           advertised(made->options_, *listens, made->port_number_));
       made->hello_.address = to_string(reached);
     }
-    made->server_.emplace(
-      server_session::settings{made->hello_, made->options_.reply_cache_bytes});
+    server_session::settings serving{made->hello_};
+    serving.reply_cache_bytes = made->options_.reply_cache_bytes;
+    serving.max_peers = made->plan_.peers;
+    serving.max_bytes = made->options_.request_bytes;
+    serving.max_peer_bytes = made->options_.request_bytes / 4;
+    made->server_.emplace(std::move(serving));
     return made;
   } catch (const zmq::error_t& broken) {
     if (listens)
@@ -145,7 +168,7 @@ void engine::bind(const endpoint& listens) {
   if (options_.keys) {
     gate_.emplace(context_, *options_.keys, [this](const std::string& whom) {
       counters_->count(traffic_counters::event::refused);
-      log(fmt::format("refused a connection from {} with another key", whom));
+      complain(fmt::format("refused a connection from {} with another key", whom));
     });
     port_->set(zmq::sockopt::curve_server, true);
     port_->set(zmq::sockopt::curve_secretkey, options_.keys->secret_key);
@@ -153,6 +176,12 @@ void engine::bind(const endpoint& listens) {
   // With a domain, libzmq refuses protocols before ZMTP 3. It must: in 4.3.4,
   // one that shakes hands while the socket is being closed ends the process.
   port_->set(zmq::sockopt::zap_domain, "graphmill");
+  constexpr auto events = "inproc://door";
+  if (zmq_socket_monitor(port_->handle(), events, door_events) != 0)
+    throw zmq::error_t{};
+  door_.emplace(context_, ZMQ_PAIR);
+  door_->set(zmq::sockopt::linger, 0);
+  door_->connect(events);
   port_->bind(to_string(listens));
   const auto bound = parse_endpoint(port_->get(zmq::sockopt::last_endpoint));
   if (bound)

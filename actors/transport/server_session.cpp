@@ -1,5 +1,7 @@
 #include "actors/transport/server_session.hpp"
 
+#include "messages/counted.hpp"
+
 #include <algorithm>
 
 namespace graphmill {
@@ -8,6 +10,12 @@ namespace {
 
 /// How often kept replies are looked through for those past their time.
 constexpr auto expiry_interval = std::chrono::seconds{1};
+
+/// A request costs that much beside its frames, roughly.
+constexpr std::uint64_t request_overhead = 1024;
+
+/// How soon a request that finds no room comes again.
+constexpr std::chrono::milliseconds pause{100};
 
 /// The limits of what a caller may wish as its time of silence.
 constexpr std::chrono::milliseconds shortest_silence{100};
@@ -79,7 +87,10 @@ void server_session::hello(session_time now, const route& from,
       && !peers_.contains(hello.value().incarnation))
     return reply(
       from, what.head,
-      fail(ec::unavailable, "{} peers are connected already", peers_.size()));
+      fail(ec::unavailable,
+           "{} serves {} already, and its descriptors allow for no more: raise "
+           "the limit of open files there (ulimit -Hn)",
+           with_.self.name, counted(peers_.size(), "peer")));
   greet(now, from, hello.value());
   auto self = with_.self;
   self.lane = hello.value().lane;
@@ -95,13 +106,15 @@ void server_session::greet(session_time now, const route& from,
   if (is_new) // It may be back, and have something running still.
     for (auto task = running_.lower_bound({hello.incarnation, 0});
          task != running_.end() && task->first.first == hello.incarnation;
-         ++task)
+         ++task) {
       ++who.running;
+      who.bytes += tasks_.at(task->second).bytes;
+    }
   who.lost_after =
     std::clamp(hello.lost_after, shortest_silence, longest_silence);
   auto& route = who.routes[static_cast<std::size_t>(hello.lane)];
   if (route != from)
-    routes_.erase(route); // It has connected anew.
+    leave_seat(route); // It has connected anew.
   route = from;
   routes_[from] = {hello.incarnation, hello.lane};
   const auto changed = who.readiness != hello.readiness;
@@ -113,6 +126,13 @@ void server_session::greet(session_time now, const route& from,
                  true,
                  who.readiness,
                  {}});
+}
+
+void server_session::leave_seat(route& seat) {
+  if (seat.empty())
+    return;
+  routes_.erase(seat);
+  effects_.emplace_back(estrange{std::exchange(seat, {})});
 }
 
 void server_session::beat(const route& from, peer& who, const envelope& head) {
@@ -172,20 +192,37 @@ void server_session::request(session_time now, const route& from,
     return;
   }
   auto& who = peers_.at(at.incarnation);
-  if (who.running >= with_.max_running)
-    return reply(from, head,
-                 fail(ec::unavailable,
-                      "{} requests of {} are under way "
-                      "already; ask for less at once",
-                      who.running, who.who.name));
+  const auto bytes = request_overhead + what.data.byte_size();
+  if (!has_room(who, bytes))
+    return come_again(from, head, who);
   ++who.running;
+  who.bytes += bytes;
+  bytes_ += bytes;
   const auto token = next_token_++;
   const auto deadline = now + head.time_left;
   running_.emplace(key, token);
-  tasks_.emplace(token,
-                 task{key, head.method, at.lane, head.attempt, deadline});
+  tasks_.emplace(
+    token, task{key, head.method, at.lane, head.attempt, deadline, bytes});
   effects_.emplace_back(
     deliver{token, head.method, who.who, std::move(what.data), deadline});
+}
+
+bool server_session::has_room(const peer& who, std::uint64_t bytes) const {
+  return who.running < with_.max_running
+         && (bytes_ == 0 || bytes_ + bytes <= with_.max_bytes)
+         && (who.bytes == 0 || who.bytes + bytes <= with_.max_peer_bytes);
+}
+
+void server_session::come_again(const route& from, const envelope& head,
+                                const peer& who) {
+  ++put_off_;
+  auto out = answer_to(
+    head, fail(ec::unavailable,
+               "requests of {} bytes are under way already, {} requests of {} "
+               "bytes for {} alone; ask for less at once",
+               bytes_, who.running, who.bytes, who.who.name));
+  out.head.retry_after = pause;
+  effects_.emplace_back(send{from, std::move(out)});
 }
 
 void server_session::answer(session_time now, std::uint64_t token,
@@ -196,6 +233,7 @@ void server_session::answer(session_time now, std::uint64_t token,
   const auto task = std::move(at->second);
   tasks_.erase(at);
   running_.erase(task.key);
+  bytes_ -= task.bytes;
   if (answer)
     if (auto fits = check_size(answer.value()); !fits)
       answer = fail(ec::internal, "the reply to {} is {}",
@@ -211,6 +249,9 @@ void server_session::answer(session_time now, std::uint64_t token,
   if (who == peers_.end())
     return; // It may come back and ask again.
   --who->second.running;
+  who->second.bytes -= task.bytes;
+  if (now > task.deadline)
+    return; // Nobody waits for it any more.
   const auto& route = who->second.routes[static_cast<std::size_t>(task.lane)];
   if (!route.empty())
     effects_.emplace_back(send{route, std::move(out)});
@@ -266,8 +307,8 @@ session_time server_session::next_tick() const {
 /// may be back.
 void server_session::forget(std::map<std::string, peer>::iterator who,
                             peer_event::kind what, std::string reason) {
-  for (const auto& route : who->second.routes)
-    routes_.erase(route);
+  for (auto& route : who->second.routes)
+    leave_seat(route);
   effects_.emplace_back(peer_event{what, who->second.who, true,
                                    who->second.readiness, std::move(reason)});
   peers_.erase(who);

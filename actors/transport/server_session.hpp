@@ -28,6 +28,10 @@ public:
     std::uint64_t reply_cache_bytes = std::uint64_t{64} << 20;
     std::size_t max_peers = 4096;
     std::size_t max_running = 4096; ///< Requests per peer.
+    /// Bytes of requests under way: of all peers, and of one, which may always
+    /// have one request if all have room for it.
+    std::uint64_t max_bytes = std::uint64_t{256} << 20;
+    std::uint64_t max_peer_bytes = std::uint64_t{64} << 20;
   };
 
   // -- what is to be done, in this order --
@@ -47,7 +51,11 @@ public:
     server_session::route whom;
     std::string reason;
   };
-  using effect = std::variant<send, deliver, drop, peer_event>;
+  /// Whoever is at the other end of a connection must say anew who it is.
+  struct estrange {
+    server_session::route whom;
+  };
+  using effect = std::variant<send, deliver, drop, estrange, peer_event>;
 
   explicit server_session(settings with);
 
@@ -64,7 +72,12 @@ public:
   session_time next_tick() const;
   std::vector<effect> take();
 
+  /// Whether somebody who has shaken hands is at the other end.
+  bool knows(const route& whom) const { return routes_.contains(whom); }
+
   std::uint64_t duplicates() const { return duplicates_; }
+  /// Requests that were told to come again.
+  std::uint64_t put_off() const { return put_off_; }
   std::size_t running() const { return running_.size(); }
   std::size_t peers() const { return peers_.size(); }
 
@@ -76,6 +89,7 @@ private:
     session_time last_heard;
     session_time::duration lost_after;
     std::size_t running = 0;
+    std::uint64_t bytes = 0; ///< Of what runs.
   };
   struct place {
     std::string incarnation;
@@ -87,12 +101,16 @@ private:
     graphmill::lane lane;
     std::uint16_t attempt;
     session_time deadline;
+    std::uint64_t bytes;
   };
 
   void hello(session_time now, const route& from, const message& what);
   void greet(session_time now, const route& from, const hello_message& hello);
   void request(session_time now, const route& from, const place& at,
                message what);
+  void leave_seat(route& seat);
+  bool has_room(const peer& who, std::uint64_t bytes) const;
+  void come_again(const route& from, const envelope& head, const peer& who);
   void beat(const route& from, peer& who, const envelope& head);
   void reply(const route& to, const envelope& question, result<payload> answer);
   void end(const route& whom, std::string reason);
@@ -108,7 +126,9 @@ private:
   reply_cache kept_;
   std::uint64_t next_token_ = 1;
   session_time next_expiry_{};
+  std::uint64_t bytes_ = 0; ///< Of what runs.
   std::uint64_t duplicates_ = 0;
+  std::uint64_t put_off_ = 0;
   std::vector<effect> effects_;
 };
 

@@ -36,6 +36,9 @@ traffic traffic_counters::read() const {
   out.late_replies = events(event::late_reply);
   out.malformed = events(event::malformed);
   out.refused = events(event::refused);
+  out.put_off = events(event::put_off);
+  out.strangers = events(event::stranger);
+  out.stalled = events(event::stalled);
   out.copied_frames = events(event::copied_frame);
   return out;
 }

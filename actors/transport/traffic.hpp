@@ -24,8 +24,13 @@ struct traffic {
   std::uint64_t retries = 0;              ///< Attempts after the first.
   std::uint64_t duplicates = 0;           ///< Requests that were not run again.
   std::uint64_t late_replies = 0;         ///< Nobody waited for them any more.
+  /// Requests that found too much under way, here or at the other end, and
+  /// came again.
+  std::uint64_t put_off = 0;
   std::uint64_t malformed = 0;            ///< Messages that cost a connection.
   std::uint64_t refused = 0;       ///< Connections without the cluster's key.
+  std::uint64_t strangers = 0;     ///< Connections ended for saying nothing.
+  std::uint64_t stalled = 0;       ///< Connections ended for taking nothing.
   std::uint64_t copied_frames = 0; ///< Large ones received misaligned.
 
   const line& of(method which) const {
@@ -42,6 +47,9 @@ public:
     late_reply,
     malformed,
     refused,
+    put_off,
+    stranger,
+    stalled,
     copied_frame,
   };
   /// Which of the flows of a line.
@@ -62,7 +70,7 @@ private:
     std::atomic<std::uint64_t> bytes{0};
   };
   std::array<std::array<cell, 4>, method_count> flows_;
-  std::array<std::atomic<std::uint64_t>, 6> events_{};
+  std::array<std::atomic<std::uint64_t>, 9> events_{};
 };
 
 } // namespace graphmill

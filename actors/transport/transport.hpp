@@ -18,8 +18,8 @@ namespace graphmill {
 class engine;
 class mailbox;
 
-/// Callbacks come on the transport's thread: they must be quick and must not
-/// throw. They may use the transport, but not destroy it.
+/// Callbacks come on the transport's thread: they must be quick and should not
+/// throw; what they throw is logged. They may use the transport, but not destroy it.
 struct transport_options {
   std::string name; ///< Unique in the cluster; of a client: its command.
   /// As in tcp://127.0.0.1:0 (a port the system chooses), tcp://0.0.0.0:7800,
@@ -37,13 +37,27 @@ struct transport_options {
   graphmill::readiness readiness = graphmill::readiness::ready;
   liveness_options liveness;
   std::uint64_t seed = 0; ///< Of the jitter; 0: drawn.
-  /// The most bytes of replies, and of requests, that wait for one peer.
+  /// The most bytes of replies that wait for all peers together, and of
+  /// requests that wait for one. Above it, requests fail, and whoever asked us
+  /// is told to ask again.
   std::uint64_t queue_bytes = std::uint64_t{256} << 20;
+  /// The most bytes of requests of others that are under way, of all peers
+  /// together; a quarter of it for one. Above it they are told to ask again.
+  std::uint64_t request_bytes = std::uint64_t{256} << 20;
+  /// A peer that takes nothing of what waits for it for that long loses its
+  /// connection, and what waits.
+  std::chrono::milliseconds stall_limit = std::chrono::seconds{30};
+  /// Descriptors that the process may have, shared out as `plan_descriptors`
+  /// says; 0: as many as the system allows.
+  std::uint64_t descriptors = 0;
   /// Kept replies of methods that must not run twice.
   std::uint64_t reply_cache_bytes = std::uint64_t{64} << 20;
   std::function<void(incoming_request)> on_request;
   std::function<void(const peer_event&)> on_peer;
   std::function<void(const std::string&)> on_log; ///< Drops and refusals.
+  /// The transport has come to an unexpected end: everything asked of it fails
+  /// as cancelled, and nobody reaches this process any more.
+  std::function<void(const error&)> on_failure;
 };
 
 /// Requests and replies between the daemons and clients of a cluster, over one

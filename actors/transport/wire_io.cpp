@@ -31,16 +31,36 @@ std::uint16_t port_of(const sockaddr_storage& address) {
   return 0;
 }
 
-zmq::message_t part_of(const frame& from) {
+/// A frame that libzmq holds.
+class loan {
+public:
+  loan(std::shared_ptr<const void> owner, std::shared_ptr<outflow> flow)
+    : owner_(std::move(owner)), flow_(std::move(flow)) {
+    if (flow_)
+      ++flow_->held;
+  }
+  ~loan() {
+    if (!flow_)
+      return;
+    --flow_->held;
+    ++flow_->freed;
+  }
+  loan(const loan&) = delete;
+  loan& operator=(const loan&) = delete;
+
+private:
+  std::shared_ptr<const void> owner_;
+  std::shared_ptr<outflow> flow_;
+};
+
+zmq::message_t part_of(const frame& from,
+                       const std::shared_ptr<outflow>& flow) {
   if (from.size() < large_frame || !from.owner())
     return {from.data(), from.size()};
   // libzmq only reads from it, and may drop it on its own thread.
-  auto* owner = new std::shared_ptr<const void>(from.owner());
   return {const_cast<std::byte*>(from.data()), from.size(),
-          [](void*, void* hint) {
-            delete static_cast<std::shared_ptr<const void>*>(hint);
-          },
-          owner};
+          [](void*, void* hint) { delete static_cast<loan*>(hint); },
+          new loan{from.owner(), flow}};
 }
 
 frame frame_of(zmq::message_t part, traffic_counters& counters) {
@@ -109,16 +129,17 @@ result<message> message_of(std::vector<zmq::message_t> parts, std::size_t first,
 } // namespace
 
 sent send_message(zmq::socket_t& to, const std::string* route,
-                  const message& what, traffic_counters& counters) {
+                  const message& what, traffic_counters& counters,
+                  const std::shared_ptr<outflow>& flow) {
   std::vector<zmq::message_t> parts;
   parts.reserve(3 + what.data.bulk.size());
   if (route != nullptr)
     parts.emplace_back(route->data(), route->size());
   const auto envelope = encode_envelope(what.head);
-  parts.push_back(part_of(envelope));
-  parts.push_back(part_of(what.data.body));
+  parts.push_back(part_of(envelope, flow));
+  parts.push_back(part_of(what.data.body, flow));
   for (const auto& bulk : what.data.bulk)
-    parts.push_back(part_of(bulk));
+    parts.push_back(part_of(bulk, flow));
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto last = i + 1 == parts.size();
     const auto flags = last

@@ -6,8 +6,10 @@
 
 #include <zmq.hpp>
 
+#include <atomic>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -27,10 +29,19 @@ enum class sent : std::uint8_t {
   gone,    ///< There is no such connection any more.
 };
 
+/// What libzmq holds of the large frames sent over a connection. It lets go of
+/// them on its own thread.
+struct outflow {
+  std::atomic<std::uint64_t> held{0}; ///< Frames.
+  std::atomic<std::uint64_t> freed{0};
+};
+
 /// Sends a message without waiting; large frames are not copied.
 /// @param route For a ROUTER: whom to send it to.
+/// @param flow Counts the frames; null: nobody does.
 sent send_message(zmq::socket_t& to, const std::string* route,
-                  const message& what, traffic_counters& counters);
+                  const message& what, traffic_counters& counters,
+                  const std::shared_ptr<outflow>& flow = nullptr);
 
 /// What came out of a socket.
 struct arrival {

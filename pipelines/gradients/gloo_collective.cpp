@@ -82,6 +82,7 @@ private:
     std::thread waiter;
   };
 
+  void start_lanes();
   result<c10::intrusive_ptr<gloo_group>> connect();
   void launch(const transfer& what, bool incoming,
               const std::shared_ptr<operation>& of);
@@ -104,9 +105,21 @@ private:
   std::vector<lane> lanes_;             ///< Per peer.
 };
 
+/// What a thread of its own runs.
+void mesh::join() {
+  try {
+    start_lanes();
+  } catch (const std::exception& e) {
+    joining_ = false;
+    joined_->fail_with(
+      {std::nullopt, fail(ec::internal, "{} cannot start: {}", roll_->group(),
+                          plain_text(e))});
+  }
+}
+
 /// Either starts the threads of the lanes or, when abandoned, leaves nothing
 /// behind.
-void mesh::join() {
+void mesh::start_lanes() {
   block_sigpipe(); // Gloo's own threads inherit it.
   auto group = connect();
   std::unique_lock lock{mutex_};

@@ -23,6 +23,7 @@ envelope full_envelope() {
   out.method = method::gather;
   out.attempt = 3;
   out.time_left = 1234ms;
+  out.retry_after = 99ms;
   out.failed = true;
   out.failure = fail(ec::no_space, "the disk of {} is full", "x");
   out.readiness = readiness::draining;
@@ -48,6 +49,7 @@ void check_same(const envelope& a, const envelope& b) {
   CATCH_CHECK(a.method == b.method);
   CATCH_CHECK(a.attempt == b.attempt);
   CATCH_CHECK(a.time_left == b.time_left);
+  CATCH_CHECK(a.retry_after == b.retry_after);
   CATCH_CHECK(a.failed == b.failed);
   CATCH_CHECK(a.failure.code == b.failure.code);
   CATCH_CHECK(a.failure.message == b.failure.message);

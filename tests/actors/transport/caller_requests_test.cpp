@@ -202,3 +202,56 @@ CATCH_TEST_CASE("whatever happens, every request ends once, in time",
     CATCH_CHECK(it->idle());
   }
 }
+
+CATCH_TEST_CASE("a request that finds no room is asked again, ever later",
+                "[transport][session]") {
+  caller_scene it;
+  it.answers_beats = true;
+  const auto id = it.ask(method::submit, {10s, 2, 20s});
+  it.greet();
+  message full;
+  full.head.kind = message_kind::reply;
+  full.head.id = id;
+  full.head.method = method::submit;
+  full.head.failed = true;
+  full.head.failure = fail(ec::unavailable, "full");
+  full.head.retry_after = 100ms;
+  CATCH_CHECK(it.requests().size() == 1);
+  auto longest = 100ms;
+  for (int i = 0; i < 3; ++i) {
+    it.receive(lane::control, full);
+    it.advance(longest / 2 - 1ms);
+    CATCH_CHECK(it.requests().empty());
+    it.advance(longest / 2 + 1ms);
+    const auto sent = it.requests();
+    CATCH_REQUIRE(sent.size() == 1);
+    CATCH_CHECK(sent[0].what.head.id == id);
+    CATCH_CHECK(sent[0].what.head.attempt == 1); // None was lost.
+    longest *= 2;
+  }
+  CATCH_CHECK(it->counted().put_off == 3);
+  CATCH_CHECK(it->counted().retries == 0);
+  CATCH_CHECK_FALSE(it.answers[id]);
+  it.reply(id, method::submit);
+  CATCH_CHECK(it.answers[id]->has_value());
+}
+
+CATCH_TEST_CASE("a request that finds no room in time fails",
+                "[transport][session]") {
+  caller_scene it;
+  it.answers_beats = true;
+  const auto id = it.ask(method::submit, {1s, 1, 20s});
+  it.greet();
+  message full;
+  full.head.kind = message_kind::reply;
+  full.head.id = id;
+  full.head.method = method::submit;
+  full.head.failed = true;
+  full.head.failure = fail(ec::unavailable, "full");
+  full.head.retry_after = 100ms;
+  for (int i = 0; i < 20 && !it.answers[id]; ++i) {
+    it.receive(lane::control, full);
+    it.advance(50ms);
+  }
+  CATCH_CHECK(it.failed(id) == ec::unavailable);
+}

@@ -2,12 +2,10 @@
 #include "actors/transport/wire_io.hpp"
 #include "messages/random.hpp"
 #include "tests/actors/transport/network.hpp"
+#include "tests/actors/transport/raw_connection.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,33 +16,6 @@ using namespace graphmill::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-/// A plain TCP connection.
-class raw_connection {
-public:
-  explicit raw_connection(const std::string& address)
-    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(value_of(parse_endpoint(address)).port);
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const timeval limit{60, 0};
-    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    CATCH_REQUIRE(
-      ::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0);
-  }
-  ~raw_connection() { ::close(socket_); }
-  raw_connection(const raw_connection&) = delete;
-  raw_connection& operator=(const raw_connection&) = delete;
-
-  void write(std::span<const std::byte> bytes) {
-    // The other end may have closed it: that is no failure of the test.
-    (void)::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  }
-
-private:
-  int socket_;
-};
 
 /// Speaks ZeroMQ, but not our protocol.
 class raw_dealer {

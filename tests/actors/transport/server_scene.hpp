@@ -31,6 +31,8 @@ public:
         delivered.push_back(std::move(*in));
       else if (auto* whom = std::get_if<server_session::drop>(&what))
         dropped.push_back(whom->whom);
+      else if (auto* guest = std::get_if<server_session::estrange>(&what))
+        estranged.push_back(guest->whom);
       else
         events.push_back(std::get<peer_event>(what));
     }
@@ -63,8 +65,10 @@ public:
   }
 
   void ask(const std::string& route, std::uint64_t id, method what,
-           std::uint16_t attempt = 1) {
-    receive(route, request_of(id, what, attempt));
+           std::uint16_t attempt = 1, std::size_t bytes = 0) {
+    auto request = request_of(id, what, attempt);
+    request.data.body = frame::copy(std::vector<std::byte>(bytes));
+    receive(route, std::move(request));
   }
 
   void answer(std::size_t which, result<payload> data = payload{}) {
@@ -86,6 +90,7 @@ public:
   std::vector<server_session::send> sent;
   std::vector<server_session::deliver> delivered;
   std::vector<std::string> dropped;
+  std::vector<std::string> estranged;
   std::vector<peer_event> events;
 
 private:

@@ -128,6 +128,7 @@ CATCH_TEST_CASE("a caller that connects anew gets its answers there",
   CATCH_CHECK(it.sent[1].to == "c2");
   CATCH_CHECK(it.sent[1].what.head.id == 5);
   CATCH_CHECK(it.events.size() == 1); // It has never been away.
+  CATCH_CHECK(it.estranged == std::vector<std::string>{"c", "d"});
   it.sent.clear();
   it.ask("c", 7, method::submit); // What still came over the old one.
   CATCH_REQUIRE(it.sent.size() == 1);
@@ -155,6 +156,7 @@ CATCH_TEST_CASE("a silent caller is lost, and finds its answers when back",
   CATCH_CHECK(it.events[1].what == peer_event::kind::lost);
   CATCH_CHECK(it.events[1].reason == "it was silent for 3000 ms");
   CATCH_CHECK(it->peers() == 0);
+  CATCH_CHECK(it.estranged == std::vector<std::string>{"c", "d"});
   it.sent.clear();
   it.ask("c", 5, method::submit, 2);
   CATCH_CHECK(it.sent[0].what.head.kind == message_kind::stranger);
@@ -272,10 +274,80 @@ CATCH_TEST_CASE("peers, requests and answers are bounded",
     it.ask("c", id, method::submit);
   CATCH_CHECK(it.delivered.size() == 2);
   CATCH_CHECK(it.sent.back().what.head.failure.code == ec::unavailable);
+  CATCH_CHECK(it.sent.back().what.head.retry_after > 0ms);
   payload large;
   large.body = frame::copy(std::vector<std::byte>(max_frame_bytes + 8));
   it.answer(0, large);
   CATCH_CHECK(it.sent.back().what.head.failure.code == ec::internal);
   it.ask("c", 4, method::submit);
   CATCH_CHECK(it.delivered.size() == 3);
+}
+
+CATCH_TEST_CASE("requests under way have a limit in bytes",
+                "[transport][session]") {
+  server_session::settings with;
+  with.max_bytes = 8000;
+  with.max_peer_bytes = 6000;
+  server_scene it{with};
+  it.greet();
+  it.hello("e", lane::control, std::string(32, 'b'));
+  it.hello("f", lane::control, std::string(32, 'c'));
+  it.sent.clear();
+  it.ask("c", 1, method::sample, 1, 1000);
+  it.ask("c", 2, method::sample, 1, 2500);
+  CATCH_CHECK(it.delivered.size() == 2);
+  it.ask("c", 3, method::sample, 1, 2500); // Its own share is full.
+  it.ask("c", 2, method::sample, 2, 2500); // A repetition takes no room.
+  CATCH_CHECK(it.delivered.size() == 2);
+  it.ask("e", 1, method::sample, 1, 1000);
+  CATCH_CHECK(it.delivered.size() == 3);
+  it.ask("f", 1, method::sample, 1, 1000); // All have no more.
+  CATCH_CHECK(it.delivered.size() == 3);
+  CATCH_REQUIRE(it.sent.size() == 2);
+  for (const auto& out : it.sent) {
+    CATCH_CHECK(out.what.head.failure.code == ec::unavailable);
+    CATCH_CHECK(out.what.head.retry_after > 0ms);
+  }
+  CATCH_CHECK(it->put_off() == 2);
+  it.answer(1);
+  it.ask("f", 1, method::sample, 1, 1000);
+  it.ask("c", 3, method::sample, 1, 2000);
+  CATCH_CHECK(it.delivered.size() == 5);
+  for (std::size_t i = 0; i < 5; ++i)
+    it.answer(i);
+  // One that is larger than all that is allowed runs alone.
+  it.ask("c", 4, method::sample, 1, 20000);
+  CATCH_CHECK(it.delivered.size() == 6);
+}
+
+CATCH_TEST_CASE("what a lost caller has under way counts when it is back",
+                "[transport][session]") {
+  server_session::settings with;
+  with.max_peer_bytes = 3000;
+  server_scene it{with};
+  it.greet();
+  it.ask("c", 1, method::submit, 1, 1500);
+  it.advance(3s);
+  CATCH_CHECK(it->peers() == 0);
+  it.hello("c", lane::control);
+  it.ask("c", 2, method::submit, 1, 1500);
+  CATCH_CHECK(it.delivered.size() == 1);
+  it.answer(0);
+  it.ask("c", 2, method::submit, 1, 1500);
+  CATCH_CHECK(it.delivered.size() == 2);
+}
+
+CATCH_TEST_CASE("an answer that nobody waits for is not sent",
+                "[transport][session]") {
+  server_scene it;
+  it.greet();
+  it.ask("d", 1, method::sample);
+  it.ask("d", 2, method::sample);
+  it.now += 10s;
+  it.answer(0);
+  CATCH_CHECK(it.sent.size() == 1);
+  it.now += 1ms;
+  it.answer(1);
+  CATCH_CHECK(it.sent.size() == 1);
+  CATCH_CHECK(it->running() == 0);
 }
