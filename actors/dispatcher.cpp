@@ -9,6 +9,18 @@
 
 namespace graphmill {
 
+/// A batch of a DISPATCHER has paused for long enough.
+struct pause_over {
+  std::uint64_t order = 0;
+  std::uint32_t attempt = 0;
+};
+
+} // namespace graphmill
+
+GRAPHMILL_LOCAL_MESSAGE(graphmill::pause_over)
+
+namespace graphmill {
+
 namespace {
 
 purpose purpose_of(phase which) {
@@ -31,7 +43,9 @@ bool may_pass(ec code) {
 
 class dispatcher {
 public:
-  using interface = dispatcher_actor;
+  using interface = dispatcher_actor::extend<
+    // INTERNAL: begins a batch anew.
+    takes<pause_over>>;
   static constexpr const char* name = "dispatcher";
 
   dispatcher(interface::pointer self, dispatcher_config config)
@@ -44,6 +58,11 @@ public:
     return {
       [this](const begin_phase& begin) { start(begin); },
       [this](const tick&) { look_for_held_credit(); },
+      [this](const pause_over& what) {
+        const auto it = flights_.find(what.order);
+        if (it != flights_.end() && it->second.attempt == what.attempt)
+          sample(what.order);
+      },
     };
   }
 
@@ -228,8 +247,19 @@ private:
       ++config_.gauges->retried;
       config_.log->warn("{}: {}; beginning it anew", describe(batch),
                         cause.message);
-      sample(which);
+      pause(which, batch);
     };
+  }
+
+  void pause(order which, const in_flight& batch) {
+    const auto bound = config_.pause.count() << (batch.attempt - 2);
+    const auto drawn = mix64(mix64(which + 1) + batch.attempt)
+                       % static_cast<std::uint64_t>(bound / 2 + 1);
+    enter(which, "pause before its next attempt");
+    post_later(handle_of<interface>(self_),
+               std::chrono::milliseconds{bound
+                                         - static_cast<std::int64_t>(drawn)},
+               pause_over{which, batch.attempt});
   }
 
   static std::string describe(const in_flight& batch) {

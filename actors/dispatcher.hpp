@@ -25,6 +25,8 @@ struct dispatcher_config {
   batch_needs needs;
   credit_limits limits;       ///< Bytes and batches in flight, all trainers.
   std::uint32_t attempts = 3; ///< Times a batch may be begun.
+  /// The most that is waited before the second time.
+  std::chrono::milliseconds pause{100};
   std::chrono::milliseconds stage_timeout = std::chrono::minutes{15};
   /// Credit held for longer is reported with the name of its holder.
   std::chrono::milliseconds patience = std::chrono::seconds{30};
@@ -42,8 +44,10 @@ struct dispatcher_config {
 /// numbered by step, then rank, and admitted
 /// in that order while the CREDIT LEDGER has room; each then goes through
 /// sampler, fetcher and batcher, and waits for its turn at its trainer. A batch
-/// that a stage loses is begun anew, which exactness makes safe; after
-/// `attempts`, or an error that would come again, the run fails with an error
+/// that a stage loses is begun anew after a pause, which doubles with each
+/// attempt and differs from batch to batch: what was lost because others had too
+/// much to do does not come back to them all at once. Exactness makes that safe.
+/// After `attempts`, or an error that would come again, the run fails with an error
 /// that names the batch and the cause.
 dispatcher_actor spawn_dispatcher(caf::actor_system& system,
                                   dispatcher_config config);

@@ -93,6 +93,12 @@ struct NeighbourQuery {
 
   destinations @4 :BulkArray;
   # int32 or int64: global ids, all owned by the part.
+
+  most @5 :Int64;
+  # If not 0: the one destination has more sources than fit into an answer, and
+  # that many of them are wanted, from number `skip` on.
+
+  skip @6 :Int64;
 }
 
 struct SampleReply {
@@ -101,12 +107,13 @@ struct SampleReply {
 
   tooLarge @1 :Bool;
   # The answer would be larger than a message may be. The caller asks again for
-  # fewer destinations at a time.
+  # fewer destinations at a time; of a single one, for slices of its sources.
 }
 
 struct NeighbourAnswer {
   counts @0 :BulkArray;
-  # uint8, uint16 or int32: sources per destination, in request order.
+  # uint8, uint16 or int32: sources per destination, in request order; of a
+  # slice, how many the whole list has.
 
   sources @1 :BulkArray;
   # int32 or int64: global ids of the sources, list after list. Without

@@ -27,6 +27,8 @@ struct neighbour_query {
   bool replace = false;
   bool edge_ids = false;
   bulk_array destinations;
+  std::int64_t most = 0; ///< Not 0: a slice, from `skip` on.
+  std::int64_t skip = 0;
 };
 struct sample_request {
   std::string run;

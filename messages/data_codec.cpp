@@ -32,6 +32,8 @@ result<payload> encode(const sample_request& from, bulk_writer arrays) {
       queries[i].setReplace(query.replace);
       queries[i].setEdgeIds(query.edge_ids);
       write(query.destinations, queries[i].initDestinations());
+      queries[i].setMost(query.most);
+      queries[i].setSkip(query.skip);
     }
   });
 }
@@ -51,7 +53,8 @@ result<sample_request> decode_sample_request(const payload& from) {
       for (auto query : in.getQueries()) {
         TRY(auto ids, arrays.read(query.getDestinations(), content::ids));
         out.queries.push_back({query.getEdgeType(), query.getFanout(),
-                               query.getReplace(), query.getEdgeIds(), ids});
+                               query.getReplace(), query.getEdgeIds(), ids,
+                               query.getMost(), query.getSkip()});
       }
       return out;
     });

@@ -1,5 +1,6 @@
 #include "partition/draws.hpp"
 #include "partition/sampling.hpp"
+#include "partition/slices.hpp"
 
 #include <algorithm>
 #include <array>
@@ -295,7 +296,78 @@ result<void> answer(const shard& graph, const neighbour_request& request,
   return ok();
 }
 
+/// As `sample_many` would take them.
+template <class Id>
+void take_slice(const task& work, std::int64_t skip, neighbour_reply& out) {
+  const auto& request = work.request;
+  const auto& place = work.places[0];
+  const auto wanted = out.sources.size() / sizeof(Id);
+  emitter<Id> emit{reinterpret_cast<const Id*>(work.edges.indices.data),
+                   reinterpret_cast<Id*>(out.sources.data()),
+                   request.edge_ids ? out.edge_ids.data() : nullptr};
+  const auto count = count_of(request, place.degree);
+  if (count == place.degree && (request.fanout < 0 || !request.replace)) {
+    emit.take_range(place.begin + skip, static_cast<std::uint32_t>(wanted));
+    return;
+  }
+  const auto original = work.nodes.original(request.destinations[0]);
+  std::vector<std::uint32_t> positions(count);
+  draw_positions(random_stream{request.key,
+                               static_cast<std::uint64_t>(original),
+                               draw_middle(request.hop, request.edge_type)},
+                 place.degree, request.replace, positions);
+  std::vector<std::int64_t> picks(wanted);
+  for (std::size_t j = 0; j < wanted; ++j)
+    picks[j] = place.begin + positions[static_cast<std::size_t>(skip) + j];
+  emit.take(picks);
+}
+
+result<void> answer_slice(const shard& graph, const neighbour_request& request,
+                          const source_slice& slice, neighbour_reply& out) {
+  const auto& type = graph.info().edge_types[request.edge_type];
+  const auto& edges = graph.edges(request.edge_type);
+  task work{edges, graph.nodes(type.destination), request,
+            pod_vector<list_place>{out.counts.pool()}};
+  work.places.resize(1);
+  out.counts.resize(1);
+  out.wide = edges.indices.wide;
+  TRY(const auto total, find_lists(work, type.max_in_degree, out.counts));
+  const auto wanted = static_cast<std::size_t>(
+    std::clamp<std::int64_t>(total - slice.skip, 0, slice.most));
+  out.sources.resize(wanted * (out.wide ? 8 : 4));
+  out.edge_ids.resize(request.edge_ids ? wanted : 0);
+  if (wanted == 0)
+    return ok();
+  if (out.wide)
+    take_slice<std::int64_t>(work, slice.skip, out);
+  else
+    take_slice<std::int32_t>(work, slice.skip, out);
+  if (const auto& begins = edges.original_begin; !begins.empty()) {
+    const auto row = request.destinations[0] - work.nodes.begin;
+    for (auto& id : out.edge_ids)
+      id += begins[row] - work.places[0].begin;
+  }
+  return ok();
+}
+
 } // namespace
+
+result<void> sample_slice(const shard& graph, const neighbour_request& request,
+                          const source_slice& slice, neighbour_reply& out) {
+  TRYV(check(graph, request));
+  if (slice.most < 1 || slice.skip < 0 || request.destinations.size() != 1)
+    return fail(ec::invalid_argument,
+                "{} sources from number {} on are asked for, of {} nodes: a "
+                "slice is of one node",
+                slice.most, slice.skip, request.destinations.size());
+  try {
+    return answer_slice(graph, request, slice, out);
+  } catch (const std::bad_alloc&) {
+    return fail(ec::out_of_memory,
+                "no memory for a slice of the in-edges of a node in hop {}",
+                request.hop);
+  }
+}
 
 result<void> sample_neighbours(const shard& graph,
                                const neighbour_request& request,

@@ -167,7 +167,10 @@ public:
     const auto on_stop = [&end](std::optional<error> why) {
       end.write(std::move(why));
     };
-    data_ = spawn_data_server(system, net->self().name);
+    data_server_config serving;
+    serving.daemon = net->self().name;
+    serving.log = log;
+    data_ = spawn_data_server(system, std::move(serving));
     if (options.join.empty()) {
       coordinator_config lead;
       lead.offer = offer;

@@ -22,6 +22,19 @@ std::string host_of(const std::string& address) {
   return where ? where.value().host : std::string{};
 }
 
+/// Answers of all parts of other daemons that a member has under way, of either
+/// kind: what arrives of them has memory of its own until it is taken.
+constexpr std::uint32_t most_answers = 64;
+
+/// Requests to one part under way, of `window` at the most.
+std::uint32_t window_of(std::uint32_t window, const member_config& member) {
+  const auto elsewhere =
+    std::count(member.shards.begin(), member.shards.end(), nullptr);
+  const auto parts =
+    static_cast<std::uint32_t>(std::max<std::ptrdiff_t>(elsewhere, 1));
+  return std::clamp(most_answers / parts, 1U, window);
+}
+
 /// Where the parts of other daemons are.
 class router {
 public:
@@ -184,16 +197,23 @@ member_links links_of(const deployment& what, const member_config& member,
   link_samplers(what, member, stages, around, traffic.wire, out);
   const auto routes =
     std::make_shared<router>(what, member, around, traffic.wire);
-  out.sampling = [routes](caf::actor_system& system, part_id part) {
+  const auto windows = [&member](std::uint32_t most) {
+    return window_of(most, member);
+  };
+  out.sampling = [routes, window = windows(remote_sampling_config{}.window)](
+                   caf::actor_system& system, part_id part) {
     remote_sampling_config config;
     config.to = routes->to(part);
+    config.window = window;
     return spawn_remote_sampling_service(system, std::move(config));
   };
   out.features = [routes, half = rounds_features(member.def),
-                  cache = wants_cache(member) ? traffic.cache : nullptr](
+                  cache = wants_cache(member) ? traffic.cache : nullptr,
+                  window = windows(remote_feature_config{}.window)](
                    caf::actor_system& system, part_id part) {
     remote_feature_config config;
     config.to = routes->to(part);
+    config.window = window;
     config.half = half;
     config.cache = cache;
     return spawn_remote_feature_service(system, std::move(config));

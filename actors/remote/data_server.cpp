@@ -1,11 +1,17 @@
 #include "actors/remote/data_server.hpp"
 
 #include "actors/remote/batch_call.hpp"
+#include "actors/remote/fair_queue.hpp"
+#include "actors/remote/reply_budget.hpp"
 #include "actors/remote/served.hpp"
 #include "actors/remote/spread_call.hpp"
+#include "actors/request_watch.hpp"
+#include "messages/caught.hpp"
 
+#include <algorithm>
 #include <map>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace graphmill {
@@ -14,17 +20,50 @@ namespace {
 
 using answer_function = std::function<void(result<payload>)>;
 
+/// What an answer about chances takes, twice the most of what is sent.
+constexpr std::uint64_t most_spread_bytes = std::uint64_t{16} << 20;
+
+/// Requests that the services have at a time. The others wait here, where those
+/// whose time is over are dropped.
+constexpr std::size_t most_begun = 64;
+
+/// How often it is said that requests wait.
+constexpr std::chrono::seconds full_notice{60};
+
+/// A request that has been read: what its answer takes, and how it is made.
+struct prepared {
+  std::uint64_t bytes = 0;
+  std::function<void(std::shared_ptr<reply_budget::share>)> begin;
+};
+
+/// A request that waits for its turn.
+struct waiting {
+  data_request request;
+  std::optional<prepared> work; ///< Once it has been looked at.
+};
+
 class data_server {
 public:
-  using interface = data_server_actor;
+  using interface = data_server_actor::extend<
+    // INTERNAL: bytes have come back.
+    takes<tick>>;
   static constexpr const char* name = "data_server";
 
-  data_server(interface::pointer self, std::string daemon)
-    : self_(self), daemon_(std::move(daemon)) {}
+  data_server(interface::pointer self, data_server_config config)
+    : self_(self), config_(std::move(config)),
+      budget_(reply_budget::make(config_.reply_bytes,
+                                 [me = handle_of<interface>(self_)] {
+                                   post(me, tick{});
+                                 })) {}
+
+  ~data_server() { budget_->close(); }
 
   interface::behavior_type make_behavior() {
     return {
-      [this](const data_request& request) { serve(request); },
+      [this](const data_request& request) {
+        queue_.push(request.from, {request, std::nullopt});
+        serve();
+      },
       [this](const serve_part& part) {
         parts_.insert_or_assign({part.run, part.part->part()}, part);
       },
@@ -37,6 +76,7 @@ public:
           return entry.first.first == over.run;
         });
       },
+      [this](const tick&) { serve(); },
     };
   }
 
@@ -44,19 +84,68 @@ private:
   using clock = std::chrono::steady_clock;
   using part_key = std::pair<std::string, part_id>;
 
-  void serve(const data_request& request) {
-    try {
-      if (auto begun = begin(request); !begun)
-        request.reply(std::move(begun).error());
-    } catch (const std::bad_alloc&) {
-      request.reply(fail(ec::out_of_memory,
-                         "no memory to answer a request of "
-                         "{} bytes",
-                         request.data.byte_size()));
+  /// Begins what there is room for. Whose turn it is has the next bytes, however
+  /// many it needs: others do not overtake it.
+  void serve() {
+    while (!queue_.empty() && *begun_ < most_begun) {
+      auto& next = queue_.front();
+      std::shared_ptr<reply_budget::share> share;
+      auto ready = prepare(next);
+      if (ready) {
+        share = budget_->take(next.work->bytes);
+        if (!share) {
+          tell_full();
+          return;
+        }
+      }
+      auto [request, work] = queue_.pop();
+      if (!ready)
+        request.reply(std::move(ready).error());
+      else
+        begin(request, *work, std::move(share));
     }
   }
 
-  result<void> begin(const data_request& request) {
+  result<void> prepare(waiting& what) {
+    TRYV(time_left(what.request));
+    if (what.work)
+      return ok();
+    try {
+      TRY(what.work, read(what.request));
+      return ok();
+    } catch (const std::bad_alloc&) {
+      return fail(ec::out_of_memory, "no memory to answer a request of {} bytes",
+                  what.request.data.byte_size());
+    } catch (...) {
+      return caught("read a request for data");
+    }
+  }
+
+  void begin(const data_request& request, const prepared& work,
+             std::shared_ptr<reply_budget::share> share) {
+    try {
+      work.begin(std::move(share));
+    } catch (const std::bad_alloc&) {
+      request.reply(fail(ec::out_of_memory, "no memory for an answer"));
+    } catch (...) {
+      request.reply(caught("answer a request for data"));
+    }
+  }
+
+  void tell_full() {
+    const auto now = clock::now();
+    if (!config_.log || now - told_full_ < full_notice)
+      return;
+    told_full_ = now;
+    config_.log->warn("answers to other daemons take {} bytes, of {} that they "
+                      "may: {} for their turn",
+                      budget_->used(), config_.reply_bytes,
+                      queue_.size() == 1
+                        ? std::string{"a request waits"}
+                        : fmt::format("{} requests wait", queue_.size()));
+  }
+
+  result<prepared> read(const data_request& request) {
     switch (request.method) {
     case method::sample:
       return sample(request);
@@ -76,8 +165,8 @@ private:
     auto it = parts_.find({run, part});
     if (it == parts_.end())
       return fail(ec::unavailable,
-                  "daemon \"{}\" does not serve part {} of run \"{}\"", daemon_,
-                  part, run);
+                  "daemon \"{}\" does not serve part {} of run \"{}\"",
+                  config_.daemon, part, run);
     return &it->second;
   }
 
@@ -90,72 +179,93 @@ private:
     return left;
   }
 
-  result<void> sample(const data_request& request) {
-    TRY(const auto time, time_left(request));
+  result<prepared> sample(const data_request& request) {
     TRY(auto asked, decode_sample_request(request.data));
-    TRY(const auto* place, find(asked.run, asked.part));
-    auto too_large = false;
-    TRY(auto work, read_sample(*place->part, std::move(asked), request.data,
-                               place->pool, too_large));
-    if (too_large) {
-      request.reply(too_large_answer());
-      return ok();
-    }
+    TRY(const auto* found, find(asked.run, asked.part));
+    const auto& place = *found;
+    TRY(auto work,
+        read_sample(*place.part, std::move(asked), request.data, place.pool));
+    if (work->bytes > config_.message_bytes)
+      return prepared{0, [reply = request.reply](const auto&) {
+                        reply(too_large_answer());
+                      }};
+    const auto bytes = cost_of(*work);
+    return prepared{bytes, [this, work, place, deadline = request.deadline,
+                            reply = request.reply](auto share) {
+                      ask_for(work, place, deadline,
+                              answer_with(reply, std::move(share)));
+                    }};
+  }
+
+  void ask_for(const std::shared_ptr<served_sample>& work,
+               const serve_part& place, clock::time_point deadline,
+               const answer_function& reply) {
     if (work->missing == 0)
-      finish(*place->part, *work, request.reply);
+      return finish(*place.part, *work, reply);
+    // Rare, and not much more than copying it: done here.
+    if (work->request.queries.front().most != 0)
+      return reply(encoded(
+        [&] { return answer_slice(*place.part, *work, place.pool); }));
     auto jobs = jobs_of(work);
     for (std::size_t i = 0; i < jobs.size(); ++i)
-      ask(self_, place->sampling, time, std::move(jobs[i]))
+      requests_.ask(self_, place.sampling, patience(deadline), std::move(jobs[i]))
         .then(
-          [this, work, i, part = place->part,
-           reply = request.reply](const neighbour_answer& answer) {
+          [work, i, part = place.part, reply](const neighbour_answer& answer) {
             work->answers[i] = answer.reply;
             if (--work->missing == 0 && !work->over)
               finish(*part, *work, reply);
           },
-          [work, reply = request.reply](const caf::error& why) {
+          [work, reply](const caf::error& why) {
             if (!std::exchange(work->over, true))
               reply(told(why, "the sampling service"));
           });
-    return ok();
   }
 
-  result<void> gather(const data_request& request) {
-    TRY(const auto time, time_left(request));
+  result<prepared> gather(const data_request& request) {
     TRY(auto asked, decode_gather_request(request.data));
-    TRY(const auto* place, find(asked.run, asked.part));
+    TRY(const auto* found, find(asked.run, asked.part));
+    const auto& place = *found;
     TRY(auto work,
-        read_gather(*place->part, std::move(asked), request.data, place->pool));
-    ask(self_, place->features, time, job_of(work))
-      .then(
-        [work, part = place->part, pool = place->pool,
-         reply = request.reply](const gather_answer&) {
-          reply(encoded([&] { return encode(*part, work, pool); }));
-        },
-        [reply = request.reply](const caf::error& why) {
-          reply(told(why, "the feature service"));
-        });
-    return ok();
+        read_gather(*place.part, std::move(asked), request.data, place.pool));
+    const auto bytes = cost_of(*work);
+    return prepared{
+      bytes, [this, work, place, deadline = request.deadline,
+              reply = request.reply](auto share) {
+        const auto answer = answer_with(reply, std::move(share));
+        requests_
+          .ask(self_, place.features, patience(deadline),
+               job_of(*place.part, work, place.pool))
+          .then(
+            [work, place, answer](const gather_answer&) {
+              answer(encoded([&] {
+                return encode(*place.part, work, place.pool);
+              }));
+            },
+            [answer](const caf::error& why) {
+              answer(told(why, "the feature service"));
+            });
+      }};
   }
 
   /// Done here, as no batch waits: a run asks for this before it begins.
-  result<void> spread(const data_request& request) {
-    TRYV(time_left(request));
+  result<prepared> spread(const data_request& request) {
     TRY(const auto asked, decode_spread_query(request.data));
     TRY(const auto* place, find(asked.run, asked.part));
-    request.reply(encoded(
-      [&] { return answer_spread(*place->part, asked, request.data); }));
-    return ok();
+    return prepared{most_spread_bytes,
+                    [asked, part = place->part, data = request.data,
+                     reply = request.reply](auto share) {
+                      answer_with(reply, std::move(share))(encoded(
+                        [&] { return answer_spread(*part, asked, data); }));
+                    }};
   }
 
-  result<void> sample_batch(const data_request& request) {
-    TRY(const auto time, time_left(request));
+  result<prepared> sample_batch(const data_request& request) {
     TRY(const auto asked, decode_batch_request(request.data));
     const auto it = batches_.find(asked.run);
     if (it == batches_.end())
       return fail(ec::unavailable,
-                  "daemon \"{}\" samples no batches of run \"{}\"", daemon_,
-                  asked.run);
+                  "daemon \"{}\" samples no batches of run \"{}\"",
+                  config_.daemon, asked.run);
     const auto& place = it->second;
     const auto& plan =
       asked.plan == batch_plan::train ? place.train : place.evaluate;
@@ -169,16 +279,60 @@ private:
     job.stream = asked.key;
     job.seeds = std::move(seeds);
     job.plan = plan.sampling;
-    ask(self_, place.sampler, time, std::move(job))
-      .then(
-        [graph = place.graph, reply = request.reply](const sample_answer& got) {
-          reply(
-            encoded([&] { return batch_answer(graph->info(), got.graph); }));
-        },
-        [reply = request.reply](const caf::error& why) {
-          reply(told(why, "the sampler"));
-        });
-    return ok();
+    // What is larger is not answered; few are sampled at a time.
+    return prepared{
+      config_.message_bytes,
+      [this, job, graph = place.graph, sampler = place.sampler,
+       deadline = request.deadline, reply = request.reply](auto share) {
+        const auto answer = answer_with(reply, std::move(share));
+        requests_.ask(self_, sampler, patience(deadline), job)
+          .then(
+            [graph, answer](const sample_answer& got) {
+              answer(encoded(
+                [&] { return batch_answer(graph->info(), got.graph); }));
+            },
+            [answer](const caf::error& why) {
+              answer(told(why, "the sampler"));
+            });
+      }};
+  }
+
+  /// What a request takes while it is answered: its ids in memory, the values,
+  /// and up to half of them again while they are encoded.
+  template <class Work>
+  static std::uint64_t cost_of(const Work& work) {
+    std::uint64_t bytes = work.bytes + work.bytes / 2;
+    for (const auto& ids : work.ids)
+      bytes += ids.size() * sizeof(node_id);
+    return bytes;
+  }
+
+  /// Passes an answer on, which keeps no more of the share than it takes.
+  answer_function answer_with(const answer_function& reply,
+                              std::shared_ptr<reply_budget::share> share) {
+    return [this, reply, share = std::move(share),
+            one = count_begun()](result<payload> answer) {
+      if (answer) {
+        share->shrink(answer.value().byte_size());
+        reply(keep_share(std::move(answer).value(), share));
+      } else {
+        reply(std::move(answer));
+      }
+      if (!queue_.empty())
+        post(handle_of<interface>(self_), tick{});
+    };
+  }
+
+  /// Counts a request that has been begun, for as long as this lives.
+  std::shared_ptr<const void> count_begun() {
+    ++*begun_;
+    return {nullptr, [begun = begun_](std::nullptr_t) { --*begun; }};
+  }
+
+  static std::chrono::milliseconds patience(clock::time_point deadline) {
+    return std::max(std::chrono::milliseconds{1},
+                    std::chrono::ceil<std::chrono::milliseconds>(deadline
+                                                                 - clock::now()));
   }
 
   /// A service that ends is no decision of the asker's: it may ask elsewhere.
@@ -200,11 +354,18 @@ private:
       return encode();
     } catch (const std::bad_alloc&) {
       return fail(ec::out_of_memory, "no memory for an answer");
+    } catch (...) {
+      return caught("encode an answer");
     }
   }
 
   interface::pointer self_;
-  std::string daemon_;
+  data_server_config config_;
+  request_watch requests_;
+  std::shared_ptr<reply_budget> budget_;
+  fair_queue<waiting> queue_;
+  std::shared_ptr<std::size_t> begun_ = std::make_shared<std::size_t>(0);
+  clock::time_point told_full_{};
   std::map<part_key, serve_part> parts_;
   std::map<std::string, serve_batches> batches_; ///< By run.
 };
@@ -212,8 +373,8 @@ private:
 } // namespace
 
 data_server_actor spawn_data_server(caf::actor_system& system,
-                                    std::string daemon) {
-  return spawn_state<data_server>(system, std::move(daemon));
+                                    data_server_config config) {
+  return spawn_state<data_server>(system, std::move(config));
 }
 
 } // namespace graphmill

@@ -33,6 +33,7 @@ struct data_request {
   graphmill::method method = graphmill::method::unset;
   payload data;
   std::chrono::steady_clock::time_point deadline;
+  std::string from; ///< Incarnation of who asks.
   /// Takes the answer, once; dropped without it, the other side gets an error.
   std::function<void(result<payload>)> reply;
 };

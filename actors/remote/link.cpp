@@ -27,6 +27,7 @@ bool serve_data(const data_server_actor& server,
       && request.method != method::spread)
     return false;
   post(server, data_request{request.method, request.data, request.deadline,
+                            request.from.incarnation,
                             [reply = request.reply](result<payload> answer) {
                               reply.reply(std::move(answer));
                             }});

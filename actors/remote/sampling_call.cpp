@@ -65,6 +65,123 @@ private:
   std::vector<sampling_call> calls_;
 };
 
+std::vector<sampling_call> first_slice(const sampling_call& call,
+                                       std::uint64_t reply_bytes) {
+  const auto one = std::find_if(call.pieces.begin(), call.pieces.end(),
+                                [](const auto& p) { return p.count != 0; });
+  if (one == call.pieces.end() || one->most != 0)
+    return {};
+  const std::uint64_t source = one->of->request.edge_ids ? 16 : 8;
+  sampling_call out{{*one}};
+  out.pieces[0].most = static_cast<std::int64_t>(
+    std::max<std::uint64_t>(reply_bytes / source, 1));
+  return {out};
+}
+
+/// Checks that the arrays of a piece fit each other, and how many sources its
+/// destinations have in all.
+result<void> check_counts(const sampling_piece& piece,
+                          const neighbour_arrays& arrays,
+                          std::uint64_t total) {
+  auto expected = total;
+  if (piece.most != 0) {
+    const auto skip = static_cast<std::uint64_t>(piece.skip);
+    expected = total < skip ? 0
+                            : std::min(total - skip,
+                                       static_cast<std::uint64_t>(piece.most));
+  }
+  const auto edge_ids = piece.of->request.edge_ids ? expected : 0;
+  if (arrays.sources.count == expected && arrays.edge_ids.count == edge_ids)
+    return ok();
+  return fail(ec::invalid_data,
+              "{} sources and {} edge ids came, {} and {} were expected of {} "
+              "sampled in-edges",
+              arrays.sources.count, arrays.edge_ids.count, expected, edge_ids,
+              total);
+}
+
+result<neighbour_reply> read_piece(const dataset_info& info,
+                                   const sampling_piece& piece,
+                                   const neighbour_arrays& arrays,
+                                   const payload& from,
+                                   const std::shared_ptr<buffer_pool>& pool) {
+  const auto& request = piece.of->request;
+  const auto& type = info.edge_types[request.edge_type];
+  neighbour_reply out;
+  if (arrays.counts.count != piece.count)
+    return fail(ec::invalid_data,
+                "the in-edges of {} nodes were asked for, those of {} came",
+                piece.count, arrays.counts.count);
+  out.counts = pod_vector<std::int32_t>{pool};
+  out.counts.resize(piece.count);
+  TRYV(read_integers(arrays.counts, from.bulk, out.counts.data()));
+  const auto total =
+    std::accumulate(out.counts.begin(), out.counts.end(), std::uint64_t{0});
+  const auto most =
+    std::max<std::uint64_t>(static_cast<std::uint64_t>(type.max_in_degree),
+                            static_cast<std::uint64_t>(
+                              std::max(request.fanout, 0)));
+  if (piece.most != 0 && total > most)
+    return fail(ec::invalid_data,
+                "a node is said to have {} sampled in-edges, {} are possible",
+                total, most);
+  TRYV(check_counts(piece, arrays, total));
+  const auto size = static_cast<std::size_t>(arrays.sources.count);
+  const auto nodes = info.node_types[type.source].count;
+  // By the dataset, not by the message: pieces are joined.
+  out.wide = nodes > most_narrow;
+  out.sources = pod_vector<std::byte>{pool};
+  out.sources.resize(size * (out.wide ? 8 : 4));
+  auto* ids = out.sources.data();
+  if (out.wide)
+    read_integers(arrays.sources, from.bulk,
+                  reinterpret_cast<std::int64_t*>(ids));
+  else
+    TRYV(read_integers(arrays.sources, from.bulk,
+                       reinterpret_cast<std::int32_t*>(ids), 0,
+                       static_cast<std::int32_t>(nodes - 1)));
+  out.edge_ids = pod_vector<edge_id>{pool};
+  out.edge_ids.resize(request.edge_ids ? size : 0);
+  if (request.edge_ids)
+    read_integers(arrays.edge_ids, from.bulk, out.edge_ids.data());
+  return out;
+}
+
+/// Adds a slice to those before it.
+result<std::optional<sampling_piece>> add_slice(const sampling_piece& piece,
+                                                neighbour_reply part) {
+  auto& job = *piece.of;
+  const auto total = std::int64_t{part.counts[0]};
+  const auto [at, first] = job.slices.try_emplace(piece.from);
+  auto& whole = at->second;
+  const auto end =
+    piece.skip
+    + static_cast<std::int64_t>(part.sources.size() / (part.wide ? 8 : 4));
+  if (first) {
+    // Room for all of it, which the batch has reserved.
+    const auto size = static_cast<std::size_t>(total);
+    part.sources.reserve(size * (part.wide ? 8 : 4));
+    part.edge_ids.reserve(job.request.edge_ids ? size : 0);
+    whole = std::move(part);
+  } else if (whole.counts[0] != total) {
+    return fail(ec::invalid_data,
+                "a node had {} sampled in-edges and now has {}",
+                whole.counts[0], total);
+  } else {
+    whole.sources.append(part.sources.span());
+    whole.edge_ids.append(part.edge_ids.span());
+  }
+  if (end < total) {
+    auto next = piece;
+    next.skip = end;
+    return std::optional{next};
+  }
+  job.pieces.push_back({piece.from, std::move(whole)});
+  job.slices.erase(at);
+  ++job.answered;
+  return std::optional<sampling_piece>{};
+}
+
 } // namespace
 
 neighbour_reply remote_sampling::join() {
@@ -99,18 +216,20 @@ result<payload> sampling_call::encode(const std::string& run, part_id part,
     const auto& asked = piece.of->request;
     message.queries.push_back(
       {asked.edge_type, asked.fanout, asked.replace, asked.edge_ids,
-       arrays.add_integers(piece.destinations(), piece.of->owner)});
+       arrays.add_integers(piece.destinations(), piece.of->owner), piece.most,
+       piece.skip});
   }
   ids_bytes = arrays.byte_size();
   return graphmill::encode(message, std::move(arrays));
 }
 
-std::vector<sampling_call> sampling_call::halves() const {
+std::vector<sampling_call>
+sampling_call::smaller(std::uint64_t reply_bytes) const {
   std::size_t all = 0;
   for (const auto& piece : pieces)
     all += piece.count;
   if (all < 2)
-    return {};
+    return first_slice(*this, reply_bytes);
   std::vector<sampling_call> out(2);
   auto left = all / 2;
   for (const auto& piece : pieces) {
@@ -135,47 +254,16 @@ plan_calls(const dataset_info& info,
   return packer.take();
 }
 
-result<neighbour_reply> read_piece(const dataset_info& info,
-                                   const sampling_piece& piece,
-                                   const neighbour_arrays& arrays,
-                                   const payload& from,
-                                   const std::shared_ptr<buffer_pool>& pool) {
-  const auto& request = piece.of->request;
-  const auto& type = info.edge_types[request.edge_type];
-  neighbour_reply out;
-  if (arrays.counts.count != piece.count)
-    return fail(ec::invalid_data,
-                "the in-edges of {} nodes were asked for, those of {} came",
-                piece.count, arrays.counts.count);
-  out.counts = pod_vector<std::int32_t>{pool};
-  out.counts.resize(piece.count);
-  TRYV(read_integers(arrays.counts, from.bulk, out.counts.data()));
-  const auto total =
-    std::accumulate(out.counts.begin(), out.counts.end(), std::uint64_t{0});
-  if (arrays.sources.count != total
-      || arrays.edge_ids.count != (request.edge_ids ? total : 0))
-    return fail(ec::invalid_data,
-                "{} sources and {} edge ids came for {} sampled in-edges",
-                arrays.sources.count, arrays.edge_ids.count, total);
-  const auto size = static_cast<std::size_t>(total);
-  const auto nodes = info.node_types[type.source].count;
-  // By the dataset, not by the message: pieces are joined.
-  out.wide = nodes > most_narrow;
-  out.sources = pod_vector<std::byte>{pool};
-  out.sources.resize(size * (out.wide ? 8 : 4));
-  auto* ids = out.sources.data();
-  if (out.wide)
-    read_integers(arrays.sources, from.bulk,
-                  reinterpret_cast<std::int64_t*>(ids));
-  else
-    TRYV(read_integers(arrays.sources, from.bulk,
-                       reinterpret_cast<std::int32_t*>(ids), 0,
-                       static_cast<std::int32_t>(nodes - 1)));
-  out.edge_ids = pod_vector<edge_id>{pool};
-  out.edge_ids.resize(request.edge_ids ? size : 0);
-  if (request.edge_ids)
-    read_integers(arrays.edge_ids, from.bulk, out.edge_ids.data());
-  return out;
+result<std::optional<sampling_piece>>
+accept_piece(const dataset_info& info, const sampling_piece& piece,
+             const neighbour_arrays& arrays, const payload& from,
+             const std::shared_ptr<buffer_pool>& pool) {
+  TRY(auto part, read_piece(info, piece, arrays, from, pool));
+  if (piece.most != 0)
+    return add_slice(piece, std::move(part));
+  piece.of->pieces.push_back({piece.from, std::move(part)});
+  piece.of->answered += piece.count;
+  return std::optional<sampling_piece>{};
 }
 
 } // namespace graphmill

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,7 +28,8 @@ struct remote_sampling {
     neighbour_reply reply;
   };
   std::vector<piece> pieces;
-  std::size_t answered = 0; ///< Destinations.
+  std::map<std::size_t, neighbour_reply> slices; ///< Begun, by destination.
+  std::size_t answered = 0;                      ///< Destinations.
   bool over = false;        ///< Answered or failed.
 
   bool complete() const { return answered == request.destinations.size(); }
@@ -35,11 +38,13 @@ struct remote_sampling {
   neighbour_reply join();
 };
 
-/// Some destinations of one request.
+/// Some destinations of one request, or a slice of the sources of one.
 struct sampling_piece {
   std::shared_ptr<remote_sampling> of;
   std::size_t from = 0;
   std::size_t count = 0;
+  std::int64_t most = 0; ///< Not 0: so many sources, from number `skip` on.
+  std::int64_t skip = 0;
 
   std::span<const node_id> destinations() const {
     return of->request.destinations.subspan(from, count);
@@ -56,9 +61,10 @@ struct sampling_call {
   result<payload> encode(const std::string& run, part_id part,
                          std::uint64_t& ids_bytes) const;
 
-  /// Two calls that together ask the same, or nothing if there is only one
-  /// destination.
-  std::vector<sampling_call> halves() const;
+  /// Calls that together ask the same, in smaller pieces: two halves, or of a
+  /// single destination a first slice of `reply_bytes`. Nothing if this asks for
+  /// a slice.
+  std::vector<sampling_call> smaller(std::uint64_t reply_bytes) const;
 };
 
 /// Cuts requests of the same batch and hop into calls whose answers are likely
@@ -68,12 +74,13 @@ plan_calls(const dataset_info& info,
            std::span<const std::shared_ptr<remote_sampling>> requests,
            std::uint64_t reply_bytes);
 
-/// Reads the answer to a piece out of a message. Checks counts and the ranges
-/// that fit the dataset.
-result<neighbour_reply> read_piece(const dataset_info& info,
-                                   const sampling_piece& piece,
-                                   const neighbour_arrays& arrays,
-                                   const payload& from,
-                                   const std::shared_ptr<buffer_pool>& pool);
+/// Reads the answer to a piece out of a message and adds it to its request.
+/// Checks counts and the ranges that fit the dataset; of what does not fit,
+/// nothing is added.
+/// @returns the next slice, if the answer is one and not the last.
+result<std::optional<sampling_piece>>
+accept_piece(const dataset_info& info, const sampling_piece& piece,
+             const neighbour_arrays& arrays, const payload& from,
+             const std::shared_ptr<buffer_pool>& pool);
 
 } // namespace graphmill

@@ -126,7 +126,7 @@ private:
       return *reply.failure;
     TRY(const auto answer, decode_sample_reply(reply.data));
     if (answer.too_large)
-      return ask_in_halves(call);
+      return ask_in_pieces(call);
     if (answer.answers.size() != call.pieces.size())
       return fail(ec::invalid_data, "{} queries were answered by {} answers",
                   call.pieces.size(), answer.answers.size());
@@ -140,28 +140,30 @@ private:
     auto& job = static_cast<remote_job&>(*piece.of);
     if (job.over)
       return ok();
-    TRY(auto part, read_piece(info(), piece, arrays, data, config_.to.pool));
-    counters().sampled_nodes += piece.count;
+    TRY(auto next, accept_piece(info(), piece, arrays, data, config_.to.pool));
+    if (next) {
+      ++counters().split;
+      window_.push_first({{std::move(*next)}});
+    } else {
+      counters().sampled_nodes += piece.count;
+    }
     counters().sampled_sources += arrays.sources.count;
     counters().sources_in +=
       arrays.counts.byte_size() + arrays.sources.byte_size();
     counters().edge_ids_in += arrays.edge_ids.byte_size();
-    job.pieces.push_back({piece.from, std::move(part)});
-    job.answered += piece.count;
     if (job.complete())
       job.finish();
     return ok();
   }
 
-  result<void> ask_in_halves(const sampling_call& call) {
-    auto halves = call.halves();
-    if (halves.empty())
-      return fail(ec::invalid_data,
-                  "the in-edges of one node are more than fit into a message: "
-                  "set a fanout");
+  result<void> ask_in_pieces(const sampling_call& call) {
+    auto smaller = call.smaller(config_.reply_bytes);
+    if (smaller.empty())
+      return fail(ec::invalid_data, "a slice of the in-edges of one node was "
+                                    "said not to fit into a message");
     ++counters().split;
-    window_.push_first(std::move(halves[1]));
-    window_.push_first(std::move(halves[0]));
+    for (auto at = smaller.rbegin(); at != smaller.rend(); ++at)
+      window_.push_first(std::move(*at));
     return ok();
   }
 

@@ -1,6 +1,7 @@
 #include "actors/remote/served.hpp"
 
 #include "partition/half.hpp"
+#include "partition/slices.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -54,6 +55,10 @@ std::uint64_t answer_bytes(const shard& part, const neighbour_query& query,
     return query.replace ? fanout : std::min(fanout, sources);
   };
   const auto counts = ids.size() * sizeof(std::int32_t);
+  if (query.most > 0) {
+    const auto wanted = static_cast<std::uint64_t>(query.most);
+    return counts + std::min(wanted, of_degree(type.max_in_degree)) * source;
+  }
   const auto bound =
     counts + ids.size() * of_degree(type.max_in_degree) * source;
   if (bound <= enough)
@@ -115,19 +120,21 @@ bulk_array add_half(bulk_writer& arrays, std::span<const float> rows,
 
 result<std::shared_ptr<served_sample>>
 read_sample(const shard& part, sample_request request, const payload& from,
-            const std::shared_ptr<buffer_pool>& pool, bool& too_large) {
+            const std::shared_ptr<buffer_pool>& pool) {
   auto out = std::make_shared<served_sample>();
   out->request = std::move(request);
-  std::uint64_t bytes = 0;
   for (const auto& query : out->request.queries) {
     TRYV(check_type(part.info().edge_types, query.edge_type, "edge"));
+    if (query.most != 0 && out->request.queries.size() != 1)
+      return fail(ec::invalid_argument, "a slice is asked for together with "
+                                        "{} other queries",
+                  out->request.queries.size() - 1);
     const auto type = part.info().edge_types[query.edge_type].destination;
     TRY(auto ids, read_ids(part, type, query.destinations, from, pool));
-    bytes += answer_bytes(part, query, ids.span(),
+    out->bytes += answer_bytes(part, query, ids.span(),
                           max_bulk_bytes / out->request.queries.size());
     out->ids.push_back(std::move(ids));
   }
-  too_large = bytes > max_bulk_bytes;
   out->answers.resize(out->ids.size());
   out->missing = out->ids.size();
   return out;
@@ -168,6 +175,22 @@ result<payload> encode(const shard& part, const served_sample& request) {
   return encode(reply, std::move(arrays));
 }
 
+result<payload> answer_slice(const shard& part, served_sample& request,
+                             const std::shared_ptr<buffer_pool>& pool) {
+  const auto& asked = request.request;
+  const auto& query = asked.queries.front();
+  auto answer = std::make_shared<neighbour_reply>();
+  answer->counts = pod_vector<std::int32_t>{pool};
+  answer->sources = pod_vector<std::byte>{pool};
+  answer->edge_ids = pod_vector<edge_id>{pool};
+  TRYV(sample_slice(part,
+                    {asked.key, asked.hop, query.edge_type, query.fanout,
+                     query.replace, query.edge_ids, request.ids[0].span()},
+                    {query.most, query.skip}, *answer));
+  request.answers[0] = std::move(answer);
+  return encode(part, request);
+}
+
 result<payload> too_large_answer() {
   sample_reply reply;
   reply.too_large = true;
@@ -181,42 +204,43 @@ read_gather(const shard& part, gather_request request, const payload& from,
             const std::shared_ptr<buffer_pool>& pool) {
   auto out = std::make_shared<served_gather>();
   out->request = std::move(request);
-  std::uint64_t bytes = 0;
   for (const auto& query : out->request.queries) {
     TRYV(check_type(part.info().node_types, query.node_type, "node"));
     const auto& type = part.info().node_types[query.node_type];
     for (auto kind : query.kinds)
-      bytes += query.ids.count * value_bytes(type, kind);
+      out->bytes += query.ids.count * value_bytes(type, kind);
   }
   // In memory they are as large as on the wire, or larger; what is asked in one
   // message stays far below.
-  if (bytes > max_bulk_bytes)
+  if (out->bytes > max_bulk_bytes)
     return fail(ec::invalid_argument,
-                "{} bytes of values are asked for at once, more than {}", bytes,
-                max_bulk_bytes);
+                "{} bytes of values are asked for at once, more than {}",
+                out->bytes, max_bulk_bytes);
   for (const auto& query : out->request.queries) {
     TRY(auto ids, read_ids(part, query.node_type, query.ids, from, pool));
-    const auto& type = part.info().node_types[query.node_type];
-    for (auto kind : query.kinds)
-      out->values.emplace_back(pool).resize(
-        ids.size() * static_cast<std::size_t>(value_bytes(type, kind)));
     out->ids.push_back(std::move(ids));
   }
   return out;
 }
 
-gather_job job_of(const std::shared_ptr<served_gather>& request) {
+gather_job job_of(const shard& part,
+                  const std::shared_ptr<served_gather>& request,
+                  const std::shared_ptr<buffer_pool>& pool) {
   gather_job job;
   job.owner = request;
-  auto values = request->values.begin();
   for (std::size_t i = 0; i < request->ids.size(); ++i) {
     const auto& query = request->request.queries[i];
-    for (auto kind : query.kinds)
+    const auto& type = part.info().node_types[query.node_type];
+    for (auto kind : query.kinds) {
+      auto& values = request->values.emplace_back(pool);
+      values.resize(request->ids[i].size()
+                    * static_cast<std::size_t>(value_bytes(type, kind)));
       job.items.push_back({local_kind(kind),
                            query.node_type,
                            request->ids[i].span(),
                            {},
-                           (values++)->data()});
+                           values.data()});
+    }
   }
   return job;
 }

@@ -285,7 +285,15 @@ CATCH_TEST_CASE("a batch that a stage loses is begun anew",
   f.fetcher.script->hold = true;
   f.begin(12);
   f.fetcher.answer(f.sim, 0, fail(ec::unavailable, "it is gone"));
+  CATCH_CHECK(f.sampler.jobs().size() == 1); // Not at once.
+  f.sim.advance(49ms);
+  CATCH_CHECK(f.sampler.jobs().size() == 1);
+  f.sim.advance(51ms);
+  CATCH_CHECK(f.sampler.jobs().size() == 2);
   f.fetcher.answer(f.sim, 1, fail(ec::crashed, "it burnt"));
+  f.sim.advance(99ms);
+  CATCH_CHECK(f.sampler.jobs().size() == 2);
+  f.sim.advance(101ms);
   f.fetcher.answer(f.sim, 2);
   CATCH_CHECK(f.trainers[0]->orders == orders{0});
   CATCH_CHECK(f.failures->empty());
@@ -298,13 +306,34 @@ CATCH_TEST_CASE("a batch that a stage loses is begun anew",
               != std::string::npos);
 }
 
+CATCH_TEST_CASE("batches lost together do not come back together",
+                "[actors][dispatcher]") {
+  fixture f{{1 << 30, 6}};
+  f.sampler.script->hold = true;
+  f.begin(2);
+  CATCH_REQUIRE(f.sampler.jobs().size() == 6);
+  for (std::size_t i = 0; i < 6; ++i)
+    f.sampler.answer(f.sim, i, fail(ec::timeout, "no answer"));
+  auto before = f.sampler.jobs().size();
+  std::size_t most = 0;
+  for (int ms = 0; ms < 100; ++ms) {
+    f.sim.advance(1ms);
+    most = std::max(most, f.sampler.jobs().size() - before);
+    before = f.sampler.jobs().size();
+  }
+  CATCH_CHECK(before == 12);
+  CATCH_CHECK(most < 6);
+}
+
 CATCH_TEST_CASE("a batch lost three times fails the run, by name and cause",
                 "[actors][dispatcher]") {
   fixture f{{1 << 30, 1}};
   f.sampler.script->hold = true;
   f.begin(2);
-  for (std::size_t i = 0; i < 3; ++i)
+  for (std::size_t i = 0; i < 3; ++i) {
     f.sampler.answer(f.sim, i, fail(ec::crashed, "crash {}", i));
+    f.sim.advance(1s);
+  }
   CATCH_REQUIRE(f.failures->size() == 1);
   CATCH_CHECK(f.failures->front().message
               == "batch of phase train, epoch 1, step 1, rank 0 failed 3 "

@@ -70,7 +70,7 @@ public:
         post(*server,
              data_request{
                what, data,
-               std::chrono::steady_clock::now() + std::chrono::hours{1},
+               std::chrono::steady_clock::now() + std::chrono::hours{1}, "self",
                [this, on_reply](result<payload> got) {
                  if (got && tamper)
                    tamper(got.value());
@@ -114,15 +114,16 @@ struct outcome {
 
 /// A graph in parts, each served locally and by a daemon of its own.
 struct daemons {
-  explicit daemons(cut_graph parts, std::uint64_t seed = 1)
+  explicit daemons(cut_graph parts, std::uint64_t seed = 1,
+                   data_server_config like = {})
     : net(seed), graph(std::move(parts)) {
     for (std::size_t p = 0; p < graph.shards.size(); ++p) {
       local_sampling.push_back(sim.own(spawn_sampling_service(
         sim.system(), {graph.shards[p], pool, counters})));
       local_features.push_back(sim.own(
         spawn_feature_service(sim.system(), {graph.shards[p], counters})));
-      servers.push_back(
-        sim.own(spawn_data_server(sim.system(), fmt::format("d{}", p))));
+      like.daemon = fmt::format("d{}", p);
+      servers.push_back(sim.own(spawn_data_server(sim.system(), like)));
       serve(p);
     }
   }

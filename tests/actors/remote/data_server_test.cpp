@@ -15,7 +15,8 @@ error refusal(daemons& d, method what, const payload& data,
               clock_type::time_point deadline = clock_type::now() + 1h) {
   auto answers = std::make_shared<std::vector<result<payload>>>();
   post(d.servers[0],
-       data_request{what, data, deadline, [answers](result<payload> got) {
+       data_request{what, data, deadline, "caller",
+                    [answers](result<payload> got) {
                       answers->push_back(std::move(got));
                     }});
   d.sim.run();
@@ -130,7 +131,7 @@ CATCH_TEST_CASE("random requests are answered or refused", "[actors][remote]") {
     data.body = frame::copy(body);
     ++asked;
     post(d.servers[0],
-         data_request{what, data, clock_type::now() + 1h,
+         data_request{what, data, clock_type::now() + 1h, "caller",
                       [answers](result<payload>) { ++*answers; }});
     d.sim.run();
   }

@@ -108,7 +108,7 @@ private:
         return spawn_feature_service(system, {part, counters_});
       }));
     const auto name = fmt::format("d{}", p);
-    const auto server = own(spawn_data_server(*system_, name));
+    const auto server = own(spawn_data_server(*system_, {name}));
     post(server,
          serve_part{"run", part, near_.sampling[p], near_.features[p], pool_});
     transport_options options;

@@ -310,3 +310,82 @@ CATCH_TEST_CASE("answers from a broken daemon are errors", "[actors][remote]") {
       CATCH_CHECK(b->answer->reply->counts.size() == 20);
   }
 }
+
+CATCH_TEST_CASE("lists longer than a message come in slices",
+                "[actors][remote]") {
+  // One node has all others as sources, the others two.
+  auto graph = cycle(2000);
+  for (node_id i = 1; i < 2000; ++i)
+    graph.edges[0].in[1500].push_back(i);
+  data_server_config small;
+  small.message_bytes = 1000;
+  daemons d{cut(graph, 2, halves(2000)), 3, small};
+  auto ids = std::make_shared<std::vector<node_id>>();
+  for (node_id i = 1490; i < 1510; ++i)
+    ids->push_back(d.graph.to_global[0][static_cast<std::size_t>(i)]);
+  for (const auto fanout : {-1, 900})
+    for (const auto replace : {false, true}) {
+      CATCH_INFO("fanout " << fanout << ", replace " << replace);
+      const auto job = neighbours_of(ids, fanout, replace);
+      remote_sampling_config config{d.part(1, d.servers[1])};
+      config.reply_bytes = 800;
+      const auto before = d.remote->read().split;
+      std::size_t largest = 0;
+      d.net.tamper = [&largest](payload& reply) {
+        largest = std::max(largest, static_cast<std::size_t>(reply.byte_size()));
+      };
+      const auto far =
+        d.start<neighbour_answer>(d.sampling_proxy(std::move(config)), job);
+      d.settle();
+      const auto near =
+        d.start<neighbour_answer>(d.local_sampling[1], job);
+      d.sim.run();
+      const auto got = d.answer_of(far).reply;
+      const auto expected = d.answer_of(near).reply;
+      CATCH_CHECK(list(got->counts) == list(expected->counts));
+      CATCH_CHECK(list(got->sources) == list(expected->sources));
+      CATCH_CHECK(list(got->edge_ids) == list(expected->edge_ids));
+      CATCH_CHECK(d.remote->read().split > before + 10);
+      CATCH_CHECK(largest < 1500);
+    }
+}
+
+CATCH_TEST_CASE("slices that do not fit each other are refused",
+                "[actors][remote]") {
+  auto graph = cycle(200);
+  for (node_id i = 1; i < 200; ++i)
+    graph.edges[0].in[150].push_back(i);
+  data_server_config small;
+  small.message_bytes = 300;
+  for (const auto what : {0, 1, 2}) {
+    CATCH_INFO("case " << what);
+    daemons d{cut(graph, 2, halves(200)), 3, small};
+    auto ids = std::make_shared<std::vector<node_id>>(
+      1, d.graph.to_global[0][150]);
+    int replies = 0;
+    d.net.tamper = [&](payload& reply) {
+      const auto read = value_of(decode_sample_reply(reply));
+      if (read.answers.empty() || ++replies != 2)
+        return;
+      // The second slice: of another list, too long, too short.
+      const std::vector<std::int32_t> counts{what == 0 ? 199 : 201};
+      const std::vector<std::int64_t> sources(
+        std::array<std::size_t, 3>{10, 11, 9}[static_cast<std::size_t>(what)],
+        1);
+      bulk_writer arrays;
+      sample_reply forged;
+      neighbour_arrays one{arrays.add_counts(counts),
+                           arrays.add_integers(sources),
+                           arrays.add_integers(sources)};
+      forged.answers.push_back(one);
+      reply = value_of(encode(forged, std::move(arrays)));
+    };
+    remote_sampling_config config{d.part(1, d.servers[1])};
+    config.reply_bytes = 160; // 10 sources.
+    const auto got = d.start<neighbour_answer>(
+      d.sampling_proxy(std::move(config)), neighbours_of(ids, -1));
+    d.settle();
+    CATCH_REQUIRE(got->failure);
+    CATCH_CHECK(got->failure->code == ec::invalid_data);
+  }
+}

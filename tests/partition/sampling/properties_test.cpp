@@ -1,4 +1,5 @@
 #include "messages/random.hpp"
+#include "partition/slices.hpp"
 #include "tests/partition/sampling/support.hpp"
 
 #include <algorithm>
@@ -167,4 +168,61 @@ CATCH_TEST_CASE("the bound of the cycle", "[partition][sampling]") {
   const auto all = bound_of(
     info, plan_of(cycle(100), {INT32_MAX, INT32_MAX, INT32_MAX}, true), 80);
   CATCH_CHECK(all.nodes == std::vector<std::int64_t>{100});
+}
+
+CATCH_TEST_CASE("slices of a node's sources are its sources",
+                "[partition][sampling]") {
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    CATCH_INFO("seed " << seed);
+    random_stream draws{stream_key(seed, purpose::split, 0, 0), 3};
+    const auto graph = random_graph(seed);
+    const auto cut_in_two = cut(graph, 2, random_assignment(graph, 2, seed),
+                                {draws.below(2) == 1, false});
+    const auto e = static_cast<edge_type_id>(
+      draws.below(static_cast<std::uint32_t>(graph.edges.size())));
+    const auto& part = *cut_in_two.shards[draws.below(2)];
+    const auto& owned = part.nodes(graph.edges[e].destination);
+    for (auto id = owned.begin; id < owned.end; ++id) {
+      const std::vector<node_id> one{id};
+      neighbour_request request{seed, 2, e, 0, draws.below(2) == 1, true, one};
+      request.fanout = std::array{-1, 0, 1, 3, 7, 33, 50}[draws.below(7)];
+      neighbour_reply whole;
+      value_of(sample_neighbours(part, request, whole));
+      source_slice slice{1 + draws.below(5), 0};
+      std::vector<std::byte> sources;
+      std::vector<edge_id> edge_ids;
+      do {
+        neighbour_reply some;
+        value_of(sample_slice(part, request, slice, some));
+        CATCH_REQUIRE(list(some.counts) == list(whole.counts));
+        CATCH_REQUIRE(std::ssize(some.edge_ids.span()) <= slice.most);
+        sources.insert(sources.end(), some.sources.begin(), some.sources.end());
+        edge_ids.insert(edge_ids.end(), some.edge_ids.begin(),
+                        some.edge_ids.end());
+        slice.skip += slice.most;
+      } while (slice.skip < whole.counts[0]);
+      CATCH_CHECK(sources == list(whole.sources));
+      CATCH_CHECK(edge_ids == list(whole.edge_ids));
+      neighbour_reply beyond;
+      slice.skip = 1000;
+      value_of(sample_slice(part, request, slice, beyond));
+      CATCH_CHECK(beyond.sources.empty());
+    }
+  }
+}
+
+CATCH_TEST_CASE("a slice is of one node", "[partition][sampling]") {
+  const auto graph = whole(cycle(10));
+  const std::vector<node_id> ids{1, 2};
+  neighbour_reply out;
+  neighbour_request request{1, 1, 0, -1, false, false, ids};
+  const auto code = [&](std::int64_t most, std::int64_t skip) {
+    return error_of(
+             sample_slice(*graph.shards[0], request, {most, skip}, out))
+      .code;
+  };
+  CATCH_CHECK(code(1, 0) == ec::invalid_argument);
+  request.destinations = std::span{ids}.first(1);
+  CATCH_CHECK(code(-1, 0) == ec::invalid_argument);
+  CATCH_CHECK(code(1, -1) == ec::invalid_argument);
 }

@@ -1,0 +1,62 @@
+#include "actors/remote/reply_budget.hpp"
+
+#include <utility>
+
+namespace graphmill {
+
+void reply_budget::share::shrink(std::uint64_t bytes) {
+  if (bytes < bytes_)
+    of_->give_back(bytes_ - std::exchange(bytes_, bytes));
+}
+
+std::shared_ptr<reply_budget>
+reply_budget::make(std::uint64_t limit_bytes, std::function<void()> wake) {
+  return std::shared_ptr<reply_budget>{
+    new reply_budget{limit_bytes, std::move(wake)}};
+}
+
+void reply_budget::close() {
+  const std::lock_guard lock{mutex_};
+  wake_ = nullptr;
+}
+
+std::shared_ptr<reply_budget::share> reply_budget::take(std::uint64_t bytes) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (used_ != 0 && used_ + bytes > limit_) {
+      wanted_ = true;
+      return nullptr;
+    }
+    used_ += bytes;
+  }
+  return std::make_shared<share>(shared_from_this(), bytes);
+}
+
+std::uint64_t reply_budget::used() const {
+  const std::lock_guard lock{mutex_};
+  return used_;
+}
+
+void reply_budget::give_back(std::uint64_t bytes) {
+  const std::lock_guard lock{mutex_};
+  used_ -= bytes;
+  // Under the lock, so that nobody is called after `close`.
+  if (std::exchange(wanted_, false) && wake_)
+    wake_();
+}
+
+payload keep_share(payload answer,
+                   const std::shared_ptr<reply_budget::share>& share) {
+  const auto keep = [&share](frame& part) {
+    using both = std::pair<std::shared_ptr<const void>,
+                           std::shared_ptr<reply_budget::share>>;
+    if (part.owner())
+      part = frame::own(std::make_shared<const both>(part.owner(), share),
+                        part.bytes());
+  };
+  for (auto& part : answer.bulk)
+    keep(part);
+  return answer;
+}
+
+} // namespace graphmill
