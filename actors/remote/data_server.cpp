@@ -5,8 +5,6 @@
 #include "actors/remote/reply_budget.hpp"
 #include "actors/remote/served.hpp"
 #include "actors/remote/spread_call.hpp"
-#include "actors/request_watch.hpp"
-#include "messages/caught.hpp"
 
 #include <algorithm>
 #include <map>
@@ -116,8 +114,6 @@ private:
     } catch (const std::bad_alloc&) {
       return fail(ec::out_of_memory, "no memory to answer a request of {} bytes",
                   what.request.data.byte_size());
-    } catch (...) {
-      return caught("read a request for data");
     }
   }
 
@@ -127,8 +123,6 @@ private:
       work.begin(std::move(share));
     } catch (const std::bad_alloc&) {
       request.reply(fail(ec::out_of_memory, "no memory for an answer"));
-    } catch (...) {
-      request.reply(caught("answer a request for data"));
     }
   }
 
@@ -208,7 +202,7 @@ private:
         [&] { return answer_slice(*place.part, *work, place.pool); }));
     auto jobs = jobs_of(work);
     for (std::size_t i = 0; i < jobs.size(); ++i)
-      requests_.ask(self_, place.sampling, patience(deadline), std::move(jobs[i]))
+      ask(self_, place.sampling, patience(deadline), std::move(jobs[i]))
         .then(
           [work, i, part = place.part, reply](const neighbour_answer& answer) {
             work->answers[i] = answer.reply;
@@ -232,8 +226,7 @@ private:
       bytes, [this, work, place, deadline = request.deadline,
               reply = request.reply](auto share) {
         const auto answer = answer_with(reply, std::move(share));
-        requests_
-          .ask(self_, place.features, patience(deadline),
+        ask(self_, place.features, patience(deadline),
                job_of(*place.part, work, place.pool))
           .then(
             [work, place, answer](const gather_answer&) {
@@ -252,7 +245,7 @@ private:
     TRY(const auto asked, decode_spread_query(request.data));
     TRY(const auto* place, find(asked.run, asked.part));
     return prepared{most_spread_bytes,
-                    [asked, part = place->part, data = request.data,
+                    [this, asked, part = place->part, data = request.data,
                      reply = request.reply](auto share) {
                       answer_with(reply, std::move(share))(encoded(
                         [&] { return answer_spread(*part, asked, data); }));
@@ -285,7 +278,7 @@ private:
       [this, job, graph = place.graph, sampler = place.sampler,
        deadline = request.deadline, reply = request.reply](auto share) {
         const auto answer = answer_with(reply, std::move(share));
-        requests_.ask(self_, sampler, patience(deadline), job)
+        ask(self_, sampler, patience(deadline), job)
           .then(
             [graph, answer](const sample_answer& got) {
               answer(encoded(
@@ -354,14 +347,11 @@ private:
       return encode();
     } catch (const std::bad_alloc&) {
       return fail(ec::out_of_memory, "no memory for an answer");
-    } catch (...) {
-      return caught("encode an answer");
     }
   }
 
   interface::pointer self_;
   data_server_config config_;
-  request_watch requests_;
   std::shared_ptr<reply_budget> budget_;
   fair_queue<waiting> queue_;
   std::shared_ptr<std::size_t> begun_ = std::make_shared<std::size_t>(0);

@@ -1,5 +1,6 @@
 #include "actors/cluster/run_history.hpp"
 #include "tests/support/catch.hpp"
+#include "pipelines/run_folder.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -345,6 +346,23 @@ CATCH_TEST_CASE("a place where no history can be is an error",
       return 77;
     const auto refused = open_history(folder / "runs.sqlite");
     return !refused && refused.error().code == ec::permission ? 0 : 1;
+  });
+  CATCH_CHECK(code == 0);
+}
+
+CATCH_TEST_CASE("a working directory that is gone is an error, no end",
+                "[cluster][history]") {
+  temp_folder keeps;
+  const auto code = code_of_child([&keeps] {
+    temp_folder gone;
+    if (::chdir(gone.path().c_str()) != 0
+        || !std::filesystem::remove_all(gone.path()))
+      return 1;
+    if (run_history::open("runs.sqlite"))
+      return 2;
+    const auto made = run_folder::create(keeps.path(), "run", "", {"data", "1"});
+    return made || made.error().message.find("data") == std::string::npos ? 3
+                                                                          : 0;
   });
   CATCH_CHECK(code == 0);
 }

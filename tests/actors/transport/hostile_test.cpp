@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -214,6 +215,28 @@ CATCH_TEST_CASE("a server answers requests of every attempt once",
   }
   CATCH_CHECK(it.served.size() == 2); // The honest one's, and one.
   CATCH_CHECK(it.server->statistics().duplicates == 2);
+}
+
+CATCH_TEST_CASE("callbacks that throw cost nobody else anything",
+                "[transport][hostile]") {
+  auto options = daemon("server");
+  options.on_request = [](const incoming_request& what) {
+    if (what.method == method::submit)
+      throw 42; // Not even an exception of the library's.
+    if (what.method == method::cancel)
+      throw std::runtime_error("no");
+    what.reply.reply({});
+  };
+  options.on_peer = [](const peer_event&) { throw 42; };
+  options.on_log = [](const std::string&) { throw std::runtime_error("full"); };
+  const auto server = start(std::move(options));
+  const auto caller = start(client("caller"));
+  const auto& there = server->self().address;
+  CATCH_CHECK(error_of(ask(*caller, there, method::submit)).code
+              == ec::internal);
+  CATCH_CHECK(error_of(ask(*caller, there, method::cancel)).code
+              == ec::internal);
+  CATCH_CHECK(ask(*caller, there, method::status).has_value());
 }
 
 CATCH_TEST_CASE("a newer protocol is refused with a sentence",

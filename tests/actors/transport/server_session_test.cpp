@@ -311,7 +311,7 @@ CATCH_TEST_CASE("requests under way have a limit in bytes",
   CATCH_CHECK(it->put_off() == 2);
   it.answer(1);
   it.ask("f", 1, method::sample, 1, 1000);
-  it.ask("c", 3, method::sample, 1, 2000);
+  it.ask("c", 3, method::sample, 1, 500);
   CATCH_CHECK(it.delivered.size() == 5);
   for (std::size_t i = 0; i < 5; ++i)
     it.answer(i);
