@@ -256,10 +256,10 @@ private:
     const auto drawn = mix64(mix64(which + 1) + batch.attempt)
                        % static_cast<std::uint64_t>(bound / 2 + 1);
     enter(which, "pause before its next attempt");
-    post_later(handle_of<interface>(self_),
-               std::chrono::milliseconds{bound
-                                         - static_cast<std::int64_t>(drawn)},
-               pause_over{which, batch.attempt});
+    post_later(
+      handle_of<interface>(self_),
+      std::chrono::milliseconds{bound - static_cast<std::int64_t>(drawn)},
+      pause_over{which, batch.attempt});
   }
 
   static std::string describe(const in_flight& batch) {

@@ -45,10 +45,10 @@ struct dispatcher_config {
 /// in that order while the CREDIT LEDGER has room; each then goes through
 /// sampler, fetcher and batcher, and waits for its turn at its trainer. A batch
 /// that a stage loses is begun anew after a pause, which doubles with each
-/// attempt and differs from batch to batch: what was lost because others had too
-/// much to do does not come back to them all at once. Exactness makes that safe.
-/// After `attempts`, or an error that would come again, the run fails with an error
-/// that names the batch and the cause.
+/// attempt and differs from batch to batch: what was lost because others had
+/// too much to do does not come back to them all at once. Exactness makes that
+/// safe. After `attempts`, or an error that would come again, the run fails
+/// with an error that names the batch and the cause.
 dispatcher_actor spawn_dispatcher(caf::actor_system& system,
                                   dispatcher_config config);
 

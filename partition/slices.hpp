@@ -16,8 +16,8 @@ struct source_slice {
 /// A slice of what `sample_neighbours` answers about a request for a single
 /// destination, for lists that are longer than an answer may be. `out.counts`
 /// tells how long the whole list is. A slice of all in-edges costs what it
-/// copies; one of a list that is drawn costs as much as drawing all of it, and 4
-/// bytes of memory for each draw.
+/// copies; one of a list that is drawn costs as much as drawing all of it, and
+/// 4 bytes of memory for each draw.
 result<void> sample_slice(const shard& graph, const neighbour_request& request,
                           const source_slice& slice, neighbour_reply& out);
 

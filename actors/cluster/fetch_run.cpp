@@ -45,8 +45,8 @@ public:
       fs::remove_all(path_, ignored);
   }
   scratch_folder(scratch_folder&& other) noexcept
-    : target_(std::move(other.target_)),
-      path_(std::exchange(other.path_, {})) {}
+    : target_(std::move(other.target_)), path_(std::exchange(other.path_, {})) {
+  }
   scratch_folder& operator=(scratch_folder&& other) noexcept {
     std::swap(target_, other.target_);
     std::swap(path_, other.path_);

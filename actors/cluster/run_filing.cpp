@@ -63,8 +63,8 @@ result<std::shared_ptr<run_file>> run_file::create(const fs::path& runs,
                                                    const definition& def,
                                                    const fs::path& data,
                                                    const std::string& digest) {
-  TRY(auto folder, run_folder::create(runs, def.name, definition_yaml(def),
-                                      {data, digest}));
+  TRY(auto folder,
+      run_folder::create(runs, def.name, definition_yaml(def), {data, digest}));
   std::shared_ptr<run_file> out{new run_file{std::move(folder)}};
   TRY(out->log_, make_logger(out->folder_.log()));
   out->reporter_.log_to(out->log_);

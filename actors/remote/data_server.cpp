@@ -49,10 +49,9 @@ public:
 
   data_server(interface::pointer self, data_server_config config)
     : self_(self), config_(std::move(config)),
-      budget_(reply_budget::make(config_.reply_bytes,
-                                 [me = handle_of<interface>(self_)] {
-                                   post(me, tick{});
-                                 })) {}
+      budget_(reply_budget::make(
+        config_.reply_bytes,
+        [me = handle_of<interface>(self_)] { post(me, tick{}); })) {}
 
   ~data_server() { budget_->close(); }
 
@@ -82,8 +81,8 @@ private:
   using clock = std::chrono::steady_clock;
   using part_key = std::pair<std::string, part_id>;
 
-  /// Begins what there is room for. Whose turn it is has the next bytes, however
-  /// many it needs: others do not overtake it.
+  /// Begins what there is room for. Whose turn it is has the next bytes,
+  /// however many it needs: others do not overtake it.
   void serve() {
     while (!queue_.empty() && *begun_ < most_begun) {
       auto& next = queue_.front();
@@ -112,7 +111,8 @@ private:
       TRY(what.work, read(what.request));
       return ok();
     } catch (const std::bad_alloc&) {
-      return fail(ec::out_of_memory, "no memory to answer a request of {} bytes",
+      return fail(ec::out_of_memory,
+                  "no memory to answer a request of {} bytes",
                   what.request.data.byte_size());
     }
   }
@@ -180,9 +180,8 @@ private:
     TRY(auto work,
         read_sample(*place.part, std::move(asked), request.data, place.pool));
     if (work->bytes > config_.message_bytes)
-      return prepared{0, [reply = request.reply](const auto&) {
-                        reply(too_large_answer());
-                      }};
+      return prepared{
+        0, [reply = request.reply](const auto&) { reply(too_large_answer()); }};
     const auto bytes = cost_of(*work);
     return prepared{bytes, [this, work, place, deadline = request.deadline,
                             reply = request.reply](auto share) {
@@ -198,8 +197,8 @@ private:
       return finish(*place.part, *work, reply);
     // Rare, and not much more than copying it: done here.
     if (work->request.queries.front().most != 0)
-      return reply(encoded(
-        [&] { return answer_slice(*place.part, *work, place.pool); }));
+      return reply(
+        encoded([&] { return answer_slice(*place.part, *work, place.pool); }));
     auto jobs = jobs_of(work);
     for (std::size_t i = 0; i < jobs.size(); ++i)
       ask(self_, place.sampling, patience(deadline), std::move(jobs[i]))
@@ -222,34 +221,33 @@ private:
     TRY(auto work,
         read_gather(*place.part, std::move(asked), request.data, place.pool));
     const auto bytes = cost_of(*work);
-    return prepared{
-      bytes, [this, work, place, deadline = request.deadline,
-              reply = request.reply](auto share) {
-        const auto answer = answer_with(reply, std::move(share));
-        ask(self_, place.features, patience(deadline),
-               job_of(*place.part, work, place.pool))
-          .then(
-            [work, place, answer](const gather_answer&) {
-              answer(encoded([&] {
-                return encode(*place.part, work, place.pool);
-              }));
-            },
-            [answer](const caf::error& why) {
-              answer(told(why, "the feature service"));
-            });
-      }};
+    return prepared{bytes, [this, work, place, deadline = request.deadline,
+                            reply = request.reply](auto share) {
+                      const auto answer = answer_with(reply, std::move(share));
+                      ask(self_, place.features, patience(deadline),
+                          job_of(*place.part, work, place.pool))
+                        .then(
+                          [work, place, answer](const gather_answer&) {
+                            answer(encoded([&] {
+                              return encode(*place.part, work, place.pool);
+                            }));
+                          },
+                          [answer](const caf::error& why) {
+                            answer(told(why, "the feature service"));
+                          });
+                    }};
   }
 
   /// Done here, as no batch waits: a run asks for this before it begins.
   result<prepared> spread(const data_request& request) {
     TRY(const auto asked, decode_spread_query(request.data));
     TRY(const auto* place, find(asked.run, asked.part));
-    return prepared{most_spread_bytes,
-                    [this, asked, part = place->part, data = request.data,
-                     reply = request.reply](auto share) {
-                      answer_with(reply, std::move(share))(encoded(
-                        [&] { return answer_spread(*part, asked, data); }));
-                    }};
+    return prepared{
+      most_spread_bytes, [this, asked, part = place->part, data = request.data,
+                          reply = request.reply](auto share) {
+        answer_with(reply, std::move(share))(
+          encoded([&] { return answer_spread(*part, asked, data); }));
+      }};
   }
 
   result<prepared> sample_batch(const data_request& request) {
@@ -273,21 +271,22 @@ private:
     job.seeds = std::move(seeds);
     job.plan = plan.sampling;
     // What is larger is not answered; few are sampled at a time.
-    return prepared{
-      config_.message_bytes,
-      [this, job, graph = place.graph, sampler = place.sampler,
-       deadline = request.deadline, reply = request.reply](auto share) {
-        const auto answer = answer_with(reply, std::move(share));
-        ask(self_, sampler, patience(deadline), job)
-          .then(
-            [graph, answer](const sample_answer& got) {
-              answer(encoded(
-                [&] { return batch_answer(graph->info(), got.graph); }));
-            },
-            [answer](const caf::error& why) {
-              answer(told(why, "the sampler"));
-            });
-      }};
+    return prepared{config_.message_bytes,
+                    [this, job, graph = place.graph, sampler = place.sampler,
+                     deadline = request.deadline,
+                     reply = request.reply](auto share) {
+                      const auto answer = answer_with(reply, std::move(share));
+                      ask(self_, sampler, patience(deadline), job)
+                        .then(
+                          [graph, answer](const sample_answer& got) {
+                            answer(encoded([&] {
+                              return batch_answer(graph->info(), got.graph);
+                            }));
+                          },
+                          [answer](const caf::error& why) {
+                            answer(told(why, "the sampler"));
+                          });
+                    }};
   }
 
   /// What a request takes while it is answered: its ids in memory, the values,
@@ -323,9 +322,9 @@ private:
   }
 
   static std::chrono::milliseconds patience(clock::time_point deadline) {
-    return std::max(std::chrono::milliseconds{1},
-                    std::chrono::ceil<std::chrono::milliseconds>(deadline
-                                                                 - clock::now()));
+    return std::max(
+      std::chrono::milliseconds{1},
+      std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now()));
   }
 
   /// A service that ends is no decision of the asker's: it may ask elsewhere.

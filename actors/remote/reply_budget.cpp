@@ -9,8 +9,8 @@ void reply_budget::share::shrink(std::uint64_t bytes) {
     of_->give_back(bytes_ - std::exchange(bytes_, bytes));
 }
 
-std::shared_ptr<reply_budget>
-reply_budget::make(std::uint64_t limit_bytes, std::function<void()> wake) {
+std::shared_ptr<reply_budget> reply_budget::make(std::uint64_t limit_bytes,
+                                                 std::function<void()> wake) {
   return std::shared_ptr<reply_budget>{
     new reply_budget{limit_bytes, std::move(wake)}};
 }

@@ -73,16 +73,15 @@ std::vector<sampling_call> first_slice(const sampling_call& call,
     return {};
   const std::uint64_t source = one->of->request.edge_ids ? 16 : 8;
   sampling_call out{{*one}};
-  out.pieces[0].most = static_cast<std::int64_t>(
-    std::max<std::uint64_t>(reply_bytes / source, 1));
+  out.pieces[0].most =
+    static_cast<std::int64_t>(std::max<std::uint64_t>(reply_bytes / source, 1));
   return {out};
 }
 
 /// Checks that the arrays of a piece fit each other, and how many sources its
 /// destinations have in all.
 result<void> check_counts(const sampling_piece& piece,
-                          const neighbour_arrays& arrays,
-                          std::uint64_t total) {
+                          const neighbour_arrays& arrays, std::uint64_t total) {
   auto expected = total;
   if (piece.most != 0) {
     const auto skip = static_cast<std::uint64_t>(piece.skip);
@@ -117,10 +116,9 @@ result<neighbour_reply> read_piece(const dataset_info& info,
   TRYV(read_integers(arrays.counts, from.bulk, out.counts.data()));
   const auto total =
     std::accumulate(out.counts.begin(), out.counts.end(), std::uint64_t{0});
-  const auto most =
-    std::max<std::uint64_t>(static_cast<std::uint64_t>(type.max_in_degree),
-                            static_cast<std::uint64_t>(
-                              std::max(request.fanout, 0)));
+  const auto most = std::max<std::uint64_t>(
+    static_cast<std::uint64_t>(type.max_in_degree),
+    static_cast<std::uint64_t>(std::max(request.fanout, 0)));
   if (piece.most != 0 && total > most)
     return fail(ec::invalid_data,
                 "a node is said to have {} sampled in-edges, {} are possible",

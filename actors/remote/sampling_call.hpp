@@ -30,7 +30,7 @@ struct remote_sampling {
   std::vector<piece> pieces;
   std::map<std::size_t, neighbour_reply> slices; ///< Begun, by destination.
   std::size_t answered = 0;                      ///< Destinations.
-  bool over = false;        ///< Answered or failed.
+  bool over = false;                             ///< Answered or failed.
 
   bool complete() const { return answered == request.destinations.size(); }
 
@@ -62,8 +62,8 @@ struct sampling_call {
                          std::uint64_t& ids_bytes) const;
 
   /// Calls that together ask the same, in smaller pieces: two halves, or of a
-  /// single destination a first slice of `reply_bytes`. Nothing if this asks for
-  /// a slice.
+  /// single destination a first slice of `reply_bytes`. Nothing if this asks
+  /// for a slice.
   std::vector<sampling_call> smaller(std::uint64_t reply_bytes) const;
 };
 

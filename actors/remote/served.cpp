@@ -126,13 +126,14 @@ read_sample(const shard& part, sample_request request, const payload& from,
   for (const auto& query : out->request.queries) {
     TRYV(check_type(part.info().edge_types, query.edge_type, "edge"));
     if (query.most != 0 && out->request.queries.size() != 1)
-      return fail(ec::invalid_argument, "a slice is asked for together with "
-                                        "{} other queries",
+      return fail(ec::invalid_argument,
+                  "a slice is asked for together with "
+                  "{} other queries",
                   out->request.queries.size() - 1);
     const auto type = part.info().edge_types[query.edge_type].destination;
     TRY(auto ids, read_ids(part, type, query.destinations, from, pool));
     out->bytes += answer_bytes(part, query, ids.span(),
-                          max_bulk_bytes / out->request.queries.size());
+                               max_bulk_bytes / out->request.queries.size());
     out->ids.push_back(std::move(ids));
   }
   out->answers.resize(out->ids.size());

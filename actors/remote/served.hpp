@@ -24,7 +24,7 @@ struct served_sample {
 /// A gather request of another daemon while the local service answers it.
 struct served_gather {
   gather_request request;
-  std::uint64_t bytes = 0; ///< Of the values.
+  std::uint64_t bytes = 0;                   ///< Of the values.
   std::vector<pod_vector<node_id>> ids;      ///< Per query.
   std::vector<pod_vector<std::byte>> values; ///< Per query and kind.
 };

@@ -120,9 +120,8 @@ bool caller_session::put_off(session_time now, calls::iterator at,
              longest_pause)
       .count();
   // Drawn, so that those who were told at once do not return at once.
-  const auto drawn =
-    mix64(with_.seed + mix64(at->first) + what.put_off)
-    % static_cast<std::uint64_t>(bound / 2 + 1);
+  const auto drawn = mix64(with_.seed + mix64(at->first) + what.put_off)
+                     % static_cast<std::uint64_t>(bound / 2 + 1);
   const auto due =
     now + std::chrono::milliseconds{bound - static_cast<std::int64_t>(drawn)};
   if (due >= what.deadline)

@@ -105,8 +105,8 @@ private:
   std::optional<zmq::socket_t> port_; ///< The ROUTER, if we listen.
   std::optional<zmq::socket_t> door_; ///< Tells who comes to it and goes.
   std::uint16_t port_number_ = 0;
-  std::map<std::string, caller> callers_;     ///< By address.
-  std::optional<server_session> server_;      ///< Always there once made.
+  std::map<std::string, caller> callers_; ///< By address.
+  std::optional<server_session> server_;  ///< Always there once made.
   outbox outbox_;
   descriptor_plan plan_;
   arrivals arrivals_;

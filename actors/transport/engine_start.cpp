@@ -168,7 +168,8 @@ void engine::bind(const endpoint& listens) {
   if (options_.keys) {
     gate_.emplace(context_, *options_.keys, [this](const std::string& whom) {
       counters_->count(traffic_counters::event::refused);
-      complain(fmt::format("refused a connection from {} with another key", whom));
+      complain(
+        fmt::format("refused a connection from {} with another key", whom));
     });
     port_->set(zmq::sockopt::curve_server, true);
     port_->set(zmq::sockopt::curve_secretkey, options_.keys->secret_key);

@@ -26,8 +26,7 @@ public:
   using sender = std::function<sent(const std::string& route, const message&,
                                     const std::shared_ptr<outflow>&)>;
 
-  outbox(settings with, sender send)
-    : with_(with), send_(std::move(send)) {}
+  outbox(settings with, sender send) : with_(with), send_(std::move(send)) {}
 
   /// Sends at once what can be sent.
   /// @returns false if too much waits already: in place of the answer, the

@@ -27,7 +27,7 @@ struct traffic {
   /// Requests that found too much under way, here or at the other end, and
   /// came again.
   std::uint64_t put_off = 0;
-  std::uint64_t malformed = 0;            ///< Messages that cost a connection.
+  std::uint64_t malformed = 0;     ///< Messages that cost a connection.
   std::uint64_t refused = 0;       ///< Connections without the cluster's key.
   std::uint64_t strangers = 0;     ///< Connections ended for saying nothing.
   std::uint64_t stalled = 0;       ///< Connections ended for taking nothing.

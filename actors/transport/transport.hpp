@@ -19,7 +19,8 @@ class engine;
 class mailbox;
 
 /// Callbacks come on the transport's thread: they must be quick and should not
-/// throw; what they throw is logged. They may use the transport, but not destroy it.
+/// throw; what they throw is logged. They may use the transport, but not
+/// destroy it.
 struct transport_options {
   std::string name; ///< Unique in the cluster; of a client: its command.
   /// As in tcp://127.0.0.1:0 (a port the system chooses), tcp://0.0.0.0:7800,

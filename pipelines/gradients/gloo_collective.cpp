@@ -111,9 +111,8 @@ void mesh::join() {
     start_lanes();
   } catch (const std::exception& e) {
     joining_ = false;
-    joined_->fail_with(
-      {std::nullopt, fail(ec::internal, "{} cannot start: {}", roll_->group(),
-                          plain_text(e))});
+    joined_->fail_with({std::nullopt, fail(ec::internal, "{} cannot start: {}",
+                                           roll_->group(), plain_text(e))});
   }
 }
 

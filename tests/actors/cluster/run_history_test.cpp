@@ -1,6 +1,6 @@
 #include "actors/cluster/run_history.hpp"
-#include "tests/support/catch.hpp"
 #include "pipelines/run_folder.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -360,7 +360,8 @@ CATCH_TEST_CASE("a working directory that is gone is an error, no end",
       return 1;
     if (run_history::open("runs.sqlite"))
       return 2;
-    const auto made = run_folder::create(keeps.path(), "run", "", {"data", "1"});
+    const auto made =
+      run_folder::create(keeps.path(), "run", "", {"data", "1"});
     return made || made.error().message.find("data") == std::string::npos ? 3
                                                                           : 0;
   });

@@ -14,11 +14,10 @@ using clock_type = std::chrono::steady_clock;
 error refusal(daemons& d, method what, const payload& data,
               clock_type::time_point deadline = clock_type::now() + 1h) {
   auto answers = std::make_shared<std::vector<result<payload>>>();
-  post(d.servers[0],
-       data_request{what, data, deadline, "caller",
-                    [answers](result<payload> got) {
-                      answers->push_back(std::move(got));
-                    }});
+  post(d.servers[0], data_request{what, data, deadline, "caller",
+                                  [answers](result<payload> got) {
+                                    answers->push_back(std::move(got));
+                                  }});
   d.sim.run();
   CATCH_REQUIRE(answers->size() == 1);
   return error_of(std::move(answers->front()));

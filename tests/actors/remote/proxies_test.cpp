@@ -332,13 +332,13 @@ CATCH_TEST_CASE("lists longer than a message come in slices",
       const auto before = d.remote->read().split;
       std::size_t largest = 0;
       d.net.tamper = [&largest](payload& reply) {
-        largest = std::max(largest, static_cast<std::size_t>(reply.byte_size()));
+        largest =
+          std::max(largest, static_cast<std::size_t>(reply.byte_size()));
       };
       const auto far =
         d.start<neighbour_answer>(d.sampling_proxy(std::move(config)), job);
       d.settle();
-      const auto near =
-        d.start<neighbour_answer>(d.local_sampling[1], job);
+      const auto near = d.start<neighbour_answer>(d.local_sampling[1], job);
       d.sim.run();
       const auto got = d.answer_of(far).reply;
       const auto expected = d.answer_of(near).reply;
@@ -360,8 +360,8 @@ CATCH_TEST_CASE("slices that do not fit each other are refused",
   for (const auto what : {0, 1, 2}) {
     CATCH_INFO("case " << what);
     daemons d{cut(graph, 2, halves(200)), 3, small};
-    auto ids = std::make_shared<std::vector<node_id>>(
-      1, d.graph.to_global[0][150]);
+    auto ids =
+      std::make_shared<std::vector<node_id>>(1, d.graph.to_global[0][150]);
     int replies = 0;
     d.net.tamper = [&](payload& reply) {
       const auto read = value_of(decode_sample_reply(reply));

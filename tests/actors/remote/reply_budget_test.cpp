@@ -66,9 +66,10 @@ namespace {
 /// Two who ask a daemon for rows, and hold the answers as a slow network does.
 struct scene {
   scene()
-    : d{cut(with_values(cycle(100), 1, 1000), 1,
-            {std::vector<part_id>(100, 0)}),
-        1, {"d0", 110'000}} {}
+    : d{
+      cut(with_values(cycle(100), 1, 1000), 1, {std::vector<part_id>(100, 0)}),
+      1,
+      {"d0", 110'000}} {}
 
   /// Asks for rows of 4,000 bytes each.
   void ask(const std::string& who, std::size_t rows,
@@ -80,7 +81,8 @@ struct scene {
     request.queries.push_back(
       {0, arrays.add_integers(ids), {value_kind::features}, false});
     post(d.servers[0],
-         data_request{method::gather, value_of(encode(request, std::move(arrays))),
+         data_request{method::gather,
+                      value_of(encode(request, std::move(arrays))),
                       std::chrono::steady_clock::now() + left, who,
                       [this, who](result<payload> got) {
                         order.push_back(who);

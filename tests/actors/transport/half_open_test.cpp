@@ -121,8 +121,8 @@ CATCH_TEST_CASE("a daemon says when it has descriptors for no more peers",
   const auto other = start(echo_daemon("other"));
   const auto another = start(echo_daemon("another"));
   CATCH_CHECK(ask(*small, other->self().address, method::submit).has_value());
-  const auto full = error_of(ask(*small, another->self().address,
-                                 method::submit, {}, {200s, 3, 200ms}));
+  const auto full = error_of(
+    ask(*small, another->self().address, method::submit, {}, {200s, 3, 200ms}));
   CATCH_CHECK(full.code == ec::unavailable);
   CATCH_CHECK(full.message.find("ulimit") != std::string::npos);
 }

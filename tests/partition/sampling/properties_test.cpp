@@ -217,8 +217,7 @@ CATCH_TEST_CASE("a slice is of one node", "[partition][sampling]") {
   neighbour_reply out;
   neighbour_request request{1, 1, 0, -1, false, false, ids};
   const auto code = [&](std::int64_t most, std::int64_t skip) {
-    return error_of(
-             sample_slice(*graph.shards[0], request, {most, skip}, out))
+    return error_of(sample_slice(*graph.shards[0], request, {most, skip}, out))
       .code;
   };
   CATCH_CHECK(code(1, 0) == ec::invalid_argument);
