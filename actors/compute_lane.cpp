@@ -1,11 +1,13 @@
 #include "actors/compute_lane.hpp"
 
+#include "messages/caught.hpp"
+
 #include <utility>
 
 namespace graphmill {
 
 compute_lane::~compute_lane() {
-  std::deque<std::function<void()>> dropped;
+  std::deque<queued> dropped;
   {
     std::lock_guard lock{mutex_};
     stop_ = true;
@@ -16,10 +18,11 @@ compute_lane::~compute_lane() {
   thread_.join();
 }
 
-void compute_lane::post(std::function<void()> job) {
+void compute_lane::post(std::function<void()> job,
+                        std::function<void(const error&)> failed) {
   {
     std::lock_guard lock{mutex_};
-    jobs_.push_back(std::move(job));
+    jobs_.push_back({std::move(job), std::move(failed)});
   }
   wake_.notify_one();
 }
@@ -31,17 +34,21 @@ std::size_t compute_lane::waiting() {
 
 void compute_lane::run() {
   for (;;) {
-    std::function<void()> job;
+    queued next;
     {
       std::unique_lock lock{mutex_};
       // Bounded by the destructor, which every owner runs.
       wake_.wait(lock, [this] { return stop_ || !jobs_.empty(); });
       if (stop_)
         return;
-      job = std::move(jobs_.front());
+      next = std::move(jobs_.front());
       jobs_.pop_front();
     }
-    job();
+    try {
+      next.job();
+    } catch (...) {
+      next.failed(caught("finish a job"));
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "actors/member.hpp"
 #include "actors/phase_tally.hpp"
+#include "actors/request_watch.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -163,7 +164,7 @@ private:
   void order_one(std::size_t member, trainer_order what,
                  std::chrono::milliseconds timeout) {
     members_[member].owing = true;
-    ask(self_, members_[member].actor, timeout, trainer_request{what})
+    requests_.ask(self_, members_[member].actor, timeout, trainer_request{what})
       .then(
         [this, member, order = last_order_](const member_state& state) {
           if (order != last_order_ || !members_[member].owing)
@@ -365,6 +366,7 @@ private:
   };
   std::vector<party> members_;
   down_watch deaths_;
+  request_watch requests_;
   std::optional<phase_tally> now_; ///< Of the phase that is on.
   std::int64_t train_steps_ = 0;
   /// What a trainer has answered.

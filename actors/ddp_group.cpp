@@ -1,13 +1,12 @@
 #include "actors/ddp_group.hpp"
 
-#include "actors/compute_lane.hpp"
+#include "actors/actor_lane.hpp"
 #include "pipelines/gradients/device_collective.hpp"
 #include "pipelines/gradients/gloo_collective.hpp"
 #include "pipelines/gradients/nccl_route.hpp"
 
 #include <atomic>
-#include <deque>
-#include <functional>
+#include <optional>
 #include <utility>
 
 namespace graphmill {
@@ -28,12 +27,9 @@ public:
         [this](auto roll, const std::string& fingerprint) {
           return connect(std::move(roll), fingerprint);
         },
-        config_.counters) {
-    self_->set_exit_handler([this](const caf::exit_msg& why) {
-      member_.abandon();
-      leaving_ = why.reason;
-      leave_when_idle();
-    });
+        config_.counters),
+      lane_(self) {
+    lane_.install([this] { member_.abandon(); });
   }
 
   ~ddp_group() { member_.abandon(); }
@@ -42,12 +38,7 @@ public:
     return {
       [this](const contribution& part) { return add_part(part); },
       [this](const stop_after_step&) { stopping_ = true; },
-      [this](const lane_done&) {
-        auto then = std::move(thens_.front());
-        thens_.pop_front();
-        then();
-        leave_when_idle();
-      },
+      [this](const lane_done&) { lane_.next(); },
     };
   }
 
@@ -70,38 +61,34 @@ private:
                          part.rank, config_.options.rank));
     auto promise = self_->make_response_promise<reduced_gradients>();
     auto done = std::make_shared<result<step_sum>>(error{});
-    thens_.push_back([promise, done]() mutable {
-      if (!*done)
-        promise.deliver(to_caf(done->error()));
-      else
-        promise.deliver(reduced_gradients{
-          done->value().gradients, done->value().last, done->value().seeds});
-    });
-    lane_.post([this, part, done, me = handle_of<interface>(self_)] {
-      gradient_progress finished;
-      auto* progress = part.progress.get();
-      if (progress == nullptr) {
-        finished.finish(part.seeds);
-        progress = &finished;
-      }
-      *done = member_.reduce({part.step, stopping_}, part.gradients, *progress);
-      post(me, lane_done{});
-    });
+    lane_.post(
+      [this, part, done] {
+        gradient_progress finished;
+        auto* progress = part.progress.get();
+        if (progress == nullptr) {
+          finished.finish(part.seeds);
+          progress = &finished;
+        }
+        *done =
+          member_.reduce({part.step, stopping_}, part.gradients, *progress);
+      },
+      [promise, done](const std::optional<error>& failure) mutable {
+        if (failure)
+          promise.deliver(to_caf(*failure));
+        else if (!*done)
+          promise.deliver(to_caf(done->error()));
+        else
+          promise.deliver(reduced_gradients{
+            done->value().gradients, done->value().last, done->value().seeds});
+      });
     return promise;
-  }
-
-  void leave_when_idle() {
-    if (leaving_ && thens_.empty())
-      self_->quit(*leaving_);
   }
 
   interface::pointer self_;
   ddp_group_config config_;
   group_member member_;
-  std::deque<std::function<void()>> thens_;
   std::atomic<bool> stopping_{false};
-  std::optional<caf::error> leaving_;
-  compute_lane lane_; ///< Last: ends before what its jobs use.
+  actor_lane<interface> lane_; ///< Last: ends before what its jobs use.
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "actors/dispatcher.hpp"
 
+#include "actors/request_watch.hpp"
 #include "messages/random.hpp"
 #include "pipelines/batch_size.hpp"
 #include "pipelines/reorder_window.hpp"
@@ -174,7 +175,7 @@ private:
                             static_cast<std::uint64_t>(batch->key.step));
     job.seeds = batch->seeds;
     job.plan = work_->sampling;
-    ask(self_, config_.sampler, config_.stage_timeout, std::move(job))
+    requests_.ask(self_, config_.sampler, config_.stage_timeout, std::move(job))
       .then(
         [this, which](const sample_answer& answer) { fetch(which, answer); },
         failed(which));
@@ -186,8 +187,9 @@ private:
       return;
     const auto bytes =
       bytes_of(*answer.graph, config_.graph->info(), config_.needs);
-    ask(self_, config_.fetcher, config_.stage_timeout,
-        fetch_job{batch->key, answer.graph, false})
+    requests_
+      .ask(self_, config_.fetcher, config_.stage_timeout,
+           fetch_job{batch->key, answer.graph, false})
       .then([this,
              which](const fetch_answer& fetched) { assemble(which, fetched); },
             failed(which));
@@ -198,8 +200,9 @@ private:
     auto* batch = enter(which, "batcher");
     if (batch == nullptr)
       return;
-    ask(self_, config_.batcher, config_.stage_timeout,
-        assemble_job{fetched.batch, batch->global_seeds, false})
+    requests_
+      .ask(self_, config_.batcher, config_.stage_timeout,
+           assemble_job{fetched.batch, batch->global_seeds, false})
       .then([this, which](
               const assemble_answer& made) { line_up(which, made.batch); },
             failed(which));
@@ -218,8 +221,9 @@ private:
 
   void train(std::size_t trainer, order which,
              std::shared_ptr<minibatch> made) {
-    ask(self_, config_.trainers[trainer], config_.stage_timeout,
-        step_input{which, std::move(made), work_})
+    requests_
+      .ask(self_, config_.trainers[trainer], config_.stage_timeout,
+           step_input{which, std::move(made), work_})
       .then(
         [this](const step_finished& done) {
           flights_.erase(done.order);
@@ -307,6 +311,7 @@ private:
 
   interface::pointer self_;
   dispatcher_config config_;
+  request_watch requests_;
   credit_ledger ledger_;
   std::shared_ptr<const phase_work> work_;
   order first_ = 0;      ///< Of the phase.

@@ -1,5 +1,6 @@
 #include "actors/fetcher.hpp"
 
+#include "actors/request_watch.hpp"
 #include "actors/worker_pool.hpp"
 
 #include <algorithm>
@@ -61,7 +62,8 @@ private:
     }
     state->missing = jobs.size();
     for (auto& [part, piece] : jobs)
-      ask(self_, config_.services[part], config_.timeout, std::move(piece))
+      requests_
+        .ask(self_, config_.services[part], config_.timeout, std::move(piece))
         .then(
           [this, state](const gather_answer& answer) {
             state->bytes += answer.bytes;
@@ -227,6 +229,7 @@ private:
 
   interface::pointer self_;
   fetcher_config config_;
+  request_watch requests_;
 };
 
 } // namespace

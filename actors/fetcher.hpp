@@ -16,7 +16,9 @@ struct fetcher_config {
   std::vector<feature_service_actor> services; ///< One per part.
   batch_needs needs;
   std::uint32_t chunks = 1; ///< Pieces that a large request is cut into.
-  std::chrono::milliseconds timeout = std::chrono::minutes{5};
+  /// Of services. They end each job themselves, so that only a bug lasts
+  /// longer.
+  std::chrono::milliseconds timeout = std::chrono::minutes{30};
   std::shared_ptr<buffer_pool> pool;
   std::shared_ptr<stage_counters> counters;
 };

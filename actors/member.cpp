@@ -1,6 +1,8 @@
 #include "actors/member.hpp"
 
+#include "actors/actor_lane.hpp"
 #include "actors/pipeline.hpp"
+#include "actors/request_watch.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -11,14 +13,17 @@ namespace {
 
 class member {
 public:
-  using interface = member_actor;
+  using interface = member_actor::extend<
+    // INTERNAL: the seeds of a phase are in order.
+    takes<lane_done>>;
   static constexpr const char* name = "member";
 
   member(interface::pointer self, member_config config, stage_table stages,
          run_reports_actor conductor)
-    : self_(self), config_(std::move(config)),
-      conductor_(std::move(conductor)) {
+    : self_(self), config_(std::move(config)), conductor_(std::move(conductor)),
+      lane_(self) {
     deaths_.install(self_);
+    lane_.install([this] { stop_all(); });
     actors_ = spawn_pipeline(self_->home_system(), config_, stages, conductor_);
     if (actors_.dispatcher)
       watch(actors_.dispatcher, "the dispatcher");
@@ -33,15 +38,7 @@ public:
     post(conductor_, member_ready{});
   }
 
-  ~member() {
-    stop_actor(filler_);
-    stop_pipeline(actors_);
-    // A promise that is dropped would leave its asker waiting.
-    for (auto& open : rounds_)
-      if (std::exchange(open->missing, 0) != 0)
-        open->promise.deliver(
-          to_caf(fail(ec::cancelled, "the member of the run has ended")));
-  }
+  ~member() { stop_all(); }
 
   interface::behavior_type make_behavior() {
     return {
@@ -54,10 +51,21 @@ public:
         return request.what == trainer_order::fill_cache ? fill()
                                                          : ask_all(request);
       },
+      [this](const lane_done&) { lane_.next(); },
     };
   }
 
 private:
+  void stop_all() {
+    stop_actor(std::exchange(filler_, {}));
+    stop_pipeline(actors_);
+    // A promise that is dropped would leave its asker waiting.
+    for (auto& open : rounds_)
+      if (std::exchange(open->missing, 0) != 0)
+        open->promise.deliver(
+          to_caf(fail(ec::cancelled, "the member of the run has ended")));
+  }
+
   template <class Handle>
   void watch(const Handle& who, std::string_view label) {
     deaths_.watch(self_, who, [this, label](const caf::error& why) {
@@ -65,27 +73,34 @@ private:
     });
   }
 
-  std::span<const node_id> seeds_of(phase which) const {
-    if (config_.seeds)
-      return *config_.seeds;
-    return config_.graph->seeds(split_of(which));
-  }
-
   void begin(const phase_order& order) {
     if (!actors_.dispatcher)
       return; // A process that only serves data has nothing to begin.
-    const auto training = order.phase == phase::train;
-    const auto& def = config_.def;
     auto work = std::make_shared<phase_work>();
-    static_cast<phase_order&>(*work) = order;
-    work->plan = std::make_shared<const epoch_plan>(
-      seeds_of(order.phase),
+    lane_.post([this, order, work] { *work = work_of(order); },
+               [this, work](const std::optional<error>& failure) {
+                 if (failure)
+                   post(conductor_, run_failed{*failure});
+                 else if (actors_.dispatcher)
+                   post(actors_.dispatcher, begin_phase{work});
+               });
+  }
+
+  /// Shuffles the seeds of a phase, which takes a while if they are many. On
+  /// the lane: reads what stays as it is.
+  phase_work work_of(const phase_order& order) const {
+    const auto& def = config_.def;
+    phase_work out{order};
+    out.plan = std::make_shared<const epoch_plan>(
+      config_.seeds ? std::span<const node_id>{*config_.seeds}
+                    : config_.graph->seeds(split_of(order.phase)),
       plan_options(def, config_.graph, config_.world, order.phase), def.seed,
       order.phase, order.epoch);
-    work->sampling = training ? config_.train_plan : config_.evaluate_plan;
-    work->outputs = config_.outputs;
-    work->seeds = config_.outputs || def.train.record_steps;
-    post(actors_.dispatcher, begin_phase{std::move(work)});
+    out.sampling =
+      order.phase == phase::train ? config_.train_plan : config_.evaluate_plan;
+    out.outputs = config_.outputs;
+    out.seeds = config_.outputs || def.train.record_steps;
+    return out;
   }
 
   /// A request to all trainers, and who has answered it.
@@ -118,7 +133,7 @@ private:
     std::erase_if(rounds_, [](const auto& old) { return old->missing == 0; });
     rounds_.push_back(all);
     for (auto& trainer : actors_.trainers)
-      ask(self_, trainer, patience_for(request.what), request)
+      requests_.ask(self_, trainer, patience_for(request.what), request)
         .then(
           [all](const trainer_state& state) {
             if (all->missing == 0)
@@ -144,7 +159,9 @@ private:
     if (!filler_)
       return filled;
     auto promise = self_->make_response_promise<member_state>();
-    ask(self_, filler_, patience_for(trainer_order::fill_cache), fill_cache{})
+    requests_
+      .ask(self_, filler_, patience_for(trainer_order::fill_cache),
+           fill_cache{})
       .then(
         [promise, filled](const cache_filled&) mutable {
           promise.deliver(std::move(filled));
@@ -161,7 +178,9 @@ private:
   pipeline actors_;
   cache_filler_actor filler_; ///< None without a cache.
   down_watch deaths_;
+  request_watch requests_;
   std::vector<std::shared_ptr<round>> rounds_;
+  actor_lane<interface> lane_; ///< Last: ends before what its jobs use.
 };
 
 } // namespace

@@ -15,6 +15,10 @@ namespace graphmill {
 
 namespace {
 
+/// For a worker that waits in the lines of services: longer than these lines
+/// can be.
+constexpr std::chrono::milliseconds batch_timeout = std::chrono::hours{1};
+
 /// Spawns the pools of a run and remembers them for the end.
 class builder {
 public:
@@ -82,6 +86,7 @@ public:
     sampler.counters = stages_.sampler;
     worker_pool_config settings;
     settings.workers = config_.def.sampler.replicas;
+    settings.job_timeout = batch_timeout;
     settings.idle_is_credit = true;
     return pool<sample_job, sample_answer>(
       settings, stages_.sampler, [sampler](caf::actor_system& system) {
@@ -92,6 +97,7 @@ public:
   sampler_actor samplers_elsewhere(const sampler_actor& here) {
     worker_pool_config settings;
     settings.workers = batches_elsewhere(config_.def, config_.ranks.size());
+    settings.job_timeout = batch_timeout;
     settings.idle_is_credit = true;
     return pool<sample_job, sample_answer>(
       settings, stages_.batch_proxy,
@@ -111,6 +117,7 @@ public:
     fetcher.counters = stages_.fetcher;
     worker_pool_config settings;
     settings.workers = config_.def.fetch.replicas;
+    settings.job_timeout = batch_timeout;
     return pool<fetch_job, fetch_answer>(
       settings, stages_.fetcher, [fetcher](caf::actor_system& system) {
         return spawn_fetcher(system, fetcher);
@@ -185,6 +192,8 @@ spawn_trainers(caf::actor_system& system, const member_config& config,
       std::chrono::milliseconds{config.def.faults.trainer_delay_ms};
     // Ranks of other processes are exchanged with while backward goes on.
     trainer.early = static_cast<bool>(config.links.group);
+    if (trainer.early)
+      trainer.group_timeout *= 4;
     trainer.counters = stages.trainer;
     out.push_back(spawn_trainer(system, std::move(trainer)));
   }
@@ -223,6 +232,7 @@ pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
       config.links.sampler ? build.samplers_elsewhere(sampler) : sampler;
     dispatcher.fetcher = build.fetchers(dispatcher.needs, std::move(features));
     dispatcher.batcher = build.batchers(dispatcher.needs);
+    dispatcher.stage_timeout = 4 * batch_timeout;
     dispatcher.trainers = out.trainers;
     dispatcher.ranks = config.ranks;
     dispatcher.conductor = conductor;

@@ -1,5 +1,6 @@
 #include "actors/sampler.hpp"
 
+#include "actors/request_watch.hpp"
 #include "actors/worker_pool.hpp"
 #include "partition/mapped_file.hpp"
 
@@ -113,7 +114,9 @@ private:
       const auto from = all.size() * p / pieces;
       const auto to = all.size() * (p + 1) / pieces;
       job.request.destinations = all.subspan(from, to - from);
-      ask(self_, config_.services[wanted.part], config_.timeout, std::move(job))
+      requests_
+        .ask(self_, config_.services[wanted.part], config_.timeout,
+             std::move(job))
         .then(
           [this, batch, index, p](const neighbour_answer& answer) {
             take(batch, index, p, answer);
@@ -170,6 +173,7 @@ private:
 
   interface::pointer self_;
   sampler_config config_;
+  request_watch requests_;
 };
 
 } // namespace

@@ -15,7 +15,9 @@ struct sampler_config {
   std::shared_ptr<const partitioned_graph> graph;
   std::vector<sampling_service_actor> services; ///< One per part.
   std::uint32_t chunks = 1; ///< Pieces that a large request is cut into.
-  std::chrono::milliseconds timeout = std::chrono::minutes{5};
+  /// Of services. They end each job themselves, so that only a bug lasts
+  /// longer.
+  std::chrono::milliseconds timeout = std::chrono::minutes{30};
   std::shared_ptr<buffer_pool> pool;
   std::shared_ptr<stage_counters> counters;
 };

@@ -40,9 +40,8 @@ std::vector<stage_report> stage_table::reports() const {
   for (const auto& stage :
        {sampling_service, sampler, batch_proxy, feature_service, fetcher,
         batcher, trainer, gradient_group})
-    if (auto report = stage->report();
-        stage != batch_proxy || report.replicas != 0)
-      out.push_back(std::move(report));
+    if (stage && (stage != batch_proxy || stage->report().replicas != 0))
+      out.push_back(stage->report());
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "actors/trainer.hpp"
 
-#include "actors/compute_lane.hpp"
+#include "actors/actor_lane.hpp"
+#include "actors/request_watch.hpp"
 #include "messages/random.hpp"
 
 #include <deque>
@@ -39,7 +40,15 @@ public:
   static constexpr const char* name = "trainer";
 
   trainer(interface::pointer self, trainer_config config)
-    : self_(self), config_(std::move(config)) {}
+    : self_(self), config_(std::move(config)), lane_(self) {
+    lane_.install([this] {
+      stopped_ = true;
+      for (auto& one : queue_)
+        one.promise.deliver(
+          to_caf(fail(ec::cancelled, "the trainer is shutting down")));
+      queue_.clear();
+    });
+  }
 
   interface::behavior_type make_behavior() {
     return {
@@ -50,11 +59,7 @@ public:
         return promise;
       },
       [this](const trainer_request& request) { return serve(request); },
-      [this](const lane_done&) {
-        auto then = std::move(thens_.front());
-        thens_.pop_front();
-        then();
-      },
+      [this](const lane_done&) { lane_.next(); },
     };
   }
 
@@ -80,12 +85,17 @@ private:
     clock::time_point since;
   };
 
-  /// Runs `job` on the compute thread, then `then` in this actor.
+  /// Runs a part of a step on the compute thread, then `then` in this actor,
+  /// unless the run is over by then.
   void compute(std::function<void()> job, std::function<void()> then) {
-    thens_.push_back(std::move(then));
-    lane_.post([job = std::move(job), me = handle_of<interface>(self_)] {
-      job();
-      post(me, lane_done{});
+    lane_.post(std::move(job), [this, then = std::move(then)](
+                                 const std::optional<error>& failure) {
+      if (lane_.leaving())
+        return;
+      if (failure)
+        stop_with(*failure);
+      else
+        then();
     });
   }
 
@@ -174,7 +184,7 @@ private:
   }
 
   void contribute(const contribution& part) {
-    ask(self_, config_.group, config_.group_timeout, part)
+    requests_.ask(self_, config_.group, config_.group_timeout, part)
       .then(
         [this](const reduced_gradients& sum) {
           reduced_ = sum;
@@ -189,7 +199,7 @@ private:
   /// The answer may come before this actor hears of the end of its own
   /// backward, whose failure would be the cause of the group's.
   void apply_when_reduced() {
-    if (!computed_ || !reduced_)
+    if (!computed_ || !reduced_ || lane_.leaving())
       return;
     config_.counters->waited_for_credit(clock::now() - computed_->since);
     const auto sum = std::exchange(reduced_, std::nullopt);
@@ -240,7 +250,7 @@ private:
     auto state = std::make_shared<trainer_state>();
     state->rank = config_.rank;
     state->steps = applied_;
-    compute(
+    lane_.post(
       [this, what = request.what, state] {
         switch (what) {
         case trainer_order::keep_best:
@@ -259,22 +269,27 @@ private:
           break;
         }
       },
-      [promise, state]() mutable { promise.deliver(trainer_state{*state}); });
+      [promise, state](const std::optional<error>& failure) mutable {
+        if (failure)
+          promise.deliver(to_caf(*failure));
+        else
+          promise.deliver(trainer_state{*state});
+      });
     return promise;
   }
 
   interface::pointer self_;
   trainer_config config_;
+  request_watch requests_;
   std::deque<queued> queue_; ///< Bounded by the dispatcher's credit.
-  std::deque<std::function<void()>> thens_;
-  std::int64_t steps_ = 0; ///< Contributed so far.
+  std::int64_t steps_ = 0;   ///< Contributed so far.
   std::optional<waiting> computed_;
   std::optional<result<reduced_gradients>> reduced_;
   bool busy_ = false;
   bool stopped_ = false;
   std::int64_t applied_ = 0; ///< Steps of training, to the model.
   clock::time_point idle_since_ = clock::now();
-  compute_lane lane_; ///< Last: ends before what its jobs use.
+  actor_lane<interface> lane_; ///< Last: ends before what its jobs use.
 };
 
 } // namespace

@@ -17,7 +17,10 @@ struct trainer_config {
   bool early =
     false; ///< The group takes contributions before backward is done.
   run_reports_actor conductor; ///< Told of each step, and of failures.
-  std::chrono::milliseconds group_timeout = std::chrono::minutes{10};
+  /// For all ranks to contribute to a step. An early contribution comes before
+  /// backward, and its group counts from the end of that by itself: there this
+  /// is only to be longer.
+  std::chrono::milliseconds group_timeout = std::chrono::minutes{30};
   std::chrono::milliseconds step_delay{0}; ///< Fault: each step slower by this.
   std::shared_ptr<stage_counters> counters;
 };

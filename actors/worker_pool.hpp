@@ -2,6 +2,7 @@
 
 #include "actors/caf_compat.hpp"
 #include "actors/interfaces.hpp"
+#include "actors/request_watch.hpp"
 #include "messages/random.hpp"
 #include "pipelines/stage_counters.hpp"
 
@@ -21,6 +22,7 @@ namespace graphmill {
 struct worker_pool_config {
   std::string stage;         ///< Name in reports and errors.
   std::uint32_t workers = 1; ///< At least 1.
+  /// For one job. The time it waits for a worker does not count.
   std::chrono::milliseconds job_timeout = std::chrono::minutes{10};
   std::uint32_t attempts = 3;            ///< Workers a job may cost.
   std::chrono::milliseconds backoff{10}; ///< First wait before a respawn.
@@ -131,7 +133,7 @@ private:
     auto job = it->second.job;
     job.crash = config_.crash_every != 0 && ++given_ % config_.crash_every == 0;
     slot.running = ticket;
-    ask(self_, slot.handle, config_.job_timeout, std::move(job))
+    requests_.ask(self_, slot.handle, config_.job_timeout, std::move(job))
       .then(
         [this, i, ticket](Answer& answer) {
           if (auto done = retire(i, ticket)) {
@@ -165,14 +167,16 @@ private:
       return;
     }
     // A hung worker counts as a dead one. In either case its DOWN message
-    // brings the job back.
-    if (from_caf(why, config_.stage).code == ec::timeout)
+    // brings the job back. If it has before, the slot has another worker now.
+    if (slots_[i].running == ticket
+        && from_caf(why, config_.stage).code == ec::timeout)
       caf::anon_send_exit(slots_[i].handle, caf::exit_reason::kill);
   }
 
   void on_death(std::size_t i, const caf::error& why) {
     counters_->restarted();
     const auto ticket = slots_[i].running;
+    requests_.give_up(slots_[i].handle);
     slots_[i].handle = worker{};
     if (auto lost = retire(i, ticket))
       retry(std::move(*lost), why);
@@ -232,6 +236,7 @@ private:
   factory make_;
   std::shared_ptr<stage_counters> counters_;
   down_watch deaths_;
+  request_watch requests_;
   std::vector<slot> slots_;
   std::deque<pending> queue_;
   std::unordered_map<std::uint64_t, pending> running_;

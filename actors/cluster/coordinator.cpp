@@ -65,7 +65,8 @@ void coordinator::serve(const incoming_request& request) {
                        most_file_requests));
     else
       lane_.post(
-        [runs = config_.runs, data, reply] { reply.reply(file(runs, data)); });
+        [runs = config_.runs, data, reply] { reply.reply(file(runs, data)); },
+        [reply](const error& why) { reply.reply(why); });
     break;
   case method::run_event:
     reply.reply(take_events(request));
@@ -131,7 +132,8 @@ void coordinator::look() {
     return;
   touch_at_ = now + touch_interval;
   if (history_lane_.waiting() == 0)
-    history_lane_.post([history = config_.history] { history->touch(); });
+    history_lane_.post([history = config_.history] { history->touch(); },
+                       [](const error&) {}); // It is touched again soon.
 }
 
 coordinator_actor spawn_coordinator(caf::actor_system& system,

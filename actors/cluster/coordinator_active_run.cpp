@@ -177,11 +177,20 @@ void coordinator::close() {
     let_go(one.daemon, one.incarnation);
     one.reply.reply(payload{});
   }
-  lane_.post([me = handle_of<interface>(self_), file = active_->file,
-              outcome = *active_->outcome, cancelled = active_->cancelled,
-              seconds = active_->seconds] {
-    post(me, run_filed{file->close(outcome, cancelled, seconds)});
-  });
+  lane_.post(
+    [me = handle_of<interface>(self_), file = active_->file,
+     outcome = *active_->outcome, cancelled = active_->cancelled,
+     seconds = active_->seconds] {
+      post(me, run_filed{file->close(outcome, cancelled, seconds)});
+    },
+    [me = handle_of<interface>(self_), id = active_->id](const error& why) {
+      run_record lost;
+      lost.id = lost.name = id;
+      lost.state = run_state::failed;
+      lost.message =
+        fmt::format("what is left of the run is not filed: {}", why.message);
+      post(me, run_filed{std::move(lost)});
+    });
 }
 
 void coordinator::on_filed(const run_filed& filed) {

@@ -73,7 +73,8 @@ void coordinator::ask_history(const responder& reply, question what) {
     return;
   }
   history_lane_.post([history = config_.history, reply,
-                      what = std::move(what)] { reply.reply(what(*history)); });
+                      what = std::move(what)] { reply.reply(what(*history)); },
+                     [reply](const error& why) { reply.reply(why); });
 }
 
 /// Answers a question about one run, wherever what is known of it stands.
@@ -127,14 +128,17 @@ void coordinator::note(const run_record& record) {
 void coordinator::write_records() {
   auto changes = records_.take_unwritten();
   if (!changes.empty())
-    history_lane_.post([me = handle_of<interface>(self_),
-                        history = config_.history,
-                        changes = std::move(changes)] {
-      records_written done;
-      if (auto kept = history->put(changes); !kept)
-        done.failure = kept.error();
-      post(me, std::move(done));
-    });
+    history_lane_.post(
+      [me = handle_of<interface>(self_), history = config_.history,
+       changes = std::move(changes)] {
+        records_written done;
+        if (auto kept = history->put(changes); !kept)
+          done.failure = kept.error();
+        post(me, std::move(done));
+      },
+      [me = handle_of<interface>(self_)](const error& why) {
+        post(me, records_written{why});
+      });
 }
 
 void coordinator::on_written(const records_written& done) {

@@ -83,12 +83,16 @@ result<void> coordinator::submit(const payload& data, const responder& reply) {
                 "them are over",
                 queue_.size() + taking_);
   ++taking_;
-  history_lane_.post([me = handle_of<interface>(self_), reply, config = config_,
-                      def = std::move(def)]() mutable {
-    post(me, run_taken{std::make_shared<result<submitted_run>>(
-                         take_run(config, std::move(def))),
+  const auto tell = [me = handle_of<interface>(self_),
+                     reply](result<submitted_run> how) {
+    post(me, run_taken{std::make_shared<result<submitted_run>>(std::move(how)),
                        reply});
-  });
+  };
+  history_lane_.post(
+    [tell, config = config_, def = std::move(def)]() mutable {
+      tell(take_run(config, std::move(def)));
+    },
+    [tell](const error& why) { tell(why); });
   return ok();
 }
 

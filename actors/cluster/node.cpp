@@ -3,6 +3,7 @@
 #include "actors/cluster/calls.hpp"
 #include "actors/cluster/registration.hpp"
 #include "actors/cluster/share_host.hpp"
+#include "messages/caught.hpp"
 
 #include <utility>
 
@@ -107,7 +108,19 @@ private:
 
   // -- requests
 
+  /// A request costs its sender an error, and never the daemon its life.
   void serve(const incoming_request& request) {
+    try {
+      carry_out(request);
+    } catch (...) {
+      const auto why =
+        caught(fmt::format("serve `{}`", to_string(request.method)));
+      config_.log->warn("{}", why.message);
+      request.reply.reply(why);
+    }
+  }
+
+  void carry_out(const incoming_request& request) {
     if (request.from.address.empty()) { // A client.
       request.reply.reply(
         fail(ec::invalid_argument,

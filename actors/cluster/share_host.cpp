@@ -3,6 +3,7 @@
 #include "actors/cluster/run_relay.hpp"
 #include "actors/member_setup.hpp"
 #include "actors/processors.hpp"
+#include "messages/caught.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -100,16 +101,21 @@ result<void> share_host::check(const deployment& what) const {
 
 /// Opens files and builds models on a thread of its own.
 void share_host::prepare(const share& run) {
-  lane_.post([me = handle_of<node_actor>(self_), what = run->what,
-              graph = config_.graph, processors = config_.around.processors] {
-    run_setup setup;
-    setup.def = what.def;
-    const auto share = share_of(what);
-    settle_threads(setup.def, share.ranks.size(), processors);
-    post(me, run_prepared{what.run,
-                          std::make_shared<result<member_config>>(
-                            prepare_member(setup, graph, share))});
-  });
+  const auto tell = [me = handle_of<node_actor>(self_),
+                     id = run->what.run](result<member_config> how) {
+    post(me, run_prepared{
+               id, std::make_shared<result<member_config>>(std::move(how))});
+  };
+  lane_.post(
+    [tell, what = run->what, graph = config_.graph,
+     processors = config_.around.processors] {
+      run_setup setup;
+      setup.def = what.def;
+      const auto share = share_of(what);
+      settle_threads(setup.def, share.ranks.size(), processors);
+      tell(prepare_member(setup, graph, share));
+    },
+    [tell](const error& why) { tell(why); });
 }
 
 void share_host::begin(const run_prepared& done) {
@@ -117,14 +123,29 @@ void share_host::begin(const run_prepared& done) {
   if (it == runs_.end())
     return;
   const auto run = it->second;
-  if (!*done.member || run->over) {
-    run->deployed.reply(done.member->has_error()
-                          ? done.member->error()
-                          : fail(ec::unavailable, "the run is over"));
-    forget(run);
+  auto begun = result<void>{fail(ec::unavailable, "the run is over")};
+  if (!*done.member)
+    begun = done.member->error();
+  else if (!run->over)
+    begun = host(run, std::move(*done.member).value());
+  if (begun)
     return;
+  config_.log->warn("run {}: not begun: {}", done.run, begun.error().message);
+  run->deployed.reply(begun.error());
+  forget(run);
+}
+
+/// A daemon outlives whatever goes wrong here.
+result<void> share_host::host(const share& run, member_config member) {
+  try {
+    spawn(run, std::move(member));
+    return ok();
+  } catch (...) {
+    return caught("begin the run");
   }
-  auto member = std::move(*done.member).value();
+}
+
+void share_host::spawn(const share& run, member_config member) {
   run->stages = stages_of(run->what, member);
   member.log = config_.log;
   member.gauges = run->gauges;
@@ -132,7 +153,7 @@ void share_host::begin(const run_prepared& done) {
                           {run->wire, run->filling, run->cache});
   auto& system = self_->home_system();
   run->relay =
-    spawn_run_relay(system, {done.run, run->what.coordinator,
+    spawn_run_relay(system, {run->what.run, run->what.coordinator,
                              config_.around.net, handle_of<node_actor>(self_)});
   run->member =
     spawn_member(system, std::move(member), run->stages, run->relay);
@@ -212,7 +233,7 @@ void share_host::carry_out(const share& run, const member_order& what,
 
 void share_host::ask_trainers(const share& run, trainer_order what,
                               const responder& reply) {
-  ask(self_, run->member, patience_for(what), trainer_request{what})
+  requests_.ask(self_, run->member, patience_for(what), trainer_request{what})
     .then(
       [run, reply](const member_state& state) {
         member_reply out;
@@ -278,6 +299,7 @@ void share_host::forget(const share& run) {
     encode(final_report(*run, config_.around.net->statistics()));
   for (auto& waiting : run->ending)
     waiting.reply(report);
+  stop_actor(run->member);
   stop_actor(run->relay);
   runs_.erase(run->what.run);
 }

@@ -3,6 +3,7 @@
 #include "actors/cluster/hosted_run.hpp"
 #include "actors/cluster/node.hpp"
 #include "actors/compute_lane.hpp"
+#include "actors/request_watch.hpp"
 
 #include <map>
 #include <memory>
@@ -57,6 +58,8 @@ private:
   result<share> find(const std::string& id) const;
   result<void> check(const deployment& what) const;
   void prepare(const share& run);
+  result<void> host(const share& run, member_config member);
+  void spawn(const share& run, member_config member);
   void carry_out(const share& run, const member_order& what,
                  const responder& reply);
   void ask_trainers(const share& run, trainer_order what,
@@ -68,6 +71,7 @@ private:
   node_actor::pointer self_;
   const node_config& config_;
   down_watch deaths_; ///< Of members.
+  request_watch requests_;
   std::map<std::string, share> runs_;
   compute_lane lane_; ///< Last: ends before what its jobs use.
 };

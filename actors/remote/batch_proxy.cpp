@@ -3,6 +3,7 @@
 #include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/batch_call.hpp"
 #include "actors/remote/interfaces.hpp"
+#include "actors/request_watch.hpp"
 #include "actors/worker_pool.hpp"
 
 #include <unordered_map>
@@ -71,7 +72,7 @@ private:
   }
 
   void sample_here(const batch& what) {
-    ask(self_, config_.here, config_.timeout, what.job)
+    requests_.ask(self_, config_.here, config_.timeout, what.job)
       .then(
         [this, promise = what.promise](sample_answer& answer) mutable {
           config_.counters->item_done(answer.graph->byte_size());
@@ -150,6 +151,7 @@ private:
 
   interface::pointer self_;
   batch_proxy_config config_;
+  request_watch requests_;
   std::unordered_map<std::uint64_t, batch> open_; ///< By ticket.
   std::uint64_t last_ticket_ = 0;
 };

@@ -5,6 +5,8 @@
 #include "actors/remote/reply_budget.hpp"
 #include "actors/remote/served.hpp"
 #include "actors/remote/spread_call.hpp"
+#include "actors/request_watch.hpp"
+#include "messages/caught.hpp"
 
 #include <algorithm>
 #include <map>
@@ -114,6 +116,8 @@ private:
       return fail(ec::out_of_memory,
                   "no memory to answer a request of {} bytes",
                   what.request.data.byte_size());
+    } catch (...) {
+      return caught("answer a request for data");
     }
   }
 
@@ -123,6 +127,8 @@ private:
       work.begin(std::move(share));
     } catch (const std::bad_alloc&) {
       request.reply(fail(ec::out_of_memory, "no memory for an answer"));
+    } catch (...) {
+      request.reply(caught("answer a request for data"));
     }
   }
 
@@ -201,7 +207,8 @@ private:
         encoded([&] { return answer_slice(*place.part, *work, place.pool); }));
     auto jobs = jobs_of(work);
     for (std::size_t i = 0; i < jobs.size(); ++i)
-      ask(self_, place.sampling, patience(deadline), std::move(jobs[i]))
+      requests_
+        .ask(self_, place.sampling, patience(deadline), std::move(jobs[i]))
         .then(
           [work, i, part = place.part, reply](const neighbour_answer& answer) {
             work->answers[i] = answer.reply;
@@ -224,8 +231,9 @@ private:
     return prepared{bytes, [this, work, place, deadline = request.deadline,
                             reply = request.reply](auto share) {
                       const auto answer = answer_with(reply, std::move(share));
-                      ask(self_, place.features, patience(deadline),
-                          job_of(*place.part, work, place.pool))
+                      requests_
+                        .ask(self_, place.features, patience(deadline),
+                             job_of(*place.part, work, place.pool))
                         .then(
                           [work, place, answer](const gather_answer&) {
                             answer(encoded([&] {
@@ -276,7 +284,7 @@ private:
                      deadline = request.deadline,
                      reply = request.reply](auto share) {
                       const auto answer = answer_with(reply, std::move(share));
-                      ask(self_, sampler, patience(deadline), job)
+                      requests_.ask(self_, sampler, patience(deadline), job)
                         .then(
                           [graph, answer](const sample_answer& got) {
                             answer(encoded([&] {
@@ -346,6 +354,8 @@ private:
       return encode();
     } catch (const std::bad_alloc&) {
       return fail(ec::out_of_memory, "no memory for an answer");
+    } catch (...) {
+      return caught("encode an answer");
     }
   }
 
@@ -355,6 +365,7 @@ private:
   fair_queue<waiting> queue_;
   std::shared_ptr<std::size_t> begun_ = std::make_shared<std::size_t>(0);
   clock::time_point told_full_{};
+  request_watch requests_;
   std::map<part_key, serve_part> parts_;
   std::map<std::string, serve_batches> batches_; ///< By run.
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/interfaces.hpp"
+#include "actors/request_watch.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -49,7 +50,7 @@ private:
       return;
     auto [job, then] = std::move(waiting_[part].front());
     waiting_[part].pop_front();
-    ask(self_, services_[part], timeout, std::move(job))
+    requests_.ask(self_, services_[part], timeout, std::move(job))
       .then(
         [this, part, then = std::move(then)](const gather_answer&) {
           if (!end_)
@@ -74,6 +75,7 @@ private:
   }
 
   Self* self_;
+  request_watch requests_;
   std::vector<feature_service_actor> services_;
   std::vector<std::deque<std::pair<gather_job, std::function<void()>>>>
     waiting_;

@@ -377,6 +377,22 @@ CATCH_TEST_CASE("a stage that does not answer in time loses its batch",
   CATCH_CHECK(f.trainers[0]->orders == orders{0});
 }
 
+CATCH_TEST_CASE("batches that wait in line for a slow trainer do not fail",
+                "[actors][dispatcher]") {
+  fixture f{{1 << 30, 6}};
+  f.trainers[0]->hold = true;
+  f.begin(2);
+  for (int i = 0; i < 6; ++i) {
+    f.sim.advance(50s, 1s); // Of a minute.
+    f.finish_oldest(0);
+  }
+  CATCH_CHECK(f.failures->empty());
+  f.begin(12, 1);
+  f.sim.advance(61s, 1s);
+  CATCH_REQUIRE(f.failures->size() == 1);
+  CATCH_CHECK(f.failures->front().code == ec::timeout);
+}
+
 CATCH_TEST_CASE("credit held for long is reported once, with its holder",
                 "[actors][dispatcher]") {
   fixture f{{1 << 30, 2}};

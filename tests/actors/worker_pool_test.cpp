@@ -89,7 +89,7 @@ struct fixture {
     auto seen = std::make_shared<outcome>();
     sim.own(sim.system().spawn([=](caf::event_based_actor* self) {
       for (auto value : values)
-        ask(self, pool, 1h, double_job{value})
+        self->request(pool, 60min, double_job{value})
           .then(
             [seen](const double_answer& answer) {
               seen->values.push_back(answer.value);
@@ -175,6 +175,39 @@ CATCH_TEST_CASE("a worker that hangs is replaced", "[actors][pool]") {
   CATCH_REQUIRE(seen->errors.size() == 1);
   CATCH_CHECK(seen->values == std::vector{10});
   CATCH_CHECK(f.counters->report().restarts == 2);
+}
+
+CATCH_TEST_CASE("a worker is not ended for the time-out of the one before it",
+                "[actors][pool]") {
+  fixture f;
+  worker_pool_config config;
+  config.job_timeout = 50ms;
+  config.attempts = 1;
+  auto seen = f.ask_all(f.pool(config), {13, 99});
+  f.sim.advance(55ms); // The second job was given 10 ms after the first.
+  CATCH_REQUIRE(seen->errors.size() == 1);
+  CATCH_CHECK(f.counters->report().restarts == 1);
+  f.sim.advance(10ms);
+  CATCH_CHECK(seen->errors.size() == 2);
+  CATCH_CHECK(f.counters->report().restarts == 2);
+}
+
+CATCH_TEST_CASE("jobs that are done leave no timers behind", "[actors][pool]") {
+  fixture f;
+  worker_pool_config config;
+  config.workers = 2;
+  config.crash_every = 5;
+  auto pool = f.pool(config);
+  for (int i = 0; i < 200; ++i) {
+    f.sim.own(f.sim.system().spawn([=](caf::event_based_actor* self) {
+      self->request(pool, caf::infinite, double_job{i + 100})
+        .then([](const double_answer&) {});
+    }));
+    f.sim.run();
+    f.sim.advance(20ms);
+  }
+  CATCH_CHECK(f.counters->report().restarts == 49);
+  CATCH_CHECK(f.sim.timers() <= 1);
 }
 
 CATCH_TEST_CASE("late answers come in another order, all of them",

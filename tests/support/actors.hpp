@@ -47,6 +47,9 @@ public:
     }
   }
 
+  /// Timers that are set: of requests that wait, and of later messages.
+  std::size_t timers() { return scheduler().clock().schedule().size(); }
+
 private:
   caf::scheduler::test_coordinator& scheduler() {
     return dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler());

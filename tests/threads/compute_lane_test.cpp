@@ -3,11 +3,24 @@
 #include "tests/support/catch.hpp"
 
 #include <atomic>
+#include <filesystem>
 #include <future>
+#include <new>
 #include <numeric>
+#include <stdexcept>
+#include <system_error>
 #include <vector>
 
 namespace graphmill::test {
+
+namespace {
+
+/// Of jobs that do not throw.
+void none(const error& why) {
+  throw std::runtime_error(why.message);
+}
+
+} // namespace
 
 CATCH_TEST_CASE("a lane runs jobs in order on a thread of its own", "[lane]") {
   std::vector<int> ran;
@@ -15,11 +28,13 @@ CATCH_TEST_CASE("a lane runs jobs in order on a thread of its own", "[lane]") {
   std::promise<void> done;
   compute_lane lane;
   for (int i = 0; i < 100; ++i)
-    lane.post([&ran, i] { ran.push_back(i); });
-  lane.post([&where, &done] {
-    where = std::this_thread::get_id();
-    done.set_value();
-  });
+    lane.post([&ran, i] { ran.push_back(i); }, none);
+  lane.post(
+    [&where, &done] {
+      where = std::this_thread::get_id();
+      done.set_value();
+    },
+    none);
   done.get_future().wait();
   std::vector<int> expected(100);
   std::iota(expected.begin(), expected.end(), 0);
@@ -35,12 +50,14 @@ CATCH_TEST_CASE("a lane that ends finishes its job and drops the others",
   std::thread helper;
   {
     compute_lane lane;
-    lane.post([&begun, &first, wait = may_end.get_future().share()] {
-      begun.set_value();
-      wait.wait();
-      first = true;
-    });
-    lane.post([&second, kept] { second = true; });
+    lane.post(
+      [&begun, &first, wait = may_end.get_future().share()] {
+        begun.set_value();
+        wait.wait();
+        first = true;
+      },
+      none);
+    lane.post([&second, kept] { second = true; }, none);
     begun.get_future().wait();
     CATCH_CHECK(kept.use_count() == 2);
     // The lane's end lets go of the second job before it waits for the first.
@@ -65,20 +82,44 @@ CATCH_TEST_CASE("several threads may post to a lane", "[lane]") {
     for (int t = 0; t < posters; ++t)
       threads.emplace_back([&lane, &count] {
         for (int i = 0; i < each; ++i)
-          lane.post([&count] { ++count; });
+          lane.post([&count] { ++count; }, none);
       });
     for (auto& thread : threads)
       thread.join();
   }
-  lane.post([&count, &total] { total.set_value(count); });
+  lane.post([&count, &total] { total.set_value(count); }, none);
   CATCH_CHECK(total.get_future().get() == posters * each);
 }
 
 CATCH_TEST_CASE("a job may post the next one", "[lane]") {
   std::promise<void> done;
   compute_lane lane;
-  lane.post([&lane, &done] { lane.post([&done] { done.set_value(); }); });
+  lane.post([&lane, &done] { lane.post([&done] { done.set_value(); }, none); },
+            none);
   done.get_future().wait();
+}
+
+CATCH_TEST_CASE("a job that throws tells why, and the lane goes on", "[lane]") {
+  std::vector<error> told;
+  std::promise<void> done;
+  compute_lane lane;
+  const auto tell = [&told](const error& why) { told.push_back(why); };
+  lane.post([] { throw std::runtime_error("the disk is gone"); }, tell);
+  lane.post([] { throw std::bad_alloc{}; }, tell);
+  lane.post([] { throw 42; }, tell);
+  lane.post(
+    [] {
+      throw std::filesystem::filesystem_error{
+        "status", std::make_error_code(std::errc::no_space_on_device)};
+    },
+    tell);
+  lane.post([&done] { done.set_value(); }, none);
+  done.get_future().wait();
+  CATCH_REQUIRE(told.size() == 4);
+  CATCH_CHECK(told[0].message == "cannot finish a job: the disk is gone");
+  CATCH_CHECK(told[1].code == ec::out_of_memory);
+  CATCH_CHECK(told[2].code == ec::internal);
+  CATCH_CHECK(told[3].code == ec::no_space);
 }
 
 } // namespace graphmill::test
