@@ -192,8 +192,10 @@ spawn_trainers(caf::actor_system& system, const member_config& config,
       std::chrono::milliseconds{config.def.faults.trainer_delay_ms};
     // Ranks of other processes are exchanged with while backward goes on.
     trainer.early = static_cast<bool>(config.links.group);
+    trainer.group_timeout =
+      std::chrono::seconds{config.def.trainer.step_timeout};
     if (trainer.early)
-      trainer.group_timeout *= 4;
+      trainer.group_timeout += batch_timeout;
     trainer.counters = stages.trainer;
     out.push_back(spawn_trainer(system, std::move(trainer)));
   }
@@ -232,7 +234,8 @@ pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
       config.links.sampler ? build.samplers_elsewhere(sampler) : sampler;
     dispatcher.fetcher = build.fetchers(dispatcher.needs, std::move(features));
     dispatcher.batcher = build.batchers(dispatcher.needs);
-    dispatcher.stage_timeout = 4 * batch_timeout;
+    dispatcher.stage_timeout =
+      4 * batch_timeout + std::chrono::seconds{config.def.trainer.step_timeout};
     dispatcher.trainers = out.trainers;
     dispatcher.ranks = config.ranks;
     dispatcher.conductor = conductor;

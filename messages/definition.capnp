@@ -200,6 +200,10 @@ struct Trainer {
   device @2 :Text = "cpu"
     $help("Where tensors are computed on: cpu, cuda, or cuda:N")
     $length(min = 1, max = 16);
+
+  stepTimeout @3 :UInt32 = 1800
+    $help("How long a trainer that is done with its part of a step waits for the others before the run fails: more than one may fall behind whose batches are slow to come. Daemons that are lost are known in seconds whatever this is")
+    $unit("seconds") $range(min = 10, max = 86400);
 }
 
 struct Optimizer {

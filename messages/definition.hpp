@@ -63,6 +63,8 @@ struct definition {
     std::uint32_t replicas = 0;
     std::uint32_t threads = 0; ///< That compute, per replica; 0: as fit.
     std::string device;        ///< "cpu", "cuda", "cuda:0", ...
+    /// Seconds that a trainer waits for the others in a step.
+    std::uint32_t step_timeout = 1800;
 
     friend bool operator==(const trainer_section&,
                            const trainer_section&) = default;

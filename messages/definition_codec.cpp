@@ -244,7 +244,7 @@ definition decode(schema::Definition::Reader in) {
   out.model = section(in.getModel());
   const auto trainer = in.getTrainer();
   out.trainer = {trainer.getReplicas(), trainer.getThreads(),
-                 trainer.getDevice().cStr()};
+                 trainer.getDevice().cStr(), trainer.getStepTimeout()};
   out.optimizer = section(in.getOptimizer());
   out.train = section(in.getTrain());
   const auto evaluate = in.getEvaluate();
@@ -283,6 +283,7 @@ void encode_definition(const definition& def,
   trainer.setReplicas(def.trainer.replicas);
   trainer.setThreads(def.trainer.threads);
   trainer.setDevice(def.trainer.device);
+  trainer.setStepTimeout(def.trainer.step_timeout);
   section(def.optimizer, out.initOptimizer());
   section(def.train, out.initTrain());
   auto evaluate = out.initEvaluate();

@@ -65,10 +65,6 @@ bool samples(const deployment& what, std::uint16_t daemon) {
          != what.samplers.end();
 }
 
-/// How late a rank may be in a step whose batches are slow to come. Daemons that
-/// are lost are known long before.
-constexpr std::chrono::milliseconds step_patience = std::chrono::minutes{30};
-
 /// A request for a batch takes as long as sampling it.
 call_options batch_patience() {
   call_options out;
@@ -171,7 +167,7 @@ group_options options_of(const deployment& what,
     out.names.push_back(what.daemons[daemon].name);
   // The others may still be opening their parts.
   out.join_timeout = deployment_patience;
-  out.step_timeout = step_patience;
+  out.step_timeout = std::chrono::seconds{what.def.trainer.step_timeout};
   if (around.interface_name.empty())
     out.host = host_of(what.daemons[what.you].address);
   else
