@@ -30,7 +30,9 @@ struct worker_pool_config {
   /// Idle time of workers counts as waiting for credit, not for input: true for
   /// the first stage, whose input is always there.
   bool idle_is_credit = false;
-  std::uint32_t crash_every = 0;    ///< Fault: every n-th job ends its worker.
+  /// Fault: every n-th job ends its worker, in turn as the worker takes it and
+  /// while the worker is at it or has just answered.
+  std::uint32_t crash_every = 0;
   std::uint32_t reply_delay_ms = 0; ///< Fault: answers late by up to this.
 };
 
@@ -44,6 +46,10 @@ struct pool_timer {
 GRAPHMILL_LOCAL_MESSAGE(graphmill::pool_timer)
 
 namespace graphmill {
+
+/// Why a worker dies that a fault ends.
+inline constexpr const char* crash_text =
+  "ended on purpose (faults.crash_every)";
 
 /// The WORKER POOL gives each idle worker one job at a time, in the order of
 /// arrival. A worker that dies is replaced with exponential back-off, and its
@@ -102,6 +108,7 @@ private:
   struct slot {
     worker handle;
     std::uint64_t running = 0; ///< Ticket of its job; 0 = idle.
+    bool doomed = false;       ///< Will end soon: gets no other job.
     clock::time_point idle_since{};
   };
 
@@ -109,6 +116,7 @@ private:
     auto& slot = slots_[i];
     slot.handle = make_(self_->home_system());
     slot.running = 0;
+    slot.doomed = false;
     slot.idle_since = clock::now();
     deaths_.watch(self_, slot.handle,
                   [this, i](const caf::error& why) { on_death(i, why); });
@@ -116,7 +124,7 @@ private:
 
   void assign() {
     for (std::size_t i = 0; i < slots_.size() && !queue_.empty(); ++i)
-      if (slots_[i].handle && slots_[i].running == 0)
+      if (slots_[i].handle && slots_[i].running == 0 && !slots_[i].doomed)
         give(i);
   }
 
@@ -131,7 +139,10 @@ private:
     auto [it, fresh] = running_.emplace(ticket, std::move(queue_.front()));
     queue_.pop_front();
     auto job = it->second.job;
-    job.crash = config_.crash_every != 0 && ++given_ % config_.crash_every == 0;
+    const auto strikes =
+      config_.crash_every != 0 && ++given_ % config_.crash_every == 0;
+    slot.doomed = strikes && ++strikes_ % 2 == 0;
+    job.crash = strikes && !slot.doomed;
     slot.running = ticket;
     requests_.ask(self_, slot.handle, config_.job_timeout, std::move(job))
       .then(
@@ -143,6 +154,10 @@ private:
           assign();
         },
         [this, i, ticket](const caf::error& why) { on_error(i, ticket, why); });
+    if (slot.doomed) // Comes right after the job, before what that waits for.
+      caf::anon_send(
+        caf::actor_cast<caf::actor>(slot.handle),
+        caf::exit_msg{self_->address(), to_caf(fail(ec::crashed, crash_text))});
   }
 
   /// Takes a job off its worker; nothing if it has been taken off before.
@@ -245,13 +260,14 @@ private:
   std::uint64_t last_ticket_ = 0;
   std::uint64_t last_timer_ = 0;
   std::uint64_t given_ = 0;
+  std::uint64_t strikes_ = 0;
 };
 
 /// Throws when a job says so: the deliberate death of a worker.
 template <class Job>
 void crash_if_told(const Job& job) {
   if (job.crash)
-    throw std::runtime_error("ended on purpose (faults.crash_every)");
+    throw std::runtime_error(crash_text);
 }
 
 } // namespace graphmill

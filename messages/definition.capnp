@@ -331,7 +331,7 @@ struct Faults {
     $unit("milliseconds") $range(max = 60000);
 
   crashEvery @2 :UInt32 = 0
-    $help("End an actor as it takes every so many jobs. Each pool counts its own: samplers, fetch stages and batchers, whose job is a batch, and for each part the sampling and feature services, whose many jobs are pieces of one, so that they end in the middle of it; 0 ends none")
+    $help("End an actor at every so many jobs, in turn as it takes the job and in the middle of it. Each pool counts its own: samplers, fetch stages and batchers, whose job is a batch, and for each part the sampling and feature services, whose jobs are pieces of one; 0 ends none")
     $unit("jobs") $range(max = 1000000);
 }
 

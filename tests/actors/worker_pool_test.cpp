@@ -150,6 +150,21 @@ CATCH_TEST_CASE("a dead worker is replaced and its job done by another",
   CATCH_CHECK(f.counters->report().restarts > 0);
 }
 
+CATCH_TEST_CASE("faults strike on the way in and in the middle",
+                "[actors][pool]") {
+  fixture f;
+  worker_pool_config config;
+  config.crash_every = 1;
+  auto seen = f.ask_all(f.pool(config), {4});
+  for (int i = 0; i < 100; ++i)
+    f.sim.advance(100ms);
+  // The first worker has not begun; the second one was ended too late to keep
+  // it from its answer.
+  CATCH_CHECK(seen->errors.empty());
+  CATCH_CHECK(seen->values == std::vector{8});
+  CATCH_CHECK(f.counters->report().restarts == 2);
+}
+
 CATCH_TEST_CASE("a job that ends every worker fails with the cause",
                 "[actors][pool]") {
   fixture f;
