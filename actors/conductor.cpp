@@ -4,8 +4,12 @@
 #include "actors/phase_tally.hpp"
 #include "actors/request_watch.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 
 namespace graphmill {
 
@@ -13,6 +17,30 @@ namespace {
 
 /// How long a run that fails waits for the weights so far.
 constexpr std::chrono::milliseconds rescue_timeout = std::chrono::minutes{1};
+
+/// Says which ranks have other weights than most.
+/// @param states Of trainers that have done the same steps, by rank.
+std::optional<error> difference(const std::vector<trainer_state>& states) {
+  std::map<std::string, std::size_t> counts;
+  for (const auto& one : states)
+    ++counts[one.digest];
+  if (counts.size() < 2)
+    return std::nullopt;
+  // Of two that are as frequent, that of the lower rank.
+  const auto& usual = *std::max_element(
+    states.begin(), states.end(), [&counts](const auto& a, const auto& b) {
+      return counts[a.digest] < counts[b.digest];
+    });
+  std::vector<rank_id> odd;
+  for (const auto& one : states)
+    if (one.digest != usual.digest)
+      odd.push_back(one.rank);
+  return fail(ec::internal,
+              "after {} training steps the weights of rank {} differ from "
+              "those of rank {}: trainers of one run need the same build of "
+              "Graphmill; a machine that computes wrongly does this, too",
+              usual.steps, fmt::join(odd, ", "), usual.rank);
+}
 
 class conductor {
 public:
@@ -142,7 +170,10 @@ private:
       return;
     }
     config_.course.finished(done.metrics);
-    act();
+    if (done.phase == phase::train && config_.ranks > 1)
+      compare_replicas();
+    else
+      act();
   }
 
   // -- trainers between phases
@@ -217,9 +248,22 @@ private:
       finish();
       return;
     }
-    if (!std::exchange(filling_, false))
+    if (std::exchange(comparing_, false)) {
+      if (auto odd = difference(trainers_of(states_))) {
+        break_off(*std::move(odd));
+        return;
+      }
+    } else if (!std::exchange(filling_, false)) {
       config_.course.finished({});
+    }
     act();
+  }
+
+  /// Replicas that apply the same gradients stay equal. If they do not, then
+  /// that is to be known before more epochs are spent on it.
+  void compare_replicas() {
+    comparing_ = true;
+    order_all(trainer_order::snapshot);
   }
 
   // -- the end
@@ -308,14 +352,8 @@ private:
                      [](const answer& a, const answer& b) {
                        return a.state.steps > b.state.steps;
                      });
-    for (const auto& [member, state] : replicas_) {
-      const auto& first = replicas_.front().state;
-      if (state.digest != first.digest && !outcome_.failure)
-        outcome_.failure = fail(ec::internal,
-                                "the weights of rank {} differ from those of "
-                                "rank {}",
-                                state.rank, first.rank);
-    }
+    if (!outcome_.failure)
+      outcome_.failure = difference(trainers_of(replicas_));
     fetching_ = true;
     take_weights();
   }
@@ -374,12 +412,20 @@ private:
     std::size_t member = 0;
     trainer_state state;
   };
+  static std::vector<trainer_state>
+  trainers_of(const std::vector<answer>& answers) {
+    std::vector<trainer_state> out;
+    for (const auto& one : answers)
+      out.push_back(one.state);
+    return out;
+  }
   std::vector<answer> states_;   ///< Of the last order.
   std::vector<answer> replicas_; ///< At the end, most steps first.
   bool fetching_ = false;        ///< The weights, at the end.
   std::uint64_t last_order_ = 0;
   std::size_t stopped_ = 0;
-  bool filling_ = false; ///< Caches of remote rows, before the first phase.
+  bool comparing_ = false; ///< Replicas, after an epoch.
+  bool filling_ = false;   ///< Caches of remote rows, before the first phase.
   bool cancelled_ = false;
   bool finishing_ = false;
   bool ended_ = false;

@@ -61,7 +61,7 @@ struct conductor_config {
 
 /// Spawns the CONDUCTOR, and by `members` all other actors of the run. It leads
 /// through the course phase by phase, ends the run when an actor ends unasked,
-/// and checks that the replicas are equal at the end.
+/// and checks that the replicas are equal, after each epoch and at the end.
 conductor_actor spawn_conductor(caf::actor_system& system,
                                 conductor_config config);
 

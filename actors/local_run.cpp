@@ -1,15 +1,19 @@
 #include "actors/local_run.hpp"
 
+#include "actors/data_guard.hpp"
 #include "actors/memory_probe.hpp"
 #include "actors/processors.hpp"
 #include "actors/shutdown_watchdog.hpp"
 #include "actors/signals.hpp"
 #include "messages/counted.hpp"
+#include "partition/data_records.hpp"
+#include "partition/verification.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <future>
 #include <thread>
+#include <utility>
 
 namespace graphmill {
 
@@ -45,6 +49,47 @@ run_outcome wait_for_end(signal_watch& signals, memory_probe& memory,
   return ended.get();
 }
 
+/// Verifies the data of a run while that goes on, and ends it if they are
+/// damaged.
+class run_guard {
+public:
+  run_guard(const local_run_config& config, data_guard::records what,
+            const conductor_actor& conductor)
+    : what_(std::move(what)), sound_(answer_.get_future()),
+      guard_({.data = config.data, .verify = config.verify, .log = config.log}) {
+    guard_.check(what_, [this, conductor](const result<void>& sound) {
+      answer_.set_value(sound);
+      if (!sound)
+        post(conductor, run_failed{sound.error()});
+    });
+  }
+
+  /// Waits for the end of the verification, or for one more signal.
+  /// @returns why a run that has come to its end is no success.
+  std::optional<error> wait(signal_watch& signals) {
+    const auto before = signals.count();
+    guard_.hurry();
+    while (sound_.wait_for(std::chrono::seconds{0})
+           != std::future_status::ready) {
+      if (signals.count() != before)
+        return fail(ec::cancelled, "stopped by the user before all data were "
+                                   "verified");
+      signals.wait(probe_interval);
+    }
+    if (auto sound = sound_.get(); !sound)
+      return sound.error();
+    if (auto same = still_unchanged(what_, replaced_files::pass); !same)
+      return same.error();
+    return std::nullopt;
+  }
+
+private:
+  const data_guard::records what_;
+  std::promise<result<void>> answer_;
+  std::future<result<void>> sound_;
+  data_guard guard_; ///< Last: ends before what its answer uses.
+};
+
 void log_end(spdlog::logger& log, const run_result& run) {
   const auto& outcome = run.outcome;
   log.info("run ended after {:.1f} s and {} training steps: {}; digest {}",
@@ -60,7 +105,9 @@ result<run_result> run_locally(local_run_config config) {
   auto graph = std::make_shared<const partitioned_graph>(std::move(opened));
   const auto share = member_share::all(config.def, *graph);
   settle_threads(config.def, share.ranks.size(), usable_processors());
+  TRY(const auto records, records_in(config.data, share.parts));
   TRY(auto member, prepare_member(config, graph, share));
+  TRYV(still_unchanged(records, replaced_files::count));
   const auto gauges = std::make_shared<dispatcher_gauges>();
   member.log = config.log;
   member.gauges = gauges;
@@ -90,10 +137,13 @@ result<run_result> run_locally(local_run_config config) {
     const auto began = clock::now();
     const auto cpu_before = process_cpu_seconds();
     auto conductor = spawn_conductor(system, std::move(lead));
+    run_guard guard{config, records, conductor};
     post(conductor, start_run{});
     config.log->info("run began on {}, {}", config.data.string(),
                      counted(graph->part_count(), "part"));
     out.outcome = wait_for_end(signals, memory, ended, conductor, *config.log);
+    if (!out.outcome.failure)
+      out.outcome.failure = guard.wait(signals);
     out.seconds = std::chrono::duration<double>(clock::now() - began).count();
     out.cpu_seconds = process_cpu_seconds() - cpu_before;
     log_end(*config.log, out);

@@ -15,14 +15,17 @@ namespace graphmill {
 
 struct local_run_config : run_setup {
   std::filesystem::path data; ///< A dataset or partitioned dataset.
+  bool verify = true; ///< Compare the data with the digests on record.
   std::shared_ptr<spdlog::logger> log;
   run_observer observer; ///< Without `on_end`.
 };
 
 /// Runs a definition with all its actors in this process, and waits for the
-/// end. SIGINT, SIGTERM and SIGHUP: the first lets the step finish, the second ends at
-/// once; both give an outcome that is `cancelled`. Errors are those of the
-/// set-up: data that does not fit the definition, files that cannot be opened.
+/// end. SIGINT, SIGTERM and SIGHUP: the first lets the step finish, the second
+/// ends at once; both give an outcome that is `cancelled`. Data are verified
+/// meanwhile: damage ends the run, and it succeeds only once all was found
+/// sound. Errors are those of the set-up: data that does not fit the definition,
+/// files that cannot be opened.
 result<run_result> run_locally(local_run_config config);
 
 } // namespace graphmill

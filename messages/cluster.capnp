@@ -31,6 +31,15 @@ struct JoinRequest {
 
   cudaDevices @6 :UInt32;
   # That its trainers can compute on.
+
+  fault @7 :Text;
+  # Why its data cannot be used now; empty: they can. A daemon registers again
+  # when that changes.
+
+  arithmetic @8 :Text;
+  # What computes its products of matrices: library, version, kernels.
+  arithmeticDigest @9 :Text;
+  # Of what that gives for fixed numbers. Trainers of one run have the same.
 }
 
 struct JoinReply {
@@ -64,7 +73,7 @@ struct DaemonStatus {
   slots @4 :UInt32;
   host @5 :Text;
   note @6 :Text;
-  # Why it is lost.
+  # Why it is lost or damaged.
 
   cudaDevices @7 :UInt32;
 }
@@ -75,6 +84,8 @@ enum DaemonState {
   draining @2;
   # Takes nothing of new runs.
   lost @3;
+  damaged @4;
+  # Its data cannot be used: takes nothing of new runs.
 }
 
 # -- runs ----------------------------------------------------------------------

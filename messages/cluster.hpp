@@ -27,6 +27,9 @@ struct join_request {
   std::uint32_t slots = 1;
   std::string host;
   std::uint32_t cuda_devices = 0;
+  std::string fault;
+  std::string arithmetic;
+  std::string arithmetic_digest;
 };
 payload encode(const join_request& what);
 result<join_request> decode_join_request(const payload& from);
@@ -37,7 +40,7 @@ struct join_reply {
 payload encode(const join_reply& what);
 result<join_reply> decode_join_reply(const payload& from);
 
-enum class daemon_state : std::uint8_t { ready = 1, draining, lost };
+enum class daemon_state : std::uint8_t { ready = 1, draining, lost, damaged };
 std::string_view to_string(daemon_state what);
 
 struct daemon_status {

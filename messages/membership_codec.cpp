@@ -8,8 +8,8 @@ using namespace wire;
 
 namespace {
 
-static_assert(static_cast<int>(schema::DaemonState::LOST)
-              == static_cast<int>(daemon_state::lost));
+static_assert(static_cast<int>(schema::DaemonState::DAMAGED)
+              == static_cast<int>(daemon_state::damaged));
 
 result<join_request> decode(schema::JoinRequest::Reader in) {
   join_request out;
@@ -20,6 +20,9 @@ result<join_request> decode(schema::JoinRequest::Reader in) {
   out.slots = in.getSlots();
   out.host = text(in.getHost());
   out.cuda_devices = in.getCudaDevices();
+  out.fault = text(in.getFault());
+  out.arithmetic = text(in.getArithmetic());
+  out.arithmetic_digest = text(in.getArithmeticDigest());
   for (std::size_t i = 0; i < out.parts.size(); ++i)
     if (out.parts[i] < 0 || out.parts[i] >= std::ssize(out.part_digests)
         || (i > 0 && out.parts[i] <= out.parts[i - 1]))
@@ -34,7 +37,7 @@ result<daemon_status> decode(schema::DaemonStatus::Reader in) {
   out.name = text(in.getName());
   out.address = text(in.getAddress());
   out.state = static_cast<daemon_state>(in.getState());
-  if (out.state < daemon_state::ready || out.state > daemon_state::lost)
+  if (out.state < daemon_state::ready || out.state > daemon_state::damaged)
     return fail(ec::invalid_data, "daemon \"{}\" is in an unknown state",
                 out.name);
   out.parts = get_list<part_id>(in.getParts());
@@ -66,6 +69,8 @@ std::string_view to_string(daemon_state what) {
     return "draining";
   case daemon_state::lost:
     return "lost";
+  case daemon_state::damaged:
+    return "damaged";
   }
   return "unknown";
 }
@@ -79,6 +84,9 @@ payload encode(const join_request& what) {
     out.setSlots(what.slots);
     out.setHost(what.host);
     out.setCudaDevices(what.cuda_devices);
+    out.setFault(what.fault);
+    out.setArithmetic(what.arithmetic);
+    out.setArithmeticDigest(what.arithmetic_digest);
   });
 }
 

@@ -85,6 +85,11 @@ struct MemberOrder {
 
     check @6 :Void;
     # Fails unless the receiver has a share of the run that is not over.
+
+    finish @7 :Void;
+    # As `end`, of a run that has succeeded: answered once the data that the
+    # receiver's share has mapped are verified, which may take as long as it takes
+    # to read them.
   }
 }
 
@@ -120,6 +125,9 @@ struct MemberReply {
   oversizeBatches @5 :UInt64;
   retriedBatches @6 :UInt64;
   cpuSeconds @7 :Float64;
+
+  failure @8 :Text;
+  # Of `finish`: why the run is no success; empty: it is.
 }
 
 struct TrainerState {

@@ -51,6 +51,7 @@ enum class member_action : std::uint8_t {
   end,
   fill_cache,
   check,
+  finish,
 };
 struct member_order {
   std::string run;
@@ -95,6 +96,7 @@ struct member_reply {
   std::uint64_t oversize_batches = 0;
   std::uint64_t retried_batches = 0;
   double cpu_seconds = 0;
+  std::string failure;
 };
 payload encode(const member_reply& what);
 result<member_reply> decode_member_reply(const payload& from);

@@ -95,6 +95,9 @@ result<member_order> decode(schema::MemberOrder::Reader in) {
   case schema::MemberOrder::CHECK:
     out.action = member_action::check;
     return out;
+  case schema::MemberOrder::FINISH:
+    out.action = member_action::finish;
+    return out;
   default:
     return fail(ec::invalid_data, "an unknown order, {}",
                 static_cast<int>(in.which()));
@@ -153,6 +156,7 @@ result<member_reply> decode(schema::MemberReply::Reader in) {
   out.oversize_batches = in.getOversizeBatches();
   out.retried_batches = in.getRetriedBatches();
   out.cpu_seconds = in.getCpuSeconds();
+  out.failure = text(in.getFailure());
   return out;
 }
 
@@ -218,6 +222,9 @@ payload encode(const member_order& what) {
     case member_action::check:
       out.setCheck();
       break;
+    case member_action::finish:
+      out.setFinish();
+      break;
     }
   });
 }
@@ -254,6 +261,7 @@ payload encode(const member_reply& what) {
     out.setOversizeBatches(what.oversize_batches);
     out.setRetriedBatches(what.retried_batches);
     out.setCpuSeconds(what.cpu_seconds);
+    out.setFailure(what.failure);
   });
 }
 

@@ -267,8 +267,10 @@ result<dataset_info> dataset_writer::finish() {
   }
   // Opening it again checks that what was written is what can be read.
   TRY(const auto written, dataset::open(self.folder, self.info));
-  TRY(self.info.digest, content_digest(written, self.opts.on_progress));
+  TRY(const auto digests, digests_of(written, self.opts.on_progress));
+  self.info.digest = digests.content;
   TRYV(write_dataset_info(self.folder, self.info));
+  TRYV(write_array_digests(self.folder, digests.arrays));
   return self.info;
 }
 

@@ -1,51 +1,47 @@
 #include "partition/digest.hpp"
 
-#include <xxhash.h>
+#include "partition/content_hash.hpp"
+#include "partition/file_io.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
-#include <span>
+#include <optional>
 
 namespace graphmill {
+
+namespace fs = std::filesystem;
 
 namespace {
 
 constexpr std::size_t block_bytes = std::size_t{64} << 20;
+constexpr std::size_t largest_info = std::size_t{1} << 28;
 
-/// Feeds values to the hash, each with its length, so that no two different
-/// sequences of them give the same bytes.
-class hasher {
+std::span<const std::byte> elements_of(const npy_array& array) {
+  return {array.data(),
+          static_cast<std::size_t>(array.size()) * size_of(array.type())};
+}
+
+/// Puts a digest's pieces together.
+class recipe {
 public:
-  explicit hasher(const progress_callback& on_progress)
-    : state_(XXH3_createState()), on_progress_(on_progress) {
-    XXH3_128bits_reset(state_.get());
-  }
-
+  /// Integers as they lie in memory, little-endian.
   void integer(std::int64_t value) {
-    XXH3_128bits_update(state_.get(), &value, sizeof value);
+    text_.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
 
+  /// With its length, so that no two different sequences give the same bytes.
   void text(std::string_view value) {
     integer(std::ssize(value));
-    XXH3_128bits_update(state_.get(), value.data(), value.size());
+    text_ += value;
   }
 
+  /// With its type and size.
   void array(const npy_array& values) {
     text(to_string(values.type()));
     integer(values.size());
-    values.file().advise_sequential();
-    auto bytes =
-      std::span{values.data(), static_cast<std::size_t>(values.size())
-                                 * size_of(values.type())};
-    while (!bytes.empty()) {
-      const auto block = bytes.first(std::min(bytes.size(), block_bytes));
-      XXH3_128bits_update(state_.get(), block.data(), block.size());
-      bytes = bytes.subspan(block.size());
-      done_ += block.size();
-      if (on_progress_)
-        on_progress_({.phase = "compute digest", .done = done_});
-    }
+    elements(values);
   }
 
   void optional_array(const std::optional<npy_array>& values) {
@@ -54,46 +50,175 @@ public:
       array(*values);
   }
 
-  std::string finish() const {
-    const auto hash = XXH3_128bits_digest(state_.get());
-    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  /// The elements alone.
+  void elements(const npy_array& values) {
+    pieces_.push_back({std::exchange(text_, {}), &values});
+  }
+
+  std::vector<digest_piece> finish() {
+    if (!text_.empty())
+      pieces_.push_back({std::exchange(text_, {})});
+    return std::move(pieces_);
   }
 
 private:
-  struct free_state {
-    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-  };
-  std::unique_ptr<XXH3_state_t, free_state> state_;
+  std::string text_;
+  std::vector<digest_piece> pieces_;
+};
+
+std::string path_within(const fs::path& folder, const npy_array& array) {
+  return array.path().lexically_relative(folder).string();
+}
+
+/// Reads mapped arrays block by block and tells how far it is.
+class array_reader {
+public:
+  explicit array_reader(const progress_callback& on_progress)
+    : on_progress_(on_progress) {}
+
+  template <class Take>
+  void read(const npy_array& array, Take take) {
+    array.file().advise_sequential();
+    for (auto rest = elements_of(array); !rest.empty();) {
+      const auto block = rest.first(std::min(rest.size(), block_bytes));
+      take(block);
+      rest = rest.subspan(block.size());
+      done_ += block.size();
+      if (on_progress_)
+        on_progress_({.phase = "compute digest", .done = done_});
+    }
+  }
+
+private:
   const progress_callback& on_progress_;
   std::uint64_t done_ = 0;
 };
 
 } // namespace
 
-result<std::string> content_digest(const dataset& data,
-                                   const progress_callback& on_progress) {
+std::vector<digest_piece> content_of(const dataset& data) {
   const auto& info = data.info();
-  hasher hash{on_progress};
-  hash.text(info.node_types[info.target].name);
+  recipe out;
+  out.text(info.node_types[info.target].name);
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
     const auto& type = info.node_types[t];
-    hash.text(type.name);
-    hash.integer(type.count);
-    hash.integer(type.feature_width);
-    hash.integer(type.class_count);
-    hash.optional_array(data.nodes(t).features);
-    hash.optional_array(data.nodes(t).labels);
+    out.text(type.name);
+    out.integer(type.count);
+    out.integer(type.feature_width);
+    out.integer(type.class_count);
+    out.optional_array(data.nodes(t).features);
+    out.optional_array(data.nodes(t).labels);
     for (const auto& ids : data.nodes(t).splits)
-      hash.optional_array(ids);
+      out.optional_array(ids);
   }
   for (edge_type_id t = 0; t < std::ssize(info.edge_types); ++t) {
-    hash.text(info.edge_type_name(t));
-    hash.array(data.edges(t).indptr);
-    hash.array(data.edges(t).indices);
+    out.text(info.edge_type_name(t));
+    out.array(data.edges(t).indptr);
+    out.array(data.edges(t).indices);
+  }
+  return out.finish();
+}
+
+std::vector<digest_piece>
+content_of_part(const dataset& part, std::span<const npy_array> original_ids,
+                std::span<const npy_array> original_begin) {
+  recipe out;
+  const auto add = [&out](const std::optional<npy_array>& array) {
+    if (array)
+      out.elements(*array);
+  };
+  for (std::size_t t = 0; t < original_ids.size(); ++t) {
+    const auto& arrays = part.nodes(static_cast<node_type_id>(t));
+    out.elements(original_ids[t]);
+    add(arrays.features);
+    add(arrays.labels);
+    for (const auto& ids : arrays.splits)
+      add(ids);
+  }
+  for (std::size_t t = 0; t < original_begin.size(); ++t) {
+    const auto& arrays = part.edges(static_cast<edge_type_id>(t));
+    for (const auto* array : {&arrays.indptr, &arrays.indices,
+                              &arrays.in_degrees, &arrays.out_degrees})
+      out.elements(*array);
+    out.elements(original_begin[t]);
+  }
+  return out.finish();
+}
+
+std::vector<const npy_array*> arrays_of(const dataset& data) {
+  std::vector<const npy_array*> out;
+  const auto add = [&out](const std::optional<npy_array>& array) {
+    if (array)
+      out.push_back(&*array);
+  };
+  const auto& info = data.info();
+  for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
+    add(data.nodes(t).features);
+    add(data.nodes(t).labels);
+    for (const auto& ids : data.nodes(t).splits)
+      add(ids);
+  }
+  for (edge_type_id t = 0; t < std::ssize(info.edge_types); ++t) {
+    const auto& edges = data.edges(t);
+    for (const auto* array : {&edges.indptr, &edges.indices, &edges.in_degrees,
+                              &edges.out_degrees})
+      out.push_back(array);
+  }
+  return out;
+}
+
+result<std::string> content_digest(const dataset& data,
+                                   const progress_callback& on_progress) {
+  content_hash whole;
+  array_reader reader{on_progress};
+  for (const auto& [text, array] : content_of(data)) {
+    whole.update(text);
+    if (array != nullptr)
+      reader.read(*array, [&](auto block) { whole.update(block); });
   }
   if (auto broken = mapped_file::first_fault())
     return *std::move(broken);
-  return hash.finish();
+  return whole.digest();
+}
+
+result<dataset_digests> digests_of(const dataset& data,
+                                   const progress_callback& on_progress) {
+  dataset_digests out;
+  content_hash whole;
+  array_reader reader{on_progress};
+  for (const auto& [text, array] : content_of(data)) {
+    whole.update(text);
+    if (array == nullptr)
+      continue;
+    content_hash own;
+    reader.read(*array, [&](auto block) {
+      whole.update(block);
+      own.update(block);
+    });
+    out.arrays[path_within(data.folder(), *array)] = own.digest();
+  }
+  for (const auto* array : arrays_of(data)) {
+    auto& digest = out.arrays[path_within(data.folder(), *array)];
+    if (!digest.empty())
+      continue;
+    content_hash own;
+    reader.read(*array, [&](auto block) { own.update(block); });
+    digest = own.digest();
+  }
+  if (auto broken = mapped_file::first_fault())
+    return *std::move(broken);
+  out.content = whole.digest();
+  return out;
+}
+
+result<void>
+write_array_digests(const fs::path& folder,
+                    const std::map<std::string, std::string>& digests) {
+  const auto path = folder / "dataset.json";
+  TRY(const auto text, read_text(path, largest_info));
+  auto about = nlohmann::json::parse(text);
+  about["array_digests"] = digests;
+  return write_text(path, about.dump(2) + '\n');
 }
 
 } // namespace graphmill

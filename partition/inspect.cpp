@@ -1,10 +1,12 @@
 #include "partition/inspect.hpp"
 
-#include "partition/digest.hpp"
+#include "partition/data_records.hpp"
 #include "partition/inspect_findings.hpp"
 #include "partition/shard.hpp"
+#include "partition/verification.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <tuple>
@@ -132,6 +134,20 @@ degree_summary summarise_degrees(std::vector<std::int32_t> degrees) {
   return summary;
 }
 
+result<std::vector<std::string>>
+find_damaged(std::span<const digest_record> records,
+             const progress_callback& on_progress) {
+  std::vector<std::string> out;
+  for (const auto& record : records) {
+    auto sound = verify(record, {.on_progress = on_progress});
+    if (!sound && sound.error().code != ec::invalid_data)
+      return std::move(sound).error();
+    if (!sound)
+      out.push_back(std::move(sound).error().message);
+  }
+  return out;
+}
+
 result<inspection> inspect_dataset(const dataset& data,
                                    const inspect_options& options,
                                    const progress_callback& on_progress) {
@@ -152,14 +168,12 @@ result<inspection> inspect_dataset(const dataset& data,
   for (std::size_t t = 0; t < info.node_types.size(); ++t)
     work.found.node_types[t].isolated =
       info.node_types[t].count - std::ranges::count(work.touched[t], true);
-  if (!work.is_part() && !info.digest.empty()) {
-    TRY(const auto digest, content_digest(data, on_progress));
-    if (digest != info.digest)
-      work.found.broken.push_back(fmt::format(
-        "dataset.json: the content has the digest {}, but {} is on record: "
-        "files were changed after it was prepared",
-        digest, info.digest));
+  auto records = options.records;
+  if (!work.is_part()) {
+    TRY(records, records_of(data));
   }
+  TRY(auto damaged, find_damaged(records, on_progress));
+  std::ranges::move(damaged, std::back_inserter(work.found.broken));
   work.found.unused = unused_arrays(data);
   if (auto fault = mapped_file::first_fault())
     return *std::move(fault);

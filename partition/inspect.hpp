@@ -3,9 +3,11 @@
 #include "messages/error.hpp"
 #include "messages/progress.hpp"
 #include "partition/dataset.hpp"
+#include "partition/digest_record.hpp"
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,11 +50,18 @@ struct inspection {
 
 struct inspect_options {
   /// Not empty: the dataset is one part of a partitioned one, with these many
-  /// nodes per type in all. Its sources are global ids then, and out-degrees,
-  /// largest degrees and digest are those of the whole, so they are not
-  /// checked.
+  /// nodes per type in all. Its sources are global ids then, and out-degrees
+  /// and largest degrees are those of the whole, so they are not checked.
   std::vector<std::int64_t> whole_counts;
+  /// Of a part: what its files must hold.
+  std::vector<digest_record> records;
 };
+
+/// Compares records with what the files hold.
+/// @returns a sentence for each that is damaged.
+result<std::vector<std::string>>
+find_damaged(std::span<const digest_record> records,
+             const progress_callback& on_progress = {});
 
 /// Reads every array once. What is broken is part of the answer; an error is
 /// only what keeps from reading on, such as a file truncated meanwhile.

@@ -31,6 +31,7 @@ struct mapping {
   std::atomic<std::uintptr_t> end = 0;
   std::atomic<const char*> path = nullptr;
   std::atomic<bool> taken = false;
+  std::atomic<bool> broken = false; ///< Was read past its file's end.
 };
 
 // A signal handler reaches nothing but statics. Everything below is lock-free.
@@ -38,9 +39,11 @@ constexpr std::size_t capacity = 32768;
 std::array<mapping, capacity> mappings;
 std::atomic<std::size_t> high_water = 0;
 
-enum fault_state : int { none, writing, set };
-std::atomic<int> fault = none;
-std::array<char, 4096> fault_path;
+std::atomic<int> broken_mappings = 0;
+
+/// Keeps a name from being freed while an error is made of it. The handler has
+/// no part in that: its reader holds the mapping.
+std::mutex names;
 
 struct sigaction previous_action;
 std::once_flag installed;
@@ -58,15 +61,11 @@ bool fill_with_zeros(std::uintptr_t address) {
     auto& entry = mappings[i];
     const auto begin = entry.begin.load();
     const auto end = entry.end.load();
-    const auto* path = entry.path.load();
     if (begin == 0 || address < begin || address >= end
         || entry.begin.load() != begin)
       continue;
-    int expected = none;
-    if (fault.compare_exchange_strong(expected, writing)) {
-      std::strncpy(fault_path.data(), path, fault_path.size() - 1);
-      fault.store(set);
-    }
+    if (!entry.broken.exchange(true))
+      ++broken_mappings;
     const auto from = address / page * page;
     return ::mmap(reinterpret_cast<void*>(from), end - from, PROT_READ,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
@@ -119,7 +118,10 @@ int enter(const void* data, std::size_t size, const fs::path& path) {
 
 void leave(int slot) {
   auto& entry = mappings[static_cast<std::size_t>(slot)];
+  std::lock_guard lock{names};
   entry.begin.store(0);
+  if (entry.broken.exchange(false))
+    --broken_mappings;
   std::free(const_cast<char*>(entry.path.exchange(nullptr)));
   entry.taken.store(false);
 }
@@ -185,13 +187,18 @@ void mapped_file::advise_sequential() const {
 }
 
 std::optional<error> mapped_file::first_fault() {
-  if (fault.load() != set)
+  if (broken_mappings.load() == 0)
     return std::nullopt;
-  return fail(ec::io,
-              "{} was shortened or became unreadable while it was in use; "
-              "leave the files of a dataset alone while something runs on it, "
-              "prepare it again, and run again",
-              fault_path.data());
+  std::lock_guard lock{names};
+  const auto used = high_water.load();
+  for (std::size_t i = 0; i < used; ++i)
+    if (mappings[i].broken.load())
+      return fail(ec::io,
+                  "{} was shortened or became unreadable while it was in use; "
+                  "leave the files of a dataset alone while something runs on "
+                  "it, put it back as it was, and run again",
+                  mappings[i].path.load());
+  return std::nullopt;
 }
 
 } // namespace graphmill

@@ -13,10 +13,10 @@ namespace graphmill {
 /// A file mapped read-only into memory. Move-only; unmaps on destruction.
 ///
 /// Someone may truncate a file while it is mapped, and reading past its new end
-/// raises SIGBUS. The first mapping installs a handler that puts a page of
-/// zeros there and remembers the file, so readers go on with zeros and whoever
-/// drives them asks `first_fault` at the end of each batch and fails with its
-/// answer.
+/// raises SIGBUS. The first mapping installs a handler that puts zeros there
+/// and marks the mapping, so readers go on with zeros and whoever drives them
+/// asks `first_fault` at the end of each batch and fails with its answer. The
+/// mark goes with the mapping: whoever maps the file again may use it again.
 class mapped_file {
 public:
   /// Maps `path`. An empty file maps to an empty span.
@@ -33,8 +33,8 @@ public:
   void advise_random() const;
   void advise_sequential() const;
 
-  /// The error of the first mapping, of any file of the process, that was read
-  /// past its file's end. Async-signal state: set once, never cleared.
+  /// The error of a mapping, of any file of the process, that was read past its
+  /// file's end and is there still. From any thread.
   static std::optional<error> first_fault();
 
 private:

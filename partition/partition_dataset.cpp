@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <new>
 #include <utility>
 
@@ -19,6 +20,9 @@ using nlohmann::json;
 namespace {
 
 constexpr std::size_t largest_json = std::size_t{1} << 28;
+
+/// Of the files of seeds, by their paths within the folder.
+using seed_digests = std::map<std::string, std::string>;
 
 result<void> check_options(const partition_options& options) {
   if (options.parts >= 1 && options.parts <= most_parts)
@@ -64,6 +68,7 @@ result<void> write_partitions_json(const graph_view& graph,
                                    const std::vector<written_part>& parts,
                                    const partition_report& report,
                                    const std::string& source_digest,
+                                   const seed_digests& seeds,
                                    const fs::path& folder) {
   TRY(const auto source, read_json(graph.data().folder() / "dataset.json"));
   auto digests = json::array();
@@ -79,6 +84,7 @@ result<void> write_partitions_json(const graph_view& graph,
                  {"dataset", source},
                  {"source_digest", source_digest},
                  {"part_digests", digests},
+                 {"seed_digests", seeds},
                  {"offsets", offsets},
                  {"report", to_json(report)}};
   return write_text(folder / "partitions.json", out.dump(2) + '\n');
@@ -132,9 +138,9 @@ result<partition_report> do_partition(const dataset& data,
     report.cut_edges += part.row.cut_edges;
     report.part_rows.push_back(part.row);
   }
-  TRYV(write_seeds(graph, numbers, folder));
+  TRY(const auto seeds, write_seeds(graph, numbers, folder));
   TRYV(write_partitions_json(graph, numbers, parts, report, source_digest,
-                             folder));
+                             seeds, folder));
   watch.tell("done", 1, 1);
   report.memory_bytes = watch.peak_memory_bytes();
   return report;

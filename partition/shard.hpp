@@ -73,7 +73,7 @@ private:
 ///   partitions.json             format_version, parts, method, seed, dataset
 ///                               (the dataset.json of the whole graph),
 ///                               source_digest, part_digests [parts], offsets
-///                               {node type: [parts + 1]}, report
+///                               {node type: [parts + 1]}, seed_digests, report
 ///   seeds/<type>/{train,val,test}.npy   global ids in the original seed order
 ///   part-<p>/                   a dataset folder whose destinations are the
 ///                               owned nodes, with global ids in indices.npy,

@@ -83,6 +83,28 @@ public:
     return ok();
   }
 
+  /// Else the weights would depend on who trains where.
+  result<void> compare_arithmetic() const {
+    if (def_.trainer.device != "cpu")
+      return ok();
+    const auto& first = offers_[homes_.front()];
+    for (const auto home : homes_) {
+      const auto& other = offers_[home];
+      if (other.arithmetic_digest == first.arithmetic_digest)
+        continue;
+      return fail(ec::invalid_argument,
+                  "daemons \"{}\" ({}) and \"{}\" ({}) round products "
+                  "differently, so that weights would depend on which of them "
+                  "trains what: name daemons of one kind in "
+                  "`placement.trainers`, with the same libraries, or start all "
+                  "daemons with the environment variable "
+                  "OPENBLAS_CORETYPE=Haswell, which lowers them to what all "
+                  "CPUs since 2013 have",
+                  first.name, first.arithmetic, other.name, other.arithmetic);
+    }
+    return ok();
+  }
+
   placement take() const {
     placement out;
     std::vector<std::uint16_t> position(offers_.size(), nobody);
@@ -233,6 +255,7 @@ result<placement> place(const definition& def, part_id parts,
   TRYV(work.find_named());
   TRYV(work.place_parts(parts));
   TRYV(work.place_ranks());
+  TRYV(work.compare_arithmetic());
   return work.take();
 }
 

@@ -19,6 +19,8 @@ struct daemon_offer {
   std::vector<part_id> parts; ///< That it serves.
   std::uint32_t slots = 1;    ///< Trainers that it takes.
   std::uint32_t cuda_devices = 0;
+  std::string arithmetic; ///< Its name and digest: see `arithmetic_here`.
+  std::string arithmetic_digest;
 };
 
 /// Who does what in a run. Positions are those of `daemons`, which lists just
@@ -44,7 +46,8 @@ struct placement {
 /// that `trainer.device` names have no slots. Results of a run do not depend on
 /// any of this. A pure function of its arguments, offers in any order. Fails
 /// with a sentence if a part is served by nobody, if `placement` names a daemon
-/// that is not offered, or if there are fewer slots than trainers.
+/// that is not offered, if there are fewer slots than trainers, or if trainers
+/// on CPUs would not all have the same arithmetic.
 result<placement> place(const definition& def, part_id parts,
                         std::span<const daemon_offer> offers);
 

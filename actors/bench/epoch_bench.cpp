@@ -35,6 +35,7 @@ result<run_result> run_epoch(const bench_context& context) {
                 source.problems.front().text);
   config.def = source.value;
   config.data = data;
+  config.verify = false; // Measured is the epoch alone.
   config.mode = run_mode::epoch;
   config.log = std::make_shared<spdlog::logger>(
     "bench", std::make_shared<spdlog::sinks::stderr_sink_mt>());

@@ -51,13 +51,25 @@ void active_run::break_off(error why) {
 
 void active_run::lose(const std::string& daemon, error why) {
   lost.insert(daemon);
-  awaited.erase(daemon);
+  if (awaited.erase(daemon) != 0)
+    fail_late(unverified(daemon, why));
   const auto it = std::find(members.begin(), members.end(), daemon);
   if (conductor && it != members.end())
     post(conductor, member_lost{static_cast<std::size_t>(it - members.begin()),
                                 std::move(why)});
   else
     break_off(std::move(why));
+}
+
+void active_run::fail_late(error why) {
+  if (outcome && !outcome->failure)
+    outcome->failure = std::move(why);
+}
+
+error unverified(const std::string& daemon, const error& why) {
+  return fail(why.code,
+              "daemon \"{}\" did not say whether its data are sound: {}",
+              daemon, why.message);
 }
 
 deployment active_run::deployment_for(std::size_t daemon,

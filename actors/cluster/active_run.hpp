@@ -70,6 +70,9 @@ struct active_run : submitted_run {
   /// The same of a daemon that is gone, for which nothing waits any more.
   void lose(const std::string& daemon, error why);
 
+  /// The run has come to its end, but is no success after all.
+  void fail_late(error why);
+
   deployment deployment_for(std::size_t daemon, const std::string& digest,
                             const std::string& coordinator) const;
 
@@ -81,6 +84,9 @@ struct active_run : submitted_run {
   /// Answers all questions and forgets all keys.
   void end_rendezvous();
 };
+
+/// What is said of a daemon that has not answered `member_action::finish`.
+error unverified(const std::string& daemon, const error& why);
 
 /// What a conductor tells on the way: metrics and progress to the coordinator,
 /// and to the run's files.

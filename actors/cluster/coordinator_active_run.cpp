@@ -10,6 +10,14 @@ namespace graphmill {
 
 using std::chrono::milliseconds;
 
+namespace {
+
+/// How long daemons may read what they have yet to verify: only a bound beyond
+/// the loss of a daemon, which ends the wait at once.
+constexpr milliseconds verification_patience = std::chrono::hours{100};
+
+} // namespace
+
 /// The first that can be carried out now; the others wait.
 void coordinator::start_next() {
   if (active_ || ending_)
@@ -141,16 +149,23 @@ void coordinator::end(run_outcome outcome) {
   for (const auto& daemon : daemons)
     if (!active_->lost.contains(daemon.name))
       active_->awaited.insert(daemon.name);
+  end_shares(active_->outcome->failure ? member_action::end
+                                       : member_action::finish);
+  go_on();
+}
+
+void coordinator::end_shares(member_action how) {
+  const auto patience =
+    how == member_action::end ? milliseconds{60'000} : verification_patience;
   // To those that are lost, too: they may hear it, but need not answer.
-  for (const auto& daemon : daemons)
+  for (const auto& daemon : active_->where.daemons)
     calls_.call(daemon.address, method::order,
-                encode(member_order{active_->id, member_action::end}),
-                within(milliseconds{60'000}, milliseconds{2000}),
+                encode(member_order{active_->id, how}),
+                within(patience, milliseconds{2000}),
                 [this, id = active_->id,
                  daemon = daemon.name](const result<payload>& answer) {
                   on_share_ended(id, daemon, answer);
                 });
-  go_on();
 }
 
 void coordinator::on_share_ended(const std::string& id,
@@ -165,6 +180,11 @@ void coordinator::on_share_ended(const std::string& id,
   else
     config_.log->warn("run {}: daemon {} did not end its share: {}", id, daemon,
                       report.error().message);
+  if (!report)
+    active_->fail_late(unverified(daemon, report.error()));
+  else if (const auto& why = report.value().failure; !why.empty())
+    active_->fail_late(
+      fail(ec::invalid_data, "daemon \"{}\": {}", daemon, why));
   go_on();
 }
 

@@ -61,10 +61,16 @@ result<placement> coordinator::place_now(const definition& def) const {
                 "the run needs what is draining: {}; `graphmill drain NAME "
                 "--back` takes a daemon into service again",
                 fmt::join(members_.names_of(daemon_state::draining), ", "));
+  auto why = now.error();
+  for (const auto& one : members_.statuses())
+    if (one.state == daemon_state::damaged)
+      why.message +=
+        fmt::format("; the data of daemon \"{}\" cannot be used: {}", one.name,
+                    one.note);
   if (place_among(def, daemon_state::lost))
-    return fail(now.error().code, "{}; lost: {}", now.error().message,
-                fmt::join(members_.names_of(daemon_state::lost), ", "));
-  return now;
+    why.message += fmt::format(
+      "; lost: {}", fmt::join(members_.names_of(daemon_state::lost), ", "));
+  return why;
 }
 
 /// Answers when the run is on disk.
@@ -197,6 +203,11 @@ void coordinator::cancel_active(bool now) {
   active_->cancelled = true;
   if (active_->conductor)
     post_urgent(active_->conductor, cancel_run{now});
+  else if (active_->outcome && !active_->outcome->failure) {
+    active_->fail_late(fail(
+      ec::cancelled, "stopped by the user before all data were verified"));
+    end_shares(member_action::end);
+  }
 }
 
 } // namespace graphmill

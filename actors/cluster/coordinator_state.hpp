@@ -146,6 +146,7 @@ private:
 
   /// Ends all shares of the run, and files what is left of it.
   void end(run_outcome outcome);
+  void end_shares(member_action how);
   void on_share_ended(const std::string& id, const std::string& daemon,
                       const result<payload>& answer);
   void close();

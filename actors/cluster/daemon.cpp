@@ -3,12 +3,14 @@
 #include "actors/cluster/coordinator.hpp"
 #include "actors/cluster/node.hpp"
 #include "actors/cluster/switchboard.hpp"
+#include "actors/data_guard.hpp"
 #include "actors/processors.hpp"
 #include "actors/remote/data_server.hpp"
 #include "actors/shutdown_watchdog.hpp"
 #include "actors/signals.hpp"
 #include "actors/transport/address.hpp"
 #include "messages/counted.hpp"
+#include "pipelines/arithmetic.hpp"
 #include "pipelines/replica.hpp"
 #include "pipelines/run_folder.hpp"
 
@@ -84,6 +86,10 @@ result<join_request> make_offer(const daemon_options& options,
   out.slots = options.slots.value_or(processors_of(options));
   out.host = host_name();
   out.cuda_devices = cuda_devices();
+  set_compute_threads(1); // As trainers have it: see there.
+  auto [name, digest] = arithmetic_here();
+  out.arithmetic = std::move(name);
+  out.arithmetic_digest = std::move(digest);
   return out;
 }
 
@@ -160,6 +166,7 @@ public:
   household(caf::actor_system& system, const daemon_options& options,
             const join_request& offer,
             const std::shared_ptr<const partitioned_graph>& graph,
+            const std::shared_ptr<data_guard>& guard,
             const std::shared_ptr<run_history>& history,
             const std::shared_ptr<transport>& net,
             const std::shared_ptr<parking>& lot, end_note& end,
@@ -187,6 +194,8 @@ public:
     own.offer = offer;
     own.coordinator = options.join.empty() ? net->self().address : options.join;
     own.graph = graph;
+    own.data = options.data;
+    own.guard = guard;
     own.around = {net, data_, lot, options.interface_name,
                   processors_of(options)};
     own.join_timeout = options.join_timeout;
@@ -284,8 +293,10 @@ result<void> run_daemon(const daemon_options& given) {
   const auto lot = std::make_shared<parking>();
   {
     caf::actor_system system{settings};
-    household actors{system, options, offer, graph, history,
-                     net,    lot,     end,   log};
+    const auto guard = std::make_shared<data_guard>(data_guard::options{
+      .data = options.data, .verify = options.verify, .log = log});
+    household actors{system,  options, offer, graph, guard,
+                     history, net,     lot,   end,   log};
     actors.connect(*board);
     while (signals.count() == 0 && !end.written())
       signals.wait(wait_interval);

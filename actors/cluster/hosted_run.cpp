@@ -1,5 +1,7 @@
 #include "actors/cluster/hosted_run.hpp"
 
+#include "partition/verification.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -79,6 +81,15 @@ void add_cache(const hosted_run& run, const remote_report& wire,
     wire_figures("cache: rows found", wire.cached_rows, wire.cached_bytes));
 }
 
+std::string why_no_success(const hosted_run& run) {
+  if (!run.sound)
+    return "its data were not verified";
+  if (!*run.sound)
+    return run.sound->error().message;
+  const auto same = still_unchanged(run.records, replaced_files::pass);
+  return same ? std::string{} : same.error().message;
+}
+
 } // namespace
 
 member_reply final_report(hosted_run& run, const traffic& sent) {
@@ -106,6 +117,8 @@ member_reply final_report(hosted_run& run, const traffic& sent) {
   out.oversize_batches = run.gauges->oversize;
   out.retried_batches = run.gauges->retried;
   out.cpu_seconds = process_cpu_seconds() - run.cpu_before;
+  if (run.finishing)
+    out.failure = why_no_success(run);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/cluster/interfaces.hpp"
+#include "actors/data_guard.hpp"
 #include "actors/memory_probe.hpp"
 #include "actors/remote/counters.hpp"
 #include "actors/stage_table.hpp"
@@ -33,6 +34,9 @@ struct hosted_run {
   double cpu_before = 0;
   traffic sent_before;
   std::vector<responder> ending; ///< Wait until the member is gone.
+  data_guard::records records;   ///< Of the data that it has mapped.
+  std::optional<result<void>> sound; ///< Whether those are, once it is known.
+  bool finishing = false; ///< It has succeeded, if its data are sound.
   bool over = false;             ///< Is to end.
   bool gone = false;             ///< The member has ended.
 };

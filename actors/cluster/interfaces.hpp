@@ -2,6 +2,7 @@
 
 #include "actors/caf_compat.hpp"
 #include "actors/conductor.hpp"
+#include "actors/data_guard.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/member.hpp"
 #include "actors/transport/transport.hpp"
@@ -33,10 +34,20 @@ struct call_ended {
 struct run_prepared {
   std::string run;
   std::shared_ptr<result<member_config>> member;
+  data_guard::records records{}; ///< Of the data that it has mapped.
 };
 /// The member of a run has spawned its actors, and published its parts.
 struct share_ready {
   std::string run;
+};
+/// The data that a run has mapped were verified, or not.
+struct share_verified {
+  std::string run;
+  result<void> sound;
+};
+/// The daemon has looked at its data: can they be used?
+struct data_seen {
+  result<void> sound;
 };
 /// The coordinator does not know a run any more, or cannot be reached.
 struct run_orphaned {
@@ -78,6 +89,8 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::peer_news)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::call_ended)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_prepared)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::share_ready)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::share_verified)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::data_seen)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_orphaned)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_news_came)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_ended)
@@ -94,10 +107,11 @@ using node_actor = caf::typed_actor<
   takes<incoming>,
   // The coordinator has come, gone or been replaced.
   takes<peer_news>,
-  // INTERNAL: an answer; a run is prepared; its actors are there; its events
-  // reach nobody; is the daemon in the cluster by now?
+  // INTERNAL: an answer; a run is prepared; its actors are there; its data are
+  // verified; its events reach nobody; the state of the data; is the daemon in
+  // the cluster by now?
   takes<call_ended>, takes<run_prepared>, takes<share_ready>,
-  takes<run_orphaned>, takes<tick>>;
+  takes<share_verified>, takes<run_orphaned>, takes<data_seen>, takes<tick>>;
 
 /// The COORDINATOR: who is in the cluster, and what it runs.
 using coordinator_actor = caf::typed_actor<

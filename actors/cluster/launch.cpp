@@ -110,6 +110,8 @@ process_command local_daemon(const local_launch& launch, std::uint32_t index,
   out.arguments.insert(out.arguments.end(), more.begin(), more.end());
   if (!launch.key.empty())
     out.arguments.insert(out.arguments.end(), {"--key", launch.key});
+  if (launch.no_verify)
+    out.arguments.emplace_back("--no-verify");
   return out;
 }
 
@@ -190,6 +192,8 @@ std::string remote_command(const remote_launch& launch, std::size_t index) {
     add("--key", launch.key);
   if (launch.insecure)
     words.emplace_back("--insecure");
+  if (launch.no_verify)
+    words.emplace_back("--no-verify");
   std::string out = "exec";
   for (const auto& word : words)
     out += ' ' + shell_quoted(word);

@@ -26,6 +26,7 @@ struct local_launch {
   std::filesystem::path runs;
   std::filesystem::path ready; ///< Folder in which they say that they are up.
   std::string key;             ///< Empty: none.
+  bool no_verify = false;
 };
 
 /// Where a daemon writes its address once it listens.
@@ -64,6 +65,7 @@ struct remote_launch {
   std::string runs;                  ///< At the first.
   std::string key;                   ///< There; empty: none.
   bool insecure = false;
+  bool no_verify = false;
   std::uint32_t slots = 1;
 };
 

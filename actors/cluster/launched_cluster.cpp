@@ -153,8 +153,10 @@ result<void> launched_cluster::await_daemons() {
   for (;;) {
     const auto now = client_->status();
     if (now
-        && std::ranges::count(now.value().daemons, daemon_state::ready,
-                              &daemon_status::state)
+        && std::ranges::count_if(now.value().daemons,
+                                 [](const daemon_status& one) {
+                                   return one.state != daemon_state::lost;
+                                 })
              >= std::ssize(daemons_))
       return ok();
     // The first may take its time to listen; the others to find it.

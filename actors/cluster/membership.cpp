@@ -81,7 +81,10 @@ std::vector<std::string> membership::join(const peer_identity& who,
   place.status = {who.name,   who.address,      daemon_state::ready,
                   what.parts, what.slots,       what.host,
                   {},         what.cuda_devices};
-  place.status.state = state_of(place);
+  place.fault = what.fault.substr(0, longest_note);
+  place.arithmetic = what.arithmetic.substr(0, longest_note);
+  place.arithmetic_digest = what.arithmetic_digest.substr(0, longest_note);
+  set_state(place);
   return deserted;
 }
 
@@ -110,9 +113,12 @@ bool membership::leave(const std::string& name,
 }
 
 /// Of a daemon that is not lost.
-daemon_state membership::state_of(const entry& one) {
-  return one.drained || one.leaving ? daemon_state::draining
-                                    : daemon_state::ready;
+void membership::set_state(entry& one) {
+  const auto draining = one.drained || one.leaving;
+  one.status.note = one.fault;
+  one.status.state = !one.fault.empty() ? daemon_state::damaged
+                     : draining         ? daemon_state::draining
+                                        : daemon_state::ready;
 }
 
 membership::entry* membership::at(const std::string& address) {
@@ -139,8 +145,7 @@ membership::back(const std::string& address, const std::string& incarnation) {
   if (one == nullptr || one->status.state != daemon_state::lost
       || one->incarnation != incarnation)
     return std::nullopt;
-  one->status.state = state_of(*one);
-  one->status.note.clear();
+  set_state(*one);
   return *one;
 }
 
@@ -171,7 +176,7 @@ result<void> membership::drain(const std::string& name, bool drained) {
   auto& one = daemons_[name];
   one.drained = drained;
   if (one.status.state != daemon_state::lost)
-    one.status.state = state_of(one);
+    set_state(one);
   return ok();
 }
 
@@ -180,7 +185,7 @@ void membership::begin_to_leave(const std::string& name) {
   if (it == daemons_.end() || is_lost(*it))
     return;
   it->second.leaving = true;
-  it->second.status.state = state_of(it->second);
+  set_state(it->second);
 }
 
 std::vector<daemon_offer> membership::offers(daemon_state up_to) const {
@@ -188,7 +193,8 @@ std::vector<daemon_offer> membership::offers(daemon_state up_to) const {
   for (const auto& [name, one] : daemons_)
     if (one.status.state <= up_to)
       out.push_back({name, one.status.address, one.status.parts,
-                     one.status.slots, one.status.cuda_devices});
+                     one.status.slots, one.status.cuda_devices,
+                     one.arithmetic, one.arithmetic_digest});
   return out;
 }
 

@@ -21,6 +21,10 @@ public:
     bool drained = false;     ///< Says its operator, whatever happens to it.
     bool leaving = false;     ///< Has said so, but a run is still on it.
     std::uint64_t losses = 0; ///< Of all daemons, when it was lost.
+    bool drained = false; ///< Says its operator, whatever happens to it.
+    std::string fault;    ///< Of its data, as it says itself.
+    std::string arithmetic;
+    std::string arithmetic_digest;
   };
 
   /// The most daemons of a cluster, and the longest name of a host.
@@ -76,7 +80,7 @@ public:
 private:
   std::string forget_one();
   entry* at(const std::string& address);
-  static daemon_state state_of(const entry& one);
+  static void set_state(entry& one);
 
   join_request like_;
   std::map<std::string, entry> daemons_; ///< By name.

@@ -16,6 +16,8 @@ using std::chrono::milliseconds;
 
 /// How often memory is looked at: often enough for a peak that lasts a step.
 constexpr milliseconds look_interval{50};
+/// How often the data are looked at: it costs a stat(2) for each file.
+constexpr milliseconds data_interval{2000};
 
 class node {
 public:
@@ -37,9 +39,11 @@ public:
       [this](const call_ended& ended) { calls_.ended(ended); },
       [this](const run_prepared& done) { shares_.begin(done); },
       [this](const share_ready& ready) { shares_.on_ready(ready.run); },
+      [this](const share_verified& done) { shares_.verified(done); },
       [this](const run_orphaned& lost) {
         shares_.orphaned(lost.run, lost.why);
       },
+      [this](const data_seen& seen) { on_data(seen.sound); },
       [this](const tick&) { look(); },
     };
   }
@@ -98,6 +102,35 @@ private:
   void look() {
     look_again();
     shares_.sample_memory();
+    register_if_due();
+    look_at_data();
+  }
+
+  // -- the data served here
+
+  void look_at_data() {
+    if (looking_ || clock::now() < look_at_data_)
+      return;
+    looking_ = true;
+    config_.guard->check(
+      [data = data_] { return data->look(); },
+      [me = handle_of<interface>(self_)](const result<void>& sound) {
+        post(me, data_seen{sound});
+      });
+  }
+
+  void on_data(const result<void>& sound) {
+    looking_ = false;
+    look_at_data_ = clock::now() + data_interval;
+    const auto fault = sound ? std::string{} : sound.error().message;
+    if (fault == config_.offer.fault)
+      return;
+    if (sound)
+      config_.log->info("the data can be used again");
+    else
+      config_.log->error("the data cannot be used: {}", fault);
+    config_.offer.fault = fault;
+    registered_.changed(clock::now());
     register_if_due();
   }
 
@@ -158,6 +191,11 @@ private:
   remote_calls<interface> calls_;
   registration registered_{clock::now(), config_.join_timeout};
   share_host shares_;
+  std::shared_ptr<served_data> data_ =
+    std::make_shared<served_data>(config_.data, config_.graph,
+                                  config_.offer.parts);
+  bool looking_ = false;
+  clock::time_point look_at_data_ = clock::now();
 };
 
 } // namespace

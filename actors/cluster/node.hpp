@@ -2,10 +2,12 @@
 
 #include "actors/cluster/interfaces.hpp"
 #include "actors/cluster/share_links.hpp"
+#include "actors/data_guard.hpp"
 
 #include <spdlog/logger.h>
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,6 +19,8 @@ struct node_config {
   join_request offer;      ///< What it tells the coordinator of itself.
   std::string coordinator; ///< Address, its own if it is the one.
   std::shared_ptr<const partitioned_graph> graph;
+  std::filesystem::path data; ///< That the graph lies in.
+  std::shared_ptr<data_guard> guard;
   share_surroundings around;
   std::chrono::milliseconds join_timeout{60'000}; ///< For the first time.
   /// Called once, when the coordinator has taken the daemon.
@@ -28,7 +32,9 @@ struct node_config {
 
 /// Spawns the NODE. It registers the daemon with the coordinator, again
 /// whenever that is back, and hosts a MEMBER for every run that is deployed. A
-/// share whose coordinator is gone ends.
+/// share whose coordinator is gone ends. It looks at the data that it serves
+/// every two seconds, and tells the coordinator when they cannot be used, and
+/// when they can be used again.
 node_actor spawn_node(caf::actor_system& system, node_config config);
 
 } // namespace graphmill

@@ -21,6 +21,7 @@ bool registration::due(time_point now) {
     return false;
   ask_at_.reset();
   asking_ = true;
+  outdated_ = false;
   return true;
 }
 
@@ -31,6 +32,8 @@ std::optional<error> registration::answered(const result<void>& answer,
     ever_taken_ = true;
     member_ = true;
     ask_at_.reset();
+    if (outdated_)
+      ask_at_ = now;
     return std::nullopt;
   }
   const auto& why = answer.error();
@@ -38,6 +41,12 @@ std::optional<error> registration::answered(const result<void>& answer,
     return why;
   ask_at_ = now + ask_again_after;
   return std::nullopt;
+}
+
+void registration::changed(time_point now) {
+  outdated_ = true; // For a question that is under way.
+  if (member_ && !asking_)
+    ask_at_ = now;
 }
 
 void registration::heard(bool started_anew, time_point now) {

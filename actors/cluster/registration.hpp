@@ -24,6 +24,9 @@ public:
   /// been taken for longer than `patience`. Otherwise it asks again by itself.
   std::optional<error> answered(const result<void>& answer, time_point now);
 
+  /// What the daemon tells of itself has changed.
+  void changed(time_point now);
+
   /// The coordinator is heard again. One that was started anew knows nobody.
   void heard(bool started_anew, time_point now);
 
@@ -34,6 +37,7 @@ private:
   std::optional<time_point> ask_at_;
   time_point give_up_at_;
   bool asking_ = false;
+  bool outdated_ = false; ///< What was told last is true no more.
   bool ever_taken_ = false;
   bool member_ = false;
 };

@@ -4,6 +4,8 @@
 #include "actors/member_setup.hpp"
 #include "actors/processors.hpp"
 #include "messages/caught.hpp"
+#include "partition/data_records.hpp"
+#include "partition/verification.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,6 +23,21 @@ member_share share_of(const deployment& what) {
   for (std::size_t r = 0; r < what.daemon_of_rank.size(); ++r)
     if (what.daemon_of_rank[r] == what.you)
       out.ranks.push_back(static_cast<rank_id>(r));
+  return out;
+}
+
+/// @param records Gets those of the files that are mapped.
+result<member_config>
+open_share(const deployment& what, const std::filesystem::path& folder,
+           const std::shared_ptr<const partitioned_graph>& graph,
+           unsigned processors, data_guard::records& records) {
+  const auto share = share_of(what);
+  TRY(records, records_in(folder, share.parts));
+  run_setup setup;
+  setup.def = what.def;
+  settle_threads(setup.def, share.ranks.size(), processors);
+  TRY(auto out, prepare_member(setup, graph, share));
+  TRYV(still_unchanged(records, replaced_files::count));
   return out;
 }
 
@@ -84,6 +101,8 @@ result<void> share_host::check(const deployment& what) const {
   if (runs_.count(what.run) != 0)
     return fail(ec::invalid_argument, "run {} is deployed here already",
                 what.run);
+  if (const auto& fault = config_.offer.fault; !fault.empty())
+    return fail(ec::invalid_data, "{}", fault);
   if (what.dataset_digest != config_.offer.dataset_digest
       || std::ssize(what.owner_of_part) != config_.graph->part_count())
     return fail(ec::invalid_data,
@@ -102,20 +121,20 @@ result<void> share_host::check(const deployment& what) const {
 /// Opens files and builds models on a thread of its own.
 void share_host::prepare(const share& run) {
   const auto tell = [me = handle_of<node_actor>(self_),
-                     id = run->what.run](result<member_config> how) {
-    post(me, run_prepared{
-               id, std::make_shared<result<member_config>>(std::move(how))});
+                     id = run->what.run](result<member_config> how,
+                                         data_guard::records records) {
+    post(me,
+         run_prepared{id, std::make_shared<result<member_config>>(std::move(how)),
+                      std::move(records)});
   };
   lane_.post(
-    [tell, what = run->what, graph = config_.graph,
+    [tell, what = run->what, graph = config_.graph, folder = config_.data,
      processors = config_.around.processors] {
-      run_setup setup;
-      setup.def = what.def;
-      const auto share = share_of(what);
-      settle_threads(setup.def, share.ranks.size(), processors);
-      tell(prepare_member(setup, graph, share));
+      data_guard::records records;
+      auto opened = open_share(what, folder, graph, processors, records);
+      tell(std::move(opened), std::move(records));
     },
-    [tell](const error& why) { tell(why); });
+    [tell](const error& why) { tell(why, {}); });
 }
 
 void share_host::begin(const run_prepared& done) {
@@ -128,8 +147,10 @@ void share_host::begin(const run_prepared& done) {
     begun = done.member->error();
   else if (!run->over)
     begun = host(run, std::move(*done.member).value());
-  if (begun)
+  if (begun) {
+    verify(run, done.records);
     return;
+  }
   config_.log->warn("run {}: not begun: {}", done.run, begun.error().message);
   run->deployed.reply(begun.error());
   forget(run);
@@ -161,6 +182,27 @@ void share_host::spawn(const share& run, member_config member) {
                 [this, run](const caf::error& why) { member_gone(run, why); });
 }
 
+void share_host::verify(const share& run, data_guard::records records) {
+  run->records = std::move(records);
+  config_.guard->check(run->records,
+                       [me = handle_of<node_actor>(self_),
+                        id = run->what.run](const result<void>& sound) {
+                         post(me, share_verified{id, sound});
+                       });
+}
+
+void share_host::verified(const share_verified& done) {
+  const auto it = runs_.find(done.run);
+  if (it == runs_.end())
+    return;
+  const auto run = it->second;
+  run->sound = done.sound;
+  if (run->over && run->gone)
+    forget(run);
+  else if (!done.sound && !run->over)
+    post(run->relay, run_failed{done.sound.error()}); // Ends the share.
+}
+
 /// Only now can others ask for what is served here.
 void share_host::on_ready(const std::string& id) {
   const auto run = find(id);
@@ -184,8 +226,11 @@ void share_host::take_order(const incoming_request& request) {
     request.reply.reply(encode(member_reply{})); // It has ended before.
     return;
   }
-  if (run && what.action == member_action::end) {
+  if (run
+      && (what.action == member_action::end
+          || what.action == member_action::finish)) {
     run.value()->ending.push_back(request.reply);
+    run.value()->finishing = what.action == member_action::finish;
     end(run.value());
     return;
   }
@@ -226,6 +271,7 @@ void share_host::carry_out(const share& run, const member_order& what,
     ask_trainers(run, trainer_order::fill_cache, reply);
     break;
   case member_action::end:
+  case member_action::finish:
   case member_action::check:
     break; // Have been seen to.
   }
@@ -263,7 +309,7 @@ void share_host::end(const share& run) {
     // parts that were published meanwhile.
     post(config_.around.data, withdraw_run{run->what.run});
   if (run->gone)
-    forget(run);
+    forget_when_known(run);
   else
     stop_actor(run->member); // `begin` or `member_gone` do the rest.
 }
@@ -289,7 +335,15 @@ void share_host::member_gone(const share& run, const caf::error& why) {
     return; // The coordinator ends the share.
   }
   config_.log->info("run {}: over", run->what.run);
-  forget(run);
+  forget_when_known(run);
+}
+
+/// A run is no success before its data are known to be sound.
+void share_host::forget_when_known(const share& run) {
+  if (run->finishing && !run->sound)
+    config_.guard->hurry();
+  else
+    forget(run);
 }
 
 void share_host::forget(const share& run) {

@@ -41,6 +41,9 @@ public:
   /// A share is prepared: its actors are spawned.
   void begin(const run_prepared& done);
 
+  /// Its data were verified. Damage ends the run.
+  void verified(const share_verified& done);
+
   /// Its actors have published its parts.
   void on_ready(const std::string& id);
 
@@ -60,12 +63,14 @@ private:
   void prepare(const share& run);
   result<void> host(const share& run, member_config member);
   void spawn(const share& run, member_config member);
+  void verify(const share& run, data_guard::records records);
   void carry_out(const share& run, const member_order& what,
                  const responder& reply);
   void ask_trainers(const share& run, trainer_order what,
                     const responder& reply);
   void end(const share& run);
   void member_gone(const share& run, const caf::error& why);
+  void forget_when_known(const share& run);
   void forget(const share& run);
 
   node_actor::pointer self_;

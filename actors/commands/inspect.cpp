@@ -2,11 +2,14 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/inspect_report.hpp"
 #include "actors/say.hpp"
+#include "partition/data_records.hpp"
 #include "partition/shard.hpp"
 
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 namespace graphmill {
 
@@ -20,36 +23,45 @@ struct inspect_arguments {
   bool quiet = false;
 };
 
-/// Opens a dataset, or all parts of a partitioned one.
-result<std::vector<dataset>> open_all(const fs::path& folder) {
-  std::vector<dataset> opened;
+/// What there is to be inspected, and what its files must hold.
+struct subject {
+  dataset data;
+  std::vector<digest_record> records;
+};
+
+/// Opens a dataset, or all parts of a partitioned one. The files of seeds count
+/// as the first part's.
+result<std::vector<subject>> open_all(const fs::path& folder) {
+  std::vector<subject> opened;
   std::error_code failed;
   if (!fs::exists(folder / "partitions.json", failed)) {
     TRY(auto data, dataset::open(folder));
-    opened.push_back(std::move(data));
+    opened.push_back({std::move(data), {}});
     return opened;
   }
   TRY(const auto graph, partitioned_graph::open(folder));
   for (part_id p = 0; p < graph.part_count(); ++p) {
     TRYV(graph.open_shard(p)); // Does it belong to the others?
     TRY(auto part, dataset::open(folder / fmt::format("part-{}", p)));
-    opened.push_back(std::move(part));
+    TRY(auto records, p == 0 ? records_in(folder, std::array{p})
+                             : records_of_part(folder, p));
+    opened.push_back({std::move(part), std::move(records)});
   }
   return opened;
 }
 
 /// Nodes per type over all parts.
-std::vector<std::int64_t> whole_counts(const std::vector<dataset>& parts) {
-  std::vector<std::int64_t> counts(parts.front().info().node_types.size());
+std::vector<std::int64_t> whole_counts(const std::vector<subject>& parts) {
+  std::vector<std::int64_t> counts(parts.front().data.info().node_types.size());
   for (const auto& part : parts)
     for (std::size_t t = 0; t < counts.size(); ++t)
-      counts[t] += part.info().node_types[t].count;
+      counts[t] += part.data.info().node_types[t].count;
   return counts;
 }
 
 result<int> run_inspect(const inspect_arguments& given) {
   const auto on_progress = show_progress(given.quiet);
-  TRY(const auto opened, open_all(given.folder));
+  TRY(auto opened, open_all(given.folder));
   std::error_code failed;
   const auto partitioned = fs::exists(given.folder / "partitions.json", failed);
   inspect_options options;
@@ -57,7 +69,8 @@ result<int> run_inspect(const inspect_arguments& given) {
     options.whole_counts = whole_counts(opened);
   auto sound = true;
   std::vector<inspected> found;
-  for (const auto& data : opened) {
+  for (auto& [data, records] : opened) {
+    options.records = std::move(records);
     TRY(auto one, inspect_dataset(data, options, on_progress));
     sound = sound && one.broken.empty();
     found.push_back({data, std::move(one)});
@@ -83,7 +96,7 @@ void add_inspect_command(command_line& cli) {
     ->required();
   app->add_flag("--json", given->json, "Print one line of JSON");
   app->add_flag("-q,--quiet", given->quiet, "Show no progress");
-  app->footer("Reads every array. Exits with 1 if anything is broken.");
+  app->footer("Reads every array and compares it with the digest on record. Exits with 1 if anything is broken.");
   app->callback(
     [&cli, given] { cli.run = [given] { return run_inspect(*given); }; });
 }

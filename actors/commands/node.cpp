@@ -2,6 +2,7 @@
 #include "actors/cluster/launch_environment.hpp"
 #include "actors/cluster/part_list.hpp"
 #include "actors/commands/cli.hpp"
+#include "actors/commands/run_options.hpp"
 #include "actors/processors.hpp"
 #include "partition/shard.hpp"
 
@@ -16,6 +17,7 @@ struct node_options {
   daemon_options daemon;
   std::string parts;
   bool says_where = false; ///< By --listen or --join.
+  bool no_verify = false;
 };
 
 /// What a launcher's environment says, where no flag does.
@@ -50,6 +52,7 @@ result<int> node(node_options& options) {
     TRY(auto parts, parse_parts(options.parts));
     options.daemon.parts = std::move(parts);
   }
+  options.daemon.verify = !options.no_verify;
   TRYV(run_daemon(options.daemon));
   return 0;
 }
@@ -112,6 +115,7 @@ void add_node_command(command_line& cli) {
                  "its list; folders stay")
     ->check(CLI::Range(1u, 10'000'000u))
     ->capture_default_str();
+  add_no_verify_option(*command, options->no_verify);
   command->add_option("--ready-file", daemon.ready_file,
                       "Write the address to this file once the daemon is in "
                       "the cluster");

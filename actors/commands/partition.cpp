@@ -1,7 +1,9 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/definition_options.hpp"
 #include "actors/say.hpp"
+#include "partition/data_records.hpp"
 #include "partition/partition_dataset.hpp"
+#include "partition/verification.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -27,6 +29,7 @@ struct partition_arguments {
   std::string out;
   std::uint64_t seed = 0;
   double memory_gib = 0;
+  bool no_verify = false;
   bool json = false;
   bool quiet = false;
 };
@@ -68,6 +71,19 @@ fs::path folder_for(const partition_arguments& given) {
          / fmt::format("{}-parts-{}", dataset.filename().string(), given.parts);
 }
 
+/// Parts of damaged data would have digests that say they are sound.
+result<void> verify_source(const dataset& data,
+                           const partition_options& options) {
+  auto memory = verified_files::open(data.folder(), user_memory());
+  TRY(const auto records, records_of(data));
+  TRYV(verify_all(records, {.memory = &memory,
+                            .stop = options.stop,
+                            .on_progress = options.on_progress}));
+  // Not remembered, it is read again the next time.
+  (void)memory.save();
+  return ok();
+}
+
 result<int> run_partition(const partition_arguments& given) {
   const auto start = std::chrono::steady_clock::now();
   const interrupt_flag interrupted;
@@ -91,6 +107,9 @@ result<int> run_partition(const partition_arguments& given) {
         given.dataset, given.parts, given.method, folder.string(),
         size_text(estimate.memory_bytes), size_text(estimate.disk_bytes),
         std::max(1.0, estimate.seconds));
+  if (!given.no_verify) {
+    TRYV(verify_source(data, options));
+  }
   TRY(const auto done, prepare_partitions(data, options, folder));
   const std::chrono::duration<double> seconds =
     std::chrono::steady_clock::now() - start;
@@ -152,6 +171,9 @@ void add_partition_command(command_line& cli) {
                  "GiB that METIS may allocate; 0: no limit")
     ->check(CLI::NonNegativeNumber)
     ->capture_default_str();
+  command->add_flag("--no-verify", given->no_verify,
+                    "Do not compare the dataset with the digests on record "
+                    "before");
   command->add_flag("--json", given->json,
                     "Print the report as one line of JSON");
   command->add_flag("-q,--quiet", given->quiet,

@@ -10,6 +10,13 @@ namespace graphmill {
 
 namespace fs = std::filesystem;
 
+void add_no_verify_option(CLI::App& command, bool& no_verify) {
+  command.add_flag("--no-verify", no_verify,
+                   "Do not compare the data with the digests on record; else "
+                   "that is done in the background and remembered, and a "
+                   "damaged file ends the run");
+}
+
 void add_finished_run_options(CLI::App& command,
                               finished_run_options& options) {
   command.add_option("run", options.run, "Folder of a finished run")
@@ -21,6 +28,7 @@ void add_finished_run_options(CLI::App& command,
                 "Use sampled or all neighbours (default: as in the run's "
                 "definition)")
     ->check(CLI::IsMember({"sampled", "all"}));
+  add_no_verify_option(command, options.no_verify);
   command.add_flag("--json", options.json, "End with one line of JSON");
   command.add_flag("-q,--quiet", options.quiet, "Show no progress");
 }
@@ -35,6 +43,7 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
   if (!options.neighbours.empty())
     out.config.def.evaluate.neighbours =
       options.neighbours == "all" ? neighbour_use::all : neighbour_use::sampled;
+  out.config.verify = !options.no_verify;
   out.config.def.faults = {};
   TRY(auto weights, read_safetensors(out.folder.weights()));
   out.config.weights = std::move(weights.tensors);

@@ -19,9 +19,13 @@ struct finished_run_options {
   std::string run;
   std::string data;       ///< Empty: where the run found it.
   std::string neighbours; ///< "sampled", "all"; empty: as in the definition.
+  bool no_verify = false;
   bool json = false;
   bool quiet = false;
 };
+/// --no-verify of the commands that read datasets.
+void add_no_verify_option(CLI::App& command, bool& no_verify);
+
 void add_finished_run_options(CLI::App& command, finished_run_options& options);
 
 /// A finished run, ready to be used.

@@ -24,6 +24,7 @@ struct train_options {
   std::string data;
   std::string runs = "runs";
   std::vector<std::string> overrides;
+  bool no_verify = false;
   bool json = false;
   bool quiet = false;
 };
@@ -58,6 +59,7 @@ result<int> train(const train_options& options) {
   local_run_config config;
   config.def = def;
   config.data = data;
+  config.verify = !options.no_verify;
   TRY(config.log, make_logger(folder.log()));
   auto* table = options.quiet ? nullptr : options.json ? stderr : stdout;
   run_reporter reporter{table, show_progress(options.quiet), &folder};
@@ -86,6 +88,7 @@ void add_train_command(command_line& cli) {
     ->add_option("--set", options->overrides,
                  "Override a field: --set sampler.replicas=3 (repeatable)")
     ->allow_extra_args(false);
+  add_no_verify_option(*command, options->no_verify);
   command->add_flag("--json", options->json,
                     "End the output with one line of JSON");
   command->add_flag("-q,--quiet", options->quiet,

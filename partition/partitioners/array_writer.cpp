@@ -1,38 +1,18 @@
 #include "partition/partitioners/array_writer.hpp"
 
-#include <xxhash.h>
-
-#include <new>
-
 namespace graphmill {
-
-struct array_writer::hash {
-  hash() : state(XXH3_createState()) {
-    if (state == nullptr)
-      throw std::bad_alloc{};
-    XXH3_128bits_reset(state);
-  }
-  ~hash() { XXH3_freeState(state); }
-  hash(const hash&) = delete;
-  hash& operator=(const hash&) = delete;
-
-  XXH3_state_t* state;
-};
-
-array_writer::array_writer(std::size_t buffer_bytes)
-  : hash_(std::make_unique<hash>()), buffer_bytes_(buffer_bytes) {}
-array_writer::array_writer(array_writer&&) noexcept = default;
-array_writer& array_writer::operator=(array_writer&&) noexcept = default;
-array_writer::~array_writer() = default;
 
 result<void> array_writer::begin(const std::filesystem::path& path, dtype type,
                                  const std::vector<std::int64_t>& row_shape) {
   TRY(out_, npy_writer::create(path, type, row_shape));
+  path_ = path;
+  own_ = content_hash{};
   return ok();
 }
 
 result<void> array_writer::flush() {
-  XXH3_128bits_update(hash_->state, pending_.data(), pending_.size());
+  all_.update(pending_);
+  own_.update(pending_);
   TRYV(out_->append_bytes(pending_));
   pending_.clear();
   return ok();
@@ -42,12 +22,16 @@ result<void> array_writer::finish() {
   TRYV(flush());
   TRYV(out_->finish());
   out_.reset();
+  digests_.emplace_back(path_, own_.digest());
   return ok();
 }
 
-std::string array_writer::digest() const {
-  const auto value = XXH3_128bits_digest(hash_->state);
-  return fmt::format("{:016x}{:016x}", value.high64, value.low64);
+std::map<std::string, std::string>
+array_writer::digests_within(const std::filesystem::path& folder) const {
+  std::map<std::string, std::string> out;
+  for (const auto& [path, digest] : digests_)
+    out[path.lexically_relative(folder).string()] = digest;
+  return out;
 }
 
 } // namespace graphmill

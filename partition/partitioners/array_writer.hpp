@@ -1,28 +1,28 @@
 #pragma once
 
 #include "messages/error.hpp"
+#include "partition/content_hash.hpp"
 #include "partition/npy.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace graphmill {
 
 /// Writes arrays one after the other, each front to back, and keeps a running
-/// digest over the bytes of their elements. Move-only.
+/// digest over the bytes of their elements, and one of each array. Move-only.
 class array_writer {
 public:
   /// @param buffer_bytes Of elements kept until they are written.
-  explicit array_writer(std::size_t buffer_bytes);
-  array_writer(array_writer&&) noexcept;
-  array_writer& operator=(array_writer&&) noexcept;
-  ~array_writer();
+  explicit array_writer(std::size_t buffer_bytes)
+    : buffer_bytes_(buffer_bytes) {}
 
   /// Begins an array; the one before must be finished.
   /// @param row_shape Empty for 1-d arrays.
@@ -46,15 +46,21 @@ public:
   result<void> finish();
 
   /// Over all that was finished so far, as 32 hexadecimal digits.
-  std::string digest() const;
+  std::string digest() const { return all_.digest(); }
+
+  /// The same of each array by itself, by its path within `folder`.
+  std::map<std::string, std::string>
+  digests_within(const std::filesystem::path& folder) const;
 
 private:
   result<void> flush();
 
-  struct hash;
-  std::unique_ptr<hash> hash_;
+  content_hash all_;
+  std::vector<std::pair<std::filesystem::path, std::string>> digests_;
   std::size_t buffer_bytes_;
-  std::optional<npy_writer> out_; ///< The array that was begun.
+  std::optional<npy_writer> out_; ///< The array that was begun,
+  std::filesystem::path path_;    ///< where it is written to,
+  content_hash own_;              ///< and what was written.
   std::vector<std::byte> pending_;
 };
 

@@ -284,6 +284,7 @@ private:
     TRY(const auto text, read_text(path, largest_info));
     auto json = nlohmann::json::parse(text);
     json["part"] = {{"number", p}, {"of", parts()}};
+    json["array_digests"] = part.arrays.digests_within(part.folder);
     return write_text(path, json.dump(2) + '\n');
   }
 
@@ -337,9 +338,11 @@ write_parts(const graph_view& graph, std::span<const part_id> assignment,
   return written;
 }
 
-result<void> write_seeds(const graph_view& graph, const renumbering& numbers,
-                         const fs::path& folder) {
+result<std::map<std::string, std::string>>
+write_seeds(const graph_view& graph, const renumbering& numbers,
+            const fs::path& folder) {
   const auto& info = graph.info();
+  array_writer arrays{std::size_t{1} << 20};
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
     const auto& counts = info.node_types[t].split_counts;
     if (t != info.target && counts == decltype(node_type_info::split_counts){})
@@ -351,11 +354,13 @@ result<void> write_seeds(const graph_view& graph, const renumbering& numbers,
       if (const auto seeds = graph.seeds(t, which))
         for (auto id : *seeds)
           ids.push_back(numbers.globals[t][id]);
-      TRYV(
-        write_npy<node_id>(to / fmt::format("{}.npy", file_stem(which)), ids));
+      TRYV(arrays.begin(to / fmt::format("{}.npy", file_stem(which)),
+                        dtype_of<node_id>()));
+      TRYV(arrays.append(std::span<const node_id>{ids}));
+      TRYV(arrays.finish());
     }
   }
-  return ok();
+  return arrays.digests_within(folder);
 }
 
 } // namespace graphmill

@@ -7,6 +7,7 @@
 #include "partition/partitioners/report.hpp"
 
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,7 +39,9 @@ write_parts(const graph_view& graph, std::span<const part_id> assignment,
 
 /// Writes seeds/<type>/{train,val,test}.npy: global ids in the original order,
 /// for the target type and for every other type with seeds.
-result<void> write_seeds(const graph_view& graph, const renumbering& numbers,
-                         const std::filesystem::path& folder);
+/// @returns the digest of each file's elements, by its path within the folder.
+result<std::map<std::string, std::string>>
+write_seeds(const graph_view& graph, const renumbering& numbers,
+            const std::filesystem::path& folder);
 
 } // namespace graphmill

@@ -21,7 +21,7 @@ GRAPHMILL_INLINE void add_heads(const float* x, const float* scale,
                                 float* into) {
   for (std::int64_t h = 0; h < heads; ++h)
     for (std::int64_t c = h * width; c < (h + 1) * width; ++c)
-      into[c] += scale[h] * x[c];
+      into[c] = simd::fused(scale[h], x[c], into[c]);
 }
 
 GRAPHMILL_INLINE float product(const float* a, const float* b,
@@ -31,12 +31,17 @@ GRAPHMILL_INLINE float product(const float* a, const float* b,
   std::int64_t c = 0;
   for (; c + simd::width <= count; c += simd::width)
     for (int i = 0; i < simd::width; ++i)
-      partial[i] += a[c + i] * b[c + i];
+      partial[i] = simd::fused(a[c + i], b[c + i], partial[i]);
   float sum = 0;
   for (auto part : partial)
     sum += part;
+  // Where products are fused is part of what a digest of weights stands for:
+  // whole fours of the rest are not, as compilers have had it for long.
+  for (; c + 4 <= count; c += 4)
+    for (int i = 0; i < 4; ++i)
+      sum += a[c + i] * b[c + i];
   for (; c < count; ++c)
-    sum += a[c] * b[c];
+    sum = simd::fused(a[c], b[c], sum);
   return sum;
 }
 
@@ -115,7 +120,7 @@ void attend_backward(const attention& task, const_matrix gradient,
         const auto change =
           product(g, task.z.row(task.columns[e]) + h * width, width);
         out.edges[e * heads + h] = change;
-        mean += task.weights[e * heads + h] * change;
+        mean = simd::fused(task.weights[e * heads + h], change, mean);
       }
       const auto steepness = [own](float score) {
         return own + score > 0 ? 1.0f : slope;

@@ -34,7 +34,7 @@ GRAPHMILL_INLINE void sum_block(const row_task& task, std::int64_t at) {
       const auto value =
         *reinterpret_cast<const loose_floats*>(source + v * simd::width);
       if constexpr (Scaled)
-        sums[v] += value * task.column_scale[j];
+        sums[v] = simd::fused(value, floats{} + task.column_scale[j], sums[v]);
       else
         sums[v] += value;
     }
@@ -56,11 +56,13 @@ GRAPHMILL_INLINE void sum_tail(const row_task& task, std::int64_t at) {
     const auto* source = task.x + j * task.width + at;
     const auto scale = Scaled ? task.column_scale[j] : 1.0f;
     for (int c = 0; c < rest; ++c)
-      sums[c] += source[c] * scale;
+      sums[c] =
+        Scaled ? simd::fused(source[c], scale, sums[c]) : sums[c] + source[c];
   }
   for (int c = 0; c < rest; ++c) {
-    const auto sum = sums[c] * task.scale;
-    task.out[at + c] = task.accumulate ? task.out[at + c] + sum : sum;
+    auto& out = task.out[at + c];
+    out = task.accumulate ? simd::fused(sums[c], task.scale, out)
+                          : sums[c] * task.scale;
   }
 }
 

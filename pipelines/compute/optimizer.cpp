@@ -9,6 +9,8 @@ namespace graphmill {
 
 namespace {
 
+using simd::fused;
+
 constexpr double beta1 = 0.9;
 constexpr double beta2 = 0.999;
 constexpr double epsilon = 1e-8;
@@ -32,9 +34,14 @@ coefficients of_step(const definition::optimizer_section& options,
                      std::int64_t step, double learning_rate) {
   const auto adaptive = options.kind != optimizer_kind::sgd;
   const auto decoupled = options.kind == optimizer_kind::adamw;
-  const auto steps = static_cast<double>(step);
-  const auto correction1 = adaptive ? 1 - std::pow(beta1, steps) : 1;
-  const auto correction2 = adaptive ? 1 - std::pow(beta2, steps) : 1;
+  const auto steps = static_cast<long double>(step);
+  // The C library's power of doubles has kernels for every kind of CPU, which
+  // may differ in the last bit; this one has not.
+  const auto power = [steps](long double beta) {
+    return static_cast<double>(std::pow(beta, steps));
+  };
+  const auto correction1 = adaptive ? 1 - power(beta1) : 1;
+  const auto correction2 = adaptive ? 1 - power(beta2) : 1;
   const auto decay = options.weight_decay;
   return {
     .kind = options.kind,
@@ -51,9 +58,9 @@ void adam(const coefficients& k, const float* gradient, std::int64_t size,
           float* first, float* second, float* weight) {
   for (std::int64_t i = 0; i < size; ++i) {
     auto w = weight[i] * k.keep;
-    const auto g = gradient[i] + k.decay * w;
-    first[i] = float(beta1) * first[i] + float(1 - beta1) * g;
-    second[i] = float(beta2) * second[i] + float(1 - beta2) * g * g;
+    const auto g = fused(k.decay, w, gradient[i]);
+    first[i] = fused(float(beta1), first[i], float(1 - beta1) * g);
+    second[i] = fused(float(beta2), second[i], float(1 - beta2) * g * g);
     const auto divisor = std::sqrt(second[i]) / k.root2 + float(epsilon);
     weight[i] = w - k.rate * first[i] / divisor;
   }
@@ -63,12 +70,12 @@ GRAPHMILL_CLONES
 void sgd(const coefficients& k, const float* gradient, std::int64_t size,
          float* velocity, float* weight) {
   for (std::int64_t i = 0; i < size; ++i) {
-    auto g = gradient[i] + k.decay * weight[i];
+    auto g = fused(k.decay, weight[i], gradient[i]);
     if (velocity != nullptr) {
-      g += k.momentum * velocity[i];
+      g = fused(k.momentum, velocity[i], g);
       velocity[i] = g;
     }
-    weight[i] -= k.rate * g;
+    weight[i] = fused(-k.rate, g, weight[i]);
   }
 }
 

@@ -2,7 +2,8 @@
 
 // One function compiled for several instruction sets; the dynamic linker picks.
 // Off under sanitizers, whose run time is not up when the linker asks.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)             \
+// GRAPHMILL_ONE_LEVEL: compiled for one alone, to compare what they give.
+#if !defined(GRAPHMILL_ONE_LEVEL) && defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)             \
   && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)                     \
   && !defined(__SANITIZE_THREAD__)
 #  define GRAPHMILL_CLONES                                                     \
@@ -22,5 +23,19 @@ using floats = float __attribute__((vector_size(64)));
 using loose_floats = float __attribute__((vector_size(64), aligned(4)));
 
 inline constexpr int width = 16;
+
+/// a * b + c, rounded once. Sums of products are written with it wherever it
+/// pays, and the compiler fuses none by itself (-ffp-contract=off): so a kernel
+/// gives the same bits for every instruction set. Without an instruction for it
+/// (CPUs before 2013) it is a slow call, but the same number.
+GRAPHMILL_INLINE float fused(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
+GRAPHMILL_INLINE floats fused(floats a, floats b, floats c) {
+  floats out;
+  for (int i = 0; i < width; ++i)
+    out[i] = __builtin_fmaf(a[i], b[i], c[i]);
+  return out;
+}
 
 } // namespace graphmill::simd

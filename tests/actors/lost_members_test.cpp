@@ -19,6 +19,7 @@ public:
   struct script {
     rank_id rank = 0;
     std::int64_t steps = 0;
+    std::string digest = "equal";
     std::set<trainer_order> silent; ///< Orders that are never answered.
     std::set<trainer_order> failing;
     std::vector<trainer_order> heard;
@@ -61,7 +62,7 @@ private:
   member_state state_of(trainer_order what) const {
     trainer_state state;
     state.rank = script_->rank;
-    state.digest = "equal";
+    state.digest = script_->digest;
     state.steps = script_->steps;
     if (what == trainer_order::weights)
       state.parameters = std::make_shared<const std::vector<named_tensor>>(
@@ -132,6 +133,25 @@ struct fixture {
 };
 
 } // namespace
+
+CATCH_TEST_CASE("replicas that differ end the run after the epoch",
+                "[actors][conductor]") {
+  fixture f;
+  f.members[1]->digest = "another";
+  f.start();
+  for (std::int64_t step = 1; step < 3; ++step)
+    for (rank_id rank = 0; rank < 3; ++rank) {
+      step_result told;
+      told.key = {phase::train, 0, step, rank};
+      post(f.conductor, told);
+    }
+  f.sim.run();
+  CATCH_REQUIRE(f.outcome);
+  CATCH_REQUIRE(f.outcome->failure);
+  CATCH_CHECK(f.outcome->failure->message.find(
+                "the weights of rank 1 differ from those of rank 0")
+              != std::string::npos);
+}
 
 CATCH_TEST_CASE("a member that is lost is not waited for",
                 "[actors][conductor]") {

@@ -1,10 +1,13 @@
 """Runs the built program and reads dataset folders without its code."""
 
+import atexit
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 
 SKIPPED = 77  # What Meson counts as skipped.
 
@@ -18,6 +21,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARED = pathlib.Path(
     os.environ.get("GRAPHMILL_DATA", ROOT.parent / "shared" / "data"))
 TIMEOUT_SECONDS = 120
+
+
+# What is remembered of data shall not outlive the test.
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="graphmill-cache-")
+atexit.register(shutil.rmtree, os.environ["XDG_CACHE_HOME"], True)
 
 
 def program():

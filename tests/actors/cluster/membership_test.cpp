@@ -51,6 +51,24 @@ CATCH_TEST_CASE("only a living daemon of the same name is a rival",
   CATCH_CHECK(cluster.offers().size() == 1);
 }
 
+CATCH_TEST_CASE("a daemon whose data are damaged is not offered", "[cluster]") {
+  membership cluster{offer({0})};
+  cluster.join(peer("a", "1", "tcp://a"), offer({0}));
+  auto damaged = offer({1});
+  damaged.fault = "features.npy is damaged";
+  cluster.join(peer("b", "2", "tcp://b"), damaged);
+  CATCH_CHECK(cluster.offers().size() == 1);
+  CATCH_CHECK(cluster.statuses()[1].state == daemon_state::damaged);
+  CATCH_CHECK(cluster.statuses()[1].note == "features.npy is damaged");
+  cluster.lost("tcp://b", "silent");
+  CATCH_CHECK(cluster.statuses()[1].note == "silent");
+  cluster.back("tcp://b", "2");
+  CATCH_CHECK(cluster.statuses()[1].state == daemon_state::damaged);
+  cluster.join(peer("b", "2", "tcp://b"), offer({1})); // Mended.
+  CATCH_CHECK(cluster.offers().size() == 2);
+  CATCH_CHECK(cluster.statuses()[1].note.empty());
+}
+
 CATCH_TEST_CASE("lost and drained daemons are not offered", "[cluster]") {
   membership cluster{offer({0})};
   cluster.join(peer("a", "1", "tcp://a"), offer({0}));

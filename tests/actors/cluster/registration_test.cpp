@@ -28,6 +28,23 @@ CATCH_TEST_CASE("a daemon asks once, and again when the question was lost",
   CATCH_CHECK_FALSE(it.due(zero + 1h));
 }
 
+CATCH_TEST_CASE("what a daemon tells of itself is told again when it changes",
+                "[registration]") {
+  registration it{zero, 60s};
+  it.changed(zero); // Before it was ever told.
+  CATCH_CHECK(it.due(zero));
+  CATCH_CHECK_FALSE(it.answered(ok(), zero));
+  CATCH_CHECK_FALSE(it.due(zero));
+  it.changed(zero);
+  CATCH_CHECK(it.due(zero));
+  it.changed(zero); // The question under way has what was true before.
+  CATCH_CHECK_FALSE(it.due(zero));
+  CATCH_CHECK_FALSE(it.answered(ok(), zero));
+  CATCH_CHECK(it.due(zero));
+  CATCH_CHECK_FALSE(it.answered(ok(), zero));
+  CATCH_CHECK_FALSE(it.due(zero + 1h));
+}
+
 CATCH_TEST_CASE("a refusal ends a daemon, patience ends at first only",
                 "[registration]") {
   registration refused{zero, 60s};

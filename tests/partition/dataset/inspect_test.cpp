@@ -133,7 +133,7 @@ CATCH_TEST_CASE("damage is found and named", "[partition][inspect]") {
     {[](const fs::path& at) {
        put_npy<std::int64_t>(at / "nodes/paper/labels.npy", {0, 1, -1, 0});
      },
-     "files were changed after it was prepared"},
+     "labels.npy is damaged"},
   };
   for (const auto& [apply, part] : table) {
     const auto broken = broken_after(apply);

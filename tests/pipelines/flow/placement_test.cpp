@@ -63,6 +63,30 @@ CATCH_TEST_CASE("what cannot be placed is told", "[placement]") {
   CATCH_CHECK_FALSE(place(with_trainers(1), 1, {}));
 }
 
+CATCH_TEST_CASE("trainers that round differently are refused", "[placement]") {
+  auto here = offer("a", {0});
+  here.arithmetic = "OpenBLAS for Zen";
+  here.arithmetic_digest = "1";
+  auto there = offer("b", {1});
+  there.arithmetic = "OpenBLAS for SkylakeX";
+  there.arithmetic_digest = "2";
+  const auto refused =
+    error_of(place(with_trainers(2), 2, std::vector{here, there}));
+  CATCH_CHECK(refused.code == ec::invalid_argument);
+  for (const auto* part : {"\"a\" (OpenBLAS for Zen)",
+                           "\"b\" (OpenBLAS for SkylakeX)",
+                           "OPENBLAS_CORETYPE=Haswell"})
+    CATCH_CHECK(refused.message.find(part) != std::string::npos);
+  // Who only serves data adds nothing up; on CUDA the CPU has no part in it.
+  CATCH_CHECK(place(with_trainers(1), 2, std::vector{here, there}));
+  here.cuda_devices = there.cuda_devices = 1;
+  auto on_devices = with_trainers(2);
+  on_devices.trainer.device = "cuda";
+  CATCH_CHECK(place(on_devices, 2, std::vector{here, there}));
+  there.arithmetic_digest = "1";
+  CATCH_CHECK(place(with_trainers(2), 2, std::vector{here, there}));
+}
+
 CATCH_TEST_CASE("the order of offers does not matter", "[placement]") {
   CATCH_INFO("seed 3");
   std::mt19937_64 random{3};

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+struct XXH3_state_s;
+
+namespace graphmill {
+
+/// A running fingerprint of bytes: XXH3 with 128 bits (Collet). How the bytes
+/// are cut into pieces does not matter. It finds damage; it is no proof against
+/// forgery.
+class content_hash {
+public:
+  content_hash();
+
+  void update(std::span<const std::byte> bytes);
+  void update(std::string_view text);
+
+  /// Of all bytes so far, as 32 hexadecimal digits.
+  std::string digest() const;
+
+private:
+  struct free_state {
+    void operator()(XXH3_state_s* state) const;
+  };
+  std::unique_ptr<XXH3_state_s, free_state> state_;
+};
+
+} // namespace graphmill

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "partition/file_stamp.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// A digest that stands in a dataset.json or partitions.json, and what must
+/// have it: one array, or, of folders that an older Graphmill or another
+/// program has written, all arrays of a folder.
+struct digest_record {
+  /// What is hashed, in this order: a text, then bytes of a file, which was in
+  /// the state of `stamp` when the record was made. Without a file: the text
+  /// alone.
+  struct piece {
+    std::string text;
+    std::filesystem::path file;
+    file_stamp stamp;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  std::filesystem::path what; ///< The array's file, or the folder.
+  std::string digest;         ///< 32 hexadecimal digits.
+  std::vector<piece> pieces;
+};
+
+} // namespace graphmill

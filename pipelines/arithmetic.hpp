@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+namespace graphmill {
+
+/// What a process computes its products of matrices and its exponentials with.
+struct arithmetic {
+  std::string name;   ///< For people: library, version, kernels.
+  std::string digest; ///< Of what they give for fixed numbers.
+};
+
+/// Of this process. The replicas of a run stay equal on any mixture of CPUs, for
+/// what all of them compute is fused or not by the code alone (see
+/// compute/simd.hpp). The gradients that each brings come from libraries with
+/// kernels for every kind of CPU, which round differently: only trainers with
+/// the same digest give the same weights wherever they are placed. Takes a few
+/// milliseconds; call `set_compute_threads` before.
+arithmetic arithmetic_here();
+
+} // namespace graphmill

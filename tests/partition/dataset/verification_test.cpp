@@ -1,0 +1,223 @@
+#include "partition/data_records.hpp"
+#include "partition/partition_dataset.hpp"
+#include "partition/verification.hpp"
+#include "tests/partition/dataset/example.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array<part_id, 2> both{0, 1};
+
+/// The example, whole and in two parts.
+struct fixture {
+  temp_folder folder;
+  fs::path whole = folder / "whole";
+  fs::path parts = folder / "parts";
+  fs::path memory = folder / "memory";
+
+  fixture() {
+    fs::create_directory(whole);
+    value_of(write_example(whole));
+    partition_options options;
+    options.method = partition_method::random;
+    value_of(
+      prepare_partitions(value_of(dataset::open(whole)), options, parts));
+  }
+
+  /// A time at which no file was changed a moment ago.
+  static std::int64_t later() {
+    using namespace std::chrono;
+    return duration_cast<nanoseconds>(
+             (system_clock::now() + hours{1}).time_since_epoch())
+      .count();
+  }
+};
+
+std::vector<digest_record> records_at(const fs::path& folder) {
+  return value_of(records_in(folder, both));
+}
+
+/// Turns the bit around, twice gives what was there.
+void flip_last_bit(const fs::path& path) {
+  std::fstream file{path, std::ios::in | std::ios::out | std::ios::binary};
+  file.seekg(-8, std::ios::end);
+  const auto byte = static_cast<char>(file.get() ^ 1);
+  file.seekp(-8, std::ios::end);
+  file.put(byte);
+}
+
+std::vector<fs::path> arrays_below(const fs::path& folder) {
+  std::vector<fs::path> out;
+  for (const auto& entry : fs::recursive_directory_iterator{folder})
+    if (entry.path().extension() == ".npy" && entry.file_size() > 128)
+      out.push_back(entry.path());
+  return out;
+}
+
+/// As a Graphmill has written it that knew of no digests of arrays.
+void forget_array_digests(const fs::path& json) {
+  nlohmann::json about;
+  std::ifstream{json} >> about;
+  CATCH_REQUIRE(about.erase("array_digests") == 1);
+  std::ofstream{json} << about;
+}
+
+/// Whether anything had to be read.
+bool reads(const std::vector<digest_record>& records, verified_files& memory) {
+  auto read = false;
+  value_of(verify_all(records, {.memory = &memory,
+                                .on_progress = [&](const progress&) {
+                                  read = true;
+                                }}));
+  return read;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("every array is on record, and damage to each is found",
+                "[partition][verification]") {
+  const fixture f;
+  for (const auto& folder : {f.whole, f.parts}) {
+    const auto sound = records_at(folder);
+    value_of(verify_all(sound, {}));
+    const auto arrays = arrays_below(folder);
+    CATCH_CHECK(arrays.size() >= 10);
+    for (const auto& array : arrays) {
+      CATCH_INFO(array);
+      flip_last_bit(array);
+      const auto found = error_of(verify_all(records_at(folder), {}));
+      CATCH_CHECK(found.code == ec::invalid_data);
+      CATCH_CHECK(found.message.find(array.string() + " is damaged")
+                  != std::string::npos);
+      flip_last_bit(array);
+    }
+    value_of(verify_all(records_at(folder), {}));
+  }
+}
+
+CATCH_TEST_CASE("folders without digests of arrays have one of all",
+                "[partition][verification]") {
+  const fixture f;
+  forget_array_digests(f.whole / "dataset.json");
+  forget_array_digests(f.parts / "part-0" / "dataset.json");
+  value_of(verify_all(records_at(f.whole), {}));
+  value_of(verify_all(records_at(f.parts), {}));
+  const fs::path features = fs::path{"nodes"} / "paper" / "features.npy";
+  flip_last_bit(f.whole / features);
+  CATCH_CHECK(error_of(verify_all(records_at(f.whole), {}))
+                .message.find(f.whole.string() + " is damaged")
+              != std::string::npos);
+  flip_last_bit(f.parts / "part-0" / features);
+  CATCH_CHECK(error_of(verify_all(records_at(f.parts), {}))
+                .message.find((f.parts / "part-0").string() + " is damaged")
+              != std::string::npos);
+}
+
+CATCH_TEST_CASE("what was verified is remembered by its state",
+                "[partition][verification]") {
+  const fixture f;
+  const auto records = records_at(f.parts);
+  auto first = verified_files::open(f.parts, f.memory);
+  CATCH_CHECK(reads(records, first));
+  value_of(first.save(f.later()));
+  auto second = verified_files::open(f.parts, f.memory);
+  CATCH_CHECK_FALSE(reads(records, second));
+  // Another folder knows nothing of it.
+  auto other = verified_files::open(f.whole, f.memory);
+  CATCH_CHECK(reads(records, other));
+  // The same bytes again, but who would know.
+  const auto array = f.parts / "part-1" / "nodes" / "paper" / "labels.npy";
+  flip_last_bit(array);
+  flip_last_bit(array);
+  CATCH_CHECK(reads(records_at(f.parts), second));
+  // Nor with its time set back.
+  flip_last_bit(array);
+  const auto damaged = records_at(f.parts);
+  fs::last_write_time(array, fs::last_write_time(array));
+  CATCH_CHECK(error_of(verify_all(records_at(f.parts), {.memory = &second}))
+                .code
+              == ec::invalid_data);
+}
+
+CATCH_TEST_CASE("a file that has just changed is not remembered",
+                "[partition][verification]") {
+  const fixture f;
+  const auto records = records_at(f.whole);
+  auto first = verified_files::open(f.whole, f.memory);
+  CATCH_CHECK(reads(records, first));
+  value_of(first.save(records.front().pieces.front().stamp.changed));
+  auto second = verified_files::open(f.whole, f.memory);
+  CATCH_CHECK(reads(records, second));
+}
+
+CATCH_TEST_CASE("a memory that others may have written, or broken, is empty",
+                "[partition][verification]") {
+  const fixture f;
+  const auto records = records_at(f.whole);
+  auto first = verified_files::open(f.whole, f.memory);
+  CATCH_CHECK(reads(records, first));
+  value_of(first.save(f.later()));
+  const auto file = fs::directory_iterator{f.memory}->path();
+  const auto reads_again = [&] {
+    auto again = verified_files::open(f.whole, f.memory);
+    return reads(records, again);
+  };
+  CATCH_CHECK_FALSE(reads_again());
+  fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
+  CATCH_CHECK(reads_again());
+  fs::permissions(file, fs::perms::others_write, fs::perm_options::remove);
+  CATCH_CHECK_FALSE(reads_again());
+  fs::permissions(f.memory, fs::perms::group_write, fs::perm_options::add);
+  CATCH_CHECK(reads_again());
+  CATCH_CHECK(error_of(first.save(f.later())).code == ec::permission);
+  fs::permissions(f.memory, fs::perms::group_write, fs::perm_options::remove);
+  for (const auto* text :
+       {"", "{", "[]", "{\"format_version\": 1, \"files\": []}",
+        "{\"format_version\": 1, \"files\": {\"/x\": {\"state\": [1]}}}",
+        "{\"format_version\": 99}"}) {
+    CATCH_INFO(text);
+    std::ofstream{file} << text;
+    CATCH_CHECK(reads_again());
+  }
+}
+
+CATCH_TEST_CASE("files that change under a verification are named",
+                "[partition][verification]") {
+  const fixture f;
+  const auto labels = f.whole / "nodes" / "paper" / "labels.npy";
+  const auto records = records_at(f.whole);
+  value_of(still_unchanged(records, replaced_files::count));
+  fs::copy(labels, f.folder / "copy");
+  fs::rename(f.folder / "copy", labels);
+  CATCH_CHECK(error_of(verify_all(records, {})).message.find(labels.string())
+              != std::string::npos);
+  value_of(still_unchanged(records, replaced_files::pass));
+  CATCH_CHECK_FALSE(still_unchanged(records, replaced_files::count));
+  const auto anew = records_at(f.whole);
+  fs::resize_file(labels, 130);
+  CATCH_CHECK(error_of(verify_all(anew, {})).message.find(labels.string())
+              != std::string::npos);
+  CATCH_CHECK_FALSE(still_unchanged(anew, replaced_files::pass));
+}
+
+CATCH_TEST_CASE("a verification can be stopped", "[partition][verification]") {
+  const fixture f;
+  const std::atomic<bool> stop{true};
+  CATCH_CHECK(error_of(verify_all(records_at(f.whole), {.stop = &stop})).code
+              == ec::cancelled);
+}

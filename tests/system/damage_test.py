@@ -1,0 +1,180 @@
+"""Damaged data: found while a run trains, named, and nothing succeeds on them."""
+
+import json
+import os
+import pathlib
+import shutil
+import time
+import unittest
+
+import clusters
+import runs
+import support
+from runs import merged, partitioned, small_rmat
+from support import graphmill, np
+
+BITS = 2000
+
+
+def flip(path, bit, seed=1):
+    """Flips a bit of many elements. Their file keeps its size."""
+    array = np.load(path, mmap_mode="r+")
+    words = array.view(np.uint32).reshape(-1)
+    at = np.random.default_rng(seed).choice(words.size, min(BITS, words.size),
+                                            replace=False)
+    words[at] ^= np.uint32(1 << bit)
+    array.flush()
+
+
+class Damage(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.data = small_rmat(cls.top / "rmat")
+        cls.parts = partitioned(cls.data, 2, "random")
+
+    def damaged(self, name, bit):
+        """A copy of the parts with flipped bits in a file; returns both."""
+        copy = self.top / self.id().split(".")[-1]
+        shutil.copytree(self.parts, copy)
+        flip(copy / name, bit)
+        return copy, copy / name
+
+    def fails(self, *arguments):
+        done = graphmill(*arguments)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        return done.stderr
+
+    def check_damage(self, name, bit):
+        copy, file = self.damaged(name, bit)
+        path = self.write(runs.SMALL, copy)
+        train = ["train", path, "--data", copy, "--runs", self.runs]
+        said = self.fails(*train)
+        self.assertIn(f"{file} is damaged", said)
+        self.assertIn(f"{file} is damaged", self.fails("inspect", copy))
+        # Who insists gets other weights than those of the sound data.
+        done = graphmill(*train, "--no-verify", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        sound = self.train(runs.SMALL, self.parts)
+        self.assertNotEqual(
+            json.loads(done.stdout.splitlines()[-1])["digest"],
+            sound["digest"])
+        for command in ("evaluate", "predict"):
+            more = (["--out", self.top / "p.npy"] if command == "predict"
+                    else [])
+            self.assertIn(
+                f"{file} is damaged",
+                self.fails(command, sound["run"], "--data", copy, *more))
+
+    def test_exponents_of_features(self):
+        self.check_damage("part-1/nodes/node/features.npy", 30)
+
+    def test_low_bits_of_indices(self):
+        edges = next((self.parts / "part-0" / "edges").iterdir()).name
+        self.check_damage(f"part-0/edges/{edges}/indices.npy", 0)
+
+    def test_a_dataset_is_verified_before_it_is_cut(self):
+        copy = self.top / "whole"
+        shutil.copytree(self.data, copy)
+        features = copy / "nodes" / "node" / "features.npy"
+        flip(features, 30)
+        said = self.fails("partition", copy, "--parts", 2, "--method",
+                          "random", "--out", self.top / "never")
+        self.assertIn(f"{features} is damaged", said)
+
+    def test_what_was_verified_is_not_read_again(self):
+        copy = self.top / "again"
+        shutil.copytree(self.parts, copy)
+
+        def has_verified():
+            summary = self.train(runs.SMALL, copy)
+            return "verified" in (pathlib.Path(summary["run"])
+                                  / "log.txt").read_text()
+        self.assertTrue(has_verified())
+        # Files that have just been written are not remembered.
+        deadline = time.monotonic() + clusters.PATIENCE_SECONDS
+        while has_verified():
+            self.assertLess(time.monotonic(), deadline)
+
+    def cluster(self, data):
+        return clusters.Cluster(self.top / f"{data.name}-cluster", data,
+                                ["0", "1"])
+
+    def await_state(self, cluster, name, state):
+        cluster.wait_until(lambda: cluster.states()[name] == state,
+                           f"daemon {name} that is {state}")
+        return next(d for d in cluster.status()["daemons"]
+                    if d["name"] == name)
+
+    def test_a_daemon_says_that_its_data_are_damaged(self):
+        copy, file = self.damaged("part-1/nodes/node/features.npy", 30)
+        with self.cluster_of_damaged(copy) as cluster:
+            daemon = self.await_state(cluster, "d1", "damaged")
+            self.assertIn(f"{file} is damaged", daemon["note"])
+            path = self.write(runs.SMALL, copy)
+            said = cluster.refused("submit", path)
+            self.assertIn("no daemon serves part 1", said)
+            self.assertIn(f"{file} is damaged", said)
+            # Restored, it serves again.
+            shutil.copy(self.parts / "part-1/nodes/node/features.npy", file)
+            self.await_state(cluster, "d1", "ready")
+            summary = cluster.run(self.write(
+                merged(runs.SMALL, {"trainer": {"replicas": 2}}), copy))
+            self.assertIn("digest", summary)
+
+    def cluster_of_damaged(self, data):
+        """Does not wait for daemons to be ready: one will not be."""
+        out = clusters.Cluster(self.top / f"{data.name}-cluster", data, [])
+        out.add("0")
+        out.add("1")
+        return out
+
+    def test_a_file_truncated_in_use_fails_that_run_only(self):
+        copy = self.top / "truncated"
+        shutil.copytree(self.parts, copy)
+        file = copy / "part-1/nodes/node/features.npy"
+        long = merged(runs.SMALL, {"train": {"epochs": 100000},
+                                   "faults": {"trainer_delay_ms": 20}})
+        with self.cluster(copy) as cluster:
+            run = cluster.ask("submit", self.write(long, copy))["run"]
+
+            def record():
+                return cluster.ask("runs", run)["runs"][0]
+            metrics = cluster.folder / "runs" / run / "metrics.jsonl"
+            cluster.wait_until(
+                lambda: metrics.exists() and metrics.read_text(),
+                "end of an epoch")
+            os.truncate(file, 4096)
+            cluster.wait_until(lambda: record()["state"] == "failed",
+                               "run that has failed")
+            self.assertIn(str(file), record()["message"])
+            daemon = self.await_state(cluster, "d1", "damaged")
+            self.assertIn(str(file), daemon["note"])
+            shutil.copy(self.parts / "part-1/nodes/node/features.npy", file)
+            self.await_state(cluster, "d1", "ready")
+            summary = cluster.run(self.write(runs.SMALL, copy, "-again"))
+        self.assertEqual(summary["digest"],
+                         self.train(runs.SMALL, self.parts)["digest"])
+
+
+class Arithmetic(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.parts = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
+
+    def test_daemons_that_round_differently_do_not_train_together(self):
+        two = merged(runs.SMALL, {"trainer": {"replicas": 2}})
+        with clusters.Cluster(self.top / "mixed", self.parts, ["0"]) as mixed:
+            # A kind of CPU without fused products.
+            mixed.add("1", within=["env", "OPENBLAS_CORETYPE=Nehalem"])
+            mixed.await_daemons(2)
+            said = mixed.refused("submit", self.write(two, self.parts))
+            self.assertIn("Nehalem", said)
+            self.assertIn("OPENBLAS_CORETYPE=Haswell", said)
+            mixed.run(self.write(runs.SMALL, self.parts, "-one"))
+
+
+if __name__ == "__main__":
+    support.program()
+    unittest.main()
