@@ -128,6 +128,8 @@ void add_node_command(command_line& cli) {
     "Started by srun or torchrun, it takes name, addresses and parts from\n"
     "RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, or SLURM's variables,\n"
     "where no flag gives them. Examples are in examples/cluster.\n"
+    "Daemons on CPUs of different kinds train together if all are started with\n"
+    "the environment variable OPENBLAS_CORETYPE=Haswell.\n"
     "Ctrl-C, SIGTERM, or a terminal that is closed end it in order: a run is\n"
     "stopped after its step, and its weights are saved. Twice ends it at "
     "once.\n"

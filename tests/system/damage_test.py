@@ -67,7 +67,7 @@ class Damage(runs.Workplace):
                 self.fails(command, sound["run"], "--data", copy, *more))
 
     def test_exponents_of_features(self):
-        self.check_damage("part-1/nodes/node/features.npy", 30)
+        self.check_damage("part-1/nodes/node/features.npy", 27)
 
     def test_low_bits_of_indices(self):
         edges = next((self.parts / "part-0" / "edges").iterdir()).name
@@ -77,7 +77,7 @@ class Damage(runs.Workplace):
         copy = self.top / "whole"
         shutil.copytree(self.data, copy)
         features = copy / "nodes" / "node" / "features.npy"
-        flip(features, 30)
+        flip(features, 27)
         said = self.fails("partition", copy, "--parts", 2, "--method",
                           "random", "--out", self.top / "never")
         self.assertIn(f"{features} is damaged", said)
@@ -107,7 +107,7 @@ class Damage(runs.Workplace):
                     if d["name"] == name)
 
     def test_a_daemon_says_that_its_data_are_damaged(self):
-        copy, file = self.damaged("part-1/nodes/node/features.npy", 30)
+        copy, file = self.damaged("part-1/nodes/node/features.npy", 27)
         with self.cluster_of_damaged(copy) as cluster:
             daemon = self.await_state(cluster, "d1", "damaged")
             self.assertIn(f"{file} is damaged", daemon["note"])
