@@ -69,7 +69,8 @@ private:
   template <class Handle>
   void watch(const Handle& who, std::string_view label) {
     deaths_.watch(self_, who, [this, label](const caf::error& why) {
-      post(conductor_, run_failed{from_caf(why, label)});
+      if (!lane_.leaving()) // Then it has been told to end, too.
+        post(conductor_, run_failed{from_caf(why, label)});
     });
   }
 

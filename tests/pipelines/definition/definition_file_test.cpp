@@ -44,6 +44,7 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.sampler.edge_fanouts.empty());
   CATCH_CHECK(def.sampler.replicas == 1);
   CATCH_CHECK(def.fetch.threads == 1);
+  CATCH_CHECK(def.trainer.step_timeout == 1800);
   CATCH_CHECK(def.model.kind == model_kind::sage);
   CATCH_CHECK(def.model.hidden == 256);
   CATCH_CHECK(def.model.heads == 4);
@@ -77,7 +78,7 @@ sampler:
 fetch: {replicas: 4, threads: 5, precision: float16, cache: 64 MiB, cache_order: degree}
 model: {kind: gat, hidden: 12, heads: 6, dropout: 0.25, embedding: 8,
         layer_norm: true}
-trainer: {replicas: 7, threads: 9, device: "cuda:1"}
+trainer: {replicas: 7, threads: 9, device: "cuda:1", step_timeout: 60}
 optimizer:
   kind: sgd
   learning_rate: 1e-3
@@ -108,7 +109,7 @@ placement: {trainers: [b, "a:1"], samplers: [3]}
   CATCH_CHECK(
     def.model
     == definition::model_section{model_kind::gat, 12, 6, 0.25, 8, true});
-  CATCH_CHECK(def.trainer == definition::trainer_section{7, 9, "cuda:1"});
+  CATCH_CHECK(def.trainer == definition::trainer_section{7, 9, "cuda:1", 60});
   CATCH_CHECK(def.optimizer
               == definition::optimizer_section{optimizer_kind::sgd, 1e-3, 0.125,
                                                0.5, schedule_kind::step, 11, 12,
