@@ -43,11 +43,11 @@ struct share_ready {
 /// The data that a run has mapped were verified, or not.
 struct share_verified {
   std::string run;
-  result<void> sound;
+  result<void> sound = ok();
 };
 /// The daemon has looked at its data: can they be used?
 struct data_seen {
-  result<void> sound;
+  result<void> sound = ok();
 };
 /// The coordinator does not know a run any more, or cannot be reached.
 struct run_orphaned {
