@@ -263,7 +263,7 @@ private:
   /// that is to be known before more epochs are spent on it.
   void compare_replicas() {
     comparing_ = true;
-    order_all(trainer_order::snapshot);
+    order_all(trainer_order::digest);
   }
 
   // -- the end

@@ -153,13 +153,14 @@ enum class trainer_order : std::uint8_t {
   /// What `snapshot` has taken. Members of other daemons bring no weights with
   /// it, for they are the same everywhere.
   weights,
+  digest, ///< Of the present weights; they are not copied.
 };
 struct trainer_request {
   trainer_order what = trainer_order::snapshot;
 };
 struct trainer_state {
   rank_id rank = 0;
-  std::string digest;     ///< With `snapshot`.
+  std::string digest;     ///< With `snapshot` and `digest`.
   std::int64_t steps = 0; ///< Of training that its weights have taken.
   /// With `weights`; of trainers in this process with `snapshot`, too.
   std::shared_ptr<const std::vector<named_tensor>> parameters;

@@ -261,6 +261,9 @@ private:
           break;
         case trainer_order::fill_cache: // The member has done that.
           break;
+        case trainer_order::digest:
+          state->digest = config_.model->digest();
+          break;
         case trainer_order::snapshot:
         case trainer_order::weights:
           state->digest = config_.model->digest();

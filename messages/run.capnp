@@ -108,6 +108,8 @@ enum TrainerOrder {
   fillCache @4;
   # Choose the rows of the cache and fetch them. Answered, for every trainer,
   # once it is filled; at once if there is none to fill.
+  digest @5;
+  # Answered with the digests of the present weights.
 }
 
 struct MemberReply {

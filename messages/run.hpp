@@ -52,6 +52,7 @@ enum class member_action : std::uint8_t {
   fill_cache,
   check,
   finish,
+  digest,
 };
 struct member_order {
   std::string run;

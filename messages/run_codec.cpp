@@ -60,6 +60,8 @@ result<member_action> decode(schema::TrainerOrder what) {
     return member_action::restore_best;
   case schema::TrainerOrder::SNAPSHOT:
     return member_action::snapshot;
+  case schema::TrainerOrder::DIGEST:
+    return member_action::digest;
   default:
     return fail(ec::invalid_data, "an unknown order to trainers, {}",
                 static_cast<int>(what));
@@ -215,6 +217,9 @@ payload encode(const member_order& what) {
       break;
     case member_action::snapshot:
       out.setTrainers(schema::TrainerOrder::SNAPSHOT);
+      break;
+    case member_action::digest:
+      out.setTrainers(schema::TrainerOrder::DIGEST);
       break;
     case member_action::end:
       out.setEnd();

@@ -77,6 +77,8 @@ private:
       return member_action::restore_best;
     case trainer_order::fill_cache:
       return member_action::fill_cache;
+    case trainer_order::digest:
+      return member_action::digest;
     case trainer_order::snapshot:
     case trainer_order::weights: // Pieces of the last snapshot.
       return member_action::snapshot;

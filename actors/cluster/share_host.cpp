@@ -267,6 +267,9 @@ void share_host::carry_out(const share& run, const member_order& what,
   case member_action::snapshot:
     ask_trainers(run, trainer_order::snapshot, reply);
     break;
+  case member_action::digest:
+    ask_trainers(run, trainer_order::digest, reply);
+    break;
   case member_action::fill_cache:
     ask_trainers(run, trainer_order::fill_cache, reply);
     break;

@@ -123,7 +123,8 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
   for (auto action :
        {member_action::begin, member_action::stop, member_action::keep_best,
         member_action::restore_best, member_action::snapshot,
-        member_action::end, member_action::fill_cache, member_action::check}) {
+        member_action::end, member_action::fill_cache, member_action::check,
+        member_action::finish, member_action::digest}) {
     member_order order{"r", action, phase::test, 3, 4, 0.5};
     const auto there = value_of(decode_member_order(encode(order)));
     CATCH_CHECK(there.action == action);
