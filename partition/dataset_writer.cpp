@@ -3,6 +3,7 @@
 #include "partition/csc_sort.hpp"
 #include "partition/dataset_names.hpp"
 #include "partition/digest.hpp"
+#include "partition/disk/memory_limit.hpp"
 #include "partition/edge_spool.hpp"
 #include "partition/feature_writer.hpp"
 #include "partition/file_io.hpp"
@@ -22,6 +23,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t spool_buffer_bytes = std::size_t{1} << 18;
+
+/// Memory for sorting that is taken even where there is little.
+constexpr std::uint64_t least_sort_bytes = std::uint64_t{16} << 20;
 
 struct node_state {
   std::optional<feature_writer> features;
@@ -82,6 +86,9 @@ result<dataset_writer> dataset_writer::create(const fs::path& folder,
   self.folder = folder;
   self.info = std::move(info);
   self.opts = std::move(opts);
+  self.opts.memory_bytes =
+    std::min(self.opts.memory_bytes,
+             std::max(least_sort_bytes, memory_available().bytes / 4));
   TRYV(self.make_type_folders());
   return writer;
 }

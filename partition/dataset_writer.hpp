@@ -23,7 +23,8 @@ namespace graphmill {
 class dataset_writer {
 public:
   struct options {
-    std::uint64_t memory_bytes = std::uint64_t{1} << 30; ///< For sorting edges.
+    /// For sorting edges; a quarter of what is available if that is less.
+    std::uint64_t memory_bytes = std::uint64_t{1} << 30;
     progress_callback on_progress;
   };
 

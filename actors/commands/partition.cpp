@@ -2,6 +2,7 @@
 #include "actors/commands/definition_options.hpp"
 #include "actors/say.hpp"
 #include "partition/data_records.hpp"
+#include "partition/memory_needs.hpp"
 #include "partition/partition_dataset.hpp"
 #include "partition/verification.hpp"
 
@@ -84,6 +85,20 @@ result<void> verify_source(const dataset& data,
   return ok();
 }
 
+/// What needs less memory than a partitioning that there is not enough for.
+std::string remedy_for(const dataset& data, partition_options options) {
+  const auto before = estimate_partition(data.info(), options).memory_bytes;
+  options.coarsen = coarsening::always;
+  const auto coarsened = estimate_partition(data.info(), options).memory_bytes;
+  if (coarsened < before)
+    return fmt::format("; --coarsen always needs {}", size_text(coarsened));
+  options.method = partition_method::ldg;
+  const auto streamed = estimate_partition(data.info(), options).memory_bytes;
+  if (streamed < before)
+    return fmt::format("; --method ldg needs {}", size_text(streamed));
+  return "";
+}
+
 result<int> run_partition(const partition_arguments& given) {
   const auto start = std::chrono::steady_clock::now();
   const interrupt_flag interrupted;
@@ -110,6 +125,10 @@ result<int> run_partition(const partition_arguments& given) {
   if (!given.no_verify) {
     TRYV(verify_source(data, options));
   }
+  const auto room = memory_available();
+  if (const auto short_of =
+        memory_shortage("this partitioning", estimate.memory_bytes, room))
+    fmt::print(stderr, "warning: {}{}\n", *short_of, remedy_for(data, options));
   TRY(const auto done, prepare_partitions(data, options, folder));
   const std::chrono::duration<double> seconds =
     std::chrono::steady_clock::now() - start;
@@ -122,6 +141,7 @@ result<int> run_partition(const partition_arguments& given) {
     line["estimate"] = {{"seconds", estimate.seconds},
                         {"memory_bytes", estimate.memory_bytes},
                         {"disk_bytes", estimate.disk_bytes}};
+    line["memory_available"] = room.bytes;
     say("{}\n", one_line(line));
     return 0;
   }

@@ -72,10 +72,12 @@ result<csv_graph> read_graph(const csv_import_options& options) {
             return fail(ec::invalid_data,
                         "{}:{}: an id is empty or has a line break",
                         type.table.file.string(), line);
-        if (!sources.table)
-          sources.ids.insert(source);
-        if (!destinations.table)
-          destinations.ids.insert(destination);
+        if (!sources.table) {
+          TRYV(add_csv_id(sources, source, type.table.file, line));
+        }
+        if (!destinations.table) {
+          TRYV(add_csv_id(destinations, destination, type.table.file, line));
+        }
         return ok();
       }));
   }

@@ -1,6 +1,7 @@
 #include "partition/importers/csv_nodes.hpp"
 
 #include "partition/importers/csv_reader.hpp"
+#include "partition/memory_needs.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -12,6 +13,9 @@ namespace graphmill {
 namespace {
 
 constexpr std::size_t block_values = std::size_t{1} << 18;
+
+/// Ids that take less than this are not worth a look at the memory.
+constexpr std::uint64_t least_checked = std::uint64_t{16} << 20;
 
 /// Which column is what.
 struct columns {
@@ -98,7 +102,8 @@ result<node_id> add_id(csv_node_type& type, const csv_reader& rows,
                        std::string_view id) {
   if (id.empty() || id.find_first_of("\r\n") != id.npos)
     return rows.wrong("an id is empty or has a line break");
-  const auto [number, fresh] = type.ids.insert(id);
+  TRY(const auto added, add_csv_id(type, id, type.table->file, rows.line()));
+  const auto [number, fresh] = added;
   if (!fresh)
     return rows.wrong(fmt::format("id \"{}\" is there already", id));
   return number;
@@ -106,12 +111,35 @@ result<node_id> add_id(csv_node_type& type, const csv_reader& rows,
 
 } // namespace
 
+result<std::pair<node_id, bool>> add_csv_id(csv_node_type& type,
+                                            std::string_view id,
+                                            const std::filesystem::path& file,
+                                            std::int64_t line) {
+  const auto added = type.ids.insert(id);
+  // Looked at whenever a quarter more has come.
+  const auto bytes = type.ids.bytes();
+  if (bytes < least_checked || bytes < type.checked_bytes / 4 * 5)
+    return added;
+  type.checked_bytes = bytes;
+  const auto short_of = memory_shortage(
+    fmt::format("going on with the {} ids of {} so far", type.ids.size(),
+                type.name),
+    bytes);
+  if (short_of)
+    return fail(ec::out_of_memory,
+                "{}:{}: {}; give it more, or number the nodes and take "
+                "graphmill import npy, which keeps no ids",
+                file.string(), line, *short_of);
+  return added;
+}
+
 result<csv_node_type> read_node_table(const csv_table& table,
                                       const csv_import_options& options) {
   TRY(auto rows, csv_reader::open(table.file, options.separator));
   TRY(auto layout, read_header(rows, options));
   csv_node_type type{.name = table.type, .table = table};
-  std::vector<std::string> labels;
+  id_map label_texts;
+  std::vector<node_id> label_of; ///< [nodes] In `label_texts`.
   for (;;) {
     TRY(const auto there, next_row(rows, layout));
     if (!there)
@@ -119,14 +147,21 @@ result<csv_node_type> read_node_table(const csv_table& table,
     const auto& fields = rows.fields();
     TRY(const auto node, add_id(type, rows, trim_blanks(fields[*layout.id])));
     if (layout.label)
-      labels.emplace_back(trim_blanks(fields[*layout.label]));
+      label_of.push_back(
+        label_texts.insert(trim_blanks(fields[*layout.label])).first);
     if (!layout.split)
       continue;
     TRY(const auto which, parse_split(rows, fields[*layout.split]));
     if (which)
       type.splits[static_cast<std::size_t>(*which)].push_back(node);
   }
-  type.class_names = number_classes(labels, type.labels);
+  std::vector<std::string> texts;
+  for (node_id i = 0; i < label_texts.size(); ++i)
+    texts.emplace_back(label_texts.name(i));
+  std::vector<std::int64_t> numbers;
+  type.class_names = number_classes(texts, numbers);
+  for (auto text : label_of)
+    type.labels.push_back(numbers[static_cast<std::size_t>(text)]);
   type.feature_columns = std::move(layout.features);
   return type;
 }

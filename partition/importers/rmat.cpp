@@ -4,8 +4,7 @@
 #include "partition/importers/planted_labels.hpp"
 #include "partition/importers/reverse.hpp"
 #include "partition/importers/rmat_edges.hpp"
-
-#include <unistd.h>
+#include "partition/memory_needs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -96,19 +95,13 @@ result<void> write_edges(const rmat_options& options, planted_labels& planted,
 }
 
 result<void> check_memory(const rmat_options& options) {
-  const auto pages = sysconf(_SC_PHYS_PAGES);
-  const auto page = sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || page <= 0)
-    return ok();
-  const auto have = static_cast<double>(pages) * static_cast<double>(page);
-  const auto need =
-    static_cast<double>(node_count(options))
-    * static_cast<double>(planted_labels::bytes_per_node + sizeof(node_id));
-  if (need > have)
-    return fail(ec::out_of_memory,
-                "scale {} needs {:.1f} GB for its labels, this machine has "
-                "{:.1f} GB of memory; choose a smaller scale",
-                options.scale, need / 1e9, have / 1e9);
+  // Sums, the order of the split or labels twice, and degrees for sorting.
+  constexpr auto per_node = planted_labels::bytes_per_node + 24;
+  const auto short_of = memory_shortage(
+    fmt::format("scale {}", options.scale),
+    static_cast<std::uint64_t>(node_count(options)) * per_node);
+  if (short_of)
+    return fail(ec::out_of_memory, "{}; choose a smaller scale", *short_of);
   return ok();
 }
 

@@ -23,8 +23,8 @@ struct rmat_options {
   bool reverse = false; ///< Add the reverse edges as `rev_links`.
 };
 
-/// Every field within its range, and the nodes' sums within this machine's
-/// memory (about 140 bytes per node).
+/// Every field within its range, and the nodes' sums (about 160 bytes per node)
+/// within the memory that this process may take.
 result<void> validate(const rmat_options& options);
 
 /// Generates a random graph with a heavy-tailed degree distribution by
