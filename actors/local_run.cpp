@@ -111,8 +111,10 @@ result<run_result> run_locally(local_run_config config) {
   const auto gauges = std::make_shared<dispatcher_gauges>();
   member.log = config.log;
   member.gauges = gauges;
-  const auto stages =
-    stage_table::of(config.def, share.parts.size(), share.ranks.size());
+  auto stages =
+    stage_table::of(member.def, share.parts.size(), share.ranks.size());
+  stages.disk = member.disk;
+  const auto storage = member.storage;
   std::promise<run_outcome> end;
   auto ended = end.get_future();
   signal_watch signals;
@@ -141,6 +143,7 @@ result<run_result> run_locally(local_run_config config) {
     post(conductor, start_run{});
     config.log->info("run began on {}, {}", config.data.string(),
                      counted(graph->part_count(), "part"));
+    config.log->info("{}", sentence(storage));
     out.outcome = wait_for_end(signals, memory, ended, conductor, *config.log);
     if (!out.outcome.failure)
       out.outcome.failure = guard.wait(signals);

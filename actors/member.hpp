@@ -4,6 +4,7 @@
 #include "actors/interfaces.hpp"
 #include "actors/stage_table.hpp"
 #include "messages/definition.hpp"
+#include "pipelines/storage_plan.hpp"
 
 #include <spdlog/logger.h>
 
@@ -13,6 +14,9 @@
 #include <vector>
 
 namespace graphmill {
+
+class row_reader;
+struct disk_counters;
 
 /// How a member reaches what another process has. Empty in a run of one
 /// process.
@@ -47,12 +51,18 @@ std::uint32_t batches_elsewhere(const definition& def, std::size_t trainers);
 
 /// What one process does of a run.
 struct member_config {
+  /// As the stages here take it: from disk with a lower budget and more stages
+  /// than the run's, as they wait more than they work.
   definition def;
   std::shared_ptr<const partitioned_graph> graph;
   /// By part. Null: another process serves it.
   std::vector<std::shared_ptr<const shard>> shards;
-  rank_id world = 1;          ///< Trainers of the run in all.
-  std::vector<rank_id> ranks; ///< Of the trainers here, ascending.
+  storage_plan storage; ///< Where those are read from.
+  /// By part, of those on disk that have features.
+  std::vector<std::shared_ptr<row_reader>> row_readers;
+  std::shared_ptr<disk_counters> disk; ///< Null: all is in memory.
+  rank_id world = 1;                   ///< Trainers of the run in all.
+  std::vector<rank_id> ranks;          ///< Of the trainers here, ascending.
   std::vector<std::shared_ptr<replica>> models; ///< One per rank.
   std::shared_ptr<const sampling_plan> train_plan;
   std::shared_ptr<const sampling_plan> evaluate_plan;

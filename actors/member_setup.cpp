@@ -1,7 +1,11 @@
 #include "actors/member_setup.hpp"
 
+#include "partition/disk/row_reader.hpp"
+#include "pipelines/run_plan.hpp"
+#include "pipelines/storage_plan.hpp"
 #include "pipelines/validation.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace graphmill {
@@ -54,6 +58,53 @@ course course_of(const run_setup& run,
                           (of(phase::train) + batch - 1) / batch);
 }
 
+/// Stages wait for the disk more than they work: so many as batches that can be
+/// in flight keep it busy.
+constexpr std::uint32_t most_waiting = 16;
+
+/// Leaves the parts on disk.
+result<void> read_from_disk(member_config& member) {
+  member.disk = std::make_shared<disk_counters>();
+  member.row_readers.resize(member.shards.size());
+  for (std::size_t p = 0; p < member.shards.size(); ++p) {
+    const auto& part = member.shards[p];
+    if (!part)
+      continue;
+    leave_on_disk(*part);
+    const auto features = bytes_of(*part).features;
+    if (features == 0)
+      continue;
+    row_reader::options options;
+    options.rounded = rounds_features(member.def);
+    options.cache_bytes = static_cast<std::uint64_t>(
+      double(member.storage.memory.row_cache) * double(features)
+      / double(member.storage.data.features));
+    TRY(member.row_readers[p], row_reader::start(part, options, member.disk));
+  }
+  auto& def = member.def;
+  def.budget.bytes = member.storage.batch_bytes;
+  const auto stages = std::min<std::uint64_t>(
+    most_waiting, std::uint64_t{def.budget.batches} * def.trainer.replicas);
+  for (auto* count : {&def.sampler.replicas, &def.sampler.threads,
+                      &def.fetch.replicas, &def.fetch.threads})
+    *count = std::max(*count, static_cast<std::uint32_t>(stages));
+  return ok();
+}
+
+/// Decides where the parts of a member are read from, and sees to it.
+result<void> settle_storage(member_config& member,
+                            const storage_choice& choice) {
+  TRY(const auto plan,
+      plan_run(member.def, member.graph->info(), member.graph->part_count()));
+  part_bytes data;
+  for (const auto& part : member.shards)
+    if (part)
+      data += bytes_of(*part);
+  member.storage =
+    plan_storage(member.def, plan, choice, data, memory_available());
+  return member.storage.from_disk ? read_from_disk(member) : ok();
+}
+
 } // namespace
 
 member_share member_share::all(const definition& def,
@@ -92,7 +143,8 @@ prepare_member(const run_setup& run,
     std::make_shared<const sampling_plan>(std::move(evaluate_plan));
   out.seeds = seeds_of(run, *graph);
   out.outputs = run.mode == run_mode::predict;
-  out.pool = buffer_pool::make(run.def.budget.bytes);
+  TRYV(settle_storage(out, run.storage));
+  out.pool = buffer_pool::make(out.def.budget.bytes);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include "actors/member.hpp"
 #include "messages/definition.hpp"
 #include "messages/error.hpp"
+#include "pipelines/storage_plan.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,7 @@ struct run_setup {
   run_mode mode = run_mode::train;
   split evaluated = split::test;     ///< Of mode evaluate.
   std::vector<named_tensor> weights; ///< Of modes evaluate and predict.
+  storage_choice storage;            ///< Of this process.
 };
 
 /// What of a run one process has.

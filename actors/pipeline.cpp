@@ -47,7 +47,8 @@ public:
         continue;
       }
       sampling_service_config service{part, config_.pool,
-                                      stages_.sampling_service};
+                                      stages_.sampling_service,
+                                      config_.storage.from_disk};
       out.push_back(pool<neighbour_job, neighbour_answer>(
         service_pool(config_.def.sampler.threads), service.counters,
         [service](caf::actor_system& system) {
@@ -67,7 +68,12 @@ public:
         continue;
       }
       feature_service_config service{part, stages_.feature_service,
-                                     rounds_features(config_.def)};
+                                     rounds_features(config_.def), nullptr,
+                                     nullptr};
+      if (config_.storage.from_disk) {
+        service.rows = config_.row_readers[p];
+        service.lane = std::make_shared<compute_lane>();
+      }
       out.push_back(pool<gather_job, gather_answer>(
         service_pool(config_.def.fetch.threads), service.counters,
         [service](caf::actor_system& system) {

@@ -64,6 +64,34 @@ void add_failure(std::optional<error>& to, const error& unsaved) {
   to->message += "; and it could not be saved: " + unsaved.message;
 }
 
+/// What came from disk; null if all was in memory.
+nlohmann::json disk_of(const run_result& run) {
+  const auto* reader = find_stage(run, "row reader");
+  const auto* wanted = find_stage(run, "disk: rows wanted");
+  const auto* found = find_stage(run, "disk: rows found");
+  const auto* shared = find_stage(run, "disk: rows shared");
+  const auto* reads = find_stage(run, "disk: reads");
+  if (reader == nullptr || wanted == nullptr || found == nullptr
+      || shared == nullptr || reads == nullptr)
+    return {};
+  const auto seconds = reader->busy_seconds;
+  const auto rate = [seconds](std::uint64_t count) {
+    return seconds > 0 ? double(count) / seconds : 0.0;
+  };
+  return {{"rows_wanted", wanted->items},
+          {"rows_found", found->items},
+          {"rows_shared", shared->items},
+          {"rows_read", reader->items},
+          {"hit_rate", wanted->items == 0
+                         ? 0.0
+                         : double(found->items) / double(wanted->items)},
+          {"reads", reads->items},
+          {"bytes_read", reads->bytes},
+          {"reading_seconds", seconds},
+          {"rows_read_per_second", rate(reader->items)},
+          {"reads_per_second", rate(reads->items)}};
+}
+
 } // namespace
 
 std::string render_stages(const run_result& run) {
@@ -128,6 +156,7 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
     {"bottleneck", bottleneck_of(run.stages, run.seconds)},
     {"stages", stages_json(run)},
     {"cache", cache_of(run)},
+    {"disk", disk_of(run)},
     {"cancelled", outcome.failure && outcome.failure->code == ec::cancelled},
     {"error", outcome.failure ? nlohmann::json(outcome.failure->message)
                               : nlohmann::json()},

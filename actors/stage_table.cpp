@@ -1,5 +1,7 @@
 #include "actors/stage_table.hpp"
 
+#include "partition/disk/row_reader.hpp"
+
 namespace graphmill {
 
 namespace {
@@ -8,6 +10,27 @@ std::shared_ptr<stage_counters> counters(const char* stage,
                                          std::size_t replicas) {
   return std::make_shared<stage_counters>(stage,
                                           static_cast<std::uint32_t>(replicas));
+}
+
+stage_report count(const char* what, std::uint64_t items,
+                   std::uint64_t bytes = 0) {
+  stage_report out;
+  out.stage = what;
+  out.items = items;
+  out.bytes = bytes;
+  return out;
+}
+
+void add_disk(const disk_counters& disk, std::vector<stage_report>& to) {
+  auto reader = count("row reader", disk.rows, disk.bytes);
+  reader.replicas = disk.readers;
+  reader.busy_seconds = double(disk.busy_ns.load()) * 1e-9;
+  reader.cpu_seconds = double(disk.cpu_ns.load()) * 1e-9;
+  to.push_back(std::move(reader));
+  to.push_back(count("disk: rows wanted", disk.wanted));
+  to.push_back(count("disk: rows found", disk.found));
+  to.push_back(count("disk: rows shared", disk.shared));
+  to.push_back(count("disk: reads", disk.reads, disk.bytes));
 }
 
 } // namespace
@@ -42,6 +65,8 @@ std::vector<stage_report> stage_table::reports() const {
         batcher, trainer, gradient_group})
     if (stage && (stage != batch_proxy || stage->report().replicas != 0))
       out.push_back(stage->report());
+  if (disk)
+    add_disk(*disk, out);
   return out;
 }
 

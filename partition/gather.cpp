@@ -161,26 +161,37 @@ std::size_t copy_rows(const gather_task& task, std::size_t width, float* out,
                  : write_rows<copy_floats>(task, width, out);
 }
 
-/// What is wrong with a row that was not copied.
-error bad_row(const node_type_info& info, node_id original,
-              std::span<const float> row) {
+} // namespace
+
+feature_row_copy::feature_row_copy(const node_type_info& type, bool rounded)
+  : copy_(type.feature_type == dtype::float16 ? widen_halves
+          : rounded                           ? round_floats
+                                              : copy_floats),
+    width_(static_cast<std::size_t>(type.feature_width)),
+    row_bytes_(width_ * size_of(type.feature_type)) {}
+
+error bad_feature_row(const node_type_info& type, node_id original,
+                      const std::byte* row) {
+  std::span<const float> values;
+  if (type.feature_type == dtype::float32)
+    values = {reinterpret_cast<const float*>(row),
+              static_cast<std::size_t>(type.feature_width)};
   const auto infinite = [](float x) { return !std::isfinite(x); };
-  const auto large = std::find_if(row.begin(), row.end(), [](float x) {
+  const auto large = std::find_if(values.begin(), values.end(), [](float x) {
     return std::abs(x) >= half_overflow;
   });
-  if (large != row.end() && std::none_of(row.begin(), row.end(), infinite))
+  if (large != values.end()
+      && std::none_of(values.begin(), values.end(), infinite))
     return fail(ec::invalid_data,
                 "the features of node {} of type {} have the value {}, beyond "
                 "the range of float16: set fetch.precision to float32, or "
                 "import the features scaled",
-                original, info.name, *large);
+                original, type.name, *large);
   return fail(ec::invalid_data,
               "the features of node {} of type {} are not all finite "
               "numbers; `graphmill inspect` says where",
-              original, info.name);
+              original, type.name);
 }
-
-} // namespace
 
 result<void> gather_features(const shard& graph, node_type_id type,
                              std::span<const node_id> ids,
@@ -208,10 +219,7 @@ result<void> gather_features(const shard& graph, node_type_id type,
                          : copy_rows(task, width, out, rounded);
   if (done == ids.size())
     return ok();
-  std::span<const float> row;
-  if (!half)
-    row = {reinterpret_cast<const float*>(task.source(done)), width};
-  return bad_row(info, nodes.original(ids[done]), row);
+  return bad_feature_row(info, nodes.original(ids[done]), task.source(done));
 }
 
 } // namespace graphmill

@@ -1,5 +1,6 @@
 #include "partition/inclusion.hpp"
 
+#include "partition/disk/page_requests.hpp"
 #include "partition/id_table.hpp"
 
 #include <algorithm>
@@ -103,6 +104,7 @@ result<void> check(const shard& part, const spread_request& request) {
 result<spread_reply> spread(const shard& part, const spread_request& request,
                             const spread_limits& limits) {
   TRYV(check(part, request));
+  request_pages(part, request, limits);
   spreader work{part, request, limits};
   auto& [nodes, edges, sources, misses] = work.reply;
   const auto type = part.info().edge_types[request.edge_type].destination;

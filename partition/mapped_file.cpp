@@ -1,5 +1,6 @@
 #include "partition/mapped_file.hpp"
 
+#include "partition/disk/mapping_place.hpp"
 #include "partition/file_io.hpp"
 
 #include <fcntl.h>
@@ -127,6 +128,18 @@ void leave(int slot) {
 }
 
 } // namespace
+
+std::optional<mapping_place> place_of(const void* address) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const auto used = high_water.load();
+  for (std::size_t i = 0; i < used; ++i) {
+    const auto& entry = mappings[i];
+    const auto begin = entry.begin.load();
+    if (begin != 0 && begin <= at && at < entry.end.load())
+      return mapping_place{entry.path.load(), at - begin};
+  }
+  return std::nullopt;
+}
 
 result<mapped_file> mapped_file::open(const fs::path& path) {
   TRY(auto file, open_file(path, O_RDONLY));

@@ -147,13 +147,13 @@ result<run_plan> plan_run(const definition& def, const dataset_info& info,
   const auto costs = estimate_memory(def, info, train.bound);
   const auto evaluating = estimate_memory(def, info, other.bound);
   plan.memory = {
-    {"batches in flight",
+    {batches_entry,
      std::max({def.budget.bytes, train.shown.bytes, other.shown.bytes,
                choosing_bytes(def, info, parts)})},
     {"parameters and optimizer", costs.parameters * trainers},
     {"activations",
      std::max(costs.activations, evaluating.activations) * trainers},
-    {"everything else, at most", memory_allowance},
+    {allowance_entry, memory_allowance},
   };
   if (auto cache = bound_cache(def, info, parts); cache.bytes != 0)
     plan.memory.insert(plan.memory.begin() + 1, std::move(cache));

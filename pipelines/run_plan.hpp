@@ -27,6 +27,10 @@ struct planned_batch {
   std::uint64_t bytes = 0;
 };
 
+/// Entries of `run_plan::memory` that are bounds, not needs.
+inline constexpr const char* batches_entry = "batches in flight";
+inline constexpr const char* allowance_entry = "everything else, at most";
+
 struct planned_memory {
   std::string name;
   std::uint64_t bytes = 0;

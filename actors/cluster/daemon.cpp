@@ -198,6 +198,7 @@ public:
     own.guard = guard;
     own.around = {net, data_, lot, options.interface_name,
                   processors_of(options)};
+    own.storage = options.storage;
     own.join_timeout = options.join_timeout;
     own.on_joined = [&end, file = options.ready_file,
                      address = net->self().address] {

@@ -2,6 +2,7 @@
 
 #include "messages/error.hpp"
 #include "messages/ids.hpp"
+#include "pipelines/storage_plan.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -23,8 +24,9 @@ struct daemon_options {
   std::optional<std::uint32_t> slots; ///< Trainers it takes; or one per core.
   /// Processors that its trainers share; or all that it may run on.
   std::optional<unsigned> processors;
-  std::filesystem::path key;          ///< Key file of the cluster; empty: none.
-  bool insecure = false;              ///< Listen beyond loopback without keys.
+  storage_choice storage;    ///< Where its parts are read from.
+  std::filesystem::path key; ///< Key file of the cluster; empty: none.
+  bool insecure = false;     ///< Listen beyond loopback without keys.
   std::string interface_name;
   std::string advertise;
   std::filesystem::path runs = "runs"; ///< Of a coordinator: its run folders.

@@ -22,6 +22,7 @@ struct node_config {
   std::filesystem::path data; ///< That the graph lies in.
   std::shared_ptr<data_guard> guard;
   share_surroundings around;
+  storage_choice storage; ///< Of the parts here.
   std::chrono::milliseconds join_timeout{60'000}; ///< For the first time.
   /// Called once, when the coordinator has taken the daemon.
   std::function<void()> on_joined;

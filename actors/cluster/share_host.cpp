@@ -30,11 +30,13 @@ member_share share_of(const deployment& what) {
 result<member_config>
 open_share(const deployment& what, const std::filesystem::path& folder,
            const std::shared_ptr<const partitioned_graph>& graph,
-           unsigned processors, data_guard::records& records) {
+           unsigned processors, const storage_choice& storage,
+           data_guard::records& records) {
   const auto share = share_of(what);
   TRY(records, records_in(folder, share.parts));
   run_setup setup;
   setup.def = what.def;
+  setup.storage = storage;
   settle_threads(setup.def, share.ranks.size(), processors);
   TRY(auto out, prepare_member(setup, graph, share));
   TRYV(still_unchanged(records, replaced_files::count));
@@ -120,18 +122,18 @@ result<void> share_host::check(const deployment& what) const {
 
 /// Opens files and builds models on a thread of its own.
 void share_host::prepare(const share& run) {
-  const auto tell = [me = handle_of<node_actor>(self_),
-                     id = run->what.run](result<member_config> how,
-                                         data_guard::records records) {
-    post(me,
-         run_prepared{id, std::make_shared<result<member_config>>(std::move(how)),
-                      std::move(records)});
+  const auto tell = [me = handle_of<node_actor>(self_), id = run->what.run](
+                      result<member_config> how, data_guard::records records) {
+    post(me, run_prepared{
+               id, std::make_shared<result<member_config>>(std::move(how)),
+               std::move(records)});
   };
   lane_.post(
     [tell, what = run->what, graph = config_.graph, folder = config_.data,
-     processors = config_.around.processors] {
+     processors = config_.around.processors, storage = config_.storage] {
       data_guard::records records;
-      auto opened = open_share(what, folder, graph, processors, records);
+      auto opened =
+        open_share(what, folder, graph, processors, storage, records);
       tell(std::move(opened), std::move(records));
     },
     [tell](const error& why) { tell(why, {}); });
@@ -167,6 +169,7 @@ result<void> share_host::host(const share& run, member_config member) {
 }
 
 void share_host::spawn(const share& run, member_config member) {
+  config_.log->info("run {}: {}", run->what.run, sentence(member.storage));
   run->stages = stages_of(run->what, member);
   member.log = config_.log;
   member.gauges = run->gauges;

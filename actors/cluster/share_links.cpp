@@ -185,9 +185,11 @@ stage_table stages_of(const deployment& what, const member_config& member) {
   const auto elsewhere = !what.samplers.empty() && trainers != 0;
   const auto here =
     samples(what, what.you) || (what.samplers.empty() && trainers != 0);
-  return stage_table::of(def, static_cast<std::size_t>(parts), trainers,
-                         here ? def.sampler.replicas : 0,
-                         elsewhere ? batches_elsewhere(def, trainers) : 0);
+  auto out = stage_table::of(def, static_cast<std::size_t>(parts), trainers,
+                             here ? def.sampler.replicas : 0,
+                             elsewhere ? batches_elsewhere(def, trainers) : 0);
+  out.disk = member.disk;
+  return out;
 }
 
 member_links links_of(const deployment& what, const member_config& member,

@@ -3,6 +3,7 @@
 #include "actors/cluster/part_list.hpp"
 #include "actors/commands/cli.hpp"
 #include "actors/commands/run_options.hpp"
+#include "actors/commands/storage_options.hpp"
 #include "actors/processors.hpp"
 #include "partition/shard.hpp"
 
@@ -105,6 +106,7 @@ void add_node_command(command_line& cli) {
                  "trainer.threads open; default: all that it may run on. Of "
                  "use to several daemons on one machine")
     ->check(CLI::Range(1u, 4096u));
+  add_storage_options(*command, daemon.storage);
   command
     ->add_option("--runs", daemon.runs,
                  "Of a coordinator: where run folders are made")
@@ -128,7 +130,8 @@ void add_node_command(command_line& cli) {
     "Started by srun or torchrun, it takes name, addresses and parts from\n"
     "RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, or SLURM's variables,\n"
     "where no flag gives them. Examples are in examples/cluster.\n"
-    "Daemons on CPUs of different kinds train together if all are started with\n"
+    "Daemons on CPUs of different kinds train together if all are started "
+    "with\n"
     "the environment variable OPENBLAS_CORETYPE=Haswell.\n"
     "Ctrl-C, SIGTERM, or a terminal that is closed end it in order: a run is\n"
     "stopped after its step, and its weights are saved. Twice ends it at "

@@ -3,10 +3,13 @@
 #include "actors/commands/cluster_options.hpp"
 #include "actors/commands/definition_options.hpp"
 #include "actors/commands/placement_table.hpp"
+#include "actors/commands/storage_options.hpp"
 #include "actors/processors.hpp"
 #include "actors/say.hpp"
+#include "messages/byte_text.hpp"
 #include "messages/counted.hpp"
 #include "partition/shard.hpp"
+#include "pipelines/disk_share.hpp"
 #include "pipelines/run_plan.hpp"
 #include "pipelines/validation.hpp"
 
@@ -16,28 +19,11 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace graphmill {
 
 namespace {
-
-/// "1.50 GiB": three digits, in the units of `budget.bytes`.
-std::string memory_text(std::uint64_t bytes) {
-  constexpr std::array units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  if (bytes < 1024)
-    return fmt::format("{} B", bytes);
-  auto value = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  while (value >= 1000 && unit + 1 < units.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  return fmt::format("{:.{}f} {}", value,
-                     value < 10    ? 2
-                     : value < 100 ? 1
-                                   : 0,
-                     units[unit]);
-}
 
 nlohmann::json batch_json(const planned_batch& batch) {
   return {{"seeds", batch.seeds},
@@ -73,7 +59,7 @@ nlohmann::json plan_json(const definition& def, const std::string& data,
 
 void print_batch(const char* name, const planned_batch& batch) {
   say("{:<12} {:>7} {:>9} {:>11} {:>12} {:>11}\n", name, batch.steps,
-      batch.seeds, batch.nodes, batch.edges, memory_text(batch.bytes));
+      batch.seeds, batch.nodes, batch.edges, byte_text(batch.bytes));
 }
 
 void print_plan(const definition& def, const std::string& data,
@@ -92,47 +78,108 @@ void print_plan(const definition& def, const std::string& data,
   say("\n{} in all, {} and {} in flight\n\n",
       counted(plan.total_steps, "training step"),
       counted(plan.batches_in_flight, "batch", "batches"),
-      memory_text(plan.budget_bytes));
+      byte_text(plan.budget_bytes));
   say("{:<26} {:>10}\n", "memory, upper bound", "bytes");
   for (const auto& part : plan.memory)
-    say("{:<26} {:>10}\n", part.name, memory_text(part.bytes));
-  say("{:<26} {:>10}\n", "in all", memory_text(plan.total_memory()));
+    say("{:<26} {:>10}\n", part.name, byte_text(part.bytes));
+  say("{:<26} {:>10}\n", "in all", byte_text(plan.total_memory()));
   for (const auto& note : plan.notes)
     say("\n{}", wrapped("note: " + note, 0));
 }
 
 /// What caches of remote rows would spare.
-result<cache_report> caches_of(const definition& def, partitioned_graph graph) {
-  if (graph.part_count() == 1)
+result<cache_report>
+caches_of(const definition& def,
+          const std::shared_ptr<const partitioned_graph>& graph) {
+  if (graph->part_count() == 1)
     return fail(ec::invalid_argument,
                 "--cache counts what daemons ask of each other, and the "
                 "dataset has one part: cut it up by `graphmill partition`");
-  return count_remote_rows(
-    def, std::make_shared<const partitioned_graph>(std::move(graph)));
+  return count_remote_rows(def, graph);
 }
 
-result<int> plan(const definition_options& options, bool caches) {
+/// Where the parts would be read from by a run that began now, and what share
+/// of the rows would come from disk.
+struct planned_storage {
+  storage_plan plan;
+  double share = 0;
+};
+
+result<planned_storage>
+storage_of(const definition& def,
+           const std::shared_ptr<const partitioned_graph>& graph,
+           const storage_choice& choice, const run_plan& planned) {
+  std::vector<std::shared_ptr<const shard>> parts;
+  part_bytes data;
+  for (part_id p = 0; p < graph->part_count(); ++p) {
+    TRY(auto part, graph->open_shard(p));
+    data += bytes_of(*part);
+    parts.push_back(std::move(part));
+  }
+  planned_storage out{
+    plan_storage(def, planned, choice, data, memory_available())};
+  if (out.plan.from_disk && data.features != 0) {
+    TRY(out.share,
+        expected_disk_share(def, graph, parts, out.plan.memory.row_cache));
+  }
+  return out;
+}
+
+std::string storage_text(const planned_storage& storage) {
+  auto text = sentence(storage.plan);
+  if (storage.plan.from_disk)
+    text += fmt::format("; {:.0f} % of the feature rows are to be expected "
+                        "from there",
+                        100 * storage.share);
+  return text;
+}
+
+nlohmann::json storage_json(const planned_storage& storage) {
+  const auto& plan = storage.plan;
+  return {{"from_disk", plan.from_disk},
+          {"why", plan.why},
+          {"data_bytes", plan.data.all()},
+          {"feature_bytes", plan.data.features},
+          {"available_bytes", plan.room.bytes},
+          {"batch_bytes", plan.batch_bytes},
+          {"row_cache_bytes", plan.memory.row_cache},
+          {"page_bytes", plan.memory.pages},
+          {"expected_disk_share", storage.share}};
+}
+
+struct plan_options : definition_options {
+  storage_choice storage;
+  bool caches = false;
+};
+
+result<int> plan(const plan_options& options) {
   TRY(const auto source, load_definition(options.file, options.overrides));
   TRY(const auto data, find_dataset(source.value, options.data));
-  TRY(auto graph, partitioned_graph::open(data));
-  const auto problems = problems_with(source, graph.info());
+  TRY(auto opened, partitioned_graph::open(data));
+  const auto graph =
+    std::make_shared<const partitioned_graph>(std::move(opened));
+  const auto problems = problems_with(source, graph->info());
   if (!problems.empty())
     return to_error(problems);
   auto def = source.value;
   settle_threads(def, def.trainer.replicas, usable_processors());
-  TRY(const auto planned, plan_run(def, graph.info(), graph.part_count()));
+  TRY(auto planned, plan_run(def, graph->info(), graph->part_count()));
+  TRY(const auto storage, storage_of(def, graph, options.storage, planned));
+  add_storage(planned, storage.plan);
   std::optional<cache_report> counted;
-  if (caches) {
-    TRY(counted, caches_of(def, std::move(graph)));
+  if (options.caches) {
+    TRY(counted, caches_of(def, graph));
   }
   if (options.json) {
     auto json = plan_json(def, data.string(), planned);
+    json["storage"] = storage_json(storage);
     if (counted)
       json["cache"] = cache_json(*counted);
     say("{}\n", one_line(json));
     return 0;
   }
   print_plan(def, data.string(), planned);
+  say("\n{}", wrapped(storage_text(storage), 0));
   if (counted)
     say("\n{}", cache_text(*counted));
   return 0;
@@ -156,15 +203,15 @@ result<int> plan_on(const definition_options& options,
 } // namespace
 
 void add_plan_command(command_line& cli) {
-  auto options = std::make_shared<definition_options>();
+  auto options = std::make_shared<plan_options>();
   auto cluster = std::make_shared<cluster_options>();
   auto* command = cli.app.add_subcommand(
     "plan", "Show what a run of a definition takes: stages, steps, budgets, "
             "memory");
   add_definition_options(*command, *options);
-  auto caches = std::make_shared<bool>(false);
+  add_storage_options(*command, options->storage);
   auto* count = command->add_flag(
-    "--cache", *caches,
+    "--cache", options->caches,
     "Count, by sampling an epoch, what fetch.cache of several sizes would "
     "spare, by either fetch.cache_order; takes as long as that");
   auto* address =
@@ -177,10 +224,10 @@ void add_plan_command(command_line& cli) {
     ->envname("GRAPHMILL_KEY");
   address->excludes(command->get_option("--data"));
   address->excludes(count);
-  command->callback([&cli, options, cluster, caches, address] {
+  command->callback([&cli, options, cluster, address] {
     const auto asks = address->count() != 0;
-    cli.run = [options, cluster, caches, asks] {
-      return asks ? plan_on(*options, *cluster) : plan(*options, *caches);
+    cli.run = [options, cluster, asks] {
+      return asks ? plan_on(*options, *cluster) : plan(*options);
     };
   });
 }

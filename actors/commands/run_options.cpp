@@ -1,5 +1,6 @@
 #include "actors/commands/run_options.hpp"
 
+#include "actors/commands/storage_options.hpp"
 #include "pipelines/definition_file.hpp"
 #include "pipelines/safetensors.hpp"
 
@@ -29,6 +30,7 @@ void add_finished_run_options(CLI::App& command,
                 "definition)")
     ->check(CLI::IsMember({"sampled", "all"}));
   add_no_verify_option(command, options.no_verify);
+  add_storage_options(command, options.storage);
   command.add_flag("--json", options.json, "End with one line of JSON");
   command.add_flag("-q,--quiet", options.quiet, "Show no progress");
 }
@@ -45,6 +47,7 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
       options.neighbours == "all" ? neighbour_use::all : neighbour_use::sampled;
   out.config.verify = !options.no_verify;
   out.config.def.faults = {};
+  out.config.storage = options.storage;
   TRY(auto weights, read_safetensors(out.folder.weights()));
   out.config.weights = std::move(weights.tensors);
   TRY(auto graph, partitioned_graph::open(out.config.data));

@@ -20,6 +20,7 @@ struct finished_run_options {
   std::string data;       ///< Empty: where the run found it.
   std::string neighbours; ///< "sampled", "all"; empty: as in the definition.
   bool no_verify = false;
+  storage_choice storage;
   bool json = false;
   bool quiet = false;
 };

@@ -66,6 +66,13 @@ std::string summary_text(const json& summary) {
                        100 * number(*cache, "hit_rate"),
                        count(*cache, "rows_wanted"),
                        number(*cache, "bytes_saved") * 1e-6);
+  if (const auto* disk = find(summary, "disk"))
+    out += fmt::format(
+      "\nfrom disk        {} of {} feature rows wanted, {:.1f} % found in the "
+      "cache; {:.0f} rows/s by {:.0f} reads/s, {:.1f} MB\n",
+      count(*disk, "rows_read"), count(*disk, "rows_wanted"),
+      100 * number(*disk, "hit_rate"), number(*disk, "rows_read_per_second"),
+      number(*disk, "reads_per_second"), number(*disk, "bytes_read") * 1e-6);
   if (const auto name = text(summary, "bottleneck"); !name.empty())
     out += fmt::format("\nbottleneck       {}\n", name);
   out +=

@@ -1,6 +1,7 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/definition_options.hpp"
 #include "actors/commands/run_options.hpp"
+#include "actors/commands/storage_options.hpp"
 #include "actors/commands/summary_text.hpp"
 #include "actors/local_run.hpp"
 #include "actors/run_reporter.hpp"
@@ -25,6 +26,7 @@ struct train_options {
   std::string runs = "runs";
   std::vector<std::string> overrides;
   bool no_verify = false;
+  storage_choice storage;
   bool json = false;
   bool quiet = false;
 };
@@ -60,6 +62,7 @@ result<int> train(const train_options& options) {
   config.def = def;
   config.data = data;
   config.verify = !options.no_verify;
+  config.storage = options.storage;
   TRY(config.log, make_logger(folder.log()));
   auto* table = options.quiet ? nullptr : options.json ? stderr : stdout;
   run_reporter reporter{table, show_progress(options.quiet), &folder};
@@ -89,6 +92,7 @@ void add_train_command(command_line& cli) {
                  "Override a field: --set sampler.replicas=3 (repeatable)")
     ->allow_extra_args(false);
   add_no_verify_option(*command, options->no_verify);
+  add_storage_options(*command, options->storage);
   command->add_flag("--json", options->json,
                     "End the output with one line of JSON");
   command->add_flag("-q,--quiet", options->quiet,

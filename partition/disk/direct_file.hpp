@@ -1,0 +1,36 @@
+#pragma once
+
+#include "partition/file_io.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+
+namespace graphmill {
+
+/// A file that is read past the page cache where its file system allows
+/// (O_DIRECT), so that what is read once does not push out of memory what is
+/// read again and again. Elsewhere it is read through the page cache, without
+/// reading ahead.
+class direct_file {
+public:
+  static result<direct_file> open(const std::filesystem::path& path);
+
+  int fd() const { return file_.get(); }
+  const std::filesystem::path& path() const { return path_; }
+  bool direct() const { return direct_; }
+
+  /// Offsets, sizes and memory of reads are multiples of that: a power of two.
+  std::size_t alignment() const { return alignment_; }
+
+  /// The file's size now, bytes.
+  result<std::uint64_t> size() const;
+
+private:
+  std::filesystem::path path_;
+  unique_fd file_;
+  bool direct_ = false;
+  std::size_t alignment_ = 1;
+};
+
+} // namespace graphmill

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "messages/buffer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace graphmill {
+
+/// Rows of a file that were wanted of late, as bytes, in bounded memory. Which
+/// one goes for a new one is decided by SIEVE (Zhang et al., NSDI '24): rows
+/// stand in the order of arrival; a hand goes from the oldest to the newest,
+/// spares those that were found since it last passed, and takes the first one
+/// that was not. What is wanted once passes through, what is wanted often
+/// stays. Not thread-safe.
+class sieve_cache {
+public:
+  /// @param bytes All that it may take, with what it knows of its rows.
+  /// @param rows Of the file: it never takes memory for more.
+  /// Throws std::bad_alloc if there is no memory.
+  sieve_cache(std::size_t row_bytes, std::uint64_t bytes, std::int64_t rows);
+
+  /// Bytes of memory per row beside its content, at the most.
+  static constexpr std::uint64_t bytes_per_row = 28;
+
+  /// Rows that it can hold.
+  std::size_t capacity() const { return capacity_; }
+  std::size_t size() const { return keys_.size(); }
+  std::uint64_t byte_size() const;
+
+  /// The bytes of a row, valid until the next `put`; null: it is not here.
+  const std::byte* find(std::int64_t row);
+
+  /// Keeps a copy of a row that is not here, for which another one may have to
+  /// go.
+  void put(std::int64_t row, const std::byte* bytes);
+
+  /// Asks for the memory that `find` will look at first.
+  void prefetch(std::int64_t row) const {
+    __builtin_prefetch(&slots_[first_slot(row)]);
+  }
+
+private:
+  static constexpr std::uint32_t none = UINT32_MAX;
+
+  std::size_t first_slot(std::int64_t row) const;
+  void enter(std::int64_t row, std::uint32_t place);
+  void leave(std::int64_t row);
+  std::uint32_t make_room();
+  void unlink(std::uint32_t place);
+
+  std::size_t row_bytes_;
+  std::size_t capacity_ = 0;
+  pod_vector<std::byte> rows_;
+  std::vector<std::int64_t> keys_;   ///< By place.
+  std::vector<std::uint8_t> found_;  ///< By place: since the hand passed.
+  std::vector<std::uint32_t> newer_; ///< By place: neighbour in the order
+  std::vector<std::uint32_t> older_; ///< of arrival.
+  std::vector<std::uint32_t> slots_; ///< Place + 1, by hash; 0 = free.
+  std::uint32_t newest_ = none;
+  std::uint32_t oldest_ = none;
+  std::uint32_t hand_ = none;
+};
+
+} // namespace graphmill

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "partition/shard.hpp"
+
+#include <cstdint>
+
+namespace graphmill {
+
+/// Bytes of a part's arrays.
+struct part_bytes {
+  std::uint64_t features = 0;
+  std::uint64_t others = 0; ///< Neighbour lists, degrees, labels and ids.
+
+  std::uint64_t all() const { return features + others; }
+  part_bytes& operator+=(const part_bytes& more) {
+    features += more.features;
+    others += more.others;
+    return *this;
+  }
+};
+part_bytes bytes_of(const shard& part);
+
+/// Tells the kernel that a part is larger than memory: pages of its arrays are
+/// to be read when they are asked for, without reading ahead.
+void leave_on_disk(const shard& part);
+
+/// How memory that is left for data is divided when they do not fit into it.
+struct disk_memory {
+  std::uint64_t row_cache = 0; ///< For feature rows, over all parts.
+  std::uint64_t pages = 0;     ///< Left to the kernel, for everything else.
+};
+
+/// Everything but features is kept if it fits beside a cache of the same size;
+/// else either gets half. Pages and rows are wanted about as often, byte for
+/// byte, but a page has much beside what is wanted of it.
+disk_memory divide(std::uint64_t bytes, const part_bytes& data);
+
+} // namespace graphmill

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "messages/definition.hpp"
+#include "messages/error.hpp"
+#include "partition/disk/memory_limit.hpp"
+#include "partition/disk/storage.hpp"
+#include "pipelines/run_plan.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace graphmill {
+
+/// Where parts are read from. A property of a machine, not of what is computed:
+/// it changes speed alone.
+enum class storage_kind : std::uint8_t {
+  automatic, ///< From disk if memory does not hold them.
+  memory,    ///< Mapped, and left to the kernel; slow if they do not fit.
+  disk,
+};
+struct storage_choice {
+  storage_kind where = storage_kind::automatic;
+  std::uint64_t cache_bytes = 0; ///< For rows from disk; 0: what fits.
+};
+
+/// Where the parts that a process serves are read from, and how the memory
+/// there is is divided for that.
+struct storage_plan {
+  bool from_disk = false;
+  part_bytes data;               ///< Of all parts here.
+  memory_room room;              ///< What there was when it was decided.
+  std::uint64_t batch_bytes = 0; ///< For batches: `budget.bytes`, or less.
+  disk_memory memory;            ///< From disk only.
+  std::string why;               ///< A sentence for people.
+};
+
+/// Decides where it is open. What fits beside batches, parameters and the rest
+/// of a run is left to the kernel, mapped; all of it, or none. From disk,
+/// batches in flight get half of the memory at the most, and with it fewer may
+/// be in flight than the definition allows: this changes no result.
+/// @param plan Of the same definition.
+storage_plan plan_storage(const definition& def, const run_plan& plan,
+                          const storage_choice& choice, const part_bytes& data,
+                          const memory_room& room);
+
+/// Takes what has been decided into the memory that a run is said to take.
+void add_storage(run_plan& plan, const storage_plan& storage);
+
+/// What has been decided, and why.
+std::string sentence(const storage_plan& plan);
+
+} // namespace graphmill
