@@ -11,6 +11,7 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -53,12 +54,20 @@ public:
 
 private:
   result<void> verify(const records& what);
+  result<void> verify_unknown(const records& what);
 
   const options how_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> hurry_{false};
   std::atomic<std::size_t> queued_{0};
-  verified_files memory_; ///< Of the guard's thread.
+  // Of the guard's thread.
+  verified_files memory_;
+  /// What was found damaged, so that it is not read over and over.
+  struct fault {
+    digest_record record;
+    error why;
+  };
+  std::map<std::filesystem::path, fault> faults_;
   compute_lane lane_;     ///< Last: ends before what its jobs use.
 };
 

@@ -22,11 +22,15 @@ struct digest_record {
     file_stamp stamp;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
+
+    bool operator==(const piece&) const = default;
   };
 
   std::filesystem::path what; ///< The array's file, or the folder.
   std::string digest;         ///< 32 hexadecimal digits.
   std::vector<piece> pieces;
+
+  bool operator==(const digest_record&) const = default;
 };
 
 } // namespace graphmill
