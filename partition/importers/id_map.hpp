@@ -17,6 +17,11 @@ namespace graphmill {
 /// text of the ids and 28 to 40 bytes for each. Move-only.
 class id_map {
 public:
+  id_map() = default;
+  id_map(id_map&&) = default;
+  id_map& operator=(id_map&&) = default;
+  ~id_map() = default;
+
   /// @returns the number of an id, and whether it is new.
   std::pair<node_id, bool> insert(std::string_view id);
 
