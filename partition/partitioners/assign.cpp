@@ -27,7 +27,7 @@ constexpr std::array<std::pair<coarsening, std::string_view>, 3> coarsenings{
    {coarsening::never, "never"}}};
 
 /// Memory for turning edges round that is worth taking, and per node.
-constexpr std::uint64_t sort_bytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t sort_bytes = std::uint64_t{32} << 20;
 constexpr std::uint64_t sort_bytes_per_node = 16;
 
 /// Vertices between two calls of the monitor.

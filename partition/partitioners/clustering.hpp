@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
 
 namespace graphmill {
@@ -26,7 +25,7 @@ struct clustering {
 
 struct clustering_options {
   /// [vertices] What each vertex weighs, in any unit.
-  std::span<const std::int64_t> weights;
+  std::vector<std::int64_t> weights;
   /// The most that a cluster weighs, unless a single vertex does already.
   std::int64_t most_weight = 0;
   std::uint64_t key = 0; ///< Of the order among equals.

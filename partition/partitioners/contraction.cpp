@@ -55,7 +55,8 @@ public:
     }
     const edge_sample sample{between, most_entries, key};
     TRYV(collect(sample));
-    return merge();
+    merge();
+    return std::move(out_);
   }
 
 private:
@@ -84,57 +85,60 @@ private:
   /// The lists of all clusters, with repetitions.
   result<void> collect(const edge_sample& sample) {
     const auto& of = clusters_.of;
-    begin_.resize(static_cast<std::size_t>(clusters_.count) + 1);
+    auto& begin = out_.begin;
+    begin.resize(static_cast<std::size_t>(clusters_.count) + 1);
     TRYV(for_each_entry([&](vertex_id v, vertex_id u, std::int64_t) {
       if (sample.has(u, v))
-        ++begin_[of[v] + 1];
+        ++begin[of[v] + 1];
     }));
-    for (std::size_t c = 1; c < begin_.size(); ++c)
-      begin_[c] += begin_[c - 1];
-    entries_.resize(static_cast<std::size_t>(begin_.back()));
-    auto next = begin_;
+    for (std::size_t c = 1; c < begin.size(); ++c)
+      begin[c] += begin[c - 1];
+    out_.vertices.resize(static_cast<std::size_t>(begin.back()));
+    out_.weights.resize(out_.vertices.size());
+    auto next = begin;
     // A file that is truncated in use reads as zeros from then on, so lists may
     // turn out longer than they were counted.
     return for_each_entry(
       [&](vertex_id v, vertex_id u, std::int64_t weight) {
         auto& at = next[of[v]];
-        if (sample.has(u, v) && at < begin_[of[v] + 1])
-          entries_[at++] = {static_cast<std::int32_t>(of[u]),
-                            static_cast<std::int32_t>(weight)};
+        if (!sample.has(u, v) || at == begin[of[v] + 1])
+          return;
+        out_.vertices[at] = static_cast<std::int32_t>(of[u]);
+        out_.weights[at++] = static_cast<std::int32_t>(weight);
       });
   }
 
-  adjacency merge() {
+  /// Sorts the lists and adds up repetitions, in place.
+  void merge() {
+    std::vector<entry> list;
     std::int64_t end = 0; // Of what is merged; never ahead of what is read.
-    for (std::size_t c = 0; c + 1 < begin_.size(); ++c) {
-      const auto first = std::exchange(begin_[c], end);
-      const auto last = begin_[c + 1];
-      std::sort(entries_.begin() + first, entries_.begin() + last,
+    for (vertex_id c = 0; c < out_.size(); ++c) {
+      list.clear();
+      for (auto i = out_.begin[c]; i < out_.begin[c + 1]; ++i)
+        list.push_back({out_.vertices[i], out_.weights[i]});
+      std::sort(list.begin(), list.end(),
                 [](auto a, auto b) { return a.vertex < b.vertex; });
-      for (auto i = first; i < last; ++i) {
-        if (end > begin_[c] && entries_[end - 1].vertex == entries_[i].vertex)
-          entries_[end - 1].weight += entries_[i].weight;
-        else
-          entries_[end++] = entries_[i];
+      out_.begin[c] = end;
+      for (const auto& [vertex, weight] : list) {
+        if (end > out_.begin[c] && out_.vertices[end - 1] == vertex) {
+          out_.weights[end - 1] += weight;
+        } else {
+          out_.vertices[end] = vertex;
+          out_.weights[end++] = weight;
+        }
       }
     }
-    begin_.back() = end;
-    adjacency out;
-    out.begin = std::move(begin_);
-    out.vertices.reserve(static_cast<std::size_t>(end));
-    out.weights.reserve(static_cast<std::size_t>(end));
-    for (std::int64_t i = 0; i < end; ++i) {
-      out.vertices.push_back(entries_[i].vertex);
-      out.weights.push_back(entries_[i].weight);
+    out_.begin.back() = end;
+    for (auto* array : {&out_.vertices, &out_.weights}) {
+      array->resize(static_cast<std::size_t>(end));
+      array->shrink_to_fit();
     }
-    return out;
   }
 
   const Graph& graph_;
   const clustering& clusters_;
   monitor& watch_;
-  std::vector<std::int64_t> begin_; ///< [clusters + 1]
-  std::vector<entry> entries_;
+  adjacency out_;
 };
 
 } // namespace

@@ -15,7 +15,7 @@ namespace graphmill {
 /// When there are more entries between clusters than `most_entries`, each edge
 /// is kept with the same probability, by a keyed draw of its ends, such that
 /// about that many are left: cuts then are what they were in proportion, on
-/// average. So memory is 16 bytes per entry of `most_entries` at most, however
+/// average. So memory is 8 bytes per entry of `most_entries` at most, however
 /// many edges there are.
 /// @tparam Graph `undirected_view` or `adjacency`.
 template <class Graph>

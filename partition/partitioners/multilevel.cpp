@@ -79,10 +79,9 @@ private:
   result<void> add_level(const Graph& graph, const Loads& loads) {
     const auto key = stream_key(options_.seed, purpose::partition,
                                 levels_.size(), 0);
-    const auto weights = weights_of(loads, constraints_);
     TRY(auto clusters,
         find_clusters(graph,
-                      {.weights = weights,
+                      {.weights = weights_of(loads, constraints_),
                        .most_weight = static_cast<std::int64_t>(unit)
                                       / (clusters_per_part * options_.parts),
                        .key = key},
