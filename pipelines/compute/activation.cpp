@@ -9,6 +9,9 @@
 #include <cstdint>
 #include <cstring>
 
+// gcc 12 takes what loops over lanes fill for unset.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
 namespace graphmill {
 
 namespace {
@@ -117,7 +120,7 @@ GRAPHMILL_INLINE void drop_row(const dropout& drop, std::int64_t row,
                                std::int64_t width, float* out) {
   const auto scale = drop.scale();
   for (std::int64_t at = 0; at < width; at += group) {
-    word_group drawn{};
+    word_group drawn;
     draw(drop, static_cast<std::uint64_t>(row),
          static_cast<std::uint32_t>(at / group * lanes), drawn);
     const auto columns = std::min<std::int64_t>(group, width - at);
