@@ -89,12 +89,14 @@ GRAPHMILL_INLINE void drop_sixteen(const std::uint32_t* words, int shift,
                               scale, values[i]);
 }
 
-GRAPHMILL_INLINE void drop_some(const std::uint32_t* words, int shift,
+/// The same for the fewer than sixteen at the end of a row.
+GRAPHMILL_INLINE void drop_last(const std::uint32_t* words, int shift,
                                 const dropout& drop, float scale, int count,
                                 float* values) {
-  for (int i = 0; i < count; ++i)
-    values[i] = drop_or_scale((words[i] >> shift) & 0xffffu, drop.threshold,
-                              scale, values[i]);
+  float all[lanes] = {};
+  std::copy_n(values, count, all);
+  drop_sixteen(words, shift, drop, scale, all);
+  std::copy_n(all, count, values);
 }
 
 GRAPHMILL_INLINE float shape(float x, activation kind) {
@@ -132,7 +134,7 @@ GRAPHMILL_INLINE void drop_row(const dropout& drop, std::int64_t row,
       if (columns - c >= lanes)
         drop_sixteen(words, shift, drop, scale, values);
       else
-        drop_some(words, shift, drop, scale, static_cast<int>(columns - c),
+        drop_last(words, shift, drop, scale, static_cast<int>(columns - c),
                   values);
     }
   }
