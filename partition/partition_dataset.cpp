@@ -90,6 +90,11 @@ result<void> write_partitions_json(const graph_view& graph,
   return write_text(folder / "partitions.json", out.dump(2) + '\n');
 }
 
+bool wants_coarsening(const partition_options& options, std::int64_t edges) {
+  return options.method == partition_method::metis
+         && is_coarsened(options.coarsen, edges);
+}
+
 partition_report start_report(const graph_view& graph,
                               const vertex_loads& loads,
                               const partition_options& options,
@@ -97,7 +102,7 @@ partition_report start_report(const graph_view& graph,
   partition_report report;
   report.parts = options.parts;
   report.method = options.method;
-  report.coarsened = is_coarsened(options.coarsen, graph.edge_count());
+  report.coarsened = wants_coarsening(options, graph.edge_count());
   report.seed = options.seed;
   report.nodes = graph.vertex_count();
   report.edges = graph.edge_count();
@@ -184,7 +189,7 @@ result<partition_report> report_there(const dataset& data,
                 options.seed);
   // With `automatic`, parts are welcome however METIS made them.
   if (options.coarsen != coarsening::automatic
-      && is_coarsened(options.coarsen, report.edges) != report.coarsened)
+      && wants_coarsening(options, report.edges) != report.coarsened)
     return fail(ec::invalid_argument,
                 "{} holds parts that were made with --coarsen {}; remove it or "
                 "choose another folder with --out",
