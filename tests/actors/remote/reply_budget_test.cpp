@@ -1,5 +1,6 @@
 #include "actors/remote/fair_queue.hpp"
 #include "actors/remote/reply_budget.hpp"
+#include "messages/data.hpp"
 #include "tests/actors/remote/daemons.hpp"
 
 #include <numeric>
