@@ -157,6 +157,9 @@ private:
     worker_pool_config settings;
     settings.workers = threads;
     settings.reply_delay_ms = config_.def.faults.reply_delay_ms;
+    // A slow disk serves the jobs of several batches one after the other.
+    if (config_.storage.from_disk)
+      settings.job_timeout = batch_timeout;
     return settings;
   }
 
