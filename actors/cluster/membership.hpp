@@ -21,7 +21,6 @@ public:
     bool drained = false;     ///< Says its operator, whatever happens to it.
     bool leaving = false;     ///< Has said so, but a run is still on it.
     std::uint64_t losses = 0; ///< Of all daemons, when it was lost.
-    bool drained = false;     ///< Says its operator, whatever happens to it.
     std::string fault;        ///< Of its data, as it says itself.
     std::string arithmetic;
     std::string arithmetic_digest;
