@@ -96,7 +96,8 @@ void add_inspect_command(command_line& cli) {
     ->required();
   app->add_flag("--json", given->json, "Print one line of JSON");
   app->add_flag("-q,--quiet", given->quiet, "Show no progress");
-  app->footer("Reads every array and compares it with the digest on record. Exits with 1 if anything is broken.");
+  app->footer("Reads every array and compares it with the digest on record.\n"
+              "Exits with 1 if anything is broken.");
   app->callback(
     [&cli, given] { cli.run = [given] { return run_inspect(*given); }; });
 }
