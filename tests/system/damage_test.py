@@ -43,7 +43,7 @@ class Damage(runs.Workplace):
     def fails(self, *arguments):
         done = graphmill(*arguments)
         self.assertEqual(done.returncode, 1, done.stdout)
-        return done.stderr
+        return done.stdout + done.stderr
 
     def check_damage(self, name, bit):
         copy, file = self.damaged(name, bit)
@@ -101,7 +101,7 @@ class Damage(runs.Workplace):
                                 ["0", "1"])
 
     def await_state(self, cluster, name, state):
-        cluster.wait_until(lambda: cluster.states()[name] == state,
+        cluster.wait_until(lambda: cluster.states().get(name) == state,
                            f"daemon {name} that is {state}")
         return next(d for d in cluster.status()["daemons"]
                     if d["name"] == name)
