@@ -113,7 +113,7 @@ CATCH_TEST_CASE("actors that end in a long job do not hold up the others",
   CATCH_CHECK(heard.get_future().wait_for(patience)
               == std::future_status::ready);
   stop_actor(other);
-  other = {};
+  other = nullptr;
   s.let_end.set_value();
   for (auto& one : told)
     CATCH_CHECK(one.get_future().get().empty());
