@@ -32,6 +32,7 @@ class Interrupted(runs.Workplace):
 
     def setUp(self):
         self.runs = self.top / f"runs-{self.id().split('.')[-1]}"
+
     @staticmethod
     def kill(process):
         if process.poll() is None:
@@ -73,7 +74,9 @@ class Hangup(Interrupted):
         self.addCleanup(self.terminal.close)
 
     def start(self, *arguments):
-        process = self.terminal.start([str(word) for word in arguments])
+        # There nohup leaves its nohup.out.
+        process = self.terminal.start([str(word) for word in arguments],
+                                      cwd=self.top)
         self.addCleanup(self.kill, process)
         return process
 

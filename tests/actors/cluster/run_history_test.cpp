@@ -358,7 +358,7 @@ CATCH_TEST_CASE("a working directory that is gone is an error, no end",
     if (::chdir(gone.path().c_str()) != 0
         || !std::filesystem::remove_all(gone.path()))
       return 1;
-    if (run_history::open("runs.sqlite"))
+    if (run_history::open("runs.sqlite", 1))
       return 2;
     const auto made =
       run_folder::create(keeps.path(), "run", "", {"data", "1"});

@@ -225,7 +225,7 @@ CATCH_TEST_CASE("callbacks that throw cost nobody else anything",
       throw 42; // Not even an exception of the library's.
     if (what.method == method::cancel)
       throw std::runtime_error("no");
-    what.reply.reply({});
+    what.reply.reply(payload{});
   };
   options.on_peer = [](const peer_event&) { throw 42; };
   options.on_log = [](const std::string&) { throw std::runtime_error("full"); };
