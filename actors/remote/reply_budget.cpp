@@ -5,8 +5,11 @@
 namespace graphmill {
 
 void reply_budget::share::shrink(std::uint64_t bytes) {
-  if (bytes < bytes_)
-    of_->give_back(bytes_ - std::exchange(bytes_, bytes));
+  if (bytes >= bytes_)
+    return;
+  const auto rest = bytes_ - bytes;
+  bytes_ = bytes;
+  of_->give_back(rest);
 }
 
 std::shared_ptr<reply_budget> reply_budget::make(std::uint64_t limit_bytes,
