@@ -14,6 +14,7 @@ definition with_trainers(std::uint32_t trainers) {
   definition out;
   out.dataset = "d";
   out.trainer.replicas = trainers;
+  out.trainer.device = "cpu";
   return out;
 }
 
