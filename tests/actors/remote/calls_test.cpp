@@ -179,12 +179,14 @@ CATCH_TEST_CASE("spoilt neighbours are refused or make sense",
     const auto decoded = decode_sample_reply(message);
     if (!decoded || decoded.value().answers.size() != 1)
       continue;
-    const auto got =
-      read_piece(info, piece, decoded.value().answers[0], message, nullptr);
-    CATCH_CHECK((got || seed != 0));
-    if (!got)
+    const auto next = accept_piece(info, piece, decoded.value().answers[0],
+                                   message, nullptr);
+    CATCH_CHECK((next || seed != 0));
+    CATCH_CHECK(piece.of->answered == (next ? 4 : 0));
+    if (!next)
       continue;
-    const auto& in = got.value();
+    CATCH_CHECK(!next.value());
+    const auto in = piece.of->join();
     CATCH_CHECK(in.counts.size() == 4);
     CATCH_CHECK(in.sources.size() == in.edge_ids.size() * 4);
     const auto* first =
@@ -215,9 +217,15 @@ CATCH_TEST_CASE("neighbour requests are cut by the likely size of answers",
     sum += of_call;
   }
   CATCH_CHECK(sum == 3000);
-  const auto halves = calls[1].halves();
+  const auto halves = calls[1].smaller(1600);
   CATCH_REQUIRE(halves.size() == 2);
   CATCH_CHECK(halves[0].pieces[0].from == calls[1].pieces[0].from);
+  // Of a single destination, a slice of 8 bytes a source; of a slice, nothing.
   const sampling_call single{{{jobs[0], 5, 1}}};
-  CATCH_CHECK(single.halves().empty());
+  const auto slices = single.smaller(1600);
+  CATCH_REQUIRE(slices.size() == 1);
+  CATCH_CHECK(slices[0].pieces[0].from == 5);
+  CATCH_CHECK(slices[0].pieces[0].most == 200);
+  CATCH_CHECK(slices[0].pieces[0].skip == 0);
+  CATCH_CHECK(slices[0].smaller(800).empty());
 }
