@@ -34,7 +34,8 @@ GRAPHMILL_LOCAL_MESSAGE(order)
 
 namespace {
 
-using helper_actor = worker_actor<question, reply>;
+/// Answers questions; with a tick, the oldest that it owes the answer to.
+using helper_actor = caf::typed_actor<answers<question, reply>, takes<tick>>;
 
 /// What a helper owes, oldest first; it answers at once unless told to wait.
 struct book {
@@ -50,13 +51,20 @@ public:
     : self_(self), debts_(std::move(debts)) {}
 
   interface::behavior_type make_behavior() {
-    return {[this](const question& asked) -> caf::result<reply> {
-      if (!debts_->wait)
-        return reply{asked.number};
-      auto promise = self_->make_response_promise<reply>();
-      debts_->owed.emplace_back(asked.number, promise);
-      return promise;
-    }};
+    return {
+      [this](const question& asked) -> caf::result<reply> {
+        if (!debts_->wait)
+          return reply{asked.number};
+        auto promise = self_->make_response_promise<reply>();
+        debts_->owed.emplace_back(asked.number, promise);
+        return promise;
+      },
+      [this](const tick&) {
+        auto [number, promise] = std::move(debts_->owed.front());
+        debts_->owed.pop_front();
+        promise.deliver(reply{number});
+      },
+    };
   }
 
 private:
@@ -123,9 +131,7 @@ struct scene {
   }
 
   void answer_oldest() {
-    auto [number, promise] = std::move(debts->owed.front());
-    debts->owed.pop_front();
-    promise.deliver(reply{number});
+    post(whom, tick{});
     sim.run();
   }
 };

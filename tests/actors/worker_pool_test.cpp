@@ -221,7 +221,9 @@ CATCH_TEST_CASE("jobs that are done leave no timers behind", "[actors][pool]") {
     f.sim.run();
     f.sim.advance(20ms);
   }
-  CATCH_CHECK(f.counters->report().restarts == 49);
+  // Every fifth of the 200 jobs, and of the 22 given again: half of the workers
+  // end as they take a job, the other half when they have just answered.
+  CATCH_CHECK(f.counters->report().restarts == 44);
   CATCH_CHECK(f.sim.timers() <= 1);
 }
 
