@@ -16,9 +16,16 @@ struct pause_over {
   std::uint32_t attempt = 0;
 };
 
+/// A stage of a DISPATCHER has shut down; by now the run should be over, too.
+struct farewell_over {
+  std::uint64_t order = 0;
+  error cause;
+};
+
 } // namespace graphmill
 
 GRAPHMILL_LOCAL_MESSAGE(graphmill::pause_over)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::farewell_over)
 
 namespace graphmill {
 
@@ -46,7 +53,9 @@ class dispatcher {
 public:
   using interface = dispatcher_actor::extend<
     // INTERNAL: begins a batch anew.
-    takes<pause_over>>;
+    takes<pause_over>,
+    // INTERNAL: a batch was lost to a stage that has shut down.
+    takes<farewell_over>>;
   static constexpr const char* name = "dispatcher";
 
   dispatcher(interface::pointer self, dispatcher_config config)
@@ -63,6 +72,13 @@ public:
         const auto it = flights_.find(what.order);
         if (it != flights_.end() && it->second.attempt == what.attempt)
           sample(what.order);
+      },
+      [this](const farewell_over& what) {
+        report(what.order,
+               fail(ec::unavailable, "{}, and the run went on for {} s",
+                    what.cause.message,
+                    std::chrono::round<std::chrono::seconds>(config_.farewell)
+                      .count()));
       },
     };
   }
@@ -272,9 +288,19 @@ private:
                        batch.key.step + 1, batch.key.rank);
   }
 
+  /// A stage that shuts down is no failure if the run is ending; its batch
+  /// must not be forgotten if it is not.
   void give_up(order which, const error& cause) {
+    if (cause.code == ec::cancelled)
+      post_later(handle_of<interface>(self_), config_.farewell,
+                 farewell_over{which, cause});
+    else
+      report(which, cause);
+  }
+
+  void report(order which, const error& cause) {
     auto it = flights_.find(which);
-    if (it == flights_.end() || cause.code == ec::cancelled)
+    if (it == flights_.end())
       return;
     const auto& batch = it->second;
     const auto times = batch.attempt == 1

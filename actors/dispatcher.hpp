@@ -28,6 +28,8 @@ struct dispatcher_config {
   /// The most that is waited before the second time.
   std::chrono::milliseconds pause{100};
   std::chrono::milliseconds stage_timeout = std::chrono::minutes{15};
+  /// From the end of a stage to that of the run, at the most.
+  std::chrono::milliseconds farewell = std::chrono::seconds{20};
   /// Credit held for longer is reported with the name of its holder.
   std::chrono::milliseconds patience = std::chrono::seconds{30};
   sampler_actor sampler;

@@ -23,9 +23,10 @@ public:
   batch_proxy(interface::pointer self, batch_proxy_config config)
     : self_(self), config_(std::move(config)) {
     self_->set_exit_handler([this](const caf::exit_msg& exit) {
+      // To its pool this is no answer: it gives the job to another proxy.
       for (auto& [ticket, open] : open_)
-        open.promise.deliver(to_caf(
-          fail(ec::cancelled, "the proxy of a sampler is shutting down")));
+        open.promise.deliver(
+          to_caf(fail(ec::crashed, "the proxy of a sampler has ended")));
       open_.clear();
       self_->quit(exit.reason);
     });

@@ -354,7 +354,7 @@ CATCH_TEST_CASE("an error that would come again fails the run at once",
                  "fetcher: features.npy was shortened");
 }
 
-CATCH_TEST_CASE("stages that shut down do not fail a run",
+CATCH_TEST_CASE("stages that shut down do not fail a run that is ending",
                 "[actors][dispatcher]") {
   fixture f;
   f.sampler.script->hold = true;
@@ -362,6 +362,12 @@ CATCH_TEST_CASE("stages that shut down do not fail a run",
   f.sampler.answer(f.sim, 0, fail(ec::cancelled, "shutting down"));
   CATCH_CHECK(f.failures->empty());
   CATCH_CHECK(f.sampler.jobs().size() == 1);
+  // But if it goes on, the batch is not waited for for ever.
+  f.sim.advance(19s, 1s);
+  CATCH_CHECK(f.failures->empty());
+  f.sim.advance(1s, 1s);
+  CATCH_REQUIRE(f.failures->size() == 1);
+  CATCH_CHECK(f.failures->front().code == ec::unavailable);
 }
 
 CATCH_TEST_CASE("a stage that does not answer in time loses its batch",

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,9 @@ SHARED = pathlib.Path(
     os.environ.get("GRAPHMILL_DATA", ROOT.parent / "shared" / "data"))
 TIMEOUT_SECONDS = 120
 
+
+# Under nohup it is ignored, and would be by all that is started here.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # What is remembered of data shall not outlive the test.
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="graphmill-cache-")
