@@ -1,91 +1,54 @@
-#include "actors/commands/cli.hpp"
-#include "actors/commands/definition_options.hpp"
+#include "actors/commands/program.hpp"
 #include "actors/say.hpp"
-#include "actors/transport/descriptors.hpp"
-#include "pipelines/gradients/nccl_route.hpp"
+
+#include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <exception>
-#include <vector>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+// What users start. Loading libtorch and its hundreds of libraries takes half a
+// second, so commands that need neither it nor actors are carried out here; for
+// the others this process becomes the engine, which has all commands.
 
 namespace {
 
-/// Every command, in the order in which help lists them.
-const std::vector<graphmill::register_command> commands{
-  graphmill::add_train_command,    graphmill::add_evaluate_command,
-  graphmill::add_predict_command,  graphmill::add_import_command,
-  graphmill::add_inspect_command,  graphmill::add_partition_command,
-  graphmill::add_validate_command, graphmill::add_plan_command,
-  graphmill::add_submit_command,   graphmill::add_watch_command,
-  graphmill::add_status_command,   graphmill::add_runs_command,
-  graphmill::add_logs_command,     graphmill::add_cancel_command,
-  graphmill::add_fetch_command,    graphmill::add_drain_command,
-  graphmill::add_stop_command,     graphmill::add_keygen_command,
-  graphmill::add_up_command,       graphmill::add_node_command,
-  graphmill::add_help_command,     graphmill::add_bench_command,
+constexpr graphmill::register_command commands[]{
+  graphmill::add_import_command,    graphmill::add_inspect_command,
+  graphmill::add_partition_command, graphmill::add_validate_command,
+  graphmill::add_submit_command,    graphmill::add_watch_command,
+  graphmill::add_status_command,    graphmill::add_runs_command,
+  graphmill::add_logs_command,      graphmill::add_cancel_command,
+  graphmill::add_fetch_command,     graphmill::add_drain_command,
+  graphmill::add_stop_command,      graphmill::add_keygen_command,
+  graphmill::add_up_command,
 };
 
-constexpr int exit_usage = 2; ///< As shells give for wrong arguments.
-
-/// Whether the command that was chosen has --json, and got it.
-bool wants_json(const CLI::App& app) {
-  const auto chosen = app.get_subcommands();
-  if (!chosen.empty())
-    return wants_json(*chosen.front());
-  const auto* flag = app.get_option_no_throw("--json");
-  return flag != nullptr && flag->count() != 0;
+bool is_here(std::string_view word) {
+  graphmill::command_line cli;
+  for (auto add : commands)
+    add(cli);
+  const auto found = cli.app.get_subcommands(
+    [word](const CLI::App* one) { return one->get_name() == word; });
+  return word == "--version" || !found.empty();
 }
 
-int run(const graphmill::command_line& cli) {
-  const auto done = cli.run();
-  if (done)
-    return done.value();
-  const auto& what = done.error();
-  if (wants_json(cli.app))
-    graphmill::say("{}\n",
-                   graphmill::one_line({{"error", what.message},
-                                        {"code", to_string(what.code)}}));
-  return graphmill::say_failure(what);
-}
-
-/// Whether all that was printed has arrived; a reader who has gone away has
-/// read what it wanted.
-bool output_arrived() {
-  return (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
-         || errno == EPIPE;
+/// @returns only if it cannot be started, with the exit code.
+int become_engine(char** argv) {
+  std::error_code failed;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  const auto engine = self.parent_path() / "graphmill-engine";
+  ::execv(engine.c_str(), argv);
+  return graphmill::say_failure(
+    graphmill::fail_errno(errno, "cannot start {}, which belongs beside {}",
+                          engine.string(), self.string()));
 }
 
 } // namespace
 
-int graphmill::say_failure(const error& what) {
-  std::fflush(stdout);
-  say(stderr, "graphmill: {}\n", to_string(what));
-  return what.code == ec::cancelled ? 130 : 1;
-}
-
 int main(int argc, char** argv) {
-  graphmill::keep_process_alive();
-  graphmill::raise_descriptor_limit();
-  graphmill::command_line cli;
-  cli.app.require_subcommand(1);
-  for (auto add : commands)
-    add(cli);
-  cli.app.set_version_flag("--version", GRAPHMILL_VERSION);
-  try {
-    cli.app.parse(argc, argv);
-  } catch (const CLI::ParseError& wrong) {
-    // Help and version come this way, too, with 0.
-    return cli.app.exit(wrong) == 0 ? 0 : exit_usage;
-  }
-  try {
-    const auto code = run(cli);
-    if (code != 0 || output_arrived())
-      return code;
-    return graphmill::say_failure(
-      graphmill::fail_errno(errno, "not all that was to be printed could be"));
-  } catch (const std::exception& bug) {
-    graphmill::say(stderr, "graphmill: unexpected exception: {}\n", bug.what());
-    return 70; // EX_SOFTWARE of sysexits.h
-  }
+  if (argc < 2 || !is_here(argv[1]))
+    return become_engine(argv);
+  return graphmill::run_program(argc, argv, commands);
 }

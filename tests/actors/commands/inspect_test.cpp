@@ -91,3 +91,10 @@ CATCH_TEST_CASE("inspect sees whether parts belong together",
   CATCH_CHECK(inspect(folder / "parts", "-q", out) == 1);
   CATCH_CHECK(has(out, "is not a part of this graph"));
 }
+
+CATCH_TEST_CASE("commands that do not train do not load libtorch",
+                "[commands]") {
+  const auto loads = std::string{"ldd '"} + GRAPHMILL_PROGRAM + "' | grep -Eq ";
+  CATCH_CHECK(std::system((loads + "libc.so").c_str()) == 0);
+  CATCH_CHECK(std::system((loads + "'torch|libcaf'").c_str()) != 0);
+}
