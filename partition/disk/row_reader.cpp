@@ -1,10 +1,6 @@
 #include "partition/disk/row_reader.hpp"
 
-#include "partition/disk/direct_file.hpp"
-#include "partition/disk/mapping_place.hpp"
-#include "partition/disk/read_plan.hpp"
-#include "partition/disk/sieve_cache.hpp"
-#include "partition/gather.hpp"
+#include "partition/disk/row_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -16,10 +12,23 @@
 #include <new>
 #include <optional>
 #include <system_error>
-#include <unordered_map>
 #include <utility>
 
 namespace graphmill {
+
+/// A request under way.
+struct row_job {
+  std::vector<row_reader::request> wanted;
+  std::shared_ptr<const void> owner;
+  row_reader::callback done;
+  std::size_t item = 0;    ///< Of `wanted`, being looked up,
+  std::size_t at = 0;      ///< and the next of its ids.
+  std::size_t missing = 0; ///< Rows that wait for a read.
+  std::optional<error> failure;
+  std::list<row_job>::iterator self;
+
+  bool looked_up() const { return item == wanted.size(); }
+};
 
 namespace {
 
@@ -32,37 +41,6 @@ constexpr std::size_t rows_at_once = 512;
 
 /// How often a read that was interrupted or came short is begun again.
 constexpr int most_attempts = 8;
-
-/// A request under way.
-struct job {
-  std::vector<row_reader::request> wanted;
-  std::shared_ptr<const void> owner;
-  row_reader::callback done;
-  std::size_t item = 0;    ///< Of `wanted`, being looked up,
-  std::size_t at = 0;      ///< and the next of its ids.
-  std::size_t missing = 0; ///< Rows that wait for a read.
-  std::optional<error> failure;
-  std::list<job>::iterator self;
-
-  bool looked_up() const { return item == wanted.size(); }
-};
-
-/// Where a row goes when it has been read.
-struct target {
-  job* of = nullptr;
-  float* out = nullptr;
-};
-
-/// The feature file of a node type, and who waits for which rows of it.
-struct row_file {
-  direct_file file;
-  row_layout layout;
-  feature_row_copy copy;
-  sieve_cache cache;
-  /// Of rows that are being read, or will be.
-  std::unordered_map<std::int64_t, std::vector<target>> awaited;
-  std::vector<std::int64_t> fresh; ///< Rows to read, not yet planned.
-};
 
 struct free_memory {
   void operator()(std::byte* memory) const { std::free(memory); }
@@ -96,19 +74,16 @@ public:
   ~engine();
 
   result<void> open();
-  void ask(job what);
+  void ask(row_job what);
 
 private:
   using clock = std::chrono::steady_clock;
-
-  std::uint64_t share_of_cache(const node_type_info& type) const;
-  result<void> open_type(node_type_id type);
 
   void run();
   bool await_work();
   void serve();
   bool look_up();
-  void look_up(job& what, const request& item);
+  void look_up(row_job& what, const request& item);
   void plan(node_type_id type);
   void issue();
   void begin(std::size_t slot);
@@ -119,8 +94,8 @@ private:
   void give(row_file& file, node_type_id type, std::int64_t row,
             const std::byte* bytes, const error* failure);
   bool hand_over(row_file& file, node_type_id type, std::int64_t row,
-                 const std::byte* bytes, float* out, job& to);
-  void finish_if_whole(job& what);
+                 const std::byte* bytes, float* out, row_job& to);
+  void finish_if_whole(row_job& what);
   void end_all(const error& why);
 
   std::shared_ptr<const shard> part_;
@@ -129,12 +104,12 @@ private:
 
   std::mutex mutex_;
   std::condition_variable come_;
-  std::list<job> arrived_;
+  std::list<row_job> arrived_;
   bool over_ = false;
 
   std::vector<std::optional<row_file>> files_; ///< By node type.
-  std::list<job> jobs_;
-  std::deque<job*> to_look_up_;
+  std::list<row_job> jobs_;
+  std::deque<row_job*> to_look_up_;
   std::deque<planned_read> planned_;
   std::size_t read_bytes_ = most_read_bytes;
   std::vector<planned_read> slots_; ///< Under way, by place of their memory.
@@ -148,49 +123,14 @@ private:
 
 // -- opening
 
-std::uint64_t
-row_reader::engine::share_of_cache(const node_type_info& type) const {
-  double all = 0;
-  const auto bytes = [](const node_type_info& of) {
-    return double(of.count) * double(of.feature_width)
-           * double(size_of(of.feature_type));
-  };
-  for (const auto& other : part_->info().node_types)
-    all += bytes(other);
-  return static_cast<std::uint64_t>(double(how_.cache_bytes) * bytes(type)
-                                    / std::max(all, 1.0));
-}
-
-result<void> row_reader::engine::open_type(node_type_id type) {
-  const auto& info = part_->info().node_types[type];
-  const auto& nodes = part_->nodes(type);
-  auto& slot = files_.emplace_back();
-  if (info.feature_width == 0 || nodes.features == nullptr)
-    return ok();
-  const auto place = place_of(nodes.features);
-  if (!place)
-    return fail(ec::invalid_argument,
-                "the features of node type \"{}\" are not in a file",
-                info.name);
-  TRY(auto file, direct_file::open(place->path));
-  const feature_row_copy copy{info, how_.rounded};
-  const row_layout layout{place->offset, copy.row_bytes(), file.alignment(), 0};
-  read_bytes_ = std::max(
-    read_bytes_, row_layout::bytes_for(layout.row_bytes, layout.alignment));
-  slot.emplace(
-    row_file{std::move(file),
-             layout,
-             copy,
-             {copy.row_bytes(), share_of_cache(info), nodes.end - nodes.begin},
-             {},
-             {}});
-  return ok();
-}
-
 result<void> row_reader::engine::open() {
   try {
-    for (node_type_id t = 0; t < std::ssize(part_->info().node_types); ++t)
-      TRYV(open_type(t));
+    TRY(files_, open_row_files(*part_, how_.cache_bytes, how_.rounded));
+    for (const auto& file : files_)
+      if (file)
+        read_bytes_ =
+          std::max(read_bytes_, row_layout::bytes_for(file->layout.row_bytes,
+                                                      file->layout.alignment));
     read_bytes_ = (read_bytes_ + page - 1) / page * page;
     const auto depth = static_cast<unsigned>(
       std::clamp<std::uint64_t>(buffer_bytes / read_bytes_, 1, how_.depth));
@@ -230,7 +170,7 @@ row_reader::engine::~engine() {
     thread_.join();
 }
 
-void row_reader::engine::ask(job what) {
+void row_reader::engine::ask(row_job what) {
   {
     std::lock_guard lock{mutex_};
     arrived_.push_back(std::move(what));
@@ -303,7 +243,7 @@ bool row_reader::engine::look_up() {
   return !to_look_up_.empty();
 }
 
-void row_reader::engine::look_up(job& what, const request& item) {
+void row_reader::engine::look_up(row_job& what, const request& item) {
   auto& file = *files_[item.type];
   const auto begin = part_->nodes(item.type).begin;
   const auto width = file.copy.width();
@@ -435,7 +375,7 @@ void row_reader::engine::give(row_file& file, node_type_id type,
 
 bool row_reader::engine::hand_over(row_file& file, node_type_id type,
                                    std::int64_t row, const std::byte* bytes,
-                                   float* out, job& to) {
+                                   float* out, row_job& to) {
   if (file.copy(bytes, out))
     return true;
   const auto& nodes = part_->nodes(type);
@@ -445,7 +385,7 @@ bool row_reader::engine::hand_over(row_file& file, node_type_id type,
   return false;
 }
 
-void row_reader::engine::finish_if_whole(job& what) {
+void row_reader::engine::finish_if_whole(row_job& what) {
   if (!what.looked_up() || what.missing != 0)
     return;
   const auto at = what.self;
@@ -456,7 +396,7 @@ void row_reader::engine::finish_if_whole(job& what) {
 /// Answers all requests, once nothing is written to their targets any more.
 void row_reader::engine::end_all(const error& why) {
   reads_.reset();
-  std::list<job> open;
+  std::list<row_job> open;
   {
     std::lock_guard lock{mutex_};
     open.splice(open.end(), arrived_);
@@ -485,7 +425,7 @@ row_reader::start(std::shared_ptr<const shard> part, options how,
 
 void row_reader::read(std::vector<request> wanted,
                       std::shared_ptr<const void> owner, callback done) {
-  job what;
+  row_job what;
   what.wanted = std::move(wanted);
   what.owner = std::move(owner);
   what.done = std::move(done);
