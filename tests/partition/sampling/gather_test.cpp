@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <string>
+#include <utility>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -68,13 +70,19 @@ CATCH_TEST_CASE("rows are gathered exactly, few or many, wherever they go",
 CATCH_TEST_CASE("a row that is not finite is named", "[partition][gather]") {
   std::mt19937 random{12};
   using limits = std::numeric_limits<float>;
-  for (const std::int64_t width : {3, 256})
+  // Of rows of 100, every second one begins between two lots of 32 bytes.
+  for (const auto& [width, node] : {std::pair{std::int64_t{3}, 4321},
+                                    {256, 4321},
+                                    {100, 4321},
+                                    {100, 4322}})
     for (const auto bad :
          {limits::quiet_NaN(), limits::infinity(), -limits::infinity()})
-      for (const std::int64_t column : {std::int64_t{0}, width - 1}) {
-        CATCH_INFO("width " << width << ", column " << column << ", " << bad);
+      for (const std::int64_t column :
+           {std::int64_t{0}, width / 2, width - 1}) {
+        CATCH_INFO("width " << width << ", node " << node << ", column "
+                            << column << ", " << bad);
         auto graph = featured_graph(width, random);
-        graph.nodes[0].features[4321 * width + column] = bad;
+        graph.nodes[0].features[node * width + column] = bad;
         const auto parts = whole(graph);
         std::vector<node_id> ids(count);
         std::iota(ids.begin(), ids.end(), 0);
@@ -84,13 +92,16 @@ CATCH_TEST_CASE("a row that is not finite is named", "[partition][gather]") {
         CATCH_CHECK(problem.code == ec::invalid_data);
         CATCH_CHECK(
           problem.message
-          == "the features of node 4321 of type node are not all finite "
-             "numbers; `graphmill inspect` says where");
-        value_of(gather_features(*parts.shards[0], 0,
-                                 std::span{ids}.first(4321), {}, out.data()));
+          == "the features of node " + std::to_string(node)
+               + " of type node are not all finite numbers; `graphmill "
+                 "inspect` says where");
+        value_of(
+          gather_features(*parts.shards[0], 0,
+                          std::span{ids}.first(static_cast<std::size_t>(node)),
+                          {}, out.data()));
         // The largest and the smallest numbers are numbers.
         auto fine = featured_graph(width, random);
-        fine.nodes[0].features[4321 * width + column] =
+        fine.nodes[0].features[node * width + column] =
           std::copysign(limits::max(), bad);
         fine.nodes[0].features[1 * width + column] = limits::denorm_min();
         const auto good = whole(fine);
