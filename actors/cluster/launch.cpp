@@ -81,6 +81,22 @@ result<launch_host> parse_host(std::string_view line) {
   return out;
 }
 
+/// Options of `graphmill node`; none where the default is meant.
+void add_data_options(const launch_data_options& how,
+                      std::vector<std::string>& words) {
+  if (how.no_verify)
+    words.emplace_back("--no-verify");
+  if (how.storage.where != storage_kind::automatic) {
+    words.emplace_back("--storage");
+    words.emplace_back(
+      how.storage.where == storage_kind::disk ? "disk" : "memory");
+  }
+  if (how.storage.cache_bytes != 0) {
+    words.emplace_back("--disk-cache");
+    words.push_back(std::to_string(how.storage.cache_bytes));
+  }
+}
+
 } // namespace
 
 // -- daemons on this machine
@@ -110,8 +126,7 @@ process_command local_daemon(const local_launch& launch, std::uint32_t index,
   out.arguments.insert(out.arguments.end(), more.begin(), more.end());
   if (!launch.key.empty())
     out.arguments.insert(out.arguments.end(), {"--key", launch.key});
-  if (launch.no_verify)
-    out.arguments.emplace_back("--no-verify");
+  add_data_options(launch.how, out.arguments);
   return out;
 }
 
@@ -192,8 +207,7 @@ std::string remote_command(const remote_launch& launch, std::size_t index) {
     add("--key", launch.key);
   if (launch.insecure)
     words.emplace_back("--insecure");
-  if (launch.no_verify)
-    words.emplace_back("--no-verify");
+  add_data_options(launch.how, words);
   std::string out = "exec";
   for (const auto& word : words)
     out += ' ' + shell_quoted(word);

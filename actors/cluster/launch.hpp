@@ -3,6 +3,7 @@
 #include "actors/cluster/processes.hpp"
 #include "messages/error.hpp"
 #include "messages/ids.hpp"
+#include "pipelines/storage_plan.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -12,6 +13,12 @@
 #include <vector>
 
 namespace graphmill {
+
+/// How the daemons of a launch treat their data.
+struct launch_data_options {
+  bool no_verify = false;
+  storage_choice storage; ///< Of each.
+};
 
 // -- daemons on this machine
 
@@ -26,7 +33,7 @@ struct local_launch {
   std::filesystem::path runs;
   std::filesystem::path ready; ///< Folder in which they say that they are up.
   std::string key;             ///< Empty: none.
-  bool no_verify = false;
+  launch_data_options how;
 };
 
 /// Where a daemon writes its address once it listens.
@@ -65,7 +72,7 @@ struct remote_launch {
   std::string runs;                  ///< At the first.
   std::string key;                   ///< There; empty: none.
   bool insecure = false;
-  bool no_verify = false;
+  launch_data_options how;
   std::uint32_t slots = 1;
 };
 

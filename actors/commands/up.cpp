@@ -2,6 +2,7 @@
 #include "actors/commands/cli.hpp"
 #include "actors/commands/run_options.hpp"
 #include "actors/commands/run_watcher.hpp"
+#include "actors/commands/storage_options.hpp"
 #include "actors/processors.hpp"
 #include "partition/file_io.hpp"
 #include "partition/shard.hpp"
@@ -31,7 +32,7 @@ struct up_options {
   std::string program = "graphmill";
   std::string key;
   bool insecure = false;
-  bool no_verify = false;
+  launch_data_options how;
   bool json = false;
   bool quiet = false;
 };
@@ -62,7 +63,7 @@ result<launched_cluster> start_local(const up_options& options,
     share_of_processors(std::min(options.local, def.trainer.replicas));
   launch.runs = options.runs;
   launch.key = options.key;
-  launch.no_verify = options.no_verify;
+  launch.how = options.how;
   launched_cluster::settings with;
   with.signals = &signals;
   with.key = options.key;
@@ -80,7 +81,7 @@ result<launched_cluster> start_remote(const up_options& options,
   launch.runs = options.runs;
   launch.key = options.key;
   launch.insecure = options.insecure;
-  launch.no_verify = options.no_verify;
+  launch.how = options.how;
   launch.slots = slots_of_each(def, launch.hosts.size());
   launched_cluster::settings with;
   with.signals = &signals;
@@ -166,7 +167,8 @@ void add_up_command(command_line& cli) {
     ->envname("GRAPHMILL_KEY");
   command->add_flag("--insecure", options->insecure,
                     "With --hosts: without keys, in a network that you trust");
-  add_no_verify_option(*command, options->no_verify);
+  add_no_verify_option(*command, options->how.no_verify);
+  add_storage_options(*command, options->how.storage);
   command->add_flag("--json", options->json,
                     "End the output with one line of JSON");
   command->add_flag("-q,--quiet", options->quiet,

@@ -114,6 +114,16 @@ class Disk(runs.Workplace):
         text = graphmill("plan", path, "--data", self.data, *FROM_DISK).stdout
         self.assertIn("read from disk", text)
 
+    def test_cluster(self):
+        definition = merged(runs.SMALL, {"trainer": {"replicas": 2}})
+        there = self.train(definition, self.parts)
+        done = self.ask("up", self.write(definition, self.parts), "--data",
+                        self.parts, "--runs", self.top / "runs-up",
+                        "--local", 2, "--quiet", *FROM_DISK)
+        self.assertEqual(done["digest"], there["digest"])
+        for daemon in done["daemons"].values():
+            self.check_counts(daemon["disk"])
+
     def test_less_memory_than_data(self):
         """In a group of its own, it sees by itself that data do not fit."""
         refused = memory_group.refused()

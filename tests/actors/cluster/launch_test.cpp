@@ -2,6 +2,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 using namespace graphmill;
@@ -60,6 +61,12 @@ CATCH_TEST_CASE("command lines of daemons on this machine", "[launch]") {
                        "--processors", "2", "--listen", "tcp://127.0.0.1:0",
                        "--ready-file", "/tmp/r/daemon-1", "--join",
                        "tcp://127.0.0.1:99"});
+  launch.how.no_verify = true;
+  launch.how.storage = {storage_kind::disk, 4096};
+  got = local_daemon(launch, 1, "tcp://127.0.0.1:99");
+  const words last{"--no-verify", "--storage", "disk", "--disk-cache", "4096"};
+  CATCH_REQUIRE(got.arguments.size() > last.size());
+  CATCH_CHECK(std::equal(last.begin(), last.end(), got.arguments.end() - 5));
 }
 
 CATCH_TEST_CASE("command lines of daemons on other machines", "[launch]") {
