@@ -30,7 +30,8 @@ std::string render_stages(const run_result& run);
 nlohmann::json stages_json(const run_result& run);
 
 /// The summary that `--json` prints and summary.json keeps. `cache` says what
-/// the cache of remote rows spared, over all daemons; null without one.
+/// the cache of remote rows spared, `disk` what was read from disk, both over
+/// all daemons; null without.
 /// @param folder Of the run, as the user may find it.
 nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
                          const std::string& folder);

@@ -121,8 +121,10 @@ class Disk(runs.Workplace):
                         self.parts, "--runs", self.top / "runs-up",
                         "--local", 2, "--quiet", *FROM_DISK)
         self.assertEqual(done["digest"], there["digest"])
+        self.check_counts(done["disk"])
         for daemon in done["daemons"].values():
-            self.check_counts(daemon["disk"])
+            self.assertIn("row reader",
+                          [stage["stage"] for stage in daemon["stages"]])
 
     def test_less_memory_than_data(self):
         """In a group of its own, it sees by itself that data do not fit."""
