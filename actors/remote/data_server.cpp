@@ -23,8 +23,8 @@ using answer_function = std::function<void(result<payload>)>;
 /// What an answer about chances takes, twice the most of what is sent.
 constexpr std::uint64_t most_spread_bytes = std::uint64_t{16} << 20;
 
-/// Requests that the services have at a time. The others wait here, where those
-/// whose time is over are dropped.
+/// Requests of a line that the services have at a time. The others wait here,
+/// where those whose time is over are dropped.
 constexpr std::size_t most_begun = 64;
 
 /// How often it is said that requests wait.
@@ -42,6 +42,16 @@ struct waiting {
   std::optional<prepared> work; ///< Once it has been looked at.
 };
 
+/// Requests that share memory for their answers, and take turns.
+struct line {
+  explicit line(std::shared_ptr<reply_budget> bytes)
+    : budget(std::move(bytes)) {}
+
+  fair_queue<waiting> queue;
+  std::shared_ptr<std::size_t> begun = std::make_shared<std::size_t>(0);
+  std::shared_ptr<reply_budget> budget;
+};
+
 class data_server {
 public:
   using interface = data_server_actor::extend<
@@ -50,18 +60,20 @@ public:
   static constexpr const char* name = "data_server";
 
   data_server(interface::pointer self, data_server_config config)
-    : self_(self), config_(std::move(config)),
-      budget_(reply_budget::make(
-        config_.reply_bytes,
-        [me = handle_of<interface>(self_)] { post(me, tick{}); })) {}
+    : self_(self), config_(std::move(config)), of_parts_(make_budget()),
+      of_batches_(make_budget()) {}
 
-  ~data_server() { budget_->close(); }
+  ~data_server() {
+    of_parts_.budget->close();
+    of_batches_.budget->close();
+  }
 
   interface::behavior_type make_behavior() {
     return {
       [this](const data_request& request) {
-        queue_.push(request.from, {request, std::nullopt});
-        serve();
+        auto& to = line_of(request.method);
+        to.queue.push(request.from, {request, std::nullopt});
+        serve(to);
       },
       [this](const serve_part& part) {
         parts_.insert_or_assign({part.run, part.part->part()}, part);
@@ -75,7 +87,10 @@ public:
           return entry.first.first == over.run;
         });
       },
-      [this](const tick&) { serve(); },
+      [this](const tick&) {
+        serve(of_parts_);
+        serve(of_batches_);
+      },
     };
   }
 
@@ -83,21 +98,31 @@ private:
   using clock = std::chrono::steady_clock;
   using part_key = std::pair<std::string, part_id>;
 
+  std::shared_ptr<reply_budget> make_budget() {
+    return reply_budget::make(
+      config_.reply_bytes,
+      [me = handle_of<interface>(self_)] { post(me, tick{}); });
+  }
+
+  line& line_of(method what) {
+    return what == method::sample_batch ? of_batches_ : of_parts_;
+  }
+
   /// Begins what there is room for. Whose turn it is has the next bytes,
   /// however many it needs: others do not overtake it.
-  void serve() {
-    while (!queue_.empty() && *begun_ < most_begun) {
-      auto& next = queue_.front();
+  void serve(line& of) {
+    while (!of.queue.empty() && *of.begun < most_begun) {
+      auto& next = of.queue.front();
       std::shared_ptr<reply_budget::share> share;
       auto ready = prepare(next);
       if (ready) {
-        share = budget_->take(next.work->bytes);
+        share = of.budget->take(next.work->bytes);
         if (!share) {
-          tell_full();
+          tell_full(of);
           return;
         }
       }
-      auto [request, work] = queue_.pop();
+      auto [request, work] = of.queue.pop();
       if (!ready)
         request.reply(std::move(ready).error());
       else
@@ -132,17 +157,17 @@ private:
     }
   }
 
-  void tell_full() {
+  void tell_full(const line& of) {
     const auto now = clock::now();
     if (!config_.log || now - told_full_ < full_notice)
       return;
     told_full_ = now;
     config_.log->warn("answers to other daemons take {} bytes, of {} that they "
                       "may: {} for their turn",
-                      budget_->used(), config_.reply_bytes,
-                      queue_.size() == 1
+                      of.budget->used(), config_.reply_bytes,
+                      of.queue.size() == 1
                         ? std::string{"a request waits"}
-                        : fmt::format("{} requests wait", queue_.size()));
+                        : fmt::format("{} requests wait", of.queue.size()));
   }
 
   result<prepared> read(const data_request& request) {
@@ -192,7 +217,7 @@ private:
     return prepared{bytes, [this, work, place, deadline = request.deadline,
                             reply = request.reply](auto share) {
                       ask_for(work, place, deadline,
-                              answer_with(reply, std::move(share)));
+                              answer_with(of_parts_, reply, std::move(share)));
                     }};
   }
 
@@ -230,7 +255,8 @@ private:
     const auto bytes = cost_of(*work);
     return prepared{bytes, [this, work, place, deadline = request.deadline,
                             reply = request.reply](auto share) {
-                      const auto answer = answer_with(reply, std::move(share));
+                      const auto answer =
+                        answer_with(of_parts_, reply, std::move(share));
                       requests_
                         .ask(self_, place.features, patience(deadline),
                              job_of(*place.part, work, place.pool))
@@ -253,7 +279,7 @@ private:
     return prepared{
       most_spread_bytes, [this, asked, part = place->part, data = request.data,
                           reply = request.reply](auto share) {
-        answer_with(reply, std::move(share))(
+        answer_with(of_parts_, reply, std::move(share))(
           encoded([&] { return answer_spread(*part, asked, data); }));
       }};
   }
@@ -279,22 +305,21 @@ private:
     job.seeds = std::move(seeds);
     job.plan = plan.sampling;
     // What is larger is not answered; few are sampled at a time.
-    return prepared{config_.message_bytes,
-                    [this, job, graph = place.graph, sampler = place.sampler,
-                     deadline = request.deadline,
-                     reply = request.reply](auto share) {
-                      const auto answer = answer_with(reply, std::move(share));
-                      requests_.ask(self_, sampler, patience(deadline), job)
-                        .then(
-                          [graph, answer](const sample_answer& got) {
-                            answer(encoded([&] {
-                              return batch_answer(graph->info(), got.graph);
-                            }));
-                          },
-                          [answer](const caf::error& why) {
-                            answer(told(why, "the sampler"));
-                          });
-                    }};
+    return prepared{
+      config_.message_bytes,
+      [this, job, graph = place.graph, sampler = place.sampler,
+       deadline = request.deadline, reply = request.reply](auto share) {
+        const auto answer = answer_with(of_batches_, reply, std::move(share));
+        requests_.ask(self_, sampler, patience(deadline), job)
+          .then(
+            [graph, answer](const sample_answer& got) {
+              answer(encoded(
+                [&] { return batch_answer(graph->info(), got.graph); }));
+            },
+            [answer](const caf::error& why) {
+              answer(told(why, "the sampler"));
+            });
+      }};
   }
 
   /// What a request takes while it is answered: its ids in memory, the values,
@@ -308,25 +333,25 @@ private:
   }
 
   /// Passes an answer on, which keeps no more of the share than it takes.
-  answer_function answer_with(const answer_function& reply,
+  answer_function answer_with(line& of, const answer_function& reply,
                               std::shared_ptr<reply_budget::share> share) {
-    return [this, reply, share = std::move(share),
-            one = count_begun()](result<payload> answer) {
+    return [this, &of, reply, share = std::move(share),
+            one = count_begun(of)](result<payload> answer) {
       if (answer) {
         share->shrink(answer.value().byte_size());
         reply(keep_share(std::move(answer).value(), share));
       } else {
         reply(std::move(answer));
       }
-      if (!queue_.empty())
+      if (!of.queue.empty())
         post(handle_of<interface>(self_), tick{});
     };
   }
 
   /// Counts a request that has been begun, for as long as this lives.
-  std::shared_ptr<const void> count_begun() {
-    ++*begun_;
-    return {nullptr, [begun = begun_](std::nullptr_t) { --*begun; }};
+  static std::shared_ptr<const void> count_begun(const line& of) {
+    ++*of.begun;
+    return {nullptr, [begun = of.begun](std::nullptr_t) { --*begun; }};
   }
 
   static std::chrono::milliseconds patience(clock::time_point deadline) {
@@ -361,9 +386,10 @@ private:
 
   interface::pointer self_;
   data_server_config config_;
-  std::shared_ptr<reply_budget> budget_;
-  fair_queue<waiting> queue_;
-  std::shared_ptr<std::size_t> begun_ = std::make_shared<std::size_t>(0);
+  line of_parts_;
+  /// Batches wait for what parts elsewhere answer. In the way of such answers
+  /// here, two daemons that sample for others would wait for each other.
+  line of_batches_;
   clock::time_point told_full_{};
   request_watch requests_;
   std::map<part_key, serve_part> parts_;

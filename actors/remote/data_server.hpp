@@ -16,7 +16,8 @@ namespace graphmill {
 struct data_server_config {
   std::string daemon; ///< Its name, for errors.
   /// The most bytes of answers, to all who ask together: being made, and
-  /// waiting to be taken. Enough to keep a fast network busy.
+  /// waiting to be taken. Enough to keep a fast network busy. As many again of
+  /// batches that are sampled for others.
   std::uint64_t reply_bytes = std::uint64_t{128} << 20;
   /// The most bytes of arrays of one answer.
   std::uint64_t message_bytes = max_bulk_bytes;

@@ -1,5 +1,7 @@
+#include "actors/remote/batch_call.hpp"
 #include "messages/data.hpp"
 #include "tests/actors/remote/daemons.hpp"
+#include "tests/actors/stages.hpp"
 #include "tests/support/result.hpp"
 
 using namespace graphmill;
@@ -136,4 +138,49 @@ CATCH_TEST_CASE("random requests are answered or refused", "[actors][remote]") {
   }
   CATCH_CHECK(*answers == asked);
   CATCH_CHECK(d.pool->peak_bytes() < 64 << 20);
+}
+
+CATCH_TEST_CASE("batches for others are in nobody's way", "[actors][remote]") {
+  data_server_config narrow;
+  narrow.reply_bytes = narrow.message_bytes; // For one batch at a time.
+  daemons d{two_parts(), 1, narrow};
+  led_stage<sample_job, sample_answer> sampler;
+  sampler.script->hold = true;
+  sampler.spawn(d.sim, [&d](const sample_job& job) {
+    return sample_answer{std::make_shared<sampled_subgraph>(value_of(sample(
+      *d.graph.graph, d.graph.shards, *job.plan, job.stream, *job.seeds)))};
+  });
+  sampling_plan all;
+  all.fanouts = {{-1}};
+  const auto plan = std::make_shared<const sampling_plan>(all);
+  post(d.servers[0],
+       serve_batches{
+         "run", d.graph.graph, sampler.handle, {plan, 10}, {plan, 10}});
+  auto batches = std::make_shared<std::size_t>(0);
+  const auto ask = [&d](method what, const payload& data,
+                        std::shared_ptr<std::size_t> answers) {
+    post(d.servers[0], data_request{what, data, clock_type::now() + 1h,
+                                    "caller", [answers](result<payload> got) {
+                                      value_of(std::move(got));
+                                      ++*answers;
+                                    }});
+    d.sim.run();
+  };
+  const std::vector<node_id> seeds{1, 7};
+  std::uint64_t ids = 0;
+  for (std::uint64_t key = 0; key < 3; ++key)
+    ask(method::sample_batch,
+        value_of(batch_question("run", key, batch_plan::train, seeds, ids)),
+        batches);
+  CATCH_CHECK(sampler.jobs().size() == 1); // The others wait for its bytes.
+  // What a batch elsewhere may wait for is answered all the same.
+  auto samples = std::make_shared<std::size_t>(0);
+  ask(method::sample, sample_of("run", 0, 0, {1, 2}), samples);
+  ask(method::gather, gather_of(0, {1}, {value_kind::labels}), samples);
+  CATCH_CHECK(*samples == 2);
+  CATCH_CHECK(*batches == 0);
+  for (std::size_t i = 0; i < 3; ++i) {
+    sampler.answer(d.sim, i);
+    CATCH_CHECK(*batches == i + 1);
+  }
 }
