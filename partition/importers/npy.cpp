@@ -11,7 +11,7 @@ namespace graphmill {
 
 namespace {
 
-constexpr std::int64_t block_values = std::int64_t{1} << 20;
+constexpr std::int64_t values_at_once = std::int64_t{1} << 20;
 
 dataset_info declare(const npy_source& source,
                      const npy_import_options& options) {
@@ -85,7 +85,7 @@ result<void> copy_features(const npy_node_source& type, node_type_id id,
   if (type.feature_width == 0)
     return ok();
   const auto step =
-    std::max<std::int64_t>(1, block_values / type.feature_width);
+    std::max<std::int64_t>(1, values_at_once / type.feature_width);
   std::vector<float> rows;
   for (std::int64_t first = 0; first < type.count; first += step) {
     const auto n = std::min(step, type.count - first);
@@ -124,8 +124,8 @@ result<void> copy_edges(const npy_array& edges, edge_type_id id,
   const auto count = edges.shape()[1];
   std::vector<node_id> sources;
   std::vector<node_id> destinations;
-  for (std::int64_t first = 0; first < count; first += block_values) {
-    const auto n = std::min(block_values, count - first);
+  for (std::int64_t first = 0; first < count; first += values_at_once) {
+    const auto n = std::min(values_at_once, count - first);
     sources.resize(static_cast<std::size_t>(n));
     destinations.resize(static_cast<std::size_t>(n));
     TRYV(copy_integers(edges, first, sources));

@@ -10,9 +10,6 @@ namespace {
 
 constexpr auto most = std::int64_t{std::numeric_limits<std::int32_t>::max()};
 
-/// Vertices between two calls of the monitor.
-constexpr vertex_id tell_vertices = vertex_id{1} << 14;
-
 constexpr std::string_view phase_name = "build symmetric graph";
 
 /// Calls `visit(u, v)` for every edge u -> v but self-loops.
@@ -25,7 +22,7 @@ result<void> for_each_edge(const graph_view& graph, monitor& watch, int pass,
       if (u != v)
         visit(u, v);
     });
-    if (v % tell_vertices == 0
+    if (v % monitor::interval == 0
         && !watch.tell(phase_name, static_cast<std::uint64_t>(pass * n + v),
                        static_cast<std::uint64_t>(3 * n)))
       return watch.check();

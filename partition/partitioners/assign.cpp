@@ -99,9 +99,9 @@ struct work {
 
   result<void> by_coarse_metis(const std::vector<int>& constraints) {
     note_dealt(constraints);
-    const auto sort_memory = std::max(
-      sort_bytes,
-      sort_bytes_per_node * static_cast<std::uint64_t>(loads.size()));
+    const auto sort_memory =
+      std::max(sort_bytes,
+               sort_bytes_per_node * static_cast<std::uint64_t>(loads.size()));
     TRY(const auto both_ways,
         undirected_view::make(graph, options.folder, sort_memory, watch));
     TRY(auto found, partition_by_multilevel(both_ways, loads, constraints,

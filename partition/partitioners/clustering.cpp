@@ -22,9 +22,6 @@ constexpr std::int64_t hub_factor = 32;
 /// From one class of degrees to the next.
 constexpr std::int64_t class_factor = 4;
 
-/// Vertices between two calls of the monitor.
-constexpr vertex_id tell_vertices = vertex_id{1} << 14;
-
 constexpr cluster_id nowhere = most_clustered;
 
 template <class Graph>
@@ -36,9 +33,9 @@ public:
       held_(options.weights.begin(), options.weights.end()),
       links_(graph.size()) {
     std::iota(of_.begin(), of_.end(), cluster_id{0});
-    hub_degree_ = std::max<std::int64_t>(
-      1, hub_factor * graph.entries()
-           / std::max<std::int64_t>(1, graph.size()));
+    hub_degree_ =
+      std::max<std::int64_t>(1, hub_factor * graph.entries()
+                                  / std::max<std::int64_t>(1, graph.size()));
   }
 
   result<clustering> run() {
@@ -154,7 +151,7 @@ private:
   }
 
   result<void> tell(vertex_id v) {
-    if (v % tell_vertices == 0
+    if (v % monitor::interval == 0
         && !watch_.tell("cluster nodes", static_cast<std::uint64_t>(v),
                         static_cast<std::uint64_t>(graph_.size())))
       return watch_.check();
@@ -185,9 +182,9 @@ result<clustering> find_clusters(const Graph& graph,
   return clusterer<Graph>{graph, options, watch}.run();
 }
 
-template result<clustering>
-find_clusters(const undirected_view&, const clustering_options&, monitor&);
-template result<clustering>
-find_clusters(const adjacency&, const clustering_options&, monitor&);
+template result<clustering> find_clusters(const undirected_view&,
+                                          const clustering_options&, monitor&);
+template result<clustering> find_clusters(const adjacency&,
+                                          const clustering_options&, monitor&);
 
 } // namespace graphmill

@@ -12,9 +12,6 @@ namespace graphmill {
 
 namespace {
 
-/// Vertices between two calls of the monitor.
-constexpr vertex_id tell_vertices = vertex_id{1} << 14;
-
 /// Whether an edge is kept: the same for both directions.
 class edge_sample {
 public:
@@ -50,8 +47,8 @@ public:
   result<adjacency> run(std::int64_t most_entries, std::uint64_t key) {
     std::int64_t between = 0;
     if (graph_.entries() > most_entries) {
-      TRYV(for_each_entry(
-        [&](vertex_id, vertex_id, std::int64_t) { ++between; }));
+      TRYV(
+        for_each_entry([&](vertex_id, vertex_id, std::int64_t) { ++between; }));
     }
     const edge_sample sample{between, most_entries, key};
     TRYV(collect(sample));
@@ -74,7 +71,7 @@ private:
         if (of[u] != of[v])
           visit(v, u, weight);
       });
-      if (v % tell_vertices == 0
+      if (v % monitor::interval == 0
           && !watch_.tell("join clusters", static_cast<std::uint64_t>(v),
                           static_cast<std::uint64_t>(graph_.size())))
         return watch_.check();
@@ -98,14 +95,13 @@ private:
     auto next = begin;
     // A file that is truncated in use reads as zeros from then on, so lists may
     // turn out longer than they were counted.
-    return for_each_entry(
-      [&](vertex_id v, vertex_id u, std::int64_t weight) {
-        auto& at = next[of[v]];
-        if (!sample.has(u, v) || at == begin[of[v] + 1])
-          return;
-        out_.vertices[at] = static_cast<std::int32_t>(of[u]);
-        out_.weights[at++] = static_cast<std::int32_t>(weight);
-      });
+    return for_each_entry([&](vertex_id v, vertex_id u, std::int64_t weight) {
+      auto& at = next[of[v]];
+      if (!sample.has(u, v) || at == begin[of[v] + 1])
+        return;
+      out_.vertices[at] = static_cast<std::int32_t>(of[u]);
+      out_.weights[at++] = static_cast<std::int32_t>(weight);
+    });
   }
 
   /// Sorts the lists and adds up repetitions, in place.

@@ -21,6 +21,9 @@ std::uint64_t memory_in_use();
 /// passes on their wish to end it. For one thread.
 class monitor {
 public:
+  /// Vertices that may be worked on between two calls of `tell`.
+  static constexpr unsigned interval = 1U << 14;
+
   /// @param stop Becomes true when the work shall end; may be null. Must
   /// outlive the monitor.
   monitor(progress_callback on_progress, const std::atomic<bool>* stop,

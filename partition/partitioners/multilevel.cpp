@@ -40,8 +40,8 @@ struct level {
 /// What each vertex weighs: its shares of all constraints, added up, so that a
 /// cluster that is small by this weight is small in each of them.
 template <class Loads>
-std::vector<std::int64_t> weights_of(const Loads& loads,
-                                     const std::vector<int>& constraints) {
+std::vector<std::int64_t> sizes_of(const Loads& loads,
+                                   const std::vector<int>& constraints) {
   std::vector<double> scale(loads.constraints());
   for (auto c : constraints)
     scale[c] = unit / static_cast<double>(loads.total(c));
@@ -77,20 +77,19 @@ public:
 private:
   template <class Graph, class Loads>
   result<void> add_level(const Graph& graph, const Loads& loads) {
-    const auto key = stream_key(options_.seed, purpose::partition,
-                                levels_.size(), 0);
+    const auto key =
+      stream_key(options_.seed, purpose::partition, levels_.size(), 0);
     TRY(auto clusters,
         find_clusters(graph,
-                      {.weights = weights_of(loads, constraints_),
+                      {.weights = sizes_of(loads, constraints_),
                        .most_weight = static_cast<std::int64_t>(unit)
                                       / (clusters_per_part * options_.parts),
                        .key = key},
                       watch_));
-    TRY(auto coarse,
-        contract(graph, clusters,
-                 std::clamp(entries_per_vertex * graph_.size(), least_entries,
-                            most_entries),
-                 key, watch_));
+    TRY(auto coarse, contract(graph, clusters,
+                              std::clamp(entries_per_vertex * graph_.size(),
+                                         least_entries, most_entries),
+                              key, watch_));
     cluster_loads sums{loads, clusters.of, clusters.count};
     levels_.push_back(
       {std::move(clusters), std::move(sums), std::move(coarse)});
@@ -101,10 +100,9 @@ private:
     const auto& coarsest = levels_.back();
     TRY(auto found, partition_by_metis(coarsest.graph, coarsest.loads,
                                        constraints_, options_));
-    return multilevel_outcome{std::move(found.assignment),
-                              coarsest.graph.size(),
-                              coarsest.graph.entries() / 2,
-                              found.peak_memory_bytes};
+    return multilevel_outcome{
+      std::move(found.assignment), coarsest.graph.size(),
+      coarsest.graph.entries() / 2, found.peak_memory_bytes};
   }
 
   result<void> refine_levels(std::vector<part_id>& assignment) {

@@ -11,9 +11,6 @@ namespace graphmill {
 
 namespace {
 
-/// A balance won that is smaller than this is a rounding error.
-constexpr double least_relief = 1e-12;
-
 /// Rounds of collecting candidates and moving them. Each round fixes what one
 /// pass can; more than a few mean that little is left to win.
 constexpr int most_rounds = 64;

@@ -14,9 +14,6 @@ constexpr int most_sweeps = 10;
 /// A sweep that spares less than this share of the cut is the last one.
 constexpr std::int64_t least_gain = 500;
 
-/// Vertices between two calls of the monitor.
-constexpr vertex_id tell_vertices = vertex_id{1} << 14;
-
 template <class Graph, class Loads>
 class refiner {
 public:
@@ -31,7 +28,7 @@ public:
       cut_twice_ = 0;
       for (vertex_id v = 0; v < graph_.size(); ++v) {
         move(v);
-        if (v % tell_vertices == 0
+        if (v % monitor::interval == 0
             && !watch_.tell("refine parts", static_cast<std::uint64_t>(v),
                             static_cast<std::uint64_t>(graph_.size())))
           return watch_.check();
@@ -105,8 +102,7 @@ result<void> refine(const Graph& graph, basic_part_loads<Loads>& held,
 template result<void> refine(const undirected_view&,
                              basic_part_loads<vertex_loads>&,
                              std::span<part_id>, monitor&);
-template result<void> refine(const adjacency&,
-                             basic_part_loads<cluster_loads>&,
+template result<void> refine(const adjacency&, basic_part_loads<cluster_loads>&,
                              std::span<part_id>, monitor&);
 
 } // namespace graphmill

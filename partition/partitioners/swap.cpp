@@ -10,9 +10,6 @@ namespace graphmill {
 
 namespace {
 
-/// A balance won that is smaller than this is a rounding error.
-constexpr double least_relief = 1e-12;
-
 /// Vertices of overfull parts that look for partners in one round.
 constexpr std::size_t most_tries = 4096;
 

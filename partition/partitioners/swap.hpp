@@ -8,6 +8,9 @@
 
 namespace graphmill {
 
+/// A balance won that is smaller than this is a rounding error.
+inline constexpr double least_relief = 1e-12;
+
 /// Lets pairs of vertices of one type change places, where that lowers the
 /// excess: what is left to do when every part is full of nodes, so that no
 /// single move helps, but one has too many in-edges or seeds. Looks, for the
