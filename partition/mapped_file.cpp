@@ -44,7 +44,7 @@ std::atomic<int> broken_mappings = 0;
 
 /// Keeps a name from being freed while an error is made of it. The handler has
 /// no part in that: its reader holds the mapping.
-std::mutex names;
+std::mutex paths_guard;
 
 struct sigaction previous_action;
 std::once_flag installed;
@@ -119,7 +119,7 @@ int enter(const void* data, std::size_t size, const fs::path& path) {
 
 void leave(int slot) {
   auto& entry = mappings[static_cast<std::size_t>(slot)];
-  std::lock_guard lock{names};
+  std::lock_guard lock{paths_guard};
   entry.begin.store(0);
   if (entry.broken.exchange(false))
     --broken_mappings;
@@ -202,7 +202,7 @@ void mapped_file::advise_sequential() const {
 std::optional<error> mapped_file::first_fault() {
   if (broken_mappings.load() == 0)
     return std::nullopt;
-  std::lock_guard lock{names};
+  std::lock_guard lock{paths_guard};
   const auto used = high_water.load();
   for (std::size_t i = 0; i < used; ++i)
     if (mappings[i].broken.load())

@@ -36,7 +36,7 @@ DEFINITION = {
     "sampler": {"fanouts": [2, 2]},
     "model": {"kind": "rgcn", "hidden": 16},
     "train": {"batch_size": 32, "epochs": 1000000},
-    "evaluate": {"every": 10},
+    "evaluate": {"every": 3},
     "budget": {"bytes": 256 * MIB},
 }
 
