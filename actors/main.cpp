@@ -38,6 +38,9 @@ bool is_here(std::string_view word) {
 int become_engine(char** argv) {
   std::error_code failed;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) // Without its folder, whatever lies here would be started.
+    return graphmill::say_failure(
+      graphmill::fail_errno(failed.value(), "cannot find this program's file"));
   const auto engine = self.parent_path() / "graphmill-engine";
   ::execv(engine.c_str(), argv);
   return graphmill::say_failure(

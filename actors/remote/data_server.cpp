@@ -1,8 +1,7 @@
 #include "actors/remote/data_server.hpp"
 
+#include "actors/remote/answer_line.hpp"
 #include "actors/remote/batch_call.hpp"
-#include "actors/remote/fair_queue.hpp"
-#include "actors/remote/reply_budget.hpp"
 #include "actors/remote/served.hpp"
 #include "actors/remote/spread_call.hpp"
 #include "actors/request_watch.hpp"
@@ -29,28 +28,6 @@ constexpr std::size_t most_begun = 64;
 
 /// How often it is said that requests wait.
 constexpr std::chrono::seconds full_notice{60};
-
-/// A request that has been read: what its answer takes, and how it is made.
-struct prepared {
-  std::uint64_t bytes = 0;
-  std::function<void(std::shared_ptr<reply_budget::share>)> begin;
-};
-
-/// A request that waits for its turn.
-struct waiting {
-  data_request request;
-  std::optional<prepared> work; ///< Once it has been looked at.
-};
-
-/// Requests that share memory for their answers, and take turns.
-struct line {
-  explicit line(std::shared_ptr<reply_budget> bytes)
-    : budget(std::move(bytes)) {}
-
-  fair_queue<waiting> queue;
-  std::shared_ptr<std::size_t> begun = std::make_shared<std::size_t>(0);
-  std::shared_ptr<reply_budget> budget;
-};
 
 class data_server {
 public:
@@ -104,13 +81,13 @@ private:
       [me = handle_of<interface>(self_)] { post(me, tick{}); });
   }
 
-  line& line_of(method what) {
+  answer_line& line_of(method what) {
     return what == method::sample_batch ? of_batches_ : of_parts_;
   }
 
   /// Begins what there is room for. Whose turn it is has the next bytes,
   /// however many it needs: others do not overtake it.
-  void serve(line& of) {
+  void serve(answer_line& of) {
     while (!of.queue.empty() && *of.begun < most_begun) {
       auto& next = of.queue.front();
       std::shared_ptr<reply_budget::share> share;
@@ -130,7 +107,7 @@ private:
     }
   }
 
-  result<void> prepare(waiting& what) {
+  result<void> prepare(waiting_request& what) {
     TRYV(time_left(what.request));
     if (what.work)
       return ok();
@@ -146,7 +123,7 @@ private:
     }
   }
 
-  void begin(const data_request& request, const prepared& work,
+  void begin(const data_request& request, const prepared_answer& work,
              std::shared_ptr<reply_budget::share> share) {
     try {
       work.begin(std::move(share));
@@ -157,7 +134,7 @@ private:
     }
   }
 
-  void tell_full(const line& of) {
+  void tell_full(const answer_line& of) {
     const auto now = clock::now();
     if (!config_.log || now - told_full_ < full_notice)
       return;
@@ -170,7 +147,7 @@ private:
                         : fmt::format("{} requests wait", of.queue.size()));
   }
 
-  result<prepared> read(const data_request& request) {
+  result<prepared_answer> read(const data_request& request) {
     switch (request.method) {
     case method::sample:
       return sample(request);
@@ -204,21 +181,22 @@ private:
     return left;
   }
 
-  result<prepared> sample(const data_request& request) {
+  result<prepared_answer> sample(const data_request& request) {
     TRY(auto asked, decode_sample_request(request.data));
     TRY(const auto* found, find(asked.run, asked.part));
     const auto& place = *found;
     TRY(auto work,
         read_sample(*place.part, std::move(asked), request.data, place.pool));
     if (work->bytes > config_.message_bytes)
-      return prepared{
+      return prepared_answer{
         0, [reply = request.reply](const auto&) { reply(too_large_answer()); }};
     const auto bytes = cost_of(*work);
-    return prepared{bytes, [this, work, place, deadline = request.deadline,
-                            reply = request.reply](auto share) {
-                      ask_for(work, place, deadline,
-                              answer_with(of_parts_, reply, std::move(share)));
-                    }};
+    return prepared_answer{
+      bytes, [this, work, place, deadline = request.deadline,
+              reply = request.reply](auto share) {
+        ask_for(work, place, deadline,
+                answer_with(of_parts_, reply, std::move(share)));
+      }};
   }
 
   void ask_for(const std::shared_ptr<served_sample>& work,
@@ -246,37 +224,36 @@ private:
           });
   }
 
-  result<prepared> gather(const data_request& request) {
+  result<prepared_answer> gather(const data_request& request) {
     TRY(auto asked, decode_gather_request(request.data));
     TRY(const auto* found, find(asked.run, asked.part));
     const auto& place = *found;
     TRY(auto work,
         read_gather(*place.part, std::move(asked), request.data, place.pool));
     const auto bytes = cost_of(*work);
-    return prepared{bytes, [this, work, place, deadline = request.deadline,
-                            reply = request.reply](auto share) {
-                      const auto answer =
-                        answer_with(of_parts_, reply, std::move(share));
-                      requests_
-                        .ask(self_, place.features, patience(deadline),
-                             job_of(*place.part, work, place.pool))
-                        .then(
-                          [work, place, answer](const gather_answer&) {
-                            answer(encoded([&] {
-                              return encode(*place.part, work, place.pool);
-                            }));
-                          },
-                          [answer](const caf::error& why) {
-                            answer(told(why, "the feature service"));
-                          });
-                    }};
+    return prepared_answer{
+      bytes, [this, work, place, deadline = request.deadline,
+              reply = request.reply](auto share) {
+        const auto answer = answer_with(of_parts_, reply, std::move(share));
+        requests_
+          .ask(self_, place.features, patience(deadline),
+               job_of(*place.part, work, place.pool))
+          .then(
+            [work, place, answer](const gather_answer&) {
+              answer(
+                encoded([&] { return encode(*place.part, work, place.pool); }));
+            },
+            [answer](const caf::error& why) {
+              answer(told(why, "the feature service"));
+            });
+      }};
   }
 
   /// Done here, as no batch waits: a run asks for this before it begins.
-  result<prepared> spread(const data_request& request) {
+  result<prepared_answer> spread(const data_request& request) {
     TRY(const auto asked, decode_spread_query(request.data));
     TRY(const auto* place, find(asked.run, asked.part));
-    return prepared{
+    return prepared_answer{
       most_spread_bytes, [this, asked, part = place->part, data = request.data,
                           reply = request.reply](auto share) {
         answer_with(of_parts_, reply, std::move(share))(
@@ -284,7 +261,7 @@ private:
       }};
   }
 
-  result<prepared> sample_batch(const data_request& request) {
+  result<prepared_answer> sample_batch(const data_request& request) {
     TRY(const auto asked, decode_batch_request(request.data));
     const auto it = batches_.find(asked.run);
     if (it == batches_.end())
@@ -305,7 +282,7 @@ private:
     job.seeds = std::move(seeds);
     job.plan = plan.sampling;
     // What is larger is not answered; few are sampled at a time.
-    return prepared{
+    return prepared_answer{
       config_.message_bytes,
       [this, job, graph = place.graph, sampler = place.sampler,
        deadline = request.deadline, reply = request.reply](auto share) {
@@ -333,7 +310,7 @@ private:
   }
 
   /// Passes an answer on, which keeps no more of the share than it takes.
-  answer_function answer_with(line& of, const answer_function& reply,
+  answer_function answer_with(answer_line& of, const answer_function& reply,
                               std::shared_ptr<reply_budget::share> share) {
     return [this, &of, reply, share = std::move(share),
             one = count_begun(of)](result<payload> answer) {
@@ -349,7 +326,7 @@ private:
   }
 
   /// Counts a request that has been begun, for as long as this lives.
-  static std::shared_ptr<const void> count_begun(const line& of) {
+  static std::shared_ptr<const void> count_begun(const answer_line& of) {
     ++*of.begun;
     return {nullptr, [begun = of.begun](std::nullptr_t) { --*begun; }};
   }
@@ -386,10 +363,10 @@ private:
 
   interface::pointer self_;
   data_server_config config_;
-  line of_parts_;
+  answer_line of_parts_;
   /// Batches wait for what parts elsewhere answer. In the way of such answers
   /// here, two daemons that sample for others would wait for each other.
-  line of_batches_;
+  answer_line of_batches_;
   clock::time_point told_full_{};
   request_watch requests_;
   std::map<part_key, serve_part> parts_;

@@ -22,6 +22,7 @@ import pathlib
 import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -133,6 +134,8 @@ def main():
     parser.add_argument("--percent", type=float, default=2,
                         help="what memory may grow by after the first minute")
     given = parser.parse_args()
+    # Whoever ends this early leaves no daemons behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     os.environ["GRAPHMILL"] = str(pathlib.Path(given.binary).resolve())
     minute = min(60, given.minutes * 60 / 4)
     with tempfile.TemporaryDirectory(prefix="graphmill-soak-") as folder:

@@ -98,3 +98,22 @@ CATCH_TEST_CASE("commands that do not train do not load libtorch",
   CATCH_CHECK(std::system((loads + "libc.so").c_str()) == 0);
   CATCH_CHECK(std::system((loads + "'torch|libcaf'").c_str()) != 0);
 }
+
+CATCH_TEST_CASE("a program without its engine says so", "[commands]") {
+  const test::temp_folder folder;
+  const auto alone = folder / "graphmill";
+  std::filesystem::copy_file(GRAPHMILL_PROGRAM, alone);
+  const auto said = (folder / "said").string();
+  // What lies in the folder where it is called is not started.
+  const auto call = "cd '" + (folder / "").string()
+                    + "' && mkdir here && cp /bin/true here/graphmill-engine"
+                      " && cd here && ../graphmill train x.yaml 2> '"
+                    + said + "'";
+  CATCH_CHECK(std::system(call.c_str()) != 0);
+  std::ifstream in{said};
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  CATCH_CHECK(has(text, "graphmill-engine, which belongs beside"));
+  CATCH_CHECK(
+    std::system(("'" + alone.string() + "' --version > /dev/null").c_str())
+    == 0);
+}
