@@ -1,6 +1,7 @@
 #include "actors/local_run.hpp"
 
 #include "actors/data_guard.hpp"
+#include "actors/heap_trimmer.hpp"
 #include "actors/memory_probe.hpp"
 #include "actors/processors.hpp"
 #include "actors/shutdown_watchdog.hpp"
@@ -38,9 +39,11 @@ run_outcome wait_for_end(signal_watch& signals, memory_probe& memory,
                          const conductor_actor& conductor,
                          spdlog::logger& log) {
   int handed_on = 0;
+  heap_trimmer heap;
   while (ended.wait_for(std::chrono::seconds{0}) != std::future_status::ready) {
     signals.wait(probe_interval);
     memory.sample();
+    heap.tick();
     for (; handed_on < signals.count(); ++handed_on) {
       log.info("stopping: {}", handed_on > 0 ? "at once" : "after this step");
       post_urgent(conductor, cancel_run{handed_on > 0});

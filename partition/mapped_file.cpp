@@ -189,11 +189,6 @@ mapped_file& mapped_file::operator=(mapped_file&& other) noexcept {
   return *this;
 }
 
-void mapped_file::advise_random() const {
-  if (data_ != nullptr)
-    ::madvise(const_cast<std::byte*>(data_), size_, MADV_RANDOM);
-}
-
 void mapped_file::advise_sequential() const {
   if (data_ != nullptr)
     ::madvise(const_cast<std::byte*>(data_), size_, MADV_SEQUENTIAL);

@@ -29,8 +29,7 @@ public:
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
 
-  /// What to tell the kernel about the coming accesses.
-  void advise_random() const;
+  /// Tells the kernel that it will be read from front to back.
   void advise_sequential() const;
 
   /// The error of a mapping, of any file of the process, that was read past its

@@ -23,6 +23,13 @@ std::uint64_t working_bytes(const run_plan& plan) {
   return sum;
 }
 
+memory_room room_for(const storage_choice& choice,
+                     const memory_room& available) {
+  if (choice.memory_bytes == 0 || choice.memory_bytes >= available.bytes)
+    return available;
+  return {choice.memory_bytes, "what --memory allows"};
+}
+
 std::string reason(const storage_choice& choice, const storage_plan& out,
                    std::uint64_t needed) {
   if (choice.where != storage_kind::automatic)
@@ -59,10 +66,11 @@ std::string sentence(const storage_plan& plan) {
 
 storage_plan plan_storage(const definition& def, const run_plan& plan,
                           const storage_choice& choice, const part_bytes& data,
-                          const memory_room& room) {
+                          const memory_room& available) {
   storage_plan out;
   out.data = data;
-  out.room = room;
+  out.room = room_for(choice, available);
+  const auto& room = out.room;
   const auto largest = std::max(plan.train.bytes, plan.evaluation.bytes);
   const auto in_flight = std::max<std::uint64_t>(plan.batches_in_flight, 1);
   out.batch_bytes = largest > def.budget.bytes / in_flight

@@ -20,7 +20,8 @@ enum class storage_kind : std::uint8_t {
 };
 struct storage_choice {
   storage_kind where = storage_kind::automatic;
-  std::uint64_t cache_bytes = 0; ///< For rows from disk; 0: what fits.
+  std::uint64_t cache_bytes = 0;  ///< For rows from disk; 0: what fits.
+  std::uint64_t memory_bytes = 0; ///< To count on; 0: all that there is.
 };
 
 /// Where the parts that a process serves are read from, and how the memory
@@ -28,7 +29,7 @@ struct storage_choice {
 struct storage_plan {
   bool from_disk = false;
   part_bytes data;               ///< Of all parts here.
-  memory_room room;              ///< What there was when it was decided.
+  memory_room room;              ///< What it could count on.
   std::uint64_t batch_bytes = 0; ///< For batches: `budget.bytes`, or less.
   disk_memory memory;            ///< From disk only.
   std::string why;               ///< A sentence for people.
@@ -39,9 +40,10 @@ struct storage_plan {
 /// batches in flight get half of the memory at the most, and with it fewer may
 /// be in flight than the definition allows: this changes no result.
 /// @param plan Of the same definition.
+/// @param available Memory that there is; `choice` may allow less of it.
 storage_plan plan_storage(const definition& def, const run_plan& plan,
                           const storage_choice& choice, const part_bytes& data,
-                          const memory_room& room);
+                          const memory_room& available);
 
 /// Takes what has been decided into the memory that a run is said to take.
 void add_storage(run_plan& plan, const storage_plan& storage);

@@ -4,6 +4,7 @@
 #include "actors/cluster/node.hpp"
 #include "actors/cluster/switchboard.hpp"
 #include "actors/data_guard.hpp"
+#include "actors/heap_trimmer.hpp"
 #include "actors/processors.hpp"
 #include "actors/remote/data_server.hpp"
 #include "actors/shutdown_watchdog.hpp"
@@ -299,7 +300,8 @@ result<void> run_daemon(const daemon_options& given) {
     household actors{system,  options, offer, graph, guard,
                      history, net,     lot,   end,   log};
     actors.connect(*board);
-    while (signals.count() == 0 && !end.written())
+    for (heap_trimmer heap; signals.count() == 0 && !end.written();
+         heap.tick())
       signals.wait(wait_interval);
     log->info("ending");
     if (!end.written())

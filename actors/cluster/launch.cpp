@@ -95,6 +95,10 @@ void add_data_options(const launch_data_options& how,
     words.emplace_back("--disk-cache");
     words.push_back(std::to_string(how.storage.cache_bytes));
   }
+  if (how.storage.memory_bytes != 0) {
+    words.emplace_back("--memory");
+    words.push_back(std::to_string(how.storage.memory_bytes));
+  }
 }
 
 } // namespace

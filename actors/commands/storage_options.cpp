@@ -26,6 +26,12 @@ void add_storage_options(CLI::App& command, storage_choice& choice) {
                 "what there is beside everything else")
     ->transform(CLI::AsSizeValue(false))
     ->default_str("0");
+  command
+    .add_option("--memory", choice.memory_bytes,
+                "Memory that the process counts on when it decides that, bytes "
+                "or as in 16GiB; 0: all that its cgroup and machine have left")
+    ->transform(CLI::AsSizeValue(false))
+    ->default_str("0");
 }
 
 } // namespace graphmill

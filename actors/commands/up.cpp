@@ -4,6 +4,7 @@
 #include "actors/commands/run_watcher.hpp"
 #include "actors/commands/storage_options.hpp"
 #include "actors/processors.hpp"
+#include "partition/disk/memory_limit.hpp"
 #include "partition/file_io.hpp"
 #include "partition/shard.hpp"
 #include "pipelines/dataset_search.hpp"
@@ -64,6 +65,10 @@ result<launched_cluster> start_local(const up_options& options,
   launch.runs = options.runs;
   launch.key = options.key;
   launch.how = options.how;
+  // Daemons do not know of each other's memory.
+  if (auto& each = launch.how.storage.memory_bytes; each == 0)
+    each = std::max<std::uint64_t>(
+      memory_available().bytes / options.local, 1);
   launched_cluster::settings with;
   with.signals = &signals;
   with.key = options.key;

@@ -111,6 +111,8 @@ class Disk(runs.Workplace):
                          "disk", "--disk-cache", "4MiB")["storage"]
         self.assertEqual(roomy["expected_disk_share"], 0)
         self.assertIn("cache of rows from disk", plan["memory"])
+        told = self.ask("plan", path, "--data", self.data, "--memory", "64MiB")
+        self.assertTrue(told["storage"]["from_disk"])
         text = graphmill("plan", path, "--data", self.data, *FROM_DISK).stdout
         self.assertIn("read from disk", text)
 
@@ -125,6 +127,15 @@ class Disk(runs.Workplace):
         for daemon in done["daemons"].values():
             self.assertIn("row reader",
                           [stage["stage"] for stage in daemon["stages"]])
+
+    def test_daemons_on_one_machine_share_its_memory(self):
+        definition = merged(runs.SMALL, {"trainer": {"replicas": 2}})
+        path = self.write(definition, self.parts)
+        for memory, from_disk in (((), False), (("--memory", "64MiB"), True)):
+            done = self.ask("up", path, "--data", self.parts, "--runs",
+                            self.top / "runs-share", "--local", 2, "--quiet",
+                            *memory)
+            self.assertEqual(done["disk"] is not None, from_disk)
 
     def test_less_memory_than_data(self):
         """In a group of its own, it sees by itself that data do not fit."""

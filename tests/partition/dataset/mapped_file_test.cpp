@@ -88,7 +88,6 @@ CATCH_TEST_CASE("a file is mapped as it is", "[partition][mapped_file]") {
   temp_folder folder;
   fill(folder / "a", 10000);
   auto file = value_of(mapped_file::open(folder / "a"));
-  file.advise_random();
   file.advise_sequential();
   CATCH_CHECK(file.bytes().size() == 10000);
   CATCH_CHECK(count_x(file) == 10000);
@@ -105,7 +104,6 @@ CATCH_TEST_CASE("an empty file maps to nothing", "[partition][mapped_file]") {
   fill(folder / "empty", 0);
   const auto file = value_of(mapped_file::open(folder / "empty"));
   CATCH_CHECK(file.bytes().empty());
-  file.advise_random();
 }
 
 CATCH_TEST_CASE("what cannot be mapped is an error",

@@ -72,6 +72,22 @@ CATCH_TEST_CASE("a command may say where data are read from",
   CATCH_CHECK(chosen.memory.row_cache == 7 * mib);
 }
 
+CATCH_TEST_CASE("a process may be told to count on less memory than there is",
+                "[definition][storage]") {
+  const auto told = [](std::uint64_t memory, std::uint64_t room) {
+    return plan_storage(some_definition(), some_plan(),
+                        {storage_kind::automatic, 0, memory},
+                        {400 * mib, 100 * mib}, {room, "a test"});
+  };
+  CATCH_CHECK(!told(680 * mib, 9000 * mib).from_disk);
+  const auto tight = told(680 * mib - 1, 9000 * mib);
+  CATCH_CHECK(tight.from_disk);
+  CATCH_CHECK(tight.memory.row_cache == 400 * mib - 1);
+  CATCH_CHECK(sentence(tight).find("--memory") != std::string::npos);
+  // It cannot be told to count on more.
+  CATCH_CHECK(told(9000 * mib, 680 * mib - 1).from_disk);
+}
+
 CATCH_TEST_CASE("the memory of a run counts the cache of rows from disk",
                 "[definition][storage]") {
   auto plan = some_plan();
