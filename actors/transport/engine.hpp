@@ -11,6 +11,7 @@
 #include "actors/transport/port_probe.hpp"
 #include "actors/transport/server_session.hpp"
 #include "actors/transport/transport.hpp"
+#include "actors/transport/unfinished.hpp"
 
 #include <zmq.hpp>
 
@@ -94,6 +95,7 @@ private:
   void estrange(const std::string& route);
   void end_strangers(const std::vector<int>& whom);
   void end_stalled();
+  void end_unfinished();
   int descriptor_of(const std::string& route) const;
 
   transport_options options_;
@@ -110,6 +112,7 @@ private:
   outbox outbox_;
   descriptor_plan plan_;
   arrivals arrivals_;
+  unfinished_messages unfinished_;
   std::map<int, std::string> guests_; ///< Routes of no strangers.
   int descriptor_ = -1; ///< Of the connection whose message is looked at.
   std::set<std::string> ended_; ///< Routes whose rest is not wanted.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 // The serving side of the engine.
@@ -37,10 +38,17 @@ void engine::serve_door() {
     const auto number = static_cast<int>(value);
     if (what == ZMQ_EVENT_ACCEPTED) {
       arrivals_.opened(now(), number);
+      unfinished_.opened(number);
     } else if (what == ZMQ_EVENT_DISCONNECTED) {
       arrivals_.settled(number);
-      guests_.erase(number);
+      unfinished_.closed(number);
+      if (const auto guest = guests_.find(number); guest != guests_.end()) {
+        server_->disconnected(guest->second);
+        guests_.erase(guest);
+      }
     } else if (what == ZMQ_EVENT_ACCEPT_FAILED) {
+      complain(fmt::format("cannot take a connection: {}",
+                           std::system_category().message(number)));
       // Those who wait in the system's own queue come in when there is room.
       end_strangers(arrivals_.older_half());
     }
@@ -64,6 +72,7 @@ void engine::serve_port() {
 
 void engine::receive(arrival what) {
   descriptor_ = what.descriptor;
+  unfinished_.finished(descriptor_);
   if (what.what)
     server_->receive(now(), what.route, std::move(*what.what));
   else
@@ -95,6 +104,8 @@ void engine::act(server_session::effect& what) {
   } else if (const auto* stranger =
                std::get_if<server_session::estrange>(&what)) {
     estrange(stranger->whom);
+  } else if (const auto* note = std::get_if<server_session::note>(&what)) {
+    complain(note->sentence);
   } else if (const auto* news = std::get_if<peer_event>(&what)) {
     tell(*news);
   }
@@ -160,6 +171,19 @@ void engine::end_stalled() {
                          options_.stall_limit.count()));
     end_connection(descriptor_of(route), port_number_);
     outbox_.forget(route);
+  }
+}
+
+void engine::end_unfinished() {
+  const auto whom =
+    unfinished_.excess(now(), bytes_received, [this](int descriptor) {
+      return arrivals_.is_stranger(descriptor);
+    });
+  for (const auto descriptor : whom) {
+    counters_->count(event::malformed);
+    complain("ended a connection: it sent more than a message may have, and no "
+             "end of it");
+    end_connection(descriptor, port_number_);
   }
 }
 

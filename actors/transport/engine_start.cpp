@@ -28,6 +28,12 @@ constexpr std::size_t own_sockets = 16;
 /// Whoever connects says within that time who it is.
 constexpr std::chrono::milliseconds stranger_patience{2 * handshake_timeout_ms};
 
+/// A whole message has less than the first; a stranger has a greeting to send.
+constexpr unfinished_messages::limits most_unfinished{
+  .connection = (max_bulk_frames + 4) * std::uint64_t{max_frame_bytes},
+  .stranger = std::uint64_t{4} << 20,
+  .all = std::uint64_t{256} << 20};
+
 constexpr int door_events =
   ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_DISCONNECTED;
 
@@ -103,14 +109,16 @@ engine::engine(transport_options options, std::shared_ptr<mailbox> box,
                std::shared_ptr<traffic_counters> counters)
   : options_(std::move(options)), box_(std::move(box)),
     counters_(std::move(counters)), hello_(hello_of(options_)),
-    outbox_({options_.queue_bytes, options_.stall_limit},
-            [this](const std::string& route, const message& what,
-                   const std::shared_ptr<outflow>& flow) {
-              return send_message(*port_, &route, what, *counters_, flow);
-            }),
+    outbox_(
+      {.limit_bytes = options_.reply_bytes, .patience = options_.stall_limit},
+      [this](const std::string& route, const message& what,
+             const std::shared_ptr<outflow>& flow) {
+        return send_message(*port_, &route, what, *counters_, flow);
+      }),
     plan_(plan_descriptors(options_.descriptors != 0 ? options_.descriptors
                                                      : descriptor_limit())),
-    arrivals_(plan_.strangers, stranger_patience) {
+    arrivals_(plan_.strangers, stranger_patience),
+    unfinished_(most_unfinished) {
   if (options_.seed == 0)
     options_.seed = std::random_device{}();
   context_.set(zmq::ctxopt::max_sockets,

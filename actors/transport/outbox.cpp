@@ -12,6 +12,9 @@ constexpr std::chrono::milliseconds come_again{100};
 /// How often connections are looked at.
 constexpr std::chrono::seconds look_every{1};
 
+/// One connection may have that part of all bytes, and always one message.
+constexpr std::uint64_t share_of_one = 4;
+
 message put_off(const message& what, std::uint64_t waiting) {
   message out;
   out.head = what.head;
@@ -29,21 +32,29 @@ message put_off(const message& what, std::uint64_t waiting) {
 bool outbox::send(session_time now, const std::string& route, message what) {
   const auto [at, fresh] = lanes_.try_emplace(route);
   auto& lane = at->second;
-  if (fresh)
+  if (fresh) {
     lane.moved = now;
+    lane.flow->all = held_;
+  }
+  const auto cost = cost_of(what);
+  const auto own = lane.queue.bytes() + lane.flow->bytes;
+  const auto fits =
+    (bytes() == 0 || bytes() + cost <= with_.limit_bytes)
+    && (own == 0 || own + cost <= with_.limit_bytes / share_of_one);
+  if (!fits)
+    what = put_off(what, bytes());
   if (lane.queue.empty()) {
     const auto state = send_(route, what, lane.flow);
     if (state == sent::gone)
       drop(at);
     if (state != sent::blocked)
-      return true;
+      return fits;
     lane.moved = now;
   }
-  const auto fits =
-    bytes_ == 0 || bytes_ + what.data.byte_size() <= with_.limit_bytes;
-  if (!fits)
-    what = put_off(what, bytes_);
-  bytes_ += what.data.byte_size();
+  lane.overrun = lane.queue.size() >= with_.most_messages;
+  if (lane.overrun)
+    return fits;
+  bytes_ += cost_of(what);
   lane.queue.push(std::move(what));
   blocked_.insert(route);
   return fits;
@@ -94,7 +105,7 @@ std::vector<std::string> outbox::stalled(session_time now) {
     const std::uint64_t freed = lane.flow->freed;
     if (std::exchange(lane.freed, freed) != freed)
       lane.moved = now;
-    if (now - lane.moved >= with_.patience)
+    if (lane.overrun || now - lane.moved >= with_.patience)
       out.push_back(at->first);
   }
   return out;

@@ -2,6 +2,7 @@
 
 #include "actors/transport/wire_io.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -14,13 +15,18 @@
 namespace graphmill {
 
 /// The answers of our port that wait for those who asked, in a queue for each
-/// connection. All queues together have a limit in bytes; whoever takes nothing
+/// connection. All of them together have a limit in bytes, with what libzmq
+/// holds, and each has a quarter of that at the most; whoever takes nothing
 /// for too long is named, so that what waits for it does not wait for ever.
 /// Does no I/O itself; of the transport's thread alone.
 class outbox {
 public:
   struct settings {
-    std::uint64_t limit_bytes = std::uint64_t{256} << 20;
+    /// Of what waits here and of what libzmq holds.
+    std::uint64_t limit_bytes = std::uint64_t{512} << 20;
+    /// Messages that wait for one connection. Whoever lets more come together
+    /// has not taken anything for long, and is ended.
+    std::size_t most_messages = 8192;
     std::chrono::milliseconds patience = std::chrono::seconds{30};
   };
   using sender = std::function<sent(const std::string& route, const message&,
@@ -40,11 +46,12 @@ public:
   void forget(const std::string& route);
 
   /// Connections over which nothing has moved for longer than the patience,
-  /// although something waits.
+  /// although something waits, and those for which too many messages do.
   std::vector<std::string> stalled(session_time now);
 
   bool waits() const { return !blocked_.empty(); }
-  std::uint64_t bytes() const { return bytes_; } ///< That wait.
+  /// That wait, here or in libzmq.
+  std::uint64_t bytes() const { return bytes_ + *held_; }
   /// When `stalled` should be asked again.
   session_time next_tick() const;
 
@@ -54,6 +61,7 @@ private:
     std::shared_ptr<outflow> flow = std::make_shared<outflow>();
     std::uint64_t freed = 0; ///< Of `flow`, as last seen.
     session_time moved;      ///< Last known to have sent something.
+    bool overrun = false;    ///< Too many messages wait.
   };
   using lanes = std::map<std::string, lane_out>;
 
@@ -63,7 +71,10 @@ private:
   sender send_;
   lanes lanes_; ///< By route; those that something was sent to.
   std::set<std::string> blocked_; ///< Whose queues are not empty.
-  std::uint64_t bytes_ = 0;
+  std::uint64_t bytes_ = 0;       ///< Of our queues.
+  /// What libzmq holds; shared with the frames, which may outlive us.
+  std::shared_ptr<std::atomic<std::uint64_t>> held_ =
+    std::make_shared<std::atomic<std::uint64_t>>(0);
   session_time looked_{};
 };
 

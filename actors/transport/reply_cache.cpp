@@ -1,22 +1,13 @@
 #include "actors/transport/reply_cache.hpp"
 
+#include "actors/transport/wire_io.hpp"
+
 namespace graphmill {
-
-namespace {
-
-/// What an entry costs beside its frames, roughly.
-constexpr std::uint64_t overhead = 512;
-
-std::uint64_t cost(const message& reply) {
-  return overhead + reply.data.byte_size() + reply.head.failure.message.size();
-}
-
-} // namespace
 
 void reply_cache::put(request_key key, message reply, session_time until) {
   if (const auto old = index_.find(key); old != index_.end())
     drop(old->second);
-  const auto bytes = cost(reply);
+  const auto bytes = cost_of(reply);
   if (bytes > limit_)
     return;
   while (bytes_ + bytes > limit_)
@@ -40,7 +31,7 @@ void reply_cache::expire(session_time now) {
 }
 
 void reply_cache::drop(entries::iterator at) {
-  bytes_ -= cost(at->reply);
+  bytes_ -= cost_of(at->reply);
   index_.erase(at->key);
   entries_.erase(at);
 }

@@ -19,7 +19,9 @@ constexpr std::chrono::milliseconds pause{100};
 
 /// The limits of what a caller may wish as its time of silence.
 constexpr std::chrono::milliseconds shortest_silence{100};
-constexpr std::chrono::milliseconds longest_silence{600000};
+constexpr std::chrono::milliseconds longest_silence{60000};
+/// Of one that has no connection any more; it may be about to connect anew.
+constexpr std::chrono::milliseconds silence_unconnected{5000};
 
 } // namespace
 
@@ -84,13 +86,16 @@ void server_session::hello(session_time now, const route& from,
           || at->second.lane != hello.value().lane))
     return malformed(from, "it changed its identity");
   if (peers_.size() >= with_.max_peers
-      && !peers_.contains(hello.value().incarnation))
-    return reply(
-      from, what.head,
+      && !peers_.contains(hello.value().incarnation)) {
+    auto full =
       fail(ec::unavailable,
            "{} serves {} already, and its descriptors allow for no more: raise "
            "the limit of open files there (ulimit -Hn)",
-           with_.self.name, counted(peers_.size(), "peer")));
+           with_.self.name, counted(peers_.size(), "peer"));
+    effects_.emplace_back(
+      note{fmt::format("refused {}: {}", hello.value().name, full.message)});
+    return reply(from, what.head, std::move(full));
+  }
   greet(now, from, hello.value());
   auto self = with_.self;
   self.lane = hello.value().lane;
@@ -133,6 +138,23 @@ void server_session::leave_seat(route& seat) {
     return;
   routes_.erase(seat);
   effects_.emplace_back(estrange{std::exchange(seat, {})});
+}
+
+void server_session::disconnected(const route& whom) {
+  const auto at = routes_.find(whom);
+  if (at == routes_.end())
+    return;
+  const auto known = peers_.find(at->second.incarnation);
+  const auto lane = static_cast<std::size_t>(at->second.lane);
+  routes_.erase(at);
+  if (known == peers_.end())
+    return;
+  auto& who = known->second;
+  if (who.routes[lane] == whom)
+    who.routes[lane].clear();
+  if (std::ranges::all_of(who.routes, &route::empty))
+    who.lost_after =
+      std::min<session_time::duration>(who.lost_after, silence_unconnected);
 }
 
 void server_session::beat(const route& from, peer& who, const envelope& head) {
@@ -216,6 +238,10 @@ bool server_session::has_room(const peer& who, std::uint64_t bytes) const {
 void server_session::come_again(const route& from, const envelope& head,
                                 const peer& who) {
   ++put_off_;
+  effects_.emplace_back(note{fmt::format(
+    "requests under way take {} bytes, {} of them those of {}: it has to ask "
+    "again",
+    bytes_, who.bytes, who.who.name)});
   auto out = answer_to(
     head, fail(ec::unavailable,
                "requests of {} bytes are under way already, {} requests of {} "
@@ -269,6 +295,9 @@ message server_session::answer_to(const envelope& question,
     out.data = std::move(answer).value();
   else
     out.head.failure = std::move(answer).error();
+  // No more of it is sent, so that no more of it waits.
+  auto& text = out.head.failure.message;
+  text.resize(std::min(text.size(), max_failure_text));
   return out;
 }
 

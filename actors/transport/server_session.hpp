@@ -55,7 +55,11 @@ public:
   struct estrange {
     server_session::route whom;
   };
-  using effect = std::variant<send, deliver, drop, estrange, peer_event>;
+  /// Something that whoever runs the daemon should know.
+  struct note {
+    std::string sentence;
+  };
+  using effect = std::variant<send, deliver, drop, estrange, note, peer_event>;
 
   explicit server_session(settings with);
 
@@ -63,6 +67,10 @@ public:
 
   /// Something came over a connection that is no message.
   void malformed(const route& from, std::string reason);
+
+  /// A connection is gone. Whoever was at its other end and has no other one is
+  /// lost soon, however long it said that it may be silent.
+  void disconnected(const route& whom);
 
   /// The answer to what was delivered; to be given once.
   void answer(session_time now, std::uint64_t token, result<payload> answer);

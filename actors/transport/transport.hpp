@@ -38,10 +38,11 @@ struct transport_options {
   graphmill::readiness readiness = graphmill::readiness::ready;
   liveness_options liveness;
   std::uint64_t seed = 0; ///< Of the jitter; 0: drawn.
-  /// The most bytes of replies that wait for all peers together, and of
-  /// requests that wait for one. Above it, requests fail, and whoever asked us
-  /// is told to ask again.
+  /// The most bytes of requests that wait for one peer. Above it, they fail.
   std::uint64_t queue_bytes = std::uint64_t{256} << 20;
+  /// The most bytes of replies that wait for all peers together, a quarter of
+  /// it for one. Above it, whoever asked us is told to ask again.
+  std::uint64_t reply_bytes = std::uint64_t{512} << 20;
   /// The most bytes of requests of others that are under way, of all peers
   /// together; a quarter of it for one. Above it they are told to ask again.
   std::uint64_t request_bytes = std::uint64_t{256} << 20;

@@ -1,5 +1,6 @@
 #include "actors/transport/wire_io.hpp"
 
+#include <linux/tcp.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <utility>
 
 namespace graphmill {
@@ -34,16 +36,21 @@ std::uint16_t port_of(const sockaddr_storage& address) {
 /// A frame that libzmq holds.
 class loan {
 public:
-  loan(std::shared_ptr<const void> owner, std::shared_ptr<outflow> flow)
-    : owner_(std::move(owner)), flow_(std::move(flow)) {
-    if (flow_)
-      ++flow_->held;
+  loan(const frame& what, std::shared_ptr<outflow> flow)
+    : owner_(what.owner()), flow_(std::move(flow)), bytes_(what.size()) {
+    if (!flow_)
+      return;
+    ++flow_->held;
+    flow_->bytes += bytes_;
+    *flow_->all += bytes_;
   }
   ~loan() {
     if (!flow_)
       return;
     --flow_->held;
     ++flow_->freed;
+    flow_->bytes -= bytes_;
+    *flow_->all -= bytes_;
   }
   loan(const loan&) = delete;
   loan& operator=(const loan&) = delete;
@@ -51,6 +58,7 @@ public:
 private:
   std::shared_ptr<const void> owner_;
   std::shared_ptr<outflow> flow_;
+  std::uint64_t bytes_;
 };
 
 zmq::message_t part_of(const frame& from,
@@ -60,7 +68,7 @@ zmq::message_t part_of(const frame& from,
   // libzmq only reads from it, and may drop it on its own thread.
   return {const_cast<std::byte*>(from.data()), from.size(),
           [](void*, void* hint) { delete static_cast<loan*>(hint); },
-          new loan{from.owner(), flow}};
+          new loan{from, flow}};
 }
 
 frame frame_of(zmq::message_t part, traffic_counters& counters) {
@@ -208,10 +216,25 @@ std::optional<endpoint> other_end(int descriptor, std::uint16_t port) {
   return endpoint{host.data(), port};
 }
 
+std::uint64_t bytes_received(int descriptor) {
+  tcp_info told{};
+  socklen_t size = sizeof(told);
+  if (::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &told, &size) != 0
+      || size < offsetof(tcp_info, tcpi_bytes_received)
+                  + sizeof(told.tcpi_bytes_received))
+    return 0;
+  return told.tcpi_bytes_received;
+}
+
+std::uint64_t cost_of(const message& what) {
+  constexpr std::uint64_t around = 512; // Roughly.
+  return around + what.data.byte_size() + what.head.failure.message.size();
+}
+
 // -- send_queue
 
 void send_queue::push(message what) {
-  bytes_ += what.data.byte_size();
+  bytes_ += cost_of(what);
   waiting_.push_back(std::move(what));
 }
 
@@ -225,7 +248,7 @@ sent send_queue::flush(const sender& send) {
       bytes_ = 0;
       return state;
     }
-    bytes_ -= waiting_.front().data.byte_size();
+    bytes_ -= cost_of(waiting_.front());
     waiting_.pop_front();
   }
   return sent::done;

@@ -34,6 +34,10 @@ enum class sent : std::uint8_t {
 struct outflow {
   std::atomic<std::uint64_t> held{0}; ///< Frames.
   std::atomic<std::uint64_t> freed{0};
+  std::atomic<std::uint64_t> bytes{0}; ///< Of the frames that are held.
+  /// The same of all connections of a port together.
+  std::shared_ptr<std::atomic<std::uint64_t>> all =
+    std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 
 /// Sends a message without waiting; large frames are not copied.
@@ -61,9 +65,16 @@ std::optional<arrival> receive_message(zmq::socket_t& from, bool routed,
 /// that. Descriptors of anything but a connection to `port` are left alone.
 void end_connection(int descriptor, std::uint16_t port);
 
+/// Bytes that the system has received over a connection since it was opened; 0
+/// if it does not tell.
+std::uint64_t bytes_received(int descriptor);
+
 /// The numeric address at the other end of a connection to `port`. Nothing if
 /// the descriptor is of something else by now.
 std::optional<endpoint> other_end(int descriptor, std::uint16_t port);
+
+/// What a message takes while it waits: its frames, and what is around them.
+std::uint64_t cost_of(const message& what);
 
 /// Messages that wait until a socket takes them.
 class send_queue {
@@ -77,7 +88,8 @@ public:
   sent flush(const sender& send);
 
   bool empty() const { return waiting_.empty(); }
-  std::uint64_t bytes() const { return bytes_; }
+  std::size_t size() const { return waiting_.size(); }
+  std::uint64_t bytes() const { return bytes_; } ///< As `cost_of` counts.
 
 private:
   std::deque<message> waiting_;

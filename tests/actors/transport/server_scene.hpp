@@ -33,6 +33,8 @@ public:
         dropped.push_back(whom->whom);
       else if (auto* guest = std::get_if<server_session::estrange>(&what))
         estranged.push_back(guest->whom);
+      else if (auto* said = std::get_if<server_session::note>(&what))
+        notes.push_back(said->sentence);
       else
         events.push_back(std::get<peer_event>(what));
     }
@@ -91,6 +93,7 @@ public:
   std::vector<server_session::deliver> delivered;
   std::vector<std::string> dropped;
   std::vector<std::string> estranged;
+  std::vector<std::string> notes;
   std::vector<peer_event> events;
 
 private:

@@ -172,6 +172,42 @@ CATCH_TEST_CASE("a silent caller is lost, and finds its answers when back",
   CATCH_CHECK(it->running() == 0);
 }
 
+CATCH_TEST_CASE("a caller cannot keep its place by words alone",
+                "[transport][session]") {
+  server_scene it;
+  auto claims = [](lane over) {
+    hello_message hello;
+    hello.name = "caller";
+    hello.incarnation = someone;
+    hello.lane = over;
+    hello.lost_after = std::chrono::hours{1};
+    return hello_request(hello);
+  };
+  it.receive("c", claims(lane::control));
+  it.receive("d", claims(lane::data));
+  it->disconnected("c"); // The other connection is there.
+  it.advance(30s);
+  CATCH_CHECK(it->peers() == 1);
+  it->disconnected("d");
+  it.advance(5s);
+  CATCH_CHECK(it->peers() == 0);
+  // Connected, it may be silent for a minute.
+  it.receive("e", claims(lane::control));
+  it.advance(59s);
+  CATCH_CHECK(it->peers() == 1);
+  it.advance(1s);
+  CATCH_CHECK(it->peers() == 0);
+}
+
+CATCH_TEST_CASE("an error that is told has a limit", "[transport][session]") {
+  server_scene it;
+  it.greet();
+  it.ask("c", 1, method::submit);
+  it.answer(0, fail(ec::io, "{}", std::string(1 << 20, 'x')));
+  CATCH_CHECK(it.sent.back().what.head.failure.message.size()
+              == max_failure_text);
+}
+
 CATCH_TEST_CASE("a farewell ends a peer at once", "[transport][session]") {
   server_scene it;
   it.greet();
@@ -270,6 +306,8 @@ CATCH_TEST_CASE("peers, requests and answers are bounded",
   it.hello("e", lane::control, std::string(32, 'b'));
   CATCH_REQUIRE(it.sent.size() == 1);
   CATCH_CHECK(it.sent[0].what.head.failure.code == ec::unavailable);
+  CATCH_REQUIRE(it.notes.size() == 1);
+  CATCH_CHECK(it.notes[0].find("refused caller") != std::string::npos);
   for (std::uint64_t id = 1; id <= 3; ++id)
     it.ask("c", id, method::submit);
   CATCH_CHECK(it.delivered.size() == 2);
@@ -309,6 +347,8 @@ CATCH_TEST_CASE("requests under way have a limit in bytes",
     CATCH_CHECK(out.what.head.retry_after > 0ms);
   }
   CATCH_CHECK(it->put_off() == 2);
+  CATCH_REQUIRE(it.notes.size() == 2);
+  CATCH_CHECK(it.notes[0].find("caller") != std::string::npos);
   it.answer(1);
   it.ask("f", 1, method::sample, 1, 1000);
   it.ask("c", 3, method::sample, 1, 500);
