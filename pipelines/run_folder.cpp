@@ -88,11 +88,8 @@ result<void> run_folder::begin(const std::string& definition_yaml) {
     {"format_version", 1},
   };
   TRYV(write_file(path_ / "run.json", text_of(about, 2) + "\n"));
-  const auto metrics = path_ / "metrics.jsonl";
-  metrics_.open(metrics, std::ios::app);
-  if (!metrics_)
-    return fail_errno(errno, "cannot write {}", metrics.string());
-  return ok();
+  // Not kept open: the run may wait for long, among many others.
+  return write_file(path_ / "metrics.jsonl", "");
 }
 
 result<run_folder> run_folder::open(const fs::path& folder) {
@@ -127,6 +124,8 @@ result<run_folder> run_folder::open(const fs::path& folder) {
 }
 
 result<void> run_folder::add_metrics(const nlohmann::json& line) {
+  if (!metrics_.is_open())
+    metrics_.open(path_ / "metrics.jsonl", std::ios::app);
   metrics_ << text_of(line, -1) << '\n';
   metrics_.flush();
   if (!metrics_)

@@ -128,6 +128,10 @@ void coordinator::look() {
     active_->answer_questions(now);
   if (now >= write_at_)
     write_records();
+  if (start_at_ != clock::time_point{} && now >= start_at_) {
+    start_at_ = {};
+    start_next();
+  }
   if (now < touch_at_ || (!active_ && queue_.empty()))
     return;
   touch_at_ = now + touch_interval;

@@ -12,6 +12,8 @@ using std::chrono::milliseconds;
 
 namespace {
 
+/// To the next run, after one that has failed.
+constexpr milliseconds start_again_after{2000};
 /// How long daemons may read what they have yet to verify: only a bound beyond
 /// the loss of a daemon, which ends the wait at once.
 constexpr milliseconds verification_patience = std::chrono::hours{100};
@@ -21,6 +23,15 @@ constexpr milliseconds verification_patience = std::chrono::hours{100};
 /// The first that can be carried out now; the others wait.
 void coordinator::start_next() {
   if (active_ || ending_)
+    return;
+  // A run whose end cannot be written down would not be the last one to fail.
+  if (!records_.all_written()) {
+    if (records_.failure())
+      for (auto& run : queue_)
+        wait_on(run, *records_.failure());
+    return; // It goes on when that is written.
+  }
+  if (clock::now() < start_at_)
     return;
   for (auto it = queue_.begin(); it != queue_.end(); ++it) {
     auto where = place_now(it->def);
@@ -36,7 +47,10 @@ void coordinator::start_next() {
     active_->record.started = now_unix();
     active_->where = std::move(where).value();
     note(active_->record);
-    deploy();
+    if (auto begun = active_->file->begin(); begun)
+      deploy();
+    else
+      end(failed_before(begun.error()));
     return;
   }
 }
@@ -159,13 +173,11 @@ void coordinator::end_shares(member_action how) {
     how == member_action::end ? milliseconds{60'000} : verification_patience;
   // To those that are lost, too: they may hear it, but need not answer.
   for (const auto& daemon : active_->where.daemons)
-    calls_.call(daemon.address, method::order,
-                encode(member_order{active_->id, how}),
-                within(patience, milliseconds{2000}),
-                [this, id = active_->id,
-                 daemon = daemon.name](const result<payload>& answer) {
-                  on_share_ended(id, daemon, answer);
-                });
+    calls_.call(
+      daemon.address, method::order, encode(member_order{active_->id, how}),
+      within(patience, milliseconds{2000}),
+      [this, id = active_->id, daemon = daemon.name](
+        const result<payload>& answer) { on_share_ended(id, daemon, answer); });
 }
 
 void coordinator::on_share_ended(const std::string& id,
@@ -221,6 +233,10 @@ void coordinator::on_filed(const run_filed& filed) {
   config_.log->info("run {}: {}{}{}", record.id, to_string(record.state),
                     record.message.empty() ? "" : ": ", record.message);
   board_.over(record.id);
+  // Daemons look at their data then: one whose data are damaged says so before
+  // the next run fails for it, too.
+  if (record.state == run_state::failed)
+    start_at_ = clock::now() + start_again_after;
   active_.reset();
   note(record);
   start_next();

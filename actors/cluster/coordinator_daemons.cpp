@@ -70,6 +70,7 @@ void coordinator::let_go(const std::string& daemon,
     return; // Another one has the name by now.
   config_.log->info("daemon {} has left", daemon);
   calls_.net().forget(one.value().status.address);
+  start_next(); // Runs may wait for something else now.
 }
 
 void coordinator::break_off_if_used(const std::string& daemon,
@@ -148,6 +149,7 @@ void coordinator::on_lost(const std::optional<membership::entry>& one) {
   lose_if_used(who.name,
                fail(ec::unavailable, "daemon \"{}\" at {} is lost: {}",
                     who.name, who.address, who.note));
+  start_next();
 }
 
 result<payload> coordinator::drain(const payload& data) {
@@ -192,6 +194,7 @@ void coordinator::stop_daemon(const membership::entry& one,
                 if (answer) {
                   members_.leave(one.status.name, one.incarnation);
                   calls_.net().forget(one.status.address);
+                  start_next();
                 }
                 reply.reply(answer);
               });

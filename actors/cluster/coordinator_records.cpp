@@ -154,6 +154,7 @@ void coordinator::on_written(const records_written& done) {
       config_.log->info("the run history is written again");
     write_records(); // What has come meanwhile.
   }
+  start_next();
   end_if_done();
 }
 

@@ -179,6 +179,7 @@ private:
   bool ending_ = false;
   clock::time_point write_at_{}; ///< Not before: the disk may be full.
   clock::time_point touch_at_{};
+  clock::time_point start_at_{}; ///< No run before.
   down_watch deaths_;
   std::optional<active_run> active_;
   std::vector<watcher> watchers_;

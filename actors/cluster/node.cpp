@@ -37,7 +37,11 @@ public:
       [this](const incoming& in) { serve(in.request); },
       [this](const peer_news& news) { on_peer(news.event); },
       [this](const call_ended& ended) { calls_.ended(ended); },
-      [this](const run_prepared& done) { shares_.begin(done); },
+      [this](const run_prepared& done) {
+        shares_.begin(done);
+        if (!*done.member)
+          look_at_data_soon();
+      },
       [this](const share_ready& ready) { shares_.on_ready(ready.run); },
       [this](const share_verified& done) { shares_.verified(done); },
       [this](const run_orphaned& lost) {
@@ -119,9 +123,17 @@ private:
       });
   }
 
+  /// A run has failed: the data may be why.
+  void look_at_data_soon() {
+    look_at_data_ = clock::now();
+    look_at_data_again_ = looking_;
+  }
+
   void on_data(const result<void>& sound) {
     looking_ = false;
-    look_at_data_ = clock::now() + data_interval;
+    look_at_data_ = clock::now();
+    if (!std::exchange(look_at_data_again_, false))
+      look_at_data_ += data_interval;
     const auto fault = sound ? std::string{} : sound.error().message;
     if (fault == config_.offer.fault)
       return;
@@ -130,6 +142,8 @@ private:
     else
       config_.log->error("the data cannot be used: {}", fault);
     config_.offer.fault = fault;
+    if (!sound) // What is on would train on zeros, or on what was flipped.
+      shares_.fail_all(sound.error());
     registered_.changed(clock::now());
     register_if_due();
   }
@@ -167,7 +181,8 @@ private:
       shares_.deploy(request);
       break;
     case method::order:
-      shares_.take_order(request);
+      if (shares_.take_order(request))
+        look_at_data_soon();
       break;
     case method::weights:
       request.reply.reply(shares_.weights(request.data));
@@ -191,11 +206,11 @@ private:
   remote_calls<interface> calls_;
   registration registered_{clock::now(), config_.join_timeout};
   share_host shares_;
-  std::shared_ptr<served_data> data_ =
-    std::make_shared<served_data>(config_.data, config_.graph,
-                                  config_.offer.parts);
+  std::shared_ptr<served_data> data_ = std::make_shared<served_data>(
+    config_.data, config_.graph, config_.offer.parts);
   bool looking_ = false;
   clock::time_point look_at_data_ = clock::now();
+  bool look_at_data_again_ = false; ///< After the look that is on.
 };
 
 } // namespace

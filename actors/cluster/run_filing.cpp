@@ -65,11 +65,15 @@ result<std::shared_ptr<run_file>> run_file::create(const fs::path& runs,
                                                    const std::string& digest) {
   TRY(auto folder,
       run_folder::create(runs, def.name, definition_yaml(def), {data, digest}));
-  std::shared_ptr<run_file> out{new run_file{std::move(folder)}};
-  TRY(out->log_, make_logger(out->folder_.log()));
-  out->reporter_.log_to(out->log_);
-  out->log_->info("run is prepared on the parts of {}", data.string());
-  return out;
+  return std::shared_ptr<run_file>{new run_file{std::move(folder)}};
+}
+
+result<void> run_file::begin() {
+  TRY(log_, make_logger(folder_.log()));
+  reporter_.log_to(log_);
+  log_->info("run is prepared on the parts of {}",
+             folder_.from().data.string());
+  return ok();
 }
 
 void run_file::add(const std::string& daemon, const member_reply& share) {
@@ -103,9 +107,10 @@ run_record run_file::close(const run_outcome& outcome, bool cancelled,
     summary.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   if (saved.failure)
     out.message = saved.failure->message;
-  log_->info("run ended after {:.1f} s and {} training steps: {}", seconds,
-             outcome.train_steps,
-             out.message.empty() ? "all is done" : out.message);
+  if (log_)
+    log_->info("run ended after {:.1f} s and {} training steps: {}", seconds,
+               outcome.train_steps,
+               out.message.empty() ? "all is done" : out.message);
   return out;
 }
 

@@ -29,7 +29,10 @@ public:
   std::string id() const { return folder_.path().filename().string(); }
   /// Where the conductor's observer reports to; one thread at a time.
   run_reporter& reporter() { return reporter_; }
-  spdlog::logger& log() { return *log_; }
+
+  /// Opens the log: the run begins, which nothing else is called before. A run
+  /// that waits holds no file open.
+  result<void> begin();
 
   /// Adds what a daemon says about its share.
   void add(const std::string& daemon, const member_reply& share);
@@ -48,7 +51,7 @@ private:
 
   run_folder folder_;
   run_reporter reporter_;
-  std::shared_ptr<spdlog::logger> log_;
+  std::shared_ptr<spdlog::logger> log_; ///< Null before `begin`.
   run_result result_;
   nlohmann::json daemons_ = nlohmann::json::object();
 };

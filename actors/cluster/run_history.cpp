@@ -237,13 +237,14 @@ result<void> run_history::put_one(const entry& what) {
   return ok();
 }
 
-/// Forgets the oldest runs that are over and too many.
+/// Forgets the runs that are over and too many: those that ended first. A run
+/// that has just ended stays for whoever waited for it.
 result<void> run_history::drop_old() {
   TRY(auto drop,
       statement::prepare(database_.get(),
                          "DELETE FROM runs WHERE id IN (SELECT id FROM runs "
                          "WHERE state NOT IN ('queued', 'running') "
-                         "ORDER BY submitted DESC, id DESC LIMIT -1 OFFSET ?1)",
+                         "ORDER BY ended DESC, id DESC LIMIT -1 OFFSET ?1)",
                          file_));
   drop.bind(std::int64_t{keep_});
   TRYV(drop.step());

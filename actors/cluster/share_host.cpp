@@ -217,17 +217,17 @@ void share_host::on_ready(const std::string& id) {
 
 // -- orders
 
-void share_host::take_order(const incoming_request& request) {
+bool share_host::take_order(const incoming_request& request) {
   auto order = decode_member_order(request.data);
   if (!order) {
     request.reply.reply(order.error());
-    return;
+    return false;
   }
   const auto& what = order.value();
   auto run = find(what.run);
   if (!run && what.action == member_action::end) {
     request.reply.reply(encode(member_reply{})); // It has ended before.
-    return;
+    return false;
   }
   if (run
       && (what.action == member_action::end
@@ -235,18 +235,19 @@ void share_host::take_order(const incoming_request& request) {
     run.value()->ending.push_back(request.reply);
     run.value()->finishing = what.action == member_action::finish;
     end(run.value());
-    return;
+    return what.action == member_action::end;
   }
   if (run && what.action == member_action::check && !run.value()->over) {
     request.reply.reply(encode(member_reply{}));
-    return;
+    return false;
   }
   if (!run || !run.value()->member || run.value()->over || run.value()->gone) {
     request.reply.reply(fail(
       ec::unavailable, "run {} is not on at daemon \"{}\"", what.run, name()));
-    return;
+    return false;
   }
   carry_out(run.value(), what, request.reply);
+  return false;
 }
 
 void share_host::carry_out(const share& run, const member_order& what,
@@ -324,6 +325,12 @@ void share_host::end_all(const error& why) {
   const auto all = runs_;
   for (auto& [id, run] : all)
     orphaned(id, why);
+}
+
+void share_host::fail_all(const error& why) {
+  for (auto& [id, run] : runs_)
+    if (!run->over && run->relay)
+      post(run->relay, run_failed{why});
 }
 
 void share_host::orphaned(const std::string& id, const error& why) {

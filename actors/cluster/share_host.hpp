@@ -31,7 +31,8 @@ public:
   void deploy(const incoming_request& request);
 
   /// Answers when the order is carried out; one to end, with the report.
-  void take_order(const incoming_request& request);
+  /// @returns whether it ends a share before its time.
+  bool take_order(const incoming_request& request);
 
   /// A piece of the weights that a run has kept.
   result<payload> weights(const payload& data) const;
@@ -50,6 +51,8 @@ public:
   /// The coordinator does not know the run any more, or is gone.
   void orphaned(const std::string& id, const error& why);
   void end_all(const error& why);
+  /// The same, but the coordinator learns why, and ends the runs.
+  void fail_all(const error& why);
 
   /// Looks at how much memory the process has by now.
   void sample_memory();

@@ -35,6 +35,14 @@ std::uint32_t window_of(std::uint32_t window, const member_config& member) {
   return std::clamp(most_answers / parts, 1U, window);
 }
 
+/// A request for data may wait in the owner's line, behind those of many others
+/// and over a slow network. That the owner is gone is known long before.
+call_options data_patience() {
+  call_options out;
+  out.deadline = std::chrono::minutes{2};
+  return out;
+}
+
 /// Where the parts of other daemons are.
 class router {
 public:
@@ -47,9 +55,13 @@ public:
   remote_part to(part_id part) const {
     const auto& daemon =
       what_.daemons[what_.owner_of_part[static_cast<std::size_t>(part)]];
-    return {
-      what_.run, part,     daemon.name, graph_, call_over(net_, daemon.address),
-      pool_,     counters_};
+    return {what_.run,
+            part,
+            daemon.name,
+            graph_,
+            call_over(net_, daemon.address, data_patience()),
+            pool_,
+            counters_};
   }
 
 private:

@@ -295,9 +295,10 @@ message server_session::answer_to(const envelope& question,
     out.data = std::move(answer).value();
   else
     out.head.failure = std::move(answer).error();
-  // No more of it is sent, so that no more of it waits.
+  // No more of it is sent, so that no more of it waits, nor the room of it.
   auto& text = out.head.failure.message;
-  text.resize(std::min(text.size(), max_failure_text));
+  if (text.size() > max_failure_text)
+    text = text.substr(0, max_failure_text);
   return out;
 }
 

@@ -90,6 +90,7 @@ class FullDisk(CoordinatorTest):
     def test_full_while_a_run_is_on(self):
         cluster, disk = self.cluster_on("1m")
         run = self.begin_long(cluster)
+        queued = self.submit(cluster, self.small)
         watcher = subprocess.Popen(
             [program(), "watch", run, "--json", "--quiet", "--cluster",
              cluster.coordinator], text=True, stdout=subprocess.PIPE,
@@ -106,22 +107,28 @@ class FullDisk(CoordinatorTest):
             self.assertIn("could not be saved", text)
             self.assertIn("weights.safetensors: No space left", text)
         self.assertEqual(self.record(cluster, run)["state"], "failed")
-        listed = cluster.ask("runs")["runs"][0]
-        self.assertEqual((listed["run"], listed["state"]), (run, "failed"))
+        listed = {one["run"]: one["state"]
+                  for one in cluster.ask("runs")["runs"]}
+        self.assertEqual(listed, {run: "failed", queued: "queued"})
         self.assertIn("is failed already", cluster.refused("cancel", run))
         status = cluster.status()
         self.assertIsNone(status["running"])
         self.assertIn("kept in memory alone", status["note"])
         # No run is taken that would be lost.
         self.assertIn("No space left", cluster.refused("submit", self.small))
-        self.assertEqual([one.name for one in disk.iterdir()
-                          if one.is_dir()], [run])
+        self.assertEqual({one.name for one in disk.iterdir()
+                          if one.is_dir()}, {run, queued})
+        # What waits does not fail for what is no fault of its own.
+        record = self.record(cluster, queued)
+        self.assertEqual(record["state"], "queued")
+        self.assertIn("database or disk is full", record["message"])
         # With room again, all goes on, and the history catches up.
         (disk / "filler").unlink()
         cluster.wait_until(lambda: not cluster.status()["note"],
                            "history that is written")
         self.assertEqual(self.record(cluster, run)["state"], "failed")
         self.assertGreater(cluster.run(self.small)["steps"], 0)
+        self.assertEqual(self.record(cluster, queued)["state"], "finished")
 
 
 class Ends(CoordinatorTest):

@@ -137,9 +137,11 @@ class Damage(runs.Workplace):
                                    "faults": {"trainer_delay_ms": 20}})
         with self.cluster(copy) as cluster:
             run = cluster.ask("submit", self.write(long, copy))["run"]
+            again = self.write(runs.SMALL, copy, "-again")
+            waiting = [cluster.ask("submit", again)["run"] for _ in range(3)]
 
-            def record():
-                return cluster.ask("runs", run)["runs"][0]
+            def record(of=run):
+                return cluster.ask("runs", of)["runs"][0]
             metrics = cluster.folder / "runs" / run / "metrics.jsonl"
             cluster.wait_until(
                 lambda: metrics.exists() and metrics.read_text(),
@@ -150,11 +152,34 @@ class Damage(runs.Workplace):
             self.assertIn(str(file), record()["message"])
             daemon = self.await_state(cluster, "d1", "damaged")
             self.assertIn(str(file), daemon["note"])
+            for one in waiting:
+                self.assertEqual(record(one)["state"], "queued")
             shutil.copy(self.parts / "part-1/nodes/node/features.npy", file)
             self.await_state(cluster, "d1", "ready")
-            summary = cluster.run(self.write(runs.SMALL, copy, "-again"))
+            summary = cluster.run(again)
+            for one in waiting:
+                self.assertEqual(record(one)["state"], "finished")
         self.assertEqual(summary["digest"],
                          self.train(runs.SMALL, self.parts)["digest"])
+
+    def test_a_file_flipped_in_use_ends_the_run(self):
+        copy = self.top / "flipped"
+        shutil.copytree(self.parts, copy)
+        file = copy / "part-1/nodes/node/features.npy"
+        long = merged(runs.SMALL, {"train": {"epochs": 100000},
+                                   "faults": {"trainer_delay_ms": 20}})
+        with self.cluster(copy) as cluster:
+            run = cluster.ask("submit", self.write(long, copy))["run"]
+            metrics = cluster.folder / "runs" / run / "metrics.jsonl"
+            cluster.wait_until(
+                lambda: metrics.exists() and metrics.read_text(),
+                "end of an epoch")
+            flip(file, 27)
+            cluster.wait_until(
+                lambda: cluster.ask("runs", run)["runs"][0]["state"]
+                == "failed", "run that has failed")
+            self.assertIn(f"{file} is damaged",
+                          cluster.ask("runs", run)["runs"][0]["message"])
 
 
 class Arithmetic(runs.Workplace):
