@@ -86,19 +86,28 @@ private:
   }
 
   /// Begins what there is room for. Whose turn it is has the next bytes,
-  /// however many it needs: others do not overtake it.
+  /// however many it needs: others do not overtake it, unless what it has not
+  /// taken yet is in its way.
   void serve(answer_line& of) {
-    while (!of.queue.empty() && *of.begun < most_begun) {
+    for (std::size_t passed = 0; passed < of.queue.lines();) {
+      if (*of.begun >= most_begun)
+        return;
       auto& next = of.queue.front();
       std::shared_ptr<reply_budget::share> share;
       auto ready = prepare(next);
       if (ready) {
-        share = of.budget->take(next.work->bytes);
+        const auto& who = of.queue.turn();
+        share = of.budget->take(who, next.work->bytes);
         if (!share) {
           tell_full(of);
-          return;
+          if (!of.budget->has_some(who))
+            return;
+          of.queue.pass();
+          ++passed;
+          continue;
         }
       }
+      passed = 0;
       auto [request, work] = of.queue.pop();
       if (!ready)
         request.reply(std::move(ready).error());

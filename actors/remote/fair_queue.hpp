@@ -25,6 +25,16 @@ public:
   std::size_t size() const { return size_; }
 
   /// Whose turn it is. @pre not empty
+  const std::string& turn() const { return turns_.front(); }
+  /// How many there are who want something.
+  std::size_t lines() const { return turns_.size(); }
+  /// The next one's turn comes; this one's, after all others. @pre not empty
+  void pass() {
+    turns_.push_back(std::move(turns_.front()));
+    turns_.pop_front();
+  }
+
+  /// What whose turn it is wants first. @pre not empty
   T& front() { return lines_.find(turns_.front())->second.front(); }
 
   /// Takes it out; the next one's turn comes. @pre not empty

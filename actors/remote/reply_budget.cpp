@@ -9,7 +9,7 @@ void reply_budget::share::shrink(std::uint64_t bytes) {
     return;
   const auto rest = bytes_ - bytes;
   bytes_ = bytes;
-  of_->give_back(rest);
+  of_->give_back(whose_, rest);
 }
 
 std::shared_ptr<reply_budget> reply_budget::make(std::uint64_t limit_bytes,
@@ -23,16 +23,26 @@ void reply_budget::close() {
   wake_ = nullptr;
 }
 
-std::shared_ptr<reply_budget::share> reply_budget::take(std::uint64_t bytes) {
+std::shared_ptr<reply_budget::share> reply_budget::take(const std::string& who,
+                                                        std::uint64_t bytes) {
   {
     const std::lock_guard lock{mutex_};
-    if (used_ != 0 && used_ + bytes > limit_) {
+    const auto at = used_by_.find(who);
+    const auto own = at == used_by_.end() ? 0 : at->second;
+    const auto fits = used_ == 0 || used_ + bytes <= limit_;
+    if (!fits || (own != 0 && own + bytes > limit_ - used_)) {
       wanted_ = true;
       return nullptr;
     }
     used_ += bytes;
+    used_by_[who] += bytes;
   }
-  return std::make_shared<share>(shared_from_this(), bytes);
+  return std::make_shared<share>(shared_from_this(), who, bytes);
+}
+
+bool reply_budget::has_some(const std::string& who) const {
+  const std::lock_guard lock{mutex_};
+  return used_by_.contains(who);
 }
 
 std::uint64_t reply_budget::used() const {
@@ -40,9 +50,13 @@ std::uint64_t reply_budget::used() const {
   return used_;
 }
 
-void reply_budget::give_back(std::uint64_t bytes) {
+void reply_budget::give_back(const std::string& whose, std::uint64_t bytes) {
   const std::lock_guard lock{mutex_};
   used_ -= bytes;
+  const auto at = used_by_.find(whose);
+  at->second -= bytes;
+  if (at->second == 0)
+    used_by_.erase(at);
   // Under the lock, so that nobody is called after `close`.
   if (std::exchange(wanted_, false) && wake_)
     wake_();
