@@ -38,7 +38,8 @@ public:
 std::unique_ptr<block_reads> ring_reads(unsigned depth);
 
 /// By threads that each have one read under way: as many as `depth`, at most
-/// 32.
+/// 32, and fewer where the system refuses more. Throws std::system_error if it
+/// refuses even one.
 std::unique_ptr<block_reads> pooled_reads(unsigned depth);
 
 } // namespace graphmill

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace graphmill {
@@ -17,10 +18,18 @@ constexpr unsigned most_threads = 32;
 
 class pool final : public block_reads {
 public:
+  /// Goes on with the threads that could be started: fewer reads at a time are
+  /// slower, and nothing else. Throws if there is none.
   explicit pool(unsigned depth) {
     const auto count = std::clamp(depth, 1u, most_threads);
-    for (unsigned i = 0; i < count; ++i)
-      threads_.emplace_back([this] { run(); });
+    threads_.reserve(count); // Afterwards only the start of a thread can fail.
+    try {
+      while (threads_.size() < count)
+        threads_.emplace_back([this] { run(); });
+    } catch (const std::system_error&) {
+      if (threads_.empty())
+        throw;
+    }
   }
 
   /// Reads that no thread has begun are dropped.
