@@ -18,6 +18,23 @@ namespace {
 /// Linux transfers less than 2 GiB per call.
 constexpr std::size_t largest_transfer = std::size_t{1} << 30;
 
+/// Of what was opened without waiting: whether it is a file or folder at all,
+/// and that reading it waits as usual.
+result<void> expect_file(int fd, const fs::path& path) {
+  struct stat about {};
+  if (::fstat(fd, &about) != 0)
+    return fail_errno(errno, "cannot read {}", path.string());
+  if (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+    return fail(ec::invalid_data,
+                "{} is not a file, but a pipe, device or socket: put the file "
+                "back that belongs there",
+                path.string());
+  const auto flags = ::fcntl(fd, F_GETFL);
+  if (flags < 0 || ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
+    return fail_errno(errno, "cannot read {}", path.string());
+  return ok();
+}
+
 } // namespace
 
 void unique_fd::reset() {
@@ -26,10 +43,16 @@ void unique_fd::reset() {
 }
 
 result<unique_fd> open_file(const fs::path& path, int flags) {
+  // Opening a pipe waits for its other end, which may never come.
+  const auto reads = (flags & O_ACCMODE) == O_RDONLY;
+  const auto all = flags | O_CLOEXEC | (reads ? O_NONBLOCK : 0);
   for (;;) {
-    const auto fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
-    if (fd >= 0)
-      return unique_fd{fd};
+    unique_fd fd{::open(path.c_str(), all, 0666)};
+    if (fd.get() >= 0) {
+      if (reads)
+        TRYV(expect_file(fd.get(), path));
+      return fd;
+    }
     if (errno != EINTR)
       return fail_errno(errno, "cannot open {}", path.string());
   }

@@ -32,7 +32,8 @@ private:
   int fd_ = -1;
 };
 
-/// open(2), closed on exec; an error names the file.
+/// open(2), closed on exec; an error names the file. To read, it opens files
+/// and folders only, and refuses at once a pipe that lies in place of one.
 result<unique_fd> open_file(const std::filesystem::path& path, int flags);
 
 /// Writes everything, however many calls it takes.

@@ -122,6 +122,19 @@ class Damage(runs.Workplace):
                 merged(runs.SMALL, {"trainer": {"replicas": 2}}), copy))
             self.assertIn("digest", summary)
 
+    def test_a_pipe_in_the_place_of_an_array(self):
+        copy = self.top / "pipe"
+        shutil.copytree(self.parts, copy)
+        file = next((copy / "part-1").rglob("features.npy"))
+        file.unlink()
+        os.mkfifo(file)
+        path = self.write(runs.SMALL, copy)
+        for storage in ("memory", "disk"):
+            self.assertIn(f"{file} is not a file", self.fails(
+                "train", path, "--data", copy, "--runs", self.runs,
+                "--storage", storage))
+        self.assertIn(f"{file} is not a file", self.fails("inspect", copy))
+
     def cluster_of_damaged(self, data):
         """Does not wait for daemons to be ready: one will not be."""
         out = clusters.Cluster(self.top / f"{data.name}-cluster", data, [])
