@@ -10,8 +10,8 @@
 namespace graphmill {
 
 /// A digest that stands in a dataset.json or partitions.json, and what must
-/// have it: one array, or, of folders that an older Graphmill or another
-/// program has written, all arrays of a folder.
+/// have it: one array; or all arrays of a folder together with what its
+/// dataset.json says of them; or that file itself, as it was read.
 struct digest_record {
   /// What is hashed, in this order: a text, then bytes of a file, which was in
   /// the state of `stamp` when the record was made. Without a file: the text
@@ -22,12 +22,14 @@ struct digest_record {
     file_stamp stamp;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
+    std::string digest; ///< Of these bytes alone; empty: none is on record.
 
     bool operator==(const piece&) const = default;
   };
 
   std::filesystem::path what; ///< The array's file, or the folder.
-  std::string digest;         ///< 32 hexadecimal digits.
+  /// 32 hexadecimal digits. Empty: there should be one, and is not.
+  std::string digest;
   std::vector<piece> pieces;
 
   bool operator==(const digest_record&) const = default;

@@ -134,16 +134,38 @@ degree_summary summarise_degrees(std::vector<std::int32_t> degrees) {
   return summary;
 }
 
+namespace {
+
+/// Records of those arrays of a record that have digests of their own.
+std::vector<digest_record> arrays_alone(const digest_record& record) {
+  std::vector<digest_record> out;
+  for (const auto& piece : record.pieces)
+    if (!piece.digest.empty()) {
+      digest_record one{piece.file, piece.digest, {piece}};
+      one.pieces.front().text.clear();
+      one.pieces.front().digest.clear();
+      out.push_back(std::move(one));
+    }
+  return out;
+}
+
+} // namespace
+
 result<std::vector<std::string>>
 find_damaged(std::span<const digest_record> records,
              const progress_callback& on_progress) {
   std::vector<std::string> out;
   for (const auto& record : records) {
     auto sound = verify(record, {.on_progress = on_progress});
-    if (!sound && sound.error().code != ec::invalid_data)
+    if (sound)
+      continue;
+    if (sound.error().code != ec::invalid_data)
       return std::move(sound).error();
-    if (!sound)
-      out.push_back(std::move(sound).error().message);
+    // A verification ends with the first array that is damaged.
+    TRY(auto each, find_damaged(arrays_alone(record), on_progress));
+    if (each.empty())
+      each.push_back(std::move(sound).error().message);
+    std::ranges::move(each, std::back_inserter(out));
   }
   return out;
 }

@@ -38,6 +38,25 @@ error damaged(const digest_record& record, const std::string& found) {
               record.what.string(), found, record.digest);
 }
 
+/// The arrays have the digests on record.
+error misdescribed(const digest_record& record, const std::string& found) {
+  return fail(ec::invalid_data,
+              "{} is damaged: the arrays are sound, but with what it says of "
+              "them they have the digest {}, and {} is on record: copy it "
+              "again from where it is sound, or prepare the dataset again "
+              "(changed on purpose? --no-verify takes it as it is)",
+              record.what.string(), found, record.digest);
+}
+
+error unrecorded(const digest_record& record) {
+  return fail(ec::invalid_data,
+              "{} has no digest on record, although others of its folder have "
+              "one: copy the .json files of the dataset again from where they "
+              "are sound, or prepare it again (left out on purpose? "
+              "--no-verify takes it as it is)",
+              record.what.string());
+}
+
 error changed(const fs::path& file) {
   return fail(ec::invalid_data,
               "{} was changed after it was opened: leave the files of a "
@@ -51,7 +70,9 @@ public:
   explicit gentle_reader(const verification& how)
     : how_(how), buffer_(block_bytes) {}
 
-  result<void> read(const digest_record::piece& piece, content_hash& into) {
+  /// @param take Gets one block after the other.
+  template <class Take>
+  result<void> read(const digest_record::piece& piece, Take take) {
     TRY(const auto file, open_file(piece.file, O_RDONLY));
     TRYV(expect_state(file.get(), piece));
     // Else the kernel would read ahead into memory that nobody asked for.
@@ -65,7 +86,7 @@ public:
       const auto block =
         std::span{buffer_}.first(static_cast<std::size_t>(until - at));
       TRYV(read_block(file.get(), at, block, piece.file));
-      into.update(block);
+      take(block);
       at = until;
       done_ += block.size();
       if (how_.on_progress)
@@ -123,15 +144,31 @@ result<void> verify(const digest_record& record, const verification& how,
                     gentle_reader& reader) {
   if (how.memory != nullptr && how.memory->knows(record))
     return ok();
+  if (record.digest.empty())
+    return unrecorded(record);
   content_hash hash;
+  auto files = 0;
+  auto sound = 0; // Of them, by digests of their own.
   for (const auto& piece : record.pieces) {
     hash.update(piece.text);
-    if (!piece.file.empty()) {
-      TRYV(reader.read(piece, hash));
-    }
+    if (piece.file.empty())
+      continue;
+    ++files;
+    content_hash own;
+    TRYV(reader.read(piece, [&](std::span<const std::byte> block) {
+      hash.update(block);
+      if (!piece.digest.empty())
+        own.update(block);
+    }));
+    if (piece.digest.empty())
+      continue;
+    if (const auto found = own.digest(); found != piece.digest)
+      return damaged({piece.file, piece.digest, {}}, found);
+    ++sound;
   }
   if (const auto found = hash.digest(); found != record.digest)
-    return damaged(record, found);
+    return files != 0 && sound == files ? misdescribed(record, found)
+                                        : damaged(record, found);
   if (how.memory != nullptr)
     how.memory->add(record);
   return ok();

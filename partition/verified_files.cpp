@@ -51,7 +51,8 @@ std::string name_of(const fs::path& data) {
 bool is_own(const fs::path& path) {
   struct stat about {};
   return ::lstat(path.c_str(), &about) == 0 && about.st_uid == ::geteuid()
-         && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0 && !S_ISLNK(about.st_mode);
+         && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0
+         && !S_ISLNK(about.st_mode);
 }
 
 result<void> make_private(const fs::path& folder) {
@@ -85,8 +86,7 @@ void forget_oldest(const fs::path& memory) {
 }
 
 json to_json(const file_stamp& stamp) {
-  return {stamp.device, stamp.inode, stamp.size, stamp.modified,
-          stamp.changed};
+  return {stamp.device, stamp.inode, stamp.size, stamp.modified, stamp.changed};
 }
 
 file_stamp stamp_from(const json& in) {
@@ -143,20 +143,41 @@ std::int64_t verified_files::unix_now() {
   return duration_cast<nanoseconds>(since).count();
 }
 
+namespace {
+
+/// What files that were verified for a record have: its digest, and, where that
+/// is also over texts, which are no files and have no state, what these were.
+std::string mark_of(const digest_record& record) {
+  content_hash texts;
+  auto plain = true;
+  for (const auto& piece : record.pieces) {
+    texts.update(fmt::format("{}:", piece.text.size()));
+    texts.update(piece.text);
+    plain = plain && piece.text.empty();
+  }
+  return plain ? record.digest : record.digest + "-" + texts.digest();
+}
+
+} // namespace
+
 bool verified_files::knows(const digest_record& record) const {
+  if (record.digest.empty())
+    return false;
+  const auto mark = mark_of(record);
   return std::ranges::all_of(record.pieces, [&](const auto& piece) {
     if (piece.file.empty())
       return true;
     const auto at = known_.find(name_in_full(piece.file));
     return at != known_.end() && at->second.stamp == piece.stamp
-           && at->second.digest == record.digest;
+           && at->second.digest == mark;
   });
 }
 
 void verified_files::add(const digest_record& record) {
+  const auto mark = mark_of(record);
   for (const auto& piece : record.pieces)
     if (!piece.file.empty())
-      known_[name_in_full(piece.file)] = {piece.stamp, record.digest};
+      known_[name_in_full(piece.file)] = {piece.stamp, mark};
 }
 
 result<void> verified_files::save(std::int64_t now) const {

@@ -122,6 +122,37 @@ class Damage(runs.Workplace):
                 merged(runs.SMALL, {"trainer": {"replicas": 2}}), copy))
             self.assertIn("digest", summary)
 
+    def test_what_is_said_of_the_arrays(self):
+        copy = self.top / "said"
+        shutil.copytree(self.data, copy)
+        book = copy / "dataset.json"
+        about = json.loads(book.read_text())
+        about["node_types"][0]["class_count"] += 1
+        book.write_text(json.dumps(about))
+        self.check_refused(copy, f"{book} is damaged")
+
+    def test_an_array_without_a_digest(self):
+        copy = self.top / "unrecorded"
+        shutil.copytree(self.data, copy)
+        book = copy / "dataset.json"
+        about = json.loads(book.read_text())
+        name = next(name for name in about["array_digests"]
+                    if name.endswith("features.npy"))
+        del about["array_digests"][name]
+        book.write_text(json.dumps(about))
+        self.check_refused(copy, f"{copy / name} has no digest on record")
+
+    def check_refused(self, data, why):
+        """By all that reads a whole dataset; --no-verify takes it."""
+        path = self.write(runs.SMALL, data)
+        train = ["train", path, "--data", data, "--runs", self.runs]
+        self.assertIn(why, self.fails(*train))
+        self.assertIn(why, self.fails("inspect", data))
+        self.assertIn(why, self.fails("partition", data, "--parts", 2,
+                                      "--out", self.top / "never"))
+        done = graphmill(*train, "--no-verify")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_pipe_in_the_place_of_an_array(self):
         copy = self.top / "pipe"
         shutil.copytree(self.parts, copy)

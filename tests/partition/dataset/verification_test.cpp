@@ -1,4 +1,5 @@
 #include "partition/data_records.hpp"
+#include "partition/file_io.hpp"
 #include "partition/partition_dataset.hpp"
 #include "partition/verification.hpp"
 #include "tests/partition/dataset/example.hpp"
@@ -11,7 +12,9 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace graphmill;
@@ -84,13 +87,25 @@ void forget_array_digests(const fs::path& json) {
   std::ofstream{json} << about;
 }
 
+/// Changes a JSON file; it stays one that can be read.
+template <class Change>
+void change(const fs::path& file, Change change) {
+  nlohmann::json about;
+  std::ifstream{file} >> about;
+  change(about);
+  std::ofstream{file} << about;
+}
+
+std::string found_in(const fs::path& folder) {
+  return error_of(verify_all(records_at(folder), {})).message;
+}
+
 /// Whether anything had to be read.
 bool reads(const std::vector<digest_record>& records, verified_files& memory) {
   auto read = false;
-  value_of(verify_all(records, {.memory = &memory,
-                                .on_progress = [&](const progress&) {
-                                  read = true;
-                                }}));
+  value_of(verify_all(
+    records,
+    {.memory = &memory, .on_progress = [&](const progress&) { read = true; }}));
   return read;
 }
 
@@ -151,13 +166,15 @@ CATCH_TEST_CASE("what was verified is remembered by its state",
   const auto array = f.parts / "part-1" / "nodes" / "paper" / "labels.npy";
   flip_bit(array);
   flip_bit(array);
-  fs::last_write_time(array, fs::last_write_time(array) + std::chrono::hours{1});
+  fs::last_write_time(array,
+                      fs::last_write_time(array) + std::chrono::hours{1});
   CATCH_CHECK(reads(records_at(f.parts), second));
   flip_bit(array);
-  fs::last_write_time(array, fs::last_write_time(array) + std::chrono::hours{2});
-  CATCH_CHECK(error_of(verify_all(records_at(f.parts), {.memory = &second}))
-                .code
-              == ec::invalid_data);
+  fs::last_write_time(array,
+                      fs::last_write_time(array) + std::chrono::hours{2});
+  CATCH_CHECK(
+    error_of(verify_all(records_at(f.parts), {.memory = &second})).code
+    == ec::invalid_data);
 }
 
 CATCH_TEST_CASE("a file that has just changed is not remembered",
@@ -178,7 +195,9 @@ CATCH_TEST_CASE("a memory that others may have written, or broken, is empty",
   auto first = verified_files::open(f.whole, f.memory);
   CATCH_CHECK(reads(records, first));
   value_of(first.save(f.later()));
-  const auto file = fs::directory_iterator{f.memory}->path();
+  const auto file = fs::directory_iterator {
+    f.memory
+    } -> path();
   const auto reads_again = [&] {
     auto again = verified_files::open(f.whole, f.memory);
     return reads(records, again);
@@ -226,4 +245,110 @@ CATCH_TEST_CASE("a verification can be stopped", "[partition][verification]") {
   const std::atomic<bool> stop{true};
   CATCH_CHECK(error_of(verify_all(records_at(f.whole), {.stop = &stop})).code
               == ec::cancelled);
+}
+
+CATCH_TEST_CASE("what dataset.json says of sound arrays is verified, too",
+                "[partition][verification]") {
+  const fixture f;
+  const auto json = f.whole / "dataset.json";
+  auto memory = verified_files::open(f.whole, f.memory);
+  CATCH_CHECK(reads(records_at(f.whole), memory));
+  change(json, [](auto& about) {
+    for (auto& type : about["node_types"])
+      if (type["class_count"] != 0) {
+        type["class_count"] = type["class_count"].template get<int>() + 1;
+        type["class_names"] = nlohmann::json::array();
+      }
+  });
+  CATCH_CHECK(found_in(f.whole).find(json.string() + " is damaged")
+              != std::string::npos);
+  // Nor is it taken for what was verified, whose arrays have not changed.
+  CATCH_CHECK_FALSE(verify_all(records_at(f.whole), {.memory = &memory}));
+}
+
+CATCH_TEST_CASE("a table of digests has every file that is used",
+                "[partition][verification]") {
+  const fixture f;
+  const auto rename = [](nlohmann::json& table, std::string_view ending) {
+    const auto all = table.get<std::map<std::string, std::string>>();
+    for (const auto& [name, digest] : all)
+      if (name.ends_with(ending)) {
+        table["other/" + name] = digest;
+        table.erase(name);
+        return name;
+      }
+    CATCH_FAIL("nothing ends with " << ending);
+    return std::string{};
+  };
+  const auto check = [&](const fs::path& folder, const fs::path& book,
+                         const char* field, std::string_view ending) {
+    const auto before = value_of(read_text(book, 1 << 20));
+    std::string name;
+    change(book, [&](auto& about) { name = rename(about[field], ending); });
+    const auto file = (book.parent_path() / name).string();
+    CATCH_INFO(file);
+    CATCH_CHECK(found_in(folder).find(file + " has no digest on record")
+                != std::string::npos);
+    // Whoever does not verify opens it as before.
+    for (auto part : both)
+      value_of(value_of(partitioned_graph::open(folder))
+                 .open_shard(folder == f.whole ? 0 : part));
+    value_of(write_text(book, before));
+    value_of(verify_all(records_at(folder), {}));
+  };
+  const auto part = f.parts / "part-1" / "dataset.json";
+  for (const auto* ending : {"features.npy", "indices.npy", "in_degrees.npy"}) {
+    check(f.whole, f.whole / "dataset.json", "array_digests", ending);
+    check(f.parts, part, "array_digests", ending);
+  }
+  check(f.parts, part, "array_digests", "original_ids.npy");
+  check(f.parts, f.parts / "partitions.json", "seed_digests", "train.npy");
+}
+
+CATCH_TEST_CASE("folders that no digest is on record of are taken as they are",
+                "[partition][verification]") {
+  const fixture f;
+  const auto forget = [](auto& about) {
+    about.erase("array_digests");
+    about.erase("seed_digests");
+  };
+  change(f.whole / "dataset.json", [&](auto& about) {
+    forget(about);
+    about["digest"] = "";
+  });
+  CATCH_CHECK(records_at(f.whole).empty());
+  change(f.parts / "partitions.json", forget);
+  for (const auto* part : {"part-0", "part-1"})
+    change(f.parts / part / "dataset.json", forget);
+  value_of(verify_all(records_at(f.parts), {}));
+}
+
+CATCH_TEST_CASE("a folder is sound by whatever path it is named",
+                "[partition][verification]") {
+  const fixture f;
+  for (const auto& folder : {f.whole, f.parts})
+    for (const auto& path :
+         {folder / "", folder / ".", folder / "" / ".." / folder.filename(),
+          fs::relative(folder), fs::path{folder.string() + "//"}}) {
+      CATCH_INFO(path);
+      value_of(verify_all(records_at(path), {}));
+    }
+}
+
+CATCH_TEST_CASE("a change of what says what arrays are is a change",
+                "[partition][verification]") {
+  const fixture f;
+  for (const auto& json :
+       {f.whole / "dataset.json", f.parts / "partitions.json",
+        f.parts / "part-1" / "dataset.json"}) {
+    CATCH_INFO(json);
+    const auto folder =
+      json.string().starts_with(f.whole.string()) ? f.whole : f.parts;
+    const auto records = records_at(folder);
+    value_of(still_unchanged(records, replaced_files::count));
+    change(json, [](auto& about) { about["note"] = "here"; });
+    CATCH_CHECK(error_of(still_unchanged(records, replaced_files::count))
+                  .message.find(json.string())
+                != std::string::npos);
+  }
 }
