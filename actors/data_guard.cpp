@@ -1,6 +1,7 @@
 #include "actors/data_guard.hpp"
 
 #include "partition/data_records.hpp"
+#include "partition/reopened_graph.hpp"
 #include "partition/verification.hpp"
 
 #include <chrono>
@@ -91,8 +92,7 @@ result<void> data_guard::verify(const records& what) {
 }
 
 result<void> data_guard::verify_unknown(const records& what) {
-  const verification how{
-    .memory = &memory_, .stop = &stop_, .hurry = &hurry_};
+  const verification how{.memory = &memory_, .stop = &stop_, .hurry = &hurry_};
   for (const auto& record : what) {
     faults_.erase(record.what);
     auto sound = graphmill::verify(record, how);
@@ -107,8 +107,9 @@ result<data_guard::records> served_data::look() {
   if (!last_.empty() && still_unchanged(last_, replaced_files::count))
     return last_;
   last_.clear();
+  TRY(const auto graph, reopen(folder_, *graph_));
   for (auto part : parts_)
-    TRYV(graph_->open_shard(part));
+    TRYV(graph->open_shard(part));
   TRY(last_, records_in(folder_, parts_));
   return last_;
 }

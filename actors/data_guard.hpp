@@ -68,7 +68,7 @@ private:
     error why;
   };
   std::map<std::filesystem::path, fault> faults_;
-  compute_lane lane_;     ///< Last: ends before what its jobs use.
+  compute_lane lane_; ///< Last: ends before what its jobs use.
 };
 
 /// The parts that a daemon serves, as they lie there between runs. For the
@@ -81,7 +81,9 @@ public:
     : folder_(std::move(folder)), graph_(std::move(graph)),
       parts_(std::move(parts)) {}
 
-  /// Opens the parts anew if any file has changed since they were opened last.
+  /// Opens the graph and its parts anew if any file has changed since they were
+  /// opened last. Fails if that is another graph than the daemon began with,
+  /// but for its seeds: every run reads these again.
   result<data_guard::records> look();
 
 private:

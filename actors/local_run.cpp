@@ -8,6 +8,7 @@
 #include "actors/signals.hpp"
 #include "messages/counted.hpp"
 #include "partition/data_records.hpp"
+#include "partition/reopened_graph.hpp"
 #include "partition/verification.hpp"
 
 #include <algorithm>
@@ -59,7 +60,8 @@ public:
   run_guard(const local_run_config& config, data_guard::records what,
             const conductor_actor& conductor)
     : what_(std::move(what)), sound_(answer_.get_future()),
-      guard_({.data = config.data, .verify = config.verify, .log = config.log}) {
+      guard_(
+        {.data = config.data, .verify = config.verify, .log = config.log}) {
     guard_.check(what_, [this, conductor](const result<void>& sound) {
       answer_.set_value(sound);
       if (!sound)
@@ -104,11 +106,12 @@ void log_end(spdlog::logger& log, const run_result& run) {
 } // namespace
 
 result<run_result> run_locally(local_run_config config) {
-  TRY(auto opened, partitioned_graph::open(config.data));
-  auto graph = std::make_shared<const partitioned_graph>(std::move(opened));
-  const auto share = member_share::all(config.def, *graph);
+  TRY(const auto seen, partitioned_graph::open(config.data));
+  const auto share = member_share::all(config.def, seen);
   settle_threads(config.def, share.ranks.size(), usable_processors());
   TRY(const auto records, records_in(config.data, share.parts));
+  // Its seeds are of the files that the records are of.
+  TRY(const auto graph, reopen(config.data, seen));
   TRY(auto member, prepare_member(config, graph, share));
   TRYV(still_unchanged(records, replaced_files::count));
   const auto gauges = std::make_shared<dispatcher_gauges>();

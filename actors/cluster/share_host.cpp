@@ -5,6 +5,7 @@
 #include "actors/processors.hpp"
 #include "messages/caught.hpp"
 #include "partition/data_records.hpp"
+#include "partition/reopened_graph.hpp"
 #include "partition/verification.hpp"
 
 #include <algorithm>
@@ -26,14 +27,17 @@ member_share share_of(const deployment& what) {
   return out;
 }
 
-/// @param records Gets those of the files that are mapped.
+/// Reads the seeds again, after the records were made: what the daemon read at
+/// its start may have been damaged, and put right since.
+/// @param began The graph as the daemon has known it from the start.
+/// @param records Gets those of the files that are mapped or were read.
 result<member_config>
 open_share(const deployment& what, const std::filesystem::path& folder,
-           const std::shared_ptr<const partitioned_graph>& graph,
-           unsigned processors, const storage_choice& storage,
-           data_guard::records& records) {
+           const partitioned_graph& began, unsigned processors,
+           const storage_choice& storage, data_guard::records& records) {
   const auto share = share_of(what);
   TRY(records, records_in(folder, share.parts));
+  TRY(const auto graph, reopen(folder, began));
   run_setup setup;
   setup.def = what.def;
   setup.storage = storage;
@@ -133,7 +137,7 @@ void share_host::prepare(const share& run) {
      processors = config_.around.processors, storage = config_.storage] {
       data_guard::records records;
       auto opened =
-        open_share(what, folder, graph, processors, storage, records);
+        open_share(what, folder, *graph, processors, storage, records);
       tell(std::move(opened), std::move(records));
     },
     [tell](const error& why) { tell(why, {}); });

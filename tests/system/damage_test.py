@@ -122,6 +122,42 @@ class Damage(runs.Workplace):
                 merged(runs.SMALL, {"trainer": {"replicas": 2}}), copy))
             self.assertIn("digest", summary)
 
+    def test_seeds_that_were_restored_are_read_again(self):
+        copy = self.top / "seeds"
+        shutil.copytree(self.parts, copy)
+        file = next((copy / "seeds").rglob("train.npy"))
+        sound = file.read_bytes()
+        seeds = np.load(file)
+        seeds[:50] ^= 1
+        np.save(file, seeds)
+        with self.cluster_of_damaged(copy) as cluster:
+            for name in ("d0", "d1"):
+                note = self.await_state(cluster, name, "damaged")["note"]
+                self.assertIn(f"{file} is damaged", note)
+            file.write_bytes(sound)
+            for name in ("d0", "d1"):
+                self.await_state(cluster, name, "ready")
+            summary = cluster.run(self.write(runs.SMALL, copy))
+        self.assertEqual(summary["digest"],
+                         self.train(runs.SMALL, self.parts)["digest"])
+
+    def test_a_daemon_does_not_go_on_with_another_graph(self):
+        copy = self.top / "another"
+        shutil.copytree(self.parts, copy)
+        book = copy / "partitions.json"
+        sound = book.read_text()
+        with self.cluster(copy) as cluster:
+            about = json.loads(sound)
+            about["dataset"]["node_types"][0]["class_names"] = []
+            about["dataset"]["edge_types"][0]["max_in_degree"] += 1
+            book.write_text(json.dumps(about))
+            for name in ("d0", "d1"):
+                note = self.await_state(cluster, name, "damaged")["note"]
+                self.assertIn(f"{copy} is another graph", note)
+            book.write_text(sound)
+            for name in ("d0", "d1"):
+                self.await_state(cluster, name, "ready")
+
     def test_what_is_said_of_the_arrays(self):
         copy = self.top / "said"
         shutil.copytree(self.data, copy)
