@@ -1,5 +1,6 @@
 #include "pipelines/safetensors.hpp"
 
+#include "partition/content_hash.hpp"
 #include "partition/file_io.hpp"
 #include "pipelines/safetensors_header.hpp"
 
@@ -104,6 +105,18 @@ result<tensor_file> parse_safetensors(std::span<const std::byte> bytes,
     data = data.subspan(size);
   }
   return out;
+}
+
+std::string weights_digest(std::span<const named_tensor> tensors) {
+  content_hash hash;
+  for (const auto& tensor : tensors) {
+    hash.update(std::string_view{tensor.name.c_str(), tensor.name.size() + 1});
+    const auto rank = std::ssize(tensor.shape);
+    hash.update(std::as_bytes(std::span{&rank, 1}));
+    hash.update(std::as_bytes(std::span{tensor.shape}));
+    hash.update(std::as_bytes(std::span{tensor.values}));
+  }
+  return hash.digest();
 }
 
 } // namespace graphmill

@@ -36,4 +36,7 @@ result<tensor_file> read_safetensors(const std::filesystem::path& path);
 result<tensor_file> parse_safetensors(std::span<const std::byte> bytes,
                                       const std::string& name);
 
+/// What a model with these weights gives as its digest: see `replica::digest`.
+std::string weights_digest(std::span<const named_tensor> tensors);
+
 } // namespace graphmill

@@ -1,9 +1,11 @@
 #include "actors/commands/run_options.hpp"
 
 #include "actors/commands/storage_options.hpp"
+#include "partition/file_io.hpp"
 #include "pipelines/definition_file.hpp"
 #include "pipelines/safetensors.hpp"
 
+#include <nlohmann/json.hpp>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
@@ -12,10 +14,11 @@ namespace graphmill {
 namespace fs = std::filesystem;
 
 void add_no_verify_option(CLI::App& command, bool& no_verify) {
-  command.add_flag("--no-verify", no_verify,
-                   "Do not compare the data with the digests on record; else "
-                   "that is done in the background and remembered, and a "
-                   "damaged file ends the run");
+  command.add_flag(
+    "--no-verify", no_verify,
+    "Do not compare the data (or weights) with the digests on record; else "
+    "that is done in the background and remembered, and a "
+    "damaged file ends the run");
 }
 
 void add_finished_run_options(CLI::App& command,
@@ -35,6 +38,41 @@ void add_finished_run_options(CLI::App& command,
   command.add_flag("-q,--quiet", options.quiet, "Show no progress");
 }
 
+namespace {
+
+constexpr std::size_t largest_summary = std::size_t{1} << 26;
+
+/// Compares weights with the digest in the run's summary. A run that another
+/// program has made, or that was copied without it, has none.
+result<void> check_weights(const run_folder& run,
+                           const std::vector<named_tensor>& weights) {
+  const auto file = run.path() / "summary.json";
+  const auto text = read_text(file, largest_summary);
+  if (!text && text.error().code == ec::not_found)
+    return ok();
+  if (!text)
+    return text.error();
+  const auto summary = nlohmann::json::parse(text.value(), nullptr, false);
+  if (!summary.is_object())
+    return fail(ec::invalid_data,
+                "{} is damaged: copy the run again from where it is sound "
+                "(--no-verify takes the weights as they are)",
+                file.string());
+  const auto digest = summary.value("digest", nlohmann::json{});
+  if (!digest.is_string() || digest.get<std::string>().empty())
+    return ok();
+  if (const auto found = weights_digest(weights); found != digest)
+    return fail(ec::invalid_data,
+                "{} is damaged: it has the digest {}, but {} stands in {}: "
+                "copy the run again from where it is sound (changed on "
+                "purpose? --no-verify takes it as it is)",
+                run.weights().string(), found, digest.get<std::string>(),
+                file.string());
+  return ok();
+}
+
+} // namespace
+
 result<finished_run> open_finished_run(const finished_run_options& options) {
   finished_run out;
   TRY(out.folder, run_folder::open(options.run));
@@ -49,6 +87,8 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
   out.config.def.faults = {};
   out.config.storage = options.storage;
   TRY(auto weights, read_safetensors(out.folder.weights()));
+  if (!options.no_verify)
+    TRYV(check_weights(out.folder, weights.tensors));
   out.config.weights = std::move(weights.tensors);
   TRY(auto graph, partitioned_graph::open(out.config.data));
   if (graph.info().digest != out.folder.from().dataset_digest)

@@ -189,6 +189,24 @@ class Damage(runs.Workplace):
         done = graphmill(*train, "--no-verify")
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_weights(self):
+        run = pathlib.Path(self.train(runs.SMALL, self.data)["run"])
+        weights = run / "weights.safetensors"
+        sound = weights.read_bytes()
+        bad = bytearray(sound)
+        bad[-2] ^= 0x40
+        out = ["--out", self.top / "classes.npy"]
+        for command, more in (("evaluate", []), ("predict", out)):
+            with self.subTest(command):
+                weights.write_bytes(sound)
+                self.ask(command, run, *more)
+                weights.write_bytes(bad)
+                self.assertIn(f"{weights} is damaged",
+                              self.fails(command, run, *more))
+                self.ask(command, run, "--no-verify", *more)
+        (run / "summary.json").unlink()
+        self.ask("evaluate", run)
+
     def test_a_pipe_in_the_place_of_an_array(self):
         copy = self.top / "pipe"
         shutil.copytree(self.parts, copy)
