@@ -15,6 +15,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace graphmill {
 
@@ -35,18 +37,28 @@ struct partition_arguments {
   bool quiet = false;
 };
 
-/// Turns the first Ctrl-C into a flag; the second one ends the process. The
-/// flag is the only state that a signal handler can reach.
+/// Turns the first Ctrl-C or SIGTERM into a flag; the second one of its kind
+/// ends the process. A terminal that goes away sends SIGHUP several times, so
+/// that never does, and what is still said there is lost without a SIGPIPE;
+/// where SIGHUP was ignored from the start, as by nohup, it still is. The flag
+/// is the only state that a signal handler can reach.
 class interrupt_flag {
 public:
   interrupt_flag() {
     raised().store(false);
-    struct sigaction action {};
-    action.sa_handler = [](int) { raised().store(true); };
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, &before_);
+    const auto raise = [](int) { raised().store(true); };
+    handle(SIGINT, raise, SA_RESETHAND);
+    handle(SIGTERM, raise, SA_RESETHAND);
+    handle(SIGPIPE, SIG_IGN, 0);
+    struct sigaction now {};
+    if (sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
+      handle(SIGHUP, raise, 0);
   }
-  ~interrupt_flag() { sigaction(SIGINT, &before_, nullptr); }
+  ~interrupt_flag() {
+    for (const auto& [number, action] : before_)
+      if (number != SIGHUP || !raised()) // What is left is to say why.
+        sigaction(number, &action, nullptr);
+  }
   interrupt_flag(const interrupt_flag&) = delete;
   interrupt_flag& operator=(const interrupt_flag&) = delete;
 
@@ -57,7 +69,15 @@ public:
   }
 
 private:
-  struct sigaction before_ {};
+  void handle(int number, void (*handler)(int), unsigned flags) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = static_cast<int>(flags | SA_RESTART);
+    before_.emplace_back(number, action);
+    sigaction(number, &action, &before_.back().second);
+  }
+
+  std::vector<std::pair<int, struct sigaction>> before_;
 };
 
 fs::path folder_for(const partition_arguments& given) {
@@ -106,8 +126,7 @@ result<int> run_partition(const partition_arguments& given) {
   const partition_options options{
     .parts = given.parts,
     .method = method_of(given.method).value_or(partition_method::metis),
-    .coarsen =
-      coarsening_of(given.coarsen).value_or(coarsening::automatic),
+    .coarsen = coarsening_of(given.coarsen).value_or(coarsening::automatic),
     .seed = given.seed,
     .metis_memory_bytes =
       static_cast<std::uint64_t>(given.memory_gib * 1024 * 1024 * 1024),
@@ -128,7 +147,7 @@ result<int> run_partition(const partition_arguments& given) {
   const auto room = memory_available();
   if (const auto short_of =
         memory_shortage("this partitioning", estimate.memory_bytes, room))
-    fmt::print(stderr, "warning: {}{}\n", *short_of, remedy_for(data, options));
+    say(stderr, "warning: {}{}\n", *short_of, remedy_for(data, options));
   TRY(const auto done, prepare_partitions(data, options, folder));
   const std::chrono::duration<double> seconds =
     std::chrono::steady_clock::now() - start;
@@ -172,12 +191,12 @@ void add_partition_command(command_line& cli) {
     ->check(CLI::IsMember({"metis", "ldg", "random"}))
     ->capture_default_str();
   command
-    ->add_option("--coarsen", given->coarsen,
-                 fmt::format(
-                   "Give METIS clusters of nodes: memory by nodes (about 200 "
-                   "bytes each) instead of edges (100), and less time. auto: "
-                   "above {} edges",
-                   largest_whole_graph))
+    ->add_option(
+      "--coarsen", given->coarsen,
+      fmt::format("Give METIS clusters of nodes: memory by nodes (about 200 "
+                  "bytes each) instead of edges (100), and less time. auto: "
+                  "above {} edges",
+                  largest_whole_graph))
     ->check(CLI::IsMember({"auto", "always", "never"}))
     ->capture_default_str();
   command->add_option("--out", given->out,

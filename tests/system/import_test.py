@@ -389,6 +389,40 @@ class Interrupted(Workplace):
         Dataset(out)
 
 
+class InterruptedPartition(Workplace):
+    """As above: neither folder nor lock is left."""
+
+    def check(self, *numbers):
+        data = self.results / "rmat"
+        imported("rmat", "--scale", 16, "--edges", 1500000, "--features", 4,
+                 "--out", data)
+        out = self.results / "parts"
+        out.mkdir()
+        process = subprocess.Popen(
+            [program(), "partition", data, "--parts", "4", "--quiet",
+             "--no-verify", "--out", out / "rmat"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
+        while not any(out.glob(".rmat.partial-*")):
+            self.assertIsNone(process.poll(), "it ends by itself")
+            time.sleep(0.001)
+        for number in numbers:
+            process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, said)
+        self.assertIn("stopped", said)
+        self.assertEqual(list(out.iterdir()), [])
+
+    def test_interrupt(self):
+        self.check(signal.SIGINT)
+
+    def test_terminate(self):
+        self.check(signal.SIGTERM)
+
+    def test_hangup(self):
+        self.check(signal.SIGHUP, signal.SIGHUP)
+
+
 class CsvImport(Workplace):
 
     def write(self, name, text):
