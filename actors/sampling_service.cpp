@@ -3,6 +3,7 @@
 #include "actors/actor_lane.hpp"
 #include "actors/worker_pool.hpp"
 #include "partition/disk/disk_sampling.hpp"
+#include "partition/mapped_file.hpp"
 
 namespace graphmill {
 
@@ -17,6 +18,9 @@ result<neighbour_answer> sampled(const sampling_service_config& config,
   reply->edge_ids = pod_vector<edge_id>{config.pool};
   TRYV(config.from_disk ? sample_from_disk(*config.part, job.request, *reply)
                         : sample_neighbours(*config.part, job.request, *reply));
+  // What lay beyond the end of a shortened file has been read as zeros.
+  if (auto fault = mapped_file::first_fault())
+    return *std::move(fault);
   config.counters->item_done(reply->sources.size());
   return neighbour_answer{std::move(reply)};
 }
