@@ -134,7 +134,7 @@ prepare_member(const run_setup& run,
     TRY(auto opened, graph->open_shard(part));
     out.shards[static_cast<std::size_t>(part)] = std::move(opened);
   }
-  set_compute_threads(run.def.trainer.threads);
+  keep_libraries_single_threaded();
   out.world = share.world;
   out.ranks = share.ranks;
   TRY(out.models, make_replicas(run, info, share.ranks.size()));

@@ -15,7 +15,7 @@ struct arithmetic {
 /// compute/simd.hpp). The gradients that each brings come from libraries with
 /// kernels for every kind of CPU, which round differently: only trainers with
 /// the same digest give the same weights wherever they are placed. Takes a few
-/// milliseconds; call `set_compute_threads` before.
+/// milliseconds; call `keep_libraries_single_threaded` before.
 arithmetic arithmetic_here();
 
 } // namespace graphmill

@@ -143,11 +143,11 @@ struct memory_estimate {
 memory_estimate estimate_memory(const definition& def, const dataset_info& info,
                                 const subgraph_bound& bound);
 
-/// Bounds the threads of libtorch's operations, and keeps the BLAS on the
-/// thread that calls it: a replica on the CPU brings `trainer.threads` threads
-/// of its own, with results that do not depend on their number. Call it once
-/// per process, before the first step.
-void set_compute_threads(unsigned threads);
+/// Keeps libtorch's operations and the BLAS on the thread that calls them: a
+/// replica on the CPU brings `trainer.threads` threads of its own, with results
+/// that do not depend on their number, and computes nothing with other ones.
+/// Call it once per process, before the first step.
+void keep_libraries_single_threaded();
 
 /// CUDA devices that replicas in this process can compute on.
 std::uint32_t cuda_devices();

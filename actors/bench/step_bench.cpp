@@ -98,7 +98,7 @@ result<std::vector<bench_figure>> bench_step(const bench_context& context) {
   const auto def = step_definition(context);
   const auto& info = on.graph.info();
   TRY(const auto batch, make_batch(context, on, def, pool));
-  set_compute_threads(1);
+  keep_libraries_single_threaded();
   TRY(const auto model, replica::create(def, info));
   const auto& found = batch.data.graph.nodes.front().found;
   const auto width = info.node_types.front().feature_width;

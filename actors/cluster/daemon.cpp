@@ -87,7 +87,7 @@ result<join_request> make_offer(const daemon_options& options,
   out.slots = options.slots.value_or(processors_of(options));
   out.host = host_name();
   out.cuda_devices = cuda_devices();
-  set_compute_threads(1); // As trainers have it: see there.
+  keep_libraries_single_threaded(); // As trainers have it: see there.
   auto [name, digest] = arithmetic_here();
   out.arithmetic = std::move(name);
   out.arithmetic_digest = std::move(digest);

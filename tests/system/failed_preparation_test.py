@@ -5,7 +5,9 @@ import unittest
 import runs
 from clusters import Cluster
 from runs import SMALL, merged, partitioned, small_rmat
-from support import program
+from support import program, within_obstacles
+
+TWO = merged(SMALL, {"trainer": {"replicas": 2, "threads": 2}})
 
 
 class FailedPreparation(runs.Workplace):
@@ -14,39 +16,48 @@ class FailedPreparation(runs.Workplace):
         super().setUpClass()
         cls.parts = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
 
-    def setUp(self):
-        self.cluster = Cluster(self.top / "cluster", self.parts, ["0", "1"])
+    def start(self, parts, within=(), *more):
+        """Two daemons, the second of which will lack something."""
+        self.cluster = Cluster(self.top / "cluster", parts, ["0"], *more)
         self.addCleanup(self.cluster.__exit__)
+        self.cluster.add("1", within=within)
+        self.cluster.await_daemons(2)
 
-    def check_alive(self):
-        self.assertEqual(len(self.cluster.states()), 2)
+    def failed(self, file, name):
+        """Submits a run that cannot begin; returns what is said of it."""
+        run = self.cluster.ask("submit", file)["run"]
+
+        def now():
+            return self.cluster.ask("runs", run)["runs"][0]
+        self.cluster.wait_until(
+            lambda: now()["state"] not in ("queued", "running"),
+            f"end of a run without {name}")
+        said = now()["message"]
+        print(f"  {name}: {said}")
+        self.assertEqual(now()["state"], "failed")
+        self.assertNotIn("lost", said)
         for daemon in self.cluster.daemons:
             self.assertIsNone(daemon.process.poll(), self.cluster.logs())
-
-    def failed(self, change, name):
-        """Submits a run that cannot begin; returns what is said of it."""
-        file = self.write(merged(SMALL, {"trainer": {"replicas": 2}}, change),
-                          self.parts, name)
-        said = self.cluster.refused("submit", file, "--watch", "--quiet")
-        print(f"  {name}: {said.strip()}")
-        self.check_alive()
-        self.assertNotIn("lost", said)
         return said
 
-    def test_runs_that_cannot_begin(self):
-        said = self.failed({"model": {"kind": "gat", "heads": 9, "hidden": 2}},
-                           "heads")
-        self.assertIn("heads", said)
-        said = self.failed({"trainer": {"replicas": 2, "device": "cuda:0"}},
-                           "device")
-        self.assertIn("cuda", said)
-        file = self.write(SMALL, self.parts)
-        alone = self.train(SMALL, self.parts)
-        self.assertEqual(self.cluster.run(file)["digest"], alone["digest"])
-        # Noticed before the run is taken, or while it is prepared.
-        missing = next(self.parts.glob("part-1/**/indices.npy"))
-        missing.unlink()
-        self.assertIn(missing.name, self.failed({}, "file"))
+    def check_threads(self, *more):
+        """However many threads may still be started."""
+        limit = self.top / "threads"
+        self.start(self.parts, within_obstacles(REFUSED_THREADS=limit), *more)
+        file = self.write(TWO, self.parts)
+        for most in range(3):
+            limit.write_text(f"{most}")
+            said = self.failed(file, f"more than {most} threads")
+            limit.unlink()
+            self.assertIn("Resource temporarily unavailable", said)
+        self.assertEqual(self.cluster.run(file)["digest"],
+                         self.train(TWO, self.parts)["digest"])
+
+    def test_without_threads_in_memory(self):
+        self.check_threads("--storage", "memory")
+
+    def test_without_threads_from_disk(self):
+        self.check_threads("--storage", "disk")
 
 
 if __name__ == "__main__":

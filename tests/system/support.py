@@ -41,6 +41,14 @@ def program():
     return os.environ["GRAPHMILL"]
 
 
+def within_obstacles(**settings):
+    """A command that starts a program with obstacles.cpp in its way."""
+    library = pathlib.Path(program()).parents[1] / "tests/system/obstacles.so"
+    assert library.exists(), f"{library} is not built"
+    return ["env", f"LD_PRELOAD={library}",
+            *(f"{name}={value}" for name, value in settings.items())]
+
+
 def graphmill(*arguments, within=()):
     """Runs graphmill to its end and returns the finished process; `within` is a
     command that starts it somewhere else."""

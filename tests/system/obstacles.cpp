@@ -1,0 +1,78 @@
+// What a process may meet and a test cannot wait for. Preloaded; it does as the
+// environment says:
+//   REFUSED_THREADS  once this file exists, no more threads than the number in
+//   it
+//                    are started, as where a limit is reached
+//   SLOW_FSYNC       a file whose name has this in it is synchronised only when
+//                    the file SLOW_FSYNC_UNTIL exists; a file of that name and
+//                    ".begun" says that it waits
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace {
+
+std::atomic<int> started{0};
+
+/// How many threads may still be started; negative: any number.
+int most_threads() {
+  const char* name = std::getenv("REFUSED_THREADS");
+  auto* file = name == nullptr ? nullptr : std::fopen(name, "r");
+  if (file == nullptr) {
+    started = 0;
+    return -1;
+  }
+  auto most = -1;
+  if (std::fscanf(file, "%d", &most) != 1)
+    most = -1;
+  std::fclose(file);
+  return most;
+}
+
+std::string path_of(int descriptor) {
+  std::array<char, 4096> path{};
+  const auto link = "/proc/self/fd/" + std::to_string(descriptor);
+  const auto size = readlink(link.c_str(), path.data(), path.size());
+  return {path.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
+}
+
+void await_leave() {
+  const char* until = std::getenv("SLOW_FSYNC_UNTIL");
+  if (auto* file = std::fopen((std::string{until} + ".begun").c_str(), "w"))
+    std::fclose(file);
+  while (access(until, F_OK) != 0)
+    usleep(10000);
+}
+
+template <class F>
+F* real(const char* name) {
+  return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
+}
+
+} // namespace
+
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* how,
+                              void* (*what)(void*), void* with) {
+  const auto most = most_threads();
+  if (most >= 0 && started++ >= most)
+    return EAGAIN;
+  static const auto create = real<decltype(pthread_create)>("pthread_create");
+  return create(thread, how, what, with);
+}
+
+extern "C" int fsync(int descriptor) {
+  const char* slow = std::getenv("SLOW_FSYNC");
+  if (slow != nullptr && path_of(descriptor).find(slow) != std::string::npos)
+    await_leave();
+  static const auto synchronise = real<decltype(fsync)>("fsync");
+  return synchronise(descriptor);
+}
