@@ -105,7 +105,8 @@ void log_end(spdlog::logger& log, const run_result& run) {
 
 } // namespace
 
-result<run_result> run_locally(local_run_config config) {
+result<run_result> run_locally(local_run_config config,
+                               std::optional<signal_watch>& watch) {
   TRY(const auto seen, partitioned_graph::open(config.data));
   const auto share = member_share::all(config.def, seen);
   settle_threads(config.def, share.ranks.size(), usable_processors());
@@ -123,7 +124,7 @@ result<run_result> run_locally(local_run_config config) {
   const auto storage = member.storage;
   std::promise<run_outcome> end;
   auto ended = end.get_future();
-  signal_watch signals;
+  auto& signals = watch.emplace();
   auto lead = conductor_of(config, *graph, share.world);
   lead.members = [&member, &stages](caf::actor_system& system,
                                     run_reports_actor reports) {

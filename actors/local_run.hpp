@@ -2,6 +2,7 @@
 
 #include "actors/member_setup.hpp"
 #include "actors/run_summary.hpp"
+#include "actors/signals.hpp"
 #include "messages/error.hpp"
 #include "pipelines/stage_counters.hpp"
 
@@ -15,7 +16,7 @@ namespace graphmill {
 
 struct local_run_config : run_setup {
   std::filesystem::path data; ///< A dataset or partitioned dataset.
-  bool verify = true; ///< Compare the data with the digests on record.
+  bool verify = true;         ///< Compare the data with the digests on record.
   std::shared_ptr<spdlog::logger> log;
   run_observer observer; ///< Without `on_end`.
 };
@@ -24,8 +25,12 @@ struct local_run_config : run_setup {
 /// end. SIGINT, SIGTERM and SIGHUP: the first lets the step finish, the second
 /// ends at once; both give an outcome that is `cancelled`. Data are verified
 /// meanwhile: damage ends the run, and it succeeds only once all was found
-/// sound. Errors are those of the set-up: data that does not fit the definition,
-/// files that cannot be opened.
-result<run_result> run_locally(local_run_config config);
+/// sound. Errors are those of the set-up: data that does not fit the
+/// definition, files that cannot be opened.
+/// @param signals Begins with the run; while the caller keeps it, no signal
+/// ends the process, so that results can be saved. Before the run, signals end
+/// it at once: preparing may take long, and leaves nothing worth saving.
+result<run_result> run_locally(local_run_config config,
+                               std::optional<signal_watch>& signals);
 
 } // namespace graphmill

@@ -40,7 +40,8 @@ result<run_result> run_epoch(const bench_context& context) {
   config.log = std::make_shared<spdlog::logger>(
     "bench", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   config.log->set_level(spdlog::level::warn);
-  auto done = run_locally(std::move(config));
+  std::optional<signal_watch> signals;
+  auto done = run_locally(std::move(config), signals);
   if (done && done.value().outcome.failure)
     return *done.value().outcome.failure;
   return done;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <memory>
+#include <optional>
 
 namespace graphmill {
 
@@ -26,7 +27,8 @@ result<int> evaluate(const evaluate_options& options) {
                                                          : split::test;
   run_reporter reporter{nullptr, show_progress(options.quiet), nullptr};
   run.config.observer = reporter.observer();
-  TRY(auto done, run_locally(std::move(run.config)));
+  std::optional<signal_watch> signals;
+  TRY(auto done, run_locally(std::move(run.config), signals));
   if (done.outcome.failure)
     return *done.outcome.failure;
   const auto metrics = reporter.last(phase::test).value_or(batch_metrics{});

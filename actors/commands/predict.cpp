@@ -99,7 +99,8 @@ result<int> predict(const predict_options& options) {
   run.config.observer.on_output = [&outputs](const step_result& result) {
     outputs.take(result);
   };
-  TRY(auto done, run_locally(std::move(run.config)));
+  std::optional<signal_watch> signals; // Until all is written.
+  TRY(auto done, run_locally(std::move(run.config), signals));
   if (done.outcome.failure)
     return *done.outcome.failure;
   TRYV(files.write(outputs));

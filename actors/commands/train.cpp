@@ -13,6 +13,7 @@
 #include "pipelines/validation.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace graphmill {
 
@@ -68,7 +69,8 @@ result<int> train(const train_options& options) {
   run_reporter reporter{table, show_progress(options.quiet), &folder};
   reporter.log_to(config.log);
   config.observer = reporter.observer();
-  TRY(auto run, run_locally(std::move(config)));
+  std::optional<signal_watch> signals; // Until all is saved.
+  TRY(auto run, run_locally(std::move(config), signals));
   return conclude(options, run, reporter, folder);
 }
 

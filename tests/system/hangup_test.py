@@ -10,7 +10,7 @@ import unittest
 import runs
 from clusters import Cluster, Daemon
 from runs import PATIENCE_SECONDS, imported_rmat, merged, partitioned
-from support import program
+from support import program, within_obstacles
 from terminals import Terminal
 
 DEFINITION = {
@@ -161,6 +161,69 @@ class BrokenPipe(Interrupted):
         self.assertEqual(summary["epochs"], 8)
         self.assertIsNone(summary["error"])
         self.assertTrue((folder / "weights.safetensors").exists())
+
+
+class Saving(Interrupted):
+    """A disk is slow to take what a run leaves behind."""
+
+    def start(self, slow, command):
+        self.leave = self.top / f"{self.id().split('.')[-1]}.leave"
+        process = subprocess.Popen(
+            [*within_obstacles(SLOW_FSYNC=slow, SLOW_FSYNC_UNTIL=self.leave),
+             *map(str, command)], stdout=subprocess.DEVNULL,
+            start_new_session=True)
+        self.addCleanup(self.kill, process)
+        return process
+
+    def end(self, process, *signals):
+        """Sends signals while it saves; returns its exit code."""
+        begun = self.leave.with_name(f"{self.leave.name}.begun")
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not begun.exists():
+            self.assertIsNone(process.poll())
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        for number in signals:
+            process.send_signal(number)
+        self.leave.touch()
+        code = process.wait(PATIENCE_SECONDS)
+        self.leave.unlink()
+        begun.unlink()
+        return code
+
+    def check_finished(self, *signals):
+        process = self.start("weights", self.command(
+            "train", "--quiet", train={"epochs": 2}))
+        self.assertEqual(self.end(process, *signals), 0)
+        folder, = self.runs.iterdir()
+        summary = json.loads((folder / "summary.json").read_text())
+        self.assertIsNone(summary["error"])
+        self.assertTrue((folder / "weights.safetensors").exists())
+        return folder
+
+    def test_a_run_that_has_ended_is_saved(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number.name):
+                self.runs = self.top / f"saved-{number.name}"
+                self.check_finished(number)
+
+    def test_impatience_does_not_help(self):
+        self.check_finished(signal.SIGINT, signal.SIGTERM, signal.SIGINT)
+
+    def test_a_run_that_was_stopped_is_saved(self):
+        process = self.start("weights", self.command("train", "--quiet"))
+        self.await_lines(process, 2)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(self.end(process, signal.SIGINT), 130)
+        self.check_saved()
+
+    def test_predictions(self):
+        folder = self.check_finished()
+        out = self.top / "predictions.npy"
+        process = self.start("predictions", [
+            program(), "predict", folder, "--data", self.data, "--out", out])
+        self.assertEqual(self.end(process, signal.SIGTERM), 0)
+        self.assertTrue(out.exists())
 
 
 if __name__ == "__main__":
