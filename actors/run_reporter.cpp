@@ -4,7 +4,19 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+
 namespace graphmill {
+
+namespace {
+
+/// "nan" has a sign on some CPUs, which means nothing.
+double without_sign_if_nan(double loss) {
+  return std::isnan(loss) ? std::numeric_limits<double>::quiet_NaN() : loss;
+}
+
+} // namespace
 
 nlohmann::json metrics_json(const phase_result& done) {
   return {
@@ -68,7 +80,8 @@ result<void> run_reporter::on_phase(const phase_result& done) {
     print_row(done);
   if (log_)
     log_->info("{} epoch {}: loss {:.4f}, accuracy {:.4f}, {} in {:.2f} s",
-               to_string(done.phase), done.epoch + 1, done.metrics.loss(),
+               to_string(done.phase), done.epoch + 1,
+               without_sign_if_nan(done.metrics.loss()),
                done.metrics.accuracy(), counted(done.steps, "step"),
                done.seconds);
   if (folder_ != nullptr) {
@@ -85,6 +98,8 @@ void run_reporter::print_row(const phase_result& done) {
   if (done.phase == phase::train) {
     flush_row();
     training_ = done;
+    if (!std::isfinite(done.metrics.loss())) // The run ends with this row.
+      flush_row();
     return;
   }
   if (done.phase == phase::test) {
@@ -105,8 +120,8 @@ void run_reporter::flush_row(const std::optional<phase_result>& validation) {
   const auto accuracy =
     validation ? fmt::format("{:.4f}", validation->metrics.accuracy()) : "-";
   say(table_, "{:>5}  {:>10.4f}  {:>8.4f}  {:>10}  {:>13.3g}  {:>8.2f}\n",
-      train.epoch + 1, train.metrics.loss(), train.metrics.accuracy(), accuracy,
-      train.learning_rate,
+      train.epoch + 1, without_sign_if_nan(train.metrics.loss()),
+      train.metrics.accuracy(), accuracy, train.learning_rate,
       train.seconds + (validation ? validation->seconds : 0));
   std::fflush(table_);
 }

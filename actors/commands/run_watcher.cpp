@@ -6,6 +6,7 @@
 #include "actors/say.hpp"
 
 #include <cmath>
+#include <limits>
 #include <thread>
 
 namespace graphmill {
@@ -32,6 +33,12 @@ std::optional<phase> phase_named(const std::string& name) {
   return {};
 }
 
+/// JSON has no number for what diverged: null stands for it.
+double read_number(const nlohmann::json& in) {
+  return in.is_null() ? std::numeric_limits<double>::quiet_NaN()
+                      : in.get<double>();
+}
+
 } // namespace
 
 result<phase_result> read_metrics(const std::string& line) {
@@ -46,7 +53,7 @@ result<phase_result> read_metrics(const std::string& line) {
     out.steps = in.value("steps", std::int64_t{0});
     out.metrics.seeds = in.at("seeds").get<std::int64_t>();
     const auto seeds = double(out.metrics.seeds);
-    out.metrics.loss_sum = in.at("loss").get<double>() * seeds;
+    out.metrics.loss_sum = read_number(in.at("loss")) * seeds;
     out.metrics.correct = std::llround(in.at("accuracy").get<double>() * seeds);
     out.learning_rate = in.value("learning_rate", 0.0);
     out.seconds = in.value("seconds", 0.0);

@@ -95,6 +95,30 @@ CATCH_TEST_CASE("a run is submitted and watched", "[cluster_commands]") {
   CATCH_CHECK(coordinator.count(method::submit) == before);
 }
 
+CATCH_TEST_CASE("a watched run that diverges ends with its cause",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address()};
+  coordinator.on(method::submit, take_run);
+  auto end = record(run_state::failed);
+  end.message = "the loss of epoch 1 is not a number";
+  coordinator.on(method::watch, [&end](const payload& body) -> result<payload> {
+    TRY(const auto what, decode_watch_request(body));
+    watch_reply out;
+    out.record = end;
+    auto diverged = nlohmann::json::parse(metrics("train", 1, 0.25).metrics);
+    diverged["loss"] = nullptr;
+    if (what.cursor == 0)
+      out.events.push_back({diverged.dump(), {}, 0, 0});
+    out.next = 1;
+    return encode(out);
+  });
+  const auto got = user.runs("submit good.yaml --watch");
+  CATCH_CHECK(got.code == 1);
+  has(got.output, "    1         nan    0.2500           -           0.01");
+  has(got.errors, "run good-1 failed: the loss of epoch 1 is not a number");
+}
+
 CATCH_TEST_CASE("how a watched run ends is how the command ends",
                 "[cluster_commands]") {
   fake_coordinator coordinator;
