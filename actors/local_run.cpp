@@ -27,11 +27,10 @@ using clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds probe_interval{50};
 
 std::size_t scheduler_threads(const definition& def) {
-  const auto processors = usable_processors();
-  const auto lanes = def.trainer.replicas * def.trainer.threads;
-  const auto spare = processors > lanes ? processors - lanes : 0u;
   // At least two, so that a long job of one stage does not hold up messages.
-  return std::max({2u, spare, def.sampler.threads, def.fetch.threads});
+  // All processors: while trainers wait for input, nobody else uses them.
+  return std::max(
+    {2u, usable_processors(), def.sampler.threads, def.fetch.threads});
 }
 
 /// Waits for the end of the run while handing signals on and looking at memory.
