@@ -47,7 +47,7 @@ void coordinator::start_next() {
     active_->record.started = now_unix();
     active_->where = std::move(where).value();
     note(active_->record);
-    if (auto begun = active_->file->begin(); begun)
+    if (auto begun = active_->file->begin(config_.log->sinks().front()); begun)
       deploy();
     else
       end(failed_before(begun.error()));

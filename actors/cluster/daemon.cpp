@@ -1,5 +1,6 @@
 #include "actors/cluster/daemon.hpp"
 
+#include "actors/cluster/console_sink.hpp"
 #include "actors/cluster/coordinator.hpp"
 #include "actors/cluster/node.hpp"
 #include "actors/cluster/switchboard.hpp"
@@ -14,8 +15,6 @@
 #include "pipelines/arithmetic.hpp"
 #include "pipelines/replica.hpp"
 #include "pipelines/run_folder.hpp"
-
-#include <spdlog/sinks/stdout_sinks.h>
 
 #include <unistd.h>
 
@@ -55,11 +54,9 @@ std::string default_name(const daemon_options& options) {
 }
 
 std::shared_ptr<spdlog::logger> console_logger(const std::string& name) {
-  auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  auto sink = std::make_shared<console_sink>(STDERR_FILENO);
   sink->set_pattern("%H:%M:%S.%e %n: %v");
-  auto log = std::make_shared<spdlog::logger>(name, std::move(sink));
-  log->flush_on(spdlog::level::info);
-  return log;
+  return std::make_shared<spdlog::logger>(name, std::move(sink));
 }
 
 unsigned processors_of(const daemon_options& options) {

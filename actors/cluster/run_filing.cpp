@@ -68,8 +68,8 @@ result<std::shared_ptr<run_file>> run_file::create(const fs::path& runs,
   return std::shared_ptr<run_file>{new run_file{std::move(folder)}};
 }
 
-result<void> run_file::begin() {
-  TRY(log_, make_logger(folder_.log()));
+result<void> run_file::begin(spdlog::sink_ptr console) {
+  TRY(log_, make_logger(folder_.log(), std::move(console)));
   reporter_.log_to(log_);
   log_->info("run is prepared on the parts of {}",
              folder_.from().data.string());

@@ -32,7 +32,8 @@ public:
 
   /// Opens the log: the run begins, which nothing else is called before. A run
   /// that waits holds no file open.
-  result<void> begin();
+  /// @param console Of the coordinator: gets warnings, too.
+  result<void> begin(spdlog::sink_ptr console);
 
   /// Adds what a daemon says about its share.
   void add(const std::string& daemon, const member_reply& share);

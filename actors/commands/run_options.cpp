@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 #include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/dist_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
 namespace graphmill {
@@ -101,11 +102,35 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
   return out;
 }
 
-result<std::shared_ptr<spdlog::logger>> make_logger(const fs::path& file) {
-  std::vector<spdlog::sink_ptr> sinks;
-  sinks.push_back(std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  sinks.back()->set_level(spdlog::level::warn);
-  sinks.back()->set_pattern("graphmill: %l: %v");
+namespace {
+
+/// Hands on to a sink that belongs to somebody else, whose flushes wait.
+class shared_sink final : public spdlog::sinks::dist_sink_mt {
+public:
+  explicit shared_sink(spdlog::sink_ptr other)
+    : dist_sink({std::move(other)}) {}
+
+protected:
+  void flush_() override {}
+};
+
+spdlog::sink_ptr warnings_on(const spdlog::sink_ptr& console) {
+  spdlog::sink_ptr out;
+  if (console) { // It has others to serve, and a pattern for all of them.
+    out = std::make_shared<shared_sink>(console);
+  } else {
+    out = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+    out->set_pattern("graphmill: %l: %v");
+  }
+  out->set_level(spdlog::level::warn);
+  return out;
+}
+
+} // namespace
+
+result<std::shared_ptr<spdlog::logger>>
+make_logger(const fs::path& file, const spdlog::sink_ptr& console) {
+  std::vector sinks{warnings_on(console)};
   if (!file.empty()) {
     try {
       sinks.push_back(

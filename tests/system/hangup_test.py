@@ -1,5 +1,6 @@
 """What a user expects when the terminal goes away: runs end in order."""
 
+import contextlib
 import json
 import os
 import signal
@@ -224,6 +225,39 @@ class Saving(Interrupted):
             program(), "predict", folder, "--data", self.data, "--out", out])
         self.assertEqual(self.end(process, signal.SIGTERM), 0)
         self.assertTrue(out.exists())
+
+
+class UnreadConsole(Interrupted):
+    """Nobody reads what a daemon prints: a stopped terminal, a pipe whose
+    reader has other things to do."""
+
+    def test_a_daemon_serves_and_ends(self):
+        read_end, write_end = os.pipe()
+        self.addCleanup(os.close, read_end)
+        os.set_blocking(write_end, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(write_end, b"." * 4096)
+        os.set_blocking(write_end, True)
+        ready = self.top / "unread.ready"
+        process = subprocess.Popen(
+            [program(), "node", "--data", self.data, "--name", "d0",
+             "--listen", "tcp://127.0.0.1:0", "--runs", self.runs,
+             "--ready-file", ready], stdout=write_end, stderr=write_end,
+            start_new_session=True)
+        os.close(write_end)
+        self.addCleanup(self.kill, process)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not ready.exists():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        address = ready.read_text().strip()
+        file = self.write(merged(DEFINITION, {"train": {"epochs": 2}}),
+                          self.data)
+        self.ask("submit", file, "--watch", "--quiet", "--cluster", address)
+        self.ask("status", "--cluster", address)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(PATIENCE_SECONDS), 0)
 
 
 if __name__ == "__main__":
