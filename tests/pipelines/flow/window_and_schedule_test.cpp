@@ -68,6 +68,21 @@ CATCH_TEST_CASE("learning rates", "[flow][schedule]") {
   CATCH_CHECK(learning_rate_of(o, 3, 3) == Approx(0.4)); // warm-up is all
 }
 
+CATCH_TEST_CASE("learning rates are rounded once", "[flow][schedule]") {
+  definition::optimizer_section o;
+  o.learning_rate = 0.003;
+  o.schedule = schedule_kind::cosine;
+  // The cosine of a third of pi is a half, but not that of the double nearest
+  // to it.
+  CATCH_CHECK(learning_rate_of(o, 10, 30) == 0.00225);
+  CATCH_CHECK(learning_rate_of(o, 20, 30) == 0.00075);
+  o.schedule = schedule_kind::step;
+  o.step_factor = 0.1;
+  o.step_epochs = 1;
+  // By doubles it is 3.000000000000001e-06.
+  CATCH_CHECK(learning_rate_of(o, 3, 30) == 3.0000000000000005e-06);
+}
+
 CATCH_TEST_CASE("early stopping", "[flow][schedule]") {
   early_stopping stop{2};
   CATCH_CHECK_FALSE(stop.best_value());
