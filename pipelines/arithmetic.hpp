@@ -6,8 +6,10 @@ namespace graphmill {
 
 /// What a process computes its products of matrices and its exponentials with.
 struct arithmetic {
-  std::string name;   ///< For people: library, version, kernels.
-  std::string digest; ///< Of what they give for fixed numbers.
+  std::string name; ///< For people: libraries, versions, kernels.
+  /// Of what they give for fixed numbers: one of products, a slash, one of
+  /// exponentials.
+  std::string digest;
 };
 
 /// Of this process. The replicas of a run stay equal on any mixture of CPUs, for

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 namespace graphmill {
@@ -24,6 +26,35 @@ std::uint32_t devices_for(std::string_view device) {
     std::from_chars(device.data() + prefix.size() + 1,
                     device.data() + device.size(), index);
   return index + 1;
+}
+
+constexpr const char* lower_products =
+  "the environment variable OPENBLAS_CORETYPE=Haswell, which lowers products "
+  "to what all CPUs since 2013 have";
+constexpr const char* lower_exponentials =
+  "the environment variable GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4, "
+  "with which the C library computes exponentials alike on all CPUs";
+
+/// What two daemons round differently, and the environment that ends it.
+struct difference {
+  std::string_view what;
+  std::string remedy;
+};
+
+/// @param one, other Digests as of `arithmetic_here`; not the same.
+difference difference_of(std::string_view one, std::string_view other) {
+  const auto products = [](std::string_view digest) {
+    return digest.substr(0, digest.find('/'));
+  };
+  const auto exponentials = [](std::string_view digest) {
+    return digest.substr(std::min(digest.find('/'), digest.size()));
+  };
+  if (products(one) == products(other))
+    return {"exponentials, though not products,", lower_exponentials};
+  if (exponentials(one) == exponentials(other))
+    return {"products", lower_products};
+  return {"products and exponentials",
+          fmt::format("{}, and {}", lower_products, lower_exponentials)};
 }
 
 /// A placement in the making, over all offers sorted by name.
@@ -92,15 +123,16 @@ public:
       const auto& other = offers_[home];
       if (other.arithmetic_digest == first.arithmetic_digest)
         continue;
-      return fail(ec::invalid_argument,
-                  "daemons \"{}\" ({}) and \"{}\" ({}) round products "
-                  "differently, so that weights would depend on which of them "
-                  "trains what: name daemons of one kind in "
-                  "`placement.trainers`, with the same libraries, or start all "
-                  "daemons with the environment variable "
-                  "OPENBLAS_CORETYPE=Haswell, which lowers them to what all "
-                  "CPUs since 2013 have",
-                  first.name, first.arithmetic, other.name, other.arithmetic);
+      const auto unlike =
+        difference_of(first.arithmetic_digest, other.arithmetic_digest);
+      return fail(
+        ec::invalid_argument,
+        "daemons \"{}\" ({}) and \"{}\" ({}) round {} differently, so "
+        "that weights would depend on which of them trains what: "
+        "name daemons of one kind in `placement.trainers`, with the "
+        "same libraries, or start all daemons with {}",
+        first.name, first.arithmetic, other.name, other.arithmetic, unlike.what,
+        unlike.remedy);
     }
     return ok();
   }

@@ -8,6 +8,7 @@
 #include <torch/version.h>
 
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 
 #include <array>
 #include <cmath>
@@ -65,24 +66,27 @@ std::string text_of(const char* symbol) {
                           : std::string{reinterpret_cast<getter>(found)()};
 }
 
-std::string name_of_library() {
+std::string names_of_libraries() {
   const auto core = text_of("openblas_get_corename");
   const auto config = text_of("openblas_get_config"); // "OpenBLAS 0.3.21 ..."
   const auto version = config.substr(0, config.find(' ', config.find(' ') + 1));
-  return core.empty() ? fmt::format("libtorch {}", TORCH_VERSION)
-                      : fmt::format("{} for {}, libtorch {}", version, core,
-                                    TORCH_VERSION);
+  const auto others =
+    fmt::format("libtorch {}, glibc {}", TORCH_VERSION, gnu_get_libc_version());
+  return core.empty() ? others
+                      : fmt::format("{} for {}, {}", version, core, others);
 }
 
 } // namespace
 
 arithmetic arithmetic_here() {
-  content_hash hash;
+  content_hash products;
+  content_hash functions;
   for (const auto& [rows, inner, columns] :
        {std::array<std::int64_t, 3>{1031, 263, 41}, {67, 1301, 259}, {5, 3, 7}})
-    probe_products(rows, inner, columns, hash);
-  probe_functions(hash);
-  return {name_of_library(), hash.digest()};
+    probe_products(rows, inner, columns, products);
+  probe_functions(functions);
+  return {names_of_libraries(),
+          fmt::format("{}/{}", products.digest(), functions.digest())};
 }
 
 } // namespace graphmill

@@ -67,25 +67,48 @@ CATCH_TEST_CASE("what cannot be placed is told", "[placement]") {
 CATCH_TEST_CASE("trainers that round differently are refused", "[placement]") {
   auto here = offer("a", {0});
   here.arithmetic = "OpenBLAS for Zen";
-  here.arithmetic_digest = "1";
+  here.arithmetic_digest = "1/5";
   auto there = offer("b", {1});
   there.arithmetic = "OpenBLAS for SkylakeX";
-  there.arithmetic_digest = "2";
+  there.arithmetic_digest = "2/5";
   const auto refused =
     error_of(place(with_trainers(2), 2, std::vector{here, there}));
   CATCH_CHECK(refused.code == ec::invalid_argument);
-  for (const auto* part : {"\"a\" (OpenBLAS for Zen)",
-                           "\"b\" (OpenBLAS for SkylakeX)",
-                           "OPENBLAS_CORETYPE=Haswell"})
+  for (const auto* part :
+       {"\"a\" (OpenBLAS for Zen)", "\"b\" (OpenBLAS for SkylakeX)",
+        "OPENBLAS_CORETYPE=Haswell"})
     CATCH_CHECK(refused.message.find(part) != std::string::npos);
+  CATCH_CHECK(refused.message.find("exponentials") == std::string::npos);
   // Who only serves data adds nothing up; on CUDA the CPU has no part in it.
   CATCH_CHECK(place(with_trainers(1), 2, std::vector{here, there}));
   here.cuda_devices = there.cuda_devices = 1;
   auto on_devices = with_trainers(2);
   on_devices.trainer.device = "cuda";
   CATCH_CHECK(place(on_devices, 2, std::vector{here, there}));
-  there.arithmetic_digest = "1";
+  there.arithmetic_digest = "1/5";
   CATCH_CHECK(place(with_trainers(2), 2, std::vector{here, there}));
+}
+
+CATCH_TEST_CASE("what trainers round differently is told", "[placement]") {
+  auto here = offer("a", {0});
+  auto there = offer("b", {1});
+  here.arithmetic = there.arithmetic = "OpenBLAS for Haswell, glibc 2.36";
+  here.arithmetic_digest = "1/5";
+  there.arithmetic_digest = "1/6";
+  const auto refusal = [&] {
+    return error_of(place(with_trainers(2), 2, std::vector{here, there}))
+      .message;
+  };
+  const auto exponentials = refusal();
+  CATCH_CHECK(exponentials.find("round exponentials, though not products,")
+              != std::string::npos);
+  CATCH_CHECK(exponentials.find("GLIBC_TUNABLES") != std::string::npos);
+  CATCH_CHECK(exponentials.find("OPENBLAS_CORETYPE") == std::string::npos);
+  there.arithmetic_digest = "2/6";
+  const auto both = refusal();
+  for (const auto* part : {"round products and exponentials", "GLIBC_TUNABLES",
+                           "OPENBLAS_CORETYPE"})
+    CATCH_CHECK(both.find(part) != std::string::npos);
 }
 
 CATCH_TEST_CASE("the order of offers does not matter", "[placement]") {
