@@ -1,11 +1,12 @@
 """A daemon outlives whatever a run needs and cannot get."""
 
+import shutil
 import unittest
 
 import runs
 from clusters import Cluster
 from runs import SMALL, merged, partitioned, small_rmat
-from support import program, within_obstacles
+from support import np, program, within_obstacles
 
 TWO = merged(SMALL, {"trainer": {"replicas": 2, "threads": 2}})
 
@@ -58,6 +59,30 @@ class FailedPreparation(runs.Workplace):
 
     def test_without_threads_from_disk(self):
         self.check_threads("--storage", "disk")
+
+    def check_file(self, harm):
+        """The daemon has found the file as it should be."""
+        parts = self.top / self.id().split(".")[-1]
+        shutil.copytree(self.parts, parts)
+        self.start(parts)
+        definition = self.write(TWO, parts)
+        self.cluster.run(definition)
+        file = next(parts.glob("part-1/**/indices.npy"))
+        harm(file)
+        said = self.cluster.refused("submit", definition, "--watch", "--quiet")
+        print(f"  {said.strip()}")
+        self.assertIn(file.name, said)
+        for daemon in self.cluster.daemons:
+            self.assertIsNone(daemon.process.poll(), self.cluster.logs())
+
+    def test_without_a_file(self):
+        self.check_file(lambda file: file.unlink())
+
+    def test_with_an_empty_file(self):
+        self.check_file(lambda file: file.write_bytes(b""))
+
+    def test_with_an_array_of_another_shape(self):
+        self.check_file(lambda file: np.save(file, np.load(file)[:-1]))
 
 
 if __name__ == "__main__":
