@@ -25,6 +25,8 @@ using clock = std::chrono::steady_clock;
 
 /// How often memory is looked at: often enough for a peak that lasts a step.
 constexpr std::chrono::milliseconds probe_interval{50};
+/// How often the files of the data are.
+constexpr std::chrono::seconds look_interval{2};
 
 std::size_t scheduler_threads(const definition& def) {
   // At least two, so that a long job of one stage does not hold up messages.
@@ -33,32 +35,14 @@ std::size_t scheduler_threads(const definition& def) {
     {2u, usable_processors(), def.sampler.threads, def.fetch.threads});
 }
 
-/// Waits for the end of the run while handing signals on and looking at memory.
-run_outcome wait_for_end(signal_watch& signals, memory_probe& memory,
-                         std::future<run_outcome>& ended,
-                         const conductor_actor& conductor,
-                         spdlog::logger& log) {
-  int handed_on = 0;
-  heap_trimmer heap;
-  while (ended.wait_for(std::chrono::seconds{0}) != std::future_status::ready) {
-    signals.wait(probe_interval);
-    memory.sample();
-    heap.tick();
-    for (; handed_on < signals.count(); ++handed_on) {
-      log.info("stopping: {}", handed_on > 0 ? "at once" : "after this step");
-      post_urgent(conductor, cancel_run{handed_on > 0});
-    }
-  }
-  return ended.get();
-}
-
 /// Verifies the data of a run while that goes on, and ends it if they are
 /// damaged.
 class run_guard {
 public:
   run_guard(const local_run_config& config, data_guard::records what,
             const conductor_actor& conductor)
-    : what_(std::move(what)), sound_(answer_.get_future()),
+    : what_(std::move(what)), conductor_(conductor),
+      sound_(answer_.get_future()),
       guard_(
         {.data = config.data, .verify = config.verify, .log = config.log}) {
     guard_.check(what_, [this, conductor](const result<void>& sound) {
@@ -66,6 +50,23 @@ public:
       if (!sound)
         post(conductor, run_failed{sound.error()});
     });
+  }
+
+  /// Looks, now and then, whether the files are as they were, and ends the run
+  /// if not: in a long one, more than its last minutes would be lost.
+  void look() {
+    if (clock::now() < look_at_)
+      return;
+    look_at_ = clock::now() + look_interval;
+    if (auto same = changed())
+      post(conductor_, run_failed{*same});
+  }
+
+  /// Why what was trained on are other data than those that were verified.
+  std::optional<error> changed() const {
+    if (auto same = still_unchanged(what_, replaced_files::pass); !same)
+      return same.error();
+    return std::nullopt;
   }
 
   /// Waits for the end of the verification, or for one more signal.
@@ -82,17 +83,38 @@ public:
     }
     if (auto sound = sound_.get(); !sound)
       return sound.error();
-    if (auto same = still_unchanged(what_, replaced_files::pass); !same)
-      return same.error();
-    return std::nullopt;
+    return changed();
   }
 
 private:
   const data_guard::records what_;
+  const conductor_actor conductor_;
+  clock::time_point look_at_ = clock::now() + look_interval;
   std::promise<result<void>> answer_;
   std::future<result<void>> sound_;
   data_guard guard_; ///< Last: ends before what its answer uses.
 };
+
+/// Waits for the end of the run while handing signals on and looking at memory
+/// and data.
+run_outcome wait_for_end(signal_watch& signals, memory_probe& memory,
+                         run_guard& guard, std::future<run_outcome>& ended,
+                         const conductor_actor& conductor,
+                         spdlog::logger& log) {
+  int handed_on = 0;
+  heap_trimmer heap;
+  while (ended.wait_for(std::chrono::seconds{0}) != std::future_status::ready) {
+    signals.wait(probe_interval);
+    memory.sample();
+    heap.tick();
+    guard.look();
+    for (; handed_on < signals.count(); ++handed_on) {
+      log.info("stopping: {}", handed_on > 0 ? "at once" : "after this step");
+      post_urgent(conductor, cancel_run{handed_on > 0});
+    }
+  }
+  return ended.get();
+}
 
 void log_end(spdlog::logger& log, const run_result& run) {
   const auto& outcome = run.outcome;
@@ -150,9 +172,13 @@ result<run_result> run_locally(local_run_config config,
     config.log->info("run began on {}, {}", config.data.string(),
                      counted(graph->part_count(), "part"));
     config.log->info("{}", sentence(storage));
-    out.outcome = wait_for_end(signals, memory, ended, conductor, *config.log);
+    out.outcome =
+      wait_for_end(signals, memory, guard, ended, conductor, *config.log);
     if (!out.outcome.failure)
       out.outcome.failure = guard.wait(signals);
+    else if (out.outcome.failure->code == ec::cancelled)
+      if (auto damage = guard.changed())
+        out.outcome.failure = damage;
     out.seconds = std::chrono::duration<double>(clock::now() - began).count();
     out.cpu_seconds = process_cpu_seconds() - cpu_before;
     log_end(*config.log, out);

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import time
 import unittest
 
@@ -72,6 +73,27 @@ class Damage(runs.Workplace):
     def test_low_bits_of_indices(self):
         edges = next((self.parts / "part-0" / "edges").iterdir()).name
         self.check_damage(f"part-0/edges/{edges}/indices.npy", 0)
+
+    def test_data_that_are_damaged_in_use_end_a_run(self):
+        copy = self.top / "in-use"
+        shutil.copytree(self.parts, copy)
+        long = self.write(merged(runs.SMALL, {
+            "train": {"epochs": 100000},
+            "faults": {"trainer_delay_ms": 20}}), copy)
+        file = copy / "part-1/nodes/node/features.npy"
+        for interrupted in (False, True):
+            home = self.top / f"in-use-runs-{interrupted}"
+            with runs.Running([support.program(), "train", str(long), "--data",
+                               str(copy), "--runs", str(home),
+                               "--quiet"]) as run:
+                run.await_phases(2)
+                flip(file, 27)
+                if interrupted:
+                    run.signal(signal.SIGINT)
+                code, _, said = run.end()
+            self.assertEqual(code, 1, said)
+            self.assertIn(str(file), said)
+            flip(file, 27)  # Back again.
 
     def test_a_dataset_is_verified_before_it_is_cut(self):
         copy = self.top / "whole"
