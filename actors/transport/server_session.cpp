@@ -121,6 +121,7 @@ void server_session::greet(session_time now, const route& from,
   if (route != from)
     leave_seat(route); // It has connected anew.
   route = from;
+  who.gone[static_cast<std::size_t>(hello.lane)] = false;
   routes_[from] = {hello.incarnation, hello.lane};
   const auto changed = who.readiness != hello.readiness;
   who.readiness = hello.readiness;
@@ -140,21 +141,24 @@ void server_session::leave_seat(route& seat) {
   effects_.emplace_back(estrange{std::exchange(seat, {})});
 }
 
+/// What it has sent before is still to come, perhaps a farewell: it keeps its
+/// place for that.
 void server_session::disconnected(const route& whom) {
   const auto at = routes_.find(whom);
-  if (at == routes_.end())
-    return;
-  const auto known = peers_.find(at->second.incarnation);
-  const auto lane = static_cast<std::size_t>(at->second.lane);
-  routes_.erase(at);
+  const auto known =
+    peers_.find(at == routes_.end() ? std::string{} : at->second.incarnation);
   if (known == peers_.end())
     return;
   auto& who = known->second;
-  if (who.routes[lane] == whom)
-    who.routes[lane].clear();
-  if (std::ranges::all_of(who.routes, &route::empty))
-    who.lost_after =
-      std::min<session_time::duration>(who.lost_after, silence_unconnected);
+  const auto lane = static_cast<std::size_t>(at->second.lane);
+  if (who.routes[lane] != whom)
+    return;
+  who.gone[lane] = true;
+  for (std::size_t i = 0; i < who.routes.size(); ++i)
+    if (!who.gone[i] && !who.routes[i].empty())
+      return;
+  who.lost_after =
+    std::min<session_time::duration>(who.lost_after, silence_unconnected);
 }
 
 void server_session::beat(const route& from, peer& who, const envelope& head) {

@@ -93,6 +93,7 @@ private:
   struct peer {
     peer_identity who;
     std::array<server_session::route, 2> routes; ///< By lane; may be empty.
+    std::array<bool, 2> gone{}; ///< Their connections, by lane.
     graphmill::readiness readiness = graphmill::readiness::unset;
     session_time last_heard;
     session_time::duration lost_after;

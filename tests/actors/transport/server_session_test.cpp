@@ -189,6 +189,9 @@ CATCH_TEST_CASE("a caller cannot keep its place by words alone",
   it.advance(30s);
   CATCH_CHECK(it->peers() == 1);
   it->disconnected("d");
+  // What it had sent is still to be taken.
+  it.ask("c", 1, method::submit);
+  CATCH_CHECK(it.delivered.size() == 1);
   it.advance(5s);
   CATCH_CHECK(it->peers() == 0);
   // Connected, it may be silent for a minute.
