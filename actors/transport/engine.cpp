@@ -78,8 +78,10 @@ void engine::wait() {
   }
   for (auto& [address, of] : callers_) {
     next = std::min(next, of.session.next_tick());
-    if (of.link)
+    if (of.link) {
+      next = std::min(next, of.link->next_tick());
       of.link->add_polls(polls_);
+    }
   }
   // In two steps, for `next` may be the end of time.
   const auto start = now();

@@ -94,7 +94,7 @@ void engine::serve_callers() {
       }
     }
     if (of.link)
-      if (const auto why = of.link->broken())
+      if (const auto why = of.link->broken(now()))
         broke(of, *why);
     if (const auto refused = of.probe ? of.probe->refused() : std::nullopt) {
       of.probe.reset();

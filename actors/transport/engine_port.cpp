@@ -2,7 +2,6 @@
 #include "messages/counted.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -26,16 +25,10 @@ constexpr std::size_t max_ended = 1024;
 void engine::serve_door() {
   zmq::message_t head;
   while (door_->recv(head, zmq::recv_flags::dontwait)) {
-    std::uint16_t what = 0;
-    std::uint32_t value = 0; // A descriptor, or an error.
-    if (head.size() >= sizeof(what) + sizeof(value)) {
-      std::memcpy(&what, head.data(), sizeof(what));
-      std::memcpy(&value, head.data<std::byte>() + sizeof(what), sizeof(value));
-    }
+    const auto [what, number] = read_event(head);
     zmq::message_t address;
     if (head.more())
       (void)door_->recv(address, zmq::recv_flags::dontwait);
-    const auto number = static_cast<int>(value);
     if (what == ZMQ_EVENT_ACCEPTED) {
       arrivals_.opened(now(), number);
       unfinished_.opened(number);

@@ -28,9 +28,9 @@ constexpr std::size_t own_sockets = 16;
 /// Whoever connects says within that time who it is.
 constexpr std::chrono::milliseconds stranger_patience{2 * handshake_timeout_ms};
 
-/// A whole message has less than the first; a stranger has a greeting to send.
+/// A stranger has no more than a greeting to send.
 constexpr unfinished_messages::limits most_unfinished{
-  .connection = (max_bulk_frames + 4) * std::uint64_t{max_frame_bytes},
+  .connection = most_of_a_message,
   .stranger = std::uint64_t{4} << 20,
   .all = std::uint64_t{256} << 20};
 

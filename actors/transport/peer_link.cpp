@@ -1,7 +1,5 @@
 #include "actors/transport/peer_link.hpp"
 
-#include <cstring>
-
 namespace graphmill {
 
 namespace {
@@ -13,10 +11,19 @@ constexpr int control_queue = 256;
 
 constexpr int connect_timeout_ms = 3000;
 
+constexpr std::uint64_t lanes = 2;
+
 constexpr int watched_events =
-  ZMQ_EVENT_CLOSED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED
-  | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL
-  | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+  ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_DISCONNECTED
+  | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL
+  | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+
+/// Together they have no limit but these: an answer goes to memory that whoever
+/// asked has reserved.
+constexpr unfinished_messages::limits most_unfinished{
+  .connection = most_of_a_message,
+  .stranger = most_of_a_message,
+  .all = lanes * most_of_a_message};
 
 error error_of_event(int event) {
   switch (event) {
@@ -42,7 +49,7 @@ error error_of_event(int event) {
 peer_link::peer_link(zmq::context_t& context, const endpoint& peer,
                      const std::optional<curve_keys>& keys,
                      traffic_counters& counters)
-  : counters_(counters) {
+  : counters_(counters), unfinished_(most_unfinished) {
   for (const auto over : {lane::control, lane::data})
     open(context, at(over), peer, keys, over);
 }
@@ -93,25 +100,32 @@ void peer_link::flush() {
 }
 
 std::optional<arrival> peer_link::receive(lane over) {
-  return receive_message(at(over).socket, false, counters_);
+  auto got = receive_message(at(over).socket, false, counters_);
+  if (got)
+    unfinished_.finished(got->descriptor);
+  return got;
 }
 
-std::optional<error> peer_link::broken() {
+std::optional<error> peer_link::broken(session_time now) {
   std::optional<error> found;
   for (auto& lane : lanes_) {
     zmq::message_t head;
     while (lane.monitor.recv(head, zmq::recv_flags::dontwait)) {
-      std::uint16_t event = 0;
-      if (head.size() >= sizeof(event))
-        std::memcpy(&event, head.data(), sizeof(event));
+      const auto [event, value] = read_event(head);
       zmq::message_t address;
       if (head.more())
         (void)lane.monitor.recv(address, zmq::recv_flags::dontwait);
-      // The reason comes before the mere end.
-      if (!found)
+      if (event == ZMQ_EVENT_CONNECTED)
+        unfinished_.opened(value);
+      else if (!found) // The reason comes before the mere end.
         found = error_of_event(event);
     }
   }
+  const auto endless =
+    unfinished_.excess(now, bytes_received, [](int) { return false; });
+  if (!found && !endless.empty())
+    found = fail(ec::invalid_data, "it sent more than a message may have, and "
+                                   "no end of it");
   return found;
 }
 

@@ -2,6 +2,7 @@
 
 #include "actors/transport/address.hpp"
 #include "actors/transport/keys.hpp"
+#include "actors/transport/unfinished.hpp"
 #include "actors/transport/wire_io.hpp"
 
 #include <zmq.hpp>
@@ -29,8 +30,11 @@ public:
 
   std::optional<arrival> receive(lane over);
 
-  /// Why a connection is broken, if one is.
-  std::optional<error> broken();
+  /// Why a connection is broken, or to be ended, if one is.
+  std::optional<error> broken(session_time now);
+
+  /// When `broken` should be asked again.
+  session_time next_tick() const { return unfinished_.next_tick(); }
 
   /// Lets what was sent leave after the end, for that long.
   void linger(std::chrono::milliseconds time);
@@ -52,6 +56,7 @@ private:
 
   traffic_counters& counters_;
   std::array<connection, 2> lanes_;
+  unfinished_messages unfinished_; ///< Of what the peer sends.
 };
 
 } // namespace graphmill

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 namespace graphmill {
@@ -214,6 +215,16 @@ std::optional<endpoint> other_end(int descriptor, std::uint16_t port) {
            != 0)
     return std::nullopt;
   return endpoint{host.data(), port};
+}
+
+socket_event read_event(const zmq::message_t& head) {
+  std::uint16_t what = 0;
+  std::uint32_t value = 0;
+  if (head.size() < sizeof(what) + sizeof(value))
+    return {};
+  std::memcpy(&what, head.data(), sizeof(what));
+  std::memcpy(&value, head.data<std::byte>() + sizeof(what), sizeof(value));
+  return {what, static_cast<int>(value)};
 }
 
 std::uint64_t bytes_received(int descriptor) {

@@ -19,6 +19,10 @@ namespace graphmill {
 /// top.
 inline constexpr std::int64_t max_wire_frame = max_frame_bytes + 1024;
 
+/// A whole message has less.
+inline constexpr std::uint64_t most_of_a_message =
+  (max_bulk_frames + 4) * std::uint64_t{max_frame_bytes};
+
 /// For a peer to say who it is, in libzmq's own words.
 inline constexpr int handshake_timeout_ms = 5000;
 
@@ -64,6 +68,14 @@ std::optional<arrival> receive_message(zmq::socket_t& from, bool routed,
 /// Ends the connection that a message came over: its socket has no call for
 /// that. Descriptors of anything but a connection to `port` are left alone.
 void end_connection(int descriptor, std::uint16_t port);
+
+/// What a monitor of a socket tells.
+struct socket_event {
+  int what = 0;  ///< ZMQ_EVENT_...
+  int value = 0; ///< A descriptor, or an error.
+};
+/// @param head The first part of its message; the other is an address.
+socket_event read_event(const zmq::message_t& head);
 
 /// Bytes that the system has received over a connection since it was opened; 0
 /// if it does not tell.

@@ -115,21 +115,6 @@ std::vector<std::byte> random_bytes(random_stream& draws, std::size_t count) {
   return out;
 }
 
-/// What a connection of ZMTP 3.0 begins with (rfc.zeromq.org/spec/23), up to
-/// where messages may follow.
-std::vector<std::byte> zmtp_greeting() {
-  std::string text(64, '\0');
-  text[0] = '\xff';
-  text[9] = '\x7f';
-  text[10] = 3;
-  text.replace(12, 4, "NULL");
-  using namespace std::string_literals;
-  const auto ready = "\5READY\13Socket-Type\0\0\0\6DEALER"s;
-  text += "\4"s + static_cast<char>(ready.size()) + ready;
-  const auto bytes = std::as_bytes(std::span{text});
-  return {bytes.begin(), bytes.end()};
-}
-
 } // namespace
 
 CATCH_TEST_CASE("random bytes on the port harm nobody",
@@ -196,24 +181,6 @@ CATCH_TEST_CASE("too many and too long frames cost the connection",
                            zmq::send_flags::none);
     CATCH_CHECK(attacker.closed());
   }
-  it.check();
-}
-
-CATCH_TEST_CASE("a message without end costs the connection",
-                "[transport][hostile]") {
-  target it;
-  raw_connection attacker{it.address()};
-  attacker.write(zmtp_greeting());
-  std::vector<std::byte> piece(9 + max_frame_bytes);
-  piece[0] = std::byte{3}; // More is to come, and it is a long frame.
-  piece[6] = std::byte{max_frame_bytes >> 16};
-  // It need not take much more than a stranger may send, and cannot send more.
-  for (int i = 0; i < 2000 && !attacker.closed(); ++i)
-    attacker.write(piece);
-  for (int i = 0; i < 60000 && !attacker.closed(); ++i)
-    ::usleep(1000);
-  CATCH_CHECK(attacker.closed());
-  CATCH_CHECK(it.server->statistics().malformed == 1);
   it.check();
 }
 
