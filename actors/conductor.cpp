@@ -3,6 +3,7 @@
 #include "actors/member.hpp"
 #include "actors/phase_tally.hpp"
 #include "actors/request_watch.hpp"
+#include "messages/counted.hpp"
 
 #include <fmt/ranges.h>
 
@@ -382,6 +383,11 @@ private:
       }
       replicas_.erase(replicas_.begin());
     }
+    if (!outcome_.parameters && outcome_.failure)
+      outcome_.failure->message
+        += fmt::format("; the weights after {} are lost, for no trainer could "
+                       "give them",
+                       counted(train_steps_, "training step"));
     end(outcome_.failure);
   }
 

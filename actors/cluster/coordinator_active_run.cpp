@@ -244,9 +244,19 @@ void coordinator::on_filed(const run_filed& filed) {
 }
 
 result<payload> coordinator::take_events(const incoming_request& request) {
-  TRY(const auto events, decode_run_events(request.data));
-  if (!active_ || active_->id != events.run
-      || !active_->is_member(request.from))
+  const auto from_member = active_ && active_->is_member(request.from);
+  const auto told = decode_run_events(request.data);
+  if (!told) {
+    // The daemon ends its share on this answer.
+    if (from_member) {
+      active_->break_off(fail(told.error().code, "daemon \"{}\": {}",
+                              request.from.name, told.error().message));
+      go_on();
+    }
+    return told.error();
+  }
+  const auto& events = told.value();
+  if (!from_member || active_->id != events.run)
     return fail(ec::not_found, "run {} is not on", events.run);
   auto taken = active_->take(request.from.name, events);
   go_on(); // It may have failed while others are still being deployed.

@@ -15,7 +15,7 @@ void coordinator::join(const incoming_request& request) {
   }
   const auto& who = request.from;
   if (auto fits = members_.check(who.name, what.value()); !fits) {
-    config_.log->warn("refused: {}", fits.error().message);
+    complaints_.add("refused: " + fits.error().message, clock::now());
     request.reply.reply(fits.error());
     return;
   }

@@ -129,7 +129,8 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
 void coordinator::on_taken(const run_taken& taken) {
   --taking_;
   if (!*taken.run) {
-    config_.log->warn("a run is refused: {}", taken.run->error().message);
+    complaints_.add("a run is refused: " + taken.run->error().message,
+                    clock::now());
     taken.reply.reply(taken.run->error());
     end_if_done();
     return;

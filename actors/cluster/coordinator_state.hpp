@@ -3,6 +3,7 @@
 #include "actors/cluster/active_run.hpp"
 #include "actors/cluster/calls.hpp"
 #include "actors/cluster/coordinator.hpp"
+#include "actors/cluster/guarded_service.hpp"
 #include "actors/cluster/membership.hpp"
 #include "actors/cluster/run_board.hpp"
 #include "actors/cluster/run_records.hpp"
@@ -57,7 +58,10 @@ public:
 
   interface::behavior_type make_behavior() {
     return {
-      [this](const incoming& in) { serve(in.request); },
+      [this](const incoming& in) {
+        guarded_service(in.request, complaints_,
+                        [this](const auto& request) { serve(request); });
+      },
       [this](const peer_news& news) { on_peer(news.event); },
       [this](const run_news_came& came) {
         if (active_ && active_->id == came.run)
@@ -171,6 +175,8 @@ private:
   interface::pointer self_;
   coordinator_config config_;
   remote_calls<interface> calls_;
+  complaint_log complaints_{
+    [this](const auto& line) { config_.log->warn("{}", line); }};
   membership members_;
   run_board board_;
   run_records records_;

@@ -1,9 +1,9 @@
 #include "actors/cluster/node.hpp"
 
 #include "actors/cluster/calls.hpp"
+#include "actors/cluster/guarded_service.hpp"
 #include "actors/cluster/registration.hpp"
 #include "actors/cluster/share_host.hpp"
-#include "messages/caught.hpp"
 
 #include <utility>
 
@@ -34,7 +34,10 @@ public:
 
   interface::behavior_type make_behavior() {
     return {
-      [this](const incoming& in) { serve(in.request); },
+      [this](const incoming& in) {
+        guarded_service(in.request, complaints_,
+                        [this](const auto& request) { serve(request); });
+      },
       [this](const peer_news& news) { on_peer(news.event); },
       [this](const call_ended& ended) { calls_.ended(ended); },
       [this](const run_prepared& done) {
@@ -155,19 +158,7 @@ private:
 
   // -- requests
 
-  /// A request costs its sender an error, and never the daemon its life.
   void serve(const incoming_request& request) {
-    try {
-      carry_out(request);
-    } catch (...) {
-      const auto why =
-        caught(fmt::format("serve `{}`", to_string(request.method)));
-      config_.log->warn("{}", why.message);
-      request.reply.reply(why);
-    }
-  }
-
-  void carry_out(const incoming_request& request) {
     if (request.from.address.empty()) { // A client.
       request.reply.reply(
         fail(ec::invalid_argument,
@@ -206,6 +197,8 @@ private:
   remote_calls<interface> calls_;
   registration registered_{clock::now(), config_.join_timeout};
   share_host shares_;
+  complaint_log complaints_{
+    [this](const auto& line) { config_.log->warn("{}", line); }};
   std::shared_ptr<served_data> data_ = std::make_shared<served_data>(
     config_.data, config_.graph, config_.offer.parts);
   bool looking_ = false;

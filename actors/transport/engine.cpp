@@ -18,10 +18,6 @@ constexpr std::chrono::milliseconds blocked_wait{1};
 
 constexpr std::chrono::milliseconds last_flush{1000};
 
-/// Others can make us complain: about so many things at most in that time.
-constexpr std::size_t most_complaints = 100;
-constexpr std::chrono::seconds complaint_time{10};
-
 } // namespace
 
 void engine::run() {
@@ -174,16 +170,7 @@ void engine::log(const std::string& sentence) {
 
 /// Logs what others have done, who must not fill the log.
 void engine::complain(const std::string& sentence) {
-  const auto time = now();
-  if (time - complaining_since_ >= complaint_time) {
-    if (complaints_ > most_complaints)
-      log(fmt::format("left out {} complaints like the last one",
-                      complaints_ - most_complaints));
-    complaining_since_ = time;
-    complaints_ = 0;
-  }
-  if (++complaints_ <= most_complaints)
-    log(sentence);
+  complaints_.add(sentence, now());
 }
 
 /// A callback that throws costs nobody else anything.

@@ -3,6 +3,7 @@
 #include "actors/transport/address.hpp"
 #include "actors/transport/arrivals.hpp"
 #include "actors/transport/caller_session.hpp"
+#include "actors/transport/complaint_log.hpp"
 #include "actors/transport/descriptors.hpp"
 #include "actors/transport/gate.hpp"
 #include "actors/transport/mailbox.hpp"
@@ -122,8 +123,7 @@ private:
   std::uint64_t callers_made_ = 0;
   std::uint64_t duplicates_ = 0; ///< As far as in `counters_`.
   std::uint64_t put_off_ = 0;
-  session_time complaining_since_{};
-  std::size_t complaints_ = 0; ///< Since then.
+  complaint_log complaints_{[this](const auto& line) { log(line); }};
 };
 
 } // namespace graphmill

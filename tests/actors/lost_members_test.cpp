@@ -117,10 +117,17 @@ struct fixture {
   }
 
   /// The run has ended for the loss.
-  void check_failed() {
+  void check_failed(const std::string& why = "it is lost") {
     CATCH_REQUIRE(outcome);
     CATCH_REQUIRE(outcome->failure);
-    CATCH_CHECK(outcome->failure->message == "it is lost");
+    CATCH_CHECK(outcome->failure->message == why);
+  }
+
+  void check_failed_without_weights() {
+    check_failed("it is lost; the weights after 1 training step are lost, for "
+                 "no trainer could give them");
+    CATCH_CHECK(outcome->parameters == nullptr);
+    CATCH_CHECK(outcome->digest.empty());
   }
 
   /// And has the weights of a rank.
@@ -202,9 +209,7 @@ CATCH_TEST_CASE("the weights are asked for until a member has them",
   f.members[0]->failing = {trainer_order::weights};
   f.members[1]->failing = {trainer_order::weights};
   f.lose(2);
-  f.check_failed();
-  CATCH_CHECK(f.outcome->parameters == nullptr);
-  CATCH_CHECK(f.outcome->digest.empty());
+  f.check_failed_without_weights();
 }
 
 CATCH_TEST_CASE("a run whose members are all lost ends without weights",
@@ -217,8 +222,7 @@ CATCH_TEST_CASE("a run whose members are all lost ends without weights",
   f.lose(2);
   CATCH_REQUIRE_FALSE(f.outcome);
   f.lose(0);
-  f.check_failed();
-  CATCH_CHECK(f.outcome->parameters == nullptr);
+  f.check_failed_without_weights();
 }
 
 CATCH_TEST_CASE("a member that is lost while its cache is filled ends the run",

@@ -249,57 +249,60 @@ class Damage(runs.Workplace):
         out.add("1")
         return out
 
-    def test_a_file_truncated_in_use_fails_that_run_only(self):
-        copy = self.top / "truncated"
+    def copy_of_parts(self, name):
+        """A copy of the parts, and a file of it; returns both."""
+        copy = self.top / name
         shutil.copytree(self.parts, copy)
-        file = copy / "part-1/nodes/node/features.npy"
+        return copy, copy / "part-1/nodes/node/features.npy"
+
+    def begin_long_run(self, cluster, data):
+        """Submits a run that does not end by itself; returns its name."""
         long = merged(runs.SMALL, {"train": {"epochs": 100000},
                                    "faults": {"trainer_delay_ms": 20}})
+        run = cluster.ask("submit", self.write(long, data, "-long"))["run"]
+        metrics = cluster.folder / "runs" / run / "metrics.jsonl"
+        cluster.wait_until(lambda: metrics.exists() and metrics.read_text(),
+                           "end of an epoch")
+        return run
+
+    def record(self, cluster, run):
+        return cluster.ask("runs", run)["runs"][0]
+
+    def await_failure(self, cluster, run):
+        """Waits until a run has failed; returns what it says of that."""
+        cluster.wait_until(
+            lambda: self.record(cluster, run)["state"] == "failed",
+            "run that has failed")
+        return self.record(cluster, run)["message"]
+
+    def test_a_file_truncated_in_use_fails_that_run_only(self):
+        copy, file = self.copy_of_parts("truncated")
         with self.cluster(copy) as cluster:
-            run = cluster.ask("submit", self.write(long, copy))["run"]
+            run = self.begin_long_run(cluster, copy)
             again = self.write(runs.SMALL, copy, "-again")
             waiting = [cluster.ask("submit", again)["run"] for _ in range(3)]
-
-            def record(of=run):
-                return cluster.ask("runs", of)["runs"][0]
-            metrics = cluster.folder / "runs" / run / "metrics.jsonl"
-            cluster.wait_until(
-                lambda: metrics.exists() and metrics.read_text(),
-                "end of an epoch")
             os.truncate(file, 4096)
-            cluster.wait_until(lambda: record()["state"] == "failed",
-                               "run that has failed")
-            self.assertIn(str(file), record()["message"])
+            self.assertIn(str(file), self.await_failure(cluster, run))
             daemon = self.await_state(cluster, "d1", "damaged")
             self.assertIn(str(file), daemon["note"])
             for one in waiting:
-                self.assertEqual(record(one)["state"], "queued")
+                self.assertEqual(self.record(cluster, one)["state"], "queued")
             shutil.copy(self.parts / "part-1/nodes/node/features.npy", file)
             self.await_state(cluster, "d1", "ready")
             summary = cluster.run(again)
             for one in waiting:
-                self.assertEqual(record(one)["state"], "finished")
+                self.assertEqual(self.record(cluster, one)["state"],
+                                 "finished")
         self.assertEqual(summary["digest"],
                          self.train(runs.SMALL, self.parts)["digest"])
 
     def test_a_file_flipped_in_use_ends_the_run(self):
-        copy = self.top / "flipped"
-        shutil.copytree(self.parts, copy)
-        file = copy / "part-1/nodes/node/features.npy"
-        long = merged(runs.SMALL, {"train": {"epochs": 100000},
-                                   "faults": {"trainer_delay_ms": 20}})
+        copy, file = self.copy_of_parts("flipped")
         with self.cluster(copy) as cluster:
-            run = cluster.ask("submit", self.write(long, copy))["run"]
-            metrics = cluster.folder / "runs" / run / "metrics.jsonl"
-            cluster.wait_until(
-                lambda: metrics.exists() and metrics.read_text(),
-                "end of an epoch")
+            run = self.begin_long_run(cluster, copy)
             flip(file, 27)
-            cluster.wait_until(
-                lambda: cluster.ask("runs", run)["runs"][0]["state"]
-                == "failed", "run that has failed")
             self.assertIn(f"{file} is damaged",
-                          cluster.ask("runs", run)["runs"][0]["message"])
+                          self.await_failure(cluster, run))
 
 
 class Arithmetic(runs.Workplace):
