@@ -1,5 +1,5 @@
-#include "actors/commands/program.hpp"
-#include "actors/say.hpp"
+#include "actors/commands/options/program.hpp"
+#include "actors/process/say.hpp"
 
 #include <unistd.h>
 

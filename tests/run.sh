@@ -38,10 +38,9 @@ ninja -C build
 test_in build --timeout-multiplier 4
 
 # Sanitizers: the rooms without libtorch and CAF, which are not instrumented.
-# Not optimised, and several files compiled as one: a quarter of the time.
 sanitize() { # FOLDER SANITIZERS TARGET SUITE
-  configure "$1" -Doptimization=0 -Ddebug=true -Dunity=on -Dunity_size=6 \
-    -Dtests=true -Db_sanitize="$2" -Db_lundef=false
+  configure "$1" -Doptimization=0 -Ddebug=true -Dtests=true \
+    -Db_sanitize="$2" -Db_lundef=false
   ninja -C "$1" "$3"
   test_in "$1" --suite "$4" --timeout-multiplier 4
 }

@@ -1,5 +1,6 @@
 #include "actors/bench/bench_graph.hpp"
-#include "pipelines/assembly.hpp"
+#include "pipelines/flow/assembly.hpp"
+#include "pipelines/flow/batch_needs.hpp"
 
 #include <cstring>
 
@@ -7,7 +8,7 @@ namespace graphmill {
 
 namespace {
 
-constexpr int rounds = 8;
+constexpr int assembly_rounds = 8;
 
 /// The limit: what a counting sort must do for each edge, count it and put it
 /// in its place, with the places known beforehand.
@@ -49,7 +50,7 @@ result<std::vector<bench_figure>> bench_assembly(const bench_context& context) {
   const auto pool = buffer_pool::make(std::size_t{1} << 30);
   const batch_needs needs{true, false, true}; // Transposed for all layers.
   best_times best;
-  for (int round = 0; round <= rounds; ++round) {
+  for (int round = 0; round <= assembly_rounds; ++round) {
     fetched_batch fetched;
     TRY(fetched.graph,
         sample(on.graph, on.shards, bench_plan(info), bench_key(context, round),

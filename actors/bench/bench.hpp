@@ -1,7 +1,7 @@
 #pragma once
 
-#include "messages/error.hpp"
-#include "messages/progress.hpp"
+#include "messages/base/error.hpp"
+#include "messages/base/progress.hpp"
 
 #include <cstdint>
 #include <filesystem>

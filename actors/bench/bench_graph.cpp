@@ -1,7 +1,7 @@
 #include "actors/bench/bench_graph.hpp"
 
-#include "partition/dataset_writer.hpp"
-#include "partition/importers/rmat.hpp"
+#include "partition/importers/rmat/rmat.hpp"
+#include "partition/writing/dataset_writer.hpp"
 
 #include <algorithm>
 #include <system_error>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "actors/bench/bench.hpp"
-#include "messages/random.hpp"
-#include "partition/sampling.hpp"
+#include "messages/base/random.hpp"
+#include "partition/sampling/sampling.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 #include "actors/bench/bench_graph.hpp"
-#include "actors/local_run.hpp"
-#include "pipelines/definition_file.hpp"
+#include "actors/run/local_run.hpp"
+#include "pipelines/definition/definition_file.hpp"
 
 #include <spdlog/sinks/stdout_sinks.h>
 

@@ -1,5 +1,5 @@
 #include "actors/bench/bench_graph.hpp"
-#include "partition/gather.hpp"
+#include "partition/sampling/gather.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace graphmill {
 
 namespace {
 
-constexpr int rounds = 5;
+constexpr int gather_rounds = 5;
 constexpr int repetitions = 15; ///< As many looks as the limit gets.
 
 /// Batches that are written in turn, as in a run: to the same memory again and
@@ -98,7 +98,7 @@ result<std::vector<bench_figure>> bench_gather(const bench_context& context) {
   const auto pool = buffer_pool::make(std::size_t{1} << 30);
   const auto width = info.node_types[info.target].feature_width;
   best_times best;
-  for (int round = 0; round <= rounds; ++round) {
+  for (int round = 0; round <= gather_rounds; ++round) {
     const auto seeds = bench_seeds(on.graph, round);
     TRY(const auto batch, sample(on.graph, on.shards, bench_plan(info),
                                  bench_key(context, round), seeds, pool));

@@ -6,7 +6,7 @@ namespace graphmill {
 
 namespace {
 
-constexpr int rounds = 5;
+constexpr int sampling_rounds = 5;
 constexpr int batches = 4; ///< Per round.
 
 /// The limit: a read of 4 bytes at a place that depends on nothing before it,
@@ -69,7 +69,7 @@ result<std::vector<bench_figure>> bench_sampling(const bench_context& context) {
   totals best;
   TRYV(run_round(context, on, plan, 0, pool, best)); // Warms up maps and pool.
   best = {};
-  for (int round = 1; round <= rounds; ++round)
+  for (int round = 1; round <= sampling_rounds; ++round)
     TRYV(run_round(context, on, plan, round, pool, best));
   return std::vector<bench_figure>{
     best.times.figure("sampling", "million edges/s", 1e6),

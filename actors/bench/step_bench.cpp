@@ -1,8 +1,11 @@
 #include "actors/bench/bench_graph.hpp"
-#include "partition/gather.hpp"
-#include "pipelines/assembly.hpp"
-#include "pipelines/compute/gemm.hpp"
-#include "pipelines/replica.hpp"
+#include "partition/sampling/gather.hpp"
+#include "pipelines/flow/assembly.hpp"
+#include "pipelines/flow/batch_needs.hpp"
+#include "pipelines/gradients/gradient_set.hpp"
+#include "pipelines/model/gemm.hpp"
+#include "pipelines/model/replica.hpp"
+#include "pipelines/model/threads.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +15,7 @@ namespace graphmill {
 
 namespace {
 
-constexpr int rounds = 7;
+constexpr int step_rounds = 7;
 constexpr std::int64_t hidden = 256;
 
 definition step_definition(const bench_context& context) {
@@ -109,7 +112,7 @@ result<std::vector<bench_figure>> bench_step(const bench_context& context) {
   auto step = std::numeric_limits<double>::max();
   auto products = step;
   gradient_set gradients;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < step_rounds; ++round) {
     result<void> done = ok();
     const auto seconds = seconds_of([&] {
       const auto key = stream_key(context.seed, purpose::dropout, 0, round);

@@ -1,9 +1,9 @@
-#include "actors/cluster/fetch_run.hpp"
-#include "actors/commands/cli.hpp"
-#include "actors/commands/cluster_options.hpp"
-#include "actors/commands/definition_options.hpp"
-#include "actors/say.hpp"
-#include "messages/counted.hpp"
+#include "actors/cluster/client/fetch_run.hpp"
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/cluster_options.hpp"
+#include "actors/commands/options/definition_options.hpp"
+#include "actors/process/say.hpp"
+#include "messages/base/counted.hpp"
 
 #include <memory>
 

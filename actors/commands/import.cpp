@@ -1,10 +1,10 @@
-#include "actors/commands/cli.hpp"
-#include "actors/commands/import_target.hpp"
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/import_target.hpp"
 
-#include "partition/importers/csv.hpp"
-#include "partition/importers/npy.hpp"
-#include "partition/importers/rmat.hpp"
-#include "partition/importers/wordnet.hpp"
+#include "partition/importers/csv/csv.hpp"
+#include "partition/importers/npy/npy.hpp"
+#include "partition/importers/rmat/rmat.hpp"
+#include "partition/importers/wordnet/wordnet.hpp"
 
 #include <map>
 #include <memory>

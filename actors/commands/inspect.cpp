@@ -1,9 +1,9 @@
-#include "partition/inspect.hpp"
-#include "actors/commands/cli.hpp"
-#include "actors/commands/inspect_report.hpp"
-#include "actors/say.hpp"
-#include "partition/data_records.hpp"
-#include "partition/shard.hpp"
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/text/inspect_report.hpp"
+#include "actors/process/say.hpp"
+#include "partition/dataset/data_records.hpp"
+#include "partition/dataset/inspect.hpp"
+#include "partition/dataset/shard.hpp"
 
 #include <array>
 #include <cstdio>

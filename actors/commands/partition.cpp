@@ -1,10 +1,11 @@
-#include "actors/commands/cli.hpp"
-#include "actors/commands/definition_options.hpp"
-#include "actors/say.hpp"
-#include "partition/data_records.hpp"
-#include "partition/memory_needs.hpp"
-#include "partition/partition_dataset.hpp"
-#include "partition/verification.hpp"
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/definition_options.hpp"
+#include "actors/process/say.hpp"
+#include "messages/base/byte_text.hpp"
+#include "partition/dataset/data_records.hpp"
+#include "partition/dataset/verification.hpp"
+#include "partition/partitioners/partition_dataset.hpp"
+#include "partition/writing/memory_needs.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -111,11 +112,11 @@ std::string remedy_for(const dataset& data, partition_options options) {
   options.coarsen = coarsening::always;
   const auto coarsened = estimate_partition(data.info(), options).memory_bytes;
   if (coarsened < before)
-    return fmt::format("; --coarsen always needs {}", size_text(coarsened));
+    return fmt::format("; --coarsen always needs {}", byte_text(coarsened));
   options.method = partition_method::ldg;
   const auto streamed = estimate_partition(data.info(), options).memory_bytes;
   if (streamed < before)
-    return fmt::format("; --method ldg needs {}", size_text(streamed));
+    return fmt::format("; --method ldg needs {}", byte_text(streamed));
   return "";
 }
 
@@ -139,7 +140,7 @@ result<int> run_partition(const partition_arguments& given) {
         "partition {} in {} by {} into {}\nestimate: {} of memory, {} on "
         "disk, {:.0f} s\n",
         given.dataset, given.parts, given.method, folder.string(),
-        size_text(estimate.memory_bytes), size_text(estimate.disk_bytes),
+        byte_text(estimate.memory_bytes), byte_text(estimate.disk_bytes),
         std::max(1.0, estimate.seconds));
   if (!given.no_verify) {
     TRYV(verify_source(data, options));
@@ -168,7 +169,7 @@ result<int> run_partition(const partition_arguments& given) {
       done.built ? "wrote" : "already there:", folder.string());
   if (done.built)
     say("took {:.1f} s and {} of memory\n", seconds.count(),
-        size_text(done.report.memory_bytes));
+        byte_text(done.report.memory_bytes));
   return 0;
 }
 

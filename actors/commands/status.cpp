@@ -1,8 +1,8 @@
-#include "actors/cluster/part_list.hpp"
-#include "actors/commands/cli.hpp"
-#include "actors/commands/cluster_options.hpp"
-#include "actors/commands/definition_options.hpp"
-#include "actors/say.hpp"
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/cluster_options.hpp"
+#include "actors/commands/options/definition_options.hpp"
+#include "actors/launch/part_list.hpp"
+#include "actors/process/say.hpp"
 
 #include <nlohmann/json.hpp>
 

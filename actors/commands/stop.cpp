@@ -1,7 +1,7 @@
-#include "actors/commands/cli.hpp"
-#include "actors/commands/cluster_options.hpp"
-#include "actors/commands/definition_options.hpp"
-#include "actors/say.hpp"
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/cluster_options.hpp"
+#include "actors/commands/options/definition_options.hpp"
+#include "actors/process/say.hpp"
 
 #include <memory>
 

@@ -1,9 +1,9 @@
-#include "actors/commands/cli.hpp"
-#include "actors/commands/cluster_options.hpp"
-#include "actors/commands/definition_options.hpp"
-#include "actors/commands/run_watcher.hpp"
-#include "actors/say.hpp"
-#include "pipelines/definition_file.hpp"
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/cluster_options.hpp"
+#include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/text/run_watcher.hpp"
+#include "actors/process/say.hpp"
+#include "pipelines/definition/definition_file.hpp"
 
 #include <nlohmann/json.hpp>
 

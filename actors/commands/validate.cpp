@@ -1,8 +1,8 @@
-#include "actors/commands/cli.hpp"
-#include "actors/commands/definition_options.hpp"
-#include "actors/say.hpp"
-#include "partition/shard.hpp"
-#include "pipelines/validation.hpp"
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/definition_options.hpp"
+#include "actors/process/say.hpp"
+#include "partition/dataset/shard.hpp"
+#include "pipelines/definition/validation.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 #include "actors/remote/batch_call.hpp"
 
-#include "partition/id_table.hpp"
+#include "partition/sampling/id_table.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,10 +1,10 @@
 #include "actors/remote/batch_proxy.hpp"
 
+#include "actors/base/request_watch.hpp"
+#include "actors/base/worker_pool.hpp"
 #include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/batch_call.hpp"
 #include "actors/remote/interfaces.hpp"
-#include "actors/request_watch.hpp"
-#include "actors/worker_pool.hpp"
 
 #include <unordered_map>
 #include <utility>

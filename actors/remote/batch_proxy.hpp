@@ -1,9 +1,9 @@
 #pragma once
 
-#include "actors/interfaces.hpp"
+#include "actors/base/interfaces.hpp"
 #include "actors/remote/route.hpp"
-#include "messages/data.hpp"
-#include "pipelines/stage_counters.hpp"
+#include "messages/wire/data.hpp"
+#include "pipelines/flow/stage_counters.hpp"
 
 #include <spdlog/logger.h>
 

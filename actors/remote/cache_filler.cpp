@@ -7,8 +7,8 @@
 #include "actors/remote/interfaces.hpp"
 #include "actors/remote/spread_call.hpp"
 #include "actors/remote/task_lanes.hpp"
-#include "partition/hot_nodes.hpp"
-#include "pipelines/epoch_plan.hpp"
+#include "partition/sampling/hot_nodes.hpp"
+#include "pipelines/flow/epoch_plan.hpp"
 
 #include <algorithm>
 #include <deque>

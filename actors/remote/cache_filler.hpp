@@ -1,9 +1,9 @@
 #pragma once
 
-#include "actors/interfaces.hpp"
+#include "actors/base/interfaces.hpp"
 #include "actors/remote/route.hpp"
-#include "messages/definition.hpp"
-#include "partition/row_cache.hpp"
+#include "messages/definition/definition.hpp"
+#include "partition/sampling/row_cache.hpp"
 
 #include <spdlog/logger.h>
 

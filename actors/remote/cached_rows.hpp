@@ -1,7 +1,7 @@
 #pragma once
 
-#include "actors/interfaces.hpp"
-#include "partition/row_cache.hpp"
+#include "actors/base/interfaces.hpp"
+#include "partition/sampling/row_cache.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "messages/error.hpp"
-#include "messages/frame.hpp"
+#include "messages/base/error.hpp"
+#include "messages/wire/frame.hpp"
 
 #include <algorithm>
 #include <cstdint>

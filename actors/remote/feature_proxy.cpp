@@ -1,11 +1,11 @@
 #include "actors/remote/feature_proxy.hpp"
 
+#include "actors/base/worker_pool.hpp"
 #include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/cached_rows.hpp"
 #include "actors/remote/call_window.hpp"
 #include "actors/remote/gather_call.hpp"
 #include "actors/remote/interfaces.hpp"
-#include "actors/worker_pool.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,9 +15,9 @@ namespace graphmill {
 namespace {
 
 /// A job with whom to answer.
-struct remote_job : remote_gather {
-  remote_job(std::shared_ptr<const void> owner,
-             caf::typed_response_promise<gather_answer> to)
+struct promised_gather : remote_gather {
+  promised_gather(std::shared_ptr<const void> owner,
+                  caf::typed_response_promise<gather_answer> to)
     : remote_gather(std::move(owner)), promise(std::move(to)) {}
 
   void give_up(const error& why) {
@@ -33,8 +33,8 @@ struct remote_job : remote_gather {
   cache_misses misses; ///< What `wanted` points into, with a cache.
 };
 
-remote_job& job_of(const gather_call& call) {
-  return static_cast<remote_job&>(*call.of);
+promised_gather& job_of(const gather_call& call) {
+  return static_cast<promised_gather&>(*call.of);
 }
 
 value_kind wire_kind(gather_kind kind) {
@@ -104,7 +104,7 @@ private:
   caf::result<gather_answer> begin(const gather_job& job) {
     crash_if_told(job);
     auto promise = self_->make_response_promise<gather_answer>();
-    auto work = std::make_shared<remote_job>(job.owner, promise);
+    auto work = std::make_shared<promised_gather>(job.owner, promise);
     work->wanted = group(ask_cache(job, *work));
     auto calls = plan_calls(info(), work, config_.reply_bytes, config_.half);
     work->missing = calls.size();
@@ -118,7 +118,7 @@ private:
 
   /// What remains to be asked for.
   const std::vector<gather_item>& ask_cache(const gather_job& job,
-                                            remote_job& work) {
+                                            promised_gather& work) {
     if (config_.cache == nullptr || !config_.cache->is_open())
       return job.items;
     work.misses = take_from(*config_.cache, info(), job, config_.half);

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "actors/interfaces.hpp"
+#include "actors/base/interfaces.hpp"
 #include "actors/remote/route.hpp"
-#include "partition/row_cache.hpp"
+#include "partition/sampling/row_cache.hpp"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #include "actors/remote/gather_call.hpp"
 
-#include "partition/half.hpp"
+#include "partition/files/half.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "messages/data.hpp"
-#include "partition/dataset.hpp"
+#include "messages/wire/data.hpp"
+#include "partition/dataset/dataset.hpp"
 
 #include <cstddef>
 #include <cstdint>

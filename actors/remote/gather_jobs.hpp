@@ -1,7 +1,7 @@
 #pragma once
 
-#include "actors/interfaces.hpp"
-#include "actors/request_watch.hpp"
+#include "actors/base/interfaces.hpp"
+#include "actors/base/request_watch.hpp"
 
 #include <chrono>
 #include <cstddef>

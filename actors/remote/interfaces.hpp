@@ -1,9 +1,9 @@
 #pragma once
 
-#include "actors/caf_compat.hpp"
-#include "actors/interfaces.hpp"
-#include "messages/frame.hpp"
-#include "messages/method.hpp"
+#include "actors/base/caf_compat.hpp"
+#include "actors/base/interfaces.hpp"
+#include "messages/wire/frame.hpp"
+#include "messages/wire/method.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -1,12 +1,12 @@
 #pragma once
 
 #include "actors/remote/counters.hpp"
-#include "messages/buffer.hpp"
-#include "messages/error.hpp"
-#include "messages/frame.hpp"
-#include "messages/ids.hpp"
-#include "messages/method.hpp"
-#include "partition/shard.hpp"
+#include "messages/base/buffer.hpp"
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "messages/wire/frame.hpp"
+#include "messages/wire/method.hpp"
+#include "partition/dataset/shard.hpp"
 
 #include <functional>
 #include <memory>

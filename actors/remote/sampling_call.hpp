@@ -1,7 +1,7 @@
 #pragma once
 
-#include "messages/data.hpp"
-#include "partition/sampling.hpp"
+#include "messages/wire/data.hpp"
+#include "partition/sampling/sampling.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
 #include "actors/remote/sampling_proxy.hpp"
 
+#include "actors/base/worker_pool.hpp"
 #include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/call_window.hpp"
 #include "actors/remote/interfaces.hpp"
 #include "actors/remote/sampling_call.hpp"
-#include "actors/worker_pool.hpp"
 
 #include <map>
 #include <utility>
@@ -14,9 +14,9 @@ namespace graphmill {
 namespace {
 
 /// A job with whom to answer.
-struct remote_job : remote_sampling {
-  remote_job(const neighbour_job& job,
-             caf::typed_response_promise<neighbour_answer> to)
+struct promised_sampling : remote_sampling {
+  promised_sampling(const neighbour_job& job,
+                    caf::typed_response_promise<neighbour_answer> to)
     : remote_sampling(job.request, job.owner), promise(std::move(to)) {}
 
   void give_up(const error& why) {
@@ -35,7 +35,7 @@ struct remote_job : remote_sampling {
 
 void give_up(const sampling_call& call, const error& why) {
   for (const auto& piece : call.pieces)
-    static_cast<remote_job&>(*piece.of).give_up(why);
+    static_cast<promised_sampling&>(*piece.of).give_up(why);
 }
 
 class sampling_proxy {
@@ -73,7 +73,7 @@ private:
   caf::result<neighbour_answer> begin(const neighbour_job& job) {
     crash_if_told(job);
     auto promise = self_->make_response_promise<neighbour_answer>();
-    auto work = std::make_shared<remote_job>(job, promise);
+    auto work = std::make_shared<promised_sampling>(job, promise);
     if (job.request.destinations.empty()) {
       work->finish();
       return promise;
@@ -137,7 +137,7 @@ private:
 
   result<void> take_piece(const sampling_piece& piece,
                           const neighbour_arrays& arrays, const payload& data) {
-    auto& job = static_cast<remote_job&>(*piece.of);
+    auto& job = static_cast<promised_sampling&>(*piece.of);
     if (job.over)
       return ok();
     TRY(auto next, accept_piece(info(), piece, arrays, data, config_.to.pool));
@@ -170,7 +170,7 @@ private:
   void fail_all(const error& why) {
     for (auto& [key, jobs] : hops_)
       for (auto& job : jobs)
-        static_cast<remote_job&>(*job).give_up(why);
+        static_cast<promised_sampling&>(*job).give_up(why);
     hops_.clear();
     for (const auto& call : window_.take_all())
       give_up(call, why);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/interfaces.hpp"
+#include "actors/base/interfaces.hpp"
 #include "actors/remote/route.hpp"
 
 #include <chrono>

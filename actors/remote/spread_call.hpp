@@ -1,9 +1,9 @@
 #pragma once
 
-#include "messages/data.hpp"
-#include "messages/error.hpp"
-#include "messages/frame.hpp"
-#include "partition/inclusion.hpp"
+#include "messages/base/error.hpp"
+#include "messages/wire/data.hpp"
+#include "messages/wire/frame.hpp"
+#include "partition/sampling/inclusion.hpp"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "partition/inclusion.hpp"
+#include "partition/sampling/inclusion.hpp"
 
 #include <cstddef>
 #include <cstdint>

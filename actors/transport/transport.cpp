@@ -1,6 +1,6 @@
 #include "actors/transport/transport.hpp"
 
-#include "actors/transport/engine.hpp"
+#include "actors/transport/sockets/engine.hpp"
 
 #include <utility>
 

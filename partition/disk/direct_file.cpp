@@ -14,7 +14,7 @@ namespace graphmill {
 
 namespace {
 
-constexpr std::size_t page = 4096;  ///< Of every memory and file system.
+constexpr std::size_t page_bytes = 4096;  ///< Of every memory and file system.
 constexpr std::size_t sector = 512; ///< Of every disk, at the least.
 
 /// What the file system says; 0: nothing.
@@ -31,7 +31,7 @@ std::size_t stated_alignment([[maybe_unused]] int fd) {
 /// Whether a read of that alignment is accepted. What it gives does not matter.
 bool accepts(int fd, std::size_t alignment) {
   const std::unique_ptr<void, decltype(&std::free)> memory{
-    std::aligned_alloc(page, 2 * page), &std::free};
+    std::aligned_alloc(page_bytes, 2 * page_bytes), &std::free};
   if (!memory)
     return false;
   auto* at = static_cast<std::byte*>(memory.get()) + alignment;
@@ -43,7 +43,7 @@ bool accepts(int fd, std::size_t alignment) {
 std::size_t alignment_of(int fd) {
   if (const auto stated = stated_alignment(fd); std::has_single_bit(stated))
     return std::max(stated, sector);
-  for (const auto alignment : {sector, page})
+  for (const auto alignment : {sector, page_bytes})
     if (accepts(fd, alignment))
       return alignment;
   return 0;

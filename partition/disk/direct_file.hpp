@@ -1,6 +1,6 @@
 #pragma once
 
-#include "partition/file_io.hpp"
+#include "partition/files/file_io.hpp"
 
 #include <cstddef>
 #include <cstdint>

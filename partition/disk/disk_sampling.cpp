@@ -1,6 +1,8 @@
 #include "partition/disk/disk_sampling.hpp"
 
-#include "partition/disk/page_requests.hpp"
+#include "partition/disk/read_plan.hpp"
+#include "partition/files/page_requests.hpp"
+#include "partition/sampling/draws.hpp"
 
 #include <algorithm>
 #include <new>
@@ -8,6 +10,81 @@
 namespace graphmill {
 
 namespace {
+
+/// What of the lists will be read.
+class list_requests {
+public:
+  list_requests(const shard& part, const neighbour_request& request)
+    : edges_(part.edges(request.edge_type)),
+      nodes_(part.nodes(part.info().edge_types[request.edge_type].destination)),
+      request_(request), width_(edges_.indices.wide ? 8 : 4) {}
+
+  void add_places(page_requests& pages) const {
+    pages.add(edges_.indptr, nodes_.begin, request_.destinations, 2);
+    if (request_.edge_ids)
+      pages.add(edges_.original_begin, nodes_.begin, request_.destinations);
+    if (request_.fanout > 0)
+      pages.add(nodes_.original_ids, nodes_.begin, request_.destinations);
+  }
+
+  void add_lists(page_requests& pages) {
+    for (auto id : request_.destinations) {
+      if (id < nodes_.begin || id >= nodes_.end)
+        continue; // Whoever samples says so.
+      const auto begin = edges_.indptr[id - nodes_.begin];
+      const auto end = edges_.indptr[id - nodes_.begin + 1];
+      // Broken lists are reported by whoever reads them.
+      if (begin >= 0 && begin < end && end <= edges_.indices.size)
+        add_list(pages, id, begin, end - begin);
+    }
+  }
+
+private:
+  void add_elements(page_requests& pages, std::int64_t first,
+                    std::int64_t count) const {
+    pages.add(edges_.indices.data + first * width_,
+              static_cast<std::size_t>(count * width_));
+  }
+
+  void add_list(page_requests& pages, node_id id, std::int64_t begin,
+                std::int64_t degree) {
+    const auto drawn =
+      request_.fanout > 0 && (request_.replace || degree > request_.fanout);
+    if (!drawn || degree * width_ <= static_cast<std::int64_t>(near_bytes)
+        || degree > INT32_MAX) {
+      add_elements(pages, begin, degree);
+      return;
+    }
+    positions_.resize(static_cast<std::size_t>(request_.fanout));
+    draw_positions(
+      {request_.key, static_cast<std::uint64_t>(nodes_.original(id)),
+       draw_middle(request_.hop, request_.edge_type)},
+      static_cast<std::uint32_t>(degree), request_.replace, positions_);
+    for (auto position : positions_)
+      add_elements(pages, begin + position, 1);
+  }
+
+  const edge_shard& edges_;
+  const node_shard& nodes_;
+  const neighbour_request& request_;
+  std::int64_t width_;
+  std::vector<std::uint32_t> positions_;
+};
+
+/// Asks for the pages that `sample_neighbours` will read: first where the lists
+/// lie, and when that is there, of the lists what will be drawn. Whatever the
+/// request and the files say: it is a hint.
+void request_pages(const shard& part, const neighbour_request& request) {
+  if (request.fanout == 0 || request.edge_type < 0
+      || request.edge_type >= std::ssize(part.info().edge_types))
+    return;
+  page_requests pages;
+  list_requests lists{part, request};
+  lists.add_places(pages);
+  pages.send();
+  lists.add_lists(pages);
+  pages.send();
+}
 
 /// Destinations whose pages are asked for at once: a page or two each.
 constexpr std::size_t asked_ahead = 2048;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "partition/sampling.hpp"
+#include "partition/sampling/sampling.hpp"
 
 namespace graphmill {
 

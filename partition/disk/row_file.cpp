@@ -1,6 +1,6 @@
 #include "partition/disk/row_file.hpp"
 
-#include "partition/disk/mapping_place.hpp"
+#include "partition/files/mapping_place.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "partition/dataset/shard.hpp"
 #include "partition/disk/direct_file.hpp"
 #include "partition/disk/read_plan.hpp"
 #include "partition/disk/sieve_cache.hpp"
-#include "partition/gather.hpp"
-#include "partition/shard.hpp"
+#include "partition/sampling/gather.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -33,7 +33,8 @@ struct row_job {
 namespace {
 
 constexpr std::size_t most_read_bytes = std::size_t{64} << 10;
-constexpr std::size_t page = 4096; ///< Alignment of memory, of every file.
+constexpr std::size_t row_alignment =
+  4096; ///< Alignment of memory, of every file.
 
 /// Rows looked up between two looks at the disk, whose reads take about as long
 /// to come back.
@@ -131,11 +132,12 @@ result<void> row_reader::engine::open() {
         read_bytes_ =
           std::max(read_bytes_, row_layout::bytes_for(file->layout.row_bytes,
                                                       file->layout.alignment));
-    read_bytes_ = (read_bytes_ + page - 1) / page * page;
+    read_bytes_ =
+      (read_bytes_ + row_alignment - 1) / row_alignment * row_alignment;
     const auto depth = static_cast<unsigned>(
       std::clamp<std::uint64_t>(buffer_bytes / read_bytes_, 1, how_.depth));
-    memory_.reset(
-      static_cast<std::byte*>(std::aligned_alloc(page, depth * read_bytes_)));
+    memory_.reset(static_cast<std::byte*>(
+      std::aligned_alloc(row_alignment, depth * read_bytes_)));
     if (!memory_)
       throw std::bad_alloc{};
     slots_.resize(depth);

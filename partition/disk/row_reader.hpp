@@ -1,7 +1,7 @@
 #pragma once
 
+#include "partition/dataset/shard.hpp"
 #include "partition/disk/block_reads.hpp"
-#include "partition/shard.hpp"
 
 #include <atomic>
 #include <condition_variable>

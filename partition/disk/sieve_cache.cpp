@@ -1,6 +1,6 @@
 #include "partition/disk/sieve_cache.hpp"
 
-#include "messages/random.hpp"
+#include "messages/base/random.hpp"
 
 #include <algorithm>
 #include <bit>

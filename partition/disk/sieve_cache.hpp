@@ -1,6 +1,6 @@
 #pragma once
 
-#include "messages/buffer.hpp"
+#include "messages/base/buffer.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "partition/shard.hpp"
+#include "partition/dataset/shard.hpp"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #include "partition/importers/keyed_split.hpp"
 
-#include "messages/random.hpp"
+#include "messages/base/random.hpp"
 
 #include <algorithm>
 #include <utility>

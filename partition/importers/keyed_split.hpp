@@ -1,7 +1,7 @@
 #pragma once
 
-#include "messages/error.hpp"
-#include "messages/ids.hpp"
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
 
 #include <array>
 #include <cstdint>

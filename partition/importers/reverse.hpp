@@ -1,9 +1,9 @@
 #pragma once
 
-#include "messages/error.hpp"
-#include "messages/ids.hpp"
-#include "partition/dataset.hpp"
-#include "partition/dataset_writer.hpp"
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "partition/dataset/dataset.hpp"
+#include "partition/writing/dataset_writer.hpp"
 
 #include <span>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "messages/error.hpp"
-#include "partition/content_hash.hpp"
-#include "partition/npy.hpp"
+#include "messages/base/error.hpp"
+#include "partition/files/content_hash.hpp"
+#include "partition/files/npy.hpp"
 
 #include <cstddef>
 #include <cstdint>

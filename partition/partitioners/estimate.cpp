@@ -1,4 +1,4 @@
-#include "partition/partition_dataset.hpp"
+#include "partition/partitioners/partition_dataset.hpp"
 
 #include <algorithm>
 

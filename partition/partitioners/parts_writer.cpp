@@ -1,7 +1,7 @@
 #include "partition/partitioners/parts_writer.hpp"
 
-#include "partition/dataset_names.hpp"
-#include "partition/file_io.hpp"
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/files/file_io.hpp"
 #include "partition/partitioners/array_writer.hpp"
 
 #include <nlohmann/json.hpp>
@@ -17,15 +17,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t largest_info = std::size_t{1} << 28;
+constexpr std::size_t largest_part_info = std::size_t{1} << 28;
 
 /// Parts that are written in one pass over the dataset: as many as a word has
 /// bits, for the halo, and each has a file open and a buffer.
 constexpr part_id parts_per_pass = 64;
-constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
+constexpr std::size_t part_buffer_bytes = std::size_t{1} << 18;
 
 /// Rows between two calls of the monitor.
-constexpr std::int64_t tell_rows = std::int64_t{1} << 14;
+constexpr std::int64_t tell_written_rows = std::int64_t{1} << 14;
 
 dtype index_type_for(std::int64_t nodes) {
   return nodes <= std::numeric_limits<std::int32_t>::max() ? dtype::int32
@@ -36,7 +36,7 @@ dtype index_type_for(std::int64_t nodes) {
 struct part_output {
   fs::path folder;
   dataset_info info; ///< Of the part, once its arrays are written.
-  array_writer arrays{buffer_bytes};
+  array_writer arrays{part_buffer_bytes};
   written_part written;
   std::int64_t edges = 0; ///< Of the edge type at hand, so far.
 };
@@ -108,7 +108,7 @@ private:
     const auto first = graph_.type_begin()[type];
     const auto count = graph_.type_begin()[type + 1] - first;
     for (std::int64_t row = 0; row < count; ++row) {
-      if (row % tell_rows == 0) {
+      if (row % tell_written_rows == 0) {
         TRYV(tell(row, count));
       }
       if (auto* part = owner_of(first + row)) {
@@ -281,7 +281,7 @@ private:
     part.info.digest = part.written.digest;
     TRYV(write_dataset_info(part.folder, part.info));
     const auto path = part.folder / "dataset.json";
-    TRY(const auto text, read_text(path, largest_info));
+    TRY(const auto text, read_text(path, largest_part_info));
     auto json = nlohmann::json::parse(text);
     json["part"] = {{"number", p}, {"of", parts()}};
     json["array_digests"] = part.arrays.digests_within(part.folder);

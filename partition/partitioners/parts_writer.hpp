@@ -1,8 +1,8 @@
 #pragma once
 
-#include "messages/error.hpp"
-#include "partition/partitioners/graph_view.hpp"
-#include "partition/partitioners/monitor.hpp"
+#include "messages/base/error.hpp"
+#include "partition/partitioners/graph/graph_view.hpp"
+#include "partition/partitioners/graph/monitor.hpp"
 #include "partition/partitioners/renumbering.hpp"
 #include "partition/partitioners/report.hpp"
 

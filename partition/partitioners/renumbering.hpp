@@ -1,7 +1,7 @@
 #pragma once
 
-#include "messages/ids.hpp"
-#include "partition/partitioners/loads.hpp"
+#include "messages/base/ids.hpp"
+#include "partition/partitioners/graph/loads.hpp"
 
 #include <span>
 #include <vector>

@@ -1,5 +1,6 @@
+#include "messages/base/byte_text.hpp"
+#include "messages/base/counted.hpp"
 #include "partition/partitioners/report.hpp"
-#include "messages/counted.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -121,16 +122,6 @@ result<partition_report> report_of(const json& stored,
 
 // -- text
 
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::array<const char*, 5> units{"B", "kB", "MB", "GB", "TB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1000 && unit + 1 < units.size(); ++unit)
-    value /= 1000;
-  return fmt::format("{:.{}f} {}", value, unit == 0 || value >= 100 ? 0 : 1,
-                     units[unit]);
-}
-
 namespace {
 
 std::string verdict_of(const partition_report::balance_row& row) {
@@ -166,7 +157,7 @@ std::string to_text(const partition_report& report) {
       "{:>4} {:>12} {:>12} {:>12} {:>12} {:>12} {:>10}\n", p,
       std::accumulate(row.nodes.begin(), row.nodes.end(), std::int64_t{0}),
       row.training_seeds, row.in_edges, row.cut_edges, row.halo,
-      size_text(row.bytes));
+      byte_text(row.bytes));
   }
   for (const auto& note : report.notes)
     text += fmt::format("note: {}\n", note);

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "messages/error.hpp"
-#include "partition/partitioners/assign.hpp"
-#include "partition/partitioners/loads.hpp"
+#include "messages/base/error.hpp"
+#include "partition/partitioners/graph/loads.hpp"
+#include "partition/partitioners/methods/assign.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -71,8 +71,5 @@ result<partition_report> report_of(const nlohmann::json& stored,
 
 /// A table for people.
 std::string to_text(const partition_report& report);
-
-/// "1.5 GB", "12 kB": decimal units, as disks are sold.
-std::string size_text(std::uint64_t bytes);
 
 } // namespace graphmill

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "messages/ids.hpp"
+#include "messages/base/ids.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "messages/buffer.hpp"
+#include "messages/base/buffer.hpp"
 #include "pipelines/gradients/bucket_plan.hpp"
-#include "pipelines/replica.hpp"
+#include "pipelines/gradients/gradient_set.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,5 +1,7 @@
 #include "pipelines/gradients/group_member.hpp"
 
+#include "pipelines/gradients/gradient_set.hpp"
+
 #include <algorithm>
 #include <utility>
 

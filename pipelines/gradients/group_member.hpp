@@ -1,8 +1,9 @@
 #pragma once
 
+#include "pipelines/flow/stage_counters.hpp"
+#include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/gradients/roll_call.hpp"
 #include "pipelines/gradients/step_exchange.hpp"
-#include "pipelines/stage_counters.hpp"
 
 #include <atomic>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "messages/error.hpp"
+#include "messages/base/error.hpp"
 
 #include <chrono>
 #include <condition_variable>

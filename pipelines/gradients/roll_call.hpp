@@ -1,6 +1,6 @@
 #pragma once
 
-#include "messages/ids.hpp"
+#include "messages/base/ids.hpp"
 #include "pipelines/gradients/rendezvous.hpp"
 
 #include <atomic>

@@ -1,6 +1,6 @@
 #include "pipelines/gradients/step_exchange.hpp"
 
-#include "pipelines/compute/gradients.hpp"
+#include "pipelines/gradients/gradient_set.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -3,7 +3,7 @@
 #include "pipelines/gradients/collective.hpp"
 #include "pipelines/gradients/exchange_plan.hpp"
 #include "pipelines/gradients/gradient_progress.hpp"
-#include "pipelines/replica.hpp"
+#include "pipelines/gradients/gradient_set.hpp"
 
 #include <cstdint>
 #include <memory>

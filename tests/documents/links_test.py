@@ -1,5 +1,5 @@
 """Links between the pages of the repository lead somewhere, and so do the paths
-of files that pages name in code, as `actors/dispatcher.hpp`."""
+of files that pages name in code, as `actors/stages/dispatcher.hpp`."""
 
 import pathlib
 import re

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/caf_compat.hpp"
+#include "actors/base/caf_compat.hpp"
 
 #include <caf/scheduler/test_coordinator.hpp>
 

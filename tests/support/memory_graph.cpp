@@ -1,7 +1,7 @@
 #include "tests/support/memory_graph.hpp"
 
-#include "messages/random.hpp"
-#include "partition/half.hpp"
+#include "messages/base/random.hpp"
+#include "partition/files/half.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
-#include "messages/buffer.hpp"
-#include "messages/random.hpp"
+#include "messages/base/buffer.hpp"
+#include "messages/base/random.hpp"
 #include "tests/support/catch.hpp"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "actors/compute_lane.hpp"
+#include "actors/base/compute_lane.hpp"
 
 #include "tests/support/catch.hpp"
 

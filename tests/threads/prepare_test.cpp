@@ -1,4 +1,4 @@
-#include "partition/prepare.hpp"
+#include "partition/writing/prepare.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/result.hpp"

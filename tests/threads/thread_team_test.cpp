@@ -1,4 +1,4 @@
-#include "pipelines/compute/thread_team.hpp"
+#include "pipelines/kernels/thread_team.hpp"
 #include "tests/support/catch.hpp"
 
 #include <atomic>

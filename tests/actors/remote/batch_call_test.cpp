@@ -1,5 +1,5 @@
 #include "actors/remote/batch_call.hpp"
-#include "messages/random.hpp"
+#include "messages/base/random.hpp"
 #include "tests/actors/remote/one_type.hpp"
 #include "tests/partition/sampling/support.hpp"
 #include "tests/support/catch.hpp"

@@ -1,5 +1,5 @@
 #include "actors/remote/batch_proxy.hpp"
-#include "messages/data.hpp"
+#include "messages/wire/data.hpp"
 #include "tests/actors/remote/daemons.hpp"
 #include "tests/support/result.hpp"
 

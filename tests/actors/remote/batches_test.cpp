@@ -1,10 +1,10 @@
 #include "actors/remote/cached_rows.hpp"
-#include "messages/data.hpp"
-#include "partition/hot_nodes.hpp"
+#include "messages/wire/data.hpp"
+#include "partition/sampling/hot_nodes.hpp"
 #include "tests/actors/remote/daemons.hpp"
 #include "tests/support/result.hpp"
 
-#include "partition/half.hpp"
+#include "partition/files/half.hpp"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 #include "actors/remote/cache_filler.hpp"
-#include "partition/half.hpp"
-#include "partition/hot_nodes.hpp"
-#include "pipelines/epoch_plan.hpp"
+#include "partition/files/half.hpp"
+#include "partition/sampling/hot_nodes.hpp"
+#include "pipelines/flow/epoch_plan.hpp"
 #include "tests/actors/remote/daemons.hpp"
 #include "tests/support/result.hpp"
 

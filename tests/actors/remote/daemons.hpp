@@ -1,13 +1,14 @@
 #pragma once
 
-#include "actors/feature_service.hpp"
-#include "actors/fetcher.hpp"
-#include "actors/remote/data_server.hpp"
 #include "actors/remote/feature_proxy.hpp"
 #include "actors/remote/sampling_proxy.hpp"
-#include "actors/sampler.hpp"
-#include "actors/sampling_service.hpp"
-#include "messages/random.hpp"
+#include "actors/remote/serving/data_server.hpp"
+#include "actors/stages/feature_service.hpp"
+#include "actors/stages/fetcher.hpp"
+#include "actors/stages/sampler.hpp"
+#include "actors/stages/sampling_service.hpp"
+#include "messages/base/random.hpp"
+#include "pipelines/flow/batch_needs.hpp"
 #include "tests/partition/sampling/support.hpp"
 #include "tests/support/actors.hpp"
 

@@ -1,4 +1,4 @@
-#include "messages/data.hpp"
+#include "messages/wire/data.hpp"
 #include "tests/actors/remote/daemons.hpp"
 #include "tests/support/result.hpp"
 

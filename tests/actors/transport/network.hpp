@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/transport/message.hpp"
+#include "actors/transport/sessions/message.hpp"
 #include "actors/transport/transport.hpp"
 
 #include <condition_variable>

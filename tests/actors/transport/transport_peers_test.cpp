@@ -1,5 +1,6 @@
-#include "actors/transport/port_probe.hpp"
+#include "actors/transport/sockets/port_probe.hpp"
 
+#include "actors/transport/sessions/address.hpp"
 #include "tests/actors/transport/network.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -117,6 +118,10 @@ CATCH_TEST_CASE("both ends tell when the other is there, changed and gone",
 CATCH_TEST_CASE("a process that has ended is lost before the beats are",
                 "[transport]") {
   const auto by_name = GENERATE(false, true);
+  if (by_name && !resolve_host("localhost")) {
+    CATCH_WARN("skipped: this machine does not know \"localhost\"");
+    return;
+  }
   collector<peer_event> events;
   auto server = start(echo_daemon("server"));
   auto asks = client("caller");

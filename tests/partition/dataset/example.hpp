@@ -1,6 +1,6 @@
 #pragma once
 
-#include "partition/dataset_writer.hpp"
+#include "partition/writing/dataset_writer.hpp"
 
 #include <array>
 #include <cstdint>

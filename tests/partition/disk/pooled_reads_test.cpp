@@ -1,5 +1,5 @@
 #include "partition/disk/block_reads.hpp"
-#include "partition/file_io.hpp"
+#include "partition/files/file_io.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 

@@ -1,7 +1,7 @@
 #include "partition/disk/storage.hpp"
 
 #include "partition/disk/disk_sampling.hpp"
-#include "partition/disk/memory_limit.hpp"
+#include "partition/files/memory_limit.hpp"
 #include "tests/partition/sampling/support.hpp"
 #include "tests/support/temp_folder.hpp"
 

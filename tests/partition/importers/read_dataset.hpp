@@ -1,6 +1,6 @@
 #pragma once
 
-#include "partition/dataset.hpp"
+#include "partition/dataset/dataset.hpp"
 #include "tests/support/result.hpp"
 
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "partition/partition_dataset.hpp"
+#include "partition/partitioners/partition_dataset.hpp"
 
 #include <filesystem>
 

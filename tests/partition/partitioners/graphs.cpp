@@ -1,7 +1,7 @@
 #include "tests/partition/partitioners/graphs.hpp"
 
-#include "messages/random.hpp"
-#include "partition/dataset_writer.hpp"
+#include "messages/base/random.hpp"
+#include "partition/writing/dataset_writer.hpp"
 #include "tests/support/result.hpp"
 
 #include <algorithm>

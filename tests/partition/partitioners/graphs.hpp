@@ -1,8 +1,8 @@
 #pragma once
 
-#include "partition/dataset.hpp"
-#include "partition/partitioners/adjacency.hpp"
-#include "partition/partitioners/loads.hpp"
+#include "partition/dataset/dataset.hpp"
+#include "partition/partitioners/graph/adjacency.hpp"
+#include "partition/partitioners/graph/loads.hpp"
 
 #include <cstdint>
 #include <filesystem>

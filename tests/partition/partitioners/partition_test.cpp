@@ -1,5 +1,5 @@
-#include "partition/partition_dataset.hpp"
-#include "partition/shard.hpp"
+#include "partition/dataset/shard.hpp"
+#include "partition/partitioners/partition_dataset.hpp"
 #include "tests/partition/partitioners/check_partitions.hpp"
 #include "tests/partition/partitioners/graphs.hpp"
 #include "tests/support/result.hpp"

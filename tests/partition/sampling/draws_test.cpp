@@ -1,4 +1,4 @@
-#include "partition/draws.hpp"
+#include "partition/sampling/draws.hpp"
 
 #include "tests/partition/sampling/support.hpp"
 

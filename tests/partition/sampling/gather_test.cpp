@@ -1,4 +1,4 @@
-#include "partition/gather.hpp"
+#include "partition/sampling/gather.hpp"
 #include "tests/partition/sampling/support.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-#include "messages/random.hpp"
-#include "partition/hot_nodes.hpp"
-#include "partition/importers/rmat_edges.hpp"
-#include "partition/row_cache.hpp"
+#include "messages/base/random.hpp"
+#include "partition/importers/rmat/rmat_edges.hpp"
+#include "partition/sampling/hot_nodes.hpp"
+#include "partition/sampling/row_cache.hpp"
 #include "tests/partition/sampling/support.hpp"
 
 #include <algorithm>

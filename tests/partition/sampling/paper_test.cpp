@@ -1,6 +1,6 @@
-#include "messages/random.hpp"
-#include "partition/gather.hpp"
-#include "partition/half.hpp"
+#include "messages/base/random.hpp"
+#include "partition/files/half.hpp"
+#include "partition/sampling/gather.hpp"
 #include "tests/partition/sampling/support.hpp"
 
 #include <numeric>

@@ -1,5 +1,5 @@
-#include "messages/random.hpp"
-#include "partition/slices.hpp"
+#include "messages/base/random.hpp"
+#include "partition/sampling/slices.hpp"
 #include "tests/partition/sampling/support.hpp"
 
 #include <algorithm>

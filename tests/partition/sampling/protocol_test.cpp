@@ -1,5 +1,5 @@
-#include "messages/random.hpp"
-#include "partition/id_table.hpp"
+#include "messages/base/random.hpp"
+#include "partition/sampling/id_table.hpp"
 #include "tests/partition/sampling/support.hpp"
 
 #include <algorithm>

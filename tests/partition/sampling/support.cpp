@@ -1,6 +1,6 @@
 #include "tests/partition/sampling/support.hpp"
 
-#include "messages/random.hpp"
+#include "messages/base/random.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "partition/sampling.hpp"
+#include "partition/sampling/sampling.hpp"
 #include "tests/support/memory_graph.hpp"
 #include "tests/support/result.hpp"
 

@@ -1,4 +1,4 @@
-#include "pipelines/definition_file.hpp"
+#include "pipelines/definition/definition_file.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"

@@ -1,7 +1,7 @@
-#include "messages/definition_codec.hpp"
-#include "messages/definition_schema.hpp"
-#include "pipelines/definition_file.hpp"
-#include "pipelines/definition_help.hpp"
+#include "messages/definition/definition_codec.hpp"
+#include "messages/definition/definition_schema.hpp"
+#include "pipelines/definition/definition_file.hpp"
+#include "pipelines/definition/definition_help.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 

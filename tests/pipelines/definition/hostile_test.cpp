@@ -1,5 +1,5 @@
-#include "messages/random.hpp"
-#include "pipelines/definition_file.hpp"
+#include "messages/base/random.hpp"
+#include "pipelines/definition/definition_file.hpp"
 #include "tests/support/catch.hpp"
 
 #include <string>

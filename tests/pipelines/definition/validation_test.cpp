@@ -1,5 +1,5 @@
-#include "pipelines/dataset_search.hpp"
-#include "pipelines/validation.hpp"
+#include "pipelines/definition/dataset_search.hpp"
+#include "pipelines/definition/validation.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"

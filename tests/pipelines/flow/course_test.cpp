@@ -1,4 +1,5 @@
-#include "pipelines/course.hpp"
+#include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/flow/course.hpp"
 #include "tests/support/catch.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
-#include "messages/random.hpp"
-#include "pipelines/credit_ledger.hpp"
+#include "messages/base/random.hpp"
+#include "pipelines/flow/credit_ledger.hpp"
 #include "tests/support/catch.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-#include "messages/random.hpp"
-#include "pipelines/epoch_plan.hpp"
+#include "messages/base/random.hpp"
+#include "pipelines/flow/epoch_plan.hpp"
 #include "tests/support/catch.hpp"
 
 #include <algorithm>

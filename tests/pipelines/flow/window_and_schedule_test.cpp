@@ -1,6 +1,6 @@
-#include "messages/random.hpp"
-#include "pipelines/reorder_window.hpp"
-#include "pipelines/schedule.hpp"
+#include "messages/base/random.hpp"
+#include "pipelines/flow/reorder_window.hpp"
+#include "pipelines/flow/schedule.hpp"
 #include "tests/support/catch.hpp"
 
 #include <limits>

@@ -1,3 +1,4 @@
+#include "pipelines/gradients/gradient_set.hpp"
 #include "tests/pipelines/gradients/ranks.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/gradients/group_member.hpp"
 #include "pipelines/gradients/parking.hpp"
 

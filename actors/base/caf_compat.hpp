@@ -1,0 +1,196 @@
+#pragma once
+
+// The only file that knows which CAF it is built with. Everything else uses the
+// names below; they map to CAF 0.17 (Debian 12) or to 1.x.
+
+#include "messages/base/error.hpp"
+
+#include <caf/all.hpp>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#if CAF_VERSION < 1800
+CAF_ERROR_CODE_ENUM(graphmill::ec, "graphmill")
+#else
+CAF_ERROR_CODE_ENUM(graphmill::ec)
+#endif
+
+namespace graphmill {
+
+// -- interfaces
+
+#if CAF_VERSION < 1800
+/// A request `In` that is answered by `Out`.
+template <class In, class Out>
+using answers = typename caf::replies_to<In>::template with<Out>;
+
+/// A message `In` without an answer.
+template <class In>
+using takes = caf::reacts_to<In>;
+#else
+template <class In, class Out>
+using answers = caf::result<Out>(In);
+
+template <class In>
+using takes = caf::result<void>(In);
+#endif
+
+// -- state classes
+
+/// Spawns an actor whose logic is in class `S`: a constructor that takes the
+/// actor's self pointer (`S::interface::pointer`) and `args`, a member
+/// `make_behavior`, and a static `name`. The form is that of CAF 1.x. An
+/// exception in a handler ends the actor with `ec::crashed`.
+#if CAF_VERSION < 1800
+template <class S>
+struct state_box {
+  std::unique_ptr<S> impl;
+  static inline const char* name = S::name;
+};
+
+template <class S, class... Ts>
+auto state_factory() {
+  using interface = typename S::interface;
+  return [](typename interface::template stateful_pointer<state_box<S>> self,
+            Ts... args) -> typename interface::behavior_type {
+    self->set_exception_handler([](std::exception_ptr what) -> caf::error {
+      try {
+        std::rethrow_exception(what);
+      } catch (const std::exception& e) {
+        return caf::make_error(
+          ec::crashed, fmt::format("{} crashed: {}", S::name, e.what()));
+      } catch (...) {
+        return caf::make_error(ec::crashed, fmt::format("{} crashed", S::name));
+      }
+    });
+    self->state.impl = std::make_unique<S>(self, std::move(args)...);
+    return self->state.impl->make_behavior();
+  };
+}
+
+template <class S, class Spawner, class... Ts>
+typename S::interface spawn_state(Spawner& spawner, Ts... args) {
+  return spawner.spawn(state_factory<S, Ts...>(), std::move(args)...);
+}
+#else
+template <class S, class Spawner, class... Ts>
+typename S::interface spawn_state(Spawner& spawner, Ts... args) {
+  return spawner.spawn(caf::actor_from_state<S>, std::move(args)...);
+}
+#endif
+
+// -- sending
+
+/// Sends without an answer; from any thread.
+template <class Handle, class Message>
+void post(const Handle& to, Message message) {
+#if CAF_VERSION < 1800
+  caf::anon_send(to, std::move(message));
+#else
+  caf::anon_mail(std::move(message)).send(to);
+#endif
+}
+
+/// Like `post`, ahead of all queued messages of normal priority.
+template <class Handle, class Message>
+void post_urgent(const Handle& to, Message message) {
+#if CAF_VERSION < 1800
+  caf::anon_send<caf::message_priority::high>(to, std::move(message));
+#else
+  caf::anon_mail(std::move(message)).urgent().send(to);
+#endif
+}
+
+/// Like `post`, after a while (simulated time under the testing scheduler).
+template <class Handle, class Message>
+void post_later(const Handle& to, std::chrono::microseconds delay,
+                Message message) {
+#if CAF_VERSION < 1800
+  caf::delayed_anon_send(to, delay, std::move(message));
+#else
+  caf::anon_mail(std::move(message)).delay(delay).send(to);
+#endif
+}
+
+/// Requests an answer within `timeout`; chain `.then(on_value, on_error)`.
+template <class Self, class Handle, class Message>
+auto ask(Self* self, const Handle& to, std::chrono::milliseconds timeout,
+         Message message) {
+#if CAF_VERSION < 1800
+  return self->request(to, timeout, std::move(message));
+#else
+  return self->mail(std::move(message)).request(to, timeout);
+#endif
+}
+
+/// The handle of an actor to itself.
+template <class Interface, class Self>
+Interface handle_of(Self* self) {
+  return caf::actor_cast<Interface>(self);
+}
+
+/// Ends an actor: politely (it may finish its handler), or at once.
+template <class Handle>
+void stop_actor(const Handle& who) {
+  if (who)
+    caf::anon_send_exit(who, caf::exit_reason::user_shutdown);
+}
+
+// -- supervision
+
+/// Calls back when watched actors end. One per state object.
+class down_watch {
+public:
+  /// @param reason Empty after a normal end.
+  using callback = std::function<void(const caf::error& reason)>;
+
+  template <class Self>
+  void install(Self* self) {
+    self->set_down_handler([this](const caf::down_msg& down) {
+      auto it = callbacks_.find(down.source);
+      if (it == callbacks_.end())
+        return;
+      auto call = std::move(it->second);
+      callbacks_.erase(it);
+      call(down.reason);
+    });
+  }
+
+  template <class Self, class Handle>
+  void watch(Self* self, const Handle& who, callback call) {
+    callbacks_.emplace(who.address(), std::move(call));
+    self->monitor(who);
+  }
+
+private:
+  std::map<caf::actor_addr, callback> callbacks_;
+};
+
+// -- errors
+
+inline caf::error to_caf(const error& what) {
+  return caf::make_error(what.code, what.message);
+}
+
+/// Whether an actor has answered with an error of ours, and is still there.
+bool is_answer(const caf::error& what);
+
+/// Turns CAF's errors (timeouts, ended receivers) into ours, naming `who`.
+error from_caf(const caf::error& what, std::string_view who);
+
+// -- systems
+
+/// Configures an actor system: number of scheduler threads, and the policy that
+/// blocks when idle instead of polling.
+void set_scheduler(caf::actor_system_config& config, std::size_t threads);
+
+} // namespace graphmill
+
+/// Lets a type travel in messages within the process (never serialised).
+#define GRAPHMILL_LOCAL_MESSAGE(type) CAF_ALLOW_UNSAFE_MESSAGE_TYPE(type)

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace graphmill {
+
+/// A thread of our own for long computations, so that they do not hold a thread
+/// of the actor system. Runs jobs in the order they were posted. The destructor
+/// finishes the job at hand, drops the others and joins. Actors that end while
+/// others go on have an ACTOR LANE, which does not make them wait.
+class compute_lane {
+public:
+  compute_lane() : thread_([this] { run(); }) {}
+  ~compute_lane();
+  compute_lane(const compute_lane&) = delete;
+  compute_lane& operator=(const compute_lane&) = delete;
+
+  /// Queues a job. If it throws, `failed` is told why, on the same thread: a
+  /// job that others wait for ends one way or the other. From any thread.
+  void post(std::function<void()> job,
+            std::function<void(const error&)> failed);
+
+  /// Jobs that have not begun: for owners who post for others, and so must
+  /// stop somewhere.
+  std::size_t waiting();
+
+private:
+  struct queued {
+    std::function<void()> job;
+    std::function<void(const error&)> failed;
+  };
+
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<queued> jobs_;
+  bool stop_ = false;
+  std::thread thread_; ///< Last: starts when all else is there.
+};
+
+} // namespace graphmill

@@ -1,0 +1,317 @@
+#pragma once
+
+#include "actors/base/caf_compat.hpp"
+#include "messages/base/ids.hpp"
+#include "partition/sampling/sampling.hpp"
+#include "pipelines/flow/batch.hpp"
+#include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/flow/epoch_plan.hpp"
+#include "pipelines/gradients/gradient_progress.hpp"
+#include "pipelines/gradients/gradient_set.hpp"
+#include "pipelines/model/replica.hpp"
+#include "pipelines/results/named_tensor.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+// All messages and typed interfaces of the actors. Messages stay in the
+// process: plain structs, payloads by shared pointer. What crosses daemons is
+// messages/.
+
+namespace graphmill {
+
+// -- jobs of the worker pools
+
+/// Every job may be told to end its worker by an exception, for tests and for
+/// the `faults` section of a definition.
+struct neighbour_job {
+  neighbour_request request;
+  std::shared_ptr<const void> owner; ///< Keeps the request's spans alive.
+  bool crash = false;
+};
+struct neighbour_answer {
+  std::shared_ptr<neighbour_reply> reply;
+};
+
+/// What to read of a part's nodes, and where to put it.
+enum class gather_kind : std::uint8_t {
+  features,     ///< float rows
+  labels,       ///< int64
+  degrees,      ///< int32: in-degrees of all edge types together
+  original_ids, ///< int64
+  out_degrees,  ///< int32: of all edge types together
+};
+struct gather_item {
+  gather_kind kind = gather_kind::features;
+  node_type_id type = 0;
+  std::span<const node_id> ids;   ///< Global, owned by the part.
+  std::span<const local_id> rows; ///< Where each goes; empty: in order.
+  void* out = nullptr;
+};
+struct gather_job {
+  std::vector<gather_item> items;
+  std::shared_ptr<const void> owner; ///< Keeps spans and targets alive.
+  bool crash = false;
+};
+struct gather_answer {
+  std::uint64_t bytes = 0;
+};
+
+/// A batch on its way, from the seeds to what the trainer takes.
+struct sample_job {
+  batch_key key;
+  std::uint64_t stream = 0; ///< `stream_key` of the step.
+  std::shared_ptr<const std::vector<node_id>> seeds;
+  std::shared_ptr<const sampling_plan> plan;
+  bool crash = false;
+};
+struct sample_answer {
+  std::shared_ptr<sampled_subgraph> graph;
+};
+struct fetch_job {
+  batch_key key;
+  std::shared_ptr<sampled_subgraph> graph;
+  bool crash = false;
+};
+struct fetch_answer {
+  std::shared_ptr<fetched_batch> batch; ///< `graph` has been moved into it.
+};
+struct assemble_job {
+  std::shared_ptr<fetched_batch> batch; ///< Consumed.
+  std::int64_t global_seeds = 0;
+  bool crash = false;
+};
+struct assemble_answer {
+  std::shared_ptr<minibatch> batch;
+};
+
+// -- dispatcher, trainers, gradient group, conductor
+
+/// One pass over the seeds of a split, as the conductor orders it. Which seeds
+/// that are each member works out for itself.
+struct phase_order {
+  graphmill::phase phase = graphmill::phase::train;
+  std::int32_t epoch = 0;
+  std::int64_t steps = 0;   ///< Of the plan, possibly fewer than it has.
+  double learning_rate = 0; ///< Phase train only.
+};
+
+/// The same with what the stages of a member need for it.
+struct phase_work : phase_order {
+  std::shared_ptr<const epoch_plan> plan;
+  std::shared_ptr<const sampling_plan> sampling;
+  bool outputs = false; ///< Ask for predictions and embeddings.
+  bool seeds = false;   ///< Tell which seeds a step had.
+};
+struct begin_phase {
+  std::shared_ptr<const phase_work> work;
+};
+
+/// A batch for a trainer, in step order.
+struct step_input {
+  std::uint64_t order = 0;
+  std::shared_ptr<minibatch> batch;
+  std::shared_ptr<const phase_work> work;
+};
+/// The trainer is done with a batch; its memory is free again.
+struct step_finished {
+  std::uint64_t order = 0;
+  rank_id rank = 0;
+};
+struct step_result {
+  batch_key key;
+  batch_metrics metrics;
+  std::shared_ptr<batch_output> output; ///< With `outputs` only.
+  std::shared_ptr<std::vector<node_id>> original_seeds; ///< With `seeds`.
+};
+
+/// A rank's gradients for a step of the group.
+struct contribution {
+  std::int64_t step = 0; ///< Counted over all epochs.
+  rank_id rank = 0;
+  std::shared_ptr<gradient_set> gradients;
+  std::int64_t seeds = 0; ///< That the gradients are of.
+  /// Of a contribution that comes before backward is done, to groups over
+  /// daemons only; it tells the seeds, too.
+  std::shared_ptr<gradient_progress> progress = nullptr;
+};
+struct reduced_gradients {
+  std::shared_ptr<const gradient_set> sum; ///< Over all ranks, in rank order.
+  bool last = false;      ///< Every rank stops after applying this.
+  std::int64_t seeds = 0; ///< Of all ranks.
+};
+/// Ends the run after the step that is being reduced.
+struct stop_after_step {};
+
+/// What the conductor asks of a trainer between phases.
+enum class trainer_order : std::uint8_t {
+  keep_best,
+  restore_best,
+  snapshot,
+  fill_cache, ///< To members alone: their caches of remote rows.
+  /// What `snapshot` has taken. Members of other daemons bring no weights with
+  /// it, for they are the same everywhere.
+  weights,
+  digest, ///< Of the present weights; they are not copied.
+};
+struct trainer_request {
+  trainer_order what = trainer_order::snapshot;
+};
+struct trainer_state {
+  rank_id rank = 0;
+  std::string digest;     ///< With `snapshot` and `digest`.
+  std::int64_t steps = 0; ///< Of training that its weights have taken.
+  /// With `weights`; of trainers in this process with `snapshot`, too.
+  std::shared_ptr<const std::vector<named_tensor>> parameters;
+};
+/// The answers of all trainers of a member.
+struct member_state {
+  std::vector<trainer_state> trainers;
+};
+/// Before the first phase: choose the rows of a cache, and fetch them.
+struct fill_cache {};
+struct cache_filled {
+  std::uint64_t rows = 0;
+  std::uint64_t bytes = 0; ///< That the cache takes.
+};
+/// A member has spawned all its actors; its services can be asked.
+struct member_ready {};
+/// A trainer has stopped as `reduced_gradients::last` told it.
+struct trainer_stopped {
+  rank_id rank = 0;
+};
+
+/// Anything that ends the run with an error.
+struct run_failed {
+  error why;
+};
+/// The daemon of a member is gone: nothing is to be expected of it.
+struct member_lost {
+  std::size_t member = 0; ///< Its place among those of the run.
+  error why;
+};
+struct start_run {};
+struct cancel_run {
+  bool now = false; ///< Do not finish the step.
+};
+/// A periodic message of an actor to itself.
+struct tick {};
+/// The compute thread of a trainer has finished a job.
+struct lane_done {};
+
+} // namespace graphmill
+
+GRAPHMILL_LOCAL_MESSAGE(graphmill::neighbour_job)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::neighbour_answer)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::gather_job)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::gather_answer)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::sample_job)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::sample_answer)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::fetch_job)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::fetch_answer)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::assemble_job)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::assemble_answer)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::phase_order)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::begin_phase)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::step_input)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::step_finished)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::step_result)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::contribution)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::reduced_gradients)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::stop_after_step)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_request)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_state)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::member_state)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::fill_cache)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::cache_filled)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::member_ready)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_stopped)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::run_failed)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::member_lost)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::start_run)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::cancel_run)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::tick)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::lane_done)
+
+namespace graphmill {
+
+/// A worker, and the WORKER POOL in front of several, take jobs and answer
+/// them.
+template <class Job, class Answer>
+using worker_actor = caf::typed_actor<answers<Job, Answer>>;
+
+/// The SAMPLING SERVICE of a part: neighbours of its nodes.
+using sampling_service_actor = worker_actor<neighbour_job, neighbour_answer>;
+/// The FEATURE SERVICE of a part: rows and values of its nodes.
+using feature_service_actor = worker_actor<gather_job, gather_answer>;
+/// The SAMPLER: seeds to blocks.
+using sampler_actor = worker_actor<sample_job, sample_answer>;
+/// The FETCHER: blocks to blocks with rows.
+using fetcher_actor = worker_actor<fetch_job, fetch_answer>;
+/// The BATCHER: assembles what the trainer takes.
+using batcher_actor = worker_actor<assemble_job, assemble_answer>;
+
+/// The DISPATCHER admits batches in step order as credit allows, drives them
+/// through the stages and hands them to the trainers in order.
+using dispatcher_actor = caf::typed_actor<
+  // Starts a pass over a split; the one before it has ended.
+  takes<begin_phase>,
+  // INTERNAL: looks for credit held too long.
+  takes<tick>>;
+
+/// A TRAINER owns a replica of the model and the thread that computes on it.
+using trainer_actor = caf::typed_actor<
+  // A batch, in step order; answered when its memory is free again, which is
+  // before the gradients are reduced.
+  answers<step_input, step_finished>,
+  // Keeps or restores the best weights, or copies the present ones.
+  answers<trainer_request, trainer_state>,
+  // INTERNAL: the compute thread has finished.
+  takes<lane_done>>;
+
+/// The GRADIENT GROUP adds up the gradients of all ranks, step by step.
+using gradient_group_actor = caf::typed_actor<
+  // Answered when every rank has contributed to the step.
+  answers<contribution, reduced_gradients>,
+  // Marks the next sum as the last one.
+  takes<stop_after_step>>;
+
+/// The CACHE FILLER of a member that fetches rows of other daemons.
+using cache_filler_actor = caf::typed_actor<
+  // Answered when the cache is filled and open; once.
+  answers<fill_cache, cache_filled>>;
+
+/// A MEMBER of a run: the stages and trainers of one process.
+using member_actor = caf::typed_actor<
+  // Begins a pass over a split; the one before it has ended.
+  takes<phase_order>,
+  // Ends the run after the step that is being reduced.
+  takes<stop_after_step>,
+  // Asks all its trainers, or fills its cache.
+  answers<trainer_request, member_state>>;
+
+/// What the CONDUCTOR is told by the MEMBERS of its run.
+using run_reports_actor = caf::typed_actor<
+  // A MEMBER has spawned its actors.
+  takes<member_ready>,
+  // A TRAINER has done a step.
+  takes<step_result>,
+  // A TRAINER has stopped after the last step.
+  takes<trainer_stopped>,
+  // An actor cannot go on.
+  takes<run_failed>>;
+
+/// The CONDUCTOR leads a run through its phases and ends it.
+using conductor_actor = run_reports_actor::extend<
+  // Begins the first phase.
+  takes<start_run>,
+  // Whoever deploys the MEMBERS has lost one; the run fails.
+  takes<member_lost>,
+  // The user asks to stop.
+  takes<cancel_run>>;
+
+} // namespace graphmill

@@ -1,0 +1,125 @@
+#pragma once
+
+#include "actors/base/caf_compat.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+namespace graphmill {
+
+/// Sends the requests of an actor and limits how long they wait. One per state
+/// object, used in its handlers alone.
+///
+/// A request fails with a time-out when the actor that was asked has been
+/// silent for as long as the request allows: it has answered neither this
+/// request nor any other one of the same watch since. So what stands in line
+/// behind others does not fail for that, and an actor that hangs is still found
+/// out.
+///
+/// CAF 0.17 would keep a timer of its own for every request until it expires,
+/// long after the answer. Here the actor has one, for the earliest limit.
+class request_watch {
+public:
+  /// What `ask` returns: chain `.then(on_value, on_error)`.
+  template <class Response>
+  class asked {
+  public:
+    asked(request_watch* watch, Response response)
+      : watch_(watch), response_(std::move(response)) {}
+
+    /// @param on_value Takes the answer. @param on_error Takes a `caf::error`.
+    template <class Value, class Error>
+    void then(Value on_value, Error on_error) {
+      const auto id = response_.id();
+      response_.then(
+        settled(watch_, id, std::move(on_value), &Value::operator()),
+        [watch = watch_, id,
+         on_error = std::move(on_error)](const caf::error& why) mutable {
+          watch->settle(id);
+          on_error(why);
+        });
+    }
+
+  private:
+    template <class Value, class Answer>
+    static auto settled(request_watch* watch, caf::message_id id,
+                        Value on_value, void (Value::*)(Answer) const) {
+      return [watch, id, on_value = std::move(on_value)](Answer answer) {
+        watch->settle(id);
+        on_value(answer);
+      };
+    }
+
+    template <class Value, class Answer>
+    static auto settled(request_watch* watch, caf::message_id id,
+                        Value on_value, void (Value::*)(Answer)) {
+      return
+        [watch, id, on_value = std::move(on_value)](Answer answer) mutable {
+          watch->settle(id);
+          on_value(answer);
+        };
+    }
+
+    request_watch* watch_;
+    Response response_;
+  };
+
+  request_watch() = default;
+  ~request_watch();
+  request_watch(const request_watch&) = delete;
+  request_watch& operator=(const request_watch&) = delete;
+
+  /// Sends a request. @param self Always the same. @param silence How long `to`
+  /// may be silent.
+  template <class Self, class Handle, class Message>
+  auto ask(Self* self, const Handle& to, std::chrono::milliseconds silence,
+           Message message) {
+    auto response = self->request(to, caf::infinite, std::move(message));
+    open(self, response.id(), to ? to->id() : caf::actor_id{0}, silence);
+    return asked<decltype(response)>{this, std::move(response)};
+  }
+
+  /// Fails what `who` still owes: it has ended, or is given up.
+  template <class Handle>
+  void give_up(const Handle& who) {
+    give_up_on(who->id());
+  }
+
+private:
+  using clock = caf::actor_clock;
+
+  /// A request that waits.
+  struct waiting {
+    caf::message_id id; ///< Of the answer.
+    caf::actor_id asked;
+    clock::time_point since;
+    std::chrono::milliseconds silence;
+  };
+
+  /// An actor that owes answers.
+  struct debtor {
+    std::size_t requests = 0;
+    clock::time_point heard; ///< When it answered last.
+  };
+
+  void open(caf::scheduled_actor* self, caf::message_id id, caf::actor_id asked,
+            std::chrono::milliseconds silence);
+  void settle(caf::message_id id);
+  void give_up_on(caf::actor_id who);
+  void forget(std::uint64_t id);
+  void arm(clock::time_point when);
+  void sweep();
+  void answer(caf::message_id id, caf::sec why);
+
+  caf::scheduled_actor* self_ = nullptr; ///< Set by the first request.
+  std::unordered_map<std::uint64_t, waiting> waiting_;
+  std::unordered_map<caf::actor_id, debtor> debtors_;
+  /// Timers that are set. Each is earlier than the one set before it.
+  std::map<clock::time_point, caf::message_id> armed_;
+};
+
+} // namespace graphmill

@@ -1,0 +1,273 @@
+#pragma once
+
+#include "actors/base/caf_compat.hpp"
+#include "actors/base/interfaces.hpp"
+#include "actors/base/request_watch.hpp"
+#include "messages/base/random.hpp"
+#include "pipelines/flow/stage_counters.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+/// How a WORKER POOL supervises its workers.
+struct worker_pool_config {
+  std::string stage;         ///< Name in reports and errors.
+  std::uint32_t workers = 1; ///< At least 1.
+  /// For one job. The time it waits for a worker does not count.
+  std::chrono::milliseconds job_timeout = std::chrono::minutes{10};
+  std::uint32_t attempts = 3;            ///< Workers a job may cost.
+  std::chrono::milliseconds backoff{10}; ///< First wait before a respawn.
+  std::chrono::milliseconds longest_backoff{5000};
+  /// Idle time of workers counts as waiting for credit, not for input: true for
+  /// the first stage, whose input is always there.
+  bool idle_is_credit = false;
+  /// Fault: every n-th job ends its worker, in turn as the worker takes it and
+  /// while the worker is at it or has just answered.
+  std::uint32_t crash_every = 0;
+  std::uint32_t reply_delay_ms = 0; ///< Fault: answers late by up to this.
+};
+
+/// A timer of a WORKER POOL: 0 respawns workers, others release a late answer.
+struct pool_timer {
+  std::uint64_t id = 0;
+};
+
+} // namespace graphmill
+
+GRAPHMILL_LOCAL_MESSAGE(graphmill::pool_timer)
+
+namespace graphmill {
+
+/// Why a worker dies that a fault ends.
+inline constexpr const char* crash_text =
+  "ended on purpose (faults.crash_every)";
+
+/// The WORKER POOL gives each idle worker one job at a time, in the order of
+/// arrival. A worker that dies is replaced with exponential back-off, and its
+/// job given to another; a job that costs `attempts` workers fails with an
+/// error that names the stage and the cause. Errors that workers answer are
+/// passed on.
+template <class Job, class Answer>
+class worker_pool {
+public:
+  using interface = caf::typed_actor<answers<Job, Answer>, takes<pool_timer>>;
+  using worker = worker_actor<Job, Answer>;
+  using factory = std::function<worker(caf::actor_system&)>;
+  static constexpr const char* name = "worker_pool";
+
+  worker_pool(typename interface::pointer self, worker_pool_config config,
+              factory make, std::shared_ptr<stage_counters> counters)
+    : self_(self), config_(std::move(config)), make_(std::move(make)),
+      counters_(std::move(counters)), backoff_(config_.backoff) {
+    deaths_.install(self_);
+    self_->set_exit_handler([this](const caf::exit_msg& exit) {
+      fail_all(fail(ec::cancelled, "{} is shutting down", config_.stage));
+      self_->quit(exit.reason);
+    });
+    slots_.resize(std::max(1u, config_.workers));
+    for (std::size_t i = 0; i < slots_.size(); ++i)
+      fill(i);
+  }
+
+  ~worker_pool() {
+    for (auto& slot : slots_)
+      stop_actor(slot.handle);
+  }
+
+  typename interface::behavior_type make_behavior() {
+    return {
+      [this](const Job& job) -> caf::result<Answer> {
+        auto promise = self_->template make_response_promise<Answer>();
+        queue_.push_back({job, promise, 0});
+        assign();
+        return promise;
+      },
+      [this](const pool_timer& timer) { on_timer(timer.id); },
+    };
+  }
+
+private:
+  using clock = std::chrono::steady_clock;
+  using promise_type = caf::typed_response_promise<Answer>;
+
+  struct pending {
+    Job job;
+    promise_type promise;
+    std::uint32_t deaths = 0; ///< Workers it has cost so far.
+  };
+
+  struct slot {
+    worker handle;
+    std::uint64_t running = 0; ///< Ticket of its job; 0 = idle.
+    bool doomed = false;       ///< Will end soon: gets no other job.
+    clock::time_point idle_since{};
+  };
+
+  void fill(std::size_t i) {
+    auto& slot = slots_[i];
+    slot.handle = make_(self_->home_system());
+    slot.running = 0;
+    slot.doomed = false;
+    slot.idle_since = clock::now();
+    deaths_.watch(self_, slot.handle,
+                  [this, i](const caf::error& why) { on_death(i, why); });
+  }
+
+  void assign() {
+    for (std::size_t i = 0; i < slots_.size() && !queue_.empty(); ++i)
+      if (slots_[i].handle && slots_[i].running == 0 && !slots_[i].doomed)
+        give(i);
+  }
+
+  void give(std::size_t i) {
+    auto& slot = slots_[i];
+    const auto idle = clock::now() - slot.idle_since;
+    if (config_.idle_is_credit)
+      counters_->waited_for_credit(idle);
+    else
+      counters_->waited_for_input(idle);
+    const auto ticket = ++last_ticket_;
+    auto [it, fresh] = running_.emplace(ticket, std::move(queue_.front()));
+    queue_.pop_front();
+    auto job = it->second.job;
+    const auto strikes =
+      config_.crash_every != 0 && ++given_ % config_.crash_every == 0;
+    slot.doomed = strikes && ++strikes_ % 2 == 0;
+    job.crash = strikes && !slot.doomed;
+    slot.running = ticket;
+    requests_.ask(self_, slot.handle, config_.job_timeout, std::move(job))
+      .then(
+        [this, i, ticket](Answer& answer) {
+          if (auto done = retire(i, ticket)) {
+            backoff_ = config_.backoff;
+            deliver(std::move(done->promise), std::move(answer));
+          }
+          assign();
+        },
+        [this, i, ticket](const caf::error& why) { on_error(i, ticket, why); });
+    if (slot.doomed) // Comes right after the job, before what that waits for.
+      caf::anon_send(
+        caf::actor_cast<caf::actor>(slot.handle),
+        caf::exit_msg{self_->address(), to_caf(fail(ec::crashed, crash_text))});
+  }
+
+  /// Takes a job off its worker; nothing if it has been taken off before.
+  std::optional<pending> retire(std::size_t i, std::uint64_t ticket) {
+    auto it = running_.find(ticket);
+    if (it == running_.end())
+      return std::nullopt;
+    auto done = std::move(it->second);
+    running_.erase(it);
+    if (slots_[i].running == ticket) {
+      slots_[i].running = 0;
+      slots_[i].idle_since = clock::now();
+    }
+    return done;
+  }
+
+  void on_error(std::size_t i, std::uint64_t ticket, const caf::error& why) {
+    if (is_answer(why)) {
+      if (auto failed = retire(i, ticket))
+        failed->promise.deliver(why);
+      assign();
+      return;
+    }
+    // A hung worker counts as a dead one. In either case its DOWN message
+    // brings the job back. If it has before, the slot has another worker now.
+    if (slots_[i].running == ticket
+        && from_caf(why, config_.stage).code == ec::timeout)
+      caf::anon_send_exit(slots_[i].handle, caf::exit_reason::kill);
+  }
+
+  void on_death(std::size_t i, const caf::error& why) {
+    counters_->restarted();
+    const auto ticket = slots_[i].running;
+    requests_.give_up(slots_[i].handle);
+    slots_[i].handle = worker{};
+    if (auto lost = retire(i, ticket))
+      retry(std::move(*lost), why);
+    post_later(handle_of<interface>(self_), backoff_, pool_timer{0});
+    backoff_ = std::min(2 * backoff_, config_.longest_backoff);
+  }
+
+  void retry(pending lost, const caf::error& why) {
+    if (++lost.deaths < config_.attempts) {
+      queue_.push_front(std::move(lost));
+      return;
+    }
+    const auto cause = from_caf(why, config_.stage);
+    lost.promise.deliver(
+      to_caf(fail(ec::internal, "{} gave up on a job that ended {} workers: {}",
+                  config_.stage, config_.attempts, cause.message)));
+  }
+
+  void deliver(promise_type promise, Answer answer) {
+    if (config_.reply_delay_ms == 0) {
+      promise.deliver(std::move(answer));
+      return;
+    }
+    const auto id = ++last_timer_;
+    late_.emplace(id, std::pair{std::move(promise), std::move(answer)});
+    const auto delay = mix64(id) % (config_.reply_delay_ms + 1);
+    post_later(handle_of<interface>(self_), std::chrono::milliseconds{delay},
+               pool_timer{id});
+  }
+
+  void on_timer(std::uint64_t id) {
+    if (auto it = late_.find(id); it != late_.end()) {
+      it->second.first.deliver(std::move(it->second.second));
+      late_.erase(it);
+      return;
+    }
+    for (std::size_t i = 0; i < slots_.size(); ++i)
+      if (!slots_[i].handle)
+        fill(i);
+    assign();
+  }
+
+  void fail_all(const error& why) {
+    for (auto& waiting : queue_)
+      waiting.promise.deliver(to_caf(why));
+    for (auto& [ticket, job] : running_)
+      job.promise.deliver(to_caf(why));
+    for (auto& [id, answer] : late_)
+      answer.first.deliver(to_caf(why));
+    queue_.clear();
+    running_.clear();
+    late_.clear();
+  }
+
+  typename interface::pointer self_;
+  worker_pool_config config_;
+  factory make_;
+  std::shared_ptr<stage_counters> counters_;
+  down_watch deaths_;
+  request_watch requests_;
+  std::vector<slot> slots_;
+  std::deque<pending> queue_;
+  std::unordered_map<std::uint64_t, pending> running_;
+  std::unordered_map<std::uint64_t, std::pair<promise_type, Answer>> late_;
+  std::chrono::milliseconds backoff_;
+  std::uint64_t last_ticket_ = 0;
+  std::uint64_t last_timer_ = 0;
+  std::uint64_t given_ = 0;
+  std::uint64_t strikes_ = 0;
+};
+
+/// Throws when a job says so: the deliberate death of a worker.
+template <class Job>
+void crash_if_told(const Job& job) {
+  if (job.crash)
+    throw std::runtime_error(crash_text);
+}
+
+} // namespace graphmill

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "actors/transport/sockets/complaint_log.hpp"
+#include "actors/transport/transport.hpp"
+#include "messages/base/caught.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace graphmill {
+
+/// Serves a request by `serve(request)`. What that throws costs the sender an
+/// error, and never the process its life.
+template <class Serve>
+void guarded_service(const incoming_request& request, complaint_log& complaints,
+                     Serve&& serve) {
+  try {
+    serve(request);
+  } catch (...) {
+    const auto why =
+      caught(fmt::format("serve `{}`", to_string(request.method)));
+    complaints.add(why.message, std::chrono::steady_clock::now());
+    request.reply.reply(why);
+  }
+}
+
+} // namespace graphmill

@@ -1,0 +1,131 @@
+#pragma once
+
+#include "actors/base/caf_compat.hpp"
+#include "actors/base/interfaces.hpp"
+#include "actors/run/conductor.hpp"
+#include "actors/run/data_guard.hpp"
+#include "actors/run/member.hpp"
+#include "actors/transport/transport.hpp"
+#include "messages/wire/cluster.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+// Messages and interfaces of the actors that make a cluster of daemons.
+
+namespace graphmill {
+
+/// A request of a daemon or client, from the transport.
+struct incoming {
+  incoming_request request;
+};
+/// A daemon has come, or gone.
+struct peer_news {
+  peer_event event;
+};
+/// The answer to call number `ticket` of an actor, from the transport.
+struct call_ended {
+  std::uint64_t ticket = 0;
+  std::shared_ptr<result<payload>> answer;
+};
+/// What a NODE needs for a run has been opened and built, or not.
+struct run_prepared {
+  std::string run;
+  std::shared_ptr<result<member_config>> member;
+  data_guard::records records{}; ///< Of the data that it has mapped.
+};
+/// The member of a run has spawned its actors, and published its parts.
+struct share_ready {
+  std::string run;
+};
+/// The data that a run has mapped were verified, or not.
+struct share_verified {
+  std::string run;
+  result<void> sound = ok();
+};
+/// The daemon has looked at its data: can they be used?
+struct data_seen {
+  result<void> sound = ok();
+};
+/// The coordinator does not know a run any more, or cannot be reached.
+struct run_orphaned {
+  std::string run;
+  error why;
+};
+/// News of the run that is on, from its conductor.
+struct run_news_came {
+  std::string run;
+  run_news news;
+};
+/// The conductor has ended.
+struct run_ended {
+  std::string run;
+  std::shared_ptr<run_outcome> outcome;
+};
+/// A run is over, and all it leaves is written.
+struct run_filed {
+  run_record record;
+};
+struct submitted_run;
+/// A run that was submitted has its folder and its place in the history, or
+/// cannot be taken.
+struct run_taken {
+  std::shared_ptr<result<submitted_run>> run;
+  responder reply;
+};
+/// Changes of runs are in the history, or not.
+struct records_written {
+  std::optional<error> failure;
+};
+/// The daemon is to end, by its user's wish.
+struct end_in_order {};
+
+} // namespace graphmill
+
+GRAPHMILL_LOCAL_MESSAGE(graphmill::incoming)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::peer_news)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::call_ended)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::run_prepared)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::share_ready)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::share_verified)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::data_seen)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::run_orphaned)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::run_news_came)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::run_ended)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::run_filed)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::run_taken)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::records_written)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::end_in_order)
+
+namespace graphmill {
+
+/// The NODE of a daemon: hosts its shares of runs, and keeps it in the cluster.
+using node_actor = caf::typed_actor<
+  // The coordinator deploys a run or orders something of it.
+  takes<incoming>,
+  // The coordinator has come, gone or been replaced.
+  takes<peer_news>,
+  // INTERNAL: an answer; a run is prepared; its actors are there; its data are
+  // verified; its events reach nobody; the state of the data; is the daemon in
+  // the cluster by now?
+  takes<call_ended>, takes<run_prepared>, takes<share_ready>,
+  takes<share_verified>, takes<run_orphaned>, takes<data_seen>, takes<tick>>;
+
+/// The COORDINATOR: who is in the cluster, and what it runs.
+using coordinator_actor = caf::typed_actor<
+  // Daemons and clients ask.
+  takes<incoming>,
+  // Daemons have come or gone.
+  takes<peer_news>,
+  // The CONDUCTOR of the run that is on.
+  takes<run_news_came>, takes<run_ended>,
+  // The daemon: end the run that is on as its user would, then tell.
+  takes<end_in_order>,
+  // INTERNAL: an answer; a run is taken, or over; what is known of runs is on
+  // disk; watchers have waited long enough.
+  takes<call_ended>, takes<run_taken>, takes<run_filed>, takes<records_written>,
+  takes<tick>>;
+
+} // namespace graphmill

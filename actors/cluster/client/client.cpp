@@ -1,0 +1,171 @@
+#include "actors/cluster/client/client.hpp"
+
+#include "actors/transport/sessions/address.hpp"
+#include "actors/transport/sockets/keys.hpp"
+
+#include <future>
+
+namespace graphmill {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Signals wake a wait; this only bounds what a lost wake-up costs.
+constexpr auto signal_interval = 100ms;
+
+/// The transport answers every request by its deadline; we allow for a little
+/// more, so that its own words are heard.
+constexpr auto grace = 5s;
+
+/// The pieces of a file that are asked for again if they were lost.
+constexpr unsigned attempts = 3;
+
+} // namespace
+
+struct cluster_client::peer_state {
+  std::atomic<bool> met{false}; ///< It has answered our handshake.
+};
+
+result<cluster_client> cluster_client::make(settings with) {
+  TRY(const auto where, parse_endpoint(with.address));
+  if (is_wildcard(where) || where.port == 0)
+    return fail(ec::invalid_argument,
+                "{} is no address to connect to: name the host and port of the "
+                "cluster's first daemon, as in {}",
+                with.address, default_cluster);
+  with.address = to_string(where);
+  transport_options options;
+  options.name = with.command;
+  if (!with.key.empty()) {
+    TRY(options.keys, read_keys(with.key));
+  }
+  cluster_client out{std::move(with)};
+  out.peer_ = std::make_shared<peer_state>();
+  options.on_peer = [state = out.peer_](const peer_event& news) {
+    if (news.what == peer_event::kind::up)
+      state->met = true;
+  };
+  TRY(out.transport_, transport::start(std::move(options)));
+  out.transport_->keep(out.with_.address);
+  return out;
+}
+
+/// Sends a request and waits for the answer, or for a signal.
+/// @param more Time that the answer may take by design.
+result<payload> cluster_client::call(method what, payload body,
+                                     std::chrono::milliseconds more) {
+  auto answer = std::make_shared<std::promise<result<payload>>>();
+  auto there = answer->get_future();
+  auto* signals = with_.signals;
+  call_options options;
+  options.deadline = with_.deadline + more;
+  options.unreachable = with_.unreachable;
+  options.attempts = attempts;
+  transport_->request(with_.address, what, std::move(body), options,
+                      [answer, signals](result<payload> got) {
+                        answer->set_value(std::move(got));
+                        if (signals != nullptr)
+                          signals->wake();
+                      });
+  const auto patience =
+    std::chrono::steady_clock::now() + options.deadline + grace;
+  while (there.wait_for(0ms) != std::future_status::ready) {
+    if (std::chrono::steady_clock::now() >= patience)
+      return fail(ec::internal, "the transport has not ended {}",
+                  to_string(what));
+    if (signals == nullptr) {
+      there.wait_until(patience);
+      continue;
+    }
+    if (signals->count() > signals_seen_)
+      return fail(ec::cancelled, "interrupted");
+    signals->wait(signal_interval);
+  }
+  auto got = there.get();
+  if (!got)
+    return explain(std::move(got).error());
+  return got;
+}
+
+/// Says what to do when there is nobody, or not for us.
+error cluster_client::explain(error what) const {
+  if (peer_->met)
+    return what;
+  if (what.code == ec::unavailable || what.code == ec::timeout)
+    return fail(ec::unavailable,
+                "nobody answers at {}: start the cluster's first daemon there "
+                "(`graphmill node`), or name another address by --cluster or "
+                "GRAPHMILL_CLUSTER ({})",
+                address(), what.message);
+  if (what.code == ec::permission)
+    return fail(ec::permission,
+                "{} does not let us in: {}; name that file by --key or "
+                "GRAPHMILL_KEY",
+                address(), what.message);
+  return what;
+}
+
+void cluster_client::forget_signals() {
+  if (with_.signals != nullptr)
+    signals_seen_ = with_.signals->count();
+}
+
+result<std::string> cluster_client::submit(const definition& def) {
+  TRY(const auto got, call(method::submit, encode_definition_body(def)));
+  return decode_run_id(got);
+}
+
+result<plan_reply> cluster_client::plan(const definition& def) {
+  TRY(const auto got, call(method::plan, encode_definition_body(def)));
+  return decode_plan_reply(got);
+}
+
+result<status_reply> cluster_client::status() {
+  TRY(const auto got, call(method::status, {}));
+  return decode_status_reply(got);
+}
+
+result<runs_reply> cluster_client::runs(const runs_request& what) {
+  TRY(const auto got, call(method::runs, encode(what)));
+  return decode_runs_reply(got);
+}
+
+result<watch_reply> cluster_client::watch(const watch_request& what) {
+  TRY(const auto got, call(method::watch, encode(what), attempts * what.wait));
+  return decode_watch_reply(got);
+}
+
+result<void> cluster_client::cancel(const cancel_request& what) {
+  TRYV(call(method::cancel, encode(what)));
+  return ok();
+}
+
+result<void> cluster_client::drain(const node_request& what) {
+  TRYV(call(method::drain, encode(what)));
+  return ok();
+}
+
+result<void> cluster_client::stop(const node_request& what) {
+  TRYV(call(method::stop, encode(what)));
+  return ok();
+}
+
+result<file_reply> cluster_client::fetch_file(const file_request& what) {
+  TRY(const auto got, call(method::fetch_file, encode(what)));
+  return decode_file_reply(got);
+}
+
+result<run_record> cluster_client::run(const std::string& id) {
+  TRY(auto found, runs({id, 1, {}}));
+  if (!found.runs.empty())
+    return std::move(found.runs.front());
+  if (id.empty())
+    return fail(ec::not_found, "the cluster has not had a run yet; `graphmill "
+                               "submit` gives it one");
+  return fail(ec::not_found,
+              "the cluster knows no run {}; `graphmill runs` lists the latest",
+              id);
+}
+
+} // namespace graphmill

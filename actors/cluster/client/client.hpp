@@ -1,0 +1,71 @@
+#pragma once
+
+#include "actors/process/signals.hpp"
+#include "actors/transport/transport.hpp"
+#include "messages/wire/cluster.hpp"
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// Where daemons listen, and clients look for one, if nothing else is said.
+inline constexpr const char* default_cluster = "tcp://127.0.0.1:7800";
+
+/// A command's connection to a cluster's coordinator. Every call is a request
+/// that waits for its answer; it ends within seconds, also when nobody is
+/// there: then with `ec::unavailable` and what to do. Calls come from one
+/// thread. What the coordinator answers with, errors included, is handed on.
+class cluster_client {
+public:
+  struct settings {
+    std::string command; ///< Our name in handshakes.
+    std::string address = default_cluster;
+    std::filesystem::path key; ///< Empty: the cluster has none.
+    /// If given, a signal ends the call under way with `ec::cancelled`. Must
+    /// outlive the client.
+    signal_watch* signals = nullptr;
+    std::chrono::milliseconds deadline = std::chrono::seconds{15};
+    std::chrono::milliseconds unreachable = std::chrono::seconds{4};
+  };
+
+  /// Reads the key and gets ready; does not wait for the coordinator.
+  static result<cluster_client> make(settings with);
+
+  const std::string& address() const { return with_.address; }
+
+  /// @returns the id of the run.
+  result<std::string> submit(const definition& def);
+  result<plan_reply> plan(const definition& def);
+  result<status_reply> status();
+  result<runs_reply> runs(const runs_request& what);
+  result<watch_reply> watch(const watch_request& what);
+  result<void> cancel(const cancel_request& what);
+  result<void> drain(const node_request& what);
+  result<void> stop(const node_request& what);
+  result<file_reply> fetch_file(const file_request& what);
+
+  /// The record of a run; of the latest one if `id` is empty.
+  result<run_record> run(const std::string& id);
+
+  /// Signals since a call was last ended by one count no more.
+  void forget_signals();
+
+private:
+  struct peer_state;
+
+  explicit cluster_client(settings with) : with_(std::move(with)) {}
+  result<payload> call(method what, payload body,
+                       std::chrono::milliseconds more = {});
+  error explain(error what) const;
+
+  settings with_;
+  int signals_seen_ = 0;
+  std::shared_ptr<peer_state> peer_; ///< Written by the transport's thread.
+  std::unique_ptr<transport> transport_;
+};
+
+} // namespace graphmill

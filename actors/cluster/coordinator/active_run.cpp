@@ -1,0 +1,188 @@
+#include "actors/cluster/coordinator/active_run.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+/// Watchers hear of progress that often.
+constexpr std::chrono::milliseconds progress_interval{100};
+
+/// Ranks ask for one key at a time, and for so long at most; then again.
+constexpr std::size_t most_questions = 4096;
+constexpr std::chrono::milliseconds longest_question{10'000};
+
+/// Of what a daemon says about a failure, this much is kept.
+constexpr std::size_t longest_failure = 4096;
+
+run_news news_of(const phase_order& order, std::int64_t done) {
+  run_news out;
+  out.what = order.phase == phase::train
+               ? fmt::format("train epoch {}", order.epoch + 1)
+               : std::string{to_string(order.phase)};
+  out.done = static_cast<std::uint64_t>(done);
+  out.total = static_cast<std::uint64_t>(order.steps);
+  return out;
+}
+
+} // namespace
+
+bool active_run::uses(const std::string& daemon) const {
+  return std::any_of(where.daemons.begin(), where.daemons.end(),
+                     [&daemon](const auto& one) { return one.name == daemon; });
+}
+
+bool active_run::is_member(const peer_identity& who) const {
+  return std::any_of(
+    where.daemons.begin(), where.daemons.end(), [&who](const auto& one) {
+      return one.name == who.name && one.address == who.address;
+    });
+}
+
+void active_run::break_off(error why) {
+  if (outcome)
+    return;
+  if (conductor)
+    post(conductor, run_failed{std::move(why)});
+  else if (!why_not)
+    why_not = std::move(why);
+}
+
+void active_run::lose(const std::string& daemon, error why) {
+  lost.insert(daemon);
+  if (awaited.erase(daemon) != 0)
+    fail_late(unverified(daemon, why));
+  const auto it = std::find(members.begin(), members.end(), daemon);
+  if (conductor && it != members.end())
+    post(conductor, member_lost{static_cast<std::size_t>(it - members.begin()),
+                                std::move(why)});
+  else
+    break_off(std::move(why));
+}
+
+void active_run::fail_late(error why) {
+  if (outcome && !outcome->failure)
+    outcome->failure = std::move(why);
+}
+
+error unverified(const std::string& daemon, const error& why) {
+  return fail(why.code,
+              "daemon \"{}\" did not say whether its data are sound: {}",
+              daemon, why.message);
+}
+
+deployment active_run::deployment_for(std::size_t daemon,
+                                      const std::string& digest,
+                                      const std::string& coordinator) const {
+  deployment out;
+  out.run = id;
+  out.def = def;
+  out.dataset_digest = digest;
+  out.daemons = where.daemons;
+  out.owner_of_part = where.owner_of_part;
+  out.daemon_of_rank = where.daemon_of_rank;
+  out.you = static_cast<std::uint16_t>(daemon);
+  out.coordinator = coordinator;
+  out.samplers = where.samplers;
+  return out;
+}
+
+result<void> active_run::take(const std::string& daemon,
+                              const run_events& events) {
+  if (outcome)
+    return fail(ec::not_found, "run {} is over", id);
+  auto& last = sequences[daemon];
+  if (events.sequence <= last)
+    return ok(); // Repeated: the answer got lost.
+  last = events.sequence;
+  for (const auto& step : events.steps) {
+    if (!conductor)
+      break; // There is nothing to count before it has begun.
+    step_result told;
+    told.key = step.key;
+    told.metrics = {step.loss_sum, step.correct, step.seeds};
+    told.original_seeds =
+      std::make_shared<std::vector<node_id>>(step.original_seeds);
+    post(conductor, told);
+  }
+  for (auto rank : events.stopped)
+    if (conductor)
+      post(conductor, trainer_stopped{rank});
+  if (events.failure)
+    break_off(fail(events.failure->code, "daemon \"{}\": {}", daemon,
+                   events.failure->message.substr(0, longest_failure)));
+  return ok();
+}
+
+void active_run::take(const rendezvous_request& what, const responder& reply) {
+  if (what.value) {
+    if (auto kept = table.set(what.key, *what.value); !kept)
+      reply.reply(kept.error());
+    else
+      reply.reply(encode_rendezvous_value(std::nullopt));
+  } else if (questions.size() >= most_questions) {
+    reply.reply(fail(ec::unavailable,
+                     "{} questions wait for keys of run {} already",
+                     questions.size(), id));
+  } else {
+    questions.push_back(
+      {what.key, reply, clock::now() + std::min(what.wait, longest_question)});
+  }
+  answer_questions(clock::now());
+}
+
+void active_run::answer_questions(clock::time_point now) {
+  std::erase_if(questions, [this, now](const question& open) {
+    if (const auto* value = table.find(open.key))
+      open.reply.reply(encode_rendezvous_value(*value));
+    else if (now >= open.until)
+      open.reply.reply(encode_rendezvous_value(std::nullopt));
+    else
+      return false;
+    return true;
+  });
+}
+
+void active_run::end_rendezvous() {
+  answer_questions(clock::time_point::max());
+  table = {};
+}
+
+run_observer observer_of(const submitted_run& run,
+                         const coordinator_actor& coordinator) {
+  run_observer out;
+  const auto inner = run.file->reporter().observer();
+  out.on_filled = [id = run.id, coordinator](std::size_t done, std::size_t of) {
+    run_news news;
+    news.what = "filling caches";
+    news.done = done;
+    news.total = of;
+    post(coordinator, run_news_came{id, std::move(news)});
+  };
+  // The observer is called by one actor, so it may have a state.
+  auto last = std::make_shared<active_run::clock::time_point>();
+  out.on_step = [id = run.id, coordinator, last](const phase_order& order,
+                                                 std::int64_t done) {
+    const auto now = active_run::clock::now();
+    if (done != order.steps && now - *last < progress_interval)
+      return;
+    *last = now;
+    post(coordinator, run_news_came{id, news_of(order, done)});
+  };
+  out.on_phase = [id = run.id, coordinator, file = run.file,
+                  inner](const phase_result& done) -> result<void> {
+    run_news news;
+    news.metrics = metrics_json(done).dump();
+    post(coordinator, run_news_came{id, std::move(news)});
+    return inner.on_phase(done);
+  };
+  out.on_record = inner.on_record;
+  out.on_end = [id = run.id, coordinator](run_outcome outcome) {
+    post(coordinator,
+         run_ended{id, std::make_shared<run_outcome>(std::move(outcome))});
+  };
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,148 @@
+#include "actors/cluster/coordinator/coordinator.hpp"
+
+#include "actors/cluster/coordinator/coordinator_state.hpp"
+
+#include <utility>
+
+namespace graphmill {
+
+using std::chrono::milliseconds;
+
+namespace {
+
+/// How often waiting questions are looked at.
+constexpr milliseconds question_look_interval{100};
+
+/// How often a coordinator with runs notes that it lives: what a run's end is
+/// known to if it dies.
+constexpr std::chrono::seconds touch_interval{1};
+
+/// Requests for files that wait; an answer takes 8 MiB.
+constexpr std::size_t most_file_requests = 64;
+
+} // namespace
+
+void coordinator::serve(const incoming_request& request) {
+  const auto& data = request.data;
+  const auto& reply = request.reply;
+  switch (request.method) {
+  case method::join:
+    join(request);
+    break;
+  case method::leave:
+    leave(request);
+    break;
+  case method::status:
+    reply.reply(encode(status()));
+    break;
+  case method::submit:
+    if (auto begun = submit(data, reply); !begun)
+      reply.reply(begun.error());
+    break;
+  case method::plan:
+    reply.reply(plan(data));
+    break;
+  case method::runs:
+    runs(data, reply);
+    break;
+  case method::watch:
+    watch(data, reply);
+    break;
+  case method::cancel:
+    cancel(data, reply);
+    break;
+  case method::drain:
+    reply.reply(drain(data));
+    break;
+  case method::stop:
+    stop(data, reply);
+    break;
+  case method::fetch_file:
+    if (lane_.waiting() >= most_file_requests)
+      reply.reply(fail(ec::unavailable,
+                       "{} requests for files of runs wait at the coordinator "
+                       "already: ask again",
+                       most_file_requests));
+    else
+      lane_.post(
+        [runs = config_.runs, data, reply] { reply.reply(file(runs, data)); },
+        [reply](const error& why) { reply.reply(why); });
+    break;
+  case method::run_event:
+    reply.reply(take_events(request));
+    break;
+  case method::rendezvous:
+    rendezvous(request);
+    break;
+  default:
+    reply.reply(fail(ec::invalid_argument, "a coordinator does not serve `{}`",
+                     to_string(request.method)));
+  }
+}
+
+status_reply coordinator::status() const {
+  status_reply out;
+  out.coordinator = calls_.net().self().name;
+  out.dataset = config_.offer.dataset;
+  out.parts = static_cast<std::uint32_t>(config_.offer.part_digests.size());
+  out.daemons = members_.statuses();
+  if (active_)
+    out.running = active_->id;
+  for (const auto& run : queue_)
+    out.queued.push_back(run.id);
+  if (const auto& why = records_.failure())
+    out.note = fmt::format("what becomes of runs is kept in memory alone: {}",
+                           why->message);
+  return out;
+}
+
+void coordinator::end_cluster() {
+  if (std::exchange(ending_, true))
+    return;
+  for (const auto& run : std::exchange(queue_, {}))
+    give_up(run.record);
+  if (active_)
+    cancel_active(false);
+  end_if_done();
+}
+
+/// Tells that the coordinator may end once nothing is on and all is written,
+/// or cannot be.
+void coordinator::end_if_done() {
+  if (!ending_ || active_ || taking_ != 0
+      || !(records_.all_written() || records_.failure()))
+    return;
+  if (auto tell = std::exchange(config_.on_stop, {}))
+    tell(std::nullopt);
+}
+
+void coordinator::look_again() {
+  post_later(handle_of<interface>(self_), question_look_interval, tick{});
+}
+
+void coordinator::look() {
+  look_again();
+  const auto now = clock::now();
+  answer_watchers(now);
+  if (active_)
+    active_->answer_questions(now);
+  if (now >= write_at_)
+    write_records();
+  if (start_at_ != clock::time_point{} && now >= start_at_) {
+    start_at_ = {};
+    start_next();
+  }
+  if (now < touch_at_ || (!active_ && queue_.empty()))
+    return;
+  touch_at_ = now + touch_interval;
+  if (history_lane_.waiting() == 0)
+    history_lane_.post([history = config_.history] { history->touch(); },
+                       [](const error&) {}); // It is touched again soon.
+}
+
+coordinator_actor spawn_coordinator(caf::actor_system& system,
+                                    coordinator_config config) {
+  return spawn_state<coordinator>(system, std::move(config));
+}
+
+} // namespace graphmill

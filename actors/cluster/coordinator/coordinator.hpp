@@ -1,0 +1,35 @@
+#pragma once
+
+#include "actors/cluster/base/interfaces.hpp"
+#include "actors/cluster/history/run_history.hpp"
+
+#include <spdlog/logger.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace graphmill {
+
+/// What the COORDINATOR needs.
+struct coordinator_config {
+  join_request offer; ///< Of its own daemon: all must have the same dataset.
+  std::filesystem::path data; ///< Its partitioned dataset.
+  std::filesystem::path runs; ///< Where run folders are made.
+  std::shared_ptr<run_history> history;
+  std::shared_ptr<const partitioned_graph> graph;
+  std::shared_ptr<transport> net;
+  /// Called once when the whole cluster is stopped.
+  std::function<void(std::optional<error>)> on_stop;
+  std::shared_ptr<spdlog::logger> log;
+};
+
+/// Spawns the COORDINATOR: takes daemons in, queues runs, and carries them out
+/// one after the other over the daemons that there are. Refuses what cannot
+/// work with a sentence, at once.
+coordinator_actor spawn_coordinator(caf::actor_system& system,
+                                    coordinator_config config);
+
+} // namespace graphmill

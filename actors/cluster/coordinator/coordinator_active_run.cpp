@@ -1,0 +1,279 @@
+#include "actors/cluster/base/calls.hpp"
+#include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/cluster/coordinator/remote_member.hpp"
+#include "actors/run/member_setup.hpp"
+#include "messages/base/counted.hpp"
+
+#include <utility>
+
+namespace graphmill {
+
+using std::chrono::milliseconds;
+
+namespace {
+
+/// To the next run, after one that has failed.
+constexpr milliseconds start_again_after{2000};
+/// How long daemons may read what they have yet to verify: only a bound beyond
+/// the loss of a daemon, which ends the wait at once.
+constexpr milliseconds verification_patience = std::chrono::hours{100};
+
+} // namespace
+
+/// The first that can be carried out now; the others wait.
+void coordinator::start_next() {
+  if (active_ || ending_)
+    return;
+  // A run whose end cannot be written down would not be the last one to fail.
+  if (!records_.all_written()) {
+    if (records_.failure())
+      for (auto& run : queue_)
+        wait_on(run, *records_.failure());
+    return; // It goes on when that is written.
+  }
+  if (clock::now() < start_at_)
+    return;
+  for (auto it = queue_.begin(); it != queue_.end(); ++it) {
+    auto where = place_now(it->def);
+    if (!where) {
+      wait_on(*it, where.error());
+      continue;
+    }
+    active_.emplace();
+    static_cast<submitted_run&>(*active_) = std::move(*it);
+    queue_.erase(it);
+    active_->record.state = run_state::running;
+    active_->record.message.clear();
+    active_->record.started = now_unix();
+    active_->where = std::move(where).value();
+    note(active_->record);
+    if (auto begun = active_->file->begin(config_.log->sinks().front()); begun)
+      deploy();
+    else
+      end(failed_before(begun.error()));
+    return;
+  }
+}
+
+/// Daemons may come, or come back.
+void coordinator::wait_on(submitted_run& run, const error& why) {
+  auto says = "waits: " + why.message;
+  if (run.record.message == says)
+    return;
+  config_.log->info("run {} {}", run.id, says);
+  run.record.message = std::move(says);
+  note(run.record);
+}
+
+run_outcome coordinator::failed_before(const error& why) {
+  run_outcome out;
+  out.failure = why;
+  return out;
+}
+
+void coordinator::deploy() {
+  const auto& daemons = active_->where.daemons;
+  config_.log->info("run {}: deploying on {}", active_->id,
+                    counted(daemons.size(), "daemon"));
+  for (const auto& daemon : daemons)
+    active_->awaited.insert(daemon.name);
+  for (std::size_t d = 0; d < daemons.size(); ++d)
+    calls_.call(daemons[d].address, method::deploy,
+                encode(active_->deployment_for(d, config_.offer.dataset_digest,
+                                               calls_.net().self().address)),
+                within(deployment_patience, milliseconds{5000}, 1),
+                [this, id = active_->id,
+                 daemon = daemons[d].name](const result<payload>& answer) {
+                  on_deployed(id, daemon, answer);
+                });
+}
+
+void coordinator::on_deployed(const std::string& id, const std::string& daemon,
+                              const result<payload>& answer) {
+  if (!active_ || active_->id != id || active_->outcome
+      || active_->awaited.erase(daemon) == 0)
+    return;
+  if (!answer)
+    active_->break_off(fail(answer.error().code, "daemon \"{}\": {}", daemon,
+                            answer.error().message));
+  go_on();
+}
+
+void coordinator::go_on() {
+  if (active_->outcome) {
+    if (active_->awaited.empty())
+      close();
+    return;
+  }
+  if (active_->conductor)
+    return;
+  if (active_->why_not) // The others need not be waited for.
+    end(failed_before(*active_->why_not));
+  else if (active_->awaited.empty() && active_->cancelled)
+    end(failed_before(fail(ec::cancelled, "cancelled before it began")));
+  else if (active_->awaited.empty())
+    conduct();
+}
+
+void coordinator::conduct() {
+  run_setup setup;
+  setup.def = active_->def;
+  const auto& where = active_->where;
+  auto lead = conductor_of(setup, *config_.graph,
+                           static_cast<rank_id>(where.daemon_of_rank.size()));
+  std::vector<remote_member_config> members;
+  for (std::uint16_t d = 0; d < where.daemons.size(); ++d)
+    if (!where.ranks_of(d).empty()) {
+      members.push_back({active_->id, where.daemons[d], config_.net});
+      active_->members.push_back(where.daemons[d].name);
+    }
+  lead.members = [members](caf::actor_system& system,
+                           const run_reports_actor& reports) {
+    std::vector<member_actor> out;
+    for (const auto& one : members)
+      out.push_back(spawn_remote_member(system, one, reports));
+    return out;
+  };
+  lead.observer = observer_of(*active_, handle_of<interface>(self_));
+  active_->began = clock::now();
+  active_->conductor = spawn_conductor(self_->home_system(), std::move(lead));
+  deaths_.watch(self_, active_->conductor,
+                [this, id = active_->id](const caf::error& why) {
+                  if (active_ && active_->id == id && !active_->outcome)
+                    end(failed_before(from_caf(why, "the conductor")));
+                });
+  post(active_->conductor, start_run{});
+  config_.log->info("run {}: begun", active_->id);
+}
+
+void coordinator::on_ended(const run_ended& ended) {
+  if (active_ && active_->id == ended.run && !active_->outcome)
+    end(std::move(*ended.outcome));
+}
+
+void coordinator::end(run_outcome outcome) {
+  active_->outcome = std::move(outcome);
+  active_->record.ended = now_unix();
+  active_->seconds =
+    std::chrono::duration<double>(clock::now() - active_->began).count();
+  stop_actor(active_->conductor);
+  active_->conductor = nullptr;
+  const auto& daemons = active_->where.daemons;
+  active_->awaited.clear();
+  for (const auto& daemon : daemons)
+    if (!active_->lost.contains(daemon.name))
+      active_->awaited.insert(daemon.name);
+  end_shares(active_->outcome->failure ? member_action::end
+                                       : member_action::finish);
+  go_on();
+}
+
+void coordinator::end_shares(member_action how) {
+  const auto patience =
+    how == member_action::end ? milliseconds{60'000} : verification_patience;
+  // To those that are lost, too: they may hear it, but need not answer.
+  for (const auto& daemon : active_->where.daemons)
+    calls_.call(
+      daemon.address, method::order, encode(member_order{active_->id, how}),
+      within(patience, milliseconds{2000}),
+      [this, id = active_->id, daemon = daemon.name](
+        const result<payload>& answer) { on_share_ended(id, daemon, answer); });
+}
+
+void coordinator::on_share_ended(const std::string& id,
+                                 const std::string& daemon,
+                                 const result<payload>& answer) {
+  if (!active_ || active_->id != id || active_->awaited.erase(daemon) == 0)
+    return;
+  auto report = answer ? decode_member_reply(answer.value())
+                       : result<member_reply>{answer.error()};
+  if (report)
+    active_->file->add(daemon, report.value());
+  else
+    config_.log->warn("run {}: daemon {} did not end its share: {}", id, daemon,
+                      report.error().message);
+  if (!report)
+    active_->fail_late(unverified(daemon, report.error()));
+  else if (const auto& why = report.value().failure; !why.empty())
+    active_->fail_late(
+      fail(ec::invalid_data, "daemon \"{}\": {}", daemon, why));
+  go_on();
+}
+
+/// Files what is left of the run.
+void coordinator::close() {
+  if (std::exchange(active_->closed, true))
+    return;
+  active_->end_rendezvous();
+  for (const auto& one : std::exchange(active_->leaving, {})) {
+    let_go(one.daemon, one.incarnation);
+    one.reply.reply(payload{});
+  }
+  lane_.post(
+    [me = handle_of<interface>(self_), file = active_->file,
+     outcome = *active_->outcome, cancelled = active_->cancelled,
+     seconds = active_->seconds] {
+      post(me, run_filed{file->close(outcome, cancelled, seconds)});
+    },
+    [me = handle_of<interface>(self_), id = active_->id](const error& why) {
+      run_record lost;
+      lost.id = lost.name = id;
+      lost.state = run_state::failed;
+      lost.message =
+        fmt::format("what is left of the run is not filed: {}", why.message);
+      post(me, run_filed{std::move(lost)});
+    });
+}
+
+void coordinator::on_filed(const run_filed& filed) {
+  auto record = active_->record;
+  record.state = filed.record.state;
+  record.message = filed.record.message;
+  record.summary = filed.record.summary;
+  config_.log->info("run {}: {}{}{}", record.id, to_string(record.state),
+                    record.message.empty() ? "" : ": ", record.message);
+  board_.over(record.id);
+  // Daemons look at their data then: one whose data are damaged says so before
+  // the next run fails for it, too.
+  if (record.state == run_state::failed)
+    start_at_ = clock::now() + start_again_after;
+  active_.reset();
+  note(record);
+  start_next();
+  end_if_done();
+}
+
+result<payload> coordinator::take_events(const incoming_request& request) {
+  const auto from_member = active_ && active_->is_member(request.from);
+  const auto told = decode_run_events(request.data);
+  if (!told) {
+    // The daemon ends its share on this answer.
+    if (from_member) {
+      active_->break_off(fail(told.error().code, "daemon \"{}\": {}",
+                              request.from.name, told.error().message));
+      go_on();
+    }
+    return told.error();
+  }
+  const auto& events = told.value();
+  if (!from_member || active_->id != events.run)
+    return fail(ec::not_found, "run {} is not on", events.run);
+  auto taken = active_->take(request.from.name, events);
+  go_on(); // It may have failed while others are still being deployed.
+  TRYV(std::move(taken));
+  return payload{};
+}
+
+void coordinator::rendezvous(const incoming_request& request) {
+  const auto what = decode_rendezvous_request(request.data);
+  if (!what)
+    request.reply.reply(what.error());
+  else if (!active_ || active_->id != what.value().run || active_->closed
+           || !active_->is_member(request.from))
+    request.reply.reply(
+      fail(ec::not_found, "run {} is not on", what.value().run));
+  else
+    active_->take(what.value(), request.reply);
+}
+
+} // namespace graphmill

@@ -1,0 +1,213 @@
+#include "actors/cluster/coordinator/coordinator_state.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace graphmill {
+
+using std::chrono::milliseconds;
+
+namespace {
+
+/// Runs of one answer, and their bytes: an answer must fit in a frame.
+constexpr std::uint32_t most_listed = 500;
+constexpr std::size_t most_listed_bytes = max_frame_bytes / 2;
+
+/// Watchers that wait at a time, and how long each may.
+constexpr std::size_t most_watchers = 1024;
+constexpr milliseconds longest_watch{10'000};
+
+/// Questions that wait for the history.
+constexpr std::size_t most_history_questions = 256;
+
+/// After a failure to write to the history.
+constexpr std::chrono::seconds write_again_after{1};
+
+/// A summary without what grows with stages and daemons, for lists.
+std::string brief(const std::string& summary) {
+  auto json = nlohmann::json::parse(summary, nullptr, false);
+  if (!json.is_object())
+    return {};
+  json.erase("stages");
+  json.erase("daemons");
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// A record that fits in an answer, whatever the run was on.
+run_record fitting(run_record run) {
+  if (run.summary.size() > most_listed_bytes)
+    run.summary = brief(run.summary);
+  return run;
+}
+
+/// What of a page fits in an answer.
+runs_reply fitting(run_history::page page) {
+  runs_reply out;
+  out.more = page.more;
+  std::size_t bytes = 0;
+  for (auto& run : page.runs) {
+    run.summary = brief(run.summary);
+    bytes += run.summary.size() + run.message.size() + run.id.size()
+             + run.name.size() + sizeof run;
+    if (bytes > most_listed_bytes && !out.runs.empty()) {
+      out.more = true;
+      break;
+    }
+    out.runs.push_back(std::move(run));
+  }
+  return out;
+}
+
+} // namespace
+
+/// The history answers from a thread of its own: the disk may be slow.
+void coordinator::ask_history(const responder& reply, question what) {
+  if (history_lane_.waiting() >= most_history_questions) {
+    reply.reply(fail(ec::unavailable,
+                     "{} questions about runs wait at the coordinator already: "
+                     "ask again",
+                     most_history_questions));
+    return;
+  }
+  history_lane_.post([history = config_.history, reply,
+                      what = std::move(what)] { reply.reply(what(*history)); },
+                     [reply](const error& why) { reply.reply(why); });
+}
+
+/// Answers a question about one run, wherever what is known of it stands.
+void coordinator::ask_run(const std::string& id, const responder& reply,
+                          run_question what) {
+  if (const auto* run = records_.find(id)) {
+    reply.reply(what(*run));
+    return;
+  }
+  ask_history(
+    reply,
+    [id, what = std::move(what)](run_history& history) -> result<payload> {
+      TRY(auto old, history.get(id));
+      if (old)
+        return what(std::move(old->record));
+      return fail(ec::not_found,
+                  "there is no run \"{}\" here; `graphmill runs` lists them",
+                  id);
+    });
+}
+
+void coordinator::runs(const payload& data, const responder& reply) {
+  auto what = decode_runs_request(data);
+  if (!what) {
+    reply.reply(what.error());
+  } else if (!what.value().run.empty()) {
+    ask_run(what.value().run, reply, [](run_record run) -> result<payload> {
+      return encode(runs_reply{{fitting(std::move(run))}, false});
+    });
+  } else {
+    ask_history(
+      reply,
+      [wanted = std::move(what).value(),
+       known = records_](run_history& history) -> result<payload> {
+        TRY(auto page,
+            history.list(std::min(wanted.limit, most_listed), wanted.before));
+        known.correct(page.runs);
+        return encode(fitting(std::move(page)));
+      });
+  }
+}
+
+// -- what is written
+
+void coordinator::note(const run_record& record) {
+  records_.set(record);
+  answer_watchers(clock::now());
+  write_records();
+}
+
+void coordinator::write_records() {
+  auto changes = records_.take_unwritten();
+  if (!changes.empty())
+    history_lane_.post(
+      [me = handle_of<interface>(self_), history = config_.history,
+       changes = std::move(changes)] {
+        records_written done;
+        if (auto kept = history->put(changes); !kept)
+          done.failure = kept.error();
+        post(me, std::move(done));
+      },
+      [me = handle_of<interface>(self_)](const error& why) {
+        post(me, records_written{why});
+      });
+}
+
+void coordinator::on_written(const records_written& done) {
+  const auto news = records_.written(done.failure);
+  if (done.failure) {
+    write_at_ = clock::now() + write_again_after;
+    if (news)
+      config_.log->error("{}; what becomes of runs is kept in memory until it "
+                         "can be written",
+                         done.failure->message);
+  } else {
+    if (news)
+      config_.log->info("the run history is written again");
+    write_records(); // What has come meanwhile.
+  }
+  start_next();
+  end_if_done();
+}
+
+// -- watchers and files
+
+void coordinator::watch(const payload& data, const responder& reply) {
+  auto what = decode_watch_request(data);
+  if (!what) {
+    reply.reply(what.error());
+    return;
+  }
+  const auto now = clock::now();
+  auto& wanted = what.value();
+  if (records_.find(wanted.run) == nullptr) { // Then it is over.
+    ask_run(wanted.run, reply,
+            [seen = board_.since(wanted.run, wanted.cursor)](
+              run_record run) -> result<payload> {
+              return encode(
+                watch_reply{seen.first, seen.second, fitting(std::move(run))});
+            });
+    return;
+  }
+  if (watchers_.size() >= most_watchers) {
+    reply.reply(fail(ec::unavailable,
+                     "{} watch runs of this cluster already: try again",
+                     most_watchers));
+    return;
+  }
+  const auto wait = std::min(wanted.wait, longest_watch);
+  watchers_.push_back({std::move(wanted), reply, now + wait});
+  answer_watchers(now);
+}
+
+void coordinator::answer_watchers(clock::time_point now) {
+  std::erase_if(watchers_, [this, now](const watcher& one) {
+    // There is one: watchers are answered before it goes to the history.
+    const auto* record = records_.find(one.what.run);
+    watch_reply out;
+    std::tie(out.next, out.events) =
+      board_.since(one.what.run, one.what.cursor);
+    if (out.events.empty() && !is_over(record->state) && now < one.until)
+      return false;
+    out.record = fitting(*record);
+    one.reply.reply(encode(out));
+    return true;
+  });
+}
+
+result<payload> coordinator::file(const std::filesystem::path& runs,
+                                  const payload& data) {
+  TRY(const auto wanted, decode_file_request(data));
+  TRY(const auto piece, read_run_file(runs, wanted));
+  return encode(piece);
+}
+
+} // namespace graphmill

@@ -1,0 +1,214 @@
+#include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "pipelines/definition/definition_checks.hpp"
+#include "pipelines/definition/definition_file.hpp"
+#include "pipelines/definition/validation.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// Runs that wait; each has files open.
+constexpr std::size_t most_queued = 100;
+
+/// The longest definition, as YAML: thousands of edge types have room in it.
+constexpr std::size_t longest_definition = std::size_t{1} << 20;
+
+} // namespace
+
+unix_time now_unix() {
+  return std::chrono::duration_cast<unix_time>(
+    std::chrono::system_clock::now().time_since_epoch());
+}
+
+result<void> coordinator::check(const definition& def) const {
+  if (def.dataset != config_.offer.dataset)
+    return fail(ec::invalid_argument,
+                "the definition is on dataset \"{}\", but this cluster "
+                "serves \"{}\"",
+                def.dataset, config_.offer.dataset);
+  // What a client has not checked: names become names of folders.
+  definition_source source;
+  source.value = def;
+  check_definition(source);
+  if (!source.problems.empty())
+    return fail(ec::invalid_argument, "the definition is refused: {}",
+                source.problems.front().text);
+  if (def.name.empty() || def.name.front() == '.'
+      || !std::all_of(def.name.begin(), def.name.end(), is_name_character))
+    return fail(ec::invalid_argument,
+                "the run's name must be of letters, digits, '.', '_' and "
+                "'-', and not begin with '.'");
+  return check_against(def, config_.graph->info());
+}
+
+result<placement> coordinator::place_among(const definition& def,
+                                           daemon_state up_to) const {
+  return place(def, config_.graph->part_count(), members_.offers(up_to));
+}
+
+/// Where a run can go now; else why it cannot, by whom it waits for.
+result<placement> coordinator::place_now(const definition& def) const {
+  auto now = place_among(def, daemon_state::ready);
+  if (now)
+    return now;
+  if (place_among(def, daemon_state::draining))
+    return fail(ec::unavailable,
+                "the run needs what is draining: {}; `graphmill drain NAME "
+                "--back` takes a daemon into service again",
+                fmt::join(members_.names_of(daemon_state::draining), ", "));
+  auto why = now.error();
+  for (const auto& one : members_.statuses())
+    if (one.state == daemon_state::damaged)
+      why.message +=
+        fmt::format("; the data of daemon \"{}\" cannot be used: {}", one.name,
+                    one.note);
+  if (place_among(def, daemon_state::lost))
+    why.message += fmt::format(
+      "; lost: {}", fmt::join(members_.names_of(daemon_state::lost), ", "));
+  return why;
+}
+
+/// Answers when the run is on disk.
+result<void> coordinator::submit(const payload& data, const responder& reply) {
+  TRY(auto def, decode_definition_body(data));
+  TRYV(check(def));
+  if (ending_)
+    return fail(ec::unavailable, "the coordinator is ending");
+  // What is draining will be back, so that the run may wait for it.
+  if (!place_among(def, daemon_state::ready)
+      && !place_among(def, daemon_state::draining))
+    return place_now(def).error();
+  if (queue_.size() + taking_ >= most_queued)
+    return fail(ec::unavailable,
+                "{} runs are waiting already: submit it again when some of "
+                "them are over",
+                queue_.size() + taking_);
+  ++taking_;
+  const auto tell = [me = handle_of<interface>(self_),
+                     reply](result<submitted_run> how) {
+    post(me, run_taken{std::make_shared<result<submitted_run>>(std::move(how)),
+                       reply});
+  };
+  history_lane_.post(
+    [tell, config = config_, def = std::move(def)]() mutable {
+      tell(take_run(config, std::move(def)));
+    },
+    [tell](const error& why) { tell(why); });
+  return ok();
+}
+
+/// Makes a run's folder and its place in the history, or neither.
+result<submitted_run> coordinator::take_run(const coordinator_config& config,
+                                            definition def) {
+  auto yaml = definition_yaml(def);
+  if (yaml.size() > longest_definition)
+    return fail(ec::invalid_argument,
+                "the definition has {} bytes as YAML; {} are allowed",
+                yaml.size(), longest_definition);
+  submitted_run run;
+  TRY(run.file, run_file::create(config.runs, def, config.data,
+                                 config.offer.dataset_digest));
+  run.id = run.file->id();
+  run.def = std::move(def);
+  run.record.id = run.id;
+  run.record.name = run.def.name;
+  run.record.submitted = now_unix();
+  const run_history::entry first{run.record, std::move(yaml)};
+  if (auto kept = config.history->put({&first, 1}); !kept) {
+    run.file->discard();
+    return kept.error();
+  }
+  return run;
+}
+
+void coordinator::on_taken(const run_taken& taken) {
+  --taking_;
+  if (!*taken.run) {
+    complaints_.add("a run is refused: " + taken.run->error().message,
+                    clock::now());
+    taken.reply.reply(taken.run->error());
+    end_if_done();
+    return;
+  }
+  auto run = std::move(*taken.run).value();
+  records_.add(run.record);
+  if (ending_) {
+    give_up(run.record);
+    taken.reply.reply(fail(ec::unavailable, "the coordinator is ending"));
+    end_if_done();
+    return;
+  }
+  config_.log->info("run {} is queued", run.id);
+  taken.reply.reply(encode_run_id(run.id));
+  queue_.push_back(std::move(run));
+  start_next();
+}
+
+/// Of a run that is queued when the coordinator ends.
+void coordinator::give_up(run_record record) {
+  record.state = run_state::failed;
+  record.message = "the coordinator ended while it was queued";
+  record.ended = now_unix();
+  note(record);
+}
+
+result<payload> coordinator::plan(const payload& data) const {
+  TRY(const auto def, decode_definition_body(data));
+  TRYV(check(def));
+  TRY(const auto where, place_now(def));
+  plan_reply out;
+  for (auto owner : where.owner_of_part)
+    out.daemon_of_part.push_back(where.daemons[owner].name);
+  for (auto daemon : where.daemon_of_rank)
+    out.daemon_of_rank.push_back(where.daemons[daemon].name);
+  for (auto daemon : where.samplers)
+    out.samplers.push_back(where.daemons[daemon].name);
+  return encode(out);
+}
+
+void coordinator::cancel(const payload& data, const responder& reply) {
+  const auto what = decode_cancel_request(data);
+  if (!what) {
+    reply.reply(what.error());
+    return;
+  }
+  const auto& id = what.value().run;
+  const auto queued =
+    std::find_if(queue_.begin(), queue_.end(),
+                 [&id](const auto& run) { return run.id == id; });
+  if (queued != queue_.end()) {
+    auto record = queued->record;
+    record.state = run_state::cancelled;
+    record.message = "cancelled before it began";
+    record.ended = now_unix();
+    queue_.erase(queued);
+    note(record);
+    reply.reply(payload{});
+  } else if (active_ && active_->id == id) {
+    cancel_active(what.value().now);
+    reply.reply(payload{});
+  } else {
+    ask_run(id, reply, [](run_record run) -> result<payload> {
+      return fail(ec::invalid_argument, "run {} is {} already", run.id,
+                  to_string(run.state));
+    });
+  }
+}
+
+void coordinator::cancel_active(bool now) {
+  active_->cancelled = true;
+  if (active_->conductor)
+    post_urgent(active_->conductor, cancel_run{now});
+  else if (active_->outcome && !active_->outcome->failure) {
+    active_->fail_late(fail(
+      ec::cancelled, "stopped by the user before all data were verified"));
+    end_shares(member_action::end);
+  }
+}
+
+} // namespace graphmill

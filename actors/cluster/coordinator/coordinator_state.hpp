@@ -1,0 +1,198 @@
+#pragma once
+
+#include "actors/base/compute_lane.hpp"
+#include "actors/cluster/base/calls.hpp"
+#include "actors/cluster/base/guarded_service.hpp"
+#include "actors/cluster/coordinator/active_run.hpp"
+#include "actors/cluster/coordinator/coordinator.hpp"
+#include "actors/cluster/coordinator/membership.hpp"
+#include "actors/cluster/history/run_board.hpp"
+#include "actors/cluster/history/run_records.hpp"
+
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// How long a call may take: see `call_options`.
+inline call_options within(std::chrono::milliseconds deadline,
+                           std::chrono::milliseconds unreachable,
+                           unsigned attempts = 3) {
+  call_options out;
+  out.deadline = deadline;
+  out.unreachable = unreachable;
+  out.attempts = attempts;
+  return out;
+}
+
+/// Of the wall clock, for records.
+unix_time now_unix();
+
+/// The state of the COORDINATOR. Who is in the cluster stands in
+/// coordinator_daemons.cpp, how it takes and queues runs in
+/// coordinator_runs.cpp, what it keeps and tells of them in
+/// coordinator_records.cpp, and how it leads the one that is on in
+/// coordinator_active_run.cpp.
+class coordinator {
+public:
+  using clock = std::chrono::steady_clock;
+  using interface = coordinator_actor;
+  static constexpr const char* name = "coordinator";
+
+  coordinator(interface::pointer self, coordinator_config config)
+    : self_(self), config_(std::move(config)), calls_(self, config_.net),
+      members_(config_.offer) {
+    deaths_.install(self_);
+    look_again();
+  }
+
+  ~coordinator() {
+    if (active_)
+      stop_actor(active_->conductor);
+  }
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const incoming& in) {
+        guarded_service(in.request, complaints_,
+                        [this](const auto& request) { serve(request); });
+      },
+      [this](const peer_news& news) { on_peer(news.event); },
+      [this](const run_news_came& came) {
+        if (active_ && active_->id == came.run)
+          board_.add(came.run, came.news);
+        answer_watchers(clock::now());
+      },
+      [this](const run_ended& ended) { on_ended(ended); },
+      [this](const call_ended& ended) { calls_.ended(ended); },
+      [this](const run_taken& taken) { on_taken(taken); },
+      [this](const run_filed& filed) { on_filed(filed); },
+      [this](const records_written& done) { on_written(done); },
+      [this](const end_in_order&) { end_cluster(); },
+      [this](const tick&) { look(); },
+    };
+  }
+
+private:
+  void serve(const incoming_request& request);
+
+  // -- membership
+
+  void join(const incoming_request& request);
+  void leave(const incoming_request& request);
+  void let_go(const std::string& daemon, const std::string& incarnation);
+
+  /// Daemons register when they start, and after they have given up all runs.
+  void break_off_if_used(const std::string& daemon, const char* what);
+  void lose_if_used(const std::string& daemon, error why);
+  void check_share(const peer_identity& who);
+  void take_in(const peer_identity& who, const join_request& what,
+               const responder& reply);
+  void on_peer(const peer_event& event);
+  void on_lost(const std::optional<membership::entry>& one);
+  status_reply status() const;
+  result<payload> drain(const payload& data);
+  void stop(const payload& data, const responder& reply);
+  void stop_daemon(const membership::entry& one, const responder& reply);
+
+  /// The coordinator ends last; without it no daemon is of use.
+  void stop_all(const std::string& target, const responder& reply);
+
+  /// Ends what is on as a user would, then the coordinator.
+  void end_cluster();
+  void end_if_done();
+
+  // -- runs
+
+  result<void> check(const definition& def) const;
+  result<placement> place_among(const definition& def,
+                                daemon_state up_to) const;
+  result<placement> place_now(const definition& def) const;
+  result<void> submit(const payload& data, const responder& reply);
+  static result<submitted_run> take_run(const coordinator_config& config,
+                                        definition def);
+  void on_taken(const run_taken& taken);
+  void give_up(run_record record);
+  result<payload> plan(const payload& data) const;
+  void cancel(const payload& data, const responder& reply);
+  void cancel_active(bool now);
+
+  // -- records
+
+  using question = std::function<result<payload>(run_history&)>;
+  using run_question = std::function<result<payload>(run_record)>;
+  void ask_history(const responder& reply, question what);
+  void ask_run(const std::string& id, const responder& reply,
+               run_question what);
+  void note(const run_record& record);
+  void write_records();
+  void on_written(const records_written& done);
+  void runs(const payload& data, const responder& reply);
+
+  // -- the run that is on
+
+  void start_next();
+  void wait_on(submitted_run& run, const error& why);
+  static run_outcome failed_before(const error& why);
+  void deploy();
+  void on_deployed(const std::string& id, const std::string& daemon,
+                   const result<payload>& answer);
+  void conduct();
+
+  /// Takes the next step of the run once all whom it waits for have answered.
+  void go_on();
+  void on_ended(const run_ended& ended);
+
+  /// Ends all shares of the run, and files what is left of it.
+  void end(run_outcome outcome);
+  void end_shares(member_action how);
+  void on_share_ended(const std::string& id, const std::string& daemon,
+                      const result<payload>& answer);
+  void close();
+  void on_filed(const run_filed& filed);
+  result<payload> take_events(const incoming_request& request);
+  void rendezvous(const incoming_request& request);
+
+  // -- watchers and files
+
+  struct watcher {
+    watch_request what;
+    responder reply;
+    clock::time_point until;
+  };
+  void watch(const payload& data, const responder& reply);
+  void answer_watchers(clock::time_point now);
+  static result<payload> file(const std::filesystem::path& runs,
+                              const payload& data);
+  void look_again();
+  void look();
+
+  interface::pointer self_;
+  coordinator_config config_;
+  remote_calls<interface> calls_;
+  complaint_log complaints_{
+    [this](const auto& line) { config_.log->warn("{}", line); }};
+  membership members_;
+  run_board board_;
+  run_records records_;
+  std::deque<submitted_run> queue_;
+  std::size_t taking_ = 0; ///< Runs that will be in the queue.
+  bool ending_ = false;
+  clock::time_point write_at_{}; ///< Not before: the disk may be full.
+  clock::time_point touch_at_{};
+  clock::time_point start_at_{}; ///< No run before.
+  down_watch deaths_;
+  std::optional<active_run> active_;
+  std::vector<watcher> watchers_;
+  // Threads for files, and for the history. Last: they end before what their
+  // jobs use.
+  compute_lane lane_;
+  compute_lane history_lane_;
+};
+
+} // namespace graphmill

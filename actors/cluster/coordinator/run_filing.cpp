@@ -1,0 +1,156 @@
+#include "actors/cluster/coordinator/run_filing.hpp"
+
+#include "actors/process/logger.hpp"
+#include "pipelines/definition/definition_file.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <system_error>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What one answer brings of a file: 8 MiB.
+constexpr std::uint64_t piece_bytes = std::uint64_t{8} << 20;
+
+void add_stage(std::vector<stage_report>& to, const stage_figures& from) {
+  auto it = std::find_if(to.begin(), to.end(), [&from](const auto& stage) {
+    return stage.stage == from.stage;
+  });
+  if (it == to.end()) {
+    to.emplace_back();
+    it = std::prev(to.end());
+    it->stage = from.stage;
+  }
+  it->replicas += from.replicas;
+  it->items += from.items;
+  it->bytes += from.bytes;
+  it->busy_seconds += from.busy_seconds;
+  it->cpu_seconds += from.cpu_seconds;
+  it->input_wait_seconds += from.input_wait_seconds;
+  it->credit_wait_seconds += from.credit_wait_seconds;
+  it->restarts += from.restarts;
+}
+
+nlohmann::json json_of(const member_reply& share) {
+  run_result own;
+  for (const auto& stage : share.stages)
+    add_stage(own.stages, stage);
+  return {{"peak_memory_bytes", share.peak_memory_bytes},
+          {"cpu_seconds", share.cpu_seconds},
+          {"stages", stages_json(own)}};
+}
+
+run_state state_of(const saved_run& run, bool cancelled) {
+  if (!run.failure)
+    return run_state::finished;
+  return cancelled && run.failure->code == ec::cancelled ? run_state::cancelled
+                                                         : run_state::failed;
+}
+
+/// A plain name: no path, nothing hidden.
+bool is_plain(const std::string& name) {
+  return !name.empty() && name.front() != '.'
+         && name.find('/') == std::string::npos;
+}
+
+} // namespace
+
+result<std::shared_ptr<run_file>> run_file::create(const fs::path& runs,
+                                                   const definition& def,
+                                                   const fs::path& data,
+                                                   const std::string& digest) {
+  TRY(auto folder,
+      run_folder::create(runs, def.name, definition_yaml(def), {data, digest}));
+  return std::shared_ptr<run_file>{new run_file{std::move(folder)}};
+}
+
+result<void> run_file::begin(spdlog::sink_ptr console) {
+  TRY(log_, make_logger(folder_.log(), std::move(console)));
+  reporter_.log_to(log_);
+  log_->info("run is prepared on the parts of {}",
+             folder_.from().data.string());
+  return ok();
+}
+
+void run_file::add(const std::string& daemon, const member_reply& share) {
+  for (const auto& stage : share.stages)
+    add_stage(result_.stages, stage);
+  result_.cpu_seconds += share.cpu_seconds;
+  result_.peak_memory_bytes += share.peak_memory_bytes;
+  result_.peak_credit_bytes += share.peak_credit_bytes;
+  result_.oversize_batches += share.oversize_batches;
+  result_.retried_batches += share.retried_batches;
+  daemons_[daemon] = json_of(share);
+}
+
+void run_file::discard() {
+  std::error_code ignored;
+  fs::remove_all(folder_.path(), ignored);
+}
+
+run_record run_file::close(const run_outcome& outcome, bool cancelled,
+                           double seconds) {
+  result_.outcome = outcome;
+  result_.seconds = seconds;
+  auto summary = summarise(result_, reporter_, folder_.path().string());
+  summary["daemons"] = daemons_;
+  const auto saved = save_run(outcome, summary, folder_);
+  run_record out;
+  out.id = id();
+  out.name = out.id;
+  out.state = state_of(saved, cancelled);
+  out.summary =
+    summary.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (saved.failure)
+    out.message = saved.failure->message;
+  if (log_)
+    log_->info("run ended after {:.1f} s and {} training steps: {}", seconds,
+               outcome.train_steps,
+               out.message.empty() ? "all is done" : out.message);
+  return out;
+}
+
+result<file_reply> read_run_file(const fs::path& runs,
+                                 const file_request& wanted) {
+  if (!is_plain(wanted.run) || !(wanted.file.empty() || is_plain(wanted.file)))
+    return fail(ec::invalid_argument, "\"{}\" of run \"{}\" is no file name",
+                wanted.file, wanted.run);
+  const auto folder = runs / wanted.run;
+  std::error_code failed;
+  if (!fs::is_directory(folder, failed))
+    return fail(ec::not_found, "there is no run \"{}\" at the coordinator",
+                wanted.run);
+  file_reply out;
+  if (wanted.file.empty()) {
+    for (fs::directory_iterator entry{folder, failed}, end;
+         !failed && entry != end; entry.increment(failed)) {
+      std::error_code unknown; // Of that file alone.
+      if (entry->is_regular_file(unknown))
+        out.files.push_back(entry->path().filename().string());
+    }
+    if (failed)
+      return fail_errno(failed.value(), "cannot list the files of run \"{}\"",
+                        wanted.run);
+    std::sort(out.files.begin(), out.files.end());
+    return out;
+  }
+  std::ifstream file{folder / wanted.file, std::ios::binary};
+  out.size = fs::file_size(folder / wanted.file, failed);
+  if (!file || failed)
+    return fail(ec::not_found, "run \"{}\" has no file \"{}\"", wanted.run,
+                wanted.file);
+  if (wanted.offset >= out.size)
+    return out;
+  out.bytes.resize(std::min(piece_bytes, out.size - wanted.offset));
+  file.seekg(static_cast<std::streamoff>(wanted.offset));
+  file.read(reinterpret_cast<char*>(out.bytes.data()),
+            static_cast<std::streamsize>(out.bytes.size()));
+  out.bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "actors/run/run_reporter.hpp"
+#include "actors/run/run_summary.hpp"
+#include "messages/definition/definition.hpp"
+#include "messages/wire/cluster.hpp"
+#include "messages/wire/run.hpp"
+#include "pipelines/results/run_folder.hpp"
+
+#include <spdlog/logger.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// The run folder of a run on a cluster, at the coordinator.
+class run_file {
+public:
+  /// @param data The coordinator's partitioned dataset.
+  static result<std::shared_ptr<run_file>>
+  create(const std::filesystem::path& runs, const definition& def,
+         const std::filesystem::path& data, const std::string& digest);
+
+  /// Of the run: the name of its folder.
+  std::string id() const { return folder_.path().filename().string(); }
+  /// Where the conductor's observer reports to; one thread at a time.
+  run_reporter& reporter() { return reporter_; }
+
+  /// Opens the log: the run begins, which nothing else is called before. A run
+  /// that waits holds no file open.
+  /// @param console Of the coordinator: gets warnings, too.
+  result<void> begin(spdlog::sink_ptr console);
+
+  /// Adds what a daemon says about its share.
+  void add(const std::string& daemon, const member_reply& share);
+
+  /// Takes the folder away: the run was not taken.
+  void discard();
+
+  /// Writes weights and summary.
+  /// @param cancelled Whether the user has asked for the end.
+  /// @returns the run's record, complete but for the times.
+  run_record close(const run_outcome& outcome, bool cancelled, double seconds);
+
+private:
+  explicit run_file(run_folder folder)
+    : folder_(std::move(folder)), reporter_(nullptr, {}, &folder_) {}
+
+  run_folder folder_;
+  run_reporter reporter_;
+  std::shared_ptr<spdlog::logger> log_; ///< Null before `begin`.
+  run_result result_;
+  nlohmann::json daemons_ = nlohmann::json::object();
+};
+
+/// A piece of a file of a run folder, or the list of its files. Names lead
+/// nowhere else.
+result<file_reply> read_run_file(const std::filesystem::path& runs,
+                                 const file_request& wanted);
+
+} // namespace graphmill

@@ -1,0 +1,319 @@
+#include "actors/cluster/daemon/daemon.hpp"
+
+#include "actors/cluster/coordinator/coordinator.hpp"
+#include "actors/cluster/daemon/console_sink.hpp"
+#include "actors/cluster/daemon/node.hpp"
+#include "actors/cluster/daemon/switchboard.hpp"
+#include "actors/process/heap_trimmer.hpp"
+#include "actors/process/processors.hpp"
+#include "actors/process/shutdown_watchdog.hpp"
+#include "actors/process/signals.hpp"
+#include "actors/remote/serving/data_server.hpp"
+#include "actors/run/data_guard.hpp"
+#include "actors/transport/sessions/address.hpp"
+#include "messages/base/counted.hpp"
+#include "pipelines/model/arithmetic.hpp"
+#include "pipelines/model/devices.hpp"
+#include "pipelines/model/threads.hpp"
+#include "pipelines/results/run_folder.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <future>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+namespace graphmill {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Signals are looked at that often at least.
+constexpr milliseconds wait_interval{500};
+/// A daemon that is told to end may take that long to end a run in order: its
+/// step, its weights, its files. Twice as long as the weights may take.
+constexpr milliseconds end_patience = std::chrono::minutes{2};
+/// A coordinator that nobody has heard for so long needs no farewell.
+constexpr milliseconds farewell_patience{1000};
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0)
+    return "localhost";
+  return name.data();
+}
+
+/// The same after a restart at a fixed port.
+std::string default_name(const daemon_options& options) {
+  const auto port = options.listen.substr(options.listen.rfind(':') + 1);
+  return fmt::format("{}-{}", host_name(),
+                     port == "0" ? std::to_string(getpid()) : port);
+}
+
+std::shared_ptr<spdlog::logger> console_logger(const std::string& name) {
+  auto sink = std::make_shared<console_sink>(STDERR_FILENO);
+  sink->set_pattern("%H:%M:%S.%e %n: %v");
+  return std::make_shared<spdlog::logger>(name, std::move(sink));
+}
+
+unsigned processors_of(const daemon_options& options) {
+  return options.processors.value_or(usable_processors());
+}
+
+/// What the daemon tells of itself. Opens the parts once, to know that they are
+/// there, and belong to the dataset.
+result<join_request> make_offer(const daemon_options& options,
+                                const partitioned_graph& graph) {
+  join_request out;
+  out.dataset = graph.info().name;
+  out.dataset_digest = graph.info().digest;
+  out.part_digests = graph.part_digests();
+  if (out.part_digests.empty())
+    out.part_digests.push_back(graph.info().digest);
+  if (options.parts) {
+    out.parts = *options.parts;
+  } else {
+    out.parts.resize(static_cast<std::size_t>(graph.part_count()));
+    std::iota(out.parts.begin(), out.parts.end(), part_id{0});
+  }
+  for (auto part : out.parts)
+    TRYV(graph.open_shard(part));
+  out.slots = options.slots.value_or(processors_of(options));
+  out.host = host_name();
+  out.cuda_devices = cuda_devices();
+  keep_libraries_single_threaded(); // As trainers have it: see there.
+  auto [name, digest] = arithmetic_here();
+  out.arithmetic = std::move(name);
+  out.arithmetic_digest = std::move(digest);
+  return out;
+}
+
+result<transport_options>
+transport_of(const daemon_options& options, const std::string& name,
+             const std::shared_ptr<switchboard>& board,
+             const std::shared_ptr<spdlog::logger>& log) {
+  transport_options out;
+  out.name = name;
+  out.listen = options.listen;
+  out.advertise = options.advertise;
+  out.interface_name = options.interface_name;
+  out.route_to = options.join;
+  out.insecure = options.insecure;
+  if (!options.key.empty()) {
+    TRY(auto keys, read_keys(options.key));
+    out.keys = std::move(keys);
+  }
+  out.on_request = [board](const incoming_request& request) {
+    board->serve(request);
+  };
+  out.on_peer = [board](const peer_event& event) { board->tell(event); };
+  out.on_log = [log](const std::string& line) { log->warn("{}", line); };
+  return out;
+}
+
+/// The runs that this coordinator has had, beside their folders.
+result<std::shared_ptr<run_history>>
+open_history(const std::filesystem::path& runs, std::uint32_t keep) {
+  std::error_code failed;
+  std::filesystem::create_directories(runs, failed);
+  if (failed)
+    return fail(ec::io, "cannot make the folder {} for runs: {}", runs.string(),
+                failed.message());
+  TRY(auto there, run_history::open(runs / "runs.sqlite", keep));
+  return std::make_shared<run_history>(std::move(there));
+}
+
+/// Why the daemon is to end; set by actors, waited for by the main thread.
+class end_note {
+public:
+  explicit end_note(signal_watch& signals) : signals_(signals) {}
+
+  void write(std::optional<error> why) {
+    {
+      std::lock_guard lock{mutex_};
+      if (std::exchange(written_, true))
+        return;
+      why_ = std::move(why);
+    }
+    signals_.wake();
+  }
+
+  bool written() {
+    std::lock_guard lock{mutex_};
+    return written_;
+  }
+
+  std::optional<error> why() {
+    std::lock_guard lock{mutex_};
+    return why_;
+  }
+
+private:
+  signal_watch& signals_;
+  std::mutex mutex_;
+  bool written_ = false;
+  std::optional<error> why_;
+};
+
+/// The actors of a daemon.
+class household {
+public:
+  household(caf::actor_system& system, const daemon_options& options,
+            const join_request& offer,
+            const std::shared_ptr<const partitioned_graph>& graph,
+            const std::shared_ptr<data_guard>& guard,
+            const std::shared_ptr<run_history>& history,
+            const std::shared_ptr<transport>& net,
+            const std::shared_ptr<parking>& lot, end_note& end,
+            const std::shared_ptr<spdlog::logger>& log) {
+    const auto on_stop = [&end](std::optional<error> why) {
+      end.write(std::move(why));
+    };
+    data_server_config serving;
+    serving.daemon = net->self().name;
+    serving.log = log;
+    data_ = spawn_data_server(system, std::move(serving));
+    if (options.join.empty()) {
+      coordinator_config lead;
+      lead.offer = offer;
+      lead.data = options.data;
+      lead.runs = options.runs;
+      lead.history = history;
+      lead.graph = graph;
+      lead.net = net;
+      lead.on_stop = on_stop;
+      lead.log = log;
+      coordinator_ = spawn_coordinator(system, std::move(lead));
+    }
+    node_config own;
+    own.offer = offer;
+    own.coordinator = options.join.empty() ? net->self().address : options.join;
+    own.graph = graph;
+    own.data = options.data;
+    own.guard = guard;
+    own.around = {net, data_, lot, options.interface_name,
+                  processors_of(options)};
+    own.storage = options.storage;
+    own.join_timeout = options.join_timeout;
+    own.on_joined = [&end, file = options.ready_file,
+                     address = net->self().address] {
+      if (file.empty())
+        return;
+      if (auto written = write_file(file, address + "\n"); !written)
+        end.write(written.error());
+    };
+    own.on_stop = on_stop;
+    own.log = log;
+    node_ = spawn_node(system, std::move(own));
+    watch(data_, "the data server", end);
+    if (coordinator_)
+      watch(coordinator_, "the coordinator", end);
+    watch(node_, "the node", end);
+  }
+
+  ~household() {
+    stop_actor(coordinator_);
+    stop_actor(node_);
+    stop_actor(data_);
+  }
+
+  void connect(switchboard& board) {
+    board.connect(node_, coordinator_, data_);
+  }
+
+  /// Begins to end what is on: a coordinator its run, any other its part in
+  /// one, which the coordinator lets go of. The end is told.
+  void end_in_order(transport& net, const std::string& coordinator,
+                    end_note& end) {
+    if (coordinator_) {
+      post(coordinator_, graphmill::end_in_order{});
+      return;
+    }
+    call_options options;
+    options.deadline = end_patience;
+    options.unreachable = farewell_patience;
+    options.attempts = 1;
+    // The transport ends before the note.
+    net.request(coordinator, method::leave, {}, options,
+                [&end](const result<payload>&) { end.write(std::nullopt); });
+  }
+
+private:
+  /// A daemon without one of its actors is of no use to anybody.
+  template <class Handle>
+  static void watch(const Handle& who, const char* label, end_note& end) {
+    caf::actor_cast<caf::actor>(who)->attach_functor(
+      [&end, label](const caf::error& why) {
+        if (why && why != caf::exit_reason::user_shutdown)
+          end.write(from_caf(why, label));
+      });
+  }
+
+  data_server_actor data_;
+  coordinator_actor coordinator_;
+  node_actor node_;
+};
+
+} // namespace
+
+result<void> run_daemon(const daemon_options& given) {
+  auto options = given;
+  if (!options.join.empty()) {
+    TRY(const auto where, parse_endpoint(options.join));
+    options.join = to_string(where); // As news of the coordinator name it.
+  }
+  TRY(auto opened, partitioned_graph::open(options.data));
+  const auto graph =
+    std::make_shared<const partitioned_graph>(std::move(opened));
+  TRY(const auto offer, make_offer(options, *graph));
+  const auto name = options.name.empty() ? default_name(options) : options.name;
+  const auto log = console_logger(name);
+  const auto board = std::make_shared<switchboard>();
+  signal_watch signals;
+  end_note end{signals};
+  TRY(auto net_options, transport_of(options, name, board, log));
+  net_options.on_failure = [&end](const error& why) { end.write(why); };
+  TRY(auto started, transport::start(std::move(net_options)));
+  const std::shared_ptr<transport> net = std::move(started);
+  std::shared_ptr<run_history> history;
+  if (options.join.empty()) {
+    TRY(history, open_history(options.runs, options.keep_runs));
+  }
+  log->info("serves {} of {} of {} at {}{}", offer.parts.size(),
+            counted(offer.part_digests.size(), "part"), offer.dataset,
+            net->self().address, options.join.empty() ? ", coordinator" : "");
+  caf::actor_system_config settings;
+  set_scheduler(settings, std::max<std::size_t>(2, usable_processors()));
+  std::optional<shutdown_watchdog> watchdog;
+  // After the watchdog, which watches its threads end, too.
+  const auto lot = std::make_shared<parking>();
+  {
+    caf::actor_system system{settings};
+    const auto guard = std::make_shared<data_guard>(data_guard::options{
+      .data = options.data, .verify = options.verify, .log = log});
+    household actors{system,  options, offer, graph, guard,
+                     history, net,     lot,   end,   log};
+    actors.connect(*board);
+    for (heap_trimmer heap; signals.count() == 0 && !end.written();
+         heap.tick())
+      signals.wait(wait_interval);
+    log->info("ending");
+    if (!end.written())
+      actors.end_in_order(*net, options.join, end);
+    const auto until = std::chrono::steady_clock::now() + end_patience;
+    while (signals.count() < 2 && !end.written()
+           && std::chrono::steady_clock::now() < until)
+      signals.wait(wait_interval);
+    watchdog.emplace(log, signals.count() > 1);
+    board->disconnect();
+  }
+  if (auto why = end.why())
+    return *why;
+  return ok();
+}
+
+} // namespace graphmill

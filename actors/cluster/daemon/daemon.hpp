@@ -1,0 +1,47 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "pipelines/planning/storage_plan.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// How a node daemon is started.
+struct daemon_options {
+  std::filesystem::path data; ///< A partitioned dataset, or a plain one.
+  /// Parts to serve, ascending; nothing: all that the dataset has.
+  std::optional<std::vector<part_id>> parts;
+  std::string listen = "tcp://127.0.0.1:7800";
+  std::string join; ///< Address of the coordinator; empty: be it.
+  std::string name; ///< Empty: made from host and port.
+  std::optional<std::uint32_t> slots; ///< Trainers it takes; or one per core.
+  /// Processors that its trainers share; or all that it may run on.
+  std::optional<unsigned> processors;
+  storage_choice storage;    ///< Where its parts are read from.
+  std::filesystem::path key; ///< Key file of the cluster; empty: none.
+  bool insecure = false;     ///< Listen beyond loopback without keys.
+  std::string interface_name;
+  std::string advertise;
+  std::filesystem::path runs = "runs"; ///< Of a coordinator: its run folders.
+  /// Of a coordinator: the runs that are over and yet in its list.
+  std::uint32_t keep_runs = 10'000;
+  bool verify = true; ///< Compare the data with the digests on record.
+  std::filesystem::path ready_file; ///< Gets the address once it has joined.
+  std::chrono::milliseconds join_timeout = std::chrono::minutes{2};
+};
+
+/// Runs a node daemon until it is told to stop: by the coordinator, or by
+/// SIGINT, SIGTERM or SIGHUP. After a signal, a run that is on ends as when its
+/// user cancels it, or fails if only this daemon ends, with the weights so far;
+/// a second signal waits for nothing. Errors: the dataset cannot be opened, the
+/// address not be bound, or the coordinator does not take it.
+result<void> run_daemon(const daemon_options& options);
+
+} // namespace graphmill

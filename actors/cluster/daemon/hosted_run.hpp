@@ -1,0 +1,52 @@
+#pragma once
+
+#include "actors/cluster/base/interfaces.hpp"
+#include "actors/process/memory_probe.hpp"
+#include "actors/remote/counters.hpp"
+#include "actors/run/data_guard.hpp"
+#include "actors/stages/stage_table.hpp"
+#include "actors/transport/sessions/traffic.hpp"
+#include "messages/wire/run.hpp"
+#include "partition/sampling/row_cache.hpp"
+#include "pipelines/results/named_tensor.hpp"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace graphmill {
+
+/// A daemon's share of a run.
+struct hosted_run {
+  deployment what;
+  responder deployed; ///< Waits until it is prepared.
+  stage_table stages;
+  std::shared_ptr<dispatcher_gauges> gauges =
+    std::make_shared<dispatcher_gauges>();
+  std::shared_ptr<remote_counters> wire = std::make_shared<remote_counters>();
+  std::shared_ptr<row_cache> cache = std::make_shared<row_cache>();
+  /// What filling it took.
+  std::shared_ptr<remote_counters> filling =
+    std::make_shared<remote_counters>();
+  run_reports_actor relay;
+  member_actor member; ///< None before it is prepared.
+  std::shared_ptr<const std::vector<named_tensor>> snapshot;
+  memory_probe memory;
+  double cpu_before = 0;
+  traffic sent_before;
+  std::vector<responder> ending; ///< Wait until the member is gone.
+  data_guard::records records;   ///< Of the data that it has mapped.
+  std::optional<result<void>> sound; ///< Whether those are, once it is known.
+  bool finishing = false; ///< It has succeeded, if its data are sound.
+  bool over = false;             ///< Is to end.
+  bool gone = false;             ///< The member has ended.
+};
+
+/// What the daemon did for the run, for its report.
+/// @param sent Of its transport until now.
+member_reply final_report(hosted_run& run, const traffic& sent);
+
+/// A piece of the last snapshot.
+result<payload> piece_of(const hosted_run& run, const weights_request& wanted);
+
+} // namespace graphmill

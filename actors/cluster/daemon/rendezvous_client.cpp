@@ -1,0 +1,73 @@
+#include "actors/cluster/daemon/rendezvous_client.hpp"
+
+#include "messages/wire/run.hpp"
+
+#include <algorithm>
+#include <future>
+
+namespace graphmill {
+
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+/// The coordinator may be busy with something else for that long.
+constexpr milliseconds patience{10'000};
+/// A question waits there for at most that long; then it is asked again.
+constexpr milliseconds longest_wait{2'000};
+
+class rendezvous_client final : public rendezvous_store {
+public:
+  rendezvous_client(std::shared_ptr<transport> net, std::string coordinator,
+                    std::string run)
+    : net_(std::move(net)), coordinator_(std::move(coordinator)),
+      run_(std::move(run)) {}
+
+  result<void> set(const std::string& key, const std::string& value) override {
+    TRYV(ask({run_, key, value, {}}));
+    return ok();
+  }
+
+  result<std::string> get(const std::string& key,
+                          clock::time_point deadline) override {
+    for (;;) {
+      const auto left =
+        std::clamp(duration_cast<milliseconds>(deadline - clock::now()),
+                   milliseconds{0}, longest_wait);
+      TRY(auto answer, ask({run_, key, std::nullopt, left}));
+      TRY(auto value, decode_rendezvous_value(answer));
+      if (value)
+        return std::move(*value);
+      if (clock::now() >= deadline)
+        return fail(ec::timeout, "nobody has set \"{}\"", key);
+    }
+  }
+
+private:
+  result<payload> ask(const rendezvous_request& what) {
+    auto promise = std::make_shared<std::promise<result<payload>>>();
+    auto answer = promise->get_future();
+    call_options options;
+    options.deadline = what.wait + patience;
+    net_->request(
+      coordinator_, method::rendezvous, encode(what), options,
+      [promise](result<payload> came) { promise->set_value(std::move(came)); });
+    return answer.get(); // The transport keeps the deadline.
+  }
+
+  std::shared_ptr<transport> net_;
+  std::string coordinator_;
+  std::string run_;
+};
+
+} // namespace
+
+std::shared_ptr<rendezvous_store> rendezvous_at(std::shared_ptr<transport> net,
+                                                std::string coordinator,
+                                                std::string run) {
+  return std::make_shared<rendezvous_client>(
+    std::move(net), std::move(coordinator), std::move(run));
+}
+
+} // namespace graphmill

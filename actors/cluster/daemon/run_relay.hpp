@@ -1,0 +1,23 @@
+#pragma once
+
+#include "actors/cluster/base/interfaces.hpp"
+
+#include <memory>
+#include <string>
+
+namespace graphmill {
+
+struct run_relay_config {
+  std::string run;
+  std::string coordinator; ///< Address.
+  std::shared_ptr<transport> net;
+  node_actor node; ///< Told when nobody takes the events.
+};
+
+/// Spawns the RUN RELAY, which stands for the CONDUCTOR on the daemons that it
+/// is not on: sends what it is told to the coordinator, in order and without
+/// loss, one message at a time; what comes meanwhile travels together.
+run_reports_actor spawn_run_relay(caf::actor_system& system,
+                                  run_relay_config config);
+
+} // namespace graphmill

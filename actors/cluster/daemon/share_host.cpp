@@ -1,0 +1,378 @@
+#include "actors/cluster/daemon/share_host.hpp"
+
+#include "actors/cluster/daemon/run_relay.hpp"
+#include "actors/process/processors.hpp"
+#include "actors/run/member_setup.hpp"
+#include "messages/base/caught.hpp"
+#include "partition/dataset/data_records.hpp"
+#include "partition/dataset/reopened_graph.hpp"
+#include "partition/dataset/verification.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+member_share share_of(const deployment& what) {
+  member_share out;
+  out.world = static_cast<rank_id>(what.daemon_of_rank.size());
+  for (std::size_t p = 0; p < what.owner_of_part.size(); ++p)
+    if (what.owner_of_part[p] == what.you)
+      out.parts.push_back(static_cast<part_id>(p));
+  for (std::size_t r = 0; r < what.daemon_of_rank.size(); ++r)
+    if (what.daemon_of_rank[r] == what.you)
+      out.ranks.push_back(static_cast<rank_id>(r));
+  return out;
+}
+
+/// Reads the seeds again, after the records were made: what the daemon read at
+/// its start may have been damaged, and put right since.
+/// @param began The graph as the daemon has known it from the start.
+/// @param records Gets those of the files that are mapped or were read.
+result<member_config>
+open_share(const deployment& what, const std::filesystem::path& folder,
+           const partitioned_graph& began, unsigned processors,
+           const storage_choice& storage, data_guard::records& records) {
+  const auto share = share_of(what);
+  TRY(records, records_in(folder, share.parts));
+  TRY(const auto graph, reopen(folder, began));
+  run_setup setup;
+  setup.def = what.def;
+  setup.storage = storage;
+  settle_threads(setup.def, share.ranks.size(), processors);
+  TRY(auto out, prepare_member(setup, graph, share));
+  TRYV(still_unchanged(records, replaced_files::count));
+  return out;
+}
+
+} // namespace
+
+share_host::share_host(node_actor::pointer self, const node_config& config)
+  : self_(self), config_(config) {
+  deaths_.install(self_);
+}
+
+share_host::~share_host() {
+  for (auto& [id, run] : runs_) {
+    stop_actor(run->member);
+    stop_actor(run->relay);
+  }
+}
+
+void share_host::sample_memory() {
+  for (auto& [id, run] : runs_)
+    run->memory.sample();
+}
+
+result<payload> share_host::weights(const payload& data) const {
+  TRY(const auto wanted, decode_weights_request(data));
+  TRY(const auto run, find(wanted.run));
+  return piece_of(*run, wanted);
+}
+
+result<share_host::share> share_host::find(const std::string& id) const {
+  const auto it = runs_.find(id);
+  if (it == runs_.end())
+    return fail(ec::unavailable, "run {} is not here", id);
+  return it->second;
+}
+
+// -- deployment
+
+void share_host::deploy(const incoming_request& request) {
+  auto what = decode_deployment(request.data);
+  if (!what) {
+    request.reply.reply(what.error());
+    return;
+  }
+  if (auto fits = check(what.value()); !fits) {
+    request.reply.reply(fits.error());
+    return;
+  }
+  // A coordinator has one run on: what else is here has lost its own.
+  end_all(fail(ec::unavailable, "the coordinator has begun another run"));
+  auto run = std::make_shared<hosted_run>();
+  run->what = std::move(what).value();
+  run->deployed = request.reply;
+  run->cpu_before = process_cpu_seconds();
+  run->sent_before = config_.around.net->statistics();
+  runs_[run->what.run] = run;
+  config_.log->info("run {}: preparing", run->what.run);
+  prepare(run);
+}
+
+result<void> share_host::check(const deployment& what) const {
+  if (runs_.count(what.run) != 0)
+    return fail(ec::invalid_argument, "run {} is deployed here already",
+                what.run);
+  if (const auto& fault = config_.offer.fault; !fault.empty())
+    return fail(ec::invalid_data, "{}", fault);
+  if (what.dataset_digest != config_.offer.dataset_digest
+      || std::ssize(what.owner_of_part) != config_.graph->part_count())
+    return fail(ec::invalid_data,
+                "run {} is on another dataset than the one "
+                "that daemon \"{}\" serves",
+                what.run, name());
+  const auto& mine = config_.offer.parts;
+  for (std::size_t p = 0; p < what.owner_of_part.size(); ++p)
+    if (what.owner_of_part[p] == what.you
+        && std::find(mine.begin(), mine.end(), part_id(p)) == mine.end())
+      return fail(ec::invalid_argument, "daemon \"{}\" does not serve part {}",
+                  name(), p);
+  return ok();
+}
+
+/// Opens files and builds models on a thread of its own.
+void share_host::prepare(const share& run) {
+  const auto tell = [me = handle_of<node_actor>(self_), id = run->what.run](
+                      result<member_config> how, data_guard::records records) {
+    post(me, run_prepared{
+               id, std::make_shared<result<member_config>>(std::move(how)),
+               std::move(records)});
+  };
+  lane_.post(
+    [tell, what = run->what, graph = config_.graph, folder = config_.data,
+     processors = config_.around.processors, storage = config_.storage] {
+      data_guard::records records;
+      auto opened =
+        open_share(what, folder, *graph, processors, storage, records);
+      tell(std::move(opened), std::move(records));
+    },
+    [tell](const error& why) { tell(why, {}); });
+}
+
+void share_host::begin(const run_prepared& done) {
+  const auto it = runs_.find(done.run);
+  if (it == runs_.end())
+    return;
+  const auto run = it->second;
+  auto begun = result<void>{fail(ec::unavailable, "the run is over")};
+  if (!*done.member)
+    begun = done.member->error();
+  else if (!run->over)
+    begun = host(run, std::move(*done.member).value());
+  if (begun) {
+    verify(run, done.records);
+    return;
+  }
+  config_.log->warn("run {}: not begun: {}", done.run, begun.error().message);
+  run->deployed.reply(begun.error());
+  forget(run);
+}
+
+/// A daemon outlives whatever goes wrong here.
+result<void> share_host::host(const share& run, member_config member) {
+  try {
+    spawn(run, std::move(member));
+    return ok();
+  } catch (...) {
+    return caught("begin the run");
+  }
+}
+
+void share_host::spawn(const share& run, member_config member) {
+  config_.log->info("run {}: {}", run->what.run, sentence(member.storage));
+  run->stages = stages_of(run->what, member);
+  member.log = config_.log;
+  member.gauges = run->gauges;
+  member.links = links_of(run->what, member, run->stages, config_.around,
+                          {run->wire, run->filling, run->cache});
+  auto& system = self_->home_system();
+  run->relay =
+    spawn_run_relay(system, {run->what.run, run->what.coordinator,
+                             config_.around.net, handle_of<node_actor>(self_)});
+  run->member =
+    spawn_member(system, std::move(member), run->stages, run->relay);
+  deaths_.watch(self_, run->member,
+                [this, run](const caf::error& why) { member_gone(run, why); });
+}
+
+void share_host::verify(const share& run, data_guard::records records) {
+  run->records = std::move(records);
+  config_.guard->check(run->records,
+                       [me = handle_of<node_actor>(self_),
+                        id = run->what.run](const result<void>& sound) {
+                         post(me, share_verified{id, sound});
+                       });
+}
+
+void share_host::verified(const share_verified& done) {
+  const auto it = runs_.find(done.run);
+  if (it == runs_.end())
+    return;
+  const auto run = it->second;
+  run->sound = done.sound;
+  if (run->over && run->gone)
+    forget(run);
+  else if (!done.sound && !run->over)
+    post(run->relay, run_failed{done.sound.error()}); // Ends the share.
+}
+
+/// Only now can others ask for what is served here.
+void share_host::on_ready(const std::string& id) {
+  const auto run = find(id);
+  if (!run)
+    return;
+  run.value()->deployed.reply(payload{});
+  config_.log->info("run {}: ready", id);
+}
+
+// -- orders
+
+bool share_host::take_order(const incoming_request& request) {
+  auto order = decode_member_order(request.data);
+  if (!order) {
+    request.reply.reply(order.error());
+    return false;
+  }
+  const auto& what = order.value();
+  auto run = find(what.run);
+  if (!run && what.action == member_action::end) {
+    request.reply.reply(encode(member_reply{})); // It has ended before.
+    return false;
+  }
+  if (run
+      && (what.action == member_action::end
+          || what.action == member_action::finish)) {
+    run.value()->ending.push_back(request.reply);
+    run.value()->finishing = what.action == member_action::finish;
+    end(run.value());
+    return what.action == member_action::end;
+  }
+  if (run && what.action == member_action::check && !run.value()->over) {
+    request.reply.reply(encode(member_reply{}));
+    return false;
+  }
+  if (!run || !run.value()->member || run.value()->over || run.value()->gone) {
+    request.reply.reply(fail(
+      ec::unavailable, "run {} is not on at daemon \"{}\"", what.run, name()));
+    return false;
+  }
+  carry_out(run.value(), what, request.reply);
+  return false;
+}
+
+void share_host::carry_out(const share& run, const member_order& what,
+                           const responder& reply) {
+  switch (what.action) {
+  case member_action::begin:
+    post(run->member,
+         phase_order{what.phase, what.epoch, what.steps, what.learning_rate});
+    reply.reply(encode(member_reply{}));
+    break;
+  case member_action::stop:
+    post_urgent(run->member, stop_after_step{});
+    reply.reply(encode(member_reply{}));
+    break;
+  case member_action::keep_best:
+    ask_trainers(run, trainer_order::keep_best, reply);
+    break;
+  case member_action::restore_best:
+    ask_trainers(run, trainer_order::restore_best, reply);
+    break;
+  case member_action::snapshot:
+    ask_trainers(run, trainer_order::snapshot, reply);
+    break;
+  case member_action::digest:
+    ask_trainers(run, trainer_order::digest, reply);
+    break;
+  case member_action::fill_cache:
+    ask_trainers(run, trainer_order::fill_cache, reply);
+    break;
+  case member_action::end:
+  case member_action::finish:
+  case member_action::check:
+    break; // Have been seen to.
+  }
+}
+
+void share_host::ask_trainers(const share& run, trainer_order what,
+                              const responder& reply) {
+  requests_.ask(self_, run->member, patience_for(what), trainer_request{what})
+    .then(
+      [run, reply](const member_state& state) {
+        member_reply out;
+        for (const auto& one : state.trainers)
+          out.trainers.push_back({one.rank, one.digest, one.steps});
+        if (!state.trainers.empty()) {
+          const auto first = std::min_element(
+            state.trainers.begin(), state.trainers.end(),
+            [](const auto& a, const auto& b) { return a.rank < b.rank; });
+          run->snapshot = first->parameters;
+        }
+        if (run->snapshot)
+          for (const auto& tensor : *run->snapshot)
+            out.tensors.push_back({tensor.name, tensor.shape});
+        reply.reply(encode(out));
+      },
+      [reply](const caf::error& why) {
+        reply.reply(from_caf(why, "a trainer"));
+      });
+}
+
+// -- the end of a share
+
+void share_host::end(const share& run) {
+  if (!std::exchange(run->over, true))
+    // What is asked from now on is refused; `forget` does it again, for
+    // parts that were published meanwhile.
+    post(config_.around.data, withdraw_run{run->what.run});
+  if (run->gone)
+    forget_when_known(run);
+  else
+    stop_actor(run->member); // `begin` or `member_gone` do the rest.
+}
+
+void share_host::end_all(const error& why) {
+  const auto all = runs_;
+  for (auto& [id, run] : all)
+    orphaned(id, why);
+}
+
+void share_host::fail_all(const error& why) {
+  for (auto& [id, run] : runs_)
+    if (!run->over && run->relay)
+      post(run->relay, run_failed{why});
+}
+
+void share_host::orphaned(const std::string& id, const error& why) {
+  const auto it = runs_.find(id);
+  if (it == runs_.end() || it->second->over)
+    return;
+  config_.log->warn("run {}: ended here: {}", id, why.message);
+  end(it->second);
+}
+
+void share_host::member_gone(const share& run, const caf::error& why) {
+  run->gone = true;
+  if (!run->over) {
+    post(run->relay, run_failed{from_caf(why, "a member of the run")});
+    return; // The coordinator ends the share.
+  }
+  config_.log->info("run {}: over", run->what.run);
+  forget_when_known(run);
+}
+
+/// A run is no success before its data are known to be sound.
+void share_host::forget_when_known(const share& run) {
+  if (run->finishing && !run->sound)
+    config_.guard->hurry();
+  else
+    forget(run);
+}
+
+void share_host::forget(const share& run) {
+  post(config_.around.data, withdraw_run{run->what.run});
+  run->deployed.reply(fail(ec::unavailable, "the run is over"));
+  const auto report =
+    encode(final_report(*run, config_.around.net->statistics()));
+  for (auto& waiting : run->ending)
+    waiting.reply(report);
+  stop_actor(run->member);
+  stop_actor(run->relay);
+  runs_.erase(run->what.run);
+}
+
+} // namespace graphmill

@@ -1,0 +1,87 @@
+#pragma once
+
+#include "actors/base/compute_lane.hpp"
+#include "actors/base/request_watch.hpp"
+#include "actors/cluster/daemon/hosted_run.hpp"
+#include "actors/cluster/daemon/node.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace graphmill {
+
+/// Part of the NODE's state: the shares of runs that the daemon hosts, from
+/// their deployment until they have ended. Runs in the NODE's handlers.
+class share_host {
+public:
+  /// @param config Of the node `self`. Outlives this.
+  share_host(node_actor::pointer self, const node_config& config);
+
+  /// Ends what is on.
+  ~share_host();
+
+  share_host(const share_host&) = delete;
+  share_host& operator=(const share_host&) = delete;
+
+  // -- requests of the coordinator
+
+  /// Prepares a share, and answers once others can ask for what it serves. A
+  /// share of another run ends.
+  void deploy(const incoming_request& request);
+
+  /// Answers when the order is carried out; one to end, with the report.
+  /// @returns whether it ends a share before its time.
+  bool take_order(const incoming_request& request);
+
+  /// A piece of the weights that a run has kept.
+  result<payload> weights(const payload& data) const;
+
+  // -- news of shares and of the coordinator
+
+  /// A share is prepared: its actors are spawned.
+  void begin(const run_prepared& done);
+
+  /// Its data were verified. Damage ends the run.
+  void verified(const share_verified& done);
+
+  /// Its actors have published its parts.
+  void on_ready(const std::string& id);
+
+  /// The coordinator does not know the run any more, or is gone.
+  void orphaned(const std::string& id, const error& why);
+  void end_all(const error& why);
+  /// The same, but the coordinator learns why, and ends the runs.
+  void fail_all(const error& why);
+
+  /// Looks at how much memory the process has by now.
+  void sample_memory();
+
+private:
+  using share = std::shared_ptr<hosted_run>;
+
+  const std::string& name() const { return config_.around.net->self().name; }
+  result<share> find(const std::string& id) const;
+  result<void> check(const deployment& what) const;
+  void prepare(const share& run);
+  result<void> host(const share& run, member_config member);
+  void spawn(const share& run, member_config member);
+  void verify(const share& run, data_guard::records records);
+  void carry_out(const share& run, const member_order& what,
+                 const responder& reply);
+  void ask_trainers(const share& run, trainer_order what,
+                    const responder& reply);
+  void end(const share& run);
+  void member_gone(const share& run, const caf::error& why);
+  void forget_when_known(const share& run);
+  void forget(const share& run);
+
+  node_actor::pointer self_;
+  const node_config& config_;
+  down_watch deaths_; ///< Of members.
+  request_watch requests_;
+  std::map<std::string, share> runs_;
+  compute_lane lane_; ///< Last: ends before what its jobs use.
+};
+
+} // namespace graphmill

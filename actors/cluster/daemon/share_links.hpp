@@ -1,0 +1,46 @@
+#pragma once
+
+#include "actors/remote/interfaces.hpp"
+#include "actors/remote/route.hpp"
+#include "actors/run/member.hpp"
+#include "actors/transport/transport.hpp"
+#include "messages/wire/run.hpp"
+#include "partition/sampling/row_cache.hpp"
+#include "pipelines/gradients/parking.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// What a daemon's share of a run needs to reach the others.
+struct share_surroundings {
+  std::shared_ptr<transport> net;
+  data_server_actor data; ///< Of this daemon.
+  std::shared_ptr<parking> lot;
+  std::string interface_name; ///< For Gloo; empty: by the address.
+  unsigned processors = 1;    ///< To deal out to the trainers here.
+};
+
+/// The stages of a share of a run.
+stage_table stages_of(const deployment& what, const member_config& member);
+
+/// What a share's links count and keep, one for all parts.
+struct share_traffic {
+  std::shared_ptr<remote_counters> wire; ///< While batches are made.
+  std::shared_ptr<remote_counters> filling;
+  std::shared_ptr<row_cache> cache; ///< Empty; filled if the run has one.
+};
+
+/// Links of the share of `member`, which is complete but for them: proxies to
+/// parts that others serve and to samplers of others, own parts and samplers
+/// offered to others, and a gradient group over processes if ranks live in
+/// several.
+member_links links_of(const deployment& what, const member_config& member,
+                      const stage_table& stages,
+                      const share_surroundings& around,
+                      const share_traffic& traffic);
+
+} // namespace graphmill

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "messages/wire/cluster.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+/// News of the runs of a coordinator, for who watches them. A position counts
+/// all news of a run so far; of progress only the latest is kept, and of the
+/// ends of phases the last `most_news`.
+class run_board {
+public:
+  static constexpr std::size_t most_news = 4096;
+  /// Runs that are over whose news are kept.
+  static constexpr std::size_t most_runs = 32;
+  /// News of one answer; together they fit in a frame.
+  static constexpr std::size_t most_at_once = 512;
+
+  void add(const std::string& run, run_news news);
+
+  /// News from a position on, and the position after them.
+  std::pair<std::uint64_t, std::vector<run_news>>
+  since(const std::string& run, std::uint64_t position) const;
+
+  /// A run is over: its news are kept until `most_runs` others are, too.
+  void over(const std::string& run);
+
+private:
+  struct entry {
+    std::uint64_t position = 0;
+    run_news news;
+  };
+  struct history {
+    std::uint64_t next = 0;
+    std::deque<entry> news;
+  };
+  std::map<std::string, history> runs_;
+  std::deque<std::string> over_; ///< The oldest first.
+};
+
+} // namespace graphmill

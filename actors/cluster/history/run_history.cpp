@@ -1,0 +1,303 @@
+#include "actors/cluster/history/run_history.hpp"
+
+#include "actors/cluster/history/sqlite.hpp"
+#include "partition/files/file_io.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+using sqlite::statement;
+
+namespace {
+
+constexpr std::int64_t schema_version = 1;
+
+/// Marks a file as ours, as file(1) may show: "GMrh".
+constexpr std::int64_t application = 0x474d7268;
+
+constexpr const char* create_tables = R"(
+  CREATE TABLE runs (
+    id         TEXT PRIMARY KEY,
+    name       TEXT NOT NULL,
+    state      TEXT NOT NULL,
+    submitted  INTEGER NOT NULL, -- Milliseconds since 1970, 0: not yet.
+    started    INTEGER NOT NULL,
+    ended      INTEGER NOT NULL,
+    message    TEXT NOT NULL,
+    summary    TEXT NOT NULL,    -- JSON
+    definition TEXT NOT NULL     -- YAML
+  ) WITHOUT ROWID;
+  CREATE INDEX runs_by_time ON runs (submitted, id);
+  PRAGMA application_id = 1196257896;
+  PRAGMA user_version = 1;
+)";
+static_assert(application == 1196257896);
+
+constexpr const char* columns =
+  "id, name, state, submitted, started, ended, message, summary";
+
+std::optional<run_state> state_named(const std::string& name) {
+  for (const auto state :
+       {run_state::queued, run_state::running, run_state::finished,
+        run_state::failed, run_state::cancelled})
+    if (to_string(state) == name)
+      return state;
+  return {};
+}
+
+result<run_record> read_record(const statement& row, const fs::path& file) {
+  run_record out;
+  out.id = row.text(0);
+  out.name = row.text(1);
+  const auto state = state_named(row.text(2));
+  if (!state)
+    return fail(ec::invalid_data,
+                "{} is damaged: run {} is in the state \"{}\"", file.string(),
+                out.id, row.text(2));
+  out.state = *state;
+  out.submitted = unix_time{row.number(3)};
+  out.started = unix_time{row.number(4)};
+  out.ended = unix_time{row.number(5)};
+  out.message = row.text(6);
+  out.summary = row.text(7);
+  return out;
+}
+
+/// Makes a new file ours, and refuses what is not.
+result<void> check_schema(sqlite3* database, const fs::path& file) {
+  TRY(const auto mark,
+      sqlite::query_number(database, "PRAGMA application_id", file));
+  TRY(const auto version,
+      sqlite::query_number(database, "PRAGMA user_version", file));
+  TRY(
+    const auto tables,
+    sqlite::query_number(database, "SELECT count(*) FROM sqlite_schema", file));
+  if (mark == 0 && version == 0 && tables == 0) {
+    TRYV(sqlite::execute(database, "BEGIN IMMEDIATE", file));
+    TRYV(sqlite::execute(database, create_tables, file));
+    return sqlite::execute(database, "COMMIT", file);
+  }
+  if (mark != application)
+    return fail(ec::invalid_data,
+                "{} is a database of another program; move it away or choose "
+                "another folder for runs",
+                file.string());
+  if (version != schema_version)
+    return fail(ec::version_mismatch,
+                "{} was written by a newer version of Graphmill (schema {}, "
+                "this one knows {}); use that one, or another folder for runs",
+                file.string(), version, schema_version);
+  return ok();
+}
+
+/// When the coordinator that had a history last is known to have lived: see
+/// `touch`. Never later than now.
+unix_time last_life(const fs::path& file) {
+  const auto now = std::chrono::duration_cast<unix_time>(
+    std::chrono::system_clock::now().time_since_epoch());
+  struct stat about {};
+  if (::stat(file.c_str(), &about) != 0)
+    return now;
+  const auto changed = std::chrono::seconds{about.st_mtim.tv_sec}
+                       + std::chrono::duration_cast<unix_time>(
+                         std::chrono::nanoseconds{about.st_mtim.tv_nsec});
+  return std::min<unix_time>(now, changed);
+}
+
+/// Runs that nobody leads any more have failed, when their leader died.
+result<void> close_open_runs(sqlite3* database, const fs::path& file,
+                             unix_time died) {
+  TRY(auto update,
+      statement::prepare(database,
+                         "UPDATE runs SET state = 'failed', "
+                         "ended = max(?1, submitted, started), "
+                         "message = 'the coordinator ended while it was ' || "
+                         "CASE state WHEN 'queued' THEN 'queued' ELSE 'on' END "
+                         "WHERE state IN ('queued', 'running')",
+                         file));
+  update.bind(died.count());
+  TRYV(update.step());
+  return ok();
+}
+
+/// Refuses what SQLite would overwrite, such as very short files, or would not
+/// explain.
+result<void> check_place(const fs::path& file) {
+  constexpr std::string_view magic{"SQLite format 3\0", 16};
+  std::error_code failed;
+  const auto there = fs::status(file, failed);
+  if (!fs::exists(there)) {
+    const auto folder =
+      file.has_parent_path() ? file.parent_path() : fs::path{"."};
+    if (::access(folder.c_str(), W_OK | X_OK) != 0)
+      return fail_errno(errno, "cannot create the run history {}",
+                        file.string());
+    return ok();
+  }
+  if (!fs::is_regular_file(there))
+    return fail(ec::invalid_data, "{} is no file for the run history",
+                file.string());
+  TRY(const auto opened, open_file(file, O_RDONLY));
+  std::array<std::byte, magic.size()> begin;
+  TRY(const auto size, read_some(opened.get(), begin, file));
+  if (size != 0
+      && (size != begin.size()
+          || std::memcmp(begin.data(), magic.data(), size) != 0))
+    return fail(ec::invalid_data,
+                "{} is no database; move it away or choose another folder for "
+                "runs",
+                file.string());
+  return ok();
+}
+
+} // namespace
+
+void run_history::closer::operator()(sqlite3* database) const {
+  sqlite3_close_v2(database);
+}
+
+result<run_history> run_history::open(const fs::path& file,
+                                      std::uint32_t keep) {
+  TRYV(check_place(file));
+  const auto died = last_life(file); // Opening may change the file.
+  sqlite3* raw = nullptr;
+  const auto opened =
+    sqlite3_open_v2(file.c_str(), &raw,
+                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                      | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                    nullptr);
+  handle database{raw};
+  if (raw == nullptr)
+    return fail(ec::out_of_memory, "no memory for the run history {}",
+                file.string());
+  if (opened != SQLITE_OK)
+    return sqlite::failure(raw, file, "open the run history");
+  // The lock is held from the first access to the end: nobody else would know
+  // which runs are on.
+  TRYV(sqlite::execute(raw, "PRAGMA locking_mode = EXCLUSIVE", file));
+  auto ready = sqlite::execute(raw, "BEGIN EXCLUSIVE; COMMIT", file);
+  if (!ready && ready.error().code == ec::unavailable)
+    return fail(ec::unavailable,
+                "{} is in use: another coordinator has the same folder for "
+                "runs; give this one another",
+                file.string());
+  TRYV(ready);
+  TRYV(check_schema(raw, file));
+  TRYV(sqlite::execute(raw, "PRAGMA journal_mode = WAL", file));
+  TRYV(sqlite::execute(raw, "PRAGMA synchronous = FULL", file));
+  TRYV(close_open_runs(raw, file, died));
+  run_history out{std::move(database), file, keep};
+  TRYV(out.drop_old());
+  return out;
+}
+
+result<void> run_history::put(std::span<const entry> changes) {
+  TRYV(sqlite::execute(database_.get(), "BEGIN IMMEDIATE", file_));
+  const auto all = [&]() -> result<void> {
+    for (const auto& one : changes)
+      TRYV(put_one(one));
+    TRYV(drop_old());
+    return sqlite::execute(database_.get(), "COMMIT", file_);
+  };
+  auto done = all();
+  // A failure may have ended the transaction by itself.
+  if (!done && sqlite3_get_autocommit(database_.get()) == 0)
+    (void)sqlite::execute(database_.get(), "ROLLBACK", file_);
+  return done;
+}
+
+result<void> run_history::put_one(const entry& what) {
+  const auto& run = what.record;
+  TRY(auto put,
+      statement::prepare(
+        database_.get(),
+        "INSERT INTO runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
+        "ON CONFLICT (id) DO UPDATE SET name = ?2, state = ?3, "
+        "submitted = ?4, started = ?5, ended = ?6, message = ?7, summary = ?8, "
+        "definition = CASE ?9 WHEN '' THEN definition ELSE ?9 END",
+        file_));
+  put.bind(run.id).bind(run.name).bind(to_string(run.state));
+  put.bind(run.submitted.count())
+    .bind(run.started.count())
+    .bind(run.ended.count());
+  put.bind(run.message).bind(run.summary).bind(what.definition);
+  TRYV(put.step());
+  return ok();
+}
+
+/// Forgets the runs that are over and too many: those that ended first. A run
+/// that has just ended stays for whoever waited for it.
+result<void> run_history::drop_old() {
+  TRY(auto drop,
+      statement::prepare(database_.get(),
+                         "DELETE FROM runs WHERE id IN (SELECT id FROM runs "
+                         "WHERE state NOT IN ('queued', 'running') "
+                         "ORDER BY ended DESC, id DESC LIMIT -1 OFFSET ?1)",
+                         file_));
+  drop.bind(std::int64_t{keep_});
+  TRYV(drop.step());
+  return ok();
+}
+
+void run_history::touch() const {
+  // A time that cannot be set costs the records of a crash their precision.
+  (void)::utimensat(AT_FDCWD, file_.c_str(), nullptr, 0);
+}
+
+result<std::optional<run_history::entry>>
+run_history::get(const std::string& id) {
+  const auto sql =
+    fmt::format("SELECT {}, definition FROM runs WHERE id = ?1", columns);
+  TRY(auto query, statement::prepare(database_.get(), sql.c_str(), file_));
+  query.bind(id);
+  TRY(const auto found, query.step());
+  if (!found)
+    return std::optional<entry>{};
+  entry out;
+  TRY(out.record, read_record(query, file_));
+  out.definition = query.text(8);
+  return std::optional{std::move(out)};
+}
+
+result<run_history::page> run_history::list(std::uint32_t limit,
+                                            const std::string& before) {
+  auto submitted = std::numeric_limits<std::int64_t>::max();
+  if (!before.empty()) {
+    TRY(const auto found, get(before));
+    if (!found)
+      return fail(ec::not_found, "there is no run \"{}\" to list others before",
+                  before);
+    submitted = found->record.submitted.count();
+  }
+  const auto sql =
+    fmt::format("SELECT {} FROM runs WHERE (submitted, id) < (?1, ?2) "
+                "ORDER BY submitted DESC, id DESC LIMIT ?3",
+                columns);
+  TRY(auto query, statement::prepare(database_.get(), sql.c_str(), file_));
+  query.bind(submitted).bind(before).bind(std::int64_t{limit} + 1);
+  page out;
+  for (;;) {
+    TRY(const auto found, query.step());
+    if (!found)
+      return out;
+    out.more = out.runs.size() == limit;
+    if (out.more)
+      return out;
+    TRY(auto one, read_record(query, file_));
+    out.runs.push_back(std::move(one));
+  }
+}
+
+} // namespace graphmill

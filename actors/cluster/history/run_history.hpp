@@ -1,0 +1,72 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/wire/cluster.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+struct sqlite3;
+
+namespace graphmill {
+
+/// The runs of a coordinator, in an SQLite file that outlives it. What was put
+/// is on disk when `put` returns, so calls may take long. One process has the
+/// file at a time; calls come from one thread at a time.
+class run_history {
+public:
+  struct entry {
+    run_record record;
+    std::string definition; ///< YAML.
+  };
+  struct page {
+    std::vector<run_record> runs; ///< The latest first.
+    bool more = false;            ///< There are older ones.
+  };
+
+  /// Opens or creates a file. Runs that were queued or on when the coordinator
+  /// ended are marked as failed at the time of the last `touch`. Fails, and
+  /// leaves the file as it is, if that is no database, one of another program
+  /// or of a newer version, or one that another coordinator uses.
+  /// @param keep Of the runs that are over, how many it keeps: the latest.
+  static result<run_history> open(const std::filesystem::path& file,
+                                  std::uint32_t keep);
+
+  /// Adds runs or replaces what there is of them, all or none. Without a
+  /// definition, the one that there is stays.
+  result<void> put(std::span<const entry> changes);
+
+  /// @returns nothing if there is no such run.
+  result<std::optional<entry>> get(const std::string& id);
+
+  /// Runs by time of submission, the latest first.
+  /// @param before Begins with those older than this run; empty: with the
+  /// latest. Fails if there is no such run.
+  result<page> list(std::uint32_t limit, const std::string& before = {});
+
+  /// Notes that the coordinator lives, as the file's time of change: nothing
+  /// waits for the disk, and a full one is no trouble.
+  void touch() const;
+
+private:
+  struct closer {
+    void operator()(sqlite3* database) const;
+  };
+  using handle = std::unique_ptr<sqlite3, closer>;
+
+  run_history(handle database, std::filesystem::path file, std::uint32_t keep)
+    : file_(std::move(file)), keep_(keep), database_(std::move(database)) {}
+  result<void> put_one(const entry& what);
+  result<void> drop_old();
+
+  std::filesystem::path file_;
+  std::uint32_t keep_;
+  handle database_;
+};
+
+} // namespace graphmill

@@ -1,0 +1,103 @@
+#include "actors/cluster/history/sqlite.hpp"
+
+namespace graphmill::sqlite {
+
+namespace {
+
+ec code_of(int failure) {
+  switch (failure & 0xff) {
+  case SQLITE_FULL:
+    return ec::no_space;
+  case SQLITE_NOMEM:
+    return ec::out_of_memory;
+  case SQLITE_NOTADB:
+  case SQLITE_CORRUPT:
+    return ec::invalid_data;
+  case SQLITE_BUSY:
+  case SQLITE_LOCKED:
+    return ec::unavailable;
+  case SQLITE_PERM:
+  case SQLITE_READONLY:
+  case SQLITE_AUTH:
+    return ec::permission;
+  default:
+    return ec::io;
+  }
+}
+
+} // namespace
+
+error failure(sqlite3* database, const std::filesystem::path& file,
+              std::string_view doing) {
+  const auto reason = sqlite3_system_errno(database);
+  if ((sqlite3_extended_errcode(database) & 0xff) == SQLITE_CANTOPEN
+      && reason != 0)
+    return fail_errno(reason, "cannot {} {}", doing, file.string());
+  return fail(code_of(sqlite3_extended_errcode(database)), "cannot {} {}: {}",
+              doing, file.string(), sqlite3_errmsg(database));
+}
+
+result<void> execute(sqlite3* database, const char* sql,
+                     const std::filesystem::path& file) {
+  if (sqlite3_exec(database, sql, nullptr, nullptr, nullptr) != SQLITE_OK)
+    return failure(database, file, "use the run history");
+  return ok();
+}
+
+result<std::int64_t> query_number(sqlite3* database, const char* sql,
+                                  const std::filesystem::path& file) {
+  TRY(auto query, statement::prepare(database, sql, file));
+  TRY(const auto found, query.step());
+  return found ? query.number(0) : 0;
+}
+
+result<statement> statement::prepare(sqlite3* database, const char* sql,
+                                     const std::filesystem::path& file) {
+  sqlite3_stmt* handle = nullptr;
+  if (sqlite3_prepare_v2(database, sql, -1, &handle, nullptr) != SQLITE_OK)
+    return failure(database, file, "use the run history");
+  return statement{database, handle, file};
+}
+
+statement& statement::bind(std::string_view text) {
+  const auto done =
+    sqlite3_bind_text64(handle_.get(), ++bound_, text.data(), text.size(),
+                        SQLITE_TRANSIENT, SQLITE_UTF8);
+  if (bind_result_ == SQLITE_OK)
+    bind_result_ = done;
+  return *this;
+}
+
+statement& statement::bind(std::int64_t number) {
+  const auto done = sqlite3_bind_int64(handle_.get(), ++bound_, number);
+  if (bind_result_ == SQLITE_OK)
+    bind_result_ = done;
+  return *this;
+}
+
+result<bool> statement::step() {
+  if (bind_result_ != SQLITE_OK)
+    return failure(database_, *file_, "write to the run history");
+  switch (sqlite3_step(handle_.get())) {
+  case SQLITE_ROW:
+    return true;
+  case SQLITE_DONE:
+    return false;
+  default:
+    return failure(database_, *file_, "use the run history");
+  }
+}
+
+std::string statement::text(int column) const {
+  const auto* bytes = sqlite3_column_text(handle_.get(), column);
+  const auto size = sqlite3_column_bytes(handle_.get(), column);
+  if (bytes == nullptr || size <= 0)
+    return {};
+  return {reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size)};
+}
+
+std::int64_t statement::number(int column) const {
+  return sqlite3_column_int64(handle_.get(), column);
+}
+
+} // namespace graphmill::sqlite

@@ -1,0 +1,147 @@
+#include "actors/cluster/daemon/daemon.hpp"
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/run_options.hpp"
+#include "actors/commands/options/storage_options.hpp"
+#include "actors/launch/launch_environment.hpp"
+#include "actors/launch/part_list.hpp"
+#include "actors/process/processors.hpp"
+#include "partition/dataset/shard.hpp"
+
+#include <cstdlib>
+#include <memory>
+
+namespace graphmill {
+
+namespace {
+
+struct node_options {
+  daemon_options daemon;
+  std::string parts;
+  bool says_where = false; ///< By --listen or --join.
+  bool no_verify = false;
+};
+
+/// What a launcher's environment says, where no flag does.
+result<void> fill_in(node_options& options) {
+  TRY(const auto found,
+      read_launch_environment(environment_variable, nvidia_devices()));
+  if (!found)
+    return ok();
+  auto& daemon = options.daemon;
+  if (!found->devices.empty()) // Before there are threads that read it.
+    setenv("CUDA_VISIBLE_DEVICES", found->devices.c_str(), 1);
+  if (!daemon.processors)
+    daemon.processors = share_of_processors(found->local_world);
+  if (daemon.name.empty())
+    daemon.name = found->name;
+  if (!options.says_where) {
+    daemon.listen = found->listen;
+    daemon.join = found->join;
+    if (daemon.advertise.empty() && daemon.interface_name.empty())
+      daemon.advertise = found->advertise;
+  }
+  if (options.parts.empty()) {
+    TRY(const auto graph, partitioned_graph::open(daemon.data));
+    options.parts = found->serve(graph.part_count());
+  }
+  return ok();
+}
+
+result<int> node(node_options& options) {
+  TRYV(fill_in(options));
+  if (!options.parts.empty()) {
+    TRY(auto parts, parse_parts(options.parts));
+    options.daemon.parts = std::move(parts);
+  }
+  options.daemon.verify = !options.no_verify;
+  TRYV(run_daemon(options.daemon));
+  return 0;
+}
+
+void add_network_options(CLI::App& command, daemon_options& daemon) {
+  command
+    .add_option("--listen", daemon.listen,
+                "Address for other daemons and clients; port 0: one that is "
+                "free")
+    ->capture_default_str();
+  command.add_option("--join", daemon.join,
+                     "Address of the coordinator; without it this daemon is "
+                     "the coordinator");
+  command
+    .add_option("--key", daemon.key,
+                "Key file of the cluster, from `graphmill keygen`")
+    ->envname("GRAPHMILL_KEY");
+  command.add_flag("--insecure", daemon.insecure,
+                   "Listen beyond loopback without a key");
+  command.add_option("--interface", daemon.interface_name,
+                     "Network interface for the cluster, as in eth0");
+  command.add_option("--advertise", daemon.advertise,
+                     "Host that others reach this daemon by, or host:port "
+                     "where that is forwarded to it");
+}
+
+} // namespace
+
+void add_node_command(command_line& cli) {
+  auto options = std::make_shared<node_options>();
+  auto& daemon = options->daemon;
+  auto* command = cli.app.add_subcommand(
+    "node", "Start a node daemon, which serves parts of a dataset and trains");
+  command
+    ->add_option("--data", daemon.data,
+                 "The partitioned dataset; of its parts only those served "
+                 "here need to be there")
+    ->required();
+  command->add_option("--serve", options->parts,
+                      "Parts to serve, as in 0,2-4, or none; default: all");
+  add_network_options(*command, daemon);
+  command->add_option("--name", daemon.name,
+                      "Name in the cluster; default: host and port");
+  command->add_option("--slots", daemon.slots,
+                      "Trainers that it takes, 0 for a daemon that only serves "
+                      "data; default: one per processor");
+  command
+    ->add_option("--processors", daemon.processors,
+                 "Processors that its trainers share where a definition leaves "
+                 "trainer.threads open; default: all that it may run on. Of "
+                 "use to several daemons on one machine")
+    ->check(CLI::Range(1u, 4096u));
+  add_storage_options(*command, daemon.storage);
+  command
+    ->add_option("--runs", daemon.runs,
+                 "Of a coordinator: where run folders are made")
+    ->capture_default_str();
+  command
+    ->add_option("--keep-runs", daemon.keep_runs,
+                 "Of a coordinator: how many runs that are over it keeps in "
+                 "its list; folders stay")
+    ->check(CLI::Range(1u, 10'000'000u))
+    ->capture_default_str();
+  add_no_verify_option(*command, options->no_verify);
+  command->add_option("--ready-file", daemon.ready_file,
+                      "Write the address to this file once the daemon is in "
+                      "the cluster");
+  command->footer(
+    "The first daemon is the coordinator; the others join it:\n"
+    "  graphmill node --data parts --serve 0 --listen tcp://10.0.0.1:7800\n"
+    "  graphmill node --data parts --serve 1 --listen tcp://10.0.0.2:7800 "
+    "--join tcp://10.0.0.1:7800\n"
+    "Then: graphmill submit FILE --cluster tcp://10.0.0.1:7800\n"
+    "Started by srun or torchrun, it takes name, addresses and parts from\n"
+    "RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, or SLURM's variables,\n"
+    "where no flag gives them. Examples are in examples/cluster.\n"
+    "Daemons on CPUs of different kinds train together if all are started "
+    "with\n"
+    "the environment variable OPENBLAS_CORETYPE=Haswell.\n"
+    "Ctrl-C, SIGTERM, or a terminal that is closed end it in order: a run is\n"
+    "stopped after its step, and its weights are saved. Twice ends it at "
+    "once.\n"
+    "nohup keeps it through the end of a terminal.");
+  command->callback([&cli, options, command] {
+    options->says_where =
+      command->count("--listen") != 0 || command->count("--join") != 0;
+    cli.run = [options] { return node(*options); };
+  });
+}
+
+} // namespace graphmill

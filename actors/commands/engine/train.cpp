@@ -1,0 +1,111 @@
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/options/run_options.hpp"
+#include "actors/commands/options/storage_options.hpp"
+#include "actors/commands/text/summary_text.hpp"
+#include "actors/process/logger.hpp"
+#include "actors/process/say.hpp"
+#include "actors/run/local_run.hpp"
+#include "actors/run/run_reporter.hpp"
+#include "actors/run/run_summary.hpp"
+#include "pipelines/definition/dataset_search.hpp"
+#include "pipelines/definition/definition_file.hpp"
+#include "pipelines/definition/validation.hpp"
+#include "pipelines/results/run_folder.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace graphmill {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct train_options {
+  std::string file;
+  std::string data;
+  std::string runs = "runs";
+  std::vector<std::string> overrides;
+  bool no_verify = false;
+  storage_choice storage;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// Saves what there is, and tells what became of the run.
+result<int> conclude(const train_options& options, const run_result& run,
+                     const run_reporter& reporter, run_folder& folder) {
+  auto summary = summarise(run, reporter, folder.path().string());
+  const auto saved = save_run(run.outcome, summary, folder);
+  const auto& failure = saved.failure;
+  if (!options.quiet && (!failure || failure->code == ec::cancelled))
+    say(options.json ? stderr : stdout, "{}", summary_text(summary));
+  if (options.json)
+    say("{}\n", one_line(summary));
+  if (!failure)
+    return 0;
+  return say_failure(fail(failure->code, "{}; {} so far are in {}",
+                          failure->message,
+                          saved.has_weights ? "weights and metrics" : "metrics",
+                          folder.path().string()));
+}
+
+result<int> train(const train_options& options) {
+  TRY(auto source, load_definition(options.file, options.overrides));
+  const auto& def = source.value;
+  TRY(auto data, find_dataset(def, options.data));
+  TRYV(check_definition_against(source, data));
+  TRY(auto graph, partitioned_graph::open(data));
+  TRY(auto folder,
+      run_folder::create(options.runs, def.name, definition_yaml(def),
+                         {data, graph.info().digest}));
+  local_run_config config;
+  config.def = def;
+  config.data = data;
+  config.verify = !options.no_verify;
+  config.storage = options.storage;
+  TRY(config.log, make_logger(folder.log()));
+  auto* table = options.quiet ? nullptr : options.json ? stderr : stdout;
+  run_reporter reporter{table, show_progress(options.quiet), &folder};
+  reporter.log_to(config.log);
+  config.observer = reporter.observer();
+  std::optional<signal_watch> signals; // Until all is saved.
+  TRY(auto run, run_locally(std::move(config), signals));
+  return conclude(options, run, reporter, folder);
+}
+
+} // namespace
+
+void add_train_command(command_line& cli) {
+  auto options = std::make_shared<train_options>();
+  auto* command = cli.app.add_subcommand(
+    "train", "Train the model of a pipeline definition on this machine");
+  command->add_option("file", options->file, "Pipeline definition (YAML)")
+    ->required();
+  command->add_option("--data", options->data,
+                      "The dataset, or the folder that holds it (default: "
+                      "./data)");
+  command
+    ->add_option("--runs", options->runs,
+                 "Folder in which the run folder is made")
+    ->capture_default_str();
+  command
+    ->add_option("--set", options->overrides,
+                 "Override a field: --set sampler.replicas=3 (repeatable)")
+    ->allow_extra_args(false);
+  add_no_verify_option(*command, options->no_verify);
+  add_storage_options(*command, options->storage);
+  command->add_flag("--json", options->json,
+                    "End the output with one line of JSON");
+  command->add_flag("-q,--quiet", options->quiet,
+                    "No progress, no table; errors only");
+  command->footer(
+    "Ctrl-C once finishes the step and saves weights and metrics; twice stops "
+    "at once.\nSIGTERM and a terminal that is closed do the same, unless nohup "
+    "has it go on.\nFields of a definition: graphmill help definition");
+  command->callback(
+    [&cli, options] { cli.run = [options] { return train(*options); }; });
+}
+
+} // namespace graphmill

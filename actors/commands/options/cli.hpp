@@ -1,0 +1,61 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/progress.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// The command line: parsing fills options and picks `run`; `main` calls it.
+/// Parsing and running are apart, so each is testable.
+struct command_line {
+  CLI::App app{"Trains graph neural networks on graphs too large for one "
+               "machine.",
+               "graphmill"};
+  /// What the chosen command does; its value is the exit code. An error is told
+  /// as `say_failure` does, with --json also in one line on standard output:
+  /// {"error": a sentence, "code": one of `ec`}.
+  std::function<result<int>()> run;
+};
+
+/// Says why a command failed, in one sentence on standard error.
+/// @returns its exit code: 1, or 130 when cancelled.
+int say_failure(const error& what);
+
+/// One registration function per command, listed in main.cpp. Each adds its
+/// subcommand with help and options, and in its callback sets `run`.
+using register_command = void (*)(command_line&);
+
+void add_import_command(command_line& cli);
+void add_inspect_command(command_line& cli);
+void add_partition_command(command_line& cli);
+void add_validate_command(command_line& cli);
+void add_plan_command(command_line& cli);
+void add_help_command(command_line& cli);
+void add_train_command(command_line& cli);
+void add_evaluate_command(command_line& cli);
+void add_predict_command(command_line& cli);
+void add_bench_command(command_line& cli);
+void add_submit_command(command_line& cli);
+void add_watch_command(command_line& cli);
+void add_status_command(command_line& cli);
+void add_runs_command(command_line& cli);
+void add_logs_command(command_line& cli);
+void add_cancel_command(command_line& cli);
+void add_fetch_command(command_line& cli);
+void add_drain_command(command_line& cli);
+void add_stop_command(command_line& cli);
+void add_keygen_command(command_line& cli);
+void add_node_command(command_line& cli);
+void add_up_command(command_line& cli);
+
+/// Shows progress on standard error: a bar on a terminal, else a line per phase
+/// and every ten seconds. Nothing when `quiet`.
+progress_callback show_progress(bool quiet);
+
+} // namespace graphmill

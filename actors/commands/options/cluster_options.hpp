@@ -1,0 +1,31 @@
+#pragma once
+
+#include "actors/cluster/client/client.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace graphmill {
+
+/// Flags of the commands that talk to a cluster.
+struct cluster_options {
+  std::string address = default_cluster;
+  std::string key;
+  bool json = false;
+};
+void add_cluster_options(CLI::App& command, cluster_options& options);
+
+/// A client for a command of this name.
+/// @param signals Ends calls, if given; must outlive the client.
+result<cluster_client> connect(const cluster_options& options,
+                               const std::string& command,
+                               signal_watch* signals = nullptr);
+
+/// Local date and time of day; "-" for 0.
+std::string time_text(unix_time when);
+
+/// "0.4 s", "3 min 20 s", "2 h 05 min".
+std::string duration_text(std::chrono::milliseconds time);
+
+} // namespace graphmill

@@ -1,0 +1,62 @@
+#include "actors/commands/options/definition_options.hpp"
+
+#include <fmt/format.h>
+
+namespace graphmill {
+
+void add_definition_options(CLI::App& command, definition_options& options) {
+  command.add_option("file", options.file, "Pipeline definition (YAML)")
+    ->required();
+  command.add_option("--data", options.data,
+                     "The dataset, or the folder that holds it (default: "
+                     "./data)");
+  command
+    .add_option("--set", options.overrides,
+                "Override a field: --set sampler.replicas=3 (repeatable)")
+    ->allow_extra_args(false);
+  command.add_flag("--json", options.json, "Print one line of JSON");
+}
+
+nlohmann::json problems_json(const std::string& file,
+                             std::span<const problem> problems,
+                             const std::string& data) {
+  auto list = nlohmann::json::array();
+  for (const auto& what : problems)
+    list.push_back({{"origin", what.where.origin},
+                    {"line", what.where.line},
+                    {"column", what.where.column},
+                    {"message", what.text}});
+  return {{"file", file},
+          {"valid", problems.empty()},
+          {"data", data.empty() ? nlohmann::json() : nlohmann::json(data)},
+          {"problems", std::move(list)}};
+}
+
+std::string one_line(const nlohmann::json& value) {
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string wrapped(std::string_view text, std::size_t indent) {
+  constexpr std::size_t columns = 80;
+  const std::string margin(indent, ' ');
+  std::string out = margin;
+  auto used = indent;
+  while (!text.empty()) {
+    const auto space = text.find(' ');
+    const auto word = text.substr(0, space);
+    if (used > indent && used + 1 + word.size() > columns) {
+      out += '\n' + margin;
+      used = indent;
+    }
+    if (used > indent) {
+      out += ' ';
+      ++used;
+    }
+    out += word;
+    used += word.size();
+    text = space == std::string_view::npos ? "" : text.substr(space + 1);
+  }
+  return out + '\n';
+}
+
+} // namespace graphmill

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "pipelines/definition/dataset_search.hpp"
+#include "pipelines/definition/definition_file.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// Flags of the commands that look at a definition without running it.
+struct definition_options {
+  std::string file;
+  std::string data;
+  std::vector<std::string> overrides;
+  bool json = false;
+};
+void add_definition_options(CLI::App& command, definition_options& options);
+
+/// {"file", "valid", "data", "problems": [{"origin", "line", "column",
+/// "message"}]}; `data` is null if no dataset was found.
+nlohmann::json problems_json(const std::string& file,
+                             std::span<const problem> problems,
+                             const std::string& data);
+
+/// JSON on one line, whatever bytes its texts have.
+std::string one_line(const nlohmann::json& value);
+
+/// Text broken into lines of at most 80 columns, each after `indent` spaces.
+std::string wrapped(std::string_view text, std::size_t indent);
+
+} // namespace graphmill

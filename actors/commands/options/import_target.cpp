@@ -1,0 +1,162 @@
+#include "actors/commands/options/import_target.hpp"
+
+#include "actors/commands/options/cli.hpp"
+#include "actors/process/say.hpp"
+#include "actors/process/signals.hpp"
+#include "partition/writing/dataset_writer.hpp"
+#include "partition/writing/prepare.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+namespace graphmill {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+nlohmann::json to_json(const dataset_info& info) {
+  auto nodes = nlohmann::json::array();
+  for (const auto& type : info.node_types)
+    nodes.push_back({{"name", type.name},
+                     {"count", type.count},
+                     {"feature_width", type.feature_width},
+                     {"class_count", type.class_count},
+                     {"train", type.split_counts[0]},
+                     {"val", type.split_counts[1]},
+                     {"test", type.split_counts[2]}});
+  auto edges = nlohmann::json::array();
+  for (std::size_t i = 0; i < info.edge_types.size(); ++i)
+    edges.push_back(
+      {{"name", info.edge_type_name(static_cast<edge_type_id>(i))},
+       {"count", info.edge_types[i].count},
+       {"max_in_degree", info.edge_types[i].max_in_degree}});
+  return {{"name", info.name},
+          {"digest", info.digest},
+          {"node_types", std::move(nodes)},
+          {"edge_types", std::move(edges)}};
+}
+
+void print_text(const dataset_info& info) {
+  say("{:<40} {:>12} {:>8} {:>7} {:>9} {:>9} {:>9}\n", "node type", "nodes",
+      "features", "classes", "train", "val", "test");
+  for (const auto& type : info.node_types)
+    say("{:<40} {:>12} {:>8} {:>7} {:>9} {:>9} {:>9}\n", type.name, type.count,
+        type.feature_width, type.class_count, type.split_counts[0],
+        type.split_counts[1], type.split_counts[2]);
+  say("{:<40} {:>12} {:>8}\n", "edge type", "edges", "max in");
+  for (std::size_t i = 0; i < info.edge_types.size(); ++i)
+    say("{:<40} {:>12} {:>8}\n",
+        info.edge_type_name(static_cast<edge_type_id>(i)),
+        info.edge_types[i].count, info.edge_types[i].max_in_degree);
+  say("digest {}\n", info.digest);
+}
+
+void report(const import_target& target, const dataset_info& info, bool built,
+            double seconds) {
+  if (target.json) {
+    auto line = to_json(info);
+    line["dataset"] = target.folder.string();
+    line["built"] = built;
+    line["seconds"] = seconds;
+    constexpr auto replace = nlohmann::json::error_handler_t::replace;
+    say("{}\n", line.dump(-1, ' ', false, replace));
+    return;
+  }
+  if (built)
+    say("{}: {} imported in {:.1f} s\n", target.folder.string(), info.name,
+        seconds);
+  else
+    say("{}: {} is there already ({}); nothing done. Remove the folder "
+        "to import again.\n",
+        target.folder.string(), info.name, info.provenance);
+  print_text(info);
+}
+
+/// Nothing there yet, or an empty folder.
+bool is_free(const std::filesystem::path& folder) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(folder, failed);
+  return !std::filesystem::exists(status)
+         || (std::filesystem::is_directory(status)
+             && std::filesystem::is_empty(folder, failed) && !failed);
+}
+
+result<dataset_info> read_present(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder / "dataset.json", ignored))
+    return fail(ec::invalid_argument,
+                "{} exists and is no dataset; give another --out, or remove it",
+                folder.string());
+  return read_dataset_info(folder);
+}
+
+/// Makes Ctrl-C and SIGTERM end the process, but not before what was begun is
+/// removed: importers are pure, and read for minutes without a chance to hear
+/// of it.
+class tidy_interrupt {
+public:
+  explicit tidy_interrupt(folder_preparation& of)
+    : of_(of), thread_([this] { watch(); }) {}
+
+  ~tidy_interrupt() {
+    over_ = true;
+    signals_.wake();
+    thread_.join();
+  }
+
+private:
+  void watch() {
+    while (!over_ && signals_.count() == 0)
+      signals_.wait(std::chrono::seconds{1});
+    if (signals_.count() == 0)
+      return;
+    const auto stopped = of_.abandon();
+    if (stopped && !stopped.value())
+      return; // Too late: the dataset is complete, and is reported.
+    say(stderr, "\ngraphmill: stopped by the user; {}\n",
+        stopped ? "nothing was kept" : stopped.error().message);
+    std::fflush(stderr);
+    _exit(exit_interrupted);
+  }
+
+  static constexpr int exit_interrupted = 130; // As shells give for SIGINT.
+
+  folder_preparation& of_;
+  signal_watch signals_;
+  std::atomic<bool> over_{false};
+  std::thread thread_; ///< Last: uses the others.
+};
+
+} // namespace
+
+result<int> run_import(const import_target& target, const importer& import) {
+  const auto start = clock::now();
+  const auto on_progress = show_progress(target.quiet);
+  auto built = false;
+  if (is_free(target.folder)) {
+    folder_preparation preparation{target.folder};
+    const tidy_interrupt interrupt{preparation};
+    TRY(built, preparation.run(
+                 [&import, &on_progress](
+                   const std::filesystem::path& folder) -> result<void> {
+                   TRYV(import(folder, on_progress));
+                   return ok();
+                 },
+                 on_progress));
+    if (built && on_progress)
+      on_progress({"done", 0, 0, 0});
+  }
+  TRY(const auto info, read_present(target.folder));
+  const std::chrono::duration<double> elapsed = clock::now() - start;
+  report(target, info, built, elapsed.count());
+  return 0;
+}
+
+} // namespace graphmill

@@ -1,0 +1,75 @@
+#include "actors/commands/options/program.hpp"
+
+#include "actors/commands/options/definition_options.hpp"
+#include "actors/process/say.hpp"
+#include "actors/transport/sockets/descriptors.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+
+namespace {
+
+constexpr int exit_usage = 2; ///< As shells give for wrong arguments.
+
+/// Whether the command that was chosen has --json, and got it.
+bool wants_json(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  if (!chosen.empty())
+    return wants_json(*chosen.front());
+  const auto* flag = app.get_option_no_throw("--json");
+  return flag != nullptr && flag->count() != 0;
+}
+
+int run(const graphmill::command_line& cli) {
+  const auto done = cli.run();
+  if (done)
+    return done.value();
+  const auto& what = done.error();
+  if (wants_json(cli.app))
+    graphmill::say("{}\n",
+                   graphmill::one_line({{"error", what.message},
+                                        {"code", to_string(what.code)}}));
+  return graphmill::say_failure(what);
+}
+
+/// Whether all that was printed has arrived; a reader who has gone away has
+/// read what it wanted.
+bool output_arrived() {
+  return (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
+         || errno == EPIPE;
+}
+
+} // namespace
+
+int graphmill::say_failure(const error& what) {
+  std::fflush(stdout);
+  say(stderr, "graphmill: {}\n", to_string(what));
+  return what.code == ec::cancelled ? 130 : 1;
+}
+
+int graphmill::run_program(int argc, char** argv,
+                           std::span<const register_command> commands) {
+  graphmill::raise_descriptor_limit();
+  graphmill::command_line cli;
+  cli.app.require_subcommand(1);
+  for (auto add : commands)
+    add(cli);
+  cli.app.set_version_flag("--version", GRAPHMILL_VERSION);
+  try {
+    cli.app.parse(argc, argv);
+  } catch (const CLI::ParseError& wrong) {
+    // Help and version come this way, too, with 0.
+    return cli.app.exit(wrong) == 0 ? 0 : exit_usage;
+  }
+  try {
+    const auto code = run(cli);
+    if (code != 0 || output_arrived())
+      return code;
+    return graphmill::say_failure(
+      graphmill::fail_errno(errno, "not all that was to be printed could be"));
+  } catch (const std::exception& bug) {
+    graphmill::say(stderr, "graphmill: unexpected exception: {}\n", bug.what());
+    return 70; // EX_SOFTWARE of sysexits.h
+  }
+}

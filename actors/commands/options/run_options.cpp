@@ -1,0 +1,104 @@
+#include "actors/commands/options/run_options.hpp"
+
+#include "actors/commands/options/storage_options.hpp"
+#include "actors/process/logger.hpp"
+#include "partition/files/file_io.hpp"
+#include "pipelines/definition/definition_file.hpp"
+#include "pipelines/results/named_tensor.hpp"
+#include "pipelines/results/safetensors.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+void add_no_verify_option(CLI::App& command, bool& no_verify) {
+  command.add_flag(
+    "--no-verify", no_verify,
+    "Do not compare the data (or weights) with the digests on record; else "
+    "that is done in the background and remembered, and a "
+    "damaged file ends the run");
+}
+
+void add_finished_run_options(CLI::App& command,
+                              finished_run_options& options) {
+  command.add_option("run", options.run, "Folder of a finished run")
+    ->required();
+  command.add_option("--data", options.data,
+                     "Where the dataset lies now, if it has moved");
+  command
+    .add_option("--neighbours", options.neighbours,
+                "Use sampled or all neighbours (default: as in the run's "
+                "definition)")
+    ->check(CLI::IsMember({"sampled", "all"}));
+  add_no_verify_option(command, options.no_verify);
+  add_storage_options(command, options.storage);
+  command.add_flag("--json", options.json, "End with one line of JSON");
+  command.add_flag("-q,--quiet", options.quiet, "Show no progress");
+}
+
+namespace {
+
+constexpr std::size_t largest_summary = std::size_t{1} << 26;
+
+/// Compares weights with the digest in the run's summary. A run that another
+/// program has made, or that was copied without it, has none.
+result<void> check_weights(const run_folder& run,
+                           const std::vector<named_tensor>& weights) {
+  const auto file = run.path() / "summary.json";
+  const auto text = read_text(file, largest_summary);
+  if (!text && text.error().code == ec::not_found)
+    return ok();
+  if (!text)
+    return text.error();
+  const auto summary = nlohmann::json::parse(text.value(), nullptr, false);
+  if (!summary.is_object())
+    return fail(ec::invalid_data,
+                "{} is damaged: copy the run again from where it is sound "
+                "(--no-verify takes the weights as they are)",
+                file.string());
+  const auto digest = summary.value("digest", nlohmann::json{});
+  if (!digest.is_string() || digest.get<std::string>().empty())
+    return ok();
+  if (const auto found = weights_digest(weights); found != digest)
+    return fail(ec::invalid_data,
+                "{} is damaged: it has the digest {}, but {} stands in {}: "
+                "copy the run again from where it is sound (changed on "
+                "purpose? --no-verify takes it as it is)",
+                run.weights().string(), found, digest.get<std::string>(),
+                file.string());
+  return ok();
+}
+
+} // namespace
+
+result<finished_run> open_finished_run(const finished_run_options& options) {
+  finished_run out;
+  TRY(out.folder, run_folder::open(options.run));
+  TRY(auto source, load_definition(out.folder.definition()));
+  out.config.def = source.value;
+  out.config.data =
+    options.data.empty() ? out.folder.from().data : fs::path{options.data};
+  if (!options.neighbours.empty())
+    out.config.def.evaluate.neighbours =
+      options.neighbours == "all" ? neighbour_use::all : neighbour_use::sampled;
+  out.config.verify = !options.no_verify;
+  out.config.def.faults = {};
+  out.config.storage = options.storage;
+  TRY(auto weights, read_safetensors(out.folder.weights()));
+  if (!options.no_verify)
+    TRYV(check_weights(out.folder, weights.tensors));
+  out.config.weights = std::move(weights.tensors);
+  TRY(auto graph, partitioned_graph::open(out.config.data));
+  if (graph.info().digest != out.folder.from().dataset_digest)
+    return fail(ec::invalid_data,
+                "{} holds another dataset than the one that {} was trained on "
+                "(digests {} and {})",
+                out.config.data.string(), options.run, graph.info().digest,
+                out.folder.from().dataset_digest);
+  TRY(out.config.log, make_logger({}));
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "actors/run/local_run.hpp"
+#include "messages/base/error.hpp"
+#include "messages/definition/definition.hpp"
+#include "pipelines/results/run_folder.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// Options of the commands that go on with a finished run.
+struct finished_run_options {
+  std::string run;
+  std::string data;       ///< Empty: where the run found it.
+  std::string neighbours; ///< "sampled", "all"; empty: as in the definition.
+  bool no_verify = false;
+  storage_choice storage;
+  bool json = false;
+  bool quiet = false;
+};
+/// --no-verify of the commands that read datasets.
+void add_no_verify_option(CLI::App& command, bool& no_verify);
+
+void add_finished_run_options(CLI::App& command, finished_run_options& options);
+
+/// A finished run, ready to be used.
+struct finished_run {
+  run_folder folder;
+  local_run_config config; ///< Definition, data, weights; mode is open.
+};
+result<finished_run> open_finished_run(const finished_run_options& options);
+
+} // namespace graphmill

@@ -1,0 +1,125 @@
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/definition_options.hpp"
+#include "actors/process/say.hpp"
+#include "pipelines/definition/definition_help.hpp"
+#include "pipelines/definition/problem.hpp"
+
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <memory>
+
+namespace graphmill {
+
+namespace {
+
+struct help_options {
+  std::string topic;
+  bool json = false;
+};
+
+constexpr std::string_view introduction =
+  "A pipeline definition is a YAML file. It says on which dataset a model is "
+  "trained, and how. Only `dataset` must be given; every other field has a "
+  "default. A field of a section is written below it, as in\n";
+
+constexpr std::string_view example = R"(
+  dataset: wordnet
+  sampler:
+    fanouts: [10, 10]
+  model: {kind: sage, hidden: 256}
+
+On the command line the same fields are overridden by --set:
+
+  graphmill train wordnet.yaml --set model.hidden=64 --set sampler.replicas=3
+
+)";
+
+std::string describe(const field_description& field, const std::string& key) {
+  auto out = fmt::format("  {}\n", key);
+  out += wrapped(field.range.empty()
+                   ? field.type
+                   : fmt::format("{}, {}", field.type, field.range),
+                 6);
+  if (!field.default_value.empty())
+    out += fmt::format("      {}{}\n",
+                       field.default_value == "required" ? "" : "default ",
+                       field.default_value);
+  return out + wrapped(field.help + '.', 6);
+}
+
+std::string definition_help() {
+  auto out = wrapped(introduction.substr(0, introduction.size() - 1), 0);
+  out += example;
+  std::string section;
+  for (const auto& field : describe_definition()) {
+    const auto dot = field.path.find('.');
+    const auto here =
+      dot == std::string::npos ? std::string{} : field.path.substr(0, dot);
+    if (here != section)
+      out += fmt::format("\n{}\n", here);
+    section = here;
+    out +=
+      describe(field, dot == std::string::npos ? field.path
+                                               : field.path.substr(dot + 1));
+  }
+  return out;
+}
+
+nlohmann::json definition_help_json() {
+  auto list = nlohmann::json::array();
+  for (const auto& field : describe_definition())
+    list.push_back({{"field", field.path},
+                    {"type", field.type},
+                    {"default", field.default_value},
+                    {"range", field.range},
+                    {"help", field.help}});
+  return list;
+}
+
+result<int> help(CLI::App& app, const help_options& options) {
+  if (options.topic.empty()) {
+    // `app.help()` would give that of the command at hand, which is this one.
+    const auto text = app.get_formatter()->make_help(
+      &app, app.get_name(), CLI::AppFormatMode::Normal);
+    say("{}", text);
+    return 0;
+  }
+  if (options.topic == "definition") {
+    if (options.json)
+      say("{}\n", one_line(definition_help_json()));
+    else
+      say("{}", definition_help());
+    return 0;
+  }
+  std::vector<std::string> topics{"definition"};
+  for (const auto* command : app.get_subcommands(nullptr)) {
+    if (command->get_name() == options.topic) {
+      say("{}", command->help(app.get_name()));
+      return 0;
+    }
+    topics.push_back(command->get_name());
+  }
+  return fail(ec::invalid_argument, "there is no help on {}, but on {}{}",
+              in_quotes(options.topic), fmt::join(topics, ", "),
+              suggestion(options.topic, topics));
+}
+
+} // namespace
+
+void add_help_command(command_line& cli) {
+  auto options = std::make_shared<help_options>();
+  auto* command = cli.app.add_subcommand(
+    "help", "Help on a command, or on the fields of a definition");
+  command->add_option("topic", options->topic,
+                      "A command, or `definition` for the fields of a pipeline "
+                      "definition");
+  command->add_flag("--json", options->json,
+                    "For `definition`: print one line of JSON");
+  command->callback([&cli, options] {
+    cli.run = [&cli, options] { return help(cli.app, *options); };
+  });
+}
+
+} // namespace graphmill

@@ -1,0 +1,180 @@
+#include "actors/commands/text/inspect_report.hpp"
+#include "messages/base/counted.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+namespace graphmill {
+
+using nlohmann::json;
+
+namespace {
+
+/// With more classes than this, only the extremes are shown to people.
+constexpr std::size_t most_classes_shown = 64;
+
+template <class... Ts>
+void print(std::string& out, fmt::format_string<Ts...> text, Ts&&... args) {
+  fmt::format_to(std::back_inserter(out), text, std::forward<Ts>(args)...);
+}
+
+std::string class_name(const node_type_info& type, std::size_t i) {
+  return type.class_names.empty() ? std::to_string(i) : type.class_names[i];
+}
+
+void print_classes(std::string& out, const node_type_info& type,
+                   const node_type_inspection& found) {
+  const auto& counts = found.class_counts;
+  if (counts.empty())
+    return;
+  print(out, "\nlabels of {}: {}, {} without\n", type.name,
+        counted(counts.size(), "class", "classes"),
+        counted(found.unlabelled, "node"));
+  if (counts.size() > most_classes_shown) {
+    const auto [least, most] = std::ranges::minmax_element(counts);
+    print(out, "  from {} nodes ({}) to {} ({}); --json lists all\n", *least,
+          class_name(type, least - counts.begin()), *most,
+          class_name(type, most - counts.begin()));
+    return;
+  }
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    print(out, "  {:<30} {:>12}\n", class_name(type, i), counts[i]);
+}
+
+void print_degrees(std::string& out, const char* which,
+                   const degree_summary& degrees) {
+  print(out, "  {:<4} {:>9.2f} {:>8}", which, degrees.mean, degrees.least);
+  for (auto value : degrees.percentiles)
+    print(out, " {:>8}", value);
+  print(out, " {:>9} {:>11}\n", degrees.most, degrees.without);
+}
+
+void print_one(std::string& out, const inspected& one, bool part) {
+  const auto& info = one.data.info();
+  print(out, "{:<20} {:>11} {:>13} {:>8} {:>9} {:>9} {:>9} {:>9}\n",
+        "node type", "nodes", "features", "classes", "train", "val", "test",
+        part ? "" : "isolated");
+  for (std::size_t t = 0; t < info.node_types.size(); ++t) {
+    const auto& type = info.node_types[t];
+    const auto features = type.feature_width == 0
+                            ? std::string{"-"}
+                            : fmt::format("{} {}", type.feature_width,
+                                          to_string(type.feature_type));
+    print(out, "{:<20} {:>11} {:>13} {:>8} {:>9} {:>9} {:>9} {:>9}\n",
+          type.name, type.count, features, type.class_count,
+          type.split_counts[0], type.split_counts[1], type.split_counts[2],
+          part ? "" : std::to_string(one.found.node_types[t].isolated));
+  }
+  for (std::size_t t = 0; t < info.node_types.size(); ++t)
+    print_classes(out, info.node_types[t], one.found.node_types[t]);
+  for (std::size_t t = 0; t < info.edge_types.size(); ++t) {
+    print(out, "\n{}: {} edges\n",
+          info.edge_type_name(static_cast<edge_type_id>(t)),
+          info.edge_types[t].count);
+    print(out, "  {:<4} {:>9} {:>8}", "", "mean", "least");
+    for (auto percent : degree_summary::percents)
+      print(out, " {:>8}", fmt::format("{} %", percent));
+    print(out, " {:>9} {:>11}\n", "most", "nodes with 0");
+    print_degrees(out, "in", one.found.edge_types[t].in);
+    if (!part)
+      print_degrees(out, "out", one.found.edge_types[t].out);
+  }
+  for (const auto& array : one.found.unused)
+    print(out, "\n{} is there, but nothing uses it yet\n", array);
+}
+
+json to_json(const degree_summary& degrees) {
+  json out{{"mean", degrees.mean},
+           {"min", degrees.least},
+           {"max", degrees.most},
+           {"without", degrees.without}};
+  for (std::size_t i = 0; i < degrees.percents.size(); ++i)
+    out[fmt::format("p{}", degrees.percents[i])] = degrees.percentiles[i];
+  return out;
+}
+
+json to_json(const inspected& one, bool part) {
+  const auto& info = one.data.info();
+  auto nodes = json::array();
+  for (std::size_t t = 0; t < info.node_types.size(); ++t) {
+    const auto& type = info.node_types[t];
+    const auto& found = one.found.node_types[t];
+    nodes.push_back({{"name", type.name},
+                     {"count", type.count},
+                     {"feature_width", type.feature_width},
+                     {"feature_type", to_string(type.feature_type)},
+                     {"class_names", type.class_names},
+                     {"class_counts", found.class_counts},
+                     {"unlabelled", found.unlabelled},
+                     {"train", type.split_counts[0]},
+                     {"val", type.split_counts[1]},
+                     {"test", type.split_counts[2]}});
+    if (!part)
+      nodes.back()["isolated"] = found.isolated;
+  }
+  auto edges = json::array();
+  for (std::size_t t = 0; t < info.edge_types.size(); ++t) {
+    edges.push_back(
+      {{"name", info.edge_type_name(static_cast<edge_type_id>(t))},
+       {"count", info.edge_types[t].count},
+       {"in_degree", to_json(one.found.edge_types[t].in)}});
+    if (!part)
+      edges.back()["out_degree"] = to_json(one.found.edge_types[t].out);
+  }
+  return {{"folder", one.data.folder().string()},
+          {"name", info.name},
+          {"target", info.node_types[info.target].name},
+          {"provenance", info.provenance},
+          {"digest", info.digest},
+          {"node_types", std::move(nodes)},
+          {"edge_types", std::move(edges)},
+          {"broken", one.found.broken},
+          {"unused", one.found.unused}};
+}
+
+} // namespace
+
+std::string inspection_text(std::span<const inspected> all, bool partitioned) {
+  std::string out;
+  std::vector<std::string> broken;
+  const auto& info = all.front().data.info();
+  print(out, "{}: {}\ntarget {}, digest {}\n", info.name, info.provenance,
+        info.node_types[info.target].name, info.digest);
+  if (partitioned)
+    print(out, "partitioned, {}\n", counted(all.size(), "part"));
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    print(out, "\n");
+    if (partitioned)
+      print(out, "-- part {}\n", p);
+    print_one(out, all[p], partitioned);
+    broken.insert(broken.end(), all[p].found.broken.begin(),
+                  all[p].found.broken.end());
+  }
+  if (broken.empty()) {
+    print(out, "\nnothing broken\n");
+    return out;
+  }
+  print(out, "\nbroken:\n");
+  for (const auto& sentence : broken)
+    print(out, "  {}\n", sentence);
+  return out;
+}
+
+std::string inspection_json(std::span<const inspected> all, bool partitioned) {
+  json out;
+  if (partitioned) {
+    out = {{"parts", json::array()}, {"broken", json::array()}};
+    for (const auto& one : all) {
+      out["parts"].push_back(to_json(one, true));
+      for (const auto& sentence : one.found.broken)
+        out["broken"].push_back(sentence);
+    }
+  } else {
+    out = to_json(all.front(), false);
+  }
+  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+} // namespace graphmill

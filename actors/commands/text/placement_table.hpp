@@ -1,0 +1,19 @@
+#pragma once
+
+#include "messages/definition/definition.hpp"
+#include "messages/wire/cluster.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace graphmill {
+
+/// Where a run would go, a row per daemon.
+std::string placement_text(const plan_reply& plan);
+
+/// {"name", "cluster", "daemons": [{"name", "parts", "ranks"}]}
+nlohmann::json placement_json(const definition& def, const std::string& address,
+                              const plan_reply& plan);
+
+} // namespace graphmill

@@ -1,0 +1,148 @@
+#include "actors/commands/text/run_watcher.hpp"
+
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/text/summary_text.hpp"
+#include "actors/process/say.hpp"
+
+#include <cmath>
+#include <limits>
+#include <thread>
+
+namespace graphmill {
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+/// How long the coordinator may keep an answer back until there is news.
+constexpr auto news_wait = 2s;
+
+/// Before asking again after a failure.
+constexpr auto retry_pause = 200ms;
+
+bool may_pass(const error& what) {
+  return what.code == ec::unavailable || what.code == ec::timeout;
+}
+
+std::optional<phase> phase_named(const std::string& name) {
+  for (const auto which : {phase::train, phase::validation, phase::test})
+    if (to_string(which) == name)
+      return which;
+  return {};
+}
+
+/// JSON has no number for what diverged: null stands for it.
+double read_number(const nlohmann::json& in) {
+  return in.is_null() ? std::numeric_limits<double>::quiet_NaN()
+                      : in.get<double>();
+}
+
+} // namespace
+
+result<phase_result> read_metrics(const std::string& line) {
+  try {
+    const auto in = nlohmann::json::parse(line);
+    const auto which = phase_named(in.at("phase").get<std::string>());
+    if (!which)
+      return fail(ec::invalid_data, "news of an unknown phase: {}", line);
+    phase_result out;
+    out.phase = *which;
+    out.epoch = in.at("epoch").get<std::int32_t>() - 1;
+    out.steps = in.value("steps", std::int64_t{0});
+    out.metrics.seeds = in.at("seeds").get<std::int64_t>();
+    const auto seeds = double(out.metrics.seeds);
+    out.metrics.loss_sum = read_number(in.at("loss")) * seeds;
+    out.metrics.correct = std::llround(in.at("accuracy").get<double>() * seeds);
+    out.learning_rate = in.value("learning_rate", 0.0);
+    out.seconds = in.value("seconds", 0.0);
+    return out;
+  } catch (const nlohmann::json::exception& wrong) {
+    return fail(ec::invalid_data, "the coordinator sent damaged metrics: {}",
+                wrong.what());
+  }
+}
+
+run_watcher::run_watcher(cluster_client& client, settings with)
+  : client_(client), with_(std::move(with)), bar_(show_progress(with_.quiet)),
+    reporter_(with_.table, {}, nullptr), observer_(reporter_.observer()) {}
+
+result<void> run_watcher::show(const watch_reply& news) {
+  if (news.record.state == run_state::queued && bar_) {
+    bar_({"queued"});
+    const auto& now = news.record.message;
+    if (!now.empty() && now != waits_)
+      say(stderr, "graphmill: run {} {}\n", news.record.id, now);
+    waits_ = now;
+  }
+  for (const auto& one : news.events) {
+    if (!one.metrics.empty()) {
+      TRY(const auto done, read_metrics(one.metrics));
+      TRYV(observer_.on_phase(done));
+    } else if (!one.what.empty() && bar_) {
+      bar_({one.what, one.done, one.total});
+    }
+  }
+  return ok();
+}
+
+/// Asks for news until there is an answer, or for too long.
+result<watch_reply> run_watcher::ask(std::chrono::milliseconds wait) {
+  const auto start = clock::now();
+  for (auto told = false;;) {
+    if (with_.check)
+      TRYV(with_.check());
+    auto got = client_.watch({with_.run, cursor_, wait});
+    if (got || !may_pass(got.error()) || clock::now() - start >= with_.patience)
+      return got;
+    if (!std::exchange(told, true) && !with_.quiet)
+      say(stderr, "graphmill: {}; trying again\n", got.error().message);
+    std::this_thread::sleep_for(retry_pause);
+  }
+}
+
+result<run_record> run_watcher::follow() {
+  for (auto wait = 0ms;; wait = news_wait) {
+    TRY(auto news, ask(wait));
+    if (!news.events.empty() && news.next <= cursor_)
+      return fail(ec::invalid_data,
+                  "the coordinator sent news before {} once more", cursor_);
+    cursor_ = news.next;
+    TRYV(show(news));
+    // What a reply has no room for comes with the next one.
+    if (is_over(news.record.state) && news.events.empty())
+      return std::move(news.record);
+  }
+}
+
+namespace {
+
+int say_failed(const run_record& run) {
+  std::fflush(stdout);
+  say(stderr, "graphmill: run {} failed: {}\n", run.id, run.message);
+  return 1;
+}
+
+} // namespace
+
+result<int> conclude_run(const run_record& run, bool json, bool quiet) {
+  auto summary = nlohmann::json::parse(run.summary, nullptr, false);
+  const auto failed = run.state == run_state::failed;
+  if (!summary.is_object()) // It has not begun.
+    summary = {{"run", run.id},
+               {"error", run.message.empty() ? nlohmann::json()
+                                             : nlohmann::json(run.message)}};
+  else if (!quiet && !failed)
+    say(json ? stderr : stdout, "{}", summary_text(summary));
+  if (json)
+    say("{}\n", one_line(summary));
+  if (failed)
+    return say_failed(run);
+  if (run.state == run_state::cancelled)
+    return say_failure(fail(ec::cancelled, "run {} was cancelled{}{}", run.id,
+                            run.message.empty() ? "" : ": ", run.message));
+  return 0;
+}
+
+} // namespace graphmill

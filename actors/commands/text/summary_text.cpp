@@ -1,0 +1,102 @@
+#include "actors/commands/text/summary_text.hpp"
+
+#include "actors/run/run_summary.hpp"
+#include "messages/base/counted.hpp"
+
+namespace graphmill {
+
+namespace {
+
+using nlohmann::json;
+
+const json* find(const json& in, const char* key) {
+  const auto at = in.is_object() ? in.find(key) : in.end();
+  return at == in.end() || at->is_null() ? nullptr : &*at;
+}
+
+double number(const json& in, const char* key) {
+  const auto* found = find(in, key);
+  return found != nullptr && found->is_number() ? found->get<double>() : 0;
+}
+
+std::uint64_t count(const json& in, const char* key) {
+  const auto* found = find(in, key);
+  if (found == nullptr || !found->is_number_integer())
+    return 0;
+  return found->is_number_unsigned() || found->get<std::int64_t>() >= 0
+           ? found->get<std::uint64_t>()
+           : 0;
+}
+
+std::string text(const json& in, const char* key) {
+  const auto* found = find(in, key);
+  return found != nullptr && found->is_string() ? found->get<std::string>()
+                                                : std::string{};
+}
+
+stage_report stage_of(const json& in) {
+  stage_report out;
+  out.stage = text(in, "stage");
+  out.replicas = static_cast<std::uint32_t>(count(in, "replicas"));
+  out.items = count(in, "items");
+  out.bytes = count(in, "bytes");
+  out.busy_seconds = number(in, "busy_seconds");
+  out.cpu_seconds = number(in, "cpu_seconds");
+  out.input_wait_seconds = number(in, "input_wait_seconds");
+  out.credit_wait_seconds = number(in, "credit_wait_seconds");
+  out.restarts = count(in, "restarts");
+  return out;
+}
+
+} // namespace
+
+std::string summary_text(const json& summary) {
+  std::string out;
+  const auto* stages = find(summary, "stages");
+  if (stages != nullptr && stages->is_array() && !stages->empty()) {
+    run_result run;
+    run.seconds = number(summary, "seconds");
+    for (const auto& stage : *stages)
+      run.stages.push_back(stage_of(stage));
+    out += fmt::format("\n{}", render_stages(run));
+  }
+  if (const auto* cache = find(summary, "cache"))
+    out += fmt::format("\nrow cache        {:.1f} % of {} remote rows found, "
+                       "{:.1f} MB not sent\n",
+                       100 * number(*cache, "hit_rate"),
+                       count(*cache, "rows_wanted"),
+                       number(*cache, "bytes_saved") * 1e-6);
+  if (const auto* disk = find(summary, "disk"))
+    out += fmt::format(
+      "\nfrom disk        {} of {} feature rows wanted, {:.1f} % found in the "
+      "cache; {:.0f} rows/s by {:.0f} reads/s, {:.1f} MB\n",
+      count(*disk, "rows_read"), count(*disk, "rows_wanted"),
+      100 * number(*disk, "hit_rate"), number(*disk, "rows_read_per_second"),
+      number(*disk, "reads_per_second"), number(*disk, "bytes_read") * 1e-6);
+  if (const auto name = text(summary, "bottleneck"); !name.empty())
+    out += fmt::format("\nbottleneck       {}\n", name);
+  out +=
+    fmt::format("peak memory      {:.0f} MB; batches had reserved {:.0f} MB at "
+                "most\n",
+                number(summary, "peak_memory_bytes") * 1e-6,
+                number(summary, "peak_credit_bytes") * 1e-6);
+  if (const auto batches = count(summary, "oversize_batches"); batches != 0)
+    out += fmt::format("oversize         {} could have exceeded "
+                       "budget.bytes and ran alone\n",
+                       counted(batches, "batch", "batches"));
+  if (find(summary, "validation_accuracy") != nullptr)
+    out += fmt::format("validation       {:.4f}\n",
+                       number(summary, "validation_accuracy"));
+  if (find(summary, "test_accuracy") != nullptr)
+    out += fmt::format("test accuracy    {:.4f}\n",
+                       number(summary, "test_accuracy"));
+  out += fmt::format("time             {:.1f} s for {}, {}\n",
+                     number(summary, "seconds"),
+                     counted(count(summary, "epochs"), "epoch"),
+                     counted(count(summary, "steps"), "step"));
+  out += fmt::format("weights digest   {}\n", text(summary, "digest"));
+  out += fmt::format("run              {}\n", text(summary, "run"));
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,92 @@
+#pragma once
+
+#include "actors/launch/processes.hpp"
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "pipelines/planning/storage_plan.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace graphmill {
+
+/// How the daemons of a launch treat their data.
+struct launch_data_options {
+  bool no_verify = false;
+  storage_choice storage; ///< Of each.
+};
+
+// -- daemons on this machine
+
+/// Daemons of one machine, which find each other over loopback.
+struct local_launch {
+  std::string program; ///< Path of graphmill.
+  std::filesystem::path data;
+  part_id parts = 1;         ///< Of the dataset, dealt out in turn.
+  std::uint32_t daemons = 1; ///< The first is the coordinator.
+  std::uint32_t slots = 1;   ///< Trainers of each.
+  unsigned processors = 1;   ///< Of each.
+  std::filesystem::path runs;
+  std::filesystem::path ready; ///< Folder in which they say that they are up.
+  std::string key;             ///< Empty: none.
+  launch_data_options how;
+};
+
+/// Where a daemon writes its address once it listens.
+std::filesystem::path ready_file(const local_launch& launch,
+                                 std::uint32_t index);
+
+/// How to start a daemon. @param join Address of the first; of no use to that.
+process_command local_daemon(const local_launch& launch, std::uint32_t index,
+                             const std::string& join);
+
+// -- daemons on other machines
+
+/// A line of a hosts file.
+struct launch_host {
+  std::string login;   ///< As ssh takes it: host, user@host, or an alias.
+  std::string address; ///< Under which the other daemons reach it.
+  std::uint16_t port = 7800;
+  std::string serve;       ///< As for `graphmill node`; empty: all parts.
+  std::string data;        ///< Empty: as in `remote_launch`.
+  std::uint32_t slots = 0; ///< 0: as in `remote_launch`.
+};
+
+/// Reads a hosts file. A line is a host as ssh takes it, then options:
+///     user@10.0.0.1 serve=0,2-4 data=/srv/parts slots=2 port=7801
+///     gpu-box address=10.0.0.7
+/// `#` begins a comment. All that is wrong is told at once, with its line.
+/// @param origin Its name in errors.
+result<std::vector<launch_host>> parse_hosts(std::string_view text,
+                                             const std::string& origin);
+
+/// Daemons of several machines, started by ssh.
+struct remote_launch {
+  std::vector<launch_host> hosts;    ///< The first is the coordinator.
+  std::string program = "graphmill"; ///< There.
+  std::string data;                  ///< There.
+  std::string runs;                  ///< At the first.
+  std::string key;                   ///< There; empty: none.
+  bool insecure = false;
+  launch_data_options how;
+  std::uint32_t slots = 1;
+};
+
+/// Under which a daemon is reached.
+std::string address_of(const launch_host& host);
+
+/// The command line that ssh runs there, quoted for a shell.
+std::string remote_command(const remote_launch& launch, std::size_t index);
+
+/// How to start a daemon. The connection is its life line: when ssh ends, the
+/// terminal that it has there hangs up.
+process_command remote_daemon(const remote_launch& launch, std::size_t index);
+
+/// One word for a POSIX shell, whatever is in it.
+std::string shell_quoted(std::string_view text);
+
+} // namespace graphmill

@@ -1,0 +1,185 @@
+#include "actors/launch/launched_cluster.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+constexpr auto daemon_look_interval = 20ms;
+
+/// Daemons may take that long to end by themselves, and again once told to by
+/// a signal.
+constexpr auto end_patience = 5s;
+
+/// A folder that is gone when this is.
+class temporary_folder {
+public:
+  temporary_folder() = default;
+  ~temporary_folder() {
+    std::error_code ignored;
+    if (!path_.empty())
+      fs::remove_all(path_, ignored);
+  }
+  temporary_folder(const temporary_folder&) = delete;
+  temporary_folder& operator=(const temporary_folder&) = delete;
+
+  result<fs::path> make() {
+    std::error_code failed;
+    const auto parent = fs::temp_directory_path(failed);
+    auto pattern = (parent / "graphmill-up-XXXXXX").string();
+    if (failed || ::mkdtemp(pattern.data()) == nullptr)
+      return fail_errno(errno, "cannot make a temporary folder {}", pattern);
+    return path_ = pattern;
+  }
+
+private:
+  fs::path path_;
+};
+
+} // namespace
+
+result<launched_cluster> launched_cluster::start(local_launch launch,
+                                                 settings with) {
+  launched_cluster out{std::move(with)};
+  out.until_ = clock::now() + out.with_.patience;
+  TRYV(out.launch_local(std::move(launch)));
+  TRYV(out.await_daemons());
+  return out;
+}
+
+result<void> launched_cluster::launch_local(local_launch launch) {
+  temporary_folder ready;
+  TRY(launch.ready, ready.make());
+  TRYV(add(local_daemon(launch, 0, {})));
+  TRY(const auto address, await_address(ready_file(launch, 0)));
+  for (std::uint32_t i = 1; i < launch.daemons; ++i)
+    TRYV(add(local_daemon(launch, i, address)));
+  TRYV(open_client(address));
+  // From here on the folder is of no use, once all have written to it.
+  for (std::uint32_t i = 1; i < launch.daemons; ++i)
+    TRYV(await_address(ready_file(launch, i)));
+  return ok();
+}
+
+result<launched_cluster> launched_cluster::start(const remote_launch& launch,
+                                                 settings with) {
+  launched_cluster out{std::move(with)};
+  out.until_ = clock::now() + out.with_.patience;
+  for (std::size_t i = 0; i < launch.hosts.size(); ++i)
+    TRYV(out.add(remote_daemon(launch, i)));
+  TRYV(out.open_client(address_of(launch.hosts.front())));
+  TRYV(out.await_daemons());
+  return out;
+}
+
+launched_cluster::~launched_cluster() {
+  end();
+}
+
+result<void> launched_cluster::add(process_command what) {
+  TRY(auto child, child_process::start(std::move(what)));
+  daemons_.push_back(std::move(child));
+  return ok();
+}
+
+result<void> launched_cluster::open_client(const std::string& address) {
+  cluster_client::settings with;
+  with.command = "up";
+  with.address = address;
+  with.key = with_.key;
+  with.signals = with_.signals;
+  TRY(auto made, cluster_client::make(std::move(with)));
+  client_.emplace(std::move(made));
+  return ok();
+}
+
+result<void> launched_cluster::check_all() {
+  for (auto& one : daemons_)
+    if (!one.running())
+      return one.obituary();
+  return ok();
+}
+
+result<void> launched_cluster::check_coordinator() {
+  if (!daemons_.front().running())
+    return daemons_.front().obituary();
+  return ok();
+}
+
+/// Waits a little for daemons to get on, and looks after them.
+result<void> launched_cluster::pause() {
+  TRYV(check_all());
+  if (clock::now() >= until_)
+    return fail(ec::timeout, "the daemons were not up within {} s{}{}",
+                std::chrono::ceil<std::chrono::seconds>(with_.patience).count(),
+                daemons_.back().last_words().empty() ? ""
+                                                     : "; the last said:\n",
+                daemons_.back().last_words());
+  if (with_.signals == nullptr) {
+    std::this_thread::sleep_for(daemon_look_interval);
+    return ok();
+  }
+  with_.signals->wait(daemon_look_interval);
+  if (with_.signals->count() > 0)
+    return fail(ec::cancelled, "interrupted before the daemons were up");
+  return ok();
+}
+
+/// The address that a daemon writes to a file, a line.
+result<std::string> launched_cluster::await_address(const fs::path& file) {
+  for (;;) {
+    std::ifstream in{file};
+    std::string line;
+    if (std::getline(in, line) && !in.eof())
+      return line;
+    TRYV(pause());
+  }
+}
+
+result<void> launched_cluster::await_daemons() {
+  for (;;) {
+    const auto now = client_->status();
+    if (now
+        && std::ranges::count_if(now.value().daemons,
+                                 [](const daemon_status& one) {
+                                   return one.state != daemon_state::lost;
+                                 })
+             >= std::ssize(daemons_))
+      return ok();
+    // The first may take its time to listen; the others to find it.
+    if (!now && now.error().code != ec::unavailable
+        && now.error().code != ec::timeout)
+      return now.error();
+    TRYV(pause());
+  }
+}
+
+void launched_cluster::end() {
+  auto told = false;
+  // There are none in one that was moved from, or did not get far.
+  if (client_ && !daemons_.empty() && daemons_.front().running()) {
+    client_->forget_signals();
+    told = bool(client_->stop({}));
+  }
+  client_.reset();
+  if (!told)
+    for (auto& one : daemons_)
+      one.signal(SIGTERM);
+  end_all(daemons_, end_patience);
+  daemons_.clear();
+}
+
+} // namespace graphmill

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "actors/cluster/client/client.hpp"
+#include "actors/launch/launch.hpp"
+#include "actors/launch/processes.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// A cluster that lives as long as this object: all of its daemons end with it,
+/// and with this process. To be used by one thread.
+class launched_cluster {
+public:
+  struct settings {
+    std::filesystem::path key; ///< For the client.
+    signal_watch* signals = nullptr;
+    /// For all daemons together to be there.
+    std::chrono::milliseconds patience = std::chrono::seconds{120};
+  };
+
+  /// Starts daemons on this machine and waits until all are in service.
+  /// `launch.ready` is chosen here.
+  static result<launched_cluster> start(local_launch launch, settings with);
+
+  /// The same by ssh.
+  static result<launched_cluster> start(const remote_launch& launch,
+                                        settings with);
+
+  ~launched_cluster();
+  launched_cluster(launched_cluster&&) noexcept = default;
+  launched_cluster& operator=(launched_cluster&&) = delete;
+
+  cluster_client& client() { return *client_; }
+
+  /// Fails if the coordinator has ended: then nobody else will say so.
+  result<void> check_coordinator();
+
+  /// Ends all daemons, if need be by force. Bounded.
+  void end();
+
+private:
+  explicit launched_cluster(settings with) : with_(std::move(with)) {}
+  result<void> launch_local(local_launch launch);
+  result<void> add(process_command what);
+  result<std::string> await_address(const std::filesystem::path& file);
+  result<void> open_client(const std::string& address);
+  result<void> await_daemons();
+  result<void> check_all();
+  result<void> pause();
+
+  settings with_;
+  std::chrono::steady_clock::time_point until_;
+  std::vector<child_process> daemons_; ///< The coordinator first.
+  std::optional<cluster_client> client_;
+};
+
+} // namespace graphmill

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "actors/launch/output_tail.hpp"
+#include "messages/base/error.hpp"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// A program to start.
+struct process_command {
+  std::string name;                   ///< For people.
+  std::vector<std::string> arguments; ///< The first: a path, or found by PATH.
+};
+
+/// A child process in a process group of its own, so that Ctrl-C does not reach
+/// it. It is killed when its parent ends, however that ends. The end of
+/// what it prints is kept for errors. To be used on the thread that started it,
+/// as it is bound to the life of that.
+class child_process {
+public:
+  static result<child_process> start(process_command what);
+
+  /// Kills it, if it still runs.
+  ~child_process();
+  child_process(child_process&& other) noexcept;
+  child_process& operator=(child_process&& other) noexcept;
+
+  const std::string& name() const { return name_; }
+  pid_t id() const { return id_; }
+
+  /// Whether it still runs.
+  bool running();
+
+  /// After its end: how that came, with the end of what it printed.
+  error obituary() const;
+
+  /// The last whole lines of what it printed.
+  std::string last_words() const;
+
+  void signal(int number);
+
+private:
+  child_process() = default;
+
+  std::string name_;
+  pid_t id_ = -1; ///< -1: gone.
+  int status_ = 0;
+  std::unique_ptr<output_tail> output_;
+};
+
+/// Ends children: waits for them to end by themselves, then asks, then kills.
+/// @param patience For each of the first two.
+/// @returns whether all ended by themselves.
+bool end_all(std::vector<child_process>& children,
+             std::chrono::milliseconds patience);
+
+} // namespace graphmill

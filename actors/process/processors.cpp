@@ -1,0 +1,44 @@
+#include "actors/process/processors.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+namespace graphmill {
+
+namespace {
+
+/// As the definition bounds `trainer.threads`.
+constexpr unsigned most_threads = 256;
+
+unsigned dealt_out(unsigned processors, std::size_t among) {
+  const auto each = processors / std::max<std::size_t>(among, 1);
+  return std::max(1u, static_cast<unsigned>(each));
+}
+
+} // namespace
+
+unsigned usable_processors() {
+  // The C++ library counts the machine's, whatever the mask says; and one
+  // cpu_set_t has room for 1,024.
+  std::array<cpu_set_t, 16> mask{};
+  if (sched_getaffinity(0, sizeof mask, mask.data()) == 0)
+    return std::max(
+      1u, static_cast<unsigned>(CPU_COUNT_S(sizeof mask, mask.data())));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+unsigned share_of_processors(std::size_t processes) {
+  return dealt_out(usable_processors(), processes);
+}
+
+void settle_threads(definition& def, std::size_t trainers,
+                    unsigned processors) {
+  if (def.trainer.threads == 0)
+    def.trainer.threads =
+      std::min(dealt_out(processors, trainers), most_threads);
+}
+
+} // namespace graphmill

@@ -1,0 +1,392 @@
+#include "actors/remote/serving/data_server.hpp"
+
+#include "actors/base/request_watch.hpp"
+#include "actors/remote/batch_call.hpp"
+#include "actors/remote/serving/answer_line.hpp"
+#include "actors/remote/serving/served.hpp"
+#include "actors/remote/spread_call.hpp"
+#include "messages/base/caught.hpp"
+
+#include <algorithm>
+#include <map>
+#include <new>
+#include <optional>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+using answer_function = std::function<void(result<payload>)>;
+
+/// What an answer about chances takes, twice the most of what is sent.
+constexpr std::uint64_t most_spread_bytes = std::uint64_t{16} << 20;
+
+/// Requests of a line that the services have at a time. The others wait here,
+/// where those whose time is over are dropped.
+constexpr std::size_t most_begun = 64;
+
+/// How often it is said that requests wait.
+constexpr std::chrono::seconds full_notice{60};
+
+class data_server {
+public:
+  using interface = data_server_actor::extend<
+    // INTERNAL: bytes have come back.
+    takes<tick>>;
+  static constexpr const char* name = "data_server";
+
+  data_server(interface::pointer self, data_server_config config)
+    : self_(self), config_(std::move(config)), of_parts_(make_budget()),
+      of_batches_(make_budget()) {}
+
+  ~data_server() {
+    of_parts_.budget->close();
+    of_batches_.budget->close();
+  }
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const data_request& request) {
+        auto& to = line_of(request.method);
+        to.queue.push(request.from, {request, std::nullopt});
+        serve(to);
+      },
+      [this](const serve_part& part) {
+        parts_.insert_or_assign({part.run, part.part->part()}, part);
+      },
+      [this](const serve_batches& batches) {
+        batches_.insert_or_assign(batches.run, batches);
+      },
+      [this](const withdraw_run& over) {
+        batches_.erase(over.run);
+        std::erase_if(parts_, [&over](const auto& entry) {
+          return entry.first.first == over.run;
+        });
+      },
+      [this](const tick&) {
+        serve(of_parts_);
+        serve(of_batches_);
+      },
+    };
+  }
+
+private:
+  using clock = std::chrono::steady_clock;
+  using part_key = std::pair<std::string, part_id>;
+
+  std::shared_ptr<reply_budget> make_budget() {
+    return reply_budget::make(
+      config_.reply_bytes,
+      [me = handle_of<interface>(self_)] { post(me, tick{}); });
+  }
+
+  answer_line& line_of(method what) {
+    return what == method::sample_batch ? of_batches_ : of_parts_;
+  }
+
+  /// Begins what there is room for. Whose turn it is has the next bytes,
+  /// however many it needs: others do not overtake it, unless what it has not
+  /// taken yet is in its way.
+  void serve(answer_line& of) {
+    for (std::size_t passed = 0; passed < of.queue.lines();) {
+      if (*of.begun >= most_begun)
+        return;
+      auto& next = of.queue.front();
+      std::shared_ptr<reply_budget::share> share;
+      auto ready = prepare(next);
+      if (ready) {
+        const auto& who = of.queue.turn();
+        share = of.budget->take(who, next.work->bytes);
+        if (!share) {
+          tell_full(of);
+          if (!of.budget->has_some(who))
+            return;
+          of.queue.pass();
+          ++passed;
+          continue;
+        }
+      }
+      passed = 0;
+      auto [request, work] = of.queue.pop();
+      if (!ready)
+        request.reply(std::move(ready).error());
+      else
+        begin(request, *work, std::move(share));
+    }
+  }
+
+  result<void> prepare(waiting_request& what) {
+    TRYV(time_left(what.request));
+    if (what.work)
+      return ok();
+    try {
+      TRY(what.work, read(what.request));
+      return ok();
+    } catch (const std::bad_alloc&) {
+      return fail(ec::out_of_memory,
+                  "no memory to answer a request of {} bytes",
+                  what.request.data.byte_size());
+    } catch (...) {
+      return caught("answer a request for data");
+    }
+  }
+
+  void begin(const data_request& request, const prepared_answer& work,
+             std::shared_ptr<reply_budget::share> share) {
+    try {
+      work.begin(std::move(share));
+    } catch (const std::bad_alloc&) {
+      request.reply(fail(ec::out_of_memory, "no memory for an answer"));
+    } catch (...) {
+      request.reply(caught("answer a request for data"));
+    }
+  }
+
+  void tell_full(const answer_line& of) {
+    const auto now = clock::now();
+    if (!config_.log || now - told_full_ < full_notice)
+      return;
+    told_full_ = now;
+    config_.log->warn("answers to other daemons take {} bytes, of {} that they "
+                      "may: {} for their turn",
+                      of.budget->used(), config_.reply_bytes,
+                      of.queue.size() == 1
+                        ? std::string{"a request waits"}
+                        : fmt::format("{} requests wait", of.queue.size()));
+  }
+
+  result<prepared_answer> read(const data_request& request) {
+    switch (request.method) {
+    case method::sample:
+      return sample(request);
+    case method::gather:
+      return gather(request);
+    case method::sample_batch:
+      return sample_batch(request);
+    case method::spread:
+      return spread(request);
+    default:
+      return fail(ec::invalid_argument, "\"{}\" is not a request for data",
+                  to_string(request.method));
+    }
+  }
+
+  result<const serve_part*> find(const std::string& run, part_id part) const {
+    auto it = parts_.find({run, part});
+    if (it == parts_.end())
+      return fail(ec::unavailable,
+                  "daemon \"{}\" does not serve part {} of run \"{}\"",
+                  config_.daemon, part, run);
+    return &it->second;
+  }
+
+  static result<std::chrono::milliseconds>
+  time_left(const data_request& request) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+      request.deadline - clock::now());
+    if (left.count() <= 0)
+      return fail(ec::timeout, "the request came too late to be answered");
+    return left;
+  }
+
+  result<prepared_answer> sample(const data_request& request) {
+    TRY(auto asked, decode_sample_request(request.data));
+    TRY(const auto* found, find(asked.run, asked.part));
+    const auto& place = *found;
+    TRY(auto work,
+        read_sample(*place.part, std::move(asked), request.data, place.pool));
+    if (work->bytes > config_.message_bytes)
+      return prepared_answer{
+        0, [reply = request.reply](const auto&) { reply(too_large_answer()); }};
+    const auto bytes = cost_of(*work);
+    return prepared_answer{
+      bytes, [this, work, place, deadline = request.deadline,
+              reply = request.reply](auto share) {
+        ask_for(work, place, deadline,
+                answer_with(of_parts_, reply, std::move(share)));
+      }};
+  }
+
+  void ask_for(const std::shared_ptr<served_sample>& work,
+               const serve_part& place, clock::time_point deadline,
+               const answer_function& reply) {
+    if (work->missing == 0)
+      return finish(*place.part, *work, reply);
+    // Rare, and not much more than copying it: done here.
+    if (work->request.queries.front().most != 0)
+      return reply(
+        encoded([&] { return answer_slice(*place.part, *work, place.pool); }));
+    auto jobs = jobs_of(work);
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      requests_
+        .ask(self_, place.sampling, patience(deadline), std::move(jobs[i]))
+        .then(
+          [work, i, part = place.part, reply](const neighbour_answer& answer) {
+            work->answers[i] = answer.reply;
+            if (--work->missing == 0 && !work->over)
+              finish(*part, *work, reply);
+          },
+          [work, reply](const caf::error& why) {
+            if (!std::exchange(work->over, true))
+              reply(told(why, "the sampling service"));
+          });
+  }
+
+  result<prepared_answer> gather(const data_request& request) {
+    TRY(auto asked, decode_gather_request(request.data));
+    TRY(const auto* found, find(asked.run, asked.part));
+    const auto& place = *found;
+    TRY(auto work,
+        read_gather(*place.part, std::move(asked), request.data, place.pool));
+    const auto bytes = cost_of(*work);
+    return prepared_answer{
+      bytes, [this, work, place, deadline = request.deadline,
+              reply = request.reply](auto share) {
+        const auto answer = answer_with(of_parts_, reply, std::move(share));
+        requests_
+          .ask(self_, place.features, patience(deadline),
+               job_of(*place.part, work, place.pool))
+          .then(
+            [work, place, answer](const gather_answer&) {
+              answer(
+                encoded([&] { return encode(*place.part, work, place.pool); }));
+            },
+            [answer](const caf::error& why) {
+              answer(told(why, "the feature service"));
+            });
+      }};
+  }
+
+  /// Done here, as no batch waits: a run asks for this before it begins.
+  result<prepared_answer> spread(const data_request& request) {
+    TRY(const auto asked, decode_spread_query(request.data));
+    TRY(const auto* place, find(asked.run, asked.part));
+    return prepared_answer{
+      most_spread_bytes, [this, asked, part = place->part, data = request.data,
+                          reply = request.reply](auto share) {
+        answer_with(of_parts_, reply, std::move(share))(
+          encoded([&] { return answer_spread(*part, asked, data); }));
+      }};
+  }
+
+  result<prepared_answer> sample_batch(const data_request& request) {
+    TRY(const auto asked, decode_batch_request(request.data));
+    const auto it = batches_.find(asked.run);
+    if (it == batches_.end())
+      return fail(ec::unavailable,
+                  "daemon \"{}\" samples no batches of run \"{}\"",
+                  config_.daemon, asked.run);
+    const auto& place = it->second;
+    const auto& plan =
+      asked.plan == batch_plan::train ? place.train : place.evaluate;
+    if (asked.seeds.count > plan.most_seeds)
+      return fail(ec::invalid_argument,
+                  "a batch of {} seeds is asked for; the definition allows {}",
+                  asked.seeds.count, plan.most_seeds);
+    auto seeds = std::make_shared<std::vector<node_id>>(asked.seeds.count);
+    read_integers(asked.seeds, request.data.bulk, seeds->data());
+    sample_job job;
+    job.stream = asked.key;
+    job.seeds = std::move(seeds);
+    job.plan = plan.sampling;
+    // What is larger is not answered; few are sampled at a time.
+    return prepared_answer{
+      config_.message_bytes,
+      [this, job, graph = place.graph, sampler = place.sampler,
+       deadline = request.deadline, reply = request.reply](auto share) {
+        const auto answer = answer_with(of_batches_, reply, std::move(share));
+        requests_.ask(self_, sampler, patience(deadline), job)
+          .then(
+            [graph, answer](const sample_answer& got) {
+              answer(encoded(
+                [&] { return batch_answer(graph->info(), got.graph); }));
+            },
+            [answer](const caf::error& why) {
+              answer(told(why, "the sampler"));
+            });
+      }};
+  }
+
+  /// What a request takes while it is answered: its ids in memory, the values,
+  /// and up to half of them again while they are encoded.
+  template <class Work>
+  static std::uint64_t cost_of(const Work& work) {
+    std::uint64_t bytes = work.bytes + work.bytes / 2;
+    for (const auto& ids : work.ids)
+      bytes += ids.size() * sizeof(node_id);
+    return bytes;
+  }
+
+  /// Passes an answer on, which keeps no more of the share than it takes.
+  answer_function answer_with(answer_line& of, const answer_function& reply,
+                              std::shared_ptr<reply_budget::share> share) {
+    return [this, &of, reply, share = std::move(share),
+            one = count_begun(of)](result<payload> answer) {
+      if (answer) {
+        share->shrink(answer.value().byte_size());
+        reply(keep_share(std::move(answer).value(), share));
+      } else {
+        reply(std::move(answer));
+      }
+      if (!of.queue.empty())
+        post(handle_of<interface>(self_), tick{});
+    };
+  }
+
+  /// Counts a request that has been begun, for as long as this lives.
+  static std::shared_ptr<const void> count_begun(const answer_line& of) {
+    ++*of.begun;
+    return {nullptr, [begun = of.begun](std::nullptr_t) { --*begun; }};
+  }
+
+  static std::chrono::milliseconds patience(clock::time_point deadline) {
+    return std::max(
+      std::chrono::milliseconds{1},
+      std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now()));
+  }
+
+  /// A service that ends is no decision of the asker's: it may ask elsewhere.
+  static error told(const caf::error& why, std::string_view who) {
+    auto out = from_caf(why, who);
+    if (out.code == ec::cancelled)
+      out.code = ec::unavailable;
+    return out;
+  }
+
+  static void finish(const shard& part, const served_sample& work,
+                     const answer_function& reply) {
+    reply(encoded([&] { return encode(part, work); }));
+  }
+
+  template <class Encode>
+  static result<payload> encoded(Encode encode) {
+    try {
+      return encode();
+    } catch (const std::bad_alloc&) {
+      return fail(ec::out_of_memory, "no memory for an answer");
+    } catch (...) {
+      return caught("encode an answer");
+    }
+  }
+
+  interface::pointer self_;
+  data_server_config config_;
+  answer_line of_parts_;
+  /// Batches wait for what parts elsewhere answer. In the way of such answers
+  /// here, two daemons that sample for others would wait for each other.
+  answer_line of_batches_;
+  clock::time_point told_full_{};
+  request_watch requests_;
+  std::map<part_key, serve_part> parts_;
+  std::map<std::string, serve_batches> batches_; ///< By run.
+};
+
+} // namespace
+
+data_server_actor spawn_data_server(caf::actor_system& system,
+                                    data_server_config config) {
+  return spawn_state<data_server>(system, std::move(config));
+}
+
+} // namespace graphmill

@@ -1,0 +1,79 @@
+#include "actors/remote/serving/reply_budget.hpp"
+
+#include <utility>
+
+namespace graphmill {
+
+void reply_budget::share::shrink(std::uint64_t bytes) {
+  if (bytes >= bytes_)
+    return;
+  const auto rest = bytes_ - bytes;
+  bytes_ = bytes;
+  of_->give_back(whose_, rest);
+}
+
+std::shared_ptr<reply_budget> reply_budget::make(std::uint64_t limit_bytes,
+                                                 std::function<void()> wake) {
+  return std::shared_ptr<reply_budget>{
+    new reply_budget{limit_bytes, std::move(wake)}};
+}
+
+void reply_budget::close() {
+  const std::lock_guard lock{mutex_};
+  wake_ = nullptr;
+}
+
+std::shared_ptr<reply_budget::share> reply_budget::take(const std::string& who,
+                                                        std::uint64_t bytes) {
+  {
+    const std::lock_guard lock{mutex_};
+    const auto at = used_by_.find(who);
+    const auto own = at == used_by_.end() ? 0 : at->second;
+    const auto fits = used_ == 0 || used_ + bytes <= limit_;
+    if (!fits || (own != 0 && own + bytes > limit_ - used_)) {
+      wanted_ = true;
+      return nullptr;
+    }
+    used_ += bytes;
+    used_by_[who] += bytes;
+  }
+  return std::make_shared<share>(shared_from_this(), who, bytes);
+}
+
+bool reply_budget::has_some(const std::string& who) const {
+  const std::lock_guard lock{mutex_};
+  return used_by_.contains(who);
+}
+
+std::uint64_t reply_budget::used() const {
+  const std::lock_guard lock{mutex_};
+  return used_;
+}
+
+void reply_budget::give_back(const std::string& whose, std::uint64_t bytes) {
+  const std::lock_guard lock{mutex_};
+  used_ -= bytes;
+  const auto at = used_by_.find(whose);
+  at->second -= bytes;
+  if (at->second == 0)
+    used_by_.erase(at);
+  // Under the lock, so that nobody is called after `close`.
+  if (std::exchange(wanted_, false) && wake_)
+    wake_();
+}
+
+payload keep_share(payload answer,
+                   const std::shared_ptr<reply_budget::share>& share) {
+  const auto keep = [&share](frame& part) {
+    using both = std::pair<std::shared_ptr<const void>,
+                           std::shared_ptr<reply_budget::share>>;
+    if (part.owner())
+      part = frame::own(std::make_shared<const both>(part.owner(), share),
+                        part.bytes());
+  };
+  for (auto& part : answer.bulk)
+    keep(part);
+  return answer;
+}
+
+} // namespace graphmill

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "messages/wire/frame.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace graphmill {
+
+/// How much memory a daemon's answers to others may take, from when a request
+/// is begun until the transport has let go of the answer. Thread-safe.
+///
+/// Whoever has some already gets more only while it has no more than what is
+/// free, so that those who do not take their answers leave room for those who
+/// do: the dynamic thresholds of Choudhury and Hahne, "Dynamic queue length
+/// thresholds for shared-memory packet switches", 1998.
+class reply_budget : public std::enable_shared_from_this<reply_budget> {
+public:
+  /// Some bytes of the budget, which come back when it is dropped, on whichever
+  /// thread.
+  class share {
+  public:
+    share(std::shared_ptr<reply_budget> of, std::string whose,
+          std::uint64_t bytes)
+      : of_(std::move(of)), whose_(std::move(whose)), bytes_(bytes) {}
+    ~share() { of_->give_back(whose_, bytes_); }
+    share(const share&) = delete;
+    share& operator=(const share&) = delete;
+
+    /// Gives back what is more than that. By the one thread that has it.
+    void shrink(std::uint64_t bytes);
+
+  private:
+    std::shared_ptr<reply_budget> of_;
+    std::string whose_;
+    std::uint64_t bytes_;
+  };
+
+  /// @param wake Called when bytes have come back after `take` had too few;
+  /// from any thread, and quick.
+  static std::shared_ptr<reply_budget> make(std::uint64_t limit_bytes,
+                                            std::function<void()> wake);
+
+  /// Nobody is woken any more.
+  void close();
+
+  /// Takes bytes for one who asks. What is larger than the whole budget is
+  /// taken alone.
+  /// @returns null if there are too few; `wake` tells when to try again.
+  std::shared_ptr<share> take(const std::string& who, std::uint64_t bytes);
+
+  /// Whether somebody has bytes, and so may have to wait where others need not.
+  bool has_some(const std::string& who) const;
+
+  std::uint64_t used() const;
+
+private:
+  reply_budget(std::uint64_t limit, std::function<void()> wake)
+    : limit_(limit), wake_(std::move(wake)) {}
+  void give_back(const std::string& whose, std::uint64_t bytes);
+
+  const std::uint64_t limit_;
+  mutable std::mutex mutex_;
+  std::function<void()> wake_;
+  bool wanted_ = false; ///< `take` had too few.
+  std::uint64_t used_ = 0;
+  std::map<std::string, std::uint64_t> used_by_; ///< None is 0.
+};
+
+/// The same answer, which keeps its share for as long as somebody has a frame.
+payload keep_share(payload answer,
+                   const std::shared_ptr<reply_budget::share>& share);
+
+} // namespace graphmill

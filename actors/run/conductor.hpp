@@ -1,0 +1,70 @@
+#pragma once
+
+#include "actors/base/interfaces.hpp"
+#include "messages/definition/definition.hpp"
+#include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/flow/course.hpp"
+#include "pipelines/results/named_tensor.hpp"
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// The end of a phase.
+struct phase_result {
+  graphmill::phase phase = graphmill::phase::train;
+  std::int32_t epoch = 0;
+  batch_metrics metrics;
+  std::int64_t steps = 0;
+  double learning_rate = 0;
+  double seconds = 0;
+};
+
+/// How a run ended. Without `failure` it went to its end.
+struct run_outcome {
+  std::optional<error> failure; ///< `ec::cancelled` when the user stopped it.
+  std::string digest;           ///< Of the weights; empty if there are none.
+  std::shared_ptr<const std::vector<named_tensor>> parameters;
+  std::optional<double> best_validation;
+  std::int64_t train_steps = 0;
+};
+
+/// Called from the CONDUCTOR's thread; must be quick and must not throw.
+struct run_observer {
+  /// Members whose caches of remote rows are filled, before the first phase of
+  /// a run that has them.
+  std::function<void(std::size_t done, std::size_t of)> on_filled;
+  std::function<void(const phase_order&, std::int64_t done)> on_step;
+  std::function<result<void>(const phase_result&)> on_phase; ///< Errors end it.
+  std::function<void(const step_result&)> on_output;
+  /// A rank's part of a step, with `train.record_steps`. Errors end the run.
+  std::function<result<void>(const step_result&)> on_record;
+  std::function<void(run_outcome)> on_end; ///< Once.
+};
+
+/// What the CONDUCTOR of a run needs.
+struct conductor_config {
+  definition def;
+  rank_id ranks = 1;                   ///< Trainers in all.
+  std::array<std::int64_t, 3> seeds{}; ///< By phase.
+  graphmill::course course;
+  /// Makes the members, which report to the actor given; once.
+  std::function<std::vector<member_actor>(caf::actor_system&,
+                                          run_reports_actor)>
+    members;
+  run_observer observer;
+};
+
+/// Spawns the CONDUCTOR, and by `members` all other actors of the run. It leads
+/// through the course phase by phase, ends the run when an actor ends unasked,
+/// and checks that the replicas are equal, after each epoch and at the end.
+conductor_actor spawn_conductor(caf::actor_system& system,
+                                conductor_config config);
+
+} // namespace graphmill

@@ -1,0 +1,117 @@
+#include "actors/run/data_guard.hpp"
+
+#include "partition/dataset/data_records.hpp"
+#include "partition/dataset/reopened_graph.hpp"
+#include "partition/dataset/verification.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+std::uint64_t bytes_of(const data_guard::records& what) {
+  std::uint64_t sum = 0;
+  for (const auto& record : what)
+    for (const auto& piece : record.pieces)
+      sum += piece.bytes;
+  return sum;
+}
+
+} // namespace
+
+data_guard::data_guard(options how) : how_(std::move(how)) {
+  if (!how_.verify)
+    return;
+  lane_.post(
+    [this] {
+      give_way_to_others();
+      memory_ = verified_files::open(how_.data, how_.memory);
+    },
+    [](const error&) {}); // Nothing is remembered, then.
+}
+
+data_guard::~data_guard() {
+  stop_ = true;
+}
+
+void data_guard::check(std::function<result<records>()> open,
+                       std::function<void(const result<void>&)> done) {
+  ++queued_;
+  const auto tell = [this, done = std::move(done)](const result<void>& sound) {
+    done(sound);
+    if (--queued_ == 0)
+      hurry_ = false;
+  };
+  lane_.post(
+    [this, tell, open = std::move(open)] {
+      auto what = open();
+      tell(what ? verify(what.value()) : result<void>{what.error()});
+    },
+    [tell](const error& why) { tell(why); });
+}
+
+void data_guard::check(records what,
+                       std::function<void(const result<void>&)> done) {
+  check([what = std::move(what)]() -> result<records> { return what; },
+        std::move(done));
+}
+
+void data_guard::hurry() {
+  hurry_ = queued_ != 0;
+}
+
+result<void> data_guard::verify(const records& what) {
+  if (!how_.verify)
+    return ok();
+  records unknown;
+  for (const auto& record : what) {
+    const auto found = faults_.find(record.what);
+    if (found != faults_.end() && found->second.record == record)
+      return found->second.why;
+    if (!memory_.knows(record))
+      unknown.push_back(record);
+  }
+  if (unknown.empty())
+    return ok();
+  const auto began = clock::now();
+  auto sound = verify_unknown(unknown);
+  if (auto saved = memory_.save(); !saved)
+    how_.log->info("what was verified is not remembered: {}",
+                   saved.error().message);
+  if (!sound)
+    return sound;
+  const auto seconds =
+    std::chrono::duration<double>(clock::now() - began).count();
+  how_.log->info("verified {:.1f} MB of data in {:.2f} s",
+                 static_cast<double>(bytes_of(unknown)) / 1e6, seconds);
+  return ok();
+}
+
+result<void> data_guard::verify_unknown(const records& what) {
+  const verification how{.memory = &memory_, .stop = &stop_, .hurry = &hurry_};
+  for (const auto& record : what) {
+    faults_.erase(record.what);
+    auto sound = graphmill::verify(record, how);
+    if (!sound && sound.error().code == ec::invalid_data)
+      faults_.insert({record.what, {record, sound.error()}});
+    TRYV(std::move(sound));
+  }
+  return ok();
+}
+
+result<data_guard::records> served_data::look() {
+  if (!last_.empty() && still_unchanged(last_, replaced_files::count))
+    return last_;
+  last_.clear();
+  TRY(const auto graph, reopen(folder_, *graph_));
+  for (auto part : parts_)
+    TRYV(graph->open_shard(part));
+  TRY(last_, records_in(folder_, parts_));
+  return last_;
+}
+
+} // namespace graphmill

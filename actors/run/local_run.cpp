@@ -1,0 +1,199 @@
+#include "actors/run/local_run.hpp"
+
+#include "actors/process/heap_trimmer.hpp"
+#include "actors/process/memory_probe.hpp"
+#include "actors/process/processors.hpp"
+#include "actors/process/shutdown_watchdog.hpp"
+#include "actors/process/signals.hpp"
+#include "actors/run/data_guard.hpp"
+#include "messages/base/counted.hpp"
+#include "partition/dataset/data_records.hpp"
+#include "partition/dataset/reopened_graph.hpp"
+#include "partition/dataset/verification.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <thread>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// How often memory is looked at: often enough for a peak that lasts a step.
+constexpr std::chrono::milliseconds probe_interval{50};
+/// How often the files of the data are.
+constexpr std::chrono::seconds look_interval{2};
+
+std::size_t scheduler_threads(const definition& def) {
+  // At least two, so that a long job of one stage does not hold up messages.
+  // All processors: while trainers wait for input, nobody else uses them.
+  return std::max(
+    {2u, usable_processors(), def.sampler.threads, def.fetch.threads});
+}
+
+/// Verifies the data of a run while that goes on, and ends it if they are
+/// damaged.
+class run_guard {
+public:
+  run_guard(const local_run_config& config, data_guard::records what,
+            const conductor_actor& conductor)
+    : what_(std::move(what)), conductor_(conductor),
+      sound_(answer_.get_future()),
+      guard_(
+        {.data = config.data, .verify = config.verify, .log = config.log}) {
+    guard_.check(what_, [this, conductor](const result<void>& sound) {
+      answer_.set_value(sound);
+      if (!sound)
+        post(conductor, run_failed{sound.error()});
+    });
+  }
+
+  /// Looks, now and then, whether the files are as they were, and ends the run
+  /// if not: in a long one, more than its last minutes would be lost.
+  void look() {
+    if (clock::now() < look_at_)
+      return;
+    look_at_ = clock::now() + look_interval;
+    if (auto same = changed())
+      post(conductor_, run_failed{*same});
+  }
+
+  /// Why what was trained on are other data than those that were verified.
+  std::optional<error> changed() const {
+    if (auto same = still_unchanged(what_, replaced_files::pass); !same)
+      return same.error();
+    return std::nullopt;
+  }
+
+  /// Waits for the end of the verification, or for one more signal.
+  /// @returns why a run that has come to its end is no success.
+  std::optional<error> wait(signal_watch& signals) {
+    const auto before = signals.count();
+    guard_.hurry();
+    while (sound_.wait_for(std::chrono::seconds{0})
+           != std::future_status::ready) {
+      if (signals.count() != before)
+        return fail(ec::cancelled, "stopped by the user before all data were "
+                                   "verified");
+      signals.wait(probe_interval);
+    }
+    if (auto sound = sound_.get(); !sound)
+      return sound.error();
+    return changed();
+  }
+
+private:
+  const data_guard::records what_;
+  const conductor_actor conductor_;
+  clock::time_point look_at_ = clock::now() + look_interval;
+  std::promise<result<void>> answer_;
+  std::future<result<void>> sound_;
+  data_guard guard_; ///< Last: ends before what its answer uses.
+};
+
+/// Waits for the end of the run while handing signals on and looking at memory
+/// and data.
+run_outcome wait_for_end(signal_watch& signals, memory_probe& memory,
+                         run_guard& guard, std::future<run_outcome>& ended,
+                         const conductor_actor& conductor,
+                         spdlog::logger& log) {
+  int handed_on = 0;
+  heap_trimmer heap;
+  while (ended.wait_for(std::chrono::seconds{0}) != std::future_status::ready) {
+    signals.wait(probe_interval);
+    memory.sample();
+    heap.tick();
+    guard.look();
+    for (; handed_on < signals.count(); ++handed_on) {
+      log.info("stopping: {}", handed_on > 0 ? "at once" : "after this step");
+      post_urgent(conductor, cancel_run{handed_on > 0});
+    }
+  }
+  return ended.get();
+}
+
+void log_end(spdlog::logger& log, const run_result& run) {
+  const auto& outcome = run.outcome;
+  log.info("run ended after {:.1f} s and {} training steps: {}; digest {}",
+           run.seconds, outcome.train_steps,
+           outcome.failure ? outcome.failure->message : "all is done",
+           outcome.digest.empty() ? "none" : outcome.digest);
+}
+
+} // namespace
+
+result<run_result> run_locally(local_run_config config,
+                               std::optional<signal_watch>& watch) {
+  TRY(const auto seen, partitioned_graph::open(config.data));
+  const auto share = member_share::all(config.def, seen);
+  settle_threads(config.def, share.ranks.size(), usable_processors());
+  TRY(const auto records, records_in(config.data, share.parts));
+  // Its seeds are of the files that the records are of.
+  TRY(const auto graph, reopen(config.data, seen));
+  TRY(auto member, prepare_member(config, graph, share));
+  TRYV(still_unchanged(records, replaced_files::count));
+  const auto gauges = std::make_shared<dispatcher_gauges>();
+  member.log = config.log;
+  member.gauges = gauges;
+  auto stages =
+    stage_table::of(member.def, share.parts.size(), share.ranks.size());
+  stages.disk = member.disk;
+  const auto storage = member.storage;
+  std::promise<run_outcome> end;
+  auto ended = end.get_future();
+  auto& signals = watch.emplace();
+  auto lead = conductor_of(config, *graph, share.world);
+  lead.members = [&member, &stages](caf::actor_system& system,
+                                    run_reports_actor reports) {
+    return std::vector{
+      spawn_member(system, std::move(member), stages, std::move(reports))};
+  };
+  lead.observer = config.observer;
+  lead.observer.on_end = [&end, &signals](run_outcome outcome) {
+    end.set_value(std::move(outcome));
+    signals.wake();
+  };
+  memory_probe memory;
+  run_result out;
+  caf::actor_system_config settings;
+  set_scheduler(settings, scheduler_threads(config.def));
+  std::optional<shutdown_watchdog> watchdog;
+  {
+    caf::actor_system system{settings};
+    const auto began = clock::now();
+    const auto cpu_before = process_cpu_seconds();
+    auto conductor = spawn_conductor(system, std::move(lead));
+    run_guard guard{config, records, conductor};
+    post(conductor, start_run{});
+    config.log->info("run began on {}, {}", config.data.string(),
+                     counted(graph->part_count(), "part"));
+    config.log->info("{}", sentence(storage));
+    out.outcome =
+      wait_for_end(signals, memory, guard, ended, conductor, *config.log);
+    if (!out.outcome.failure)
+      out.outcome.failure = guard.wait(signals);
+    else if (out.outcome.failure->code == ec::cancelled)
+      if (auto damage = guard.changed())
+        out.outcome.failure = damage;
+    out.seconds = std::chrono::duration<double>(clock::now() - began).count();
+    out.cpu_seconds = process_cpu_seconds() - cpu_before;
+    log_end(*config.log, out);
+    watchdog.emplace(config.log, signals.count() > 1);
+    stop_actor(conductor);
+    conductor = nullptr;
+  }
+  watchdog.reset();
+  memory.sample();
+  out.stages = stages.reports();
+  out.peak_memory_bytes = memory.peak_bytes();
+  out.peak_credit_bytes = gauges->peak_bytes;
+  out.oversize_batches = gauges->oversize;
+  out.retried_batches = gauges->retried;
+  return out;
+}
+
+} // namespace graphmill

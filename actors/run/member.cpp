@@ -1,0 +1,219 @@
+#include "actors/run/member.hpp"
+
+#include "actors/base/actor_lane.hpp"
+#include "actors/base/request_watch.hpp"
+#include "actors/run/pipeline.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace graphmill {
+
+namespace {
+
+class member {
+public:
+  using interface = member_actor::extend<
+    // INTERNAL: the seeds of a phase are in order.
+    takes<lane_done>>;
+  static constexpr const char* name = "member";
+
+  member(interface::pointer self, member_config config, stage_table stages,
+         run_reports_actor conductor)
+    : self_(self), config_(std::move(config)), conductor_(std::move(conductor)),
+      lane_(self) {
+    deaths_.install(self_);
+    lane_.install([this] { stop_all(); });
+    actors_ = spawn_pipeline(self_->home_system(), config_, stages, conductor_);
+    if (actors_.dispatcher)
+      watch(actors_.dispatcher, "the dispatcher");
+    for (auto& trainer : actors_.trainers)
+      watch(trainer, "a trainer");
+    for (auto& group : actors_.groups)
+      watch(group, "the gradient group");
+    for (auto& pool : actors_.pools)
+      watch(pool, "a stage");
+    if (config_.links.cache)
+      filler_ = config_.links.cache(self_->home_system());
+    post(conductor_, member_ready{});
+  }
+
+  ~member() { stop_all(); }
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const phase_order& order) { begin(order); },
+      [this](const stop_after_step& stop) {
+        for (auto& group : actors_.groups)
+          post_urgent(group, stop);
+      },
+      [this](const trainer_request& request) {
+        return request.what == trainer_order::fill_cache ? fill()
+                                                         : ask_all(request);
+      },
+      [this](const lane_done&) { lane_.next(); },
+    };
+  }
+
+private:
+  void stop_all() {
+    stop_actor(std::exchange(filler_, {}));
+    stop_pipeline(actors_);
+    // A promise that is dropped would leave its asker waiting.
+    for (auto& open : rounds_)
+      if (std::exchange(open->missing, 0) != 0)
+        open->promise.deliver(
+          to_caf(fail(ec::cancelled, "the member of the run has ended")));
+  }
+
+  template <class Handle>
+  void watch(const Handle& who, std::string_view label) {
+    deaths_.watch(self_, who, [this, label](const caf::error& why) {
+      if (!lane_.leaving()) // Then it has been told to end, too.
+        post(conductor_, run_failed{from_caf(why, label)});
+    });
+  }
+
+  void begin(const phase_order& order) {
+    if (!actors_.dispatcher)
+      return; // A process that only serves data has nothing to begin.
+    auto work = std::make_shared<phase_work>();
+    lane_.post([this, order, work] { *work = work_of(order); },
+               [this, work](const std::optional<error>& failure) {
+                 if (failure)
+                   post(conductor_, run_failed{*failure});
+                 else if (actors_.dispatcher)
+                   post(actors_.dispatcher, begin_phase{work});
+               });
+  }
+
+  /// Shuffles the seeds of a phase, which takes a while if they are many. On
+  /// the lane: reads what stays as it is.
+  phase_work work_of(const phase_order& order) const {
+    const auto& def = config_.def;
+    phase_work out{order};
+    out.plan = std::make_shared<const epoch_plan>(
+      config_.seeds ? std::span<const node_id>{*config_.seeds}
+                    : config_.graph->seeds(split_of(order.phase)),
+      plan_options(def, config_.graph, config_.world, order.phase), def.seed,
+      order.phase, order.epoch);
+    out.sampling =
+      order.phase == phase::train ? config_.train_plan : config_.evaluate_plan;
+    out.outputs = config_.outputs;
+    out.seeds = config_.outputs || def.train.record_steps;
+    return out;
+  }
+
+  /// A request to all trainers, and who has answered it.
+  struct round {
+    member_state state;
+    std::optional<error> failure;
+    std::size_t missing = 0;
+    caf::typed_response_promise<member_state> promise;
+
+    /// A trainer has answered, or never will.
+    void one_less() {
+      if (--missing != 0)
+        return;
+      if (state.trainers.empty() && failure)
+        promise.deliver(to_caf(*failure));
+      else {
+        std::sort(state.trainers.begin(), state.trainers.end(),
+                  [](const auto& a, const auto& b) { return a.rank < b.rank; });
+        promise.deliver(std::move(state));
+      }
+    }
+  };
+
+  /// Answers what the trainers that can answer say.
+  caf::result<member_state> ask_all(const trainer_request& request) {
+    auto all = std::make_shared<round>();
+    all->missing = actors_.trainers.size() + 1;
+    all->promise = self_->make_response_promise<member_state>();
+    auto promise = all->promise;
+    std::erase_if(rounds_, [](const auto& old) { return old->missing == 0; });
+    rounds_.push_back(all);
+    for (auto& trainer : actors_.trainers)
+      requests_.ask(self_, trainer, patience_for(request.what), request)
+        .then(
+          [all](const trainer_state& state) {
+            if (all->missing == 0)
+              return;
+            all->state.trainers.push_back(state);
+            all->one_less();
+          },
+          [all](const caf::error& why) {
+            if (all->missing == 0)
+              return;
+            all->failure = from_caf(why, "a trainer");
+            all->one_less();
+          });
+    all->one_less();
+    return promise;
+  }
+
+  /// Answers for all trainers here once the cache is filled.
+  caf::result<member_state> fill() {
+    member_state filled;
+    for (auto rank : config_.ranks)
+      filled.trainers.push_back({rank, {}, 0, nullptr});
+    if (!filler_)
+      return filled;
+    auto promise = self_->make_response_promise<member_state>();
+    requests_
+      .ask(self_, filler_, patience_for(trainer_order::fill_cache),
+           fill_cache{})
+      .then(
+        [promise, filled](const cache_filled&) mutable {
+          promise.deliver(std::move(filled));
+        },
+        [promise](const caf::error& why) mutable {
+          promise.deliver(to_caf(from_caf(why, "the cache filler")));
+        });
+    return promise;
+  }
+
+  interface::pointer self_;
+  member_config config_;
+  run_reports_actor conductor_;
+  pipeline actors_;
+  cache_filler_actor filler_; ///< None without a cache.
+  down_watch deaths_;
+  request_watch requests_;
+  std::vector<std::shared_ptr<round>> rounds_;
+  actor_lane<interface> lane_; ///< Last: ends before what its jobs use.
+};
+
+} // namespace
+
+std::chrono::milliseconds patience_for(trainer_order what) {
+  if (what == trainer_order::fill_cache)
+    return std::chrono::hours{100};
+  return std::chrono::minutes{15};
+}
+
+std::uint32_t batches_elsewhere(const definition& def, std::size_t trainers) {
+  constexpr std::size_t most = 64; // Each takes an actor; more do not help.
+  return static_cast<std::uint32_t>(
+    std::min<std::size_t>(def.budget.batches * trainers, most));
+}
+
+split split_of(phase which) {
+  switch (which) {
+  case phase::train:
+    return split::train;
+  case phase::validation:
+    return split::validation;
+  case phase::test:
+    return split::test;
+  }
+  return split::test;
+}
+
+member_actor spawn_member(caf::actor_system& system, member_config config,
+                          stage_table stages, run_reports_actor conductor) {
+  return spawn_state<member>(system, std::move(config), std::move(stages),
+                             std::move(conductor));
+}
+
+} // namespace graphmill

@@ -1,0 +1,164 @@
+#include "actors/run/member_setup.hpp"
+
+#include "partition/disk/row_reader.hpp"
+#include "pipelines/definition/validation.hpp"
+#include "pipelines/model/devices.hpp"
+#include "pipelines/model/threads.hpp"
+#include "pipelines/planning/run_plan.hpp"
+#include "pipelines/planning/storage_plan.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace graphmill {
+
+namespace {
+
+result<std::vector<std::shared_ptr<replica>>>
+make_replicas(const run_setup& run, const dataset_info& info,
+              std::size_t count) {
+  std::vector<std::shared_ptr<replica>> out;
+  auto def = run.def;
+  for (std::size_t i = 0; i < count; ++i) {
+    def.trainer.device = device_of(run.def.trainer.device, i, cuda_devices());
+    TRY(auto made, replica::create(def, info));
+    if (run.mode == run_mode::evaluate || run.mode == run_mode::predict)
+      TRYV(made->load(run.weights));
+    out.push_back(std::move(made));
+  }
+  return out;
+}
+
+/// What evaluation runs over instead of the test split; null: that split.
+std::shared_ptr<const std::vector<node_id>>
+seeds_of(const run_setup& run, const partitioned_graph& graph) {
+  auto out = std::make_shared<std::vector<node_id>>();
+  if (run.mode == run_mode::evaluate) {
+    const auto seeds = graph.seeds(run.evaluated);
+    out->assign(seeds.begin(), seeds.end());
+  } else if (run.mode == run_mode::predict) {
+    const auto& info = graph.info();
+    out->resize(static_cast<std::size_t>(info.node_types[info.target].count));
+    std::iota(out->begin(), out->end(), node_id{0});
+  } else {
+    return nullptr;
+  }
+  return out;
+}
+
+course course_of(const run_setup& run,
+                 const std::array<std::int64_t, 3>& seeds) {
+  if (run.mode != run_mode::train)
+    return course::only(run.mode == run_mode::epoch ? phase::train
+                                                    : phase::test);
+  const auto of = [&seeds](phase which) {
+    return seeds[static_cast<std::size_t>(which)];
+  };
+  const auto batch = std::int64_t{run.def.train.batch_size};
+  return course::training(run.def, of(phase::validation) != 0,
+                          of(phase::test) != 0,
+                          (of(phase::train) + batch - 1) / batch);
+}
+
+/// Stages wait for the disk more than they work: so many as batches that can be
+/// in flight keep it busy.
+constexpr std::uint32_t most_waiting = 16;
+
+/// Leaves the parts on disk.
+result<void> read_from_disk(member_config& member) {
+  member.disk = std::make_shared<disk_counters>();
+  member.row_readers.resize(member.shards.size());
+  for (std::size_t p = 0; p < member.shards.size(); ++p) {
+    const auto& part = member.shards[p];
+    if (!part)
+      continue;
+    leave_on_disk(*part);
+    const auto features = bytes_of(*part).features;
+    if (features == 0)
+      continue;
+    row_reader::options options;
+    options.rounded = rounds_features(member.def);
+    options.cache_bytes = static_cast<std::uint64_t>(
+      double(member.storage.memory.row_cache) * double(features)
+      / double(member.storage.data.features));
+    TRY(member.row_readers[p], row_reader::start(part, options, member.disk));
+  }
+  auto& def = member.def;
+  def.budget.bytes = member.storage.batch_bytes;
+  const auto stages = std::min<std::uint64_t>(
+    most_waiting, std::uint64_t{def.budget.batches} * def.trainer.replicas);
+  for (auto* count : {&def.sampler.replicas, &def.sampler.threads,
+                      &def.fetch.replicas, &def.fetch.threads})
+    *count = std::max(*count, static_cast<std::uint32_t>(stages));
+  return ok();
+}
+
+/// Decides where the parts of a member are read from, and sees to it.
+result<void> settle_storage(member_config& member,
+                            const storage_choice& choice) {
+  TRY(const auto plan,
+      plan_run(member.def, member.graph->info(), member.graph->part_count()));
+  part_bytes data;
+  for (const auto& part : member.shards)
+    if (part)
+      data += bytes_of(*part);
+  member.storage =
+    plan_storage(member.def, plan, choice, data, memory_available());
+  return member.storage.from_disk ? read_from_disk(member) : ok();
+}
+
+} // namespace
+
+member_share member_share::all(const definition& def,
+                               const partitioned_graph& graph) {
+  member_share out;
+  out.world = static_cast<rank_id>(def.trainer.replicas);
+  out.parts.resize(static_cast<std::size_t>(graph.part_count()));
+  std::iota(out.parts.begin(), out.parts.end(), part_id{0});
+  out.ranks.resize(def.trainer.replicas);
+  std::iota(out.ranks.begin(), out.ranks.end(), rank_id{0});
+  return out;
+}
+
+result<member_config>
+prepare_member(const run_setup& run,
+               std::shared_ptr<const partitioned_graph> graph,
+               const member_share& share) {
+  const auto& info = graph->info();
+  TRYV(check_against(run.def, info));
+  TRY(auto train_plan, resolve_fanouts(run.def, info));
+  TRY(auto evaluate_plan, resolve_evaluation_fanouts(run.def, info));
+  member_config out;
+  out.def = run.def;
+  out.graph = graph;
+  out.shards.resize(static_cast<std::size_t>(graph->part_count()));
+  for (auto part : share.parts) {
+    TRY(auto opened, graph->open_shard(part));
+    out.shards[static_cast<std::size_t>(part)] = std::move(opened);
+  }
+  keep_libraries_single_threaded();
+  out.world = share.world;
+  out.ranks = share.ranks;
+  TRY(out.models, make_replicas(run, info, share.ranks.size()));
+  out.train_plan = std::make_shared<const sampling_plan>(std::move(train_plan));
+  out.evaluate_plan =
+    std::make_shared<const sampling_plan>(std::move(evaluate_plan));
+  out.seeds = seeds_of(run, *graph);
+  out.outputs = run.mode == run_mode::predict;
+  TRYV(settle_storage(out, run.storage));
+  out.pool = buffer_pool::make(out.def.budget.bytes);
+  return out;
+}
+
+conductor_config conductor_of(const run_setup& run,
+                              const partitioned_graph& graph, rank_id world) {
+  std::array<std::int64_t, 3> seeds{};
+  const auto other = seeds_of(run, graph);
+  for (auto which : {phase::train, phase::validation, phase::test})
+    seeds[static_cast<std::size_t>(which)] =
+      other ? std::ssize(*other) : std::ssize(graph.seeds(split_of(which)));
+  conductor_config out{run.def, world, seeds, course_of(run, seeds), {}, {}};
+  return out;
+}
+
+} // namespace graphmill

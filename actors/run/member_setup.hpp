@@ -1,0 +1,55 @@
+#pragma once
+
+#include "actors/run/conductor.hpp"
+#include "actors/run/member.hpp"
+#include "messages/base/error.hpp"
+#include "messages/definition/definition.hpp"
+#include "pipelines/planning/storage_plan.hpp"
+#include "pipelines/results/named_tensor.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace graphmill {
+
+/// What to do with a definition.
+enum class run_mode : std::uint8_t {
+  train,    ///< The whole course.
+  epoch,    ///< One epoch of training, nothing else.
+  evaluate, ///< One pass over a split with given weights.
+  predict,  ///< One pass over all nodes, with outputs.
+};
+
+/// A run as all its processes know it.
+struct run_setup {
+  definition def;
+  run_mode mode = run_mode::train;
+  split evaluated = split::test;     ///< Of mode evaluate.
+  std::vector<named_tensor> weights; ///< Of modes evaluate and predict.
+  storage_choice storage;            ///< Of this process.
+};
+
+/// What of a run one process has.
+struct member_share {
+  std::vector<part_id> parts; ///< Served here, ascending.
+  std::vector<rank_id> ranks; ///< Trained here, ascending.
+  rank_id world = 1;          ///< Trainers of the run in all.
+
+  /// All of it, for a run in one process.
+  static member_share all(const definition& def,
+                          const partitioned_graph& graph);
+};
+
+/// Opens the parts, builds the replicas and works out what to sample. Without
+/// links, log and gauges, which the caller adds. Takes a while; not for actors.
+result<member_config>
+prepare_member(const run_setup& run,
+               std::shared_ptr<const partitioned_graph> graph,
+               const member_share& share);
+
+/// How the CONDUCTOR of the run goes about it, without members and observer.
+conductor_config conductor_of(const run_setup& run,
+                              const partitioned_graph& graph, rank_id world);
+
+} // namespace graphmill

@@ -1,0 +1,64 @@
+#include "actors/run/phase_tally.hpp"
+
+#include "pipelines/flow/schedule.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace graphmill {
+
+phase_order order_of(const course_step& step, const definition& def,
+                     std::int64_t seeds) {
+  const auto batch =
+    std::int64_t{step.phase == phase::train ? def.train.batch_size
+                                            : def.evaluate.batch_size};
+  phase_order out;
+  out.phase = step.phase;
+  out.epoch = step.epoch;
+  out.steps = (seeds + batch - 1) / batch;
+  if (step.max_steps > 0)
+    out.steps = std::min(out.steps, step.max_steps);
+  out.learning_rate = learning_rate_of(
+    def.optimizer, static_cast<std::uint32_t>(step.epoch), def.train.epochs);
+  return out;
+}
+
+phase_tally::phase_tally(const phase_order& order, rank_id ranks)
+  : order_(order), ranks_(static_cast<std::size_t>(ranks)),
+    sums_(static_cast<std::size_t>(order.steps) * ranks_),
+    seen_(sums_.size(), false) {}
+
+bool phase_tally::take(const step_result& told) {
+  const auto& key = told.key;
+  if (key.phase != order_.phase || key.epoch != order_.epoch || key.step < 0
+      || key.step >= order_.steps || key.rank < 0
+      || std::cmp_greater_equal(key.rank, ranks_))
+    return false;
+  const auto place = static_cast<std::size_t>(key.step) * ranks_
+                     + static_cast<std::size_t>(key.rank);
+  if (seen_[place])
+    return false;
+  seen_[place] = true;
+  sums_[place] = told.metrics;
+  ++arrived_;
+  return true;
+}
+
+std::int64_t phase_tally::steps_done() const {
+  return static_cast<std::int64_t>(arrived_ / ranks_);
+}
+
+phase_result phase_tally::result() const {
+  phase_result out;
+  out.phase = order_.phase;
+  out.epoch = order_.epoch;
+  out.steps = order_.steps;
+  out.learning_rate = order_.learning_rate;
+  out.seconds = std::chrono::duration<double>(clock::now() - began_).count();
+  // In step order: sums of doubles depend on it.
+  for (const auto& part : sums_)
+    out.metrics += part;
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "actors/run/conductor.hpp"
+#include "pipelines/flow/batch_metrics.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace graphmill {
+
+/// What trainers are to do in a phase of a course, of that many seeds.
+phase_order order_of(const course_step& step, const definition& def,
+                     std::int64_t seeds);
+
+/// Adds up what the ranks of a run tell of a phase.
+class phase_tally {
+public:
+  phase_tally(const phase_order& order, rank_id ranks);
+
+  /// @returns false if the result is of another phase, or was told before.
+  bool take(const step_result& told);
+
+  const phase_order& order() const { return order_; }
+  std::int64_t steps_done() const; ///< By all ranks, on average.
+  bool complete() const { return arrived_ == sums_.size(); }
+
+  /// The same sums to the bit, whichever result came first.
+  phase_result result() const;
+
+private:
+  using clock = std::chrono::steady_clock;
+
+  phase_order order_;
+  std::size_t ranks_;
+  std::vector<batch_metrics> sums_; ///< By step, then rank.
+  std::vector<bool> seen_;          ///< Which of them have arrived.
+  std::size_t arrived_ = 0;
+  clock::time_point began_ = clock::now();
+};
+
+} // namespace graphmill

@@ -1,0 +1,271 @@
+#include "actors/run/pipeline.hpp"
+
+#include "actors/base/worker_pool.hpp"
+#include "actors/stages/batcher.hpp"
+#include "actors/stages/feature_service.hpp"
+#include "actors/stages/fetcher.hpp"
+#include "actors/stages/gradient_group.hpp"
+#include "actors/stages/sampler.hpp"
+#include "actors/stages/sampling_service.hpp"
+#include "actors/stages/trainer.hpp"
+#include "pipelines/flow/batch_needs.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+/// For a worker that waits in the lines of services: longer than these lines
+/// can be.
+constexpr std::chrono::milliseconds batch_timeout = std::chrono::hours{1};
+
+/// Spawns the pools of a run and remembers them for the end.
+class builder {
+public:
+  builder(caf::actor_system& system, const member_config& config,
+          const stage_table& stages)
+    : system_(system), config_(config), stages_(stages) {}
+
+  template <class Job, class Answer>
+  worker_actor<Job, Answer>
+  pool(worker_pool_config settings, std::shared_ptr<stage_counters> counters,
+       std::function<worker_actor<Job, Answer>(caf::actor_system&)> make) {
+    settings.stage = counters->stage();
+    settings.crash_every = config_.def.faults.crash_every;
+    return remember<worker_actor<Job, Answer>>(
+      spawn_state<worker_pool<Job, Answer>>(
+        system_, std::move(settings), std::move(make), std::move(counters)));
+  }
+
+  std::vector<sampling_service_actor> sampling_services() {
+    std::vector<sampling_service_actor> out;
+    for (std::size_t p = 0; p < config_.shards.size(); ++p) {
+      const auto& part = config_.shards[p];
+      if (!part) {
+        out.push_back(
+          remember(config_.links.sampling(system_, static_cast<part_id>(p))));
+        continue;
+      }
+      sampling_service_config service{part, config_.pool,
+                                      stages_.sampling_service,
+                                      config_.storage.from_disk};
+      out.push_back(pool<neighbour_job, neighbour_answer>(
+        service_pool(config_.def.sampler.threads), service.counters,
+        [service](caf::actor_system& system) {
+          return spawn_sampling_service(system, service);
+        }));
+    }
+    return out;
+  }
+
+  std::vector<feature_service_actor> feature_services() {
+    std::vector<feature_service_actor> out;
+    for (std::size_t p = 0; p < config_.shards.size(); ++p) {
+      const auto& part = config_.shards[p];
+      if (!part) {
+        out.push_back(
+          remember(config_.links.features(system_, static_cast<part_id>(p))));
+        continue;
+      }
+      feature_service_config service{part, stages_.feature_service,
+                                     rounds_features(config_.def), nullptr,
+                                     nullptr};
+      if (config_.storage.from_disk) {
+        service.rows = config_.row_readers[p];
+        service.lane = std::make_shared<compute_lane>();
+      }
+      out.push_back(pool<gather_job, gather_answer>(
+        service_pool(config_.def.fetch.threads), service.counters,
+        [service](caf::actor_system& system) {
+          return spawn_feature_service(system, service);
+        }));
+    }
+    return out;
+  }
+
+  sampler_actor samplers(std::vector<sampling_service_actor> services) {
+    sampler_config sampler;
+    sampler.graph = config_.graph;
+    sampler.services = std::move(services);
+    sampler.chunks = std::max(1u, config_.def.sampler.threads);
+    sampler.pool = config_.pool;
+    sampler.counters = stages_.sampler;
+    worker_pool_config settings;
+    settings.workers = config_.def.sampler.replicas;
+    settings.job_timeout = batch_timeout;
+    settings.idle_is_credit = true;
+    return pool<sample_job, sample_answer>(
+      settings, stages_.sampler, [sampler](caf::actor_system& system) {
+        return spawn_sampler(system, sampler);
+      });
+  }
+
+  sampler_actor samplers_elsewhere(const sampler_actor& here) {
+    worker_pool_config settings;
+    settings.workers = batches_elsewhere(config_.def, config_.ranks.size());
+    settings.job_timeout = batch_timeout;
+    settings.idle_is_credit = true;
+    return pool<sample_job, sample_answer>(
+      settings, stages_.batch_proxy,
+      [make = config_.links.sampler, here](caf::actor_system& system) {
+        return make(system, here);
+      });
+  }
+
+  fetcher_actor fetchers(const batch_needs& needs,
+                         std::vector<feature_service_actor> services) {
+    fetcher_config fetcher;
+    fetcher.graph = config_.graph;
+    fetcher.services = std::move(services);
+    fetcher.needs = needs;
+    fetcher.chunks = std::max(1u, config_.def.fetch.threads);
+    fetcher.pool = config_.pool;
+    fetcher.counters = stages_.fetcher;
+    worker_pool_config settings;
+    settings.workers = config_.def.fetch.replicas;
+    settings.job_timeout = batch_timeout;
+    return pool<fetch_job, fetch_answer>(
+      settings, stages_.fetcher, [fetcher](caf::actor_system& system) {
+        return spawn_fetcher(system, fetcher);
+      });
+  }
+
+  batcher_actor batchers(const batch_needs& needs) {
+    batcher_config batcher{config_.graph, needs, config_.pool, stages_.batcher};
+    worker_pool_config settings;
+    settings.workers = static_cast<std::uint32_t>(config_.models.size());
+    return pool<assemble_job, assemble_answer>(
+      settings, stages_.batcher, [batcher](caf::actor_system& system) {
+        return spawn_batcher(system, batcher);
+      });
+  }
+
+  std::vector<caf::actor> take_pools() {
+    // Spawned from the services up; those who ask end before those who answer.
+    std::reverse(pools_.begin(), pools_.end());
+    return std::move(pools_);
+  }
+
+private:
+  template <class Handle>
+  Handle remember(Handle who) {
+    pools_.push_back(caf::actor_cast<caf::actor>(who));
+    return who;
+  }
+
+  worker_pool_config service_pool(std::uint32_t threads) const {
+    worker_pool_config settings;
+    settings.workers = threads;
+    settings.reply_delay_ms = config_.def.faults.reply_delay_ms;
+    // A slow disk serves the jobs of several batches one after the other.
+    if (config_.storage.from_disk)
+      settings.job_timeout = batch_timeout;
+    return settings;
+  }
+
+  caf::actor_system& system_;
+  const member_config& config_;
+  const stage_table& stages_;
+  std::vector<caf::actor> pools_;
+};
+
+/// The group of every trainer here: one for all of them if the run has no
+/// others.
+std::vector<gradient_group_actor> spawn_groups(caf::actor_system& system,
+                                               const member_config& config,
+                                               const stage_table& stages) {
+  std::vector<gradient_group_actor> out;
+  if (!config.ranks.empty() && !config.links.group)
+    out.push_back(
+      spawn_gradient_group(system, {config.world, stages.gradient_group}));
+  else
+    for (auto rank : config.ranks)
+      out.push_back(config.links.group(system, rank));
+  return out;
+}
+
+std::vector<trainer_actor>
+spawn_trainers(caf::actor_system& system, const member_config& config,
+               const stage_table& stages,
+               const std::vector<gradient_group_actor>& groups,
+               const run_reports_actor& conductor) {
+  std::vector<trainer_actor> out;
+  for (std::size_t i = 0; i < config.ranks.size(); ++i) {
+    trainer_config trainer;
+    trainer.rank = config.ranks[i];
+    trainer.run_seed = config.def.seed;
+    trainer.model = config.models[i];
+    trainer.group = groups.size() == 1 ? groups.front() : groups[i];
+    trainer.conductor = conductor;
+    trainer.step_delay =
+      std::chrono::milliseconds{config.def.faults.trainer_delay_ms};
+    // Ranks of other processes are exchanged with while backward goes on.
+    trainer.early = static_cast<bool>(config.links.group);
+    trainer.group_timeout =
+      std::chrono::seconds{config.def.trainer.step_timeout};
+    if (trainer.early)
+      trainer.group_timeout += batch_timeout;
+    trainer.counters = stages.trainer;
+    out.push_back(spawn_trainer(system, std::move(trainer)));
+  }
+  return out;
+}
+
+} // namespace
+
+pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
+                        const stage_table& stages,
+                        const run_reports_actor& conductor) {
+  pipeline out;
+  builder build{system, config, stages};
+  auto sampling = build.sampling_services();
+  auto features = build.feature_services();
+  for (std::size_t p = 0; p < config.shards.size(); ++p)
+    if (config.shards[p] && config.links.publish)
+      config.links.publish(static_cast<part_id>(p), sampling[p], features[p]);
+  sampler_actor sampler;
+  if (!config.ranks.empty() || config.links.publish_sampler)
+    sampler = build.samplers(std::move(sampling));
+  if (config.links.publish_sampler)
+    config.links.publish_sampler(sampler);
+  if (!config.ranks.empty()) {
+    out.groups = spawn_groups(system, config, stages);
+    out.trainers =
+      spawn_trainers(system, config, stages, out.groups, conductor);
+    dispatcher_config dispatcher;
+    dispatcher.graph = config.graph;
+    dispatcher.run_seed = config.def.seed;
+    dispatcher.needs = needs_of(config.def, config.graph->info());
+    dispatcher.limits = {config.def.budget.bytes,
+                         std::uint64_t{config.def.budget.batches}
+                           * config.ranks.size()};
+    dispatcher.sampler =
+      config.links.sampler ? build.samplers_elsewhere(sampler) : sampler;
+    dispatcher.fetcher = build.fetchers(dispatcher.needs, std::move(features));
+    dispatcher.batcher = build.batchers(dispatcher.needs);
+    dispatcher.stage_timeout =
+      4 * batch_timeout + std::chrono::seconds{config.def.trainer.step_timeout};
+    dispatcher.trainers = out.trainers;
+    dispatcher.ranks = config.ranks;
+    dispatcher.conductor = conductor;
+    dispatcher.log = config.log;
+    dispatcher.gauges = config.gauges;
+    out.dispatcher = spawn_dispatcher(system, std::move(dispatcher));
+  }
+  out.pools = build.take_pools();
+  return out;
+}
+
+void stop_pipeline(pipeline& what) {
+  stop_actor(what.dispatcher);
+  for (auto& pool : what.pools)
+    stop_actor(pool);
+  for (auto& trainer : what.trainers)
+    stop_actor(trainer);
+  for (auto& group : what.groups)
+    stop_actor(group);
+  what = {};
+}
+
+} // namespace graphmill

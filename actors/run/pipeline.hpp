@@ -1,0 +1,26 @@
+#pragma once
+
+#include "actors/run/member.hpp"
+
+#include <vector>
+
+namespace graphmill {
+
+/// The actors of a pipeline in one process. Value type of handles.
+struct pipeline {
+  dispatcher_actor dispatcher; ///< None without trainers.
+  std::vector<trainer_actor> trainers;
+  std::vector<gradient_group_actor> groups; ///< Each once.
+  std::vector<caf::actor> pools;            ///< In the order in which they end.
+};
+
+/// Spawns services, stage pools, trainers, group and dispatcher of a run.
+pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
+                        const stage_table& stages,
+                        const run_reports_actor& conductor);
+
+/// Ends a pipeline from the front: no new batches, then the stages, then those
+/// who use them.
+void stop_pipeline(pipeline& what);
+
+} // namespace graphmill

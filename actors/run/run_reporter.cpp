@@ -1,0 +1,129 @@
+#include "actors/process/say.hpp"
+#include "actors/run/run_reporter.hpp"
+#include "messages/base/counted.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace graphmill {
+
+namespace {
+
+/// "nan" has a sign on some CPUs, which means nothing.
+double without_sign_if_nan(double loss) {
+  return std::isnan(loss) ? std::numeric_limits<double>::quiet_NaN() : loss;
+}
+
+} // namespace
+
+nlohmann::json metrics_json(const phase_result& done) {
+  return {
+    {"phase", to_string(done.phase)},
+    {"epoch", done.epoch + 1},
+    {"steps", done.steps},
+    {"seeds", done.metrics.seeds},
+    {"loss", done.metrics.loss()},
+    {"accuracy", done.metrics.accuracy()},
+    {"learning_rate", done.learning_rate},
+    {"seconds", done.seconds},
+  };
+}
+
+nlohmann::json step_json(const step_result& done) {
+  return {
+    {"phase", to_string(done.key.phase)},
+    {"epoch", done.key.epoch + 1},
+    {"step", done.key.step + 1},
+    {"rank", done.key.rank},
+    {"seeds",
+     done.original_seeds ? *done.original_seeds : std::vector<node_id>{}},
+    {"labelled", done.metrics.seeds},
+    {"loss_sum", done.metrics.loss_sum},
+    {"correct", done.metrics.correct},
+  };
+}
+
+run_observer run_reporter::observer() {
+  run_observer out;
+  out.on_step = [this](const phase_order& work, std::int64_t done) {
+    on_step(work, done);
+  };
+  out.on_phase = [this](const phase_result& done) { return on_phase(done); };
+  out.on_record = [this](const step_result& done) { return on_record(done); };
+  return out;
+}
+
+std::optional<batch_metrics> run_reporter::last(phase which) const {
+  return last_[static_cast<std::size_t>(which)];
+}
+
+void run_reporter::on_step(const phase_order& work, std::int64_t done) {
+  if (!bar_)
+    return;
+  const auto text = work.phase == phase::train
+                      ? fmt::format("train epoch {}", work.epoch + 1)
+                      : std::string{to_string(work.phase)};
+  progress now;
+  now.phase = text;
+  now.done = static_cast<std::uint64_t>(done);
+  now.total = static_cast<std::uint64_t>(work.steps);
+  bar_(now);
+}
+
+result<void> run_reporter::on_phase(const phase_result& done) {
+  last_[static_cast<std::size_t>(done.phase)] = done.metrics;
+  if (done.phase == phase::train)
+    epochs_ = done.epoch + 1;
+  if (table_ != nullptr)
+    print_row(done);
+  if (log_)
+    log_->info("{} epoch {}: loss {:.4f}, accuracy {:.4f}, {} in {:.2f} s",
+               to_string(done.phase), done.epoch + 1,
+               without_sign_if_nan(done.metrics.loss()),
+               done.metrics.accuracy(), counted(done.steps, "step"),
+               done.seconds);
+  if (folder_ != nullptr) {
+    TRYV(folder_->add_metrics(metrics_json(done)));
+  }
+  return ok();
+}
+
+result<void> run_reporter::on_record(const step_result& done) {
+  return folder_ == nullptr ? ok() : folder_->add_step(step_json(done));
+}
+
+void run_reporter::print_row(const phase_result& done) {
+  if (done.phase == phase::train) {
+    flush_row();
+    training_ = done;
+    if (!std::isfinite(done.metrics.loss())) // The run ends with this row.
+      flush_row();
+    return;
+  }
+  if (done.phase == phase::test) {
+    flush_row();
+    return;
+  }
+  flush_row(done);
+}
+
+/// Prints the training row that waits, with its validation if there is one.
+void run_reporter::flush_row(const std::optional<phase_result>& validation) {
+  if (!training_)
+    return;
+  const auto train = *std::exchange(training_, std::nullopt);
+  if (!std::exchange(header_, true))
+    say(table_, "\n{:>5}  {:>10}  {:>8}  {:>10}  {:>13}  {:>8}\n", "epoch",
+        "loss", "train", "validation", "learning rate", "s");
+  const auto accuracy =
+    validation ? fmt::format("{:.4f}", validation->metrics.accuracy()) : "-";
+  say(table_, "{:>5}  {:>10.4f}  {:>8.4f}  {:>10}  {:>13.3g}  {:>8.2f}\n",
+      train.epoch + 1, without_sign_if_nan(train.metrics.loss()),
+      train.metrics.accuracy(), accuracy, train.learning_rate,
+      train.seconds + (validation ? validation->seconds : 0));
+  std::fflush(table_);
+}
+
+} // namespace graphmill

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "actors/run/conductor.hpp"
+#include "messages/base/progress.hpp"
+#include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/results/run_folder.hpp"
+
+#include <nlohmann/json.hpp>
+#include <spdlog/logger.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+namespace graphmill {
+
+/// The end of a phase as a line of metrics.jsonl.
+nlohmann::json metrics_json(const phase_result& done);
+
+/// A rank's part of a step as a line of steps.jsonl.
+nlohmann::json step_json(const step_result& done);
+
+/// Tells people and files how a run goes: a progress bar per phase, a table row
+/// per epoch, a line in metrics.jsonl per phase, and one in steps.jsonl per
+/// rank and step if the definition asks for it.
+class run_reporter {
+public:
+  /// @param table Where rows go; null for none.
+  /// @param folder Where metrics go; null for none. Must outlive this.
+  run_reporter(std::FILE* table, progress_callback bar, run_folder* folder)
+    : table_(table), bar_(std::move(bar)), folder_(folder) {}
+
+  /// A line per phase goes there, too.
+  void log_to(std::shared_ptr<spdlog::logger> log) { log_ = std::move(log); }
+
+  /// An observer that calls this object, which must outlive the run.
+  run_observer observer();
+
+  /// Of the last evaluation of the kind, if there was one.
+  std::optional<batch_metrics> last(phase which) const;
+  std::int32_t epochs() const { return epochs_; }
+
+private:
+  void on_step(const phase_order& work, std::int64_t done);
+  result<void> on_phase(const phase_result& done);
+  result<void> on_record(const step_result& done);
+  void print_row(const phase_result& done);
+  void flush_row(const std::optional<phase_result>& validation = {});
+
+  std::FILE* table_;
+  progress_callback bar_;
+  run_folder* folder_;
+  std::shared_ptr<spdlog::logger> log_;  ///< Null: none.
+  std::optional<phase_result> training_; ///< A row that waits for validation.
+  std::array<std::optional<batch_metrics>, 3> last_;
+  std::int32_t epochs_ = 0;
+  bool header_ = false;
+};
+
+} // namespace graphmill

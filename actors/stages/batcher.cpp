@@ -1,0 +1,53 @@
+#include "actors/stages/batcher.hpp"
+
+#include "actors/base/worker_pool.hpp"
+#include "pipelines/flow/assembly.hpp"
+#include "pipelines/flow/batch_size.hpp"
+
+namespace graphmill {
+
+namespace {
+
+class batcher {
+public:
+  using interface = batcher_actor;
+  static constexpr const char* name = "batcher";
+
+  batcher(interface::pointer, batcher_config config)
+    : config_(std::move(config)) {}
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const assemble_job& job) { return answer(job); },
+    };
+  }
+
+private:
+  caf::result<assemble_answer> answer(const assemble_job& job) {
+    crash_if_told(job);
+    busy_scope busy{*config_.counters};
+    if (job.batch->graph.nodes.empty())
+      return to_caf(
+        fail(ec::unavailable, "the batch was lost with an earlier batcher"));
+    const auto bytes =
+      bytes_of(job.batch->graph, config_.graph->info(), config_.needs);
+    auto assembled = assemble(std::move(*job.batch), config_.needs,
+                              config_.graph->info(), config_.pool);
+    if (!assembled)
+      return to_caf(assembled.error());
+    auto batch = std::make_shared<minibatch>(std::move(assembled).value());
+    batch->global_seeds = job.global_seeds;
+    config_.counters->item_done(bytes);
+    return assemble_answer{std::move(batch)};
+  }
+
+  batcher_config config_;
+};
+
+} // namespace
+
+batcher_actor spawn_batcher(caf::actor_system& system, batcher_config config) {
+  return spawn_state<batcher>(system, std::move(config));
+}
+
+} // namespace graphmill

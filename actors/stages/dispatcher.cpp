@@ -1,0 +1,364 @@
+#include "actors/stages/dispatcher.hpp"
+
+#include "actors/base/request_watch.hpp"
+#include "messages/base/random.hpp"
+#include "pipelines/flow/batch_size.hpp"
+#include "pipelines/flow/reorder_window.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace graphmill {
+
+/// A batch of a DISPATCHER has paused for long enough.
+struct pause_over {
+  std::uint64_t order = 0;
+  std::uint32_t attempt = 0;
+};
+
+/// A stage of a DISPATCHER has shut down; by now the run should be over, too.
+struct farewell_over {
+  std::uint64_t order = 0;
+  error cause;
+};
+
+} // namespace graphmill
+
+GRAPHMILL_LOCAL_MESSAGE(graphmill::pause_over)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::farewell_over)
+
+namespace graphmill {
+
+namespace {
+
+purpose purpose_of(phase which) {
+  switch (which) {
+  case phase::train:
+    return purpose::train;
+  case phase::validation:
+    return purpose::validation;
+  case phase::test:
+    return purpose::test;
+  }
+  return purpose::test;
+}
+
+/// Whether the next attempt may go better: a stage was lost on the way. Other
+/// errors lie in the data or in the batch, and come again.
+bool may_pass(ec code) {
+  return code == ec::unavailable || code == ec::timeout || code == ec::crashed;
+}
+
+class dispatcher {
+public:
+  using interface = dispatcher_actor::extend<
+    // INTERNAL: begins a batch anew.
+    takes<pause_over>,
+    // INTERNAL: a batch was lost to a stage that has shut down.
+    takes<farewell_over>>;
+  static constexpr const char* name = "dispatcher";
+
+  dispatcher(interface::pointer self, dispatcher_config config)
+    : self_(self), config_(std::move(config)), ledger_(config_.limits),
+      windows_(config_.trainers.size()) {
+    post_later(handle_of<interface>(self_), config_.patience / 4, tick{});
+  }
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const begin_phase& begin) { start(begin); },
+      [this](const tick&) { look_for_held_credit(); },
+      [this](const pause_over& what) {
+        const auto it = flights_.find(what.order);
+        if (it != flights_.end() && it->second.attempt == what.attempt)
+          sample(what.order);
+      },
+      [this](const farewell_over& what) {
+        report(what.order,
+               fail(ec::unavailable, "{}, and the run went on for {} s",
+                    what.cause.message,
+                    std::chrono::round<std::chrono::seconds>(config_.farewell)
+                      .count()));
+      },
+    };
+  }
+
+private:
+  using order = credit_ledger::order;
+
+  /// A batch from its admission to its end.
+  struct in_flight {
+    batch_key key;
+    std::shared_ptr<const std::vector<node_id>> seeds;
+    std::int64_t global_seeds = 0;
+    std::uint32_t attempt = 1;
+    std::string_view where = "sampler";
+    caf::actor_clock::time_point since;
+    bool reported = false;
+  };
+
+  // -- admission
+
+  void start(const begin_phase& begin) {
+    work_ = begin.work;
+    first_ = next_;
+    end_ = first_ + static_cast<order>(work_->steps) * windows_.size();
+    for (auto& window : windows_)
+      window.restart(0);
+    bounds_.clear();
+    ask_for_credit();
+  }
+
+  /// Asks for one batch after the other until one has to wait.
+  void ask_for_credit() {
+    while (next_ < end_ && !waiting_) {
+      prepare(next_);
+      waiting_ = true;
+      admit(ledger_.request(next_, bound_bytes(next_)));
+    }
+  }
+
+  void admit(const std::vector<order>& told) {
+    for (auto which : told) {
+      waiting_ = false;
+      ++next_;
+      sample(which);
+    }
+    update_gauges();
+  }
+
+  /// Credit has come back: lets in whoever waits, then asks for more.
+  void credited(const std::vector<order>& told) {
+    admit(told);
+    ask_for_credit();
+  }
+
+  /// Position in `config_.trainers` of the one that takes a batch.
+  std::size_t trainer_of(order which) const {
+    return static_cast<std::size_t>((which - first_) % windows_.size());
+  }
+
+  void prepare(order which) {
+    const auto index = which - first_;
+    in_flight batch;
+    batch.key.phase = work_->phase;
+    batch.key.epoch = work_->epoch;
+    batch.key.step = static_cast<std::int64_t>(index / windows_.size());
+    batch.key.rank = config_.ranks[trainer_of(which)];
+    if (split_step_ != batch.key.step || split_of_ != work_.get()) {
+      split_ = work_->plan->split(batch.key.step);
+      split_step_ = batch.key.step;
+      split_of_ = work_.get();
+    }
+    batch.seeds = std::make_shared<const std::vector<node_id>>(
+      std::move(split_[static_cast<std::size_t>(batch.key.rank)]));
+    batch.global_seeds = work_->plan->global_seeds(batch.key.step);
+    flights_.insert_or_assign(which, std::move(batch));
+  }
+
+  /// The most that a batch can hold; batches with as many seeds are alike.
+  std::uint64_t bound_bytes(order which) {
+    const auto seeds =
+      static_cast<std::int64_t>(flights_.at(which).seeds->size());
+    auto [it, fresh] = bounds_.try_emplace(seeds, 0);
+    if (fresh)
+      it->second =
+        bytes_of(bound_of(config_.graph->info(), *work_->sampling, seeds),
+                 config_.graph->info(), config_.needs, *work_->sampling);
+    return it->second;
+  }
+
+  // -- the way of a batch
+
+  in_flight* enter(order which, std::string_view stage) {
+    auto it = flights_.find(which);
+    if (it == flights_.end())
+      return nullptr;
+    it->second.where = stage;
+    it->second.since = self_->clock().now();
+    it->second.reported = false;
+    return &it->second;
+  }
+
+  void sample(order which) {
+    auto* batch = enter(which, "sampler");
+    if (batch == nullptr)
+      return;
+    sample_job job;
+    job.key = batch->key;
+    job.stream = stream_key(config_.run_seed, purpose_of(batch->key.phase),
+                            static_cast<std::uint64_t>(batch->key.epoch),
+                            static_cast<std::uint64_t>(batch->key.step));
+    job.seeds = batch->seeds;
+    job.plan = work_->sampling;
+    requests_.ask(self_, config_.sampler, config_.stage_timeout, std::move(job))
+      .then(
+        [this, which](const sample_answer& answer) { fetch(which, answer); },
+        failed(which));
+  }
+
+  void fetch(order which, const sample_answer& answer) {
+    auto* batch = enter(which, "fetcher");
+    if (batch == nullptr)
+      return;
+    const auto bytes =
+      bytes_of(*answer.graph, config_.graph->info(), config_.needs);
+    requests_
+      .ask(self_, config_.fetcher, config_.stage_timeout,
+           fetch_job{batch->key, answer.graph, false})
+      .then([this,
+             which](const fetch_answer& fetched) { assemble(which, fetched); },
+            failed(which));
+    credited(ledger_.shrink(which, bytes));
+  }
+
+  void assemble(order which, const fetch_answer& fetched) {
+    auto* batch = enter(which, "batcher");
+    if (batch == nullptr)
+      return;
+    requests_
+      .ask(self_, config_.batcher, config_.stage_timeout,
+           assemble_job{fetched.batch, batch->global_seeds, false})
+      .then([this, which](
+              const assemble_answer& made) { line_up(which, made.batch); },
+            failed(which));
+  }
+
+  void line_up(order which, const std::shared_ptr<minibatch>& made) {
+    auto* batch = enter(which, "trainer");
+    if (batch == nullptr)
+      return;
+    const auto trainer = trainer_of(which);
+    auto& window = windows_[trainer];
+    window.put(static_cast<std::uint64_t>(batch->key.step), {which, made});
+    while (auto ready = window.take())
+      train(trainer, ready->first, std::move(ready->second));
+  }
+
+  void train(std::size_t trainer, order which,
+             std::shared_ptr<minibatch> made) {
+    requests_
+      .ask(self_, config_.trainers[trainer], config_.stage_timeout,
+           step_input{which, std::move(made), work_})
+      .then(
+        [this](const step_finished& done) {
+          flights_.erase(done.order);
+          credited(ledger_.release(done.order));
+        },
+        [this, which](const caf::error& why) {
+          give_up(which, from_caf(why, "the trainer"));
+        });
+  }
+
+  // -- trouble
+
+  std::function<void(const caf::error&)> failed(order which) {
+    return [this, which](const caf::error& why) {
+      auto it = flights_.find(which);
+      if (it == flights_.end())
+        return;
+      auto& batch = it->second;
+      const auto cause = from_caf(why, batch.where);
+      if (batch.attempt >= config_.attempts || !may_pass(cause.code)) {
+        give_up(which, cause);
+        return;
+      }
+      ++batch.attempt;
+      ++config_.gauges->retried;
+      config_.log->warn("{}: {}; beginning it anew", describe(batch),
+                        cause.message);
+      pause(which, batch);
+    };
+  }
+
+  void pause(order which, const in_flight& batch) {
+    const auto bound = config_.pause.count() << (batch.attempt - 2);
+    const auto drawn = mix64(mix64(which + 1) + batch.attempt)
+                       % static_cast<std::uint64_t>(bound / 2 + 1);
+    enter(which, "pause before its next attempt");
+    post_later(
+      handle_of<interface>(self_),
+      std::chrono::milliseconds{bound - static_cast<std::int64_t>(drawn)},
+      pause_over{which, batch.attempt});
+  }
+
+  static std::string describe(const in_flight& batch) {
+    return fmt::format("batch of phase {}, epoch {}, step {}, rank {}",
+                       to_string(batch.key.phase), batch.key.epoch + 1,
+                       batch.key.step + 1, batch.key.rank);
+  }
+
+  /// A stage that shuts down is no failure if the run is ending; its batch
+  /// must not be forgotten if it is not.
+  void give_up(order which, const error& cause) {
+    if (cause.code == ec::cancelled)
+      post_later(handle_of<interface>(self_), config_.farewell,
+                 farewell_over{which, cause});
+    else
+      report(which, cause);
+  }
+
+  void report(order which, const error& cause) {
+    auto it = flights_.find(which);
+    if (it == flights_.end())
+      return;
+    const auto& batch = it->second;
+    const auto times = batch.attempt == 1
+                         ? std::string{"failed"}
+                         : fmt::format("failed {} times, last", batch.attempt);
+    post(config_.conductor,
+         run_failed{fail(cause.code, "{} {} in the {}: {}", describe(batch),
+                         times, batch.where, cause.message)});
+  }
+
+  void look_for_held_credit() {
+    post_later(handle_of<interface>(self_), config_.patience / 4, tick{});
+    const auto oldest = ledger_.statistics().oldest;
+    if (!oldest)
+      return;
+    auto it = flights_.find(*oldest);
+    if (it == flights_.end() || it->second.reported)
+      return;
+    const auto held = self_->clock().now() - it->second.since;
+    if (held < config_.patience)
+      return;
+    it->second.reported = true;
+    config_.log->warn("{} has been in the {} for {} s, and all others wait "
+                      "behind it",
+                      describe(it->second), it->second.where,
+                      std::chrono::floor<std::chrono::seconds>(held).count());
+  }
+
+  void update_gauges() {
+    const auto seen = ledger_.statistics();
+    config_.gauges->peak_bytes = seen.peak_bytes;
+    config_.gauges->oversize = seen.oversize;
+  }
+
+  interface::pointer self_;
+  dispatcher_config config_;
+  request_watch requests_;
+  credit_ledger ledger_;
+  std::shared_ptr<const phase_work> work_;
+  order first_ = 0;      ///< Of the phase.
+  order end_ = 0;        ///< One past the last of the phase.
+  order next_ = 0;       ///< The next one to be admitted.
+  bool waiting_ = false; ///< `next_` has asked for credit and waits.
+  std::map<order, in_flight> flights_;
+  std::map<std::int64_t, std::uint64_t> bounds_; ///< By number of seeds.
+  std::vector<std::vector<node_id>> split_;      ///< Seeds of the step by rank.
+  std::int64_t split_step_ = -1;
+  const phase_work* split_of_ = nullptr;
+  /// Per trainer: assembled batches until their turn comes.
+  std::vector<reorder_window<std::pair<order, std::shared_ptr<minibatch>>>>
+    windows_;
+};
+
+} // namespace
+
+dispatcher_actor spawn_dispatcher(caf::actor_system& system,
+                                  dispatcher_config config) {
+  return spawn_state<dispatcher>(system, std::move(config));
+}
+
+} // namespace graphmill

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "actors/base/interfaces.hpp"
+#include "pipelines/flow/batch_needs.hpp"
+#include "pipelines/flow/credit_ledger.hpp"
+
+#include <spdlog/logger.h>
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace graphmill {
+
+/// Gauges of a DISPATCHER that others may read at any time.
+struct dispatcher_gauges {
+  std::atomic<std::uint64_t> peak_bytes{0}; ///< Reserved at most.
+  std::atomic<std::uint64_t> oversize{0};   ///< Batches above the whole budget.
+  std::atomic<std::uint64_t> retried{0};    ///< Batches begun anew.
+};
+
+/// What a DISPATCHER needs.
+struct dispatcher_config {
+  std::shared_ptr<const partitioned_graph> graph;
+  std::uint64_t run_seed = 0;
+  batch_needs needs;
+  credit_limits limits;       ///< Bytes and batches in flight, all trainers.
+  std::uint32_t attempts = 3; ///< Times a batch may be begun.
+  /// The most that is waited before the second time.
+  std::chrono::milliseconds pause{100};
+  std::chrono::milliseconds stage_timeout = std::chrono::minutes{15};
+  /// From the end of a stage to that of the run, at the most.
+  std::chrono::milliseconds farewell = std::chrono::seconds{20};
+  /// Credit held for longer is reported with the name of its holder.
+  std::chrono::milliseconds patience = std::chrono::seconds{30};
+  sampler_actor sampler;
+  fetcher_actor fetcher;
+  batcher_actor batcher;
+  std::vector<trainer_actor> trainers;
+  std::vector<rank_id> ranks; ///< Of `trainers`, ascending.
+  caf::typed_actor<takes<run_failed>> conductor;
+  std::shared_ptr<spdlog::logger> log;
+  std::shared_ptr<dispatcher_gauges> gauges;
+};
+
+/// Spawns the DISPATCHER of the trainers of this process. Their batches are
+/// numbered by step, then rank, and admitted
+/// in that order while the CREDIT LEDGER has room; each then goes through
+/// sampler, fetcher and batcher, and waits for its turn at its trainer. A batch
+/// that a stage loses is begun anew after a pause, which doubles with each
+/// attempt and differs from batch to batch: what was lost because others had
+/// too much to do does not come back to them all at once. Exactness makes that
+/// safe. After `attempts`, or an error that would come again, the run fails
+/// with an error that names the batch and the cause.
+dispatcher_actor spawn_dispatcher(caf::actor_system& system,
+                                  dispatcher_config config);
+
+} // namespace graphmill

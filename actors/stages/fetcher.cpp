@@ -1,0 +1,241 @@
+#include "actors/stages/fetcher.hpp"
+
+#include "actors/base/request_watch.hpp"
+#include "actors/base/worker_pool.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+/// Rows below which cutting a request in pieces does not pay.
+constexpr std::size_t least_fetch_chunk = 16384;
+
+/// The nodes of one type that one part owns, with their rows in the batch.
+struct owned_nodes {
+  std::vector<node_id> ids;
+  std::vector<local_id> rows;
+};
+
+/// One batch being fetched.
+struct fetching {
+  std::shared_ptr<sampled_subgraph> graph;
+  std::shared_ptr<fetched_batch> batch;
+  /// owned[type][part]; empty when one part owns all.
+  std::vector<std::vector<owned_nodes>> owned;
+  caf::typed_response_promise<fetch_answer> promise;
+  std::size_t missing = 0;
+  std::uint64_t bytes = 0;
+  bool over = false;
+};
+
+class fetcher {
+public:
+  using interface = fetcher_actor;
+  static constexpr const char* name = "fetcher";
+
+  fetcher(interface::pointer self, fetcher_config config)
+    : self_(self), config_(std::move(config)) {}
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const fetch_job& job) { return begin(job); },
+    };
+  }
+
+private:
+  using work = std::shared_ptr<fetching>;
+
+  caf::result<fetch_answer> begin(const fetch_job& job) {
+    crash_if_told(job);
+    auto state = std::make_shared<fetching>();
+    state->graph = job.graph;
+    state->promise = self_->make_response_promise<fetch_answer>();
+    auto promise = state->promise;
+    std::vector<std::pair<part_id, gather_job>> jobs;
+    {
+      busy_scope busy{*config_.counters};
+      allocate(*state, job.key);
+      find_owners(*state);
+      jobs = plan_jobs(state);
+    }
+    state->missing = jobs.size();
+    for (auto& [part, piece] : jobs)
+      requests_
+        .ask(self_, config_.services[part], config_.timeout, std::move(piece))
+        .then(
+          [this, state](const gather_answer& answer) {
+            state->bytes += answer.bytes;
+            if (--state->missing == 0)
+              finish(state);
+          },
+          [this, state](const caf::error& why) {
+            if (!std::exchange(state->over, true))
+              state->promise.deliver(
+                to_caf(from_caf(why, "a feature service")));
+          });
+    if (jobs.empty())
+      finish(state);
+    return promise;
+  }
+
+  const dataset_info& info() const { return config_.graph->info(); }
+
+  std::size_t seeds_of(const fetching& state) const {
+    return static_cast<std::size_t>(
+      state.graph->nodes[info().target].found.front());
+  }
+
+  void allocate(fetching& state, const batch_key& key) {
+    auto batch = std::make_shared<fetched_batch>();
+    batch->key = key;
+    for (std::size_t t = 0; t < info().node_types.size(); ++t) {
+      const auto count = state.graph->nodes[t].ids.size();
+      const auto width = info().node_types[t].feature_width;
+      auto& features = batch->features.emplace_back(config_.pool);
+      auto& rows = batch->embedding_rows.emplace_back(config_.pool);
+      auto& degrees = batch->degrees.emplace_back(config_.pool);
+      if (width > 0)
+        features.resize(count * static_cast<std::size_t>(width));
+      else
+        rows.resize(count);
+      if (config_.needs.degrees)
+        degrees.resize(count);
+    }
+    batch->labels = pod_vector<std::int64_t>{config_.pool};
+    batch->original_seeds = pod_vector<node_id>{config_.pool};
+    batch->original_seeds.resize(seeds_of(state));
+    if (info().node_types[info().target].class_count > 0)
+      batch->labels.resize(seeds_of(state));
+    state.batch = std::move(batch);
+  }
+
+  void find_owners(fetching& state) {
+    if (config_.graph->part_count() == 1)
+      return;
+    const auto parts = static_cast<std::size_t>(config_.graph->part_count());
+    state.owned.resize(info().node_types.size());
+    for (std::size_t t = 0; t < state.owned.size(); ++t) {
+      state.owned[t].resize(parts);
+      const auto& ids = state.graph->nodes[t].ids;
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        const auto part =
+          config_.graph->owner(static_cast<node_type_id>(t), ids[i]);
+        state.owned[t][part].ids.push_back(ids[i]);
+        state.owned[t][part].rows.push_back(static_cast<local_id>(i));
+      }
+    }
+  }
+
+  /// What one part is to write for nodes [from, to) of those it owns.
+  void add_items(fetching& state, gather_job& job, node_type_id type,
+                 std::span<const node_id> ids, std::span<const local_id> rows) {
+    auto& batch = *state.batch;
+    if (!batch.features[type].empty())
+      job.items.push_back(
+        {gather_kind::features, type, ids, rows, batch.features[type].data()});
+    if (!batch.embedding_rows[type].empty())
+      job.items.push_back({gather_kind::original_ids, type, ids, rows,
+                           batch.embedding_rows[type].data()});
+    if (!batch.degrees[type].empty())
+      job.items.push_back(
+        {gather_kind::degrees, type, ids, rows, batch.degrees[type].data()});
+  }
+
+  void add_seed_items(fetching& state, gather_job& job,
+                      std::span<const node_id> ids,
+                      std::span<const local_id> rows) {
+    auto& batch = *state.batch;
+    job.items.push_back({gather_kind::original_ids, info().target, ids, rows,
+                         batch.original_seeds.data()});
+    if (!batch.labels.empty())
+      job.items.push_back(
+        {gather_kind::labels, info().target, ids, rows, batch.labels.data()});
+  }
+
+  std::vector<std::pair<part_id, gather_job>> plan_jobs(const work& state) {
+    std::vector<std::pair<part_id, gather_job>> jobs;
+    for (part_id part = 0; part < config_.graph->part_count(); ++part)
+      for (std::size_t t = 0; t < info().node_types.size(); ++t)
+        plan_type(state, part, static_cast<node_type_id>(t), jobs);
+    return jobs;
+  }
+
+  void plan_type(const work& state, part_id part, node_type_id type,
+                 std::vector<std::pair<part_id, gather_job>>& jobs) {
+    std::span<const node_id> ids = state->graph->nodes[type].ids.span();
+    std::span<const local_id> rows;
+    auto seeds = type == info().target ? seeds_of(*state) : 0;
+    if (!state->owned.empty()) {
+      ids = state->owned[type][part].ids;
+      rows = state->owned[type][part].rows;
+      // Rows ascend, so the part's seeds stand at the front.
+      seeds = static_cast<std::size_t>(
+        std::lower_bound(rows.begin(), rows.end(), static_cast<local_id>(seeds))
+        - rows.begin());
+    }
+    if (ids.empty())
+      return;
+    const auto pieces = std::clamp<std::size_t>(ids.size() / least_fetch_chunk,
+                                                1, config_.chunks);
+    for (std::size_t p = 0; p < pieces; ++p) {
+      const auto from = ids.size() * p / pieces;
+      const auto count = ids.size() * (p + 1) / pieces - from;
+      gather_job job{{}, state, false};
+      if (rows.empty() && from != 0) {
+        piece_rows(*state, from, count, type, job, ids);
+      } else {
+        add_items(*state, job, type, ids.subspan(from, count),
+                  rows.empty() ? rows : rows.subspan(from, count));
+      }
+      if (p == 0 && seeds != 0)
+        add_seed_items(*state, job, ids.first(seeds),
+                       rows.empty() ? rows : rows.first(seeds));
+      if (!job.items.empty())
+        jobs.emplace_back(part, std::move(job));
+    }
+  }
+
+  /// A piece of rows in order that does not begin at row 0: shifts the targets.
+  void piece_rows(fetching& state, std::size_t from, std::size_t count,
+                  node_type_id type, gather_job& job,
+                  std::span<const node_id> ids) {
+    add_items(state, job, type, ids.subspan(from, count), {});
+    const auto width =
+      static_cast<std::size_t>(info().node_types[type].feature_width);
+    for (auto& item : job.items) {
+      auto* bytes = static_cast<std::byte*>(item.out);
+      switch (item.kind) {
+      case gather_kind::features:
+        item.out = bytes + from * width * sizeof(float);
+        break;
+      case gather_kind::degrees:
+        item.out = bytes + from * sizeof(std::int32_t);
+        break;
+      default:
+        item.out = bytes + from * sizeof(std::int64_t);
+      }
+    }
+  }
+
+  void finish(const work& state) {
+    if (std::exchange(state->over, true))
+      return;
+    state->batch->graph = std::move(*state->graph);
+    config_.counters->item_done(state->bytes);
+    state->promise.deliver(fetch_answer{state->batch});
+  }
+
+  interface::pointer self_;
+  fetcher_config config_;
+  request_watch requests_;
+};
+
+} // namespace
+
+fetcher_actor spawn_fetcher(caf::actor_system& system, fetcher_config config) {
+  return spawn_state<fetcher>(system, std::move(config));
+}
+
+} // namespace graphmill

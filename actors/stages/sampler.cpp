@@ -1,0 +1,185 @@
+#include "actors/stages/sampler.hpp"
+
+#include "actors/base/request_watch.hpp"
+#include "actors/base/worker_pool.hpp"
+#include "partition/files/mapped_file.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+/// Destinations below which cutting a request in pieces does not pay.
+constexpr std::size_t least_sampling_chunk = 4096;
+
+/// One batch being sampled.
+struct sampling {
+  sampling(const partitioned_graph& graph, const sample_job& job,
+           std::shared_ptr<buffer_pool> pool)
+    : seeds(job.seeds), plan(job.plan),
+      blocks(graph, *plan, job.stream, std::move(pool)) {}
+
+  /// The answers to the pieces of one request.
+  struct slot {
+    std::vector<std::shared_ptr<neighbour_reply>> pieces;
+    std::size_t missing = 0;
+  };
+
+  std::shared_ptr<const std::vector<node_id>> seeds;
+  std::shared_ptr<const sampling_plan> plan;
+  batch_sampler blocks;
+  caf::typed_response_promise<sample_answer> promise;
+  std::vector<slot> slots;
+  std::size_t missing = 0; ///< Slots without all their pieces.
+  bool over = false;       ///< Answered or failed.
+};
+
+neighbour_reply join(sampling::slot& slot) {
+  auto whole = std::move(*slot.pieces.front());
+  for (std::size_t i = 1; i < slot.pieces.size(); ++i) {
+    const auto& piece = *slot.pieces[i];
+    whole.counts.append(piece.counts.span());
+    whole.sources.append(piece.sources.span());
+    whole.edge_ids.append(piece.edge_ids.span());
+  }
+  slot.pieces.clear();
+  return whole;
+}
+
+class sampler {
+public:
+  using interface = sampler_actor;
+  static constexpr const char* name = "sampler";
+
+  sampler(interface::pointer self, sampler_config config)
+    : self_(self), config_(std::move(config)) {}
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const sample_job& job) { return begin(job); },
+    };
+  }
+
+private:
+  using work = std::shared_ptr<sampling>;
+
+  caf::result<sample_answer> begin(const sample_job& job) {
+    crash_if_told(job);
+    auto batch = std::make_shared<sampling>(*config_.graph, job, config_.pool);
+    batch->promise = self_->make_response_promise<sample_answer>();
+    auto promise = batch->promise;
+    if (auto started = batch->blocks.start(*job.seeds); !started)
+      give_up(batch, started.error());
+    else
+      advance(batch);
+    return promise;
+  }
+
+  /// Asks for the next hop, or ends the batch. Hops without requests pass.
+  void advance(const work& batch) {
+    while (!batch->over) {
+      if (batch->blocks.done()) {
+        finish(batch);
+        return;
+      }
+      auto requests = batch->blocks.requests();
+      if (!requests.empty()) {
+        ask_all(batch, requests);
+        return;
+      }
+      finish_hop(batch);
+    }
+  }
+
+  void ask_all(const work& batch,
+               std::span<const batch_sampler::part_request> requests) {
+    batch->slots.clear();
+    batch->slots.resize(requests.size());
+    batch->missing = requests.size();
+    for (std::size_t i = 0; i < requests.size(); ++i)
+      ask_part(batch, i, requests[i]);
+  }
+
+  void ask_part(const work& batch, std::size_t index,
+                const batch_sampler::part_request& wanted) {
+    const auto all = wanted.request.destinations;
+    const auto pieces = std::clamp<std::size_t>(
+      all.size() / least_sampling_chunk, 1, config_.chunks);
+    auto& slot = batch->slots[index];
+    slot.pieces.resize(pieces);
+    slot.missing = pieces;
+    for (std::size_t p = 0; p < pieces; ++p) {
+      neighbour_job job{wanted.request, batch, false};
+      const auto from = all.size() * p / pieces;
+      const auto to = all.size() * (p + 1) / pieces;
+      job.request.destinations = all.subspan(from, to - from);
+      requests_
+        .ask(self_, config_.services[wanted.part], config_.timeout,
+             std::move(job))
+        .then(
+          [this, batch, index, p](const neighbour_answer& answer) {
+            take(batch, index, p, answer);
+          },
+          [this, batch](const caf::error& why) {
+            give_up(batch, from_caf(why, "a sampling service"));
+          });
+    }
+  }
+
+  void take(const work& batch, std::size_t index, std::size_t piece,
+            const neighbour_answer& answer) {
+    if (batch->over)
+      return;
+    auto& slot = batch->slots[index];
+    slot.pieces[piece] = answer.reply;
+    if (--slot.missing != 0)
+      return;
+    {
+      busy_scope busy{*config_.counters};
+      const auto number = batch->blocks.requests()[index].slot;
+      if (auto done = batch->blocks.accept(number, join(slot)); !done) {
+        give_up(batch, done.error());
+        return;
+      }
+    }
+    if (--batch->missing == 0) {
+      finish_hop(batch);
+      advance(batch);
+    }
+  }
+
+  void finish_hop(const work& batch) {
+    busy_scope busy{*config_.counters};
+    if (auto done = batch->blocks.finish_hop(); !done)
+      give_up(batch, done.error());
+  }
+
+  void finish(const work& batch) {
+    if (auto fault = mapped_file::first_fault()) {
+      give_up(batch, *fault);
+      return;
+    }
+    batch->over = true;
+    auto graph = std::make_shared<sampled_subgraph>(batch->blocks.take());
+    config_.counters->item_done(graph->byte_size());
+    batch->promise.deliver(sample_answer{std::move(graph)});
+  }
+
+  void give_up(const work& batch, const error& why) {
+    if (!std::exchange(batch->over, true))
+      batch->promise.deliver(to_caf(why));
+  }
+
+  interface::pointer self_;
+  sampler_config config_;
+  request_watch requests_;
+};
+
+} // namespace
+
+sampler_actor spawn_sampler(caf::actor_system& system, sampler_config config) {
+  return spawn_state<sampler>(system, std::move(config));
+}
+
+} // namespace graphmill

@@ -1,0 +1,73 @@
+#include "actors/stages/stage_table.hpp"
+
+#include "partition/disk/row_reader.hpp"
+
+namespace graphmill {
+
+namespace {
+
+std::shared_ptr<stage_counters> counters(const char* stage,
+                                         std::size_t replicas) {
+  return std::make_shared<stage_counters>(stage,
+                                          static_cast<std::uint32_t>(replicas));
+}
+
+stage_report count(const char* what, std::uint64_t items,
+                   std::uint64_t bytes = 0) {
+  stage_report out;
+  out.stage = what;
+  out.items = items;
+  out.bytes = bytes;
+  return out;
+}
+
+void add_disk(const disk_counters& disk, std::vector<stage_report>& to) {
+  auto reader = count("row reader", disk.rows, disk.bytes);
+  reader.replicas = disk.readers;
+  reader.busy_seconds = double(disk.busy_ns.load()) * 1e-9;
+  reader.cpu_seconds = double(disk.cpu_ns.load()) * 1e-9;
+  to.push_back(std::move(reader));
+  to.push_back(count("disk: rows wanted", disk.wanted));
+  to.push_back(count("disk: rows found", disk.found));
+  to.push_back(count("disk: rows shared", disk.shared));
+  to.push_back(count("disk: reads", disk.reads, disk.bytes));
+}
+
+} // namespace
+
+stage_table stage_table::of(const definition& def, std::size_t parts,
+                            std::size_t trainers) {
+  // Without trainers there are no batches to sample.
+  return of(def, parts, trainers, trainers == 0 ? 0 : def.sampler.replicas, 0);
+}
+
+stage_table stage_table::of(const definition& def, std::size_t parts,
+                            std::size_t trainers, std::size_t samplers,
+                            std::size_t proxies) {
+  const auto loaders = trainers == 0 ? 0u : 1u;
+  stage_table out;
+  out.sampling_service =
+    counters("sampling service", parts * def.sampler.threads);
+  out.sampler = counters("sampler", samplers);
+  out.batch_proxy = counters("sampler proxy", proxies);
+  out.feature_service = counters("feature service", parts * def.fetch.threads);
+  out.fetcher = counters("fetcher", loaders * def.fetch.replicas);
+  out.batcher = counters("batcher", trainers);
+  out.trainer = counters("trainer", trainers);
+  out.gradient_group = counters("gradient group", trainers == 0 ? 0 : 1);
+  return out;
+}
+
+std::vector<stage_report> stage_table::reports() const {
+  std::vector<stage_report> out;
+  for (const auto& stage :
+       {sampling_service, sampler, batch_proxy, feature_service, fetcher,
+        batcher, trainer, gradient_group})
+    if (stage && (stage != batch_proxy || stage->report().replicas != 0))
+      out.push_back(stage->report());
+  if (disk)
+    add_disk(*disk, out);
+  return out;
+}
+
+} // namespace graphmill

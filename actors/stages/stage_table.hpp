@@ -1,0 +1,36 @@
+#pragma once
+
+#include "messages/base/ids.hpp"
+#include "messages/definition/definition.hpp"
+#include "pipelines/flow/stage_counters.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace graphmill {
+
+struct disk_counters;
+
+/// The stages of a member of a run with their counters, in pipeline order.
+struct stage_table {
+  std::shared_ptr<stage_counters> sampling_service, sampler, batch_proxy,
+    feature_service, fetcher, batcher, trainer, gradient_group;
+  std::shared_ptr<disk_counters> disk; ///< Null: all is in memory.
+
+  /// @param parts, trainers How many of them this process has.
+  static stage_table of(const definition& def, std::size_t parts,
+                        std::size_t trainers);
+
+  /// @param samplers Of this process, for whomever.
+  /// @param proxies Of samplers elsewhere.
+  static stage_table of(const definition& def, std::size_t parts,
+                        std::size_t trainers, std::size_t samplers,
+                        std::size_t proxies);
+
+  /// Those without proxies leave that stage out. With parts on disk, what came
+  /// from there is counted like stages without replicas, but for the readers.
+  std::vector<stage_report> reports() const;
+};
+
+} // namespace graphmill

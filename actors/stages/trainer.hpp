@@ -1,0 +1,33 @@
+#pragma once
+
+#include "actors/base/interfaces.hpp"
+#include "pipelines/flow/stage_counters.hpp"
+
+#include <chrono>
+#include <memory>
+
+namespace graphmill {
+
+/// What a TRAINER needs.
+struct trainer_config {
+  rank_id rank = 0;
+  std::uint64_t run_seed = 0;
+  std::shared_ptr<replica> model; ///< Used by this trainer alone.
+  gradient_group_actor group;
+  bool early =
+    false; ///< The group takes contributions before backward is done.
+  run_reports_actor conductor; ///< Told of each step, and of failures.
+  /// For all ranks to contribute to a step. An early contribution comes before
+  /// backward, and its group counts from the end of that by itself: there this
+  /// is only to be longer.
+  std::chrono::milliseconds group_timeout = std::chrono::minutes{30};
+  std::chrono::milliseconds step_delay{0}; ///< Fault: each step slower by this.
+  std::shared_ptr<stage_counters> counters;
+};
+
+/// Spawns a TRAINER: computes on batches in the order in which they come, on a
+/// thread of its own, gives back a batch's credit after backward, and applies
+/// what the GRADIENT GROUP answers.
+trainer_actor spawn_trainer(caf::actor_system& system, trainer_config config);
+
+} // namespace graphmill

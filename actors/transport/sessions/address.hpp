@@ -1,0 +1,44 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace graphmill {
+
+/// Where somebody listens, over TCP.
+struct endpoint {
+  std::string host; ///< A name, an address without brackets, or *.
+  std::uint16_t port = 0;
+
+  friend bool operator==(const endpoint&, const endpoint&) = default;
+};
+
+/// Reads tcp://host:port; the scheme may be left out, and an IPv6 address
+/// stands in brackets.
+result<endpoint> parse_endpoint(std::string_view text);
+
+/// The form that `parse_endpoint` reads.
+std::string to_string(const endpoint& where);
+
+/// Stands for all interfaces.
+bool is_wildcard(const endpoint& where);
+
+/// Cannot be reached from other machines. False for names but localhost.
+bool is_loopback(const endpoint& where);
+
+/// The numeric address that a name stands for.
+result<std::string> resolve_host(const std::string& host);
+
+/// The first address of a network interface.
+result<std::string> address_of_interface(const std::string& name);
+
+/// The address of this machine from which packets to a peer leave. Sends none.
+result<std::string> address_towards(const endpoint& peer);
+
+/// The address of the first interface in use, loopback if there is no other.
+std::string any_address();
+
+} // namespace graphmill

@@ -1,0 +1,188 @@
+#include "actors/transport/sessions/caller_session.hpp"
+#include "messages/base/counted.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+/// Keeps sums of times far from overflow.
+constexpr std::chrono::milliseconds longest_deadline = std::chrono::hours{1000};
+
+/// Bounds of the pause before a request that the peer had no room for is sent
+/// again: what the peer says doubles each time, up to the longest.
+constexpr std::chrono::milliseconds longest_pause{2000};
+constexpr unsigned most_doublings = 5;
+
+} // namespace
+
+void caller_session::request(session_time now, std::uint64_t id, method what,
+                             payload data, call_options options,
+                             callback on_reply) {
+  const auto refuse_now = [this, &on_reply](error why) {
+    effects_.emplace_back(finish{std::move(on_reply), std::move(why)});
+  };
+  if (auto fits = check_size(data); !fits)
+    return refuse_now(std::move(fits).error());
+  const auto bytes = data.byte_size();
+  if (bytes_ != 0 && bytes_ + bytes > with_.queue_bytes)
+    return refuse_now(fail(ec::unavailable,
+                           "{} bytes wait for {} already; ask for less at once",
+                           bytes_, peer()));
+  bytes_ += bytes;
+  options.attempts = std::max(options.attempts, 1u);
+  options.deadline = std::min(options.deadline, longest_deadline);
+  options.unreachable = std::min(options.unreachable, longest_deadline);
+  const auto deadline = now + options.deadline;
+  const auto at =
+    calls_
+      .try_emplace(id, call{what, std::move(data), options, std::move(on_reply),
+                            now, deadline, deadline})
+      .first;
+  due_.emplace(deadline, id);
+  if (state_ == state::closed)
+    open(now);
+  else if (state_ == state::ready)
+    dispatch(now, at);
+}
+
+/// Sends a request, for the first time or again.
+void caller_session::dispatch(session_time now, calls::iterator at) {
+  auto& what = at->second;
+  counts_.retries += what.attempt != 0;
+  ++what.attempt;
+  what.sent_to = who_.incarnation;
+  message out;
+  out.head.kind = message_kind::request;
+  out.head.id = at->first;
+  out.head.method = what.method;
+  out.head.attempt =
+    static_cast<std::uint16_t>(std::min(what.attempt, 0xffffu));
+  out.head.time_left =
+    std::chrono::duration_cast<std::chrono::milliseconds>(what.deadline - now);
+  out.data = what.data;
+  effects_.emplace_back(send{traits_of(what.method).lane, std::move(out)});
+  auto due = what.deadline;
+  if (what.attempt < what.options.attempts)
+    due = std::min(due, now + what.options.deadline / what.options.attempts);
+  set_due(at, due);
+}
+
+/// After a handshake: sends what waits, repeats what was on its way, and gives
+/// up what another incarnation had.
+void caller_session::resume(session_time now) {
+  for (auto at = calls_.begin(); at != calls_.end();) {
+    const auto& what = at->second;
+    if (what.attempt != 0 && what.sent_to != who_.incarnation) {
+      at = complete(at, fail(ec::unavailable,
+                             "{} was restarted while {} was under way there",
+                             peer(), to_string(what.method)));
+    } else if (what.attempt >= what.options.attempts) {
+      at = complete(at, fail(ec::unavailable,
+                             "the connection to {} broke while {} was under "
+                             "way there ({})",
+                             peer(), to_string(what.method),
+                             graphmill::counted(what.attempt, "attempt")));
+    } else {
+      dispatch(now, at++);
+    }
+  }
+}
+
+void caller_session::replied(session_time now, message what) {
+  const auto at = calls_.find(what.head.id);
+  if (at == calls_.end() || at->second.attempt == 0) {
+    ++counts_.late_replies;
+    return;
+  }
+  if (at->second.method != what.head.method)
+    return reset(now, "it answered another question than was asked");
+  if (put_off(now, at, what.head))
+    return;
+  if (what.head.failed)
+    complete(at, std::move(what.head.failure));
+  else
+    complete(at, std::move(what.data));
+  idle_since_ = now;
+}
+
+/// Keeps a request that the peer had no room for, to be sent again later: that
+/// was no attempt.
+/// @returns false if that would be too late, or the answer says no such thing.
+bool caller_session::put_off(session_time now, calls::iterator at,
+                             const envelope& head) {
+  auto& what = at->second;
+  if (!head.failed || head.retry_after.count() == 0)
+    return false;
+  const auto bound =
+    std::min(head.retry_after * (1 << std::min(what.put_off, most_doublings)),
+             longest_pause)
+      .count();
+  // Drawn, so that those who were told at once do not return at once.
+  const auto drawn = mix64(with_.seed + mix64(at->first) + what.put_off)
+                     % static_cast<std::uint64_t>(bound / 2 + 1);
+  const auto due =
+    now + std::chrono::milliseconds{bound - static_cast<std::int64_t>(drawn)};
+  if (due >= what.deadline)
+    return false;
+  ++what.put_off;
+  ++counts_.put_off;
+  --what.attempt;
+  set_due(at, due);
+  return true;
+}
+
+void caller_session::set_due(calls::iterator at, session_time due) {
+  due_.erase({at->second.due, at->first});
+  at->second.due = due;
+  due_.emplace(due, at->first);
+}
+
+caller_session::calls::iterator
+caller_session::complete(calls::iterator at, result<payload> answer) {
+  due_.erase({at->second.due, at->first});
+  bytes_ -= at->second.data.byte_size();
+  effects_.emplace_back(
+    finish{std::move(at->second.on_reply), std::move(answer)});
+  return calls_.erase(at);
+}
+
+/// Fails what is past its deadline, and repeats what is past its attempt's.
+void caller_session::fail_due(session_time now) {
+  while (!due_.empty() && due_.begin()->first <= now) {
+    const auto at = calls_.find(due_.begin()->second);
+    const auto& what = at->second;
+    if (now < what.deadline) {
+      if (state_ == state::ready)
+        dispatch(now, at);
+      else
+        set_due(at, what.deadline); // Repeated after the handshake.
+      continue;
+    }
+    complete(at,
+             fail(ec::timeout,
+                  "no answer from {} to {} within {} ms "
+                  "({}){}{}",
+                  peer(), to_string(what.method), what.options.deadline.count(),
+                  graphmill::counted(what.attempt, "attempt"),
+                  reason_.empty() ? "" : ": ", reason_));
+    idle_since_ = now;
+  }
+}
+
+void caller_session::fail_unreachable(session_time now) {
+  for (auto at = calls_.begin(); at != calls_.end();) {
+    const auto& what = at->second;
+    if (now - std::max(what.start, last_heard_) < what.options.unreachable) {
+      ++at;
+      continue;
+    }
+    at = complete(
+      at, fail(ec::unavailable, "cannot reach {} for {}, tried for {} ms{}{}",
+               peer(), to_string(what.method), what.options.unreachable.count(),
+               reason_.empty() ? "" : ": ", reason_));
+  }
+}
+
+} // namespace graphmill

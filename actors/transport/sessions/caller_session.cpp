@@ -1,0 +1,296 @@
+#include "actors/transport/sessions/caller_session.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+caller_session::caller_session(std::string address, settings with)
+  : address_(std::move(address)), with_(std::move(with)),
+    back_off_(with_.liveness.retry_first, with_.liveness.retry_last,
+              with_.seed) {
+  with_.self.beat_every = with_.liveness.beat_every;
+  with_.self.lost_after = with_.liveness.lost_after;
+}
+
+// -- what others want
+
+void caller_session::keep(session_time now) {
+  if (kept_)
+    return;
+  kept_ = true;
+  wanted_since_ = now;
+  reported_lost_ = reported_up_ = false;
+  if (state_ == state::closed)
+    open(now);
+  else if (state_ == state::ready) {
+    reported_up_ = true;
+    notify(peer_event::kind::up);
+  }
+}
+
+void caller_session::forget(session_time now) {
+  kept_ = false;
+  idle_since_ = now;
+}
+
+void caller_session::announce(session_time now, readiness ready) {
+  with_.self.readiness = ready;
+  next_beat_ = now;
+}
+
+bool caller_session::idle() const {
+  return state_ == state::closed && !wanted();
+}
+
+std::vector<caller_session::effect> caller_session::take() {
+  return std::exchange(effects_, {});
+}
+
+// -- connecting
+
+void caller_session::open(session_time now) {
+  state_ = state::opening;
+  opened_ = now;
+  effects_.emplace_back(open_link{});
+  say_hello(now);
+}
+
+void caller_session::say_hello(session_time now) {
+  greeted_ = {};
+  opened_ = now;
+  for (const auto over : {lane::control, lane::data}) {
+    message hello;
+    hello.head.kind = message_kind::request;
+    hello.head.method = method::hello;
+    hello.head.attempt = 1;
+    with_.self.lane = over;
+    hello.data.body = encode_hello(with_.self);
+    effects_.emplace_back(send{over, std::move(hello)});
+  }
+}
+
+/// Closes both connections and tries again later, if somebody wants that.
+void caller_session::reset(session_time now, std::string reason) {
+  if (state_ == state::opening || state_ == state::ready)
+    effects_.emplace_back(close_link{});
+  reason_ = std::move(reason);
+  if (wanted()) {
+    state_ = state::waiting;
+    auto pause = back_off_.next();
+    if (refused_since_ && worth_probing())
+      pause = std::min(pause, with_.liveness.refused_after / 4);
+    retry_at_ = now + pause;
+  } else {
+    state_ = state::closed;
+  }
+}
+
+/// The peer, or we, will not have this connection: that will not change soon.
+void caller_session::refuse(session_time now, error why) {
+  for (auto at = calls_.begin(); at != calls_.end();)
+    at = complete(at, why);
+  back_off_.slow();
+  reset(now, why.message);
+  if (kept_ && !reported_lost_) {
+    reported_lost_ = true;
+    reported_up_ = false;
+    notify(peer_event::kind::lost, why.message);
+  }
+}
+
+void caller_session::link_down(session_time now, const error& why) {
+  if (state_ != state::opening && state_ != state::ready)
+    return;
+  if (why.code == ec::permission || why.code == ec::version_mismatch)
+    refuse(now, why);
+  else
+    reset(now, why.message);
+}
+
+bool caller_session::worth_probing() const {
+  return kept_ && reported_up_ && state_ != state::ready;
+}
+
+void caller_session::probed(session_time now, bool refused) {
+  if (!refused || !worth_probing())
+    refused_since_.reset();
+  else if (!refused_since_)
+    refused_since_ = now;
+  else if (now - *refused_since_ >= with_.liveness.refused_after)
+    report_lost();
+}
+
+// -- messages
+
+void caller_session::receive(session_time now, lane over, message what) {
+  if (state_ != state::opening && state_ != state::ready)
+    return; // From a connection that is closed already.
+  last_heard_ = now;
+  if (auto known = check_version(what.head, address_); !known)
+    return refuse(now, std::move(known).error());
+  switch (what.head.kind) {
+  case message_kind::reply:
+    if (what.head.method == method::hello)
+      hello_answered(now, over, what);
+    else
+      replied(now, std::move(what));
+    return;
+  case message_kind::beat:
+    if (state_ == state::ready && what.head.readiness != readiness_) {
+      readiness_ = what.head.readiness;
+      if (kept_)
+        notify(peer_event::kind::changed);
+    }
+    return;
+  case message_kind::stranger:
+    // Later ones are answers to what was sent before the hello.
+    if (state_ == state::ready) {
+      state_ = state::opening;
+      say_hello(now);
+    }
+    return;
+  default:
+    reset(now, "it sent what only callers send");
+  }
+}
+
+void caller_session::hello_answered(session_time now, lane over,
+                                    const message& what) {
+  if (state_ != state::opening)
+    return;
+  if (what.head.failed)
+    return refuse(now, {what.head.failure.code,
+                        fmt::format("{} refuses the connection: {}", address_,
+                                    what.head.failure.message)});
+  auto hello = decode_hello(what.data.body);
+  if (!hello)
+    return reset(now, hello.error().message);
+  const auto at = static_cast<std::size_t>(over);
+  greeted_[at] = true;
+  met_[at] = hello.value().incarnation;
+  if (!greeted_[1 - at])
+    return;
+  if (met_[0] != met_[1])
+    return reset(now, "it was restarted during the handshake");
+  const auto before = who_.incarnation;
+  readiness_ = hello.value().readiness;
+  who_ = {hello.value().name, hello.value().incarnation, address_};
+  state_ = state::ready;
+  if (kept_ && !before.empty() && before != who_.incarnation)
+    notify(peer_event::kind::replaced);
+  else if (kept_ && !reported_up_)
+    notify(peer_event::kind::up);
+  reported_up_ = kept_;
+  reported_lost_ = false;
+  ready(now);
+}
+
+void caller_session::ready(session_time now) {
+  back_off_.reset();
+  reason_.clear();
+  refused_since_.reset();
+  next_beat_ = now + with_.liveness.beat_every;
+  idle_since_ = now;
+  resume(now);
+}
+
+// -- time
+
+void caller_session::tick(session_time now) {
+  const auto silent = now - last_heard_;
+  const auto limit = with_.liveness.lost_after;
+  if (state_ == state::ready && silent >= limit)
+    reset(now, fmt::format("it was silent for {} ms", limit.count()));
+  else if (state_ == state::opening && now - opened_ >= limit)
+    reset(now, fmt::format("no handshake within {} ms", limit.count()));
+  report(now);
+  fail_due(now);
+  if (state_ != state::ready)
+    fail_unreachable(now);
+  if (state_ == state::waiting && !wanted())
+    state_ = state::closed;
+  if (state_ == state::waiting && now >= retry_at_)
+    open(now);
+  if (state_ != state::ready)
+    return;
+  if (!wanted() && now - idle_since_ >= with_.liveness.idle_close)
+    return shut(now);
+  if (now >= next_beat_) {
+    next_beat_ = now + with_.liveness.beat_every;
+    message beat;
+    beat.head.kind = message_kind::beat;
+    beat.head.method = method::beat;
+    beat.head.readiness = with_.self.readiness;
+    effects_.emplace_back(send{lane::control, std::move(beat)});
+  }
+}
+
+/// Tells, once, that a kept peer is lost.
+void caller_session::report(session_time now) {
+  const auto since = std::max(last_heard_, wanted_since_);
+  if (!kept_ || reported_lost_ || state_ == state::ready
+      || now - since < with_.liveness.lost_after)
+    return;
+  report_lost();
+}
+
+void caller_session::report_lost() {
+  reported_lost_ = true;
+  reported_up_ = false;
+  refused_since_.reset();
+  notify(peer_event::kind::lost, reason_);
+}
+
+session_time caller_session::next_tick() const {
+  auto next = session_time::max();
+  const auto at = [&next](session_time when) { next = std::min(next, when); };
+  const auto limit = with_.liveness.lost_after;
+  if (!due_.empty())
+    at(due_.begin()->first);
+  if (state_ == state::ready) {
+    at(next_beat_);
+    at(last_heard_ + limit);
+    if (!wanted())
+      at(idle_since_ + with_.liveness.idle_close);
+    return next;
+  }
+  if (state_ == state::opening)
+    at(opened_ + limit);
+  if (state_ == state::waiting)
+    at(wanted() ? retry_at_ : session_time::min());
+  if (kept_ && !reported_lost_)
+    at(std::max(last_heard_, wanted_since_) + limit);
+  for (const auto& [id, waiting] : calls_)
+    at(std::max(waiting.start, last_heard_) + waiting.options.unreachable);
+  return next;
+}
+
+void caller_session::shut(session_time) {
+  kept_ = false;
+  for (auto at = calls_.begin(); at != calls_.end();)
+    at = complete(at, fail(ec::cancelled, "{} to {} was cancelled",
+                           to_string(at->second.method), peer()));
+  if (state_ == state::ready) {
+    message farewell;
+    farewell.head.kind = message_kind::farewell;
+    effects_.emplace_back(send{lane::control, std::move(farewell)});
+  }
+  if (state_ == state::ready || state_ == state::opening)
+    effects_.emplace_back(close_link{true});
+  state_ = state::closed;
+}
+
+void caller_session::notify(peer_event::kind what, std::string reason) {
+  auto who = who_;
+  who.address = address_;
+  effects_.emplace_back(
+    peer_event{what, std::move(who), false, readiness_, std::move(reason)});
+}
+
+/// How errors name the peer.
+std::string caller_session::peer() const {
+  return who_.name.empty() ? address_
+                           : fmt::format("{} ({})", who_.name, address_);
+}
+
+} // namespace graphmill

@@ -1,0 +1,153 @@
+#pragma once
+
+#include "actors/transport/sessions/back_off.hpp"
+#include "actors/transport/sessions/message.hpp"
+#include "actors/transport/sessions/peer.hpp"
+
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace graphmill {
+
+/// The calling end of the connections to one address: handshake, requests with
+/// deadlines and retries, beats, and what to do when the peer is lost, back, or
+/// another. Does no I/O and has no clock: it is told what happened and when,
+/// and leaves what is to be done in its effects.
+class caller_session {
+public:
+  struct settings {
+    hello_message self; ///< Lane, times and readiness are filled in here.
+    liveness_options liveness;
+    std::uint64_t seed = 0;
+    std::uint64_t queue_bytes = std::uint64_t{256} << 20;
+  };
+
+  using callback = std::function<void(result<payload>)>;
+
+  /// What is to be done, in this order.
+  struct open_link {}; ///< Connect both lanes anew.
+  /// Forget both connections.
+  struct close_link {
+    bool flush = false; ///< Not before what was sent has left, or a moment.
+  };
+  struct send {
+    graphmill::lane lane;
+    message what;
+  };
+  struct finish {
+    callback on_reply;
+    result<payload> answer;
+  };
+  using effect = std::variant<open_link, close_link, send, finish, peer_event>;
+
+  /// What happened so far, for statistics.
+  struct counts {
+    std::uint64_t retries = 0;
+    std::uint64_t late_replies = 0;
+    std::uint64_t put_off = 0; ///< Answers that said to come again.
+  };
+
+  caller_session(std::string address, settings with);
+
+  /// @param id Never used before by this incarnation.
+  void request(session_time now, std::uint64_t id, method what, payload data,
+               call_options options, callback on_reply);
+  void keep(session_time now);
+  void forget(session_time now);
+  void announce(session_time now, readiness ready);
+
+  /// One of the connections broke, or was ended for what came over it. With
+  /// permission as code, trying again is of no use.
+  void link_down(session_time now, const error& why);
+  /// What came of a probe of the peer's port, after `link_down`.
+  void probed(session_time now, bool refused);
+  void receive(session_time now, lane over, message what);
+  void tick(session_time now);
+
+  /// Fails what is outstanding and says farewell.
+  void shut(session_time now);
+
+  /// When `tick` has something to do, if nothing else happens.
+  session_time next_tick() const;
+
+  /// What is to be done since the last call.
+  std::vector<effect> take();
+
+  /// Whether the session can be forgotten: closed and wanted by nobody.
+  bool idle() const;
+
+  /// Whether it matters that the peer's process may have ended.
+  bool worth_probing() const;
+  const counts& counted() const { return counts_; }
+  const std::string& address() const { return address_; }
+
+private:
+  enum class state { closed, opening, ready, waiting };
+
+  struct call {
+    graphmill::method method;
+    payload data;
+    call_options options;
+    callback on_reply;
+    session_time start;
+    session_time deadline;
+    session_time due;      ///< In due_: next attempt, or the deadline.
+    unsigned attempt = 0;  ///< How often it was sent.
+    unsigned put_off = 0;  ///< How often the peer said to come again.
+    std::string sent_to{}; ///< The incarnation that has it.
+  };
+  using calls = std::map<std::uint64_t, call>;
+
+  void open(session_time now);
+  void say_hello(session_time now);
+  void reset(session_time now, std::string reason);
+  void refuse(session_time now, error why);
+  void hello_answered(session_time now, lane over, const message& what);
+  void ready(session_time now);
+  void resume(session_time now);
+  void replied(session_time now, message what);
+  bool put_off(session_time now, calls::iterator at, const envelope& head);
+  void dispatch(session_time now, calls::iterator at);
+  void set_due(calls::iterator at, session_time due);
+  calls::iterator complete(calls::iterator at, result<payload> answer);
+  void fail_unreachable(session_time now);
+  void fail_due(session_time now);
+  void report(session_time now);
+  void report_lost();
+  void notify(peer_event::kind what, std::string reason = {});
+  std::string peer() const;
+  bool wanted() const { return kept_ || !calls_.empty(); }
+
+  const std::string address_;
+  settings with_;
+  back_off back_off_;
+  state state_ = state::closed;
+  bool kept_ = false;
+  bool reported_lost_ = false;
+  bool reported_up_ = false;
+  std::array<bool, 2> greeted_{};  ///< Lanes whose hello was answered.
+  std::array<std::string, 2> met_; ///< Incarnation, by lane.
+  peer_identity who_;              ///< As of the last handshake.
+  graphmill::readiness readiness_ = graphmill::readiness::unset;
+  std::string reason_; ///< Why there is no connection.
+  session_time last_heard_{};
+  session_time wanted_since_{}; ///< When it was kept.
+  session_time opened_{};
+  session_time retry_at_{};
+  session_time next_beat_{};
+  session_time idle_since_{};
+  std::optional<session_time> refused_since_; ///< By all probes since then.
+  calls calls_;
+  std::set<std::pair<session_time, std::uint64_t>> due_;
+  std::uint64_t bytes_ = 0; ///< Of all calls.
+  std::vector<effect> effects_;
+  counts counts_;
+};
+
+} // namespace graphmill

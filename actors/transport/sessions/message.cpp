@@ -1,0 +1,56 @@
+#include "actors/transport/sessions/message.hpp"
+
+#include "actors/transport/sessions/peer.hpp"
+
+#include <random>
+
+namespace graphmill {
+
+result<void> check_size(const payload& data) {
+  if (data.bulk.size() > max_bulk_frames)
+    return fail(ec::invalid_argument,
+                "a message of {} bulk frames; at most {} are allowed",
+                data.bulk.size(), max_bulk_frames);
+  const auto too_long = [](const frame& part) {
+    return part.size() > max_frame_bytes;
+  };
+  if (too_long(data.body))
+    return fail(ec::invalid_argument,
+                "a message's body has {} bytes; at most {} are allowed",
+                data.body.size(), max_frame_bytes);
+  for (const auto& part : data.bulk)
+    if (too_long(part))
+      return fail(ec::invalid_argument,
+                  "a bulk frame has {} bytes; at most {} are allowed",
+                  part.size(), max_frame_bytes);
+  return ok();
+}
+
+std::string draw_identity() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(),
+                     device());
+}
+
+std::string_view to_string(peer_event::kind what) {
+  switch (what) {
+  case peer_event::kind::up:
+    return "up";
+  case peer_event::kind::lost:
+    return "lost";
+  case peer_event::kind::replaced:
+    return "replaced";
+  case peer_event::kind::changed:
+    return "changed";
+  case peer_event::kind::left:
+    return "left";
+  }
+  return "unknown";
+}
+
+std::uint64_t cost_of(const message& what) {
+  constexpr std::uint64_t around = 512; // Roughly.
+  return around + what.data.byte_size() + what.head.failure.message.size();
+}
+
+} // namespace graphmill

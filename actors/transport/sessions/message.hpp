@@ -1,0 +1,30 @@
+#pragma once
+
+#include "messages/wire/frame.hpp"
+#include "messages/wire/wire.hpp"
+
+#include <chrono>
+
+namespace graphmill {
+
+/// The transport's clock; sessions get the time as an argument.
+using session_time = std::chrono::steady_clock::time_point;
+
+/// A message whose envelope has been decoded, or is to be encoded.
+struct message {
+  envelope head;
+  payload data;
+};
+
+/// Fails if a payload is too large to be sent: too many frames, or too long a
+/// one.
+result<void> check_size(const payload& data);
+
+/// An incarnation or another name that nobody else draws: 32 hexadecimal
+/// digits from the system's generator.
+std::string draw_identity();
+
+/// What a message takes while it waits: its frames, and what is around them.
+std::uint64_t cost_of(const message& what);
+
+} // namespace graphmill

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/wire/wire.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace graphmill {
+
+/// Who someone in the cluster is.
+struct peer_identity {
+  std::string name;        ///< Unique in the cluster; of a client: its command.
+  std::string incarnation; ///< 32 hexadecimal digits, new with every start.
+  std::string address;     ///< Where it listens; empty for clients.
+
+  friend bool operator==(const peer_identity&, const peer_identity&) = default;
+};
+
+/// Something happened to a peer.
+struct peer_event {
+  enum class kind : std::uint8_t {
+    up,       ///< Has shaken hands for the first time, or after it was lost.
+    lost,     ///< Silent for longer than the limit, refusing connections for
+              ///< its own limit, or never there so far.
+    replaced, ///< Another incarnation answers at its address.
+    changed,  ///< Its readiness is another.
+    left,     ///< Said farewell (inbound only).
+  };
+  peer_event::kind what = kind::up;
+  peer_identity who;    ///< Only an address, if we have never met.
+  bool inbound = false; ///< It connected to us; else we keep it.
+  graphmill::readiness readiness = graphmill::readiness::unset;
+  std::string reason; ///< Why it was lost, in a sentence.
+};
+
+std::string_view to_string(peer_event::kind what);
+
+/// How long a request may take.
+struct call_options {
+  /// From request to reply, all attempts together.
+  std::chrono::milliseconds deadline = std::chrono::seconds{30};
+  /// How often it is sent at most: again when no answer came within
+  /// deadline / attempts, or when the connection broke.
+  unsigned attempts = 3;
+  /// How long the peer may be out of reach before the request fails.
+  std::chrono::milliseconds unreachable = std::chrono::seconds{5};
+};
+
+/// When a peer is thought to be gone, and how to get it back.
+struct liveness_options {
+  std::chrono::milliseconds beat_every{500};
+  std::chrono::milliseconds lost_after{5000};
+  /// A peer whose connection broke is lost earlier if its machine says for that
+  /// long that nobody listens at its port: the process has ended. A network
+  /// that is interrupted says nothing of the kind.
+  std::chrono::milliseconds refused_after{1000};
+  /// Time to the next attempt to connect: doubles from the first to the last,
+  /// each drawn from [1/2, 1] of it.
+  std::chrono::milliseconds retry_first{50};
+  std::chrono::milliseconds retry_last{2000};
+  /// A connection that nobody keeps is closed when it was idle for that long.
+  std::chrono::milliseconds idle_close{10000};
+};
+
+} // namespace graphmill

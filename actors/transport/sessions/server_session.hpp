@@ -1,0 +1,144 @@
+#pragma once
+
+#include "actors/transport/sessions/message.hpp"
+#include "actors/transport/sessions/peer.hpp"
+#include "actors/transport/sessions/reply_cache.hpp"
+
+#include <array>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+namespace graphmill {
+
+/// The serving end of all connections to our port: who is there, which requests
+/// are under way, and which were answered already. A request that is repeated
+/// while it runs is attached to the one that runs; one that was answered gets
+/// the same answer again, unless its method may simply run again. Like
+/// caller_session, it does no I/O and has no clock.
+class server_session {
+public:
+  /// A connection: the routing id that the socket gives it.
+  using route = std::string;
+
+  struct settings {
+    hello_message self; ///< Lane and readiness are filled in here.
+    std::uint64_t reply_cache_bytes = std::uint64_t{64} << 20;
+    std::size_t max_peers = 4096;
+    std::size_t max_running = 4096; ///< Requests per peer.
+    /// Bytes of requests under way: of all peers, and of one, which may always
+    /// have one request if all have room for it.
+    std::uint64_t max_bytes = std::uint64_t{256} << 20;
+    std::uint64_t max_peer_bytes = std::uint64_t{64} << 20;
+  };
+
+  // -- what is to be done, in this order --
+  struct send {
+    server_session::route to;
+    message what;
+  };
+  struct deliver {
+    std::uint64_t token; ///< For `answer`.
+    graphmill::method method;
+    peer_identity from;
+    payload data;
+    session_time deadline;
+  };
+  /// Ends a connection whose sender does not keep to the protocol.
+  struct drop {
+    server_session::route whom;
+    std::string reason;
+  };
+  /// Whoever is at the other end of a connection must say anew who it is.
+  struct estrange {
+    server_session::route whom;
+  };
+  /// Something that whoever runs the daemon should know.
+  struct note {
+    std::string sentence;
+  };
+  using effect = std::variant<send, deliver, drop, estrange, note, peer_event>;
+
+  explicit server_session(settings with);
+
+  void receive(session_time now, const route& from, message what);
+
+  /// Something came over a connection that is no message.
+  void malformed(const route& from, std::string reason);
+
+  /// A connection is gone. Whoever was at its other end and has no other one is
+  /// lost soon, however long it said that it may be silent.
+  void disconnected(const route& whom);
+
+  /// The answer to what was delivered; to be given once.
+  void answer(session_time now, std::uint64_t token, result<payload> answer);
+  void announce(readiness ready) { with_.self.readiness = ready; }
+  void tick(session_time now);
+
+  session_time next_tick() const;
+  std::vector<effect> take();
+
+  /// Whether somebody who has shaken hands is at the other end.
+  bool knows(const route& whom) const { return routes_.contains(whom); }
+
+  std::uint64_t duplicates() const { return duplicates_; }
+  /// Requests that were told to come again.
+  std::uint64_t put_off() const { return put_off_; }
+  std::size_t running() const { return running_.size(); }
+  std::size_t peers() const { return peers_.size(); }
+
+private:
+  struct peer {
+    peer_identity who;
+    std::array<server_session::route, 2> routes; ///< By lane; may be empty.
+    std::array<bool, 2> gone{}; ///< Their connections, by lane.
+    graphmill::readiness readiness = graphmill::readiness::unset;
+    session_time last_heard;
+    session_time::duration lost_after;
+    std::size_t running = 0;
+    std::uint64_t bytes = 0; ///< Of what runs.
+  };
+  struct place {
+    std::string incarnation;
+    graphmill::lane lane;
+  };
+  struct task {
+    request_key key;
+    graphmill::method method;
+    graphmill::lane lane;
+    std::uint16_t attempt;
+    session_time deadline;
+    std::uint64_t bytes;
+  };
+
+  void hello(session_time now, const route& from, const message& what);
+  void greet(session_time now, const route& from, const hello_message& hello);
+  void request(session_time now, const route& from, const place& at,
+               message what);
+  void leave_seat(route& seat);
+  bool has_room(const peer& who, std::uint64_t bytes) const;
+  void come_again(const route& from, const envelope& head, const peer& who);
+  void beat(const route& from, peer& who, const envelope& head);
+  void reply(const route& to, const envelope& question, result<payload> answer);
+  void end(const route& whom, std::string reason);
+  void forget(std::map<std::string, peer>::iterator who, peer_event::kind what,
+              std::string reason);
+  message answer_to(const envelope& question, result<payload> answer) const;
+
+  settings with_;
+  std::map<std::string, peer> peers_; ///< By incarnation; those who are there.
+  std::unordered_map<route, place> routes_;
+  std::map<request_key, std::uint64_t> running_; ///< Tokens.
+  std::unordered_map<std::uint64_t, task> tasks_;
+  reply_cache kept_;
+  std::uint64_t next_token_ = 1;
+  session_time next_expiry_{};
+  std::uint64_t bytes_ = 0; ///< Of what runs.
+  std::uint64_t duplicates_ = 0;
+  std::uint64_t put_off_ = 0;
+  std::vector<effect> effects_;
+};
+
+} // namespace graphmill

@@ -1,0 +1,188 @@
+#include "actors/transport/sockets/engine.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <exception>
+#include <thread>
+
+namespace graphmill {
+
+namespace {
+
+/// No wait is longer.
+constexpr std::chrono::milliseconds longest_wait{1000};
+
+/// A ROUTER does not tell when a connection takes messages again.
+constexpr std::chrono::milliseconds blocked_wait{1};
+
+constexpr std::chrono::milliseconds last_flush{1000};
+
+} // namespace
+
+void engine::run() {
+  // Signals are for others: they would interrupt calls on sockets.
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  try {
+    while (!step())
+      wait();
+  } catch (const std::exception& broken) {
+    end_badly(broken.what());
+  }
+  try {
+    finish();
+  } catch (const std::exception& broken) {
+    log(fmt::format("the transport did not end well: {}", broken.what()));
+  }
+}
+
+void engine::end_badly(const std::string& why) {
+  const auto how = fail(ec::internal, "the transport has failed: {}", why);
+  log(how.message);
+  if (options_.on_failure)
+    guarded([this, &how] { options_.on_failure(how); });
+}
+
+/// Everything that can be done now.
+/// @returns true at the end.
+bool engine::step() {
+  const auto stop = obey(box_->take());
+  if (gate_)
+    gate_->answer();
+  serve_callers();
+  if (port_) {
+    serve_door();
+    serve_port();
+  }
+  tick();
+  outbox_.flush(now());
+  return stop;
+}
+
+void engine::wait() {
+  auto next = std::min({server_->next_tick(), arrivals_.next_tick(),
+                        outbox_.next_tick(), unfinished_.next_tick()});
+  polls_.clear();
+  polls_.push_back({nullptr, box_->descriptor(), ZMQ_POLLIN, 0});
+  if (gate_)
+    polls_.push_back({gate_->socket().handle(), 0, ZMQ_POLLIN, 0});
+  if (port_) {
+    polls_.push_back({port_->handle(), 0, ZMQ_POLLIN, 0});
+    polls_.push_back({door_->handle(), 0, ZMQ_POLLIN, 0});
+  }
+  for (auto& [address, of] : callers_) {
+    next = std::min(next, of.session.next_tick());
+    if (of.link) {
+      next = std::min(next, of.link->next_tick());
+      of.link->add_polls(polls_);
+    }
+  }
+  // In two steps, for `next` may be the end of time.
+  const auto start = now();
+  auto time = longest_wait;
+  if (next <= start)
+    time = std::chrono::milliseconds{0};
+  else if (next - start < longest_wait)
+    time = std::chrono::ceil<std::chrono::milliseconds>(next - start);
+  if (outbox_.waits())
+    time = std::min(time, blocked_wait);
+  try {
+    zmq::poll(polls_, time);
+  } catch (const zmq::error_t& interrupted) {
+    if (interrupted.num() != EINTR)
+      throw;
+  }
+}
+
+void engine::tick() {
+  const auto time = now();
+  for (auto& [address, of] : callers_)
+    if (of.session.next_tick() <= time) {
+      of.session.tick(time);
+      pump(of);
+      if (of.link)
+        of.link->flush();
+    }
+  if (server_->next_tick() <= time) {
+    server_->tick(time);
+    pump_port();
+  }
+  end_strangers(arrivals_.excess(time));
+  if (outbox_.next_tick() <= time)
+    end_stalled();
+  end_unfinished();
+}
+
+bool engine::obey(std::vector<mailbox::command> commands) {
+  bool stop = false;
+  for (auto& what : commands) {
+    if (auto* ask = std::get_if<mailbox::request>(&what)) {
+      obey(*ask);
+    } else if (const auto* watch = std::get_if<mailbox::keep>(&what)) {
+      obey(*watch);
+    } else if (const auto* tell = std::get_if<mailbox::announce>(&what)) {
+      hello_.readiness = tell->now;
+      server_->announce(tell->now);
+      for (auto& [address, of] : callers_)
+        of.session.announce(now(), tell->now);
+    } else if (auto* done = std::get_if<mailbox::answer>(&what)) {
+      server_->answer(now(), done->token, std::move(done->data));
+      pump_port();
+    } else {
+      stop = true;
+    }
+  }
+  return stop;
+}
+
+/// Fails what is outstanding, and gives what was to be sent a moment.
+void engine::finish() {
+  obey(box_->close());
+  for (auto& [address, of] : callers_) {
+    of.session.shut(now());
+    pump(of);
+  }
+  callers_.clear();
+  const auto end = now() + last_flush;
+  while (outbox_.waits() && now() < end) {
+    std::this_thread::sleep_for(blocked_wait);
+    outbox_.flush(now());
+  }
+  if (port_)
+    port_->set(zmq::sockopt::linger, static_cast<int>(last_flush.count()));
+}
+
+void engine::tell(const peer_event& news) {
+  if (options_.on_peer)
+    guarded([this, &news] { options_.on_peer(news); });
+}
+
+void engine::log(const std::string& sentence) {
+  if (!options_.on_log)
+    return;
+  try {
+    options_.on_log(sentence);
+  } catch (...) { // Nobody to tell.
+  }
+}
+
+/// Logs what others have done, who must not fill the log.
+void engine::complain(const std::string& sentence) {
+  complaints_.add(sentence, now());
+}
+
+/// A callback that throws costs nobody else anything.
+void engine::guarded(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const std::exception& thrown) {
+    log(
+      fmt::format("a callback of the transport has thrown: {}", thrown.what()));
+  } catch (...) {
+    log("a callback of the transport has thrown");
+  }
+}
+
+} // namespace graphmill

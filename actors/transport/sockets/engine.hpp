@@ -1,0 +1,129 @@
+#pragma once
+
+#include "actors/transport/sessions/address.hpp"
+#include "actors/transport/sessions/arrivals.hpp"
+#include "actors/transport/sessions/caller_session.hpp"
+#include "actors/transport/sessions/server_session.hpp"
+#include "actors/transport/sockets/complaint_log.hpp"
+#include "actors/transport/sockets/descriptors.hpp"
+#include "actors/transport/sockets/gate.hpp"
+#include "actors/transport/sockets/mailbox.hpp"
+#include "actors/transport/sockets/outbox.hpp"
+#include "actors/transport/sockets/peer_link.hpp"
+#include "actors/transport/sockets/port_probe.hpp"
+#include "actors/transport/sockets/transport_options.hpp"
+#include "actors/transport/sockets/unfinished.hpp"
+
+#include <zmq.hpp>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+namespace graphmill {
+
+/// What the transport's thread runs: moves messages between sockets and
+/// sessions, and does what the sessions ask for. All sockets are its own. How
+/// it calls others stands in engine_calls.cpp, how it serves them in
+/// engine_port.cpp.
+class engine {
+public:
+  /// Binds. Called by the thread that starts the transport; everything else
+  /// happens on the transport's.
+  static result<std::unique_ptr<engine>>
+  make(transport_options options, std::shared_ptr<mailbox> box,
+       std::shared_ptr<traffic_counters> counters);
+
+  /// Until it is told to stop.
+  void run();
+
+  peer_identity self() const {
+    return {hello_.name, hello_.incarnation, hello_.address};
+  }
+
+private:
+  struct caller {
+    caller_session session;
+    endpoint where;
+    std::unique_ptr<peer_link> link; ///< While the session wants one.
+    /// `where` as a number, which a probe needs: once the link has brought one,
+    /// from then on.
+    endpoint seen_at;
+    bool seen = false;                 ///< By this link.
+    caller_session::counts counted;    ///< As far as in `counters_`.
+    std::unique_ptr<port_probe> probe; ///< Of why the link broke.
+  };
+
+  engine(transport_options options, std::shared_ptr<mailbox> box,
+         std::shared_ptr<traffic_counters> counters);
+  void bind(const endpoint& listens);
+  static session_time now() { return std::chrono::steady_clock::now(); }
+
+  bool step();
+  void wait();
+  bool obey(std::vector<mailbox::command> commands);
+  void tick();
+  void finish();
+  void tell(const peer_event& news);
+  void log(const std::string& sentence);
+  void complain(const std::string& sentence);
+  void end_badly(const std::string& why);
+  void guarded(const std::function<void()>& call);
+
+  // -- the calling side
+
+  void obey(mailbox::request& what);
+  void obey(const mailbox::keep& what);
+  result<caller*> caller_of(const std::string& address);
+  void serve_callers();
+  void pump(caller& of);
+  void act(caller& of, caller_session::effect& what);
+  void open(caller& of);
+  static void broke(caller& of, const error& why);
+
+  // -- the serving side
+
+  void serve_door();
+  void serve_port();
+  void receive(arrival what);
+  void pump_port();
+  void act(server_session::effect& what);
+  void deliver(server_session::deliver& what);
+  void send_to(const std::string& route, message what);
+  void drop(const server_session::drop& whom);
+  void estrange(const std::string& route);
+  void end_strangers(const std::vector<int>& whom);
+  void end_stalled();
+  void end_unfinished();
+  int descriptor_of(const std::string& route) const;
+
+  transport_options options_;
+  std::shared_ptr<mailbox> box_;
+  std::shared_ptr<traffic_counters> counters_;
+  hello_message hello_;
+  zmq::context_t context_;
+  std::optional<gate> gate_;
+  std::optional<zmq::socket_t> port_; ///< The ROUTER, if we listen.
+  std::optional<zmq::socket_t> door_; ///< Tells who comes to it and goes.
+  std::uint16_t port_number_ = 0;
+  std::map<std::string, caller> callers_; ///< By address.
+  std::optional<server_session> server_;  ///< Always there once made.
+  outbox outbox_;
+  descriptor_plan plan_;
+  arrivals arrivals_;
+  unfinished_messages unfinished_;
+  std::map<int, std::string> guests_; ///< Routes of no strangers.
+  int descriptor_ = -1; ///< Of the connection whose message is looked at.
+  std::set<std::string> ended_; ///< Routes whose rest is not wanted.
+  std::deque<std::string> ended_order_;
+  std::vector<zmq::pollitem_t> polls_;
+  std::uint64_t next_id_ = 1;
+  std::uint64_t callers_made_ = 0;
+  std::uint64_t duplicates_ = 0; ///< As far as in `counters_`.
+  std::uint64_t put_off_ = 0;
+  complaint_log complaints_{[this](const auto& line) { log(line); }};
+};
+
+} // namespace graphmill

@@ -1,0 +1,170 @@
+#include "actors/transport/sockets/engine.hpp"
+
+#include "messages/base/counted.hpp"
+
+#include <algorithm>
+#include <utility>
+
+// The calling side of the engine.
+
+namespace graphmill {
+
+namespace {
+
+using event = traffic_counters::event;
+
+/// Messages taken from a socket before others have their turn.
+constexpr int control_turn = 64;
+constexpr int data_turn = 4;
+
+constexpr std::chrono::milliseconds farewell_linger{200};
+
+} // namespace
+
+void engine::obey(mailbox::request& what) {
+  auto of = caller_of(what.address);
+  if (!of)
+    return guarded([&what, &of] { what.on_reply(std::move(of).error()); });
+  auto& to = *of.value();
+  to.session.request(now(), next_id_++, what.method, std::move(what.data),
+                     what.options, std::move(what.on_reply));
+  pump(to);
+}
+
+void engine::obey(const mailbox::keep& what) {
+  auto of = caller_of(what.address);
+  if (!of)
+    return log(of.error().message);
+  auto& session = of.value()->session;
+  if (what.on)
+    session.keep(now());
+  else
+    session.forget(now());
+  pump(*of.value());
+}
+
+/// Whoever asks at an address, made if there is none.
+result<engine::caller*> engine::caller_of(const std::string& address) {
+  TRY(auto where, parse_endpoint(address));
+  if (where.port == 0 || is_wildcard(where))
+    return fail(ec::invalid_argument,
+                "'{}' is an address to listen at, not "
+                "one to connect to",
+                address);
+  auto text = to_string(where);
+  const auto known = callers_.find(text);
+  if (known != callers_.end())
+    return &known->second;
+  caller_session::settings with{hello_, options_.liveness,
+                                mix64(options_.seed + callers_made_++),
+                                options_.queue_bytes};
+  auto& made =
+    callers_
+      .try_emplace(text, caller{caller_session{text, std::move(with)},
+                                where,
+                                nullptr,
+                                where,
+                                false,
+                                {},
+                                nullptr})
+      .first->second;
+  return &made;
+}
+
+void engine::serve_callers() {
+  for (auto at = callers_.begin(); at != callers_.end();) {
+    auto& of = at->second;
+    for (const auto over : {lane::control, lane::data}) {
+      const auto turn = over == lane::control ? control_turn : data_turn;
+      for (int i = 0; i < turn && of.link; ++i) {
+        auto got = of.link->receive(over);
+        if (!got)
+          break;
+        if (got->what) {
+          if (!std::exchange(of.seen, true))
+            of.seen_at =
+              other_end(got->descriptor, of.where.port).value_or(of.where);
+          of.session.receive(now(), over, std::move(*got->what));
+        } else {
+          counters_->count(event::malformed);
+          of.session.link_down(
+            now(), fail(ec::invalid_data, "it sent {}", got->reason));
+        }
+        pump(of);
+      }
+    }
+    if (of.link)
+      if (const auto why = of.link->broken(now()))
+        broke(of, *why);
+    if (const auto refused = of.probe ? of.probe->refused() : std::nullopt) {
+      of.probe.reset();
+      of.session.probed(now(), *refused);
+    }
+    pump(of);
+    if (of.link)
+      of.link->flush();
+    at = of.session.idle() && !of.link ? callers_.erase(at) : std::next(at);
+  }
+}
+
+void engine::broke(caller& of, const error& why) {
+  if (of.probe) // Not even refused until now: that was silence.
+    of.session.probed(now(), false);
+  of.probe.reset();
+  of.session.link_down(now(), why);
+  if (why.code == ec::unavailable && of.session.worth_probing())
+    of.probe = std::make_unique<port_probe>(of.seen_at);
+}
+
+void engine::pump(caller& of) {
+  for (auto& what : of.session.take())
+    act(of, what);
+  const auto& counted = of.session.counted();
+  counters_->count(event::retry, counted.retries - of.counted.retries);
+  counters_->count(event::late_reply,
+                   counted.late_replies - of.counted.late_replies);
+  counters_->count(event::put_off, counted.put_off - of.counted.put_off);
+  of.counted = counted;
+}
+
+void engine::act(caller& of, caller_session::effect& what) {
+  using session = caller_session;
+  if (std::holds_alternative<session::open_link>(what)) {
+    open(of);
+  } else if (const auto* end = std::get_if<session::close_link>(&what)) {
+    if (of.link && end->flush) {
+      of.link->flush();
+      of.link->linger(farewell_linger);
+    }
+    of.link.reset();
+  } else if (auto* out = std::get_if<session::send>(&what)) {
+    if (of.link)
+      of.link->send(out->lane, std::move(out->what));
+  } else if (auto* done = std::get_if<session::finish>(&what)) {
+    guarded([done] { done->on_reply(std::move(done->answer)); });
+  } else if (const auto* news = std::get_if<peer_event>(&what)) {
+    tell(*news);
+  }
+}
+
+void engine::open(caller& of) {
+  of.link.reset();
+  of.seen = false;
+  const auto links = static_cast<std::size_t>(std::ranges::count_if(
+    callers_, [](const auto& one) { return one.second.link != nullptr; }));
+  if (links >= plan_.peers)
+    return of.session.link_down(
+      now(), fail(ec::unavailable,
+                  "{} is connected to {}, and its descriptors allow for no "
+                  "more: raise its limit of open files (ulimit -Hn)",
+                  options_.name, counted(links, "peer")));
+  try {
+    of.link = std::make_unique<peer_link>(context_, of.where, options_.keys,
+                                          *counters_);
+  } catch (const zmq::error_t& broken) {
+    of.session.link_down(now(), fail(ec::io, "cannot open a socket to {}: {}",
+                                     to_string(of.where), broken.what()));
+  }
+}
+
+} // namespace graphmill

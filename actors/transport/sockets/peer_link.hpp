@@ -1,0 +1,62 @@
+#pragma once
+
+#include "actors/transport/sessions/address.hpp"
+#include "actors/transport/sockets/keys.hpp"
+#include "actors/transport/sockets/unfinished.hpp"
+#include "actors/transport/sockets/wire_io.hpp"
+
+#include <zmq.hpp>
+
+#include <array>
+#include <optional>
+
+namespace graphmill {
+
+/// The two connections to one peer, a DEALER per lane. Never connects again by
+/// itself: a connection that broke is reported, and its link is of no use then.
+class peer_link {
+public:
+  /// Begins to connect. Throws what cppzmq throws.
+  peer_link(zmq::context_t& context, const endpoint& peer,
+            const std::optional<curve_keys>& keys, traffic_counters& counters);
+  ~peer_link();
+  peer_link(const peer_link&) = delete;
+  peer_link& operator=(const peer_link&) = delete;
+
+  void send(lane over, message what);
+
+  /// Sends what waits on either lane.
+  void flush();
+
+  std::optional<arrival> receive(lane over);
+
+  /// Why a connection is broken, or to be ended, if one is.
+  std::optional<error> broken(session_time now);
+
+  /// When `broken` should be asked again.
+  session_time next_tick() const { return unfinished_.next_tick(); }
+
+  /// Lets what was sent leave after the end, for that long.
+  void linger(std::chrono::milliseconds time);
+
+  /// How many items `add_polls` adds.
+  static constexpr std::size_t poll_items = 4;
+  void add_polls(std::vector<zmq::pollitem_t>& items);
+
+private:
+  struct connection {
+    zmq::socket_t socket;
+    zmq::socket_t monitor; ///< Of what happens to `socket`.
+    send_queue queue;
+  };
+
+  connection& at(lane over) { return lanes_[static_cast<std::size_t>(over)]; }
+  void open(zmq::context_t& context, connection& to, const endpoint& peer,
+            const std::optional<curve_keys>& keys, lane over);
+
+  traffic_counters& counters_;
+  std::array<connection, 2> lanes_;
+  unfinished_messages unfinished_; ///< Of what the peer sends.
+};
+
+} // namespace graphmill

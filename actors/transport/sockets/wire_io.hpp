@@ -1,0 +1,108 @@
+#pragma once
+
+#include "actors/transport/sessions/address.hpp"
+#include "actors/transport/sessions/message.hpp"
+#include "actors/transport/sessions/traffic.hpp"
+
+#include <zmq.hpp>
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace graphmill {
+
+/// The longest frame that libzmq takes from a connection: what CURVE adds is on
+/// top.
+inline constexpr std::int64_t max_wire_frame = max_frame_bytes + 1024;
+
+/// A whole message has less.
+inline constexpr std::uint64_t most_of_a_message =
+  (max_bulk_frames + 4) * std::uint64_t{max_frame_bytes};
+
+/// For a peer to say who it is, in libzmq's own words.
+inline constexpr int handshake_timeout_ms = 5000;
+
+/// What became of a message that was to be sent.
+enum class sent : std::uint8_t {
+  done,
+  blocked, ///< The socket's queue is full: try again later.
+  gone,    ///< There is no such connection any more.
+};
+
+/// What libzmq holds of the large frames sent over a connection. It lets go of
+/// them on its own thread.
+struct outflow {
+  std::atomic<std::uint64_t> held{0}; ///< Frames.
+  std::atomic<std::uint64_t> freed{0};
+  std::atomic<std::uint64_t> bytes{0}; ///< Of the frames that are held.
+  /// The same of all connections of a port together.
+  std::shared_ptr<std::atomic<std::uint64_t>> all =
+    std::make_shared<std::atomic<std::uint64_t>>(0);
+};
+
+/// Sends a message without waiting; large frames are not copied.
+/// @param route For a ROUTER: whom to send it to.
+/// @param flow Counts the frames; null: nobody does.
+sent send_message(zmq::socket_t& to, const std::string* route,
+                  const message& what, traffic_counters& counters,
+                  const std::shared_ptr<outflow>& flow = nullptr);
+
+/// What came out of a socket.
+struct arrival {
+  std::string route; ///< From a ROUTER: who sent it.
+  std::optional<message> what;
+  std::string reason;  ///< Why there is no message in it.
+  int descriptor = -1; ///< Of the connection that it came over.
+};
+
+/// Takes a message from a socket without waiting; large frames are not copied
+/// if they are aligned.
+/// @returns nothing if there is none.
+std::optional<arrival> receive_message(zmq::socket_t& from, bool routed,
+                                       traffic_counters& counters);
+
+/// Ends the connection that a message came over: its socket has no call for
+/// that. Descriptors of anything but a connection to `port` are left alone.
+void end_connection(int descriptor, std::uint16_t port);
+
+/// What a monitor of a socket tells.
+struct socket_event {
+  int what = 0;  ///< ZMQ_EVENT_...
+  int value = 0; ///< A descriptor, or an error.
+};
+/// @param head The first part of its message; the other is an address.
+socket_event read_event(const zmq::message_t& head);
+
+/// Bytes that the system has received over a connection since it was opened; 0
+/// if it does not tell.
+std::uint64_t bytes_received(int descriptor);
+
+/// The numeric address at the other end of a connection to `port`. Nothing if
+/// the descriptor is of something else by now.
+std::optional<endpoint> other_end(int descriptor, std::uint16_t port);
+
+/// Messages that wait until a socket takes them.
+class send_queue {
+public:
+  using sender = std::function<sent(const message&)>;
+
+  void push(message what);
+
+  /// Sends what the socket takes.
+  /// @returns blocked if something is left; gone drops all.
+  sent flush(const sender& send);
+
+  bool empty() const { return waiting_.empty(); }
+  std::size_t size() const { return waiting_.size(); }
+  std::uint64_t bytes() const { return bytes_; } ///< As `cost_of` counts.
+
+private:
+  std::deque<message> waiting_;
+  std::uint64_t bytes_ = 0;
+};
+
+} // namespace graphmill

@@ -1,0 +1,133 @@
+#include "messages/base/buffer.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <new>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::size_t alignment = 64;
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+/// Rounds up to a quarter of a power of two, so that blocks of similar sizes
+/// can stand in for each other at no more than 25 % waste.
+std::size_t size_class(std::size_t bytes) {
+  if (bytes <= 4096)
+    return std::max<std::size_t>((bytes + alignment - 1) & -alignment,
+                                 alignment);
+  const auto quarter = std::bit_floor(bytes - 1) / 4;
+  return (bytes + quarter - 1) / quarter * quarter;
+}
+
+std::byte* allocate(std::size_t capacity) {
+  const auto align = capacity >= huge_page ? huge_page : alignment;
+  void* data = nullptr;
+  if (posix_memalign(&data, align, capacity) != 0)
+    throw std::bad_alloc{};
+  if (capacity >= huge_page)
+    madvise(data, capacity, MADV_HUGEPAGE); // Advice: failure is harmless.
+  return static_cast<std::byte*>(data);
+}
+
+} // namespace
+
+std::shared_ptr<buffer_pool> buffer_pool::make(std::size_t limit_bytes) {
+  return std::shared_ptr<buffer_pool>{new buffer_pool{limit_bytes}};
+}
+
+buffer_pool::~buffer_pool() {
+  for (auto& [size, data] : kept_)
+    std::free(data);
+}
+
+buffer buffer_pool::acquire(std::size_t bytes) {
+  const auto wanted = size_class(bytes);
+  std::vector<std::byte*> evicted;
+  std::byte* found = nullptr;
+  auto capacity = wanted;
+  {
+    std::lock_guard lock{mutex_};
+    // A block half as large again may serve, larger ones are kept for others.
+    if (auto it = kept_.lower_bound(wanted);
+        it != kept_.end() && it->first <= wanted + wanted / 2) {
+      found = it->second;
+      capacity = it->first;
+      kept_bytes_ -= capacity;
+      kept_.erase(it);
+    }
+    live_bytes_ += capacity;
+    peak_bytes_ = std::max(peak_bytes_, live_bytes_);
+    while (!kept_.empty() && live_bytes_ + kept_bytes_ > limit_) {
+      auto largest = std::prev(kept_.end());
+      kept_bytes_ -= largest->first;
+      evicted.push_back(largest->second);
+      kept_.erase(largest);
+    }
+  }
+  for (auto* block : evicted)
+    std::free(block);
+  if (found == nullptr) {
+    try {
+      found = allocate(capacity);
+    } catch (...) {
+      std::lock_guard lock{mutex_};
+      live_bytes_ -= capacity;
+      throw;
+    }
+  }
+  return buffer{found, capacity, shared_from_this()};
+}
+
+std::size_t buffer_pool::live_bytes() const {
+  std::lock_guard lock{mutex_};
+  return live_bytes_;
+}
+
+std::size_t buffer_pool::peak_bytes() const {
+  std::lock_guard lock{mutex_};
+  return peak_bytes_;
+}
+
+void buffer_pool::reset_peak() {
+  std::lock_guard lock{mutex_};
+  peak_bytes_ = live_bytes_;
+}
+
+std::size_t buffer_pool::kept_bytes() const {
+  std::lock_guard lock{mutex_};
+  return kept_bytes_;
+}
+
+void buffer_pool::release(std::byte* data, std::size_t capacity) {
+  {
+    std::lock_guard lock{mutex_};
+    live_bytes_ -= capacity;
+    if (live_bytes_ + kept_bytes_ + capacity <= limit_) {
+      kept_.emplace(capacity, data);
+      kept_bytes_ += capacity;
+      return;
+    }
+  }
+  std::free(data);
+}
+
+buffer::buffer(std::size_t bytes)
+  : data_(allocate(size_class(bytes))), capacity_(size_class(bytes)) {}
+
+void buffer::reset() {
+  if (data_ == nullptr)
+    return;
+  if (pool_)
+    std::exchange(pool_, nullptr)->release(data_, capacity_);
+  else
+    std::free(data_);
+  data_ = nullptr;
+  capacity_ = 0;
+}
+
+} // namespace graphmill

@@ -1,0 +1,57 @@
+#include "messages/base/error.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::array<std::string_view, 14> names{
+  "none",    "invalid_argument", "invalid_data",     "not_found",
+  "io",      "no_space",         "permission",       "out_of_memory",
+  "timeout", "cancelled",        "version_mismatch", "unavailable",
+  "crashed", "internal",
+};
+
+static_assert(names.size() == static_cast<std::size_t>(ec::internal) + 1);
+
+ec code_of(int error_number) {
+  switch (error_number) {
+  case ENOENT:
+  case ENOTDIR:
+    return ec::not_found;
+  case ENOSPC:
+  case EDQUOT:
+  case EFBIG:
+    return ec::no_space;
+  case EACCES:
+  case EPERM:
+  case EROFS:
+    return ec::permission;
+  case ENOMEM:
+    return ec::out_of_memory;
+  default:
+    return ec::io;
+  }
+}
+
+} // namespace
+
+std::string_view to_string(ec code) {
+  auto index = static_cast<std::size_t>(code);
+  return index < names.size() ? names[index] : "unknown";
+}
+
+std::string to_string(const error& what) {
+  return fmt::format("{} [{}]", what.message, to_string(what.code));
+}
+
+error errno_error(std::string what, int error_number) {
+  what += ": ";
+  what += std::strerror(error_number);
+  return error{code_of(error_number), std::move(what)};
+}
+
+} // namespace graphmill

@@ -1,0 +1,349 @@
+@0xd228f22e3300c84d;
+# The pipeline definition: what a user writes to train a model.
+#
+# This file is the one source of the definition's field names, defaults, ranges,
+# units and help. A user writes it as YAML, which is read through the reflection
+# of this schema: a field `batchSize` is the key `batch_size` there, an enumerant
+# `gcn` the word `gcn`. `graphmill help definition` prints what stands here.
+# Between daemons the same struct travels as a Cap'n Proto message, and the code
+# uses its plain-struct form, messages/definition/definition.hpp.
+#
+# Rules:
+#   - The schema only grows: append fields with larger ordinals; never change a
+#     type, an ordinal or the meaning of a value. A default is part of what old
+#     definitions mean, so it stays, too. A retired field keeps its slot as
+#     `obsoleteN`.
+#   - Value 0 of an enumeration is `unset`: a user cannot write it, and a
+#     decoder that meets it, or a value that it does not know, refuses.
+#   - A default lies within its range. A test checks that.
+#   - A range is checked on whatever comes from outside, file or message alike.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("graphmill::schema");
+
+# -- annotations ---------------------------------------------------------------
+
+annotation help @0xd6e92b1a68d4092d (field) :Text;
+# One sentence for the user, without the full stop.
+
+annotation unit @0xe602961d548ae841 (field) :Text;
+# What a number counts, in the plural. A field counted in `bytes` may be written
+# with a suffix, as in 512 MiB.
+
+annotation range @0xa0d7209687d6ad21 (field) :Range;
+# The values that are allowed, ends included; of a list, for every element.
+
+annotation length @0xa225aa28a2e26654 (field) :Range;
+# How many elements a list, or characters a text, may have.
+
+annotation required @0xc78c507eb9cc14ce (field) :Void;
+# The user must give it.
+
+annotation perKey @0xadee0f13ef100f5a (field) :Text;
+# The field may also be written as a map: its entry `default` is the field
+# itself, and every other entry goes to the list field that is named here, whose
+# elements are pairs (key, values). That field has no key of its own.
+
+struct Range {
+  min @0 :Float64 = -inf;
+  max @1 :Float64 = inf;
+}
+
+# -- the definition ------------------------------------------------------------
+
+struct Definition {
+  # Sections follow the pipeline: sampler -> fetch -> trainer, and then what
+  # holds for all of it. Everything but `dataset` has a default.
+
+  name @0 :Text
+    $help("Name of the run, used for its folder; the file's name if left out")
+    $length(max = 100);
+
+  dataset @1 :Text
+    $help("Name of the dataset; --data says where it lies")
+    $required $length(min = 1, max = 100);
+
+  seed @2 :UInt64 = 1
+    $help("Seed of every random draw; the same seed gives the same weights");
+
+  sampler @3 :Sampler;
+  fetch @4 :Fetch;
+  model @5 :Model;
+  trainer @6 :Trainer;
+  optimizer @7 :Optimizer;
+  train @8 :Train;
+  evaluate @9 :Evaluate;
+  budget @10 :Budget;
+  faults @11 :Faults;
+  placement @12 :Placement;
+}
+
+struct Sampler {
+  # How the neighbourhood of a batch's seeds is drawn. Replicas and threads
+  # change how fast that is, never what is drawn.
+
+  fanouts @0 :List(Int32) = [10, 10]
+    $help("In-edges to sample per node, one number per hop beginning at the seeds; -1 takes all. As many hops as the model has layers. Or a map: one list per edge type, `default` for all others")
+    $unit("in-edges per node") $range(min = -1, max = 1000000)
+    $length(min = 1, max = 16) $perKey("edgeFanouts");
+
+  edgeFanouts @1 :List(EdgeFanout);
+  # The entries of `fanouts` that name an edge type, in any order.
+
+  replace @2 :Bool = false
+    $help("Sample with replacement");
+
+  replicas @3 :UInt32 = 1
+    $help("Sampler stages at work on different batches")
+    $unit("stages") $range(min = 1, max = 64);
+
+  threads @4 :UInt32 = 1
+    $help("Threads that sample, per part of the graph")
+    $unit("threads") $range(min = 1, max = 64);
+}
+
+struct EdgeFanout {
+  key @0 :Text;
+  # The edge type: source__name__destination, or its name where that is unique.
+
+  values @1 :List(Int32);
+  # As `fanouts`: as many as there are hops.
+}
+
+struct Fetch {
+  # Gathering the features of the nodes that were sampled.
+
+  replicas @0 :UInt32 = 1
+    $help("Feature fetch stages at work on different batches")
+    $unit("stages") $range(min = 1, max = 64);
+
+  threads @1 :UInt32 = 1
+    $help("Threads that gather features, per part of the graph")
+    $unit("threads") $range(min = 1, max = 64);
+
+  precision @2 :Precision = float32
+    $help("Exactness of features: float16 halves what travels between daemons, and rounds every row, wherever it lies, so that weights do not depend on the placement");
+
+  cache @3 :UInt64 = 0
+    $help("Memory for feature rows of other daemons' nodes, kept from the start of a run, on every daemon with trainers, at 2 bytes a value if they travel as float16 and else at 4; 0 keeps none")
+    $unit("bytes") $range(max = 1125899906842624);
+
+  cacheOrder @4 :CacheOrder = vip
+    $help("Which rows the cache keeps: those that are likeliest to be wanted by the trainers here (vip), or those with most out-edges (degree)");
+}
+
+enum Precision {
+  unset @0;
+  float32 @1;
+  # As the dataset has them.
+  float16 @2;
+  # Rounded to the nearest, ties to even. A value beyond the range of float16
+  # fails the run.
+}
+
+enum CacheOrder {
+  unset @0;
+  vip @1;
+  # By the expected number of batches of an epoch that a row is in: vertex
+  # inclusion probabilities (SALIENT++, arXiv 2305.03152).
+  degree @2;
+}
+
+struct Model {
+  kind @0 :ModelKind = sage
+    $help("The kind of layers");
+
+  hidden @1 :UInt32 = 256
+    $help("Width of the layers between input and output")
+    $unit("values per node") $range(min = 1, max = 65536);
+
+  heads @2 :UInt32 = 4
+    $help("Attention heads of gat; the hidden width is divided among them")
+    $unit("heads") $range(min = 1, max = 128);
+
+  dropout @3 :Float64 = 0.5
+    $help("Probability of dropping a value between layers while training")
+    $range(min = 0, max = 0.99);
+
+  embedding @4 :UInt32 = 64
+    $help("Width of the vector learnt per node of a type without features")
+    $unit("values per node") $range(min = 1, max = 65536);
+
+  layerNorm @5 :Bool = false
+    $help("Normalise each node's values between layers");
+}
+
+enum ModelKind {
+  unset @0;
+  sage @1;
+  # GraphSAGE with the mean of the neighbours. One node type.
+  gcn @2;
+  # Graph convolution, normalised by full-graph degrees. One node type.
+  gat @3;
+  # Graph attention. One node type.
+  rgcn @4;
+  # Relational: weights of its own for every edge type. Any node types.
+}
+
+struct Trainer {
+  # The data-parallel group. Replicas share every global step; their number
+  # changes speed, and the weights by rounding alone.
+
+  replicas @0 :UInt32 = 1
+    $help("Trainers that share each step's seeds and average their gradients")
+    $unit("trainers") $range(min = 1, max = 64);
+
+  threads @1 :UInt32 = 0
+    $help("Threads that compute, per trainer; they change speed, never the weights. 0 deals the processors of a machine out to its trainers")
+    $unit("threads") $range(max = 256);
+
+  device @2 :Text = "cpu"
+    $help("Where tensors are computed on: cpu, cuda, or cuda:N")
+    $length(min = 1, max = 16);
+
+  stepTimeout @3 :UInt32 = 1800
+    $help("How long a trainer that is done with its part of a step waits for the others before the run fails: more than one may fall behind whose batches are slow to come. Daemons that are lost are known in seconds whatever this is")
+    $unit("seconds") $range(min = 10, max = 86400);
+}
+
+struct Optimizer {
+  kind @0 :OptimizerKind = adam
+    $help("The rule that applies gradients");
+
+  learningRate @1 :Float64 = 0.01
+    $help("Step size")
+    $range(min = 1e-9, max = 1000);
+
+  weightDecay @2 :Float64 = 0
+    $help("Decay of the weights; decoupled from the gradient in adamw")
+    $range(min = 0, max = 100);
+
+  momentum @3 :Float64 = 0
+    $help("Momentum of sgd")
+    $range(min = 0, max = 0.9999);
+
+  schedule @4 :ScheduleKind = constant
+    $help("How the learning rate changes over the epochs");
+
+  warmupEpochs @5 :UInt32 = 0
+    $help("Epochs during which the learning rate climbs to its full value")
+    $unit("epochs") $range(max = 1000000);
+
+  stepEpochs @6 :UInt32 = 10
+    $help("Epochs between two decays of the schedule `step`")
+    $unit("epochs") $range(min = 1, max = 1000000);
+
+  stepFactor @7 :Float64 = 0.5
+    $help("What the schedule `step` multiplies the learning rate by")
+    $range(min = 0, max = 1);
+}
+
+enum OptimizerKind {
+  unset @0;
+  adam @1;
+  # Weight decay is added to the gradient.
+  adamw @2;
+  # Weight decay shrinks the weights directly.
+  sgd @3;
+}
+
+enum ScheduleKind {
+  unset @0;
+  constant @1;
+  cosine @2;
+  # From the full rate to nearly 0 at the last epoch, along half a cosine.
+  step @3;
+}
+
+struct Train {
+  batchSize @0 :UInt32 = 1024
+    $help("Seeds per step, over all trainers together")
+    $unit("seeds") $range(min = 1, max = 16777216);
+
+  epochs @1 :UInt32 = 10
+    $help("Passes over the training seeds")
+    $unit("epochs") $range(min = 1, max = 1000000);
+
+  maxSteps @2 :UInt32 = 0
+    $help("Stop after that many steps over all epochs; 0 sets no limit")
+    $unit("steps") $range(max = 4294967295);
+
+  seedOrder @3 :SeedOrder = local
+    $help("Which trainer takes a seed: one near its part, or independent of parts");
+
+  patience @4 :UInt32 = 0
+    $help("Stop after that many validations without a gain; 0 never does")
+    $unit("validations") $range(max = 1000000);
+
+  recordSteps @5 :Bool = false
+    $help("Write to steps.jsonl in the run folder what each trainer had of each step: seeds, by their ids before partitioning, sum of losses, and correct ones. For batch sizes of at most 65536");
+}
+
+enum SeedOrder {
+  unset @0;
+  local @1;
+  # Seeds go to trainers near their owner, as far as equal counts allow.
+  global @2;
+  # The partitioning decides nothing: weights are the same for any number of
+  # parts.
+}
+
+struct Evaluate {
+  neighbours @0 :NeighbourUse = sampled
+    $help("Evaluate with sampled neighbours, or with all of them");
+
+  batchSize @1 :UInt32 = 1024
+    $help("Seeds per step of an evaluation, over all trainers together")
+    $unit("seeds") $range(min = 1, max = 16777216);
+
+  every @2 :UInt32 = 1
+    $help("Epochs between two validations")
+    $unit("epochs") $range(min = 1, max = 1000000);
+}
+
+enum NeighbourUse {
+  unset @0;
+  sampled @1;
+  all @2;
+}
+
+struct Budget {
+  # What may be in flight. A batch larger than the whole budget runs alone.
+
+  bytes @0 :UInt64 = 1073741824
+    $help("Memory of all batches in flight on a machine")
+    $unit("bytes") $range(min = 1, max = 1125899906842624);
+
+  batches @1 :UInt32 = 4
+    $help("Batches in flight per trainer")
+    $unit("batches") $range(min = 1, max = 1024);
+}
+
+struct Faults {
+  # Faults on purpose, to see for oneself that results do not change.
+
+  replyDelayMs @0 :UInt32 = 0
+    $help("Delay replies of sampling and feature services at random by up to this, which shuffles them")
+    $unit("milliseconds") $range(max = 10000);
+
+  trainerDelayMs @1 :UInt32 = 0
+    $help("Make every training step slower by this")
+    $unit("milliseconds") $range(max = 60000);
+
+  crashEvery @2 :UInt32 = 0
+    $help("End an actor at every so many jobs, in turn as it takes the job and in the middle of it. Each pool counts its own: samplers, fetch stages and batchers, whose job is a batch, and for each part the sampling and feature services, whose jobs are pieces of one; 0 ends none")
+    $unit("jobs") $range(max = 1000000);
+}
+
+struct Placement {
+  # Where a cluster carries the run out, by names of daemons. It decides how fast
+  # a run is, never what comes out; a run in one process takes no notice of it.
+
+  trainers @0 :List(Text)
+    $help("Daemons of a cluster that train: ranks are dealt to them in this order, round after round, as far as they have slots; none: near the parts. `graphmill train` takes no notice")
+    $length(max = 1024);
+
+  samplers @1 :List(Text)
+    $help("Daemons of a cluster that sample: batches are dealt to them in turn, whole; none: beside each trainer. `graphmill train` takes no notice")
+    $length(max = 1024);
+}

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/wire/frame.hpp"
+
+#include <capnp/message.h>
+#include <capnp/serialize.h>
+#include <kj/exception.h>
+
+#include <string_view>
+#include <utility>
+
+namespace graphmill {
+
+/// The frame of a message that was built, in the standard stream framing.
+frame encode_frame(capnp::MessageBuilder& message);
+
+/// How much of a frame may be followed. Pointers that lead to one place again
+/// and again cost each time.
+inline constexpr capnp::ReaderOptions frame_limits{std::uint64_t{1} << 20, 32};
+
+/// The words of a frame, copied if they are not aligned.
+/// @returns an error if these are not whole words.
+result<frame> aligned_words(const frame& from, std::string_view what);
+
+/// Reads a frame that came from outside: `read` gets a `Root::Reader`, valid
+/// for the call, and returns a result<...>; it may let Cap'n Proto throw. An
+/// empty frame reads as a struct of defaults.
+/// @param what Names the content in errors, as in "a handshake".
+/// @returns what `read` did, or invalid_data.
+template <class Root, class Read>
+auto decode_frame(const frame& from, std::string_view what, Read read)
+  -> decltype(read(std::declval<typename Root::Reader>())) {
+  if (from.empty())
+    return read(typename Root::Reader{});
+  TRY(const auto words, aligned_words(from, what));
+  try {
+    capnp::FlatArrayMessageReader message{
+      {reinterpret_cast<const capnp::word*>(words.data()),
+       words.size() / sizeof(capnp::word)},
+      frame_limits};
+    return read(message.template getRoot<Root>());
+  } catch (const kj::Exception& broken) {
+    return fail(ec::invalid_data, "cannot decode {}: {}", what,
+                broken.getDescription().cStr());
+  }
+}
+
+} // namespace graphmill

@@ -1,0 +1,214 @@
+@0xf0a4de5f1d9b7c33;
+# The cluster: what daemons tell the coordinator of themselves, and what clients
+# ask of it. Bodies of the methods `join`, `leave`, `status`, `submit`, `plan`,
+# `runs`, `watch`, `cancel`, `drain`, `stop` and `fetch_file`.
+#
+# Evolution: as in wire.capnp.
+
+using Cxx = import "/capnp/c++.capnp";
+using Definition = import "/messages/definition/definition.capnp".Definition;
+$Cxx.namespace("graphmill::schema");
+
+# -- membership ----------------------------------------------------------------
+
+struct JoinRequest {
+  # From a daemon to the coordinator, when it starts and whenever the coordinator
+  # is back. Name and address stand in its handshake. Refused, with a sentence,
+  # when a living daemon has the name, or when the parts are of another dataset.
+
+  dataset @0 :Text;
+  datasetDigest @1 :Text;
+  partDigests @2 :List(Text);
+  # Of all parts, as the daemon's partitions.json has them.
+
+  parts @3 :List(Int32);
+  # That it serves.
+
+  slots @4 :UInt32;
+  # How many trainers it takes.
+
+  host @5 :Text;
+
+  cudaDevices @6 :UInt32;
+  # That its trainers can compute on.
+
+  fault @7 :Text;
+  # Why its data cannot be used now; empty: they can. A daemon registers again
+  # when that changes.
+
+  arithmetic @8 :Text;
+  # What computes its products of matrices: library, version, kernels.
+  arithmeticDigest @9 :Text;
+  # Of what that gives for fixed numbers. Trainers of one run have the same.
+}
+
+struct JoinReply {
+  coordinator @0 :Text;
+  # Its name.
+}
+
+# `leave` has no body; the answer is empty.
+
+# -- status --------------------------------------------------------------------
+
+struct StatusReply {
+  coordinator @0 :Text;
+  dataset @1 :Text;
+  parts @2 :UInt32;
+  daemons @3 :List(DaemonStatus);
+  running @4 :Text;
+  # Id of the run that is on; empty: none.
+
+  queued @5 :List(Text);
+
+  note @6 :Text;
+  # What is wrong with the coordinator itself; empty: nothing.
+}
+
+struct DaemonStatus {
+  name @0 :Text;
+  address @1 :Text;
+  state @2 :DaemonState;
+  parts @3 :List(Int32);
+  slots @4 :UInt32;
+  host @5 :Text;
+  note @6 :Text;
+  # Why it is lost or damaged.
+
+  cudaDevices @7 :UInt32;
+}
+
+enum DaemonState {
+  unset @0;
+  ready @1;
+  draining @2;
+  # Takes nothing of new runs.
+  lost @3;
+  damaged @4;
+  # Its data cannot be used: takes nothing of new runs.
+}
+
+# -- runs ----------------------------------------------------------------------
+
+struct SubmitRequest {
+  definition @0 :Definition;
+}
+
+struct SubmitReply {
+  run @0 :Text;
+}
+
+struct PlanReply {
+  # The answer to `plan`, whose body is a `SubmitRequest`.
+
+  daemonOfPart @0 :List(Text);
+  daemonOfRank @1 :List(Text);
+
+  samplers @2 :List(Text);
+  # Daemons that sample for the trainers of others; none: each trainer's daemon
+  # samples for itself.
+}
+
+struct RunsRequest {
+  run @0 :Text;
+  # Empty: a page of the list.
+  limit @1 :UInt32;
+  before @2 :Text;
+  # The page begins with the runs older than this one; empty: with the latest.
+}
+
+struct RunsReply {
+  runs @0 :List(RunRecord);
+  # The latest first. As many as were asked for or as fit; at least one, if there
+  # is one.
+
+  more @1 :Bool;
+  # There are older ones.
+}
+
+enum RunState {
+  unset @0;
+  queued @1;
+  running @2;
+  finished @3;
+  failed @4;
+  cancelled @5;
+}
+
+struct RunRecord {
+  id @0 :Text;
+  name @1 :Text;
+  state @2 :RunState;
+  submitted @3 :Int64;
+  # Milliseconds since 1970; 0: not yet. So are the next two.
+  started @4 :Int64;
+  ended @5 :Int64;
+  message @6 :Text;
+  # Why it failed, or what it waits for in the queue.
+  summary @7 :Text;
+  # JSON, as `train --json` prints it; empty before the end. Of a list, and of a
+  # run on so many daemons that a message could not hold it: without `stages` and
+  # `daemons`.
+}
+
+struct WatchRequest {
+  run @0 :Text;
+  cursor @1 :UInt64;
+  # Events before it are known.
+  wait @2 :UInt32;
+  # Milliseconds that the answer may wait for an event.
+}
+
+struct WatchReply {
+  next @0 :UInt64;
+  # The cursor of the next request.
+  events @1 :List(RunNews);
+  record @2 :RunRecord;
+}
+
+struct RunNews {
+  union {
+    none @0 :Void;
+    metrics @1 :Text;
+    # The end of a phase: JSON, a line of metrics.jsonl.
+    progress @2 :Progress;
+  }
+}
+
+struct Progress {
+  what @0 :Text;
+  done @1 :UInt64;
+  total @2 :UInt64;
+}
+
+struct CancelRequest {
+  run @0 :Text;
+  now @1 :Bool;
+  # Do not finish the step.
+}
+
+struct NodeRequest {
+  # Of `drain` and `stop`.
+
+  name @0 :Text;
+  # Of a daemon. Empty, for `stop`: the whole cluster.
+
+  back @1 :Bool;
+  # Of `drain`: take it into service again.
+}
+
+struct FileRequest {
+  # A piece of a file of a run folder.
+
+  run @0 :Text;
+  file @1 :Text;
+  # Empty: the list of files.
+  offset @2 :UInt64;
+}
+
+struct FileReply {
+  files @0 :List(Text);
+  size @1 :UInt64;
+  # Of the file now. The bulk frames hold its bytes from the offset on, as many
+  # as one message takes.
+}

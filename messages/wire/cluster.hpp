@@ -1,0 +1,179 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "messages/definition/definition.hpp"
+#include "messages/wire/frame.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+// The plain form of cluster.capnp, where fields are described. Every `decode_*`
+// checks what came from outside.
+
+struct join_request {
+  std::string dataset;
+  std::string dataset_digest;
+  std::vector<std::string> part_digests;
+  std::vector<part_id> parts; ///< Ascending, each below part_digests.size().
+  std::uint32_t slots = 1;
+  std::string host;
+  std::uint32_t cuda_devices = 0;
+  std::string fault;
+  std::string arithmetic;
+  std::string arithmetic_digest;
+};
+payload encode(const join_request& what);
+result<join_request> decode_join_request(const payload& from);
+
+struct join_reply {
+  std::string coordinator;
+};
+payload encode(const join_reply& what);
+result<join_reply> decode_join_reply(const payload& from);
+
+enum class daemon_state : std::uint8_t { ready = 1, draining, lost, damaged };
+std::string_view to_string(daemon_state what);
+
+struct daemon_status {
+  std::string name;
+  std::string address;
+  daemon_state state = daemon_state::ready;
+  std::vector<part_id> parts;
+  std::uint32_t slots = 1;
+  std::string host;
+  std::string note;
+  std::uint32_t cuda_devices = 0;
+};
+struct status_reply {
+  std::string coordinator;
+  std::string dataset;
+  std::uint32_t parts = 0;
+  std::vector<daemon_status> daemons;
+  std::string running;
+  std::vector<std::string> queued;
+  std::string note;
+};
+payload encode(const status_reply& what);
+result<status_reply> decode_status_reply(const payload& from);
+
+/// Body of `submit` and of `plan`.
+payload encode_definition_body(const definition& def);
+result<definition> decode_definition_body(const payload& from);
+
+/// A body that is one name: the answer to `submit`.
+payload encode_run_id(const std::string& run);
+result<std::string> decode_run_id(const payload& from);
+
+/// Where a run would go, by names of daemons.
+struct plan_reply {
+  std::vector<std::string> daemon_of_part;
+  std::vector<std::string> daemon_of_rank;
+  std::vector<std::string> samplers; ///< None: beside each trainer.
+};
+payload encode(const plan_reply& what);
+result<plan_reply> decode_plan_reply(const payload& from);
+
+enum class run_state : std::uint8_t {
+  queued = 1,
+  running,
+  finished,
+  failed,
+  cancelled,
+};
+std::string_view to_string(run_state what);
+/// Whether nothing more will happen.
+constexpr bool is_over(run_state what) {
+  return what >= run_state::finished;
+}
+
+using unix_time = std::chrono::milliseconds; ///< Since 1970; 0: not yet.
+
+struct run_record {
+  std::string id;
+  std::string name;
+  run_state state = run_state::queued;
+  unix_time submitted{0};
+  unix_time started{0};
+  unix_time ended{0};
+  std::string message;
+  std::string summary; ///< JSON.
+};
+
+struct runs_request {
+  std::string run;
+  std::uint32_t limit = 20;
+  std::string before;
+};
+payload encode(const runs_request& what);
+result<runs_request> decode_runs_request(const payload& from);
+
+struct runs_reply {
+  std::vector<run_record> runs;
+  bool more = false;
+};
+payload encode(const runs_reply& what);
+result<runs_reply> decode_runs_reply(const payload& from);
+
+struct watch_request {
+  std::string run;
+  std::uint64_t cursor = 0;
+  std::chrono::milliseconds wait{0};
+};
+payload encode(const watch_request& what);
+result<watch_request> decode_watch_request(const payload& from);
+
+/// Either the end of a phase or a progress.
+struct run_news {
+  std::string metrics; ///< JSON; empty: the fields below hold.
+  std::string what;
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;
+};
+struct watch_reply {
+  std::uint64_t next = 0;
+  std::vector<run_news> events;
+  run_record record;
+};
+payload encode(const watch_reply& what);
+result<watch_reply> decode_watch_reply(const payload& from);
+
+struct cancel_request {
+  std::string run;
+  bool now = false;
+};
+payload encode(const cancel_request& what);
+result<cancel_request> decode_cancel_request(const payload& from);
+
+struct node_request {
+  std::string name;
+  bool back = false;
+};
+payload encode(const node_request& what);
+result<node_request> decode_node_request(const payload& from);
+
+struct file_request {
+  std::string run;
+  std::string file;
+  std::uint64_t offset = 0;
+};
+payload encode(const file_request& what);
+result<file_request> decode_file_request(const payload& from);
+
+struct file_reply {
+  std::vector<std::string> files;
+  std::uint64_t size = 0;
+  std::vector<std::byte> bytes;
+};
+payload encode(const file_reply& what);
+result<file_reply> decode_file_reply(const payload& from);
+
+} // namespace graphmill

@@ -1,0 +1,226 @@
+@0xc3a54b2f3d0e6d91;
+# A run on a cluster: what the coordinator, where the conductor of the run is,
+# and the daemons that take part in it say to each other. Bodies of the methods
+# `deploy`, `order`, `weights`, `run_event` and `rendezvous`.
+#
+# Life of a run. The coordinator places parts and ranks and sends every daemon
+# the same `Deployment`, which names them all. When all have answered, it sends
+# `MemberOrder`s: phases to begin, requests to the trainers, at last the end.
+# Daemons send `RunEvents` to the coordinator in turn: one message at a time, the
+# next one when the last is answered, so that none is lost and none overtakes.
+#
+# A daemon that does not know the run of an order answers `unavailable`. A
+# coordinator that does not know the run of an event answers `notFound`; the
+# daemon then ends its share of the run.
+#
+# Evolution: as in wire.capnp.
+
+using Cxx = import "/capnp/c++.capnp";
+using Definition = import "/messages/definition/definition.capnp".Definition;
+$Cxx.namespace("graphmill::schema");
+
+enum RunPhase {
+  unset @0;
+  train @1;
+  validation @2;
+  test @3;
+}
+
+# -- deploy --------------------------------------------------------------------
+
+struct Deployment {
+  run @0 :Text;
+  # Id of the run, unique in the cluster.
+
+  definition @1 :Definition;
+
+  datasetDigest @2 :Text;
+  # Of the whole dataset, as its partitions.json has it.
+
+  generation @3 :UInt32;
+  # Of the trainer group.
+
+  daemons @4 :List(Daemon);
+
+  ownerOfPart @5 :List(UInt16);
+  # By part: position in `daemons`.
+
+  daemonOfRank @6 :List(UInt16);
+  # By rank: position in `daemons`.
+
+  you @7 :UInt16;
+  # The receiver's position in `daemons`.
+
+  coordinator @8 :Text;
+  # Address for run events and for the rendezvous.
+
+  samplers @9 :List(UInt16);
+  # Positions in `daemons` of those that sample batches for all trainers, in the
+  # order in which batches are dealt to them. None: each trainer's daemon samples
+  # for itself.
+}
+
+struct Daemon {
+  name @0 :Text;
+  address @1 :Text;
+}
+
+# The answer to a deployment is empty.
+
+# -- order ---------------------------------------------------------------------
+
+struct MemberOrder {
+  run @0 :Text;
+
+  union {
+    none @1 :Void;
+    begin @2 :BeginPhase;
+    stop @3 :Void;
+    # Stop after the step that is being reduced. Not answered by anything but
+    # an empty reply; each rank that has stopped tells by an event.
+
+    trainers @4 :TrainerOrder;
+    end @5 :Void;
+    # Ends the receiver's share of the run. The reply has the stages.
+
+    check @6 :Void;
+    # Fails unless the receiver has a share of the run that is not over.
+
+    finish @7 :Void;
+    # As `end`, of a run that has succeeded: answered once the data that the
+    # receiver's share has mapped are verified, which may take as long as it takes
+    # to read them.
+  }
+}
+
+struct BeginPhase {
+  phase @0 :RunPhase;
+  epoch @1 :Int32;
+  steps @2 :Int64;
+  learningRate @3 :Float64;
+}
+
+enum TrainerOrder {
+  unset @0;
+  keepBest @1;
+  restoreBest @2;
+  snapshot @3;
+  fillCache @4;
+  # Choose the rows of the cache and fetch them. Answered, for every trainer,
+  # once it is filled; at once if there is none to fill.
+  digest @5;
+  # Answered with the digests of the present weights.
+}
+
+struct MemberReply {
+  trainers @0 :List(TrainerState);
+  # Of a trainer order.
+
+  tensors @1 :List(Tensor);
+  # Of a snapshot, from the daemon of rank 0: to be fetched by `weights`.
+
+  stages @2 :List(StageReport);
+  # Of the end.
+
+  peakMemoryBytes @3 :UInt64;
+  peakCreditBytes @4 :UInt64;
+  oversizeBatches @5 :UInt64;
+  retriedBatches @6 :UInt64;
+  cpuSeconds @7 :Float64;
+
+  failure @8 :Text;
+  # Of `finish`: why the run is no success; empty: it is.
+}
+
+struct TrainerState {
+  rank @0 :Int32;
+  digest @1 :Text;
+  steps @2 :Int64;
+  # Of training that its weights have taken.
+}
+
+struct Tensor {
+  name @0 :Text;
+  shape @1 :List(Int64);
+}
+
+struct StageReport {
+  stage @0 :Text;
+  replicas @1 :UInt32;
+  items @2 :UInt64;
+  bytes @3 :UInt64;
+  busySeconds @4 :Float64;
+  cpuSeconds @5 :Float64;
+  inputWaitSeconds @6 :Float64;
+  creditWaitSeconds @7 :Float64;
+  restarts @8 :UInt64;
+}
+
+# -- weights -------------------------------------------------------------------
+
+struct WeightsRequest {
+  # A piece of a tensor of the last snapshot.
+
+  run @0 :Text;
+  tensor @1 :UInt32;
+  offset @2 :UInt64;
+  # In values.
+  count @3 :UInt64;
+}
+
+# The answer has no body: its bulk frames hold the values, float32 one after the
+# other, full frames first.
+
+# -- run events ----------------------------------------------------------------
+
+struct RunEvents {
+  run @0 :Text;
+  sequence @1 :UInt64;
+  # Of this message, from 1; one that came before is not told again.
+
+  steps @2 :List(StepDone);
+  stopped @3 :List(Int32);
+  # Ranks that have stopped as they were told.
+
+  failure @4 :Text;
+  # Not empty: the sender's share cannot go on, and why.
+
+  failureCode @5 :UInt16;
+  # As `FailureCode` of wire.capnp.
+}
+
+struct StepDone {
+  phase @0 :RunPhase;
+  epoch @1 :Int32;
+  step @2 :Int64;
+  rank @3 :Int32;
+  lossSum @4 :Float64;
+  correct @5 :Int64;
+  seeds @6 :Int64;
+  # Labelled ones.
+
+  originalSeeds @7 :List(Int64);
+  # All of the rank, by their ids before partitioning; empty unless the definition
+  # asks for records.
+}
+
+# -- rendezvous ----------------------------------------------------------------
+
+struct RendezvousRequest {
+  # Keys by which the ranks of a group find each other. They live as long as the
+  # run does.
+
+  run @0 :Text;
+  key @1 :Text;
+  set @2 :Bool;
+  # Set the value; else get it.
+
+  value @3 :Data;
+  wait @4 :UInt32;
+  # Milliseconds that a get may wait for the key to be set.
+}
+
+struct RendezvousReply {
+  found @0 :Bool;
+  value @1 :Data;
+}

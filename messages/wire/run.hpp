@@ -1,0 +1,148 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "messages/definition/definition.hpp"
+#include "messages/wire/frame.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+// The plain form of run.capnp, where fields are described. Every `decode_*`
+// checks what came from outside: known enumerations, positions within their
+// lists, counts that fit.
+
+struct daemon_address {
+  std::string name;
+  std::string address;
+
+  friend bool operator==(const daemon_address&,
+                         const daemon_address&) = default;
+};
+
+struct deployment {
+  std::string run;
+  definition def;
+  std::string dataset_digest;
+  std::uint32_t generation = 0;
+  std::vector<daemon_address> daemons;
+  std::vector<std::uint16_t> owner_of_part;
+  std::vector<std::uint16_t> daemon_of_rank;
+  std::uint16_t you = 0;
+  std::string coordinator;
+  std::vector<std::uint16_t> samplers; ///< None: beside the trainers.
+};
+payload encode(const deployment& what);
+result<deployment> decode_deployment(const payload& from);
+
+enum class member_action : std::uint8_t {
+  begin = 1,
+  stop,
+  keep_best,
+  restore_best,
+  snapshot,
+  end,
+  fill_cache,
+  check,
+  finish,
+  digest,
+};
+struct member_order {
+  std::string run;
+  member_action action = member_action::begin;
+  graphmill::phase phase = graphmill::phase::train; ///< Of `begin`, as below.
+  std::int32_t epoch = 0;
+  std::int64_t steps = 0;
+  double learning_rate = 0;
+};
+payload encode(const member_order& what);
+result<member_order> decode_member_order(const payload& from);
+
+/// What a stage did, as it travels.
+struct stage_figures {
+  std::string stage;
+  std::uint32_t replicas = 0;
+  std::uint64_t items = 0;
+  std::uint64_t bytes = 0;
+  double busy_seconds = 0;
+  double cpu_seconds = 0;
+  double input_wait_seconds = 0;
+  double credit_wait_seconds = 0;
+  std::uint64_t restarts = 0;
+};
+struct rank_digest {
+  rank_id rank = 0;
+  std::string digest;
+  std::int64_t steps = 0; ///< Of training that its weights have taken.
+};
+struct tensor_shape {
+  std::string name;
+  std::vector<std::int64_t> shape;
+
+  std::uint64_t size() const; ///< In values; checked at decoding.
+};
+struct member_reply {
+  std::vector<rank_digest> trainers;
+  std::vector<tensor_shape> tensors;
+  std::vector<stage_figures> stages;
+  std::uint64_t peak_memory_bytes = 0;
+  std::uint64_t peak_credit_bytes = 0;
+  std::uint64_t oversize_batches = 0;
+  std::uint64_t retried_batches = 0;
+  double cpu_seconds = 0;
+  std::string failure;
+};
+payload encode(const member_reply& what);
+result<member_reply> decode_member_reply(const payload& from);
+
+struct weights_request {
+  std::string run;
+  std::uint32_t tensor = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t count = 0;
+};
+payload encode(const weights_request& what);
+result<weights_request> decode_weights_request(const payload& from);
+payload encode_weights(std::span<const float> values);
+/// Fails unless there are just `out.size()` values.
+result<void> decode_weights(const payload& from, std::span<float> out);
+
+struct step_done {
+  batch_key key;
+  double loss_sum = 0;
+  std::int64_t correct = 0;
+  std::int64_t seeds = 0;
+  std::vector<node_id> original_seeds;
+};
+struct run_events {
+  std::string run;
+  std::uint64_t sequence = 0;
+  std::vector<step_done> steps;
+  std::vector<rank_id> stopped;
+  std::optional<error> failure;
+
+  bool empty() const { return steps.empty() && stopped.empty() && !failure; }
+};
+payload encode(const run_events& what);
+result<run_events> decode_run_events(const payload& from);
+
+struct rendezvous_request {
+  std::string run;
+  std::string key;
+  std::optional<std::string> value; ///< To be set; else get.
+  std::chrono::milliseconds wait{0};
+};
+payload encode(const rendezvous_request& what);
+result<rendezvous_request> decode_rendezvous_request(const payload& from);
+/// Nothing: the key is not there.
+payload encode_rendezvous_value(const std::optional<std::string>& value);
+result<std::optional<std::string>> decode_rendezvous_value(const payload& from);
+
+} // namespace graphmill

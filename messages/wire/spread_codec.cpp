@@ -1,0 +1,63 @@
+#include "messages/wire/bulk_codec.hpp"
+
+namespace graphmill {
+
+using namespace wire;
+
+result<payload> encode(const spread_query& from, bulk_writer arrays) {
+  return encode_with<schema::SpreadRequest>(arrays, [&from](auto to) {
+    to.setRun(from.run);
+    to.setPart(from.part);
+    to.setEdgeType(from.edge_type);
+    to.setFanout(from.fanout);
+    to.setReplace(from.replace);
+    to.setFirst(from.first);
+    to.setSkip(from.skip);
+    write(from.chances, to.initChances());
+  });
+}
+
+result<spread_query> decode_spread_query(const payload& from) {
+  using root = schema::SpreadRequest;
+  return decode_frame<root>(
+    from.body, "a spread request",
+    [&from](root::Reader in) -> result<spread_query> {
+      array_reader arrays{from};
+      spread_query out;
+      TRY(out.run, read_run(in.getRun()));
+      out.part = in.getPart();
+      out.edge_type = in.getEdgeType();
+      out.fanout = in.getFanout();
+      out.replace = in.getReplace();
+      out.first = in.getFirst();
+      out.skip = in.getSkip();
+      TRY(out.chances, arrays.read(in.getChances(), content::floats));
+      return out;
+    });
+}
+
+result<payload> encode(const spread_answer& from, bulk_writer arrays) {
+  return encode_with<schema::SpreadReply>(arrays, [&from](auto to) {
+    to.setNodes(from.nodes);
+    to.setEdges(from.edges);
+    write(from.sources, to.initSources());
+    write(from.misses, to.initMisses());
+  });
+}
+
+result<spread_answer> decode_spread_answer(const payload& from) {
+  using root = schema::SpreadReply;
+  return decode_frame<root>(
+    from.body, "a spread reply",
+    [&from](root::Reader in) -> result<spread_answer> {
+      array_reader arrays{from};
+      spread_answer out;
+      out.nodes = in.getNodes();
+      out.edges = in.getEdges();
+      TRY(out.sources, arrays.read(in.getSources(), content::ids));
+      TRY(out.misses, arrays.read(in.getMisses(), content::floats));
+      return out;
+    });
+}
+
+} // namespace graphmill

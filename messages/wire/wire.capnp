@@ -1,0 +1,213 @@
+@0xa8562da770f6422e;
+# What daemons and clients of a cluster say to each other: the envelope of every
+# message, and the handshake that opens every connection.
+#
+# Roles. Whoever wants something *connects* to the one port of a daemon, with two
+# connections, one per lane: the control lane carries small messages, the data
+# lane sampled neighbourhoods, rows and files. Which method travels on which lane
+# is fixed (messages/wire/method.cpp). The one who connected is the *caller*, the other
+# the *server*. A caller sends requests and beats; a server only answers, on the
+# connection that the question came from. A daemon that wants something of its
+# caller connects to it in turn.
+#
+# A message is a sequence of frames:
+#     envelope   an `Envelope`
+#     body       one struct per method; may be empty
+#     bulk ...   arrays, described in the body; any number up to 64
+# A frame has at most 1 MiB. Envelope and body are Cap'n Proto messages in the
+# standard stream framing, unpacked; bulk frames are raw bytes, little-endian.
+#
+# Order. Messages of one lane arrive in the order they were sent, or not at all.
+# There is no order between lanes, and replies come in any order. When a
+# connection breaks, whatever was under way is lost; the caller connects anew,
+# shakes hands and asks again under the same id.
+#
+# Hostile input. Whoever receives a frame that cannot be decoded, a kind or a
+# method that makes no sense from that side, or too many frames, ends the
+# connection and tells nobody else.
+#
+# Evolution. The schema only grows: append fields with larger ordinals; never
+# change a type, an ordinal or the meaning of a value; a retired field keeps its
+# slot as `obsoleteN`. Value 0 of an enumeration is `unset`: nobody sends it. A
+# receiver ignores fields that it does not know, and answers a method that it
+# does not know with an error. A change that an older receiver must not
+# misunderstand raises `protocolVersion`. The ordinals 0 to 3 of `Envelope` mean
+# the same in every version, so that a mismatch can be told in a sentence.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("graphmill::schema");
+
+using RequestId = UInt64;
+# Chosen by the caller, from 1 upwards, never used twice by one incarnation. A
+# retry has the id of the first attempt: (incarnation, id) names a request for as
+# long as both sides live.
+
+using Milliseconds = UInt32;
+
+const protocolVersion :UInt16 = 1;
+# The version that this schema describes.
+
+const oldestVersion :UInt16 = 1;
+# The oldest one that is still understood.
+
+# -- envelope ------------------------------------------------------------------
+
+struct Envelope {
+  version @0 :UInt16;
+  # The sender's `protocolVersion`. A receiver refuses newer ones than its own,
+  # and older ones than its `oldestVersion`, with `versionMismatch`.
+
+  kind @1 :Kind;
+
+  id @2 :RequestId;
+  # Of the request, and of the reply to it. 0 in beats.
+
+  method @3 :Method;
+  # Of the request, repeated in the reply.
+
+  attempt @4 :UInt16;
+  # From 1; the reply repeats the attempt that it was made for.
+
+  timeLeft @5 :Milliseconds;
+  # In a request: how long the caller will wait for the answer, all attempts
+  # together, from when it sent this one. A server may drop work that is late.
+
+  failure @6 :Failure;
+  # In a reply: set if the request failed. The body is empty then.
+
+  readiness @7 :Readiness;
+  # Of the sender, in beats.
+
+  retryAfter @8 :Milliseconds;
+  # In a reply that failed: nothing was done, for the server has too much under
+  # way. The caller asks again, not before that long and later each time, as
+  # long as the request has time left. 0: asking again is up to whoever asked.
+}
+
+enum Kind {
+  unset @0;
+  request @1;
+  # From a caller.
+  reply @2;
+  # From a server, to one request.
+  beat @3;
+  # From a caller that has sent nothing for a while; the server sends one back.
+  # Any message counts as a beat.
+  stranger @4;
+  # From a server that got a request or a beat on a connection without handshake
+  # (it has been restarted, or has forgotten a silent caller). The caller shakes
+  # hands again and repeats what is outstanding.
+  farewell @5;
+  # From a caller that closes its connections for good. Not answered.
+}
+
+enum Method {
+  # A request's purpose. Bodies are described where the method is served.
+  unset @0;
+  hello @1;
+  # The handshake, first on every connection. Body both ways: `Hello`.
+  beat @2;
+  # No request: names beats in statistics.
+  join @3;
+  leave @4;
+  deploy @5;
+  startRun @6;
+  runEvent @7;
+  order @8;
+  sample @9;
+  gather @10;
+  rendezvous @11;
+  submit @12;
+  status @13;
+  runs @14;
+  logs @15;
+  cancel @16;
+  drain @17;
+  stop @18;
+  fetchFile @19;
+  watch @20;
+  plan @21;
+  weights @22;
+  sampleBatch @23;
+  spread @24;
+}
+
+struct Failure {
+  code @0 :FailureCode;
+  # `unset`: the request succeeded.
+
+  message @1 :Text;
+  # A sentence for people: what was wrong, where, and what to do.
+}
+
+enum FailureCode {
+  # As graphmill::ec, in messages/base/error.hpp. A receiver takes what it does not
+  # know as `internal`.
+  unset @0;
+  invalidArgument @1;
+  invalidData @2;
+  notFound @3;
+  io @4;
+  noSpace @5;
+  permission @6;
+  outOfMemory @7;
+  timeout @8;
+  cancelled @9;
+  versionMismatch @10;
+  unavailable @11;
+  crashed @12;
+  internal @13;
+}
+
+# -- handshake -----------------------------------------------------------------
+
+struct Hello {
+  # Sent by the caller on each of its two connections, and answered in kind. The
+  # caller sends nothing else before the answer.
+
+  name @0 :Text;
+  # Of the daemon, unique in its cluster, or of the client's command. At most 256
+  # bytes.
+
+  incarnation @1 :Text;
+  # 32 hexadecimal digits, drawn when the process starts. A caller that meets
+  # another incarnation under a known address knows that the old one is gone, and
+  # with it whatever was asked of it.
+
+  address @2 :Text;
+  # Where the sender listens for others, as in tcp://10.0.0.1:7800; empty for
+  # clients.
+
+  software @3 :Text;
+  # Graphmill's version, for people.
+
+  oldestVersion @4 :UInt16;
+  # The oldest protocol that the sender understands.
+
+  lane @5 :Lane;
+  # Of this connection.
+
+  beatEvery @6 :Milliseconds;
+  # A caller that has nothing to say sends a beat that often.
+
+  lostAfter @7 :Milliseconds;
+  # Either side may count the other as lost when it was silent for that long: the
+  # caller's wish, which the server follows.
+
+  readiness @8 :Readiness;
+}
+
+enum Lane {
+  unset @0;
+  control @1;
+  data @2;
+}
+
+enum Readiness {
+  unset @0;
+  starting @1;
+  # Listens, but is not able to serve yet.
+  ready @2;
+  draining @3;
+  # Finishes what it has and takes nothing new.
+}

@@ -1,0 +1,115 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "partition/files/npy.hpp"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace graphmill {
+
+/// The version of the folder format this build writes; it reads up to it.
+inline constexpr int dataset_format_version = 1;
+
+/// The splits of a node type, in this order wherever they are indexed.
+enum class split : std::uint8_t { train, validation, test };
+inline constexpr std::array<split, 3> all_splits{
+  split::train, split::validation, split::test};
+/// "train", "val", "test": the names of the files.
+std::string_view file_stem(split which);
+
+struct node_type_info {
+  std::string name;
+  std::int64_t count = 0;
+  std::int64_t feature_width = 0;             ///< 0: the type has no features.
+  dtype feature_type = dtype::float32;        ///< float32 or float16.
+  std::int64_t class_count = 0;               ///< 0: the type has no labels.
+  std::vector<std::string> class_names;       ///< Empty, or one per class.
+  std::array<std::int64_t, 3> split_counts{}; ///< Seeds per split.
+};
+
+struct edge_type_info {
+  node_type_id source = 0;
+  std::string name;
+  node_type_id destination = 0;
+  std::int64_t count = 0;
+  std::int64_t max_in_degree = 0;  ///< Over the whole graph.
+  dtype index_type = dtype::int64; ///< Of indices.npy: int32 or int64.
+};
+
+/// What `dataset.json` says. Value type.
+struct dataset_info {
+  int format_version = dataset_format_version;
+  std::string name;
+  std::vector<node_type_info> node_types;
+  std::vector<edge_type_info> edge_types;
+  node_type_id target = 0; ///< The node type whose labels are learnt.
+  std::string provenance;  ///< Where the data came from and how it was made.
+  std::string digest;      ///< Over the content of all arrays, hexadecimal.
+
+  /// "source__name__destination": the folder and the name for people.
+  std::string edge_type_name(edge_type_id type) const;
+  std::optional<node_type_id> find_node_type(std::string_view name) const;
+  /// By full name, or by the middle name where that is unique.
+  std::optional<edge_type_id> find_edge_type(std::string_view name) const;
+};
+
+/// Reads and checks a `dataset.json`. A newer format version is refused.
+result<dataset_info> read_dataset_info(const std::filesystem::path& folder);
+/// The same of a text. @param where What it stands in, for errors.
+result<dataset_info> parse_dataset_info(std::string_view text,
+                                        std::string_view where);
+result<void> write_dataset_info(const std::filesystem::path& folder,
+                                const dataset_info& info);
+
+/// An open dataset folder: every array mapped, its header checked against
+/// `dataset.json`. Contents (ids in range, sorted indptr) are checked when a
+/// dataset is prepared, not again at each open; `inspect` checks them on
+/// demand.
+class dataset {
+public:
+  static result<dataset> open(const std::filesystem::path& folder);
+  /// Takes `info` instead of what `dataset.json` says.
+  static result<dataset> open(const std::filesystem::path& folder,
+                              dataset_info info);
+
+  const std::filesystem::path& folder() const { return folder_; }
+  const dataset_info& info() const { return info_; }
+
+  struct node_arrays {
+    std::optional<npy_array> features; ///< [N, F] float32 or float16
+    std::optional<npy_array> labels;   ///< [N] int64, -1 = none
+    std::array<std::optional<npy_array>, 3>
+      splits; ///< int64 ids, in seed order
+  };
+
+  struct edge_arrays {
+    npy_array indptr;      ///< [N_destination + 1] int64
+    npy_array indices;     ///< [E] int32 or int64 source ids
+    npy_array in_degrees;  ///< [N_destination] int32, over the full graph
+    npy_array out_degrees; ///< [N_source] int32, over the full graph
+  };
+
+  const node_arrays& nodes(node_type_id type) const { return nodes_[type]; }
+  const edge_arrays& edges(edge_type_id type) const { return edges_[type]; }
+
+private:
+  std::filesystem::path folder_;
+  dataset_info info_;
+  std::vector<node_arrays> nodes_;
+  std::vector<edge_arrays> edges_;
+};
+
+/// Optional arrays of the format that are in the folder and that nothing reads
+/// yet (weights, times and features of edges, times of nodes), as paths within
+/// it.
+std::vector<std::string> unused_arrays(const dataset& data);
+
+} // namespace graphmill

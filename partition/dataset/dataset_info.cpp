@@ -1,0 +1,238 @@
+#include "partition/dataset/dataset.hpp"
+
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/files/file_io.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::size_t largest_file = std::size_t{1} << 28;
+
+/// Reads the fields of one JSON object; `where` names it in errors.
+struct object_reader {
+  const json& object;
+  std::string where;
+
+  error wrong(std::string_view key, std::string_view wanted) const {
+    return fail(ec::invalid_data, "{}: \"{}\" should be {}", where, key,
+                wanted);
+  }
+
+  result<void> check() const {
+    if (!object.is_object())
+      return fail(ec::invalid_data, "{} should be an object", where);
+    return ok();
+  }
+
+  /// @param absent What a missing field means; negative: it is required.
+  result<std::int64_t> integer(const char* key, std::int64_t most,
+                               std::int64_t absent = -1) const {
+    const auto at = object.find(key);
+    if (at == object.end() && absent >= 0)
+      return absent;
+    if (at != object.end() && at->is_number_unsigned()
+        && at->get<std::uint64_t>() <= static_cast<std::uint64_t>(most))
+      return at->get<std::int64_t>();
+    return wrong(key, fmt::format("an integer from 0 to {}", most));
+  }
+
+  result<std::string> text(const char* key, bool required) const {
+    const auto at = object.find(key);
+    if (at == object.end() && !required)
+      return std::string{};
+    if (at != object.end() && at->is_string())
+      return at->get<std::string>();
+    return wrong(key, "a string");
+  }
+
+  result<dtype> type(const char* key, dtype first, dtype second,
+                     dtype absent) const {
+    TRY(const auto name, text(key, false));
+    if (name.empty())
+      return absent;
+    for (auto candidate : {first, second})
+      if (name == to_string(candidate))
+        return candidate;
+    return wrong(key,
+                 fmt::format("{} or {}", to_string(first), to_string(second)));
+  }
+
+  /// The elements of an array of at most `most`; none if it is absent.
+  result<std::vector<json>> list(const char* key, std::size_t most) const {
+    const auto at = object.find(key);
+    if (at == object.end())
+      return std::vector<json>{};
+    if (!at->is_array() || at->size() > most)
+      return wrong(key, fmt::format("a list of at most {}", most));
+    return std::vector<json>(at->begin(), at->end());
+  }
+};
+
+result<node_type_info> read_node_type(const object_reader& in) {
+  TRYV(in.check());
+  node_type_info type;
+  TRY(type.name, in.text("name", true));
+  TRYV(check_name(type.name, in.where));
+  TRY(type.count, in.integer("count", most_items));
+  TRY(type.feature_width, in.integer("feature_width", most_columns, 0));
+  TRY(type.feature_type,
+      in.type("feature_type", dtype::float32, dtype::float16, dtype::float32));
+  TRY(type.class_count, in.integer("class_count", most_classes, 0));
+  TRY(const auto names, in.list("class_names", most_classes));
+  for (const auto& name : names) {
+    if (!name.is_string())
+      return in.wrong("class_names", "a list of strings");
+    type.class_names.push_back(name.get<std::string>());
+  }
+  if (const auto at = in.object.find("splits"); at != in.object.end()) {
+    const object_reader splits{*at, in.where + ".splits"};
+    TRYV(splits.check());
+    for (auto which : all_splits) {
+      TRY(type.split_counts[static_cast<std::size_t>(which)],
+          splits.integer(file_stem(which).data(), type.count, 0));
+    }
+  }
+  return type;
+}
+
+result<edge_type_info> read_edge_type(const object_reader& in,
+                                      const dataset_info& info) {
+  TRYV(in.check());
+  const auto end_of = [&](const char* key) -> result<node_type_id> {
+    TRY(const auto name, in.text(key, true));
+    const auto found = info.find_node_type(name);
+    if (!found)
+      return fail(ec::invalid_data, "{}: there is no node type \"{}\"",
+                  in.where, name);
+    return *found;
+  };
+  edge_type_info type;
+  TRY(type.source, end_of("source"));
+  TRY(type.name, in.text("name", true));
+  TRYV(check_name(type.name, in.where));
+  TRY(type.destination, end_of("destination"));
+  TRY(type.count, in.integer("count", most_items));
+  TRY(type.max_in_degree, in.integer("max_in_degree", most_degree));
+  TRY(type.index_type,
+      in.type("index_type", dtype::int32, dtype::int64, dtype::int64));
+  return type;
+}
+
+result<dataset_info> read_info(const object_reader& in) {
+  TRYV(in.check());
+  dataset_info info;
+  TRY(const auto version,
+      in.integer("format_version", std::numeric_limits<int>::max()));
+  if (version > dataset_format_version)
+    return fail(ec::version_mismatch,
+                "{} has format version {}; this Graphmill reads up to {}: use "
+                "a newer one or prepare the dataset again",
+                in.where, version, dataset_format_version);
+  info.format_version = static_cast<int>(version);
+  TRY(info.name, in.text("name", false));
+  TRY(info.provenance, in.text("provenance", false));
+  TRY(info.digest, in.text("digest", false));
+  TRY(const auto node_types, in.list("node_types", most_types));
+  for (std::size_t i = 0; i < node_types.size(); ++i) {
+    const object_reader entry{node_types[i],
+                              fmt::format("{}: node_types[{}]", in.where, i)};
+    TRY(auto type, read_node_type(entry));
+    info.node_types.push_back(std::move(type));
+  }
+  TRY(const auto edge_types, in.list("edge_types", most_types));
+  for (std::size_t i = 0; i < edge_types.size(); ++i) {
+    const object_reader entry{edge_types[i],
+                              fmt::format("{}: edge_types[{}]", in.where, i)};
+    TRY(auto type, read_edge_type(entry, info));
+    info.edge_types.push_back(std::move(type));
+  }
+  TRY(const auto target, in.text("target", true));
+  const auto found = info.find_node_type(target);
+  if (!found)
+    return fail(ec::invalid_data, "{}: the target \"{}\" is no node type",
+                in.where, target);
+  info.target = *found;
+  TRYV(check_info(info, in.where));
+  return info;
+}
+
+json to_json(const node_type_info& type) {
+  json splits;
+  for (auto which : all_splits)
+    splits[std::string{file_stem(which)}] =
+      type.split_counts[static_cast<std::size_t>(which)];
+  return {{"name", type.name},
+          {"count", type.count},
+          {"feature_width", type.feature_width},
+          {"feature_type", to_string(type.feature_type)},
+          {"class_count", type.class_count},
+          {"class_names", type.class_names},
+          {"splits", splits}};
+}
+
+json to_json(const edge_type_info& type, const dataset_info& info) {
+  return {{"source", info.node_types[type.source].name},
+          {"name", type.name},
+          {"destination", info.node_types[type.destination].name},
+          {"count", type.count},
+          {"max_in_degree", type.max_in_degree},
+          {"index_type", to_string(type.index_type)}};
+}
+
+} // namespace
+
+result<dataset_info> parse_dataset_info(std::string_view text,
+                                        std::string_view where) {
+  try {
+    return read_info({json::parse(text), std::string{where}});
+  } catch (const json::exception& broken) {
+    return fail(ec::invalid_data, "{} is broken: {}", where, broken.what());
+  }
+}
+
+result<dataset_info> read_dataset_info(const fs::path& folder) {
+  const auto path = folder / "dataset.json";
+  auto text = read_text(path, largest_file);
+  if (!text && text.error().code == ec::not_found) {
+    std::error_code failed;
+    if (!fs::exists(folder, failed))
+      return fail(ec::not_found, "there is no folder {}", folder.string());
+    return fail(ec::not_found,
+                "{} is not a dataset: there is no dataset.json in it",
+                folder.string());
+  }
+  if (!text)
+    return std::move(text).error();
+  return parse_dataset_info(text.value(), path.string());
+}
+
+result<void> write_dataset_info(const fs::path& folder,
+                                const dataset_info& info) {
+  TRYV(check_info(info, folder.string()));
+  json out{{"format_version", info.format_version},
+           {"name", info.name},
+           {"target", info.node_types[info.target].name},
+           {"provenance", info.provenance},
+           {"digest", info.digest},
+           {"node_types", json::array()},
+           {"edge_types", json::array()}};
+  for (const auto& type : info.node_types)
+    out["node_types"].push_back(to_json(type));
+  for (const auto& type : info.edge_types)
+    out["edge_types"].push_back(to_json(type, info));
+  // Names come from outside and may not be UTF-8.
+  const auto text = out.dump(2, ' ', false, json::error_handler_t::replace);
+  return write_text(folder / "dataset.json", text + '\n');
+}
+
+} // namespace graphmill

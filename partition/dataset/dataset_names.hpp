@@ -1,0 +1,36 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "partition/dataset/dataset.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+namespace graphmill {
+
+/// Limits within which sizes computed from a dataset.json cannot overflow.
+inline constexpr std::size_t most_types = 4096; ///< Of nodes, and of edges.
+inline constexpr std::int64_t most_items = std::int64_t{1} << 48;
+inline constexpr std::int64_t most_columns = std::int64_t{1} << 24;
+inline constexpr std::int64_t most_classes = std::int64_t{1} << 24;
+inline constexpr std::int64_t most_degree = (std::int64_t{1} << 31) - 1;
+
+/// Whether `name` may name a node type or the middle of an edge type: it
+/// becomes part of file names, and "__" separates the three parts of an edge
+/// type's name.
+/// @param where What the name stands in, for the error.
+result<void> check_name(std::string_view name, std::string_view where);
+
+/// Whether names are valid and unique, counts agree with each other, and ids
+/// of types exist.
+result<void> check_info(const dataset_info& info, std::string_view where);
+
+/// Where the arrays of a type lie.
+std::filesystem::path node_folder(const std::filesystem::path& dataset,
+                                  const dataset_info& info, node_type_id type);
+std::filesystem::path edge_folder(const std::filesystem::path& dataset,
+                                  const dataset_info& info, edge_type_id type);
+
+} // namespace graphmill

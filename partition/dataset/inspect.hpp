@@ -1,0 +1,72 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/progress.hpp"
+#include "partition/dataset/dataset.hpp"
+#include "partition/files/digest_record.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// How the edges of one type are spread over the nodes of one of its ends.
+struct degree_summary {
+  /// Which percentiles are reported: 1, 10, 50, 90, 99.
+  static constexpr std::array<int, 5> percents{1, 10, 50, 90, 99};
+
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  double mean = 0;
+  std::array<std::int64_t, 5> percentiles{}; ///< Of nearest rank.
+  std::int64_t without = 0;                  ///< Nodes without such an edge.
+};
+
+/// Sums up a list of degrees, one per node; all zero for no nodes.
+degree_summary summarise_degrees(std::vector<std::int32_t> degrees);
+
+struct node_type_inspection {
+  std::int64_t isolated = 0; ///< Nodes without an edge of any type.
+  std::vector<std::int64_t> class_counts; ///< Nodes per class.
+  std::int64_t unlabelled = 0;            ///< Of a type with labels.
+};
+
+struct edge_type_inspection {
+  degree_summary in;  ///< Over the destination type.
+  degree_summary out; ///< Over the source type.
+};
+
+/// What an inspection found. Types as in `dataset_info`.
+struct inspection {
+  std::vector<node_type_inspection> node_types;
+  std::vector<edge_type_inspection> edge_types;
+  /// One sentence per kind of damage and array, with the first place.
+  std::vector<std::string> broken;
+  std::vector<std::string> unused; ///< See `unused_arrays`.
+};
+
+struct inspect_options {
+  /// Not empty: the dataset is one part of a partitioned one, with these many
+  /// nodes per type in all. Its sources are global ids then, and out-degrees
+  /// and largest degrees are those of the whole, so they are not checked.
+  std::vector<std::int64_t> whole_counts;
+  /// Of a part: what its files must hold.
+  std::vector<digest_record> records;
+};
+
+/// Compares records with what the files hold.
+/// @returns a sentence for each that is damaged.
+result<std::vector<std::string>>
+find_damaged(std::span<const digest_record> records,
+             const progress_callback& on_progress = {});
+
+/// Reads every array once. What is broken is part of the answer; an error is
+/// only what keeps from reading on, such as a file truncated meanwhile.
+result<inspection> inspect_dataset(const dataset& data,
+                                   const inspect_options& options = {},
+                                   const progress_callback& on_progress = {});
+
+} // namespace graphmill

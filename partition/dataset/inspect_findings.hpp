@@ -1,0 +1,59 @@
+#pragma once
+
+#include "partition/dataset/dataset.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+/// Counts one kind of damage in one array and keeps the first place of it.
+class finding {
+public:
+  /// @param what A sentence about the first place, made only once.
+  template <class What>
+  void add(What what) {
+    if (count_++ == 0)
+      first_ = what();
+  }
+
+  bool empty() const { return count_ == 0; }
+
+  /// Appends the sentence, if there is one, and how often it is so.
+  void report(const npy_array& where, std::vector<std::string>& out) const;
+
+private:
+  std::int64_t count_ = 0;
+  std::string first_;
+};
+
+using findings = std::vector<std::string>;
+
+/// Features that are no finite numbers.
+void find_bad_features(const node_type_info& type, const npy_array& features,
+                       findings& out);
+
+/// Counts nodes per class; labels that are no class.
+/// @returns per class, and the number of unlabelled nodes.
+std::pair<std::vector<std::int64_t>, std::int64_t>
+count_labels(const node_type_info& type, const npy_array& labels,
+             findings& out);
+
+/// Seeds that are no nodes, unlabelled, or there twice.
+void find_bad_seeds(const node_type_info& type,
+                    const dataset::node_arrays& arrays, findings& out);
+
+/// An indptr that goes down, or beyond the edges.
+/// @returns whether it is sound.
+bool find_bad_indptr(const npy_array& indptr, std::int64_t edges,
+                     findings& out);
+
+/// Stored degrees that are not the counted ones.
+void find_bad_degrees(const npy_array& stored,
+                      std::span<const std::int32_t> counted, findings& out);
+
+} // namespace graphmill

@@ -1,0 +1,60 @@
+#include "partition/dataset/reopened_graph.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+auto fields_of(const node_type_info& type) {
+  return std::tie(type.name, type.count, type.feature_width, type.feature_type,
+                  type.class_count, type.class_names, type.split_counts);
+}
+
+auto fields_of(const edge_type_info& type) {
+  return std::tie(type.source, type.name, type.destination, type.count,
+                  type.max_in_degree, type.index_type);
+}
+
+template <class Type>
+bool same_types(const std::vector<Type>& a, const std::vector<Type>& b) {
+  return std::ranges::equal(a, b, [](const Type& x, const Type& y) {
+    return fields_of(x) == fields_of(y);
+  });
+}
+
+/// What differs, seeds apart; empty: nothing.
+std::string difference(const partitioned_graph& a, const partitioned_graph& b) {
+  const auto& x = a.info();
+  const auto& y = b.info();
+  if (x.digest != y.digest)
+    return "its digest";
+  if (!same_types(x.node_types, y.node_types) || x.target != y.target)
+    return "what is said of its node types";
+  if (!same_types(x.edge_types, y.edge_types))
+    return "what is said of its edge types";
+  if (a.part_digests() != b.part_digests())
+    return "the digests of its parts";
+  for (node_type_id t = 0; t < std::ssize(x.node_types); ++t)
+    if (!std::ranges::equal(a.offsets(t), b.offsets(t)))
+      return "the nodes of its parts";
+  return "";
+}
+
+} // namespace
+
+result<std::shared_ptr<const partitioned_graph>>
+reopen(const std::filesystem::path& folder, const partitioned_graph& before) {
+  TRY(auto now, partitioned_graph::open(folder));
+  if (const auto what = difference(before, now); !what.empty())
+    return fail(ec::invalid_data,
+                "{} is another graph than the one that was opened here before: "
+                "{} differs; put back what was there, or start this process "
+                "anew",
+                folder.string(), what);
+  return std::make_shared<const partitioned_graph>(std::move(now));
+}
+
+} // namespace graphmill

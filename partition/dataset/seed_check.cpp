@@ -1,0 +1,69 @@
+#include "partition/dataset/seed_check.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::uint8_t nowhere = 255;
+
+} // namespace
+
+result<void> check_labels(const node_type_info& type,
+                          std::span<const std::int64_t> labels) {
+  if (type.class_count == 0)
+    return fail(ec::invalid_data, "labels given for {}, which has no classes",
+                type.name);
+  if (std::ssize(labels) != type.count)
+    return fail(ec::invalid_data, "{} labels given for the {} nodes of {}",
+                labels.size(), type.count, type.name);
+  const auto bad = std::ranges::find_if_not(labels, [&](std::int64_t label) {
+    return label >= -1 && label < type.class_count;
+  });
+  if (bad != labels.end())
+    return fail(ec::invalid_data,
+                "label of {} node {} is {}; 0 to {} expected, or -1 for none",
+                type.name, bad - labels.begin(), *bad, type.class_count - 1);
+  return ok();
+}
+
+result<void> check_seeds(const node_type_info& type,
+                         std::span<const std::int64_t> labels,
+                         const std::array<std::vector<node_id>, 3>& splits,
+                         bool need_train) {
+  if (need_train && splits[0].empty())
+    return fail(ec::invalid_data,
+                "train split of {} is empty; there would be nothing to train "
+                "on",
+                type.name);
+  std::vector<std::uint8_t> split_of;
+  for (auto which : all_splits) {
+    const auto& ids = splits[static_cast<std::size_t>(which)];
+    if (!ids.empty() && !labels.empty())
+      split_of.resize(static_cast<std::size_t>(type.count), nowhere);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const auto place = [&] {
+        return fmt::format("{} split of {}: seed {}", file_stem(which),
+                           type.name, i);
+      };
+      if (ids[i] < 0 || ids[i] >= type.count)
+        return fail(ec::invalid_data,
+                    "{} is node {}, which does not exist ({} "
+                    "nodes)",
+                    place(), ids[i], type.count);
+      const auto node = static_cast<std::size_t>(ids[i]);
+      if (labels.empty() || labels[node] < 0)
+        return fail(ec::invalid_data, "{} is node {}, which has no label",
+                    place(), ids[i]);
+      if (split_of[node] != nowhere)
+        return fail(ec::invalid_data,
+                    "{} is node {}, which is in the {} split already", place(),
+                    ids[i], file_stem(static_cast<split>(split_of[node])));
+      split_of[node] = static_cast<std::uint8_t>(which);
+    }
+  }
+  return ok();
+}
+
+} // namespace graphmill

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "partition/dataset/dataset.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace graphmill {
+
+/// Whether there is one label per node, each -1 or a class. An error names the
+/// first node whose label is not.
+result<void> check_labels(const node_type_info& type,
+                          std::span<const std::int64_t> labels);
+
+/// Whether all seeds are nodes, labelled, unique, and in one split only. An
+/// error names the first one that is not.
+/// @param labels Empty if the type has none.
+/// @param need_train Whether an empty train split is an error.
+result<void> check_seeds(const node_type_info& type,
+                         std::span<const std::int64_t> labels,
+                         const std::array<std::vector<node_id>, 3>& splits,
+                         bool need_train);
+
+} // namespace graphmill

@@ -1,0 +1,123 @@
+#pragma once
+
+#include "partition/dataset/dataset.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace graphmill {
+
+/// The version of `partitions.json` this build writes; it reads up to it.
+inline constexpr int partitions_format_version = 1;
+
+/// The most parts that a dataset can be cut into.
+inline constexpr part_id most_parts = 1 << 16;
+
+/// Node ids of 4 or 8 bytes each, as they lie in a file or in a message.
+struct id_span {
+  const std::byte* data = nullptr;
+  std::int64_t size = 0;
+  bool wide = false; ///< true: int64; false: int32.
+
+  node_id operator[](std::int64_t i) const {
+    return wide ? reinterpret_cast<const std::int64_t*>(data)[i]
+                : reinterpret_cast<const std::int32_t*>(data)[i];
+  }
+};
+
+/// What a part holds of one node type. Rows are local: global id - `begin`.
+struct node_shard {
+  node_id begin = 0;                     ///< First global id it owns.
+  node_id end = 0;                       ///< One past the last.
+  std::span<const node_id> original_ids; ///< Empty: original == global.
+  const std::byte* features = nullptr;   ///< [end - begin, width] or null.
+  std::span<const std::int64_t> labels;  ///< Empty if the type has none.
+
+  node_id original(node_id global) const {
+    return original_ids.empty() ? global : original_ids[global - begin];
+  }
+};
+
+/// What a part holds of one edge type: all in-edges of the nodes that it owns.
+struct edge_shard {
+  std::span<const std::int64_t> indptr; ///< [owned destinations + 1]
+  id_span indices;                      ///< Global source ids, in list order.
+  /// Original edge id of each owned destination's first in-edge; the rest of
+  /// its list follows consecutively. Empty: it is `indptr` itself.
+  std::span<const edge_id> original_begin;
+  std::span<const std::int32_t> in_degrees;  ///< [owned destinations]
+  std::span<const std::int32_t> out_degrees; ///< [owned sources]
+};
+
+/// One part of a graph, mapped. Owns the mappings behind its spans.
+class shard {
+public:
+  part_id part() const { return part_; }
+  const node_shard& nodes(node_type_id type) const { return nodes_[type]; }
+  const edge_shard& edges(edge_type_id type) const { return edges_[type]; }
+  const dataset_info& info() const { return *info_; }
+
+private:
+  friend class partitioned_graph;
+  friend class shard_builder; ///< Tests build shards from vectors.
+  part_id part_ = 0;
+  std::shared_ptr<const dataset_info> info_; ///< Of the whole graph.
+  std::shared_ptr<const void> owner_;        ///< Keeps the arrays mapped.
+  std::vector<node_shard> nodes_;
+  std::vector<edge_shard> edges_;
+};
+
+/// A graph as the pipeline sees it: a book of who owns which global ids, the
+/// seeds, and the parts. Opens a partitioned dataset (`partitions.json`) or a
+/// plain one (`dataset.json`), which counts as one part with unchanged ids.
+///
+/// Layout of a partitioned dataset:
+///   partitions.json             format_version, parts, method, seed, dataset
+///                               (the dataset.json of the whole graph),
+///                               source_digest, part_digests [parts], offsets
+///                               {node type: [parts + 1]}, seed_digests, report
+///   seeds/<type>/{train,val,test}.npy   global ids in the original seed order
+///   part-<p>/                   a dataset folder whose destinations are the
+///                               owned nodes, with global ids in indices.npy,
+///                               and
+///     nodes/<type>/original_ids.npy     [owned] int64
+///     edges/<edge type>/original_begin.npy [owned destinations] int64
+class partitioned_graph {
+public:
+  static result<partitioned_graph> open(const std::filesystem::path& folder);
+
+  /// Counts, types and degrees of the whole graph.
+  const dataset_info& info() const { return *info_; }
+  part_id part_count() const { return static_cast<part_id>(parts_); }
+  /// Global id offsets: part p owns [offsets[p], offsets[p + 1]) of the type.
+  std::span<const node_id> offsets(node_type_id type) const {
+    return offsets_[type];
+  }
+  part_id owner(node_type_id type, node_id global) const;
+
+  /// Seeds of the target type, global ids, in the original order of the split.
+  std::span<const node_id> seeds(split which) const {
+    return seeds_[static_cast<std::size_t>(which)];
+  }
+
+  result<std::shared_ptr<const shard>> open_shard(part_id part) const;
+
+  /// Content digests of the parts; of a plain dataset its own.
+  const std::vector<std::string>& part_digests() const { return part_digests_; }
+
+private:
+  friend class shard_builder; ///< Tests build graphs from vectors.
+  std::filesystem::path folder_;
+  bool partitioned_ = false;
+  std::int64_t parts_ = 1;
+  std::shared_ptr<const dataset_info> info_;
+  std::vector<std::vector<node_id>> offsets_;
+  std::vector<std::string> part_digests_;
+  std::array<std::vector<node_id>, 3> seeds_;
+};
+
+} // namespace graphmill

@@ -1,0 +1,204 @@
+#include "partition/files/file_io.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Linux transfers less than 2 GiB per call.
+constexpr std::size_t largest_transfer = std::size_t{1} << 30;
+
+/// Of what was opened without waiting: whether it is a file or folder at all,
+/// and that reading it waits as usual.
+result<void> expect_file(int fd, const fs::path& path) {
+  struct stat about {};
+  if (::fstat(fd, &about) != 0)
+    return fail_errno(errno, "cannot read {}", path.string());
+  if (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+    return fail(ec::invalid_data,
+                "{} is not a file, but a pipe, device or socket: put the file "
+                "back that belongs there",
+                path.string());
+  const auto flags = ::fcntl(fd, F_GETFL);
+  if (flags < 0 || ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
+    return fail_errno(errno, "cannot read {}", path.string());
+  return ok();
+}
+
+} // namespace
+
+void unique_fd::reset() {
+  if (fd_ >= 0)
+    ::close(std::exchange(fd_, -1));
+}
+
+result<unique_fd> open_file(const fs::path& path, int flags) {
+  // Opening a pipe waits for its other end, which may never come.
+  const auto reads = (flags & O_ACCMODE) == O_RDONLY;
+  const auto all = flags | O_CLOEXEC | (reads ? O_NONBLOCK : 0);
+  for (;;) {
+    unique_fd fd{::open(path.c_str(), all, 0666)};
+    if (fd.get() >= 0) {
+      if (reads)
+        TRYV(expect_file(fd.get(), path));
+      return fd;
+    }
+    if (errno != EINTR)
+      return fail_errno(errno, "cannot open {}", path.string());
+  }
+}
+
+result<void> write_all(int fd, std::span<const std::byte> bytes,
+                       const fs::path& path) {
+  while (!bytes.empty()) {
+    const auto n =
+      ::write(fd, bytes.data(), std::min(bytes.size(), largest_transfer));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return fail_errno(errno, "cannot write {}", path.string());
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+  return ok();
+}
+
+result<std::size_t> read_some(int fd, std::span<std::byte> bytes,
+                              const fs::path& path) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const auto n = ::read(fd, bytes.data() + done,
+                          std::min(bytes.size() - done, largest_transfer));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return fail_errno(errno, "cannot read {}", path.string());
+    if (n == 0)
+      break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+result<std::string> read_text(const fs::path& path, std::size_t limit) {
+  TRY(auto file, open_file(path, O_RDONLY));
+  struct stat about {};
+  if (::fstat(file.get(), &about) != 0)
+    return fail_errno(errno, "cannot read {}", path.string());
+  if (!S_ISREG(about.st_mode))
+    return fail(ec::invalid_data, "{} is not a file", path.string());
+  const auto size = static_cast<std::size_t>(about.st_size);
+  if (size > limit)
+    return fail(ec::invalid_data, "{} has {} bytes; at most {} are expected",
+                path.string(), size, limit);
+  std::string text(size, '\0');
+  TRY(const auto got,
+      read_some(file.get(), std::as_writable_bytes(std::span{text}), path));
+  text.resize(got);
+  return text;
+}
+
+result<void> write_text(const fs::path& path, std::string_view text) {
+  TRY(auto file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
+  return write_all(file.get(), std::as_bytes(std::span{text}), path);
+}
+
+result<void> sync_file(int fd, const fs::path& path) {
+  // Some file systems cannot sync a folder and say EINVAL.
+  if (::fsync(fd) != 0 && errno != EINVAL)
+    return fail_errno(errno, "cannot write {} to disk", path.string());
+  return ok();
+}
+
+result<void> sync_folder(const fs::path& folder) {
+  const auto path = folder.empty() ? fs::path{"."} : folder;
+  TRY(auto fd, open_file(path, O_RDONLY | O_DIRECTORY));
+  return sync_file(fd.get(), path);
+}
+
+namespace {
+
+template <class Visit>
+result<void> for_each_entry(const fs::path& folder, Visit visit) {
+  std::error_code failed;
+  fs::recursive_directory_iterator entry{folder, failed};
+  for (; !failed && entry != fs::recursive_directory_iterator{};
+       entry.increment(failed)) {
+    const auto kind = entry->symlink_status(failed);
+    if (failed)
+      break;
+    if (!fs::is_regular_file(kind) && !fs::is_directory(kind))
+      continue;
+    TRY(auto file, open_file(entry->path(), O_RDONLY));
+    TRYV(visit(file.get(), entry->path()));
+  }
+  if (failed)
+    return fail_errno(failed.value(), "cannot list {}", folder.string());
+  return ok();
+}
+
+} // namespace
+
+result<void> sync_tree(const fs::path& folder) {
+  // Writing is started for all files before the first one is waited for, so
+  // that the file system can commit them together.
+  TRYV(for_each_entry(folder, [](int fd, const fs::path&) -> result<void> {
+    ::sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); // a mere hint
+    return ok();
+  }));
+  TRYV(for_each_entry(folder, sync_file));
+  return sync_folder(folder);
+}
+
+result<scratch_file> scratch_file::create(const fs::path& target) {
+  std::error_code failed;
+  if (fs::is_directory(target, failed))
+    return fail(ec::invalid_argument, "{} is a folder; give the name of a file",
+                target.string());
+  scratch_file out;
+  out.target_ = target;
+  const auto path =
+    target.parent_path()
+    / fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
+  auto file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!file)
+    return fail(file.error().code, "cannot write {}: {}", target.string(),
+                file.error().message);
+  out.file_ = std::move(file).value();
+  out.path_ = path;
+  return out;
+}
+
+scratch_file::~scratch_file() {
+  if (!path_.empty())
+    ::unlink(path_.c_str());
+}
+
+result<void> scratch_file::commit() {
+  TRYV(sync_file(file_.get(), target_));
+  if (::rename(path_.c_str(), target_.c_str()) != 0)
+    return fail_errno(errno, "cannot write {}", target_.string());
+  path_.clear();
+  file_.reset();
+  return sync_folder(target_.parent_path());
+}
+
+result<void> make_folders(const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed)
+    return fail_errno(failed.value(), "cannot make the folder {}",
+                      folder.string());
+  return ok();
+}
+
+} // namespace graphmill

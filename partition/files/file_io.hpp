@@ -1,0 +1,99 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace graphmill {
+
+/// Owns a file descriptor. Move-only; closes on destruction.
+class unique_fd {
+public:
+  unique_fd() = default;
+  explicit unique_fd(int fd) : fd_(fd) {}
+  ~unique_fd() { reset(); }
+  unique_fd(unique_fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  unique_fd& operator=(unique_fd&& other) noexcept {
+    if (this != &other) {
+      reset();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+
+  int get() const { return fd_; }
+  void reset();
+
+private:
+  int fd_ = -1;
+};
+
+/// open(2), closed on exec; an error names the file. To read, it opens files
+/// and folders only, and refuses at once a pipe that lies in place of one.
+result<unique_fd> open_file(const std::filesystem::path& path, int flags);
+
+/// Writes everything, however many calls it takes.
+/// @param path For the error only.
+result<void> write_all(int fd, std::span<const std::byte> bytes,
+                       const std::filesystem::path& path);
+
+/// Reads until `bytes` is full or the file ends.
+/// @returns the number of bytes read.
+result<std::size_t> read_some(int fd, std::span<std::byte> bytes,
+                              const std::filesystem::path& path);
+
+/// A whole file of at most `limit` bytes.
+result<std::string> read_text(const std::filesystem::path& path,
+                              std::size_t limit);
+
+/// Makes or replaces a file.
+result<void> write_text(const std::filesystem::path& path,
+                        std::string_view text);
+
+result<void> sync_file(int fd, const std::filesystem::path& path);
+
+/// fsyncs a folder, so that names made in it survive a crash.
+result<void> sync_folder(const std::filesystem::path& folder);
+
+/// fsyncs every file and folder below `folder`, and itself.
+result<void> sync_tree(const std::filesystem::path& folder);
+
+/// A file that takes the place of another one when it is whole, and goes away
+/// if it never is. Move-only.
+class scratch_file {
+public:
+  /// Makes an empty file beside `target`, so what keeps from writing there is
+  /// known before the work is done.
+  static result<scratch_file> create(const std::filesystem::path& target);
+  ~scratch_file();
+  scratch_file(scratch_file&& other) noexcept
+    : target_(std::move(other.target_)), path_(std::exchange(other.path_, {})),
+      file_(std::move(other.file_)) {}
+  scratch_file& operator=(scratch_file&& other) noexcept {
+    std::swap(target_, other.target_);
+    std::swap(path_, other.path_);
+    std::swap(file_, other.file_);
+    return *this;
+  }
+
+  int fd() const { return file_.get(); }
+  const std::filesystem::path& path() const { return path_; }
+
+  /// fsyncs and renames it to its target.
+  result<void> commit();
+
+private:
+  scratch_file() = default;
+  std::filesystem::path target_;
+  std::filesystem::path path_;
+  unique_fd file_;
+};
+
+/// Makes a folder and its missing parents; there already is fine.
+result<void> make_folders(const std::filesystem::path& folder);
+
+} // namespace graphmill

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/progress.hpp"
+#include "partition/dataset/dataset.hpp"
+#include "partition/importers/row_norm.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// One file and what it holds. Files that begin like gzip are unpacked on the
+/// way, whatever they are called.
+struct csv_table {
+  std::string type; ///< Node type, or "source__name__destination".
+  std::filesystem::path file;
+};
+
+struct csv_import_options {
+  std::string name; ///< Of the dataset; empty: of the first edge file.
+  /// Node tables, with a header: `id`, and optionally `label`, `split` (train,
+  /// val, test or empty); all other columns are features and must be numbers.
+  /// Types without a table have the nodes that edges name, in the order in
+  /// which they come, and neither features nor labels.
+  std::vector<csv_table> nodes;
+  /// Edge lists: source, destination, further columns ignored.
+  std::vector<csv_table> edges;
+  std::vector<std::string> ignore; ///< Columns of node tables to leave out.
+  std::string target;              ///< Empty: the first type with labels.
+  std::optional<bool> edge_header; ///< Not set: seen from the first two rows.
+  char separator = '\0';           ///< '\0': tab, comma, ';' or space, as seen.
+  bool reverse = false;            ///< Also add the reverse of each edge type.
+  row_norm normalise = row_norm::none;
+};
+
+/// Imports text tables (RFC 4180: quotes, and line breaks within them; lines
+/// before the first row that begin with '#' or '%' are comments). Ids are any
+/// text on one line; a node's number is its position in its table, and
+/// nodes/<type>/ids.txt keeps the ids in that order. Labels may be any text,
+/// too: classes are the distinct ones in order, by number if all are integers,
+/// and keep the text as their name. An empty label (or -1, among integers)
+/// means none. Errors say file:line. An edge to an id that its type's table
+/// lacks is an error. Empty `type`s mean the node type "node" and the edge type
+/// "node__to__node". Reads files twice; keeps ids
+/// (their text and about 40 bytes each) and labels in memory, and says so when
+/// there is not enough.
+/// @param folder Where to write: usually given by `prepare_folder`.
+result<dataset_info> import_csv(const csv_import_options& options,
+                                const std::filesystem::path& folder,
+                                const progress_callback& on_progress = {});
+
+} // namespace graphmill

@@ -1,0 +1,229 @@
+#include "partition/importers/csv/csv_nodes.hpp"
+
+#include "partition/importers/csv/csv_reader.hpp"
+#include "partition/writing/memory_needs.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::size_t block_values = std::size_t{1} << 18;
+
+/// Ids that take less than this are not worth a look at the memory.
+constexpr std::uint64_t least_checked = std::uint64_t{16} << 20;
+
+/// Which column is what.
+struct columns {
+  std::size_t count = 0;
+  std::optional<std::size_t> id;
+  std::optional<std::size_t> label;
+  std::optional<std::size_t> split;
+  std::vector<std::size_t> features;
+};
+
+std::string lower(std::string_view text) {
+  std::string out{trim_blanks(text)};
+  for (auto& c : out)
+    if (c >= 'A' && c <= 'Z')
+      c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+template <class Number>
+std::optional<Number> parse(std::string_view text) {
+  Number value{};
+  const auto* end = text.data() + text.size();
+  const auto [last, failed] = std::from_chars(text.data(), end, value);
+  return failed == std::errc{} && last == end ? std::optional{value}
+                                              : std::nullopt;
+}
+
+result<columns> read_header(csv_reader& rows,
+                            const csv_import_options& options) {
+  TRY(const auto there, rows.next());
+  if (!there)
+    return rows.wrong("the table is empty; a header with a column \"id\" "
+                      "expected");
+  columns found;
+  found.count = rows.fields().size();
+  for (std::size_t i = 0; i < found.count; ++i) {
+    const auto name = lower(rows.fields()[i]);
+    auto* special = name == "id"      ? &found.id
+                    : name == "label" ? &found.label
+                    : name == "split" ? &found.split
+                                      : nullptr;
+    const auto ignored =
+      std::ranges::any_of(options.ignore, [&](const std::string& column) {
+        return lower(column) == name;
+      });
+    if (ignored)
+      continue;
+    if (special == nullptr)
+      found.features.push_back(i);
+    else if (*special)
+      return rows.wrong(fmt::format("two columns \"{}\"", name));
+    else
+      *special = i;
+  }
+  if (!found.id)
+    return rows.wrong("no column \"id\" in the header of a node table");
+  return found;
+}
+
+/// Goes to the next row and checks that it has as many fields as the header.
+result<bool> next_row(csv_reader& rows, const columns& layout) {
+  TRY(const auto there, rows.next());
+  if (there && rows.fields().size() != layout.count)
+    return rows.wrong(fmt::format("{} fields; {} expected, as in the header",
+                                  rows.fields().size(), layout.count));
+  return there;
+}
+
+result<std::optional<split>> parse_split(const csv_reader& rows,
+                                         std::string_view text) {
+  const auto name = lower(text);
+  if (name.empty() || name == "none")
+    return std::optional<split>{};
+  if (name == "valid" || name == "validation")
+    return std::optional{split::validation};
+  for (auto which : all_splits)
+    if (name == file_stem(which))
+      return std::optional{which};
+  return rows.wrong(
+    fmt::format("split \"{}\"; train, val, test or nothing expected", text));
+}
+
+result<node_id> add_id(csv_node_type& type, const csv_reader& rows,
+                       std::string_view id) {
+  if (id.empty() || id.find_first_of("\r\n") != id.npos)
+    return rows.wrong("an id is empty or has a line break");
+  TRY(const auto added, add_csv_id(type, id, type.table->file, rows.line()));
+  const auto [number, fresh] = added;
+  if (!fresh)
+    return rows.wrong(fmt::format("id \"{}\" is there already", id));
+  return number;
+}
+
+} // namespace
+
+result<std::pair<node_id, bool>> add_csv_id(csv_node_type& type,
+                                            std::string_view id,
+                                            const std::filesystem::path& file,
+                                            std::int64_t line) {
+  const auto added = type.ids.insert(id);
+  // Looked at whenever a quarter more has come.
+  const auto bytes = type.ids.bytes();
+  if (bytes < least_checked || bytes < type.checked_bytes / 4 * 5)
+    return added;
+  type.checked_bytes = bytes;
+  const auto short_of = memory_shortage(
+    fmt::format("going on with the {} ids of {} so far", type.ids.size(),
+                type.name),
+    bytes);
+  if (short_of)
+    return fail(ec::out_of_memory,
+                "{}:{}: {}; give it more, or number the nodes and take "
+                "graphmill import npy, which keeps no ids",
+                file.string(), line, *short_of);
+  return added;
+}
+
+result<csv_node_type> read_node_table(const csv_table& table,
+                                      const csv_import_options& options) {
+  TRY(auto rows, csv_reader::open(table.file, options.separator));
+  TRY(auto layout, read_header(rows, options));
+  csv_node_type type{.name = table.type, .table = table};
+  id_map label_texts;
+  std::vector<node_id> label_of; ///< [nodes] In `label_texts`.
+  for (;;) {
+    TRY(const auto there, next_row(rows, layout));
+    if (!there)
+      break;
+    const auto& fields = rows.fields();
+    TRY(const auto node, add_id(type, rows, trim_blanks(fields[*layout.id])));
+    if (layout.label)
+      label_of.push_back(
+        label_texts.insert(trim_blanks(fields[*layout.label])).first);
+    if (!layout.split)
+      continue;
+    TRY(const auto which, parse_split(rows, fields[*layout.split]));
+    if (which)
+      type.splits[static_cast<std::size_t>(*which)].push_back(node);
+  }
+  std::vector<std::string> texts;
+  for (node_id i = 0; i < label_texts.size(); ++i)
+    texts.emplace_back(label_texts.name(i));
+  std::vector<std::int64_t> numbers;
+  type.class_names = number_classes(texts, numbers);
+  for (auto text : label_of)
+    type.labels.push_back(numbers[static_cast<std::size_t>(text)]);
+  type.feature_columns = std::move(layout.features);
+  return type;
+}
+
+result<void> copy_csv_features(const csv_node_type& type, node_type_id id,
+                               const csv_import_options& options,
+                               dataset_writer& writer) {
+  if (type.feature_columns.empty())
+    return ok();
+  const auto width = static_cast<std::int64_t>(type.feature_columns.size());
+  TRY(auto rows, csv_reader::open(type.table->file, options.separator));
+  TRY(const auto layout, read_header(rows, options));
+  if (layout.features != type.feature_columns)
+    return rows.wrong("the table changed while it was read");
+  std::vector<float> values;
+  for (;;) {
+    TRY(const auto there, next_row(rows, layout));
+    if (!there || values.size() >= block_values) {
+      normalise_rows(values, width, options.normalise);
+      TRYV(writer.append_features(id, values));
+      values.clear();
+    }
+    if (!there)
+      return ok();
+    for (auto column : layout.features) {
+      const auto value = parse<float>(trim_blanks(rows.fields()[column]));
+      if (!value || !std::isfinite(*value))
+        return rows.wrong(fmt::format(
+          "\"{}\" in column {} is no finite number; leave the column out, or "
+          "make it numbers",
+          rows.fields()[column], column + 1));
+      values.push_back(*value);
+    }
+  }
+}
+
+std::vector<std::string> number_classes(std::span<const std::string> texts,
+                                        std::vector<std::int64_t>& labels) {
+  const auto all_integers =
+    std::ranges::all_of(texts, [](const std::string& text) {
+      return text.empty() || parse<std::int64_t>(text).has_value();
+    });
+  const auto is_none = [all_integers](const std::string& text) {
+    return text.empty() || (all_integers && text == "-1");
+  };
+  // By number where there are numbers, then by text.
+  std::map<std::pair<std::int64_t, std::string>, std::int64_t> classes;
+  const auto key_of = [all_integers](const std::string& text) {
+    return std::pair{all_integers ? *parse<std::int64_t>(text) : 0, text};
+  };
+  for (const auto& text : texts)
+    if (!is_none(text))
+      classes.try_emplace(key_of(text), 0);
+  std::vector<std::string> names;
+  for (auto& [key, number] : classes) {
+    number = std::ssize(names);
+    names.push_back(key.second);
+  }
+  labels.clear();
+  for (const auto& text : texts)
+    labels.push_back(is_none(text) ? -1 : classes.at(key_of(text)));
+  return names;
+}
+
+} // namespace graphmill

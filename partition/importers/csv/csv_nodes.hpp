@@ -1,0 +1,57 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "partition/importers/csv/csv.hpp"
+#include "partition/importers/csv/id_map.hpp"
+#include "partition/writing/dataset_writer.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+/// One node type of an import: what its table says, but for the features.
+struct csv_node_type {
+  std::string name;
+  std::optional<csv_table> table;
+  id_map ids;
+  std::uint64_t checked_bytes = 0; ///< Of ids, when memory was looked at last.
+  std::vector<std::int64_t> labels; ///< Empty without a column `label`.
+  std::vector<std::string> class_names;
+  std::array<std::vector<node_id>, 3> splits;
+  std::vector<std::size_t> feature_columns; ///< In the table.
+};
+
+/// Reads a table's ids, labels and splits, and which columns are features.
+result<csv_node_type> read_node_table(const csv_table& table,
+                                      const csv_import_options& options);
+
+/// Reads the table again and gives its features to a writer.
+result<void> copy_csv_features(const csv_node_type& type, node_type_id id,
+                               const csv_import_options& options,
+                               dataset_writer& writer);
+
+/// Numbers an id of a type. An error that names the table's place when the ids
+/// have grown until the memory that is left could not hold as much again.
+/// @param file, line Where the id stands.
+result<std::pair<node_id, bool>> add_csv_id(csv_node_type& type,
+                                            std::string_view id,
+                                            const std::filesystem::path& file,
+                                            std::int64_t line);
+
+/// Numbers classes: the distinct texts in order, numerically if all of them
+/// are integers. Empty texts, and -1 among integers, mean no label.
+/// @param texts Of nodes, with or without repetitions.
+/// @returns The names of the classes; `labels` gets one number per text.
+std::vector<std::string> number_classes(std::span<const std::string> texts,
+                                        std::vector<std::int64_t>& labels);
+
+} // namespace graphmill

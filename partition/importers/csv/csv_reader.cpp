@@ -1,0 +1,266 @@
+#include "partition/importers/csv/csv_reader.hpp"
+
+#include "partition/files/file_io.hpp"
+
+#include <boost/iostreams/device/file_descriptor.hpp>
+#include <boost/iostreams/filter/gzip.hpp>
+#include <boost/iostreams/filtering_streambuf.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+#include <optional>
+#include <span>
+
+namespace graphmill {
+
+namespace io = boost::iostreams;
+
+namespace {
+
+constexpr std::size_t csv_block_bytes = std::size_t{1} << 16;
+constexpr std::size_t longest_row = std::size_t{1} << 24;
+constexpr int end_of_file = -1;
+
+/// The separator of the first row in the first block of a file.
+char detect_separator(std::string_view text) {
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    const auto blank = line.find_first_not_of("\r") == line.npos;
+    if (!blank && line.front() != '#' && line.front() != '%') {
+      for (auto candidate : {'\t', ',', ';', ' '})
+        if (line.find(candidate) != line.npos)
+          return candidate;
+      return ',';
+    }
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return ',';
+}
+
+} // namespace
+
+std::string_view trim_blanks(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t");
+  if (begin == text.npos)
+    return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+struct csv_reader::impl {
+  std::filesystem::path path;
+  unique_fd file;
+  io::filtering_streambuf<io::input> stream;
+  char separator = ',';
+
+  std::string block; ///< Read, and up to `at` used.
+  std::size_t at = 0;
+  std::optional<error> failure;
+  std::int64_t next_line = 1;
+  bool began = false; ///< A row has been read.
+
+  std::string text;              ///< Of all fields, unquoted.
+  std::vector<std::size_t> ends; ///< Of each field in it.
+  std::vector<std::string_view> fields;
+  std::int64_t line = 1;
+
+  result<void> start(char wanted_separator);
+  bool refill();
+  int peek();
+  int get();
+  bool is_separator(int c) const;
+  void skip_blanks();
+  bool end_field(int c);
+  result<bool> quoted_field();
+  bool plain_field();
+  result<bool> read_row();
+};
+
+/// Finds out about gzip, a byte order mark and the separator.
+result<void> csv_reader::impl::start(char wanted_separator) {
+  unsigned char magic[2] = {0, 0};
+  TRY(const auto got,
+      read_some(file.get(), std::as_writable_bytes(std::span{magic}), path));
+  if (::lseek(file.get(), 0, SEEK_SET) != 0)
+    return fail_errno(errno, "cannot read {}", path.string());
+  if (got == 2 && magic[0] == 0x1f && magic[1] == 0x8b)
+    stream.push(io::gzip_decompressor());
+  stream.push(io::file_descriptor_source(file.get(), io::never_close_handle));
+  refill();
+  if (failure)
+    return *failure;
+  if (block.starts_with("\xef\xbb\xbf"))
+    at = 3;
+  separator = wanted_separator != '\0'
+                ? wanted_separator
+                : detect_separator(std::string_view{block}.substr(at));
+  return ok();
+}
+
+bool csv_reader::impl::refill() {
+  at = 0;
+  block.resize(csv_block_bytes);
+  try {
+    const auto got =
+      stream.sgetn(block.data(), static_cast<std::streamsize>(block.size()));
+    block.resize(static_cast<std::size_t>(std::max<std::streamsize>(got, 0)));
+  } catch (const std::exception& broken) {
+    block.clear();
+    failure = fail(ec::invalid_data, "cannot read {}: {}", path.string(),
+                   broken.what());
+  }
+  return !block.empty();
+}
+
+int csv_reader::impl::peek() {
+  if (at == block.size() && !refill())
+    return end_of_file;
+  return static_cast<unsigned char>(block[at]);
+}
+
+int csv_reader::impl::get() {
+  const auto c = peek();
+  if (c != end_of_file)
+    ++at;
+  if (c == '\n')
+    ++next_line;
+  return c;
+}
+
+bool csv_reader::impl::is_separator(int c) const {
+  return c == separator || (separator == ' ' && c == '\t');
+}
+
+void csv_reader::impl::skip_blanks() {
+  while (separator == ' ' && is_separator(peek()))
+    get();
+}
+
+/// Ends a field before `c`.
+/// @returns whether the row goes on.
+bool csv_reader::impl::end_field(int c) {
+  ends.push_back(text.size());
+  if (!is_separator(c))
+    return false;
+  skip_blanks();
+  const auto next = peek();
+  // Blanks at the end of a line separate nothing.
+  return separator != ' '
+         || (next != '\n' && next != '\r' && next != end_of_file);
+}
+
+result<bool> csv_reader::impl::quoted_field() {
+  get();
+  for (;;) {
+    const auto c = get();
+    if (c == end_of_file || text.size() > longest_row)
+      return fail(ec::invalid_data, "{}:{}: a quoted field does not end",
+                  path.string(), line);
+    if (c != '"') {
+      text.push_back(static_cast<char>(c));
+      continue;
+    }
+    if (peek() != '"')
+      break;
+    text.push_back(static_cast<char>(get()));
+  }
+  auto c = get();
+  if (c == '\r' && peek() == '\n')
+    c = get();
+  if (c != '\n' && c != end_of_file && !is_separator(c))
+    return fail(ec::invalid_data,
+                "{}:{}: text behind a closing quote; double the quotes within "
+                "a quoted field",
+                path.string(), line);
+  return end_field(c);
+}
+
+bool csv_reader::impl::plain_field() {
+  for (;;) {
+    auto c = get();
+    if (c == '\r' && (peek() == '\n' || peek() == end_of_file))
+      c = get();
+    if (c == '\n' || c == end_of_file || is_separator(c)
+        || text.size() > longest_row)
+      return end_field(c);
+    text.push_back(static_cast<char>(c));
+  }
+}
+
+/// @returns false at the end of the file.
+result<bool> csv_reader::impl::read_row() {
+  text.clear();
+  ends.clear();
+  line = next_line;
+  skip_blanks();
+  if (peek() == end_of_file)
+    return false;
+  for (auto more = true; more;) {
+    if (peek() == '"') {
+      TRY(more, quoted_field());
+    } else {
+      more = plain_field();
+    }
+    if (text.size() > longest_row || ends.size() > longest_row)
+      return fail(ec::invalid_data, "{}:{}: a row of more than {} bytes",
+                  path.string(), line, longest_row);
+  }
+  return true;
+}
+
+csv_reader::csv_reader() : impl_(std::make_unique<impl>()) {}
+csv_reader::csv_reader(csv_reader&&) noexcept = default;
+csv_reader& csv_reader::operator=(csv_reader&&) noexcept = default;
+csv_reader::~csv_reader() = default;
+
+result<csv_reader> csv_reader::open(const std::filesystem::path& path,
+                                    char separator) {
+  csv_reader reader;
+  reader.impl_->path = path;
+  TRY(reader.impl_->file, open_file(path, O_RDONLY));
+  TRYV(reader.impl_->start(separator));
+  return reader;
+}
+
+result<bool> csv_reader::next() {
+  auto& self = *impl_;
+  for (;;) {
+    TRY(const auto there, self.read_row());
+    if (self.failure)
+      return *self.failure;
+    if (!there)
+      return false;
+    const auto empty = self.ends.size() == 1 && self.text.empty();
+    const auto comment =
+      !self.began && (self.text.starts_with('#') || self.text.starts_with('%'));
+    if (!empty && !comment)
+      break;
+  }
+  self.began = true;
+  self.fields.clear();
+  std::size_t begin = 0;
+  for (auto end : self.ends) {
+    self.fields.push_back(
+      std::string_view{self.text}.substr(begin, end - begin));
+    begin = end;
+  }
+  return true;
+}
+
+const std::vector<std::string_view>& csv_reader::fields() const {
+  return impl_->fields;
+}
+
+std::int64_t csv_reader::line() const {
+  return impl_->line;
+}
+
+error csv_reader::wrong(std::string_view sentence) const {
+  return fail(ec::invalid_data, "{}:{}: {}", impl_->path.string(), impl_->line,
+              sentence);
+}
+
+} // namespace graphmill

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace graphmill {
+
+/// Without the spaces and tabs around it.
+std::string_view trim_blanks(std::string_view text);
+
+/// Reads the rows of a text table one by one, in bounded memory: RFC 4180 with
+/// any separator, gzip unpacked on the way. Empty lines are skipped; so are
+/// lines before the first row that begin with '#' or '%'. A space as separator
+/// stands for any run of spaces and tabs.
+class csv_reader {
+public:
+  /// @param separator '\0': whichever of tab, comma, ';' and space stands in
+  /// the first row, in this order.
+  static result<csv_reader> open(const std::filesystem::path& path,
+                                 char separator);
+  csv_reader(csv_reader&&) noexcept;
+  csv_reader& operator=(csv_reader&&) noexcept;
+  ~csv_reader();
+
+  /// Goes to the next row.
+  /// @returns false behind the last one.
+  result<bool> next();
+
+  /// The fields of the row, at least one. Valid until `next`.
+  const std::vector<std::string_view>& fields() const;
+
+  /// Where the row begins, from 1.
+  std::int64_t line() const;
+
+  /// "file:line: sentence" about the row.
+  error wrong(std::string_view sentence) const;
+
+private:
+  csv_reader();
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+} // namespace graphmill

@@ -1,0 +1,167 @@
+#include "partition/importers/npy/npy.hpp"
+
+#include "partition/importers/npy/npy_source.hpp"
+#include "partition/importers/npy/npy_values.hpp"
+#include "partition/importers/reverse.hpp"
+#include "partition/writing/dataset_writer.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::int64_t values_at_once = std::int64_t{1} << 20;
+
+dataset_info declare(const npy_source& source,
+                     const npy_import_options& options) {
+  dataset_info info;
+  const auto folder = options.source.lexically_normal();
+  info.name = !options.name.empty()  ? options.name
+              : !source.name.empty() ? source.name
+                                     : folder.filename().string();
+  info.provenance = fmt::format("imported from .npy arrays ({})", info.name);
+  auto labelled = false;
+  for (const auto& type : source.nodes) {
+    if (type.class_count > 0 && !std::exchange(labelled, true))
+      info.target = static_cast<node_type_id>(info.node_types.size());
+    info.node_types.push_back({.name = type.name,
+                               .count = type.count,
+                               .feature_width = type.feature_width,
+                               .class_count = type.class_count});
+  }
+  for (const auto& type : source.edges)
+    info.edge_types.push_back(
+      {.source = info.find_node_type(type.source).value(),
+       .name = type.name,
+       .destination = info.find_node_type(type.destination).value()});
+  if (options.reverse)
+    add_reverse_types(info);
+  return info;
+}
+
+/// Writes rows [first, first + n) of CSR features into `rows`, dense.
+result<void> expand_rows(const npy_node_source& type, std::int64_t first,
+                         std::span<float> rows) {
+  const auto width = type.feature_width;
+  const auto n = std::ssize(rows) / width;
+  std::vector<std::int64_t> begin(static_cast<std::size_t>(n) + 1);
+  TRYV(copy_integers(*type.indptr, first, begin));
+  const auto entries = type.indices->size();
+  if (!std::ranges::is_sorted(begin) || begin.front() < 0
+      || begin.back() > entries)
+    return fail(ec::invalid_data,
+                "{}: rows {} to {} do not lie one after the other within the "
+                "{} entries",
+                type.indptr->path().string(), first, first + n, entries);
+  // Entries that no row has would be lost without a word.
+  if ((first == 0 && begin.front() != 0)
+      || (first + n == type.count && begin.back() != entries))
+    return fail(ec::invalid_data,
+                "{}: the rows of features must start at 0 and end at {}, the "
+                "number of entries; they go from {} to {}",
+                type.indptr->path().string(), entries, begin.front(),
+                begin.back());
+  std::vector<std::int64_t> columns(
+    static_cast<std::size_t>(begin.back() - begin.front()));
+  std::vector<float> values(columns.size());
+  TRYV(copy_integers(*type.indices, begin.front(), columns));
+  TRYV(copy_floats(*type.values, begin.front(), values));
+  std::ranges::fill(rows, 0.0f);
+  for (std::int64_t row = 0; row < n; ++row)
+    for (auto i = begin[row] - begin[0]; i < begin[row + 1] - begin[0]; ++i) {
+      if (columns[i] < 0 || columns[i] >= width)
+        return fail(ec::invalid_data,
+                    "{}: node {} has a value in column {}; there are {}",
+                    type.indices->path().string(), first + row, columns[i],
+                    width);
+      rows[row * width + columns[i]] += values[i];
+    }
+  return ok();
+}
+
+result<void> copy_features(const npy_node_source& type, node_type_id id,
+                           row_norm norm, dataset_writer& writer) {
+  if (type.feature_width == 0)
+    return ok();
+  const auto step =
+    std::max<std::int64_t>(1, values_at_once / type.feature_width);
+  std::vector<float> rows;
+  for (std::int64_t first = 0; first < type.count; first += step) {
+    const auto n = std::min(step, type.count - first);
+    rows.resize(static_cast<std::size_t>(n * type.feature_width));
+    if (type.dense) {
+      TRYV(copy_floats(*type.dense, first * type.feature_width, rows));
+    } else {
+      TRYV(expand_rows(type, first, rows));
+    }
+    normalise_rows(rows, type.feature_width, norm);
+    TRYV(writer.append_features(id, rows));
+  }
+  return ok();
+}
+
+result<void> copy_nodes(const npy_node_source& type, node_type_id id,
+                        row_norm norm, dataset_writer& writer) {
+  TRYV(copy_features(type, id, norm, writer));
+  if (type.class_count > 0) {
+    TRY(const auto labels, read_integers(*type.labels));
+    TRYV(writer.set_labels(id, labels));
+  }
+  for (auto which : all_splits) {
+    const auto& ids = type.splits[static_cast<std::size_t>(which)];
+    if (!ids)
+      continue;
+    TRY(const auto seeds, read_integers(*ids));
+    TRYV(writer.set_split(id, which, seeds));
+  }
+  return ok();
+}
+
+result<void> copy_edges(const npy_array& edges, edge_type_id id,
+                        edge_type_id reverse, dataset_writer& writer,
+                        const progress_callback& on_progress) {
+  const auto count = edges.shape()[1];
+  std::vector<node_id> sources;
+  std::vector<node_id> destinations;
+  for (std::int64_t first = 0; first < count; first += values_at_once) {
+    const auto n = std::min(values_at_once, count - first);
+    sources.resize(static_cast<std::size_t>(n));
+    destinations.resize(static_cast<std::size_t>(n));
+    TRYV(copy_integers(edges, first, sources));
+    TRYV(copy_integers(edges, count + first, destinations));
+    TRYV(append_both_ways(writer, id, reverse, sources, destinations));
+    if (on_progress)
+      on_progress({.phase = "read edges",
+                   .done = static_cast<std::uint64_t>(first + n),
+                   .total = static_cast<std::uint64_t>(count)});
+  }
+  return ok();
+}
+
+} // namespace
+
+result<dataset_info> import_npy(const npy_import_options& options,
+                                const std::filesystem::path& folder,
+                                const progress_callback& on_progress) {
+  TRY(const auto source, open_npy_source(options.source));
+  TRY(auto writer, dataset_writer::create(folder, declare(source, options),
+                                          {.on_progress = on_progress}));
+  for (std::size_t t = 0; t < source.nodes.size(); ++t) {
+    if (on_progress)
+      on_progress(
+        {.phase = "read nodes", .done = t, .total = source.nodes.size()});
+    TRYV(copy_nodes(source.nodes[t], static_cast<node_type_id>(t),
+                    options.normalise, writer));
+  }
+  const auto types = static_cast<edge_type_id>(source.edges.size());
+  for (edge_type_id t = 0; t < types; ++t) {
+    TRYV(copy_edges(source.edges[t].edges, t, options.reverse ? types + t : -1,
+                    writer, on_progress));
+  }
+  if (auto fault = mapped_file::first_fault())
+    return *std::move(fault);
+  return writer.finish();
+}
+
+} // namespace graphmill

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/progress.hpp"
+#include "partition/dataset/dataset.hpp"
+#include "partition/importers/row_norm.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace graphmill {
+
+struct npy_import_options {
+  std::filesystem::path source; ///< The folder to read.
+  std::string name;             ///< Of the dataset; empty: of `meta.json`.
+  bool reverse = false;         ///< Also add the reverse of each edge type.
+  row_norm normalise = row_norm::none;
+};
+
+/// Imports a folder of `.npy` arrays. Of one node type:
+///
+///   edges.npy                 int64 or int32 [2, E]: sources, destinations
+///   labels.npy                integers [N], -1 = none
+///   {train,val,test}_idx.npy  int64 or int32
+///   features.npy              [N, F] float32, float64 or float16, or as CSR:
+///   features_indptr.npy       [N + 1], with features_indices.npy and
+///   features_values.npy       (float32); width `num_features` of meta.json
+///   meta.json                 name, num_nodes, num_classes, num_features
+///
+/// Of several types the same with a prefix `<type>.`, edges in
+/// `<source>__<name>__<destination>.edges.npy`, and in meta.json `node_types`
+/// with the counts of each. Counts that meta.json lacks are derived from the
+/// arrays; those that disagree with them are an error. The single node type is
+/// called "node" and its edges "to". Reverse edges are called "rev_<name>".
+/// @param folder Where to write: usually given by `prepare_folder`.
+result<dataset_info> import_npy(const npy_import_options& options,
+                                const std::filesystem::path& folder,
+                                const progress_callback& on_progress = {});
+
+} // namespace graphmill

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "partition/dataset/dataset.hpp"
+#include "partition/files/npy.hpp"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// The arrays of one node type in a folder for `import_npy`, opened, and its
+/// counts, from meta.json or else from the arrays.
+struct npy_node_source {
+  std::string name;
+  std::int64_t count = 0;
+  std::int64_t feature_width = 0;
+  std::int64_t class_count = 0;
+  std::optional<npy_array> labels;
+  std::array<std::optional<npy_array>, 3> splits;
+  std::optional<npy_array> dense;   ///< [count, feature_width]
+  std::optional<npy_array> indptr;  ///< [count + 1], with the next two: CSR
+  std::optional<npy_array> indices; ///< [entries]
+  std::optional<npy_array> values;  ///< [entries]
+};
+
+struct npy_edge_source {
+  std::string source;
+  std::string name;
+  std::string destination;
+  npy_array edges; ///< [2, E]
+};
+
+/// All of a folder for `import_npy`; shapes agree with each other and with
+/// meta.json, contents are unchecked.
+struct npy_source {
+  std::string name;
+  std::vector<npy_node_source> nodes;
+  std::vector<npy_edge_source> edges;
+};
+
+result<npy_source> open_npy_source(const std::filesystem::path& folder);
+
+/// The three parts of "source__name__destination"; nothing if it is not so.
+std::optional<std::array<std::string, 3>>
+split_edge_type_name(std::string_view name);
+
+} // namespace graphmill

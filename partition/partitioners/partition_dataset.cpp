@@ -1,0 +1,236 @@
+#include "partition/partitioners/partition_dataset.hpp"
+
+#include "messages/base/byte_text.hpp"
+#include "partition/dataset/digest.hpp"
+#include "partition/files/file_io.hpp"
+#include "partition/partitioners/graph/monitor.hpp"
+#include "partition/partitioners/parts_writer.hpp"
+#include "partition/writing/prepare.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <new>
+#include <utility>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::size_t largest_report = std::size_t{1} << 28;
+
+/// Of the files of seeds, by their paths within the folder.
+using seed_digests = std::map<std::string, std::string>;
+
+result<void> check_options(const partition_options& options) {
+  if (options.parts >= 1 && options.parts <= most_parts)
+    return ok();
+  return fail(ec::invalid_argument,
+              "{} parts are asked for; 1 to {} can be "
+              "made",
+              options.parts, most_parts);
+}
+
+result<json> read_json(const fs::path& path) {
+  TRY(const auto text, read_text(path, largest_report));
+  try {
+    return json::parse(text);
+  } catch (const json::exception& broken) {
+    return fail(ec::invalid_data, "{} is broken: {}", path.string(),
+                broken.what());
+  }
+}
+
+/// What identifies the content: datasets that other tools have written may lack
+/// the digest.
+result<std::string> digest_of(const dataset& data,
+                              const progress_callback& on_progress) {
+  if (!data.info().digest.empty())
+    return data.info().digest;
+  return content_digest(data, on_progress);
+}
+
+/// A part's edges come from nodes that other parts own.
+result<void> refuse_part(const dataset& data) {
+  TRY(const auto about, read_json(data.folder() / "dataset.json"));
+  if (about.contains("part"))
+    return fail(ec::invalid_argument,
+                "{} is one part of a partitioned dataset; partition the "
+                "dataset that it was made of",
+                data.folder().string());
+  return ok();
+}
+
+result<void> write_partitions_json(const graph_view& graph,
+                                   const renumbering& numbers,
+                                   const std::vector<written_part>& parts,
+                                   const partition_report& report,
+                                   const std::string& source_digest,
+                                   const seed_digests& seeds,
+                                   const fs::path& folder) {
+  TRY(const auto source, read_json(graph.data().folder() / "dataset.json"));
+  auto digests = json::array();
+  for (const auto& part : parts)
+    digests.push_back(part.digest);
+  json offsets;
+  for (node_type_id t = 0; t < std::ssize(graph.info().node_types); ++t)
+    offsets[graph.info().node_types[t].name] = numbers.offsets[t];
+  const json out{{"format_version", partitions_format_version},
+                 {"parts", report.parts},
+                 {"method", to_string(report.method)},
+                 {"seed", report.seed},
+                 {"dataset", source},
+                 {"source_digest", source_digest},
+                 {"part_digests", digests},
+                 {"seed_digests", seeds},
+                 {"offsets", offsets},
+                 {"report", to_json(report)}};
+  return write_text(folder / "partitions.json", out.dump(2) + '\n');
+}
+
+bool wants_coarsening(const partition_options& options, std::int64_t edges) {
+  return options.method == partition_method::metis
+         && is_coarsened(options.coarsen, edges);
+}
+
+partition_report start_report(const graph_view& graph,
+                              const vertex_loads& loads,
+                              const partition_options& options,
+                              const assigned_parts& assigned) {
+  partition_report report;
+  report.parts = options.parts;
+  report.method = options.method;
+  report.coarsened = wants_coarsening(options, graph.edge_count());
+  report.seed = options.seed;
+  report.nodes = graph.vertex_count();
+  report.edges = graph.edge_count();
+  for (const auto& type : graph.info().node_types)
+    report.node_types.push_back(type.name);
+  report.balance = balance_of(loads, options.parts, assigned);
+  report.notes = assigned.notes;
+  for (const auto& array : unused_arrays(graph.data()))
+    report.notes.push_back(
+      fmt::format("{} is not carried over: nothing uses it yet", array));
+  return report;
+}
+
+result<partition_report> do_partition(const dataset& data,
+                                      const partition_options& options,
+                                      const fs::path& folder) {
+  TRYV(refuse_part(data));
+  const auto estimate = estimate_partition(data.info(), options);
+  monitor watch{options.on_progress, options.stop, estimate.seconds};
+  TRY(const auto graph, graph_view::open(data, watch));
+  TRY(const auto source_digest, digest_of(data, options.on_progress));
+  const auto loads = graph.loads();
+  TRY(const auto assigned,
+      assign_parts(graph, loads,
+                   {.parts = options.parts,
+                    .method = options.method,
+                    .coarsen = options.coarsen,
+                    .seed = options.seed,
+                    .metis_memory_bytes = options.metis_memory_bytes,
+                    .folder = folder},
+                   watch));
+  auto report = start_report(graph, loads, options, assigned);
+  const auto numbers =
+    renumber(graph.type_begin(), assigned.assignment, options.parts);
+  TRY(const auto parts,
+      write_parts(graph, assigned.assignment, numbers, folder, watch));
+  for (const auto& part : parts) {
+    report.cut_edges += part.row.cut_edges;
+    report.part_rows.push_back(part.row);
+  }
+  TRY(const auto seeds, write_seeds(graph, numbers, folder));
+  TRYV(write_partitions_json(graph, numbers, parts, report, source_digest,
+                             seeds, folder));
+  watch.tell("done", 1, 1);
+  report.memory_bytes = watch.peak_memory_bytes();
+  return report;
+}
+
+/// What a folder that is there already must agree with.
+result<partition_report> report_there(const dataset& data,
+                                      const partition_options& options,
+                                      const fs::path& folder) {
+  const auto path = folder / "partitions.json";
+  auto stored = read_json(path);
+  if (!stored && stored.error().code == ec::not_found)
+    return fail(ec::invalid_argument,
+                "{} is there already and holds no partitions.json; choose "
+                "another folder with --out",
+                folder.string());
+  if (!stored)
+    return std::move(stored).error();
+  const auto& there = stored.value();
+  if (!there.is_object() || !there.value("format_version", json{}).is_number())
+    return fail(ec::invalid_data, "{} is broken: it has no format_version",
+                path.string());
+  if (there["format_version"] > partitions_format_version)
+    return fail(
+      ec::version_mismatch, "{} has format version {}; this Graphmill knows {}",
+      path.string(), there["format_version"].dump(), partitions_format_version);
+  TRY(const auto digest, digest_of(data, options.on_progress));
+  if (there.value("source_digest", json{}) != digest)
+    return fail(ec::invalid_argument,
+                "{} holds partitions of another dataset, or of another state "
+                "of this one; remove it or choose another folder with --out",
+                folder.string());
+  TRY(auto report, report_of(there.value("report", json{}), path.string()));
+  if (report.parts != options.parts || report.method != options.method
+      || report.seed != options.seed)
+    return fail(ec::invalid_argument,
+                "{} holds {} parts by {} with seed {}, not {} parts by {} with "
+                "seed {}; remove it or choose another folder with --out",
+                folder.string(), report.parts, to_string(report.method),
+                report.seed, options.parts, to_string(options.method),
+                options.seed);
+  // With `automatic`, parts are welcome however METIS made them.
+  if (options.coarsen != coarsening::automatic
+      && wants_coarsening(options, report.edges) != report.coarsened)
+    return fail(ec::invalid_argument,
+                "{} holds parts that were made with --coarsen {}; remove it or "
+                "choose another folder with --out",
+                folder.string(), report.coarsened ? "always" : "never");
+  return report;
+}
+
+} // namespace
+
+result<partition_report> partition_dataset(const dataset& data,
+                                           const partition_options& options,
+                                           const fs::path& folder) {
+  TRYV(check_options(options));
+  try {
+    return do_partition(data, options, folder);
+  } catch (const std::bad_alloc&) {
+    const auto wanted = estimate_partition(data.info(), options).memory_bytes;
+    return fail(ec::out_of_memory,
+                "memory ran out while partitioning {} (about {} are needed); "
+                "--coarsen always needs less, --method ldg least",
+                data.folder().string(), byte_text(wanted));
+  }
+}
+
+result<prepared_partitions> prepare_partitions(const dataset& data,
+                                               const partition_options& options,
+                                               const fs::path& folder) {
+  TRYV(check_options(options));
+  prepared_partitions out;
+  TRY(out.built, prepare_folder(
+                   folder,
+                   [&](const fs::path& partial) -> result<void> {
+                     TRY(out.report, partition_dataset(data, options, partial));
+                     return ok();
+                   },
+                   options.on_progress));
+  if (!out.built) {
+    TRY(out.report, report_there(data, options, folder));
+  }
+  return out;
+}
+
+} // namespace graphmill

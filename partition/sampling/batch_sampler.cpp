@@ -1,0 +1,328 @@
+#include "partition/sampling/draws.hpp"
+#include "partition/sampling/id_table.hpp"
+#include "partition/sampling/reply_merge.hpp"
+#include "partition/sampling/sampling.hpp"
+
+#include <algorithm>
+#include <new>
+#include <numeric>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+error no_memory(int hop) {
+  return fail(ec::out_of_memory, "no memory for hop {} of a batch", hop);
+}
+
+/// The nodes of one type that a hop expands, dealt out to the parts.
+struct frontier {
+  std::size_t begin = 0; ///< Local ids [begin, end).
+  std::size_t end = 0;
+  pod_vector<part_id> owners;    ///< Per node; empty with one part.
+  pod_vector<node_id> by_part;   ///< Global ids, stable within a part.
+  std::vector<std::size_t> cuts; ///< [parts + 1] of `by_part`.
+
+  std::size_t size() const { return end - begin; }
+};
+
+/// A slot's answer while it waits for the others.
+struct answer {
+  neighbour_reply reply;
+  bool there = false;
+  std::int64_t sources = 0;
+};
+
+/// Grows to exactly `size`.
+template <class T>
+T* extend(pod_vector<T>& values, std::size_t size) {
+  const auto old = values.size();
+  values.reserve(size);
+  values.resize(size);
+  return values.data() + old;
+}
+
+} // namespace
+
+struct batch_sampler::impl {
+  const partitioned_graph& graph;
+  sampling_plan plan;
+  std::uint64_t key;
+  std::shared_ptr<buffer_pool> pool;
+  sampled_subgraph out;
+  int hop = 0; ///< Hops finished.
+  bool started = false;
+  std::vector<id_table> tables;
+  std::vector<frontier> frontiers;
+  std::vector<part_request> requests;
+  std::vector<answer> answers;
+  std::vector<std::int64_t> pending; ///< Sources to number, per node type.
+
+  const dataset_info& info() const { return graph.info(); }
+  result<void> check_plan() const;
+  result<void> seed(std::span<const node_id> seeds);
+  void next_frontiers();
+  void deal(node_type_id type);
+  void ask();
+  result<void> count_sources();
+  void reserve_nodes(node_type_id type);
+  reply_merge merge_of(edge_type_id type) const;
+  void finish_edges(edge_type_id type);
+  result<void> finish();
+};
+
+result<void> batch_sampler::impl::check_plan() const {
+  if (plan.hops() > max_hops)
+    return fail(ec::invalid_argument, "{} hops are more than {}", plan.hops(),
+                max_hops);
+  for (const auto& fanouts : plan.fanouts)
+    if (fanouts.size() != info().edge_types.size())
+      return fail(ec::invalid_argument,
+                  "a hop has {} fanouts, but \"{}\" has {} edge types",
+                  fanouts.size(), info().name, info().edge_types.size());
+  return ok();
+}
+
+result<void> batch_sampler::impl::seed(std::span<const node_id> seeds) {
+  const auto target = info().target;
+  const auto& type = info().node_types[target];
+  for (auto id : seeds)
+    if (id < 0 || id >= type.count)
+      return fail(ec::invalid_argument,
+                  "seed {} is not a node: type \"{}\" has {} nodes", id,
+                  type.name, type.count);
+  auto& list = out.nodes[target].ids;
+  pod_vector<local_id> locals{pool};
+  locals.resize(seeds.size());
+  tables[target].reserve(list, static_cast<std::int64_t>(seeds.size()));
+  tables[target].number(seeds, locals.data(), list);
+  if (list.size() != seeds.size())
+    return fail(ec::invalid_argument,
+                "{} of {} seeds are repetitions: seeds must be distinct",
+                seeds.size() - list.size(), seeds.size());
+  return ok();
+}
+
+/// The nodes found last are those to expand now.
+void batch_sampler::impl::next_frontiers() {
+  for (std::size_t t = 0; t < out.nodes.size(); ++t) {
+    auto& nodes = out.nodes[t];
+    nodes.found.push_back(static_cast<std::int64_t>(nodes.ids.size()));
+    frontiers[t].begin = frontiers[t].end;
+    frontiers[t].end = nodes.ids.size();
+    if (hop < plan.hops())
+      deal(static_cast<node_type_id>(t));
+  }
+  requests.clear();
+  answers.clear();
+  if (hop < plan.hops())
+    ask();
+}
+
+void batch_sampler::impl::deal(node_type_id type) {
+  auto& front = frontiers[type];
+  const auto parts = static_cast<std::size_t>(graph.part_count());
+  front.cuts.assign(parts + 1, 0);
+  if (parts == 1) {
+    front.cuts[1] = front.size();
+    return;
+  }
+  const auto* ids = out.nodes[type].ids.data() + front.begin;
+  front.owners.resize(front.size());
+  front.by_part.resize(front.size());
+  for (std::size_t i = 0; i < front.size(); ++i) {
+    front.owners[i] = graph.owner(type, ids[i]);
+    ++front.cuts[front.owners[i] + 1];
+  }
+  std::partial_sum(front.cuts.begin(), front.cuts.end(), front.cuts.begin());
+  auto next = front.cuts;
+  for (std::size_t i = 0; i < front.size(); ++i)
+    front.by_part[next[front.owners[i]]++] = ids[i];
+}
+
+/// One request per edge type and part that owns some of the frontier.
+void batch_sampler::impl::ask() {
+  const auto& fanouts = plan.fanouts[hop];
+  for (std::size_t e = 0; e < fanouts.size(); ++e) {
+    const auto type = info().edge_types[e].destination;
+    const auto& front = frontiers[type];
+    const auto* ids = graph.part_count() == 1
+                        ? out.nodes[type].ids.data() + front.begin
+                        : front.by_part.data();
+    for (part_id p = 0; p < graph.part_count() && fanouts[e] != 0; ++p) {
+      const auto size = front.cuts[p + 1] - front.cuts[p];
+      if (size == 0)
+        continue;
+      const neighbour_request request{
+        key,          hop + 1,       static_cast<edge_type_id>(e), fanouts[e],
+        plan.replace, plan.edge_ids, {ids + front.cuts[p], size}};
+      requests.push_back({requests.size(), p, request});
+    }
+  }
+  answers.resize(requests.size());
+}
+
+/// Counts the sources that are to be numbered, per node type.
+result<void> batch_sampler::impl::count_sources() {
+  pending.assign(out.nodes.size(), 0);
+  for (const auto& asked : requests)
+    pending[info().edge_types[asked.request.edge_type].source] +=
+      answers[asked.slot].sources;
+  for (std::size_t t = 0; t < pending.size(); ++t) {
+    const auto& type = info().node_types[t];
+    const auto most = std::ssize(out.nodes[t].ids.span()) + pending[t];
+    if (std::min(most, type.count) >= INT32_MAX)
+      return fail(ec::invalid_argument,
+                  "a batch with {} sampled nodes of type \"{}\" is too large: "
+                  "use a smaller batch or smaller fanouts",
+                  most, type.name);
+  }
+  return ok();
+}
+
+/// Room for what the rest of this hop may find: half of the sources are taken
+/// to be new, which is seldom exceeded, and then the room grows.
+void batch_sampler::impl::reserve_nodes(node_type_id type) {
+  auto& ids = out.nodes[type].ids;
+  const auto likely =
+    std::min<std::int64_t>(std::ssize(ids.span()) + (pending[type] + 1) / 2,
+                           info().node_types[type].count);
+  tables[type].reserve(ids, likely);
+  ids.reserve(static_cast<std::size_t>(likely) + 1);
+}
+
+reply_merge batch_sampler::impl::merge_of(edge_type_id type) const {
+  const auto& front = frontiers[info().edge_types[type].destination];
+  reply_merge merge{front.size(), front.owners.span(), {}};
+  merge.replies.resize(static_cast<std::size_t>(graph.part_count()));
+  for (const auto& asked : requests)
+    if (asked.request.edge_type == type)
+      merge.replies[asked.part] = &answers[asked.slot].reply;
+  return merge;
+}
+
+/// Appends the hop's rows to the CSR of an edge type and numbers its sources.
+void batch_sampler::impl::finish_edges(edge_type_id type) {
+  const auto merge = merge_of(type);
+  const auto wide = merge.wide();
+  const auto total = merge.sources();
+  auto& edges = out.edges[type];
+  const auto sum = edges.indptr.back();
+  merge.write_indptr(sum,
+                     extend(edges.indptr, edges.indptr.size() + merge.rows));
+  auto* locals = extend(edges.sources, edges.sources.size() + total);
+  if (plan.edge_ids)
+    merge.write_edge_ids(extend(edges.edge_ids, edges.edge_ids.size() + total));
+  // Narrow ids are numbered in place.
+  pod_vector<node_id> globals{pool};
+  if (wide)
+    merge.write_sources(extend(globals, total));
+  else
+    merge.write_sources(locals);
+  for (const auto& asked : requests)
+    if (asked.request.edge_type == type)
+      answers[asked.slot].reply = {};
+  const auto source = info().edge_types[type].source;
+  auto& list = out.nodes[source].ids;
+  reserve_nodes(source); // Not before the answers are gone, to save memory.
+  pending[source] -= static_cast<std::int64_t>(total);
+  if (wide)
+    tables[source].number(std::as_const(globals).span(), locals, list);
+  else
+    tables[source].number(std::span<const local_id>{locals, total}, locals,
+                          list);
+}
+
+result<void> batch_sampler::impl::finish() {
+  for (const auto& asked : requests)
+    if (!answers[asked.slot].there)
+      return fail(ec::internal,
+                  "hop {} ends without the answer of part {} for edge type {}",
+                  hop + 1, asked.part, asked.request.edge_type);
+  TRYV(count_sources());
+  for (std::size_t e = 0; e < out.edges.size(); ++e)
+    finish_edges(static_cast<edge_type_id>(e));
+  ++hop;
+  next_frontiers();
+  return ok();
+}
+
+batch_sampler::batch_sampler(const partitioned_graph& graph,
+                             const sampling_plan& plan, std::uint64_t key,
+                             std::shared_ptr<buffer_pool> pool)
+  : impl_(new impl{
+    graph, plan, key, std::move(pool), {}, 0, false, {}, {}, {}, {}, {}}) {
+  const auto& shared = impl_->pool;
+  auto& out = impl_->out;
+  out.hops = plan.hops();
+  for (const auto& type : graph.info().node_types) {
+    out.nodes.push_back({pod_vector<node_id>{shared}, {}});
+    impl_->tables.emplace_back(type.count, shared);
+    impl_->frontiers.push_back(
+      {0, 0, pod_vector<part_id>{shared}, pod_vector<node_id>{shared}, {}});
+  }
+  for (std::size_t e = 0; e < graph.info().edge_types.size(); ++e) {
+    out.edges.push_back({pod_vector<std::int64_t>{shared},
+                         pod_vector<local_id>{shared},
+                         pod_vector<edge_id>{shared}});
+    out.edges.back().indptr.push_back(0);
+  }
+}
+
+batch_sampler::~batch_sampler() = default;
+batch_sampler::batch_sampler(batch_sampler&&) noexcept = default;
+batch_sampler& batch_sampler::operator=(batch_sampler&&) noexcept = default;
+
+result<void> batch_sampler::start(std::span<const node_id> seeds) {
+  if (impl_->started)
+    return fail(ec::internal, "a batch sampler starts once");
+  TRYV(impl_->check_plan());
+  impl_->started = true;
+  try {
+    TRYV(impl_->seed(seeds));
+    impl_->next_frontiers();
+    return ok();
+  } catch (const std::bad_alloc&) {
+    return no_memory(0);
+  }
+}
+
+std::span<const batch_sampler::part_request> batch_sampler::requests() const {
+  return impl_->requests;
+}
+
+result<void> batch_sampler::accept(std::size_t slot, neighbour_reply reply) {
+  if (slot >= impl_->answers.size())
+    return fail(ec::invalid_argument, "there is no slot {} of {}", slot,
+                impl_->answers.size());
+  auto& answer = impl_->answers[slot];
+  if (answer.there)
+    return ok();
+  const auto& asked = impl_->requests[slot];
+  TRY(answer.sources,
+      check_reply(impl_->info(), asked.part, asked.request, reply));
+  answer.reply = std::move(reply);
+  answer.there = true;
+  return ok();
+}
+
+result<void> batch_sampler::finish_hop() {
+  if (!impl_->started || done())
+    return fail(ec::internal, "there is no hop to finish");
+  try {
+    return impl_->finish();
+  } catch (const std::bad_alloc&) {
+    return no_memory(impl_->hop + 1);
+  }
+}
+
+bool batch_sampler::done() const {
+  return impl_->started && impl_->hop == impl_->plan.hops();
+}
+
+sampled_subgraph batch_sampler::take() {
+  return std::move(impl_->out);
+}
+
+} // namespace graphmill

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "partition/dataset/shard.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace graphmill {
+
+/// Copies feature rows of owned nodes into `out`, widening float16. Fails at
+/// the first row with a value that is no finite number: it would spread to all
+/// weights, or vanish in a ReLU. Much at once is written past the cache.
+/// @param ids Global ids that the shard owns, of a type with features.
+/// @param rows Where each id's row goes in `out`: row `rows[i]`; empty = i.
+/// @param out [any rows, feature width] float32.
+/// @param rounded Round every value to float16; fails at one beyond its range.
+result<void> gather_features(const shard& graph, node_type_id type,
+                             std::span<const node_id> ids,
+                             std::span<const local_id> rows, float* out,
+                             bool rounded = false);
+
+/// Copies single feature rows from wherever they have been read to, just as
+/// `gather_features` does.
+class feature_row_copy {
+public:
+  /// @param type With features. @param rounded As in `gather_features`.
+  feature_row_copy(const node_type_info& type, bool rounded);
+
+  std::size_t row_bytes() const { return row_bytes_; } ///< As in the file.
+  std::size_t width() const { return width_; }         ///< Floats written.
+
+  /// @returns whether the row may be used; else `bad_feature_row` says why.
+  bool operator()(const std::byte* from, float* out) const {
+    return copy_(out, from, width_);
+  }
+
+private:
+  bool (*copy_)(float*, const std::byte*, std::size_t);
+  std::size_t width_;
+  std::size_t row_bytes_;
+};
+
+/// What is wrong with a row that could not be used.
+error bad_feature_row(const node_type_info& type, node_id original,
+                      const std::byte* row);
+
+/// Copies one int32 or int64 value per node, like `gather_features`.
+template <class T>
+void gather_values(std::span<const T> values, node_id begin,
+                   std::span<const node_id> ids, std::span<const local_id> rows,
+                   T* out) {
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    out[rows.empty() ? static_cast<local_id>(i) : rows[i]] =
+      values[static_cast<std::size_t>(ids[i] - begin)];
+}
+
+} // namespace graphmill

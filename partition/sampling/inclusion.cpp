@@ -1,0 +1,256 @@
+#include "partition/sampling/inclusion.hpp"
+
+#include "partition/files/page_requests.hpp"
+#include "partition/sampling/id_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace graphmill {
+
+namespace {
+
+/// Asks for the pages that `spread` will read. The request has been checked.
+void request_pages(const shard& part, const spread_request& request,
+                   const spread_limits& limits) {
+  const auto& edges = part.edges(request.edge_type);
+  const auto type = part.info().edge_types[request.edge_type].destination;
+  const auto first = request.first - part.nodes(type).begin;
+  const auto lists = edges.indptr.subspan(static_cast<std::size_t>(first),
+                                          request.chances.size() + 1);
+  page_requests pages;
+  pages.add(lists.data(), lists.size_bytes());
+  pages.send();
+  const auto size = edges.indices.size;
+  const auto start = std::clamp<std::int64_t>(lists.front(), 0, size);
+  const auto end = std::clamp<std::int64_t>(lists.back(), start, size);
+  const auto begin =
+    start + std::clamp<std::int64_t>(request.skip, 0, end - start);
+  const std::int64_t width = edges.indices.wide ? 8 : 4;
+  pages.add(
+    edges.indices.data + begin * width,
+    static_cast<std::size_t>(std::min(end - begin, limits.edges) * width));
+  pages.send();
+}
+
+/// Destinations of a request: their chances fill a frame.
+constexpr std::int64_t most_destinations = std::int64_t{1} << 18;
+
+/// The probability that one of `degree` in-edges is among those drawn.
+double draw_probability(const spread_request& request, std::int64_t degree) {
+  if (request.fanout < 0)
+    return 1;
+  const auto share = 1.0 / static_cast<double>(degree);
+  if (request.replace)
+    return 1 - std::pow(1 - share, request.fanout);
+  return std::min(1.0, request.fanout * share);
+}
+
+/// Adds up what edges say about their sources.
+class spreader {
+public:
+  spreader(const shard& part, const spread_request& request,
+           const spread_limits& limits)
+    : edges_(part.edges(request.edge_type)), limits_(limits),
+      table_(part.info()
+               .node_types[part.info().edge_types[request.edge_type].source]
+               .count,
+             nullptr) {}
+
+  /// Takes in-edges [from, to) of the part's list, as far as the limits allow.
+  /// @returns the first one that was not taken.
+  std::int64_t take(std::int64_t from, std::int64_t to, double change) {
+    const auto known = static_cast<std::int64_t>(reply.sources.size());
+    const auto most = std::min(limits_.edges - taken_, limits_.sources - known);
+    to = std::min(to, from + std::max<std::int64_t>(most, 0));
+    const auto count = static_cast<std::size_t>(to - from);
+    places_.resize(count);
+    if (edges_.indices.wide)
+      number<std::int64_t>(from, count);
+    else
+      number<std::int32_t>(from, count);
+    sums_.resize(reply.sources.size(), 0.0);
+    for (auto place : places_)
+      sums_[static_cast<std::size_t>(place)] += change;
+    taken_ += to - from;
+    return to;
+  }
+
+  spread_reply finish() {
+    reply.misses.resize(sums_.size());
+    std::transform(sums_.begin(), sums_.end(), reply.misses.begin(),
+                   [](double sum) { return static_cast<float>(sum); });
+    return std::move(reply);
+  }
+
+  spread_reply reply;
+
+private:
+  template <class Id>
+  void number(std::int64_t from, std::size_t count) {
+    const auto* ids = reinterpret_cast<const Id*>(edges_.indices.data) + from;
+    table_.number(std::span{ids, count}, places_.data(), reply.sources);
+  }
+
+  const edge_shard& edges_;
+  spread_limits limits_;
+  id_table table_;
+  pod_vector<local_id> places_;
+  std::vector<double> sums_;
+  std::int64_t taken_ = 0;
+};
+
+result<void> check(const shard& part, const spread_request& request) {
+  const auto types = part.info().edge_types.size();
+  if (request.edge_type < 0
+      || static_cast<std::size_t>(request.edge_type) >= types)
+    return fail(ec::invalid_argument, "there is no edge type {}",
+                request.edge_type);
+  const auto type = part.info().edge_types[request.edge_type].destination;
+  const auto& owned = part.nodes(type);
+  const auto count = static_cast<std::int64_t>(request.chances.size());
+  if (request.first < owned.begin || request.first > owned.end
+      || count > owned.end - request.first)
+    return fail(ec::invalid_argument,
+                "nodes {} and {} more of type \"{}\" are not in part {}, which "
+                "owns [{}, {})",
+                request.first, count, part.info().node_types[type].name,
+                part.part(), owned.begin, owned.end);
+  for (auto chance : request.chances)
+    if (!(chance >= 0 && chance <= 1))
+      return fail(ec::invalid_argument, "{} is no probability", chance);
+  return ok();
+}
+
+} // namespace
+
+result<spread_reply> spread(const shard& part, const spread_request& request,
+                            const spread_limits& limits) {
+  TRYV(check(part, request));
+  request_pages(part, request, limits);
+  spreader work{part, request, limits};
+  auto& [nodes, edges, sources, misses] = work.reply;
+  const auto type = part.info().edge_types[request.edge_type].destination;
+  const auto* list = part.edges(request.edge_type).indptr.data()
+                     + (request.first - part.nodes(type).begin);
+  const auto all = part.edges(request.edge_type).indptr.back();
+  edges = std::clamp<std::int64_t>(request.skip, 0, all);
+  for (auto chance : request.chances) {
+    const auto begin = list[nodes];
+    const auto end = list[nodes + 1];
+    if (chance > 0 && begin + edges < end) {
+      const auto drawn = draw_probability(request, end - begin);
+      edges =
+        work.take(begin + edges, end, std::log1p(-chance * drawn)) - begin;
+      if (begin + edges < end)
+        break; // That is all for now.
+    }
+    ++nodes;
+    edges = 0;
+  }
+  return work.finish();
+}
+
+// -- inclusion
+
+node_scores no_scores(const dataset_info& info) {
+  node_scores out;
+  for (const auto& type : info.node_types)
+    out.emplace_back(static_cast<std::size_t>(type.count), 0.0F);
+  return out;
+}
+
+inclusion::inclusion(const partitioned_graph& graph, const sampling_plan& plan,
+                     std::span<const seed_chance> seeds)
+  : graph_(graph), plan_(plan), chances_(no_scores(graph.info())),
+    never_(no_scores(graph.info())) {
+  for (const auto& type : graph.info().node_types)
+    misses_.emplace_back(static_cast<std::size_t>(type.count), 0.0);
+  const auto target = graph.info().target;
+  for (const auto& seed : seeds) {
+    chances_[target][seed.id] = seed.chance;
+    never_[target][seed.id] = std::log1p(-seed.chance);
+  }
+}
+
+std::vector<inclusion::task> inclusion::tasks() const {
+  std::vector<task> out;
+  const auto& info = graph_.info();
+  for (part_id part = 0; part < graph_.part_count(); ++part)
+    for (std::size_t e = 0; e < info.edge_types.size(); ++e) {
+      if (plan_.fanouts[hop_][e] == 0)
+        continue;
+      const auto type = info.edge_types[e].destination;
+      const auto& chances = chances_[type];
+      const auto offsets = graph_.offsets(type);
+      for (auto from = offsets[part]; from < offsets[part + 1];
+           from += most_destinations) {
+        const auto begin = chances.begin() + from;
+        const auto end =
+          begin + std::min(most_destinations, offsets[part + 1] - from);
+        const auto reached = [](float chance) { return chance > 0; };
+        const auto first = std::find_if(begin, end, reached);
+        const auto last = std::find_if(std::reverse_iterator{end},
+                                       std::reverse_iterator{first}, reached)
+                            .base();
+        if (first != last)
+          out.push_back({part, static_cast<edge_type_id>(e),
+                         first - chances.begin(), last - first, 0});
+      }
+    }
+  return out;
+}
+
+spread_request inclusion::request(const task& what) const {
+  const auto type = graph_.info().edge_types[what.edge_type].destination;
+  return {
+    what.edge_type,
+    plan_.fanouts[hop_][what.edge_type],
+    plan_.replace,
+    what.first,
+    what.skip,
+    std::span{chances_[type]}.subspan(static_cast<std::size_t>(what.first),
+                                      static_cast<std::size_t>(what.count))};
+}
+
+result<bool> inclusion::accept(task& what, const spread_reply& reply) {
+  const auto moves =
+    reply.nodes > 0 || (what.count > 0 && reply.edges > what.skip);
+  if (reply.nodes < 0 || reply.nodes > what.count || reply.edges < 0 || !moves
+      || (reply.nodes == what.count && reply.edges != 0)
+      || reply.sources.size() != reply.misses.size())
+    return fail(ec::invalid_data,
+                "an answer about {} nodes is about {}, and {} edges",
+                what.count, reply.nodes, reply.edges);
+  auto& to = misses_[graph_.info().edge_types[what.edge_type].source];
+  for (std::size_t i = 0; i < reply.sources.size(); ++i) {
+    const auto id = reply.sources[i];
+    if (id < 0 || static_cast<std::size_t>(id) >= to.size()
+        || !(reply.misses[i] <= 0))
+      return fail(ec::invalid_data, "node {} came with the chance exp({})", id,
+                  reply.misses[i]);
+    to[static_cast<std::size_t>(id)] += reply.misses[i];
+  }
+  what.first += reply.nodes;
+  what.count -= reply.nodes;
+  what.skip = reply.edges;
+  return what.count == 0;
+}
+
+void inclusion::finish_hop() {
+  ++hop_;
+  for (std::size_t t = 0; t < misses_.size(); ++t)
+    for (std::size_t i = 0; i < misses_[t].size(); ++i) {
+      const auto miss = std::exchange(misses_[t][i], 0.0);
+      never_[t][i] += static_cast<float>(miss);
+      chances_[t][i] = static_cast<float>(-std::expm1(miss));
+    }
+}
+
+void inclusion::add_to(node_scores& scores) const {
+  for (std::size_t t = 0; t < never_.size(); ++t)
+    for (std::size_t i = 0; i < never_[t].size(); ++i)
+      scores[t][i] += -std::expm1(never_[t][i]);
+}
+
+} // namespace graphmill

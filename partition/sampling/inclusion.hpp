@@ -1,0 +1,122 @@
+#pragma once
+
+#include "messages/base/buffer.hpp"
+#include "messages/base/error.hpp"
+#include "partition/sampling/sampling.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace graphmill {
+
+/// scores[type][global id]: how much a node's row is wanted.
+using node_scores = std::vector<std::vector<float>>;
+
+/// What is asked of the owner of some nodes, for one hop of `inclusion`: the
+/// in-edges of one type of the destinations [first, first + chances.size()).
+struct spread_request {
+  edge_type_id edge_type = 0;
+  std::int32_t fanout = 0; ///< -1 = all.
+  bool replace = false;
+  node_id first = 0;
+  std::int64_t skip = 0; ///< In-edges of `first` that were answered before.
+  std::span<const float> chances; ///< That the hop before found each.
+};
+
+/// The answer, about as many in-edges as its limits allow, in order.
+struct spread_reply {
+  std::int64_t nodes = 0;      ///< Destinations that are done,
+  std::int64_t edges = 0;      ///< and the first in-edges of the next one.
+  pod_vector<node_id> sources; ///< Distinct.
+  /// Per source: the logarithm of the chance that none of these edges leads to
+  /// it; 0 or less, perhaps infinite.
+  pod_vector<float> misses;
+};
+
+/// What an answer may take: 8 MiB, and about 50 ms.
+struct spread_limits {
+  std::int64_t sources = std::int64_t{1} << 20;
+  std::int64_t edges = std::int64_t{1} << 22;
+};
+
+/// Answers out of one part. A pure function of its arguments; fails on nodes
+/// that the part does not own.
+result<spread_reply> spread(const shard& part, const spread_request& request,
+                            const spread_limits& limits = {});
+
+/// A node of the target type and the chance that a batch has it as a seed.
+struct seed_chance {
+  node_id id = 0;
+  float chance = 0;
+};
+
+/// How likely each node is in a batch of one trainer: the vertex-inclusion
+/// probabilities of SALIENT++ (Kaler et al., arXiv 2305.03152). With p_0 the
+/// chances of the seeds,
+///
+///     p_h(u) = 1 - product over in-edges (u, v) of 1 - p_{h-1}(v) d_h(v),
+///
+/// where d_h(v) is the probability that an in-edge of v is drawn; and in all 1
+/// minus the product over hops, 0 included, of 1 - p_h(u). Takes nodes as
+/// independent, which they are not quite. Times the steps of an epoch, it is
+/// how often the node's row is expected to be wanted in one.
+///
+/// In-edges lie with the owner of their destination, so every hop asks the
+/// owner of each part for what follows from the nodes that are there, and adds
+/// up the answers (sums of logarithms) in any order. Computed when a run
+/// begins, and not when a graph is partitioned: it depends on fanouts, batch
+/// size and the seeds of a trainer, which are the definition's. Dense, as most
+/// nodes are reached: `bytes_per_node` at the asker, nothing at owners.
+///
+///   inclusion work{graph, plan, seeds};
+///   for (; !work.done(); work.finish_hop())
+///     for (auto& task : work.tasks())    // in any order, side by side
+///       do
+///         ... spread(owner of task.part, work.request(task)) ...
+///       while (!work.accept(task, reply));
+class inclusion {
+public:
+  /// Memory that it takes at the most, with the scores.
+  static constexpr std::uint64_t bytes_per_node = 24;
+
+  /// A piece of a hop; what remains of it.
+  struct task {
+    part_id part = 0;
+    edge_type_id edge_type = 0;
+    node_id first = 0;
+    std::int64_t count = 0; ///< Destinations; at most 262,144.
+    std::int64_t skip = 0;
+  };
+
+  /// Both are borrowed and must outlive it.
+  inclusion(const partitioned_graph& graph, const sampling_plan& plan,
+            std::span<const seed_chance> seeds);
+
+  bool done() const { return hop_ == plan_.hops(); }
+
+  /// What the present hop takes; nothing about nodes that are not reached.
+  std::vector<task> tasks() const;
+  /// Valid until `finish_hop`.
+  spread_request request(const task& what) const;
+  /// Takes an answer, which may come from outside, and cuts it off the task.
+  /// @returns whether nothing remains of the task.
+  result<bool> accept(task& what, const spread_reply& reply);
+  void finish_hop();
+
+  /// Adds the probabilities, once done.
+  void add_to(node_scores& scores) const;
+
+private:
+  const partitioned_graph& graph_;
+  const sampling_plan& plan_;
+  int hop_ = 0;
+  std::vector<std::vector<float>> chances_; ///< p of the hop before.
+  std::vector<std::vector<double>> misses_; ///< Logarithms, of this hop.
+  std::vector<std::vector<float>> never_;   ///< The same of all before.
+};
+
+/// Scores of 0 for all nodes.
+node_scores no_scores(const dataset_info& info);
+
+} // namespace graphmill

@@ -1,0 +1,385 @@
+#include "partition/sampling/draws.hpp"
+#include "partition/sampling/sampling.hpp"
+#include "partition/sampling/slices.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <numeric>
+#include <vector>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::size_t row_ahead = 16; ///< Lists between prefetch and use.
+
+/// Where the list of a destination lies in the shard's index array.
+struct list_place {
+  std::int64_t begin = 0;
+  std::uint32_t degree = 0;
+};
+
+/// One request being answered.
+struct task {
+  const edge_shard& edges;
+  const node_shard& nodes; ///< Of the destination type.
+  const neighbour_request& request;
+  pod_vector<list_place> places;
+};
+
+result<void> check(const shard& graph, const neighbour_request& request) {
+  const auto& info = graph.info();
+  if (request.edge_type < 0
+      || static_cast<std::size_t>(request.edge_type) >= info.edge_types.size())
+    return fail(ec::invalid_argument, "there is no edge type {} in \"{}\"",
+                request.edge_type, info.name);
+  if (request.hop < 1 || request.hop > max_hops)
+    return fail(ec::invalid_argument, "hop {} is not in 1..{}", request.hop,
+                max_hops);
+  if (request.fanout < -1)
+    return fail(ec::invalid_argument, "fanout {} is below -1 (all)",
+                request.fanout);
+  const auto type = info.edge_types[request.edge_type].destination;
+  const auto& owned = graph.nodes(type);
+  for (auto id : request.destinations)
+    if (id < owned.begin || id >= owned.end)
+      return fail(ec::invalid_argument,
+                  "node {} of type \"{}\" is not in part {}, which owns [{}, "
+                  "{})",
+                  id, info.node_types[type].name, graph.part(), owned.begin,
+                  owned.end);
+  return ok();
+}
+
+/// How many sources a list of `degree` gives.
+std::uint32_t count_of(const neighbour_request& request, std::uint32_t degree) {
+  if (request.fanout < 0 || degree == 0)
+    return degree;
+  const auto fanout = static_cast<std::uint32_t>(request.fanout);
+  return request.replace ? fanout : std::min(fanout, degree);
+}
+
+error broken_list(const task& work, node_id id, std::int64_t max_degree) {
+  const auto* begin = &work.edges.indptr[id - work.nodes.begin];
+  return fail(
+    ec::invalid_data,
+    "the list of in-edges of node {} goes from {} to {} of {} edges, "
+    "and {} in-edges are the most of a node; `graphmill inspect` says "
+    "what else is broken",
+    work.nodes.original(id), begin[0], begin[1], work.edges.indices.size,
+    max_degree);
+}
+
+/// Looks up every list and counts what it gives. Places are bounded, not
+/// believed. A file that was truncated while mapped reads as zeros; that is no
+/// error here, for who asks reports it by the file's name.
+result<std::int64_t> find_lists(task& work, std::int64_t max_degree,
+                                pod_vector<std::int32_t>& counts) {
+  const auto& request = work.request;
+  const auto ids = request.destinations;
+  const auto* indptr = work.edges.indptr.data();
+  const auto limit = work.edges.indices.size;
+  const auto first = work.nodes.begin;
+  max_degree = std::min<std::int64_t>(max_degree, INT32_MAX);
+  std::int64_t total = 0;
+  std::int64_t broken = -1;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (i + row_ahead < ids.size())
+      __builtin_prefetch(indptr + (ids[i + row_ahead] - first));
+    const auto begin = indptr[ids[i] - first];
+    const auto end = indptr[ids[i] - first + 1];
+    const auto sane =
+      begin >= 0 && begin <= end && end <= limit && end - begin <= max_degree;
+    const auto degree = sane ? end - begin : 0;
+    broken = sane ? broken : static_cast<std::int64_t>(i);
+    work.places[i] = {begin, static_cast<std::uint32_t>(degree)};
+    const auto count = count_of(request, work.places[i].degree);
+    counts[i] = static_cast<std::int32_t>(count);
+    total += count;
+  }
+  if (broken >= 0 && !mapped_file::first_fault())
+    return broken_list(work, ids[broken], max_degree);
+  return total;
+}
+
+/// Copies picked elements of the index array to the answer, and where they
+/// stood in it if edge ids are wanted.
+template <class Id>
+struct emitter {
+  const Id* indices;
+  Id* sources;
+  edge_id* places = nullptr;
+  std::size_t at = 0;
+
+  void take_range(std::int64_t begin, std::uint32_t count) {
+    std::copy_n(indices + begin, count, sources + at);
+    if (places != nullptr)
+      std::iota(places + at, places + at + count, begin);
+    at += count;
+  }
+  void take(std::span<const std::int64_t> picks) {
+    auto* out = sources + at;
+    for (std::size_t i = 0; i < picks.size(); ++i)
+      out[i] = indices[picks[i]];
+    if (places != nullptr)
+      std::copy(picks.begin(), picks.end(), places + at);
+    at += picks.size();
+  }
+};
+
+/// Positions in the index array of a few dozen lists, in answer order. Lists
+/// that need draws wait until the vector unit has its lanes full.
+class pick_window {
+public:
+  explicit pick_window(const neighbour_request& request) {
+    draws_.key = request.key;
+    draws_.middle = draw_middle(request.hop, request.edge_type);
+    draws_.fanout = request.fanout;
+    draws_.replace = request.replace;
+  }
+
+  std::span<const std::int64_t> picks() const { return {picks_.data(), size_}; }
+  bool full() const {
+    return lanes_ == lane_count || size_ + max_lane_fanout > picks_.size();
+  }
+  void clear() { size_ = 0; }
+
+  void add_all(const list_place& place) {
+    for (std::uint32_t j = 0; j < place.degree; ++j)
+      picks_[size_++] = place.begin + j;
+  }
+
+  void add_draw(const list_place& place, node_id original) {
+    draws_.originals[lanes_] = static_cast<std::uint64_t>(original);
+    draws_.degrees[lanes_] = place.degree;
+    begins_[lanes_] = place.begin;
+    targets_[lanes_++] = size_;
+    size_ += static_cast<std::size_t>(draws_.fanout);
+  }
+
+  /// Draws what waits, and asks for the memory of all picks.
+  template <class Id>
+  void settle(const Id* indices) {
+    if (lanes_ != 0) {
+      std::fill(draws_.originals + lanes_, draws_.originals + lane_count, 0);
+      std::fill(draws_.degrees + lanes_, draws_.degrees + lane_count,
+                static_cast<std::uint32_t>(draws_.fanout));
+      draws_.draw();
+    }
+    for (int l = 0; l < lanes_; ++l)
+      for (int j = 0; j < draws_.fanout; ++j)
+        picks_[targets_[l] + j] = begins_[l] + draws_.positions[j][l];
+    lanes_ = 0;
+    for (auto pick : picks())
+      __builtin_prefetch(indices + pick);
+  }
+
+private:
+  lane_draws draws_;
+  int lanes_ = 0;
+  std::array<std::int64_t, lane_count> begins_{};
+  std::array<std::size_t, lane_count> targets_{};
+  std::array<std::int64_t, 2 * lane_count * max_lane_fanout> picks_;
+  std::size_t size_ = 0;
+};
+
+/// Fanouts of up to 32: two windows, so that the memory of one is on its way
+/// while the other one is drawn.
+template <class Id>
+void sample_few(const task& work, emitter<Id> out) {
+  const auto ids = work.request.destinations;
+  std::array<pick_window, 2> windows{pick_window{work.request},
+                                     pick_window{work.request}};
+  const auto& originals = work.nodes.original_ids;
+  const auto first = work.nodes.begin;
+  std::size_t turn = 0;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (!originals.empty() && i + row_ahead < ids.size())
+      __builtin_prefetch(&originals[ids[i + row_ahead] - first]);
+    const auto& place = work.places[i];
+    auto& window = windows[turn];
+    const auto count = count_of(work.request, place.degree);
+    if (place.degree <= count && !work.request.replace)
+      window.add_all(place);
+    else if (place.degree != 0)
+      window.add_draw(place, work.nodes.original(ids[i]));
+    if (!window.full())
+      continue;
+    window.settle(out.indices);
+    turn ^= 1;
+    out.take(windows[turn].picks());
+    windows[turn].clear();
+  }
+  windows[turn].settle(out.indices);
+  out.take(windows[turn ^ 1].picks());
+  out.take(windows[turn].picks());
+}
+
+/// All neighbours, or so many that lists are long.
+template <class Id>
+void sample_many(const task& work, emitter<Id> out) {
+  const auto& request = work.request;
+  const auto middle = draw_middle(request.hop, request.edge_type);
+  std::vector<std::uint32_t> positions;
+  std::vector<std::int64_t> picks;
+  for (std::size_t i = 0; i < work.places.size(); ++i) {
+    const auto& place = work.places[i];
+    if (i + row_ahead < work.places.size())
+      __builtin_prefetch(out.indices + work.places[i + row_ahead].begin);
+    const auto count = count_of(request, place.degree);
+    const auto all = request.fanout < 0 || !request.replace;
+    if (count == place.degree && all) {
+      out.take_range(place.begin, count);
+      continue;
+    }
+    const auto original = work.nodes.original(request.destinations[i]);
+    positions.resize(count);
+    draw_positions(
+      random_stream{request.key, static_cast<std::uint64_t>(original), middle},
+      place.degree, request.replace, positions);
+    picks.resize(count);
+    for (std::uint32_t j = 0; j < count; ++j) {
+      picks[j] = place.begin + positions[j];
+      __builtin_prefetch(out.indices + picks[j]);
+    }
+    out.take(picks);
+  }
+}
+
+template <class Id>
+void sample_as(const task& work, neighbour_reply& out) {
+  const emitter<Id> emit{reinterpret_cast<const Id*>(work.edges.indices.data),
+                         reinterpret_cast<Id*>(out.sources.data()),
+                         work.request.edge_ids ? out.edge_ids.data() : nullptr};
+  const auto fanout = work.request.fanout;
+  if (fanout > 0 && fanout <= max_lane_fanout)
+    sample_few(work, emit);
+  else if (fanout != 0)
+    sample_many(work, emit);
+}
+
+/// From places in this shard's index array to places in the original graph's.
+void to_original_edges(const task& work, neighbour_reply& out) {
+  const auto& begins = work.edges.original_begin;
+  if (begins.empty())
+    return;
+  auto* id = out.edge_ids.data();
+  for (std::size_t i = 0; i < work.places.size(); ++i) {
+    const auto row = work.request.destinations[i] - work.nodes.begin;
+    const auto shift = begins[row] - work.places[i].begin;
+    for (const auto* end = id + out.counts[i]; id != end; ++id)
+      *id += shift;
+  }
+}
+
+result<void> answer(const shard& graph, const neighbour_request& request,
+                    neighbour_reply& out) {
+  const auto& type = graph.info().edge_types[request.edge_type];
+  const auto& edges = graph.edges(request.edge_type);
+  task work{edges, graph.nodes(type.destination), request,
+            pod_vector<list_place>{out.counts.pool()}};
+  const auto rows = request.destinations.size();
+  work.places.resize(rows);
+  out.counts.resize(rows);
+  out.wide = edges.indices.wide;
+  TRY(const auto found, find_lists(work, type.max_in_degree, out.counts));
+  const auto total = static_cast<std::size_t>(found);
+  out.sources.resize(total * (out.wide ? 8 : 4));
+  out.edge_ids.resize(request.edge_ids ? total : 0);
+  if (out.wide)
+    sample_as<std::int64_t>(work, out);
+  else
+    sample_as<std::int32_t>(work, out);
+  if (request.edge_ids)
+    to_original_edges(work, out);
+  return ok();
+}
+
+/// As `sample_many` would take them.
+template <class Id>
+void take_slice(const task& work, std::int64_t skip, neighbour_reply& out) {
+  const auto& request = work.request;
+  const auto& place = work.places[0];
+  const auto wanted = out.sources.size() / sizeof(Id);
+  emitter<Id> emit{reinterpret_cast<const Id*>(work.edges.indices.data),
+                   reinterpret_cast<Id*>(out.sources.data()),
+                   request.edge_ids ? out.edge_ids.data() : nullptr};
+  const auto count = count_of(request, place.degree);
+  if (count == place.degree && (request.fanout < 0 || !request.replace)) {
+    emit.take_range(place.begin + skip, static_cast<std::uint32_t>(wanted));
+    return;
+  }
+  const auto original = work.nodes.original(request.destinations[0]);
+  std::vector<std::uint32_t> positions(count);
+  draw_positions(random_stream{request.key,
+                               static_cast<std::uint64_t>(original),
+                               draw_middle(request.hop, request.edge_type)},
+                 place.degree, request.replace, positions);
+  std::vector<std::int64_t> picks(wanted);
+  for (std::size_t j = 0; j < wanted; ++j)
+    picks[j] = place.begin + positions[static_cast<std::size_t>(skip) + j];
+  emit.take(picks);
+}
+
+result<void> answer_slice(const shard& graph, const neighbour_request& request,
+                          const source_slice& slice, neighbour_reply& out) {
+  const auto& type = graph.info().edge_types[request.edge_type];
+  const auto& edges = graph.edges(request.edge_type);
+  task work{edges, graph.nodes(type.destination), request,
+            pod_vector<list_place>{out.counts.pool()}};
+  work.places.resize(1);
+  out.counts.resize(1);
+  out.wide = edges.indices.wide;
+  TRY(const auto total, find_lists(work, type.max_in_degree, out.counts));
+  const auto wanted = static_cast<std::size_t>(
+    std::clamp<std::int64_t>(total - slice.skip, 0, slice.most));
+  out.sources.resize(wanted * (out.wide ? 8 : 4));
+  out.edge_ids.resize(request.edge_ids ? wanted : 0);
+  if (wanted == 0)
+    return ok();
+  if (out.wide)
+    take_slice<std::int64_t>(work, slice.skip, out);
+  else
+    take_slice<std::int32_t>(work, slice.skip, out);
+  if (const auto& begins = edges.original_begin; !begins.empty()) {
+    const auto row = request.destinations[0] - work.nodes.begin;
+    for (auto& id : out.edge_ids)
+      id += begins[row] - work.places[0].begin;
+  }
+  return ok();
+}
+
+} // namespace
+
+result<void> sample_slice(const shard& graph, const neighbour_request& request,
+                          const source_slice& slice, neighbour_reply& out) {
+  TRYV(check(graph, request));
+  if (slice.most < 1 || slice.skip < 0 || request.destinations.size() != 1)
+    return fail(ec::invalid_argument,
+                "{} sources from number {} on are asked for, of {} nodes: a "
+                "slice is of one node",
+                slice.most, slice.skip, request.destinations.size());
+  try {
+    return answer_slice(graph, request, slice, out);
+  } catch (const std::bad_alloc&) {
+    return fail(ec::out_of_memory,
+                "no memory for a slice of the in-edges of a node in hop {}",
+                request.hop);
+  }
+}
+
+result<void> sample_neighbours(const shard& graph,
+                               const neighbour_request& request,
+                               neighbour_reply& out) {
+  TRYV(check(graph, request));
+  try {
+    return answer(graph, request, out);
+  } catch (const std::bad_alloc&) {
+    return fail(ec::out_of_memory,
+                "no memory for the in-edges of {} nodes in hop {}",
+                request.destinations.size(), request.hop);
+  }
+}
+
+} // namespace graphmill

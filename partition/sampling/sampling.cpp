@@ -1,0 +1,100 @@
+#include "partition/sampling/sampling.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace graphmill {
+
+namespace {
+
+constexpr auto no_bound = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? no_bound : product;
+}
+
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? no_bound : sum;
+}
+
+std::int64_t per_node(const edge_type_info& type, std::int32_t fanout,
+                      bool replace) {
+  if (fanout < 0 || type.max_in_degree == 0)
+    return type.max_in_degree;
+  return replace ? fanout : std::min<std::int64_t>(fanout, type.max_in_degree);
+}
+
+} // namespace
+
+std::size_t sampled_subgraph::byte_size() const {
+  std::size_t sum = 0;
+  for (const auto& list : nodes)
+    sum += list.ids.span().size_bytes();
+  for (const auto& list : edges)
+    sum += list.indptr.span().size_bytes() + list.sources.span().size_bytes()
+           + list.edge_ids.span().size_bytes();
+  return sum;
+}
+
+result<sampled_subgraph>
+sample(const partitioned_graph& graph,
+       std::span<const std::shared_ptr<const shard>> shards,
+       const sampling_plan& plan, std::uint64_t key,
+       std::span<const node_id> seeds, std::shared_ptr<buffer_pool> pool) {
+  if (shards.size() != static_cast<std::size_t>(graph.part_count()))
+    return fail(ec::invalid_argument, "{} shards were given for {} parts",
+                shards.size(), graph.part_count());
+  batch_sampler sampler{graph, plan, key, pool};
+  TRYV(sampler.start(seeds));
+  while (!sampler.done()) {
+    for (const auto& asked : sampler.requests()) {
+      neighbour_reply reply{pod_vector<std::int32_t>{pool},
+                            pod_vector<std::byte>{pool}, false,
+                            pod_vector<edge_id>{pool}};
+      TRYV(sample_neighbours(*shards[asked.part], asked.request, reply));
+      TRYV(sampler.accept(asked.slot, std::move(reply)));
+    }
+    TRYV(sampler.finish_hop());
+  }
+  return sampler.take();
+}
+
+subgraph_bound bound_of(const dataset_info& info, const sampling_plan& plan,
+                        std::int64_t seeds) {
+  const auto types = info.node_types.size();
+  subgraph_bound bound{std::vector<std::int64_t>(types),
+                       std::vector<std::int64_t>(types),
+                       std::vector<std::int64_t>(info.edge_types.size())};
+  std::vector<std::int64_t> fresh(types); // Most that the last hop can find.
+  fresh[info.target] = std::min(seeds, info.node_types[info.target].count);
+  bound.nodes = fresh;
+  for (const auto& fanouts : plan.fanouts) {
+    std::vector<std::int64_t> found(types);
+    for (std::size_t t = 0; t < types; ++t)
+      bound.expanded[t] =
+        std::min(info.node_types[t].count, plus(bound.expanded[t], fresh[t]));
+    for (std::size_t e = 0; e < fanouts.size(); ++e) {
+      const auto& type = info.edge_types[e];
+      auto edges = times(fresh[type.destination],
+                         per_node(type, fanouts[e], plan.replace));
+      // Each node is expanded once, so that no edge is sampled twice.
+      if (!plan.replace || fanouts[e] < 0)
+        edges = std::min(edges, type.count);
+      bound.edges[e] = plus(bound.edges[e], edges);
+      if (!plan.replace)
+        bound.edges[e] = std::min(bound.edges[e], type.count);
+      found[type.source] = plus(found[type.source], edges);
+    }
+    for (std::size_t t = 0; t < types; ++t) {
+      const auto count = info.node_types[t].count;
+      fresh[t] = std::min(found[t], count);
+      bound.nodes[t] = std::min(count, plus(bound.nodes[t], fresh[t]));
+    }
+  }
+  return bound;
+}
+
+} // namespace graphmill

@@ -1,0 +1,150 @@
+#pragma once
+
+#include "messages/base/buffer.hpp"
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "partition/dataset/shard.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace graphmill {
+
+/// What to sample: part of the definition, the same on every daemon.
+struct sampling_plan {
+  /// fanouts[hop][edge type]: in-edges per node; -1 = all, 0 = none.
+  std::vector<std::vector<std::int32_t>> fanouts;
+  bool replace = false;  ///< Draw with replacement.
+  bool edge_ids = false; ///< Report original edge ids, too.
+
+  int hops() const { return static_cast<int>(fanouts.size()); }
+};
+
+/// The nodes of one type in a batch, in discovery order.
+struct node_list {
+  pod_vector<node_id> ids; ///< Global ids; position = local id.
+  /// found[h] = nodes known after hop h; found[0] = number of seeds. The nodes
+  /// that hop h + 1 expands are [h == 0 ? 0 : found[h - 1], found[h]).
+  std::vector<std::int64_t> found;
+};
+
+/// The sampled edges of one type: the CSRs of hops 1..L end to end. Row r is
+/// the node with local id r of the destination type; rows grow hop by hop, so
+/// the CSR over the first `found[h - 1]` rows is blocks 1..h concatenated.
+struct edge_list {
+  pod_vector<std::int64_t> indptr; ///< [found[L - 1] of destination + 1]
+  pod_vector<local_id> sources;    ///< Local ids of the source type.
+  pod_vector<edge_id> edge_ids;    ///< Original ids; empty unless asked for.
+};
+
+/// A sampled neighbourhood: typed blocks over local ids.
+struct sampled_subgraph {
+  std::vector<node_list> nodes; ///< Per node type.
+  std::vector<edge_list> edges; ///< Per edge type.
+  int hops = 0;
+
+  /// Rows of edge type lists whose CSR makes up blocks 1..`hop`.
+  std::int64_t rows(node_type_id destination, int hop) const {
+    return hop == 0 ? 0 : nodes[destination].found[hop - 1];
+  }
+  std::size_t byte_size() const; ///< Of the arrays, by content.
+};
+
+/// One request to the owner of a part: sample the in-edges of one type of some
+/// of its nodes. A pure function of its fields and the shard.
+struct neighbour_request {
+  std::uint64_t key = 0; ///< `stream_key` of the batch's step.
+  std::int32_t hop = 0;  ///< From 1.
+  edge_type_id edge_type = 0;
+  std::int32_t fanout = 0;
+  bool replace = false;
+  bool edge_ids = false;
+  std::span<const node_id> destinations; ///< Global ids owned by the shard.
+};
+
+/// The answer: for each destination, in request order, its sampled sources.
+struct neighbour_reply {
+  pod_vector<std::int32_t> counts; ///< Sources per destination.
+  pod_vector<std::byte> sources;   ///< Global ids, int32 or int64 each.
+  bool wide = false;               ///< true: int64.
+  pod_vector<edge_id> edge_ids;    ///< Empty unless asked for.
+};
+
+/// Samples on one shard. Without replacement, positions ascend; with it, they
+/// stand in draw order. Every draw comes from Philox keyed by `key` with the
+/// counter (original id; hop and edge type; block), so the answer depends on
+/// nothing else. Replaces the content of `out`. Fails on ids it does not own.
+result<void> sample_neighbours(const shard& graph,
+                               const neighbour_request& request,
+                               neighbour_reply& out);
+
+/// Builds one batch hop by hop: says what to ask of which part, takes the
+/// answers in any order, and numbers new nodes in discovery order once a hop's
+/// answers are all there. Not thread-safe; owns its memory through `pool`.
+///
+///   batch_sampler sampler{graph, plan, key, pool};
+///   sampler.start(seeds);
+///   while (!sampler.done()) {
+///     for (auto& r : sampler.requests())   // one per (edge type, part)
+///       ... sampler.accept(r.slot, reply)
+///     sampler.finish_hop();
+///   }
+///   sampler.take();
+class batch_sampler {
+public:
+  struct part_request {
+    std::size_t slot = 0; ///< Names the request in `accept`.
+    part_id part = 0;
+    neighbour_request request; ///< Spans stay valid until `finish_hop`.
+  };
+
+  batch_sampler(const partitioned_graph& graph, const sampling_plan& plan,
+                std::uint64_t key, std::shared_ptr<buffer_pool> pool);
+  ~batch_sampler();
+  batch_sampler(batch_sampler&&) noexcept;
+  batch_sampler& operator=(batch_sampler&&) noexcept;
+
+  /// @param seeds Distinct global ids of the target type; may be empty.
+  result<void> start(std::span<const node_id> seeds);
+
+  /// The requests of the current hop, all to be answered before `finish_hop`.
+  std::span<const part_request> requests() const;
+
+  /// Takes an answer; a second answer to the same slot is ignored. Fails when
+  /// the answer does not fit the request (counts, ranges).
+  result<void> accept(std::size_t slot, neighbour_reply reply);
+
+  /// Numbers the new nodes and moves on. All slots must have been answered.
+  result<void> finish_hop();
+
+  bool done() const;
+
+  /// The finished batch; once.
+  sampled_subgraph take();
+
+private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+/// The whole loop against one or several shards in this thread: what tests and
+/// benchmarks use, and what the actors do with messages in between.
+result<sampled_subgraph>
+sample(const partitioned_graph& graph,
+       std::span<const std::shared_ptr<const shard>> shards,
+       const sampling_plan& plan, std::uint64_t key,
+       std::span<const node_id> seeds,
+       std::shared_ptr<buffer_pool> pool = nullptr);
+
+/// The most that a batch of `seeds` seeds can grow to under `plan`.
+struct subgraph_bound {
+  std::vector<std::int64_t> nodes;    ///< Per node type, all hops.
+  std::vector<std::int64_t> expanded; ///< Per node type: rows of its CSRs.
+  std::vector<std::int64_t> edges;    ///< Per edge type, all hops.
+};
+subgraph_bound bound_of(const dataset_info& info, const sampling_plan& plan,
+                        std::int64_t seeds);
+
+} // namespace graphmill

@@ -1,0 +1,182 @@
+#include "partition/writing/csc_sort.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::int64_t most_buckets = 256;
+constexpr std::size_t bucket_buffer_bytes = std::size_t{1} << 16;
+
+using offsets = std::vector<std::int64_t>;
+
+/// A step of progress per block; a few a second, whatever the disk does.
+void tell(const csc_job& job, std::string_view phase, std::int64_t done,
+          std::int64_t total) {
+  if (job.on_progress)
+    job.on_progress({.phase = phase,
+                     .done = static_cast<std::uint64_t>(done),
+                     .total = static_cast<std::uint64_t>(total)});
+}
+
+/// Reads all edges in order.
+template <class Id, class Visit>
+result<void> for_each_edge(edge_source<Id>& edges, const csc_job& job,
+                           std::string_view phase, Visit visit) {
+  TRYV(edges.rewind());
+  std::int64_t done = 0;
+  for (;;) {
+    TRY(const auto block, edges.next());
+    if (block.empty())
+      return ok();
+    for (const auto& edge : block) {
+      TRYV(visit(edge));
+    }
+    done += std::ssize(block);
+    tell(job, phase, done, edges.size());
+  }
+}
+
+/// Counts degrees and writes both arrays of them.
+/// @returns where each destination's list begins, [destinations + 1].
+template <class Id>
+result<offsets> count_degrees(edge_source<Id>& edges, const csc_job& job) {
+  offsets begin(static_cast<std::size_t>(job.destinations) + 1);
+  offsets out(static_cast<std::size_t>(job.sources));
+  TRYV(for_each_edge(edges, job, "count degrees",
+                     [&](const auto& edge) -> result<void> {
+                       ++begin[static_cast<std::size_t>(edge.destination) + 1];
+                       ++out[static_cast<std::size_t>(edge.source)];
+                       return ok();
+                     }));
+  const auto write = [&](const char* name,
+                         std::span<const std::int64_t> wide) -> result<void> {
+    std::vector<std::int32_t> degrees(wide.size());
+    for (std::size_t i = 0; i < wide.size(); ++i) {
+      if (wide[i] > std::numeric_limits<std::int32_t>::max())
+        return fail(ec::invalid_data,
+                    "{}: node {} has {} edges of one type; at most 2^31 - 1 "
+                    "are supported",
+                    (job.folder / name).string(), i, wide[i]);
+      degrees[i] = static_cast<std::int32_t>(wide[i]);
+    }
+    return write_npy<std::int32_t>(job.folder / name, degrees);
+  };
+  TRYV(write("out_degrees.npy", out));
+  TRYV(write("in_degrees.npy", std::span{begin}.subspan(1)));
+  for (std::size_t i = 1; i < begin.size(); ++i)
+    begin[i] += begin[i - 1];
+  return begin;
+}
+
+/// Cuts the destinations into ranges whose edges fit in memory. A destination
+/// with more edges than that has a range of its own.
+/// @returns the first destination of each range, and the end.
+offsets cut_ranges(const offsets& begin, std::int64_t most_edges) {
+  offsets cuts{0};
+  const auto destinations = std::ssize(begin) - 1;
+  for (std::int64_t d = 0; d < destinations; ++d)
+    if (begin[d + 1] - begin[cuts.back()] > most_edges && d > cuts.back())
+      cuts.push_back(d);
+  cuts.push_back(destinations);
+  return cuts;
+}
+
+/// Sorts the edges of one range in memory and appends their sources.
+template <class Index, class Id>
+result<void> sort_range(edge_source<Id>& edges, const offsets& begin,
+                        std::int64_t first, std::int64_t last,
+                        const csc_job& job, npy_writer& out) {
+  const auto base = begin[first];
+  std::vector<Index> sorted(static_cast<std::size_t>(begin[last] - base));
+  offsets cursor(begin.begin() + first, begin.begin() + last);
+  TRYV(for_each_edge(edges, job, "sort edges",
+                     [&](const auto& edge) -> result<void> {
+                       auto& at = cursor[edge.destination - first];
+                       sorted[at++ - base] = static_cast<Index>(edge.source);
+                       return ok();
+                     }));
+  return out.append<Index>(sorted);
+}
+
+/// The list of one destination needs no sorting and no memory.
+template <class Index, class Id>
+result<void> copy_sources(edge_source<Id>& edges, const csc_job& job,
+                          npy_writer& out) {
+  return for_each_edge(edges, job, "sort edges", [&](const auto& edge) {
+    const auto source = static_cast<Index>(edge.source);
+    return out.append<Index>({&source, 1});
+  });
+}
+
+template <class Id>
+result<std::vector<edge_spool<Id>>>
+deal_out(edge_source<Id>& edges, const offsets& cuts, const csc_job& job) {
+  std::vector<edge_spool<Id>> buckets;
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+    TRY(auto bucket,
+        edge_spool<Id>::create(job.folder / fmt::format("bucket-{}", i),
+                               bucket_buffer_bytes));
+    buckets.push_back(std::move(bucket));
+  }
+  TRYV(for_each_edge(edges, job, "deal out edges", [&](const auto& edge) {
+    const auto after = std::ranges::upper_bound(cuts, edge.destination);
+    return buckets[after - cuts.begin() - 1].append(edge);
+  }));
+  for (auto& bucket : buckets) {
+    TRYV(bucket.flush());
+  }
+  return buckets;
+}
+
+template <class Index, class Id>
+result<void> write_indices(edge_source<Id>& edges, const offsets& begin,
+                           const csc_job& job) {
+  TRY(auto out,
+      npy_writer::create(job.folder / "indices.npy", dtype_of<Index>()));
+  const auto fits = static_cast<std::int64_t>(job.memory_bytes / sizeof(Index));
+  const auto cuts = cut_ranges(
+    begin, std::max({fits, edges.size() / most_buckets, std::int64_t{1}}));
+  if (cuts.size() <= 2) {
+    TRYV(sort_range<Index>(edges, begin, cuts.front(), cuts.back(), job, out));
+    return out.finish();
+  }
+  TRY(auto buckets, deal_out(edges, cuts, job));
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    if (cuts[i + 1] - cuts[i] == 1) {
+      TRYV(copy_sources<Index>(buckets[i], job, out));
+    } else {
+      TRYV(
+        sort_range<Index>(buckets[i], begin, cuts[i], cuts[i + 1], job, out));
+    }
+  }
+  return out.finish();
+}
+
+} // namespace
+
+template <class Id>
+result<std::int64_t> sort_to_csc(edge_source<Id>& edges, const csc_job& job) {
+  TRY(const auto begin, count_degrees(edges, job));
+  std::int64_t most = 0;
+  for (std::size_t i = 1; i < begin.size(); ++i)
+    most = std::max(most, begin[i] - begin[i - 1]);
+  TRYV(write_npy<std::int64_t>(job.folder / "indptr.npy", begin));
+  if (job.index_type == dtype::int32) {
+    TRYV(write_indices<std::int32_t>(edges, begin, job));
+  } else {
+    TRYV(write_indices<std::int64_t>(edges, begin, job));
+  }
+  return most;
+}
+
+template result<std::int64_t> sort_to_csc(edge_source<std::int32_t>&,
+                                          const csc_job&);
+template result<std::int64_t> sort_to_csc(edge_source<std::int64_t>&,
+                                          const csc_job&);
+
+} // namespace graphmill

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/progress.hpp"
+#include "partition/files/npy.hpp"
+#include "partition/writing/edge_spool.hpp"
+
+#include <cstdint>
+#include <filesystem>
+
+namespace graphmill {
+
+/// Where a sort reads and writes, and how much memory it may take.
+struct csc_job {
+  std::filesystem::path folder; ///< Gets the four arrays of an edge type.
+  std::int64_t sources = 0;     ///< Nodes of the source type.
+  std::int64_t destinations = 0;
+  dtype index_type = dtype::int64;
+  std::uint64_t memory_bytes = 0;
+  progress_callback on_progress;
+};
+
+/// Sorts edges by destination and keeps the order of equal ones (a stable
+/// counting sort): writes indptr.npy, indices.npy, in_degrees.npy and
+/// out_degrees.npy. What does not fit in `memory_bytes` is first dealt out to
+/// files by ranges of destinations. Takes 20 bytes per node besides, and never
+/// less than a 256th of the edges at once.
+/// @param edges Ids in range; a spool must be flushed. Left at its end.
+/// @returns the largest in-degree.
+template <class Id>
+result<std::int64_t> sort_to_csc(edge_source<Id>& edges, const csc_job& job);
+
+extern template result<std::int64_t> sort_to_csc(edge_source<std::int32_t>&,
+                                                 const csc_job&);
+extern template result<std::int64_t> sort_to_csc(edge_source<std::int64_t>&,
+                                                 const csc_job&);
+
+} // namespace graphmill

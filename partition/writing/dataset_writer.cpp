@@ -1,0 +1,284 @@
+#include "partition/writing/dataset_writer.hpp"
+
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/digest.hpp"
+#include "partition/dataset/seed_check.hpp"
+#include "partition/files/file_io.hpp"
+#include "partition/files/memory_limit.hpp"
+#include "partition/writing/csc_sort.hpp"
+#include "partition/writing/edge_spool.hpp"
+#include "partition/writing/feature_writer.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <optional>
+#include <system_error>
+#include <variant>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t spool_buffer_bytes = std::size_t{1} << 18;
+
+/// Memory for sorting that is taken even where there is little.
+constexpr std::uint64_t least_sort_bytes = std::uint64_t{16} << 20;
+
+struct node_state {
+  std::optional<feature_writer> features;
+  std::vector<std::int64_t> labels;
+  bool labelled = false;
+  std::array<std::vector<node_id>, 3> splits;
+};
+
+using any_spool =
+  std::variant<edge_spool<std::int32_t>, edge_spool<std::int64_t>>;
+
+bool narrow(std::int64_t count) {
+  return count <= std::numeric_limits<std::int32_t>::max();
+}
+
+result<void> make_type_folder(const fs::path& path) {
+  // Not the dataset's folder itself: if it is gone, then nobody wants it.
+  for (const auto& each : {path.parent_path(), path}) {
+    std::error_code failed;
+    fs::create_directory(each, failed);
+    if (failed)
+      return fail_errno(failed.value(), "cannot make the folder {}",
+                        each.string());
+  }
+  return ok();
+}
+
+} // namespace
+
+struct dataset_writer::impl {
+  fs::path folder;
+  dataset_info info;
+  options opts;
+  std::vector<node_state> nodes;
+  std::vector<any_spool> edges;
+  bool spent = false;
+
+  result<void> make_type_folders();
+  result<void> check_node_type(node_type_id type, const char* what) const;
+  result<void> finish_nodes(node_type_id type);
+  result<void> finish_edges(edge_type_id type);
+  std::uint64_t sort_bytes(edge_type_id type) const;
+};
+
+dataset_writer::dataset_writer() : impl_(std::make_unique<impl>()) {}
+dataset_writer::dataset_writer(dataset_writer&&) noexcept = default;
+dataset_writer& dataset_writer::operator=(dataset_writer&&) noexcept = default;
+dataset_writer::~dataset_writer() = default;
+
+result<dataset_writer> dataset_writer::create(const fs::path& folder,
+                                              dataset_info info, options opts) {
+  info.format_version = dataset_format_version;
+  for (auto& type : info.node_types)
+    type.split_counts = {};
+  TRYV(check_info(info, folder.string()));
+  dataset_writer writer;
+  auto& self = *writer.impl_;
+  self.folder = folder;
+  self.info = std::move(info);
+  self.opts = std::move(opts);
+  self.opts.memory_bytes =
+    std::min(self.opts.memory_bytes,
+             std::max(least_sort_bytes, memory_available().bytes / 4));
+  TRYV(self.make_type_folders());
+  return writer;
+}
+
+result<void> dataset_writer::impl::make_type_folders() {
+  nodes.resize(info.node_types.size());
+  for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
+    const auto path = node_folder(folder, info, t);
+    TRYV(make_type_folder(path));
+    if (info.node_types[t].feature_width > 0) {
+      TRY(nodes[t].features,
+          feature_writer::create(path / "features.npy", info.node_types[t]));
+    }
+  }
+  for (edge_type_id t = 0; t < std::ssize(info.edge_types); ++t) {
+    const auto& type = info.edge_types[t];
+    const auto path = edge_folder(folder, info, t);
+    TRYV(make_type_folder(path));
+    if (narrow(info.node_types[type.source].count)
+        && narrow(info.node_types[type.destination].count)) {
+      TRY(auto spool,
+          edge_spool<std::int32_t>::create(path / "spool", spool_buffer_bytes));
+      edges.emplace_back(std::move(spool));
+    } else {
+      TRY(auto spool,
+          edge_spool<std::int64_t>::create(path / "spool", spool_buffer_bytes));
+      edges.emplace_back(std::move(spool));
+    }
+  }
+  return ok();
+}
+
+result<void> dataset_writer::impl::check_node_type(node_type_id type,
+                                                   const char* what) const {
+  if (spent)
+    return fail(ec::internal, "{} given to a dataset that is finished", what);
+  if (type < 0 || type >= std::ssize(info.node_types))
+    return fail(ec::internal, "{} given for node type {}, which is not there",
+                what, type);
+  return ok();
+}
+
+result<void> dataset_writer::append_features(node_type_id type,
+                                             std::span<const float> rows) {
+  TRYV(impl_->check_node_type(type, "features"));
+  auto& out = impl_->nodes[type].features;
+  if (!out)
+    return fail(ec::invalid_data,
+                "features given for {}, whose feature width is 0",
+                impl_->info.node_types[type].name);
+  return out->append(rows);
+}
+
+result<void> dataset_writer::set_labels(node_type_id type,
+                                        std::span<const std::int64_t> labels) {
+  TRYV(impl_->check_node_type(type, "labels"));
+  TRYV(check_labels(impl_->info.node_types[type], labels));
+  auto& state = impl_->nodes[type];
+  state.labels.assign(labels.begin(), labels.end());
+  state.labelled = true;
+  return ok();
+}
+
+result<void> dataset_writer::set_split(node_type_id type, split which,
+                                       std::span<const node_id> ids) {
+  TRYV(impl_->check_node_type(type, "a split"));
+  impl_->nodes[type].splits[static_cast<std::size_t>(which)].assign(ids.begin(),
+                                                                    ids.end());
+  return ok();
+}
+
+result<void>
+dataset_writer::append_edges(edge_type_id type,
+                             std::span<const node_id> sources,
+                             std::span<const node_id> destinations) {
+  auto& self = *impl_;
+  if (self.spent || type < 0 || type >= std::ssize(self.info.edge_types)
+      || sources.size() != destinations.size())
+    return fail(ec::internal,
+                "{} sources and {} destinations given for edge "
+                "type {}",
+                sources.size(), destinations.size(), type);
+  const auto& edge_type = self.info.edge_types[type];
+  const auto source_count = self.info.node_types[edge_type.source].count;
+  const auto destination_count =
+    self.info.node_types[edge_type.destination].count;
+  const auto missing = [&](std::size_t i, std::int64_t first, const char* which,
+                           node_id id, std::int64_t count) {
+    return fail(ec::invalid_data,
+                "edge {} of {}: {} {} does not exist ({} nodes)", first + i,
+                self.info.edge_type_name(type), which, id, count);
+  };
+  return std::visit(
+    [&]<class Id>(edge_spool<Id>& spool) -> result<void> {
+      const auto first = spool.size();
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        if (sources[i] < 0 || sources[i] >= source_count)
+          return missing(i, first, "source", sources[i], source_count);
+        if (destinations[i] < 0 || destinations[i] >= destination_count)
+          return missing(i, first, "destination", destinations[i],
+                         destination_count);
+        TRYV(spool.append(
+          {static_cast<Id>(sources[i]), static_cast<Id>(destinations[i])}));
+      }
+      return ok();
+    },
+    self.edges[type]);
+}
+
+result<void> dataset_writer::impl::finish_nodes(node_type_id type) {
+  auto& about = info.node_types[type];
+  auto& state = nodes[type];
+  const auto path = node_folder(folder, info, type);
+  if (state.features) {
+    TRYV(state.features->finish());
+  }
+  if (about.class_count > 0 && !state.labelled)
+    return fail(ec::invalid_data, "{} has {} classes, but no labels were given",
+                about.name, about.class_count);
+  TRYV(check_seeds(about, state.labels, state.splits,
+                   type == info.target && about.class_count > 0));
+  if (state.labelled) {
+    TRYV(write_npy<std::int64_t>(path / "labels.npy", state.labels));
+  }
+  for (auto which : all_splits) {
+    const auto i = static_cast<std::size_t>(which);
+    about.split_counts[i] = std::ssize(state.splits[i]);
+    if (!state.splits[i].empty()) {
+      TRYV(write_npy<node_id>(path / fmt::format("{}.npy", file_stem(which)),
+                              state.splits[i]));
+    }
+  }
+  state = {};
+  return ok();
+}
+
+result<void> dataset_writer::impl::finish_edges(edge_type_id type) {
+  auto& about = info.edge_types[type];
+  csc_job job{.folder = edge_folder(folder, info, type),
+              .sources = info.node_types[about.source].count,
+              .destinations = info.node_types[about.destination].count,
+              .memory_bytes = opts.memory_bytes,
+              .on_progress = opts.on_progress};
+  job.index_type = narrow(job.sources) ? dtype::int32 : dtype::int64;
+  about.index_type = job.index_type;
+  return std::visit(
+    [&](auto& spool) -> result<void> {
+      TRYV(spool.flush());
+      about.count = spool.size();
+      TRY(about.max_in_degree, sort_to_csc(spool, job));
+      spool = {};
+      return ok();
+    },
+    edges[type]);
+}
+
+std::uint64_t dataset_writer::impl::sort_bytes(edge_type_id type) const {
+  const auto& about = info.edge_types[type];
+  const auto nodes = info.node_types[about.source].count
+                     + info.node_types[about.destination].count;
+  return static_cast<std::uint64_t>(nodes) * 12
+         + std::min(static_cast<std::uint64_t>(about.count) * 8,
+                    opts.memory_bytes);
+}
+
+result<dataset_info> dataset_writer::finish() {
+  auto& self = *impl_;
+  if (self.spent)
+    return fail(ec::internal, "a dataset is finished twice");
+  self.spent = true;
+  for (node_type_id t = 0; t < std::ssize(self.info.node_types); ++t) {
+    TRYV(self.finish_nodes(t));
+  }
+  for (edge_type_id t = 0; t < std::ssize(self.info.edge_types); ++t) {
+    try {
+      TRYV(self.finish_edges(t));
+    } catch (const std::bad_alloc&) {
+      return fail(ec::out_of_memory,
+                  "sorting {} takes about {} bytes of memory, which are not "
+                  "there",
+                  self.info.edge_type_name(t), self.sort_bytes(t));
+    }
+  }
+  // Opening it again checks that what was written is what can be read.
+  TRY(const auto written, dataset::open(self.folder, self.info));
+  TRY(const auto digests, digests_of(written, self.opts.on_progress));
+  self.info.digest = digests.content;
+  TRYV(write_dataset_info(self.folder, self.info));
+  TRYV(write_array_digests(self.folder, digests.arrays));
+  return self.info;
+}
+
+} // namespace graphmill

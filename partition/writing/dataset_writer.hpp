@@ -1,0 +1,68 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/progress.hpp"
+#include "partition/dataset/dataset.hpp"
+#include "partition/writing/prepare.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// Writes a dataset folder front to back in bounded memory. Node types and edge
+/// types are declared up front, with the node counts; then arrays and edges
+/// come in any order; `finish` sorts edges into CSC, computes degrees and the
+/// digest, and writes `dataset.json` last. Checks what it is given: ids in
+/// range, finite features, labels in range, seeds labelled, unique and in one
+/// split only.
+class dataset_writer {
+public:
+  struct options {
+    /// For sorting edges; a quarter of what is available if that is less.
+    std::uint64_t memory_bytes = std::uint64_t{1} << 30;
+    progress_callback on_progress;
+  };
+
+  /// @param folder An existing, empty folder, usually of `prepare_folder`.
+  /// @param info Names, types, node counts, feature widths and types, class
+  /// counts and names, target, provenance. Edge counts, degrees, index types,
+  /// split counts and the digest are filled in by `finish`.
+  static result<dataset_writer> create(const std::filesystem::path& folder,
+                                       dataset_info info, options opts);
+  dataset_writer(dataset_writer&&) noexcept;
+  dataset_writer& operator=(dataset_writer&&) noexcept;
+  ~dataset_writer();
+
+  /// Appends feature rows of a type, in node order: [any, width] float32 values
+  /// (stored as the type's dtype).
+  result<void> append_features(node_type_id type, std::span<const float> rows);
+
+  /// All labels of a type: [N], -1 = none.
+  result<void> set_labels(node_type_id type,
+                          std::span<const std::int64_t> labels);
+
+  /// The seeds of a split, in seed order.
+  result<void> set_split(node_type_id type, split which,
+                         std::span<const node_id> ids);
+
+  /// Appends edges: `sources[i]` -> `destinations[i]`. Each destination's list
+  /// keeps the order in which its edges were appended. An edge to a node that
+  /// does not exist is an error that names the edge.
+  result<void> append_edges(edge_type_id type, std::span<const node_id> sources,
+                            std::span<const node_id> destinations);
+
+  /// Sorts, checks, writes what is left. The writer is spent afterwards.
+  result<dataset_info> finish();
+
+private:
+  dataset_writer();
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+} // namespace graphmill

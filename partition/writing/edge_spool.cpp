@@ -1,0 +1,49 @@
+#include "partition/writing/edge_spool.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace graphmill {
+
+template <class Id>
+result<edge_spool<Id>> edge_spool<Id>::create(const std::filesystem::path& path,
+                                              std::size_t buffer_bytes) {
+  edge_spool spool;
+  spool.path_ = path;
+  spool.capacity_ = std::max<std::size_t>(1, buffer_bytes / sizeof(edge));
+  TRY(spool.file_, open_file(path, O_RDWR | O_CREAT | O_EXCL));
+  if (::unlink(path.c_str()) != 0)
+    return fail_errno(errno, "cannot remove {}", path.string());
+  return spool;
+}
+
+template <class Id>
+result<void> edge_spool<Id>::flush() {
+  TRYV(write_all(file_.get(), std::as_bytes(std::span{pending_}), path_));
+  size_ += std::ssize(pending_);
+  pending_.clear();
+  return ok();
+}
+
+template <class Id>
+result<void> edge_spool<Id>::rewind() {
+  if (::lseek(file_.get(), 0, SEEK_SET) != 0)
+    return fail_errno(errno, "cannot read {}", path_.string());
+  return ok();
+}
+
+template <class Id>
+result<std::span<const spooled_edge<Id>>> edge_spool<Id>::next() {
+  block_.resize(capacity_);
+  TRY(const auto bytes,
+      read_some(file_.get(), std::as_writable_bytes(std::span{block_}), path_));
+  return std::span<const edge>{block_}.first(bytes / sizeof(edge));
+}
+
+template class edge_spool<std::int32_t>;
+template class edge_spool<std::int64_t>;
+
+} // namespace graphmill

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "partition/files/file_io.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+namespace graphmill {
+
+/// An edge as it is spooled: ids of 4 bytes where both node types allow it.
+template <class Id>
+struct spooled_edge {
+  Id source;
+  Id destination;
+};
+
+/// Edges of one type that are read in order, any number of times.
+template <class Id>
+class edge_source {
+public:
+  virtual ~edge_source() = default;
+
+  /// How many there are.
+  virtual std::int64_t size() const = 0;
+
+  /// Goes back to the first edge.
+  virtual result<void> rewind() = 0;
+
+  /// The next edges, in order; none at the end. Valid until the next call.
+  virtual result<std::span<const spooled_edge<Id>>> next() = 0;
+};
+
+/// A file of edges, written front to back and read any number of times. It is
+/// unlinked as soon as it is made, so nothing is left however a process ends.
+/// Move-only.
+template <class Id>
+class edge_spool final : public edge_source<Id> {
+public:
+  using edge = spooled_edge<Id>;
+
+  /// @param path Where to make the file; its folder decides which disk is used.
+  /// @param buffer_bytes Of edges kept until they are written.
+  static result<edge_spool> create(const std::filesystem::path& path,
+                                   std::size_t buffer_bytes);
+
+  result<void> append(edge one) {
+    pending_.push_back(one);
+    return pending_.size() < capacity_ ? ok() : flush();
+  }
+
+  /// Edges so far.
+  std::int64_t size() const override { return size_ + std::ssize(pending_); }
+
+  /// Writes what is pending. Must come between the last append and reading.
+  result<void> flush();
+
+  result<void> rewind() override;
+  result<std::span<const edge>> next() override;
+
+private:
+  std::filesystem::path path_;
+  unique_fd file_;
+  std::size_t capacity_ = 0;
+  std::vector<edge> pending_; ///< Not written yet.
+  std::vector<edge> block_;   ///< Read last.
+  std::int64_t size_ = 0;     ///< Written.
+};
+
+extern template class edge_spool<std::int32_t>;
+extern template class edge_spool<std::int64_t>;
+
+} // namespace graphmill

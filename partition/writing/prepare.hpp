@@ -1,0 +1,54 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/progress.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+namespace graphmill {
+
+/// Fills the folder given, which exists and is empty; does not make it again
+/// if it is gone.
+using folder_builder =
+  std::function<result<void>(const std::filesystem::path&)>;
+
+/// Prepares `target` (a folder that does not exist yet) exactly once, safely
+/// among many processes and threads: takes a lock beside it, and if the folder
+/// is there meanwhile, returns false and leaves it alone; otherwise calls
+/// `build` with a private temporary folder beside it, fsyncs and renames. A
+/// killed process leaves only a temporary folder that the next one removes. An
+/// error of `build` is passed on unchanged and nothing is left behind. Missing
+/// parents are made. An empty folder counts as not there.
+/// @param on_progress Also told when this process waits for another one.
+/// @returns true if this call has built it.
+result<bool> prepare_folder(const std::filesystem::path& target,
+                            const folder_builder& build,
+                            const progress_callback& on_progress = {});
+
+/// A `prepare_folder` that another thread can end.
+class folder_preparation {
+public:
+  explicit folder_preparation(std::filesystem::path target);
+  ~folder_preparation();
+  folder_preparation(const folder_preparation&) = delete;
+  folder_preparation& operator=(const folder_preparation&) = delete;
+
+  /// As `prepare_folder`; to be called once. After `abandon` it fails with
+  /// `ec::cancelled`, or with what `build` makes of its folder being gone.
+  result<bool> run(const folder_builder& build,
+                   const progress_callback& on_progress = {});
+
+  /// From any thread, at any time: removes what `run` has begun, and its lock.
+  /// `build` is not told: it may go on, with no effect on other processes.
+  /// @returns false if it is too late: the folder is there, complete, and
+  /// stays. An error if something cannot be removed.
+  result<bool> abandon();
+
+private:
+  class work;
+  std::unique_ptr<work> work_;
+};
+
+} // namespace graphmill

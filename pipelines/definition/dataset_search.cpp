@@ -1,0 +1,41 @@
+#include "pipelines/definition/dataset_search.hpp"
+
+#include "pipelines/definition/problem.hpp"
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+bool is_dataset(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::exists(folder / "dataset.json", ignored)
+         || fs::exists(folder / "partitions.json", ignored);
+}
+
+result<fs::path> find_dataset(const definition& def, const fs::path& data) {
+  if (!data.empty() && is_dataset(data))
+    return data;
+  const auto inside = (data.empty() ? fs::path{"data"} : data) / def.dataset;
+  if (is_dataset(inside))
+    return inside;
+  if (data.empty())
+    return fail(ec::not_found,
+                "the dataset {} is not at {}; say where it lies with --data, "
+                "or import it (graphmill import --help)",
+                in_quotes(def.dataset), inside.string());
+  std::error_code failed;
+  for (const auto& place : {data, inside}) {
+    const auto there = fs::exists(place / "dataset.json", failed);
+    if (!there && failed)
+      return fail_errno(failed.value(), "--data: cannot look into {}",
+                        place.string());
+  }
+  if (!fs::is_directory(data, failed))
+    return fail(ec::not_found, "--data: there is no folder {}", data.string());
+  return fail(ec::not_found,
+              "--data: neither {} nor {} has a dataset.json or a "
+              "partitions.json",
+              data.string(), inside.string());
+}
+
+} // namespace graphmill

@@ -1,0 +1,129 @@
+#include "pipelines/definition/definition_checks.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace graphmill {
+
+namespace {
+
+void check_name(definition_source& source, const std::string& path,
+                const std::string& name) {
+  const auto good = !name.empty() && name.front() != '.'
+                    && std::all_of(name.begin(), name.end(), is_name_character);
+  if (!good && source.usable(path))
+    source.report(
+      source.where(path),
+      fmt::format("`{}` is {}, must be made of letters, digits, '.', '_' "
+                  "and '-', and not begin with '.'",
+                  path, in_quotes(name)));
+}
+
+bool is_device(std::string_view name) {
+  if (name == "cpu" || name == "cuda")
+    return true;
+  constexpr std::string_view prefix = "cuda:";
+  if (!name.starts_with(prefix))
+    return false;
+  const auto index = name.substr(prefix.size());
+  return !index.empty() && index.size() <= 2
+         && index.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+void check_device(definition_source& source) {
+  const auto& device = source.value.trainer.device;
+  if (!is_device(device) && source.usable("trainer.device"))
+    source.report(source.where("trainer.device"),
+                  fmt::format("`trainer.device` is {}, must be cpu, cuda or "
+                              "cuda:N",
+                              in_quotes(device)));
+}
+
+void check_fanouts(definition_source& source) {
+  const auto& sampler = source.value.sampler;
+  if (!source.usable("sampler.fanouts"))
+    return;
+  for (const auto& [key, values] : sampler.edge_fanouts) {
+    const auto path = "sampler.fanouts." + key;
+    if (values.size() == sampler.fanouts.size() || !source.usable(path))
+      continue;
+    source.report(source.where(path),
+                  fmt::format("the fanouts of {} are for {} hops, those of "
+                              "`default` for {}",
+                              in_quotes(key), values.size(),
+                              sampler.fanouts.size()));
+  }
+}
+
+void check_heads(definition_source& source) {
+  const auto& model = source.value.model;
+  if (model.kind != model_kind::gat || !source.usable("model.kind")
+      || !source.usable("model.hidden") || !source.usable("model.heads"))
+    return;
+  if (model.hidden % model.heads != 0)
+    source.report(
+      source.where("model.heads"),
+      fmt::format("`model.hidden` is {}, which does not divide among {} "
+                  "heads of gat",
+                  model.hidden, model.heads));
+}
+
+void check_momentum(definition_source& source) {
+  const auto& optimizer = source.value.optimizer;
+  if (optimizer.momentum != 0 && optimizer.kind != optimizer_kind::sgd
+      && source.usable("optimizer.kind"))
+    source.report(
+      source.where("optimizer.momentum"),
+      "`optimizer.momentum` is for `kind: sgd` alone; leave it out");
+}
+
+/// What is told of a step must fit into a message.
+void check_record(definition_source& source) {
+  constexpr std::uint32_t most = 65536;
+  const auto& def = source.value;
+  if (!def.train.record_steps || !source.usable("train.record_steps"))
+    return;
+  for (const auto& [path, size] :
+       {std::pair{"train.batch_size", def.train.batch_size},
+        std::pair{"evaluate.batch_size", def.evaluate.batch_size}})
+    if (size > most && source.usable(path))
+      source.report(source.where(path),
+                    fmt::format("`{}` is {}, may be {} at most with "
+                                "`train.record_steps`",
+                                path, size, most));
+}
+
+/// A daemon that is named twice is a slip of the pen.
+void check_daemons(definition_source& source, const std::string& path,
+                   const std::vector<std::string>& names) {
+  if (!source.usable(path))
+    return;
+  for (auto it = names.begin(); it != names.end(); ++it)
+    if (std::find(names.begin(), it, *it) != it) {
+      source.report(
+        source.where(path),
+        fmt::format("`{}` names daemon {} twice", path, in_quotes(*it)));
+      return;
+    }
+}
+
+} // namespace
+
+void check_definition(definition_source& source) {
+  check_name(source, "name", source.value.name);
+  check_name(source, "dataset", source.value.dataset);
+  check_device(source);
+  check_fanouts(source);
+  check_heads(source);
+  check_momentum(source);
+  check_record(source);
+  check_daemons(source, "placement.trainers", source.value.placement.trainers);
+  check_daemons(source, "placement.samplers", source.value.placement.samplers);
+}
+
+bool is_name_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.'
+         || c == '_' || c == '-';
+}
+
+} // namespace graphmill

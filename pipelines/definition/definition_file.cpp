@@ -1,0 +1,208 @@
+#include "pipelines/definition/definition_file.hpp"
+
+#include "messages/definition/definition_codec.hpp"
+#include "pipelines/definition/definition_checks.hpp"
+#include "pipelines/definition/definition_help.hpp"
+#include "pipelines/definition/yaml_tree.hpp"
+
+#include <capnp/message.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+namespace graphmill {
+
+namespace {
+
+/// The file's bytes, at most one more than a definition may have.
+result<std::string> read_text(const std::filesystem::path& file) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> in{
+    std::fopen(file.c_str(), "re"), &std::fclose};
+  if (!in)
+    return fail_errno(errno, "cannot open the definition");
+  std::string text(yaml_size_limit + 1, '\0');
+  const auto size = std::fread(text.data(), 1, text.size(), in.get());
+  if (std::ferror(in.get()) != 0)
+    return fail_errno(errno, "cannot read the definition");
+  text.resize(size);
+  return text;
+}
+
+/// "a.b=3" as the tree {a: {b: 3}}.
+std::optional<yaml_node> parse_override(const std::string& text,
+                                        std::vector<problem>& problems) {
+  const auto origin = "--set " + text;
+  const source_position where{origin, 0, 0};
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    problems.push_back({where, "must be FIELD=VALUE, as in train.epochs=3"});
+    return std::nullopt;
+  }
+  auto node = parse_yaml(std::string_view{text}.substr(equals + 1), origin,
+                         false, problems);
+  auto path = text.substr(0, equals);
+  for (std::size_t depth = 0; node; ++depth) {
+    const auto dot = path.rfind('.');
+    const auto last = dot == std::string::npos;
+    if (depth == yaml_depth_limit || path.empty() || path.back() == '.') {
+      problems.push_back({where, "does not name a field"});
+      return std::nullopt;
+    }
+    yaml_node key{yaml_node::kind::scalar, where, {}, {}, {}};
+    key.text = last ? path : path.substr(dot + 1);
+    yaml_node map{yaml_node::kind::map, where, {}, {}, {}};
+    map.keys.push_back(std::move(key));
+    map.items.push_back(std::move(*node));
+    node = std::move(map);
+    if (last)
+      break;
+    path.resize(dot);
+  }
+  return node;
+}
+
+/// A name made of the file's: "my run.yaml" -> "my-run".
+std::string name_of(const std::filesystem::path& file) {
+  auto name = file.stem().string();
+  for (auto& c : name)
+    if (!is_name_character(c))
+      c = '-';
+  if (name.starts_with('.'))
+    name.front() = '-';
+  return name.empty() ? "run" : name.substr(0, 100);
+}
+
+void decode_into(definition_source& source,
+                 capnp::DynamicStruct::Reader reader) {
+  auto decoded = decode_definition(reader);
+  if (decoded) {
+    source.value = std::move(decoded).value();
+    return;
+  }
+  if (source.problems.empty())
+    source.report({source.file, 1, 1}, decoded.error().message);
+}
+
+void write_struct(capnp::DynamicStruct::Reader reader, std::string_view indent,
+                  std::string& out);
+
+void write_per_key(capnp::DynamicStruct::Reader reader,
+                   capnp::StructSchema::Field f, const std::string& taken,
+                   std::string& out) {
+  out += fmt::format("    default: {}\n", yaml_text(reader.get(f), f));
+  const auto entries = reader.get(taken).as<capnp::DynamicList>();
+  for (auto entry : entries) {
+    const auto pair = entry.as<capnp::DynamicStruct>();
+    const auto value_field = pair.getSchema().getFieldByName("values");
+    const auto key_field = pair.getSchema().getFieldByName("key");
+    out += fmt::format("    {}: {}\n", yaml_text(pair.get("key"), key_field),
+                       yaml_text(pair.get("values"), value_field));
+  }
+}
+
+void write_struct(capnp::DynamicStruct::Reader reader, std::string_view indent,
+                  std::string& out) {
+  for (auto f : reader.getSchema().getFields()) {
+    if (!has_key(f))
+      continue;
+    out += fmt::format("{}{}:", indent, user_name(f));
+    const auto taken = notes_of(f).per_key;
+    if (f.getType().isStruct()) {
+      out += '\n';
+      write_struct(reader.get(f).as<capnp::DynamicStruct>(), "  ", out);
+    } else if (!taken.empty()
+               && reader.get(taken).as<capnp::DynamicList>().size() != 0) {
+      out += '\n';
+      write_per_key(reader, f, taken, out);
+    } else {
+      out += fmt::format(" {}\n", yaml_text(reader.get(f), f));
+    }
+  }
+}
+
+} // namespace
+
+void definition_source::report(source_position where, std::string text) {
+  problem what;
+  what.where = std::move(where);
+  what.text = std::move(text);
+  problems.push_back(std::move(what));
+}
+
+source_position definition_source::where(const std::string& path) const {
+  for (auto prefix = path; !prefix.empty();) {
+    const auto found = fields.find(prefix);
+    if (found != fields.end())
+      return found->second.where;
+    const auto dot = prefix.rfind('.');
+    prefix.resize(dot == std::string::npos ? 0 : dot);
+  }
+  return {file, 1, 1};
+}
+
+bool definition_source::usable(const std::string& path) const {
+  const auto found = fields.find(path);
+  return found == fields.end() || found->second.valid;
+}
+
+definition_source parse_definition(std::string_view text,
+                                   const std::filesystem::path& file,
+                                   std::span<const std::string> overrides) {
+  definition_source source;
+  source.file = file.string();
+  capnp::MallocMessageBuilder message;
+  auto root = message.initRoot<capnp::DynamicStruct>(definition_schema());
+  definition_reader reader{source.problems, source.fields};
+  const auto tree = parse_yaml(text, source.file, true, source.problems);
+  if (tree)
+    reader.read(*tree, root);
+  for (const auto& text_of_flag : overrides)
+    if (const auto node = parse_override(text_of_flag, source.problems))
+      reader.read(*node, root);
+  if (!tree)
+    return source;
+  reader.report_missing(definition_schema(), source.file);
+  if (!root.has("name"))
+    root.set("name", name_of(file).c_str());
+  if (!root.has("dataset")) {
+    // A problem by now; the other checks go on.
+    root.set("dataset", "unknown");
+    source.fields["dataset"] = {{source.file, 1, 1}, false};
+  }
+  decode_into(source, root.asReader());
+  check_definition(source);
+  return source;
+}
+
+definition_source read_definition(const std::filesystem::path& file,
+                                  std::span<const std::string> overrides) {
+  const auto text = read_text(file);
+  if (text)
+    return parse_definition(text.value(), file, overrides);
+  definition_source source;
+  source.file = file.string();
+  source.report({source.file, 0, 0}, text.error().message);
+  return source;
+}
+
+result<definition_source>
+load_definition(const std::filesystem::path& file,
+                std::span<const std::string> overrides) {
+  auto source = read_definition(file, overrides);
+  if (!source.problems.empty())
+    return to_error(source.problems);
+  return source;
+}
+
+std::string definition_yaml(const definition& def) {
+  capnp::MallocMessageBuilder message;
+  auto root = message.initRoot<capnp::DynamicStruct>(definition_schema());
+  encode_definition(def, root);
+  std::string out;
+  write_struct(root.asReader(), "", out);
+  return out;
+}
+
+} // namespace graphmill

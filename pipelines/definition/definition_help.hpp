@@ -1,0 +1,45 @@
+#pragma once
+
+#include "messages/definition/definition_schema.hpp"
+
+#include <capnp/dynamic.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// A field of the definition as help shows it. All from the schema.
+struct field_description {
+  std::string path;          ///< "train.batch_size"
+  std::string type;          ///< "a whole number", "one of sage, gcn, ..."
+  std::string default_value; ///< As one would write it; "required" if none.
+  std::string range;         ///< "from 1 to 64 stages"; empty if unbounded.
+  std::string help;          ///< A sentence without its full stop.
+};
+
+/// Every field of the definition that a user can write, in schema order.
+std::vector<field_description> describe_definition();
+
+/// A value of a definition as YAML text on one line.
+std::string yaml_text(capnp::DynamicValue::Reader value,
+                      capnp::StructSchema::Field field);
+
+/// What a field takes, for people: "a whole number", "one of adam, adamw, sgd".
+std::string type_text(capnp::StructSchema::Field field);
+
+/// The values a number, or each element of a list, may have: the annotated
+/// range within what the type holds. Nothing for other types.
+std::optional<value_range> range_of(capnp::StructSchema::Field field);
+
+/// The words of an enumeration, without `unset`.
+std::vector<std::string> enum_words(capnp::EnumSchema schema);
+
+/// Keys that a user may write in a struct, in schema order.
+std::vector<std::string> keys_of(capnp::StructSchema schema);
+
+/// Whether users write this field: not so if another takes it in by `perKey`.
+bool has_key(capnp::StructSchema::Field field);
+
+} // namespace graphmill

@@ -1,0 +1,142 @@
+#include "pipelines/definition/definition_help.hpp"
+#include "pipelines/definition/definition_reader.hpp"
+#include "pipelines/definition/scalar_text.hpp"
+
+#include <utility>
+
+// What a definition reader makes of lists, and of maps in their place.
+
+namespace graphmill {
+
+bool definition_reader::read_list(const yaml_node& node,
+                                  capnp::DynamicStruct::Builder into, field f,
+                                  const std::string& path) {
+  if (f.getType().asList().getElementType().isText())
+    return read_texts(node, into, f, path);
+  std::vector<std::int32_t> values;
+  if (!read_numbers(node, f, path, values))
+    return false;
+  auto list =
+    into.init(f, static_cast<unsigned>(values.size())).as<capnp::DynamicList>();
+  for (unsigned i = 0; i < list.size(); ++i)
+    list.set(i, values[i]);
+  return true;
+}
+
+bool definition_reader::read_texts(const yaml_node& node,
+                                   capnp::DynamicStruct::Builder into, field f,
+                                   const std::string& path) {
+  if (node.type != yaml_node::kind::list)
+    return report(node.where, fmt::format("{} is {}, must be a list of texts, "
+                                          "as in [a, b]",
+                                          in_quotes(path), shown(node)));
+  if (!check_length(node, f, path))
+    return false;
+  for (const auto& item : node.items)
+    if (item.type != yaml_node::kind::scalar || item.text.empty())
+      return report(item.where,
+                    fmt::format("{} has the element {}, must be a text",
+                                in_quotes(path), shown(item)));
+  auto list = into.init(f, static_cast<unsigned>(node.items.size()))
+                .as<capnp::DynamicList>();
+  for (unsigned i = 0; i < list.size(); ++i)
+    list.set(i, capnp::Text::Reader{node.items[i].text.c_str(),
+                                    node.items[i].text.size()});
+  return true;
+}
+
+bool definition_reader::check_length(const yaml_node& node, field f,
+                                     const std::string& path) {
+  const auto length = notes_of(f).length.value_or(value_range{});
+  if (length.contains(static_cast<double>(node.items.size())))
+    return true;
+  return report(node.where,
+                fmt::format("{} has {} elements, must have {}", in_quotes(path),
+                            node.items.size(), range_text(length, "")));
+}
+
+bool definition_reader::read_numbers(const yaml_node& node, field f,
+                                     const std::string& path,
+                                     std::vector<std::int32_t>& out) {
+  const auto notes = notes_of(f);
+  if (node.type != yaml_node::kind::list)
+    return report(node.where,
+                  fmt::format("{} is {}, must be a list of whole numbers{}",
+                              in_quotes(path), shown(node),
+                              notes.per_key.empty()
+                                ? ", as in [10, 10]"
+                                : ", as in [10, 10], or a map of lists"));
+  auto valid = check_length(node, f, path);
+  const auto range = range_of(f).value_or(value_range{});
+  for (const auto& item : node.items) {
+    const auto number = item.type == yaml_node::kind::scalar
+                          ? parse_whole(item.text)
+                          : std::nullopt;
+    if (number && range.contains(number->as_double()))
+      out.push_back(number->as_int32());
+    else
+      valid = report(
+        item.where, fmt::format("{} has the element {}, must be a whole number "
+                                "{}",
+                                in_quotes(path), shown(item),
+                                range_text(range, notes.unit)));
+  }
+  return valid;
+}
+
+/// A map in place of a list: `default` is the list itself, the other entries
+/// are added to the field that takes them, or replace those of the same key.
+void definition_reader::read_per_key(const yaml_node& node,
+                                     capnp::DynamicStruct::Builder into,
+                                     field f, const std::string& path) {
+  const auto target =
+    into.getSchema().getFieldByName(notes_of(f).per_key.c_str());
+  std::map<std::string, std::vector<std::int32_t>> lists;
+  for (auto entry : into.get(target).as<capnp::DynamicList>().asReader()) {
+    const auto pair = entry.as<capnp::DynamicStruct>();
+    auto& values = lists[pair.get("key").as<capnp::Text>().cStr()];
+    for (auto value : pair.get("values").as<capnp::DynamicList>())
+      values.push_back(value.as<std::int32_t>());
+  }
+  for (const auto& [key, item] : entries_of(node, path)) {
+    if (key == "default") {
+      sources_[path] = {item->where, read_value(*item, into, f, path)};
+      continue;
+    }
+    const auto place = joined(path, key);
+    std::vector<std::int32_t> values;
+    const auto valid = read_numbers(*item, f, place, values);
+    sources_[place] = {item->where, valid};
+    if (valid)
+      lists[key] = std::move(values);
+  }
+  auto pairs = into.init(target, static_cast<unsigned>(lists.size()))
+                 .as<capnp::DynamicList>();
+  unsigned i = 0;
+  for (const auto& [key, values] : lists) {
+    auto pair = pairs[i++].as<capnp::DynamicStruct>();
+    pair.set("key", capnp::Text::Reader{key.c_str(), key.size()});
+    auto list = pair.init("values", static_cast<unsigned>(values.size()))
+                  .as<capnp::DynamicList>();
+    for (unsigned j = 0; j < list.size(); ++j)
+      list.set(j, values[j]);
+  }
+}
+
+/// The entries of a map whose keys are free, duplicates reported.
+std::map<std::string, const yaml_node*>
+definition_reader::entries_of(const yaml_node& node, const std::string& path) {
+  std::map<std::string, const yaml_node*> entries;
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    const auto& key = node.keys[i];
+    if (key.type != yaml_node::kind::scalar || key.text.empty())
+      report(key.where, fmt::format("a key of {} is {}, must be a text",
+                                    in_quotes(path), shown(key)));
+    else if (!entries.emplace(key.text, &node.items[i]).second)
+      report(key.where, fmt::format("{} is given twice in {}",
+                                    in_quotes(key.text), in_quotes(path)));
+  }
+  return entries;
+}
+
+} // namespace graphmill

@@ -1,0 +1,294 @@
+#include "messages/base/counted.hpp"
+#include "pipelines/definition/placement.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+namespace graphmill {
+
+namespace {
+
+constexpr auto nobody = std::uint16_t{0xffff};
+
+/// CUDA devices that a daemon needs for trainers on `device`.
+std::uint32_t devices_for(std::string_view device) {
+  constexpr std::string_view prefix = "cuda";
+  if (!device.starts_with(prefix))
+    return 0;
+  std::uint32_t index = 0;
+  if (device.size() > prefix.size() + 1)
+    std::from_chars(device.data() + prefix.size() + 1,
+                    device.data() + device.size(), index);
+  return index + 1;
+}
+
+constexpr const char* lower_products =
+  "the environment variable OPENBLAS_CORETYPE=Haswell, which lowers products "
+  "to what all CPUs since 2013 have";
+constexpr const char* lower_exponentials =
+  "the environment variable GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4, "
+  "with which the C library computes exponentials alike on all CPUs";
+
+/// What two daemons round differently, and the environment that ends it.
+struct difference {
+  std::string_view what;
+  std::string remedy;
+};
+
+/// @param one, other Digests as of `arithmetic_here`; not the same.
+difference difference_of(std::string_view one, std::string_view other) {
+  const auto products = [](std::string_view digest) {
+    return digest.substr(0, digest.find('/'));
+  };
+  const auto exponentials = [](std::string_view digest) {
+    return digest.substr(std::min(digest.find('/'), digest.size()));
+  };
+  if (products(one) == products(other))
+    return {"exponentials, though not products,", lower_exponentials};
+  if (exponentials(one) == exponentials(other))
+    return {"products", lower_products};
+  return {"products and exponentials",
+          fmt::format("{}, and {}", lower_products, lower_exponentials)};
+}
+
+/// A placement in the making, over all offers sorted by name.
+class placer {
+public:
+  placer(const definition& def, std::span<const daemon_offer> offers)
+    : def_(def), offers_(offers.begin(), offers.end()), free_(offers.size()),
+      load_(offers.size(), 0) {
+    std::sort(offers_.begin(), offers_.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
+    const auto devices = devices_for(def.trainer.device);
+    for (std::size_t d = 0; d < offers_.size(); ++d)
+      free_[d] = offers_[d].cuda_devices >= devices ? offers_[d].slots : 0;
+  }
+
+  /// Looks up the daemons that the definition names.
+  result<void> find_named() {
+    TRY(trainers_, find("placement.trainers", def_.placement.trainers));
+    TRY(samplers_, find("placement.samplers", def_.placement.samplers));
+    // Who is not named takes no trainer.
+    for (std::uint16_t d = 0; d < offers_.size() && !trainers_.empty(); ++d)
+      if (!contains(trainers_, d))
+        free_[d] = 0;
+    return ok();
+  }
+
+  result<void> place_parts(part_id parts) {
+    std::vector<part_id> orphans;
+    for (part_id part = 0; part < parts; ++part) {
+      const auto owner = least_loaded(part);
+      if (owner == nobody)
+        orphans.push_back(part);
+      else
+        ++load_[owner];
+      owners_.push_back(owner);
+    }
+    if (!orphans.empty())
+      return fail(ec::unavailable,
+                  "no daemon serves part{} {} of {}: start one with `graphmill "
+                  "node --serve`",
+                  orphans.size() == 1 ? "" : "s", fmt::join(orphans, ", "),
+                  parts);
+    return ok();
+  }
+
+  result<void> place_ranks() {
+    const auto ranks = static_cast<rank_id>(def_.trainer.replicas);
+    const auto slots =
+      std::accumulate(free_.begin(), free_.end(), std::uint64_t{0});
+    if (slots < static_cast<std::uint64_t>(ranks))
+      return too_few(slots);
+    for (rank_id rank = 0; rank < ranks; ++rank) {
+      const auto daemon = trainers_.empty() ? nearest(rank, ranks) : next();
+      --free_[daemon];
+      homes_.push_back(daemon);
+    }
+    return ok();
+  }
+
+  /// Else the weights would depend on who trains where.
+  result<void> compare_arithmetic() const {
+    if (def_.trainer.device != "cpu")
+      return ok();
+    const auto& first = offers_[homes_.front()];
+    for (const auto home : homes_) {
+      const auto& other = offers_[home];
+      if (other.arithmetic_digest == first.arithmetic_digest)
+        continue;
+      const auto unlike =
+        difference_of(first.arithmetic_digest, other.arithmetic_digest);
+      return fail(
+        ec::invalid_argument,
+        "daemons \"{}\" ({}) and \"{}\" ({}) round {} differently, so "
+        "that weights would depend on which of them trains what: "
+        "name daemons of one kind in `placement.trainers`, with the "
+        "same libraries, or start all daemons with {}",
+        first.name, first.arithmetic, other.name, other.arithmetic, unlike.what,
+        unlike.remedy);
+    }
+    return ok();
+  }
+
+  placement take() const {
+    placement out;
+    std::vector<std::uint16_t> position(offers_.size(), nobody);
+    for (std::uint16_t d = 0; d < offers_.size(); ++d) {
+      if (!contains(owners_, d) && !contains(homes_, d)
+          && !contains(samplers_, d))
+        continue;
+      position[d] = static_cast<std::uint16_t>(out.daemons.size());
+      out.daemons.push_back({offers_[d].name, offers_[d].address});
+    }
+    for (auto owner : owners_)
+      out.owner_of_part.push_back(position[owner]);
+    for (auto home : homes_)
+      out.daemon_of_rank.push_back(position[home]);
+    for (auto sampler : samplers_)
+      out.samplers.push_back(position[sampler]);
+    return out;
+  }
+
+private:
+  using positions = std::vector<std::uint16_t>;
+
+  static bool contains(const positions& where, std::uint16_t daemon) {
+    return std::find(where.begin(), where.end(), daemon) != where.end();
+  }
+
+  result<positions> find(std::string_view field,
+                         const std::vector<std::string>& names) const {
+    positions out;
+    for (const auto& name : names) {
+      const auto it =
+        std::find_if(offers_.begin(), offers_.end(),
+                     [&name](const auto& one) { return one.name == name; });
+      if (it == offers_.end())
+        return fail(ec::invalid_argument,
+                    "`{}` names daemon \"{}\", which is not in service; "
+                    "there {} {}",
+                    field, name, offers_.size() == 1 ? "is" : "are",
+                    names_of_offers());
+      out.push_back(static_cast<std::uint16_t>(it - offers_.begin()));
+    }
+    return out;
+  }
+
+  std::string names_of_offers() const {
+    std::vector<std::string> names;
+    for (const auto& one : offers_)
+      names.push_back(one.name);
+    return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+  }
+
+  error too_few(std::uint64_t slots) const {
+    const auto& device = def_.trainer.device;
+    const auto on =
+      devices_for(device) == 0 ? std::string{} : fmt::format(" on {}", device);
+    if (trainers_.empty())
+      return fail(ec::invalid_argument,
+                  "`trainer.replicas` asks for {}{}, but the cluster "
+                  "takes {}: start more daemons, or daemons with more --slots",
+                  counted(def_.trainer.replicas, "trainer"), on, slots);
+    return fail(ec::invalid_argument,
+                "`trainer.replicas` asks for {}{}, but the daemons of "
+                "`placement.trainers`, {}, take {}: name more of them, or "
+                "start them with more --slots",
+                counted(def_.trainer.replicas, "trainer"), on,
+                fmt::join(def_.placement.trainers, ", "), slots);
+  }
+
+  std::uint16_t least_loaded(part_id part) const {
+    auto best = nobody;
+    for (std::uint16_t d = 0; d < offers_.size(); ++d) {
+      const auto& served = offers_[d].parts;
+      if (std::find(served.begin(), served.end(), part) != served.end()
+          && (best == nobody || load_[d] < load_[best]))
+        best = d;
+    }
+    return best;
+  }
+
+  /// The next named daemon in turn that has a free slot. @pre there is one
+  std::uint16_t next() {
+    for (;;) {
+      const auto daemon = trainers_[turn_++ % trainers_.size()];
+      if (free_[daemon] != 0)
+        return daemon;
+    }
+  }
+
+  /// The daemon with a free slot that owns most of a rank's parts.
+  std::uint16_t nearest(rank_id rank, rank_id ranks) const {
+    std::vector<std::size_t> near(offers_.size(), 0);
+    for (auto p = static_cast<std::size_t>(rank); p < owners_.size();
+         p += static_cast<std::size_t>(ranks))
+      ++near[owners_[p]];
+    auto best = nobody;
+    for (std::uint16_t d = 0; d < offers_.size(); ++d) {
+      if (free_[d] == 0)
+        continue;
+      if (best == nobody || rating(d, near) > rating(best, near))
+        best = d;
+    }
+    return best;
+  }
+
+  /// How well a daemon suits a rank.
+  std::tuple<std::size_t, bool, std::uint32_t>
+  rating(std::uint16_t daemon, const std::vector<std::size_t>& near) const {
+    return {near[daemon], !contains(samplers_, daemon), free_[daemon]};
+  }
+
+  const definition& def_;
+  std::vector<daemon_offer> offers_;
+  std::vector<std::uint32_t> free_; ///< Slots.
+  std::vector<std::size_t> load_;   ///< Parts.
+  positions owners_;
+  positions homes_;
+  positions trainers_; ///< As the definition names them.
+  positions samplers_;
+  std::size_t turn_ = 0;
+};
+
+template <class T>
+std::vector<T> those_at(const std::vector<std::uint16_t>& in,
+                        std::uint16_t daemon) {
+  std::vector<T> out;
+  for (std::size_t i = 0; i < in.size(); ++i)
+    if (in[i] == daemon)
+      out.push_back(static_cast<T>(i));
+  return out;
+}
+
+} // namespace
+
+std::vector<part_id> placement::parts_of(std::uint16_t daemon) const {
+  return those_at<part_id>(owner_of_part, daemon);
+}
+
+std::vector<rank_id> placement::ranks_of(std::uint16_t daemon) const {
+  return those_at<rank_id>(daemon_of_rank, daemon);
+}
+
+result<placement> place(const definition& def, part_id parts,
+                        std::span<const daemon_offer> offers) {
+  if (offers.size() >= nobody)
+    return fail(ec::invalid_argument, "a run cannot use {} daemons",
+                offers.size());
+  placer work{def, offers};
+  TRYV(work.find_named());
+  TRYV(work.place_parts(parts));
+  TRYV(work.place_ranks());
+  TRYV(work.compare_arithmetic());
+  return work.take();
+}
+
+} // namespace graphmill

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "messages/definition/definition.hpp"
+#include "messages/wire/run.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// A daemon that a run may use.
+struct daemon_offer {
+  std::string name;
+  std::string address;
+  std::vector<part_id> parts; ///< That it serves.
+  std::uint32_t slots = 1;    ///< Trainers that it takes.
+  std::uint32_t cuda_devices = 0;
+  std::string arithmetic; ///< Its name and digest: see `arithmetic_here`.
+  std::string arithmetic_digest;
+};
+
+/// Who does what in a run. Positions are those of `daemons`, which lists just
+/// the daemons that have something to do, by name.
+struct placement {
+  std::vector<daemon_address> daemons;
+  std::vector<std::uint16_t> owner_of_part;
+  std::vector<std::uint16_t> daemon_of_rank;
+  /// Who samples for all ranks, in the order in which batches are dealt; none:
+  /// each rank's daemon samples for itself.
+  std::vector<std::uint16_t> samplers;
+
+  std::vector<part_id> parts_of(std::uint16_t daemon) const;
+  std::vector<rank_id> ranks_of(std::uint16_t daemon) const;
+};
+
+/// Places a run. Every part goes to a daemon that serves it, to the one with
+/// the fewest parts if there are several. Ranks go round and round the daemons
+/// of `placement.trainers` that have a slot left. Without that list, rank r
+/// goes to the daemon that owns most of the parts whose seeds it takes (p %
+/// ranks == r; see epoch_plan), as far as daemons have slots, else to one that
+/// is no sampler, with most of them free. Either way daemons without the device
+/// that `trainer.device` names have no slots. Results of a run do not depend on
+/// any of this. A pure function of its arguments, offers in any order. Fails
+/// with a sentence if a part is served by nobody, if `placement` names a daemon
+/// that is not offered, if there are fewer slots than trainers, or if trainers
+/// on CPUs would not all have the same arithmetic.
+result<placement> place(const definition& def, part_id parts,
+                        std::span<const daemon_offer> offers);
+
+} // namespace graphmill

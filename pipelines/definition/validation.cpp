@@ -1,0 +1,178 @@
+#include "pipelines/definition/validation.hpp"
+
+#include "partition/dataset/shard.hpp"
+
+#include <fmt/ranges.h>
+
+#include <map>
+
+namespace graphmill {
+
+namespace {
+
+/// What the checks work on.
+struct checked {
+  const definition_source& source;
+  const definition& def;
+  const dataset_info& info;
+  std::vector<problem>& problems;
+
+  void report(const std::string& path, std::string text) const {
+    problem what;
+    what.where = source.where(path);
+    what.text = std::move(text);
+    problems.push_back(std::move(what));
+  }
+
+  const node_type_info& target() const {
+    return info.node_types[static_cast<std::size_t>(info.target)];
+  }
+};
+
+std::vector<std::string> edge_type_names(const dataset_info& info) {
+  std::vector<std::string> names;
+  for (std::size_t e = 0; e < info.edge_types.size(); ++e) {
+    names.push_back(info.edge_type_name(static_cast<edge_type_id>(e)));
+    names.push_back(info.edge_types[e].name);
+  }
+  return names;
+}
+
+/// Names of node types, not more than fit a sentence.
+std::string node_types_text(const dataset_info& info) {
+  constexpr std::size_t shown = 5;
+  std::vector<std::string> names;
+  for (const auto& type : info.node_types)
+    if (names.size() < shown)
+      names.push_back(type.name);
+  if (info.node_types.size() > shown)
+    names.push_back("...");
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void check_dataset_name(const checked& c) {
+  if (c.source.usable("dataset") && c.def.dataset != c.info.name)
+    c.report("dataset",
+             fmt::format("`dataset` is {}, but the data at hand are {}; name "
+                         "that, or say with --data where the right ones lie",
+                         in_quotes(c.def.dataset), in_quotes(c.info.name)));
+}
+
+void check_edge_types(const checked& c) {
+  std::map<edge_type_id, std::string> seen;
+  for (const auto& [key, values] : c.def.sampler.edge_fanouts) {
+    const auto path = "sampler.fanouts." + key;
+    const auto type = c.info.find_edge_type(key);
+    if (!type) {
+      c.report(path, fmt::format("{} has no edge type {}{}",
+                                 in_quotes(c.info.name), in_quotes(key),
+                                 suggestion(key, edge_type_names(c.info))));
+    } else if (const auto [first, fresh] = seen.emplace(*type, key); !fresh) {
+      c.report(path, fmt::format("{} and {} name the same edge type",
+                                 in_quotes(first->second), in_quotes(key)));
+    }
+  }
+}
+
+void check_model(const checked& c) {
+  const auto relational = c.def.model.kind == model_kind::rgcn;
+  if (!relational && c.info.node_types.size() != 1
+      && c.source.usable("model.kind"))
+    c.report("model.kind",
+             fmt::format("this kind of model knows a single node type, and {} "
+                         "has {} ({}); use `kind: rgcn`",
+                         in_quotes(c.info.name), c.info.node_types.size(),
+                         node_types_text(c.info)));
+}
+
+void check_task(const checked& c) {
+  const auto& target = c.target();
+  if (target.class_count == 0) {
+    c.report("dataset",
+             fmt::format("nodes of type {} of {} have no labels to "
+                         "learn",
+                         in_quotes(target.name), in_quotes(c.info.name)));
+    return;
+  }
+  const auto seeds = [&target](split which) {
+    return target.split_counts[static_cast<std::size_t>(which)];
+  };
+  if (seeds(split::train) == 0)
+    c.report("dataset",
+             fmt::format("{} has no training seeds", in_quotes(c.info.name)));
+  if (c.def.train.patience != 0 && seeds(split::validation) == 0
+      && c.source.usable("train.patience"))
+    c.report("train.patience",
+             fmt::format("`train.patience` needs validation seeds, and {} has "
+                         "none; leave it out",
+                         in_quotes(c.info.name)));
+}
+
+} // namespace
+
+std::vector<problem> problems_with(const definition_source& source,
+                                   const dataset_info& info) {
+  std::vector<problem> problems;
+  const checked c{source, source.value, info, problems};
+  check_dataset_name(c);
+  check_edge_types(c);
+  check_model(c);
+  check_task(c);
+  return problems;
+}
+
+result<void> check_against(const definition& def, const dataset_info& info) {
+  definition_source source;
+  source.value = def;
+  source.file = def.name;
+  const auto problems = problems_with(source, info);
+  if (!problems.empty())
+    return to_error(problems);
+  return ok();
+}
+
+result<void> check_definition_against(const definition_source& source,
+                                      const std::filesystem::path& data) {
+  TRY(const auto graph, partitioned_graph::open(data));
+  const auto problems = problems_with(source, graph.info());
+  if (!problems.empty())
+    return to_error(problems);
+  return ok();
+}
+
+result<sampling_plan> resolve_fanouts(const definition& def,
+                                      const dataset_info& info) {
+  sampling_plan plan;
+  plan.replace = def.sampler.replace;
+  for (const auto fanout : def.sampler.fanouts)
+    plan.fanouts.emplace_back(info.edge_types.size(), fanout);
+  for (const auto& [key, values] : def.sampler.edge_fanouts) {
+    const auto type = info.find_edge_type(key);
+    if (!type)
+      return fail(ec::invalid_argument, "{} has no edge type {}{}",
+                  in_quotes(info.name), in_quotes(key),
+                  suggestion(key, edge_type_names(info)));
+    if (values.size() != plan.fanouts.size())
+      return fail(ec::invalid_argument,
+                  "the fanouts of {} are for {} hops, those of `default` for "
+                  "{}",
+                  in_quotes(key), values.size(), plan.fanouts.size());
+    for (std::size_t hop = 0; hop < values.size(); ++hop)
+      plan.fanouts[hop][static_cast<std::size_t>(*type)] = values[hop];
+  }
+  return plan;
+}
+
+result<sampling_plan> resolve_evaluation_fanouts(const definition& def,
+                                                 const dataset_info& info) {
+  TRY(auto plan, resolve_fanouts(def, info));
+  if (def.evaluate.neighbours == neighbour_use::sampled)
+    return plan;
+  plan.replace = false;
+  for (auto& hop : plan.fanouts)
+    for (auto& fanout : hop)
+      fanout = fanout == 0 ? 0 : -1;
+  return plan;
+}
+
+} // namespace graphmill

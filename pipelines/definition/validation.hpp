@@ -1,0 +1,38 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/definition/definition.hpp"
+#include "partition/dataset/dataset.hpp"
+#include "partition/sampling/sampling.hpp"
+#include "pipelines/definition/definition_file.hpp"
+
+#include <filesystem>
+#include <vector>
+
+namespace graphmill {
+
+/// What is wrong with a definition for a certain dataset: another dataset than
+/// it names, edge types that there are not, a model that does not suit the node
+/// types, nothing to learn from. Fields with problems of their own are left
+/// aside. Empty: the run can start.
+std::vector<problem> problems_with(const definition_source& source,
+                                   const dataset_info& info);
+
+/// The same for a definition without its source; the error has all problems.
+result<void> check_against(const definition& def, const dataset_info& info);
+
+/// The same with the dataset, partitioned or not, in a folder.
+result<void> check_definition_against(const definition_source& source,
+                                      const std::filesystem::path& data);
+
+/// What to sample for training: the fanouts of every hop and edge type. Fails
+/// if a fanout names an edge type that there is not.
+result<sampling_plan> resolve_fanouts(const definition& def,
+                                      const dataset_info& info);
+
+/// What to sample for evaluation. With `neighbours: all` every in-edge, once,
+/// of each edge type and hop that training samples from.
+result<sampling_plan> resolve_evaluation_fanouts(const definition& def,
+                                                 const dataset_info& info);
+
+} // namespace graphmill

@@ -1,0 +1,213 @@
+#include "pipelines/definition/yaml_tree.hpp"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <sstream>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// Builds the tree from yaml-cpp's events. What is refused is thrown, in the
+/// library's own type, and caught in `parse_yaml`.
+class tree_builder : public YAML::EventHandler {
+public:
+  tree_builder(const std::string& origin, bool lines)
+    : origin_(origin), lines_(lines) {}
+
+  yaml_node take() { return std::move(root_); }
+
+  source_position place(const YAML::Mark& mark) const {
+    if (!lines_)
+      return {origin_, 0, 0};
+    // Marks count from 0, and are negative where the parser knows no place.
+    return {origin_, mark.line < 0 ? 1 : mark.line + 1,
+            mark.column < 0 ? 1 : mark.column + 1};
+  }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    check(mark, "", anchor);
+    attach(yaml_node{yaml_node::kind::null, place(mark), {}, {}, {}});
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    throw YAML::ParserException(mark, "aliases are not supported here");
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag,
+                YAML::anchor_t anchor, const std::string& value) override {
+    check(mark, tag, anchor);
+    attach(yaml_node{yaml_node::kind::scalar, place(mark), value, {}, {}});
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag,
+                       YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(mark, tag, anchor, yaml_node::kind::list);
+  }
+  void OnSequenceEnd() override { close(); }
+
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag,
+                  YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+    open(mark, tag, anchor, yaml_node::kind::map);
+  }
+  void OnMapEnd() override { close(); }
+
+private:
+  void check(const YAML::Mark& mark, const std::string& tag,
+             YAML::anchor_t anchor) {
+    if (anchor != 0)
+      throw YAML::ParserException(mark, "anchors are not supported here");
+    // "?" is a plain scalar, "!" a quoted one.
+    if (!tag.empty() && tag != "?" && tag != "!")
+      throw YAML::ParserException(mark, "tags are not supported here");
+    if (++nodes_ > yaml_node_limit)
+      throw YAML::ParserException(
+        mark, fmt::format("more than {} values", yaml_node_limit));
+  }
+
+  void open(const YAML::Mark& mark, const std::string& tag,
+            YAML::anchor_t anchor, yaml_node::kind type) {
+    check(mark, tag, anchor);
+    if (open_.size() >= yaml_depth_limit)
+      throw YAML::ParserException(
+        mark, fmt::format("nested deeper than {} levels", yaml_depth_limit));
+    open_.push_back(yaml_node{type, place(mark), {}, {}, {}});
+  }
+
+  void close() {
+    auto node = std::move(open_.back());
+    open_.pop_back();
+    attach(std::move(node));
+  }
+
+  /// Keys and values of a map come in turn.
+  void attach(yaml_node node) {
+    if (open_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    auto& parent = open_.back();
+    const auto is_key = parent.type == yaml_node::kind::map
+                        && parent.keys.size() == parent.items.size();
+    (is_key ? parent.keys : parent.items).push_back(std::move(node));
+  }
+
+  const std::string& origin_;
+  const bool lines_;
+  std::size_t nodes_ = 0;
+  std::vector<yaml_node> open_; ///< Collections begun and not yet ended.
+  yaml_node root_;
+};
+
+struct bad_byte {
+  std::size_t offset = 0;
+  const char* what = "";
+};
+
+/// Length of the UTF-8 sequence at the front of `text`, 0 if it is malformed.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [text](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const auto lead = byte(0);
+  const auto follows = [&byte](std::size_t i) {
+    return (byte(i) & 0xc0) == 0x80;
+  };
+  if (lead < 0x80)
+    return 1;
+  if (lead >= 0xc2 && lead <= 0xdf)
+    return follows(1) ? 2 : 0;
+  if ((lead & 0xf0) == 0xe0) {
+    const auto overlong = lead == 0xe0 && byte(1) < 0xa0;
+    const auto surrogate = lead == 0xed && byte(1) >= 0xa0;
+    return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
+  }
+  if (lead >= 0xf0 && lead <= 0xf4) {
+    const auto overlong = lead == 0xf0 && byte(1) < 0x90;
+    const auto beyond = lead == 0xf4 && byte(1) >= 0x90;
+    return follows(1) && follows(2) && follows(3) && !overlong && !beyond ? 4
+                                                                          : 0;
+  }
+  return 0;
+}
+
+std::optional<bad_byte> find_bad_byte(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r')
+        || byte == 0x7f)
+      return bad_byte{i, "a control character"};
+    const auto length = utf8_length(text.substr(i));
+    if (length == 0)
+      return bad_byte{i, "a byte that is not UTF-8"};
+    i += length;
+  }
+  return std::nullopt;
+}
+
+YAML::Mark mark_of(std::string_view text, std::size_t offset) {
+  YAML::Mark mark;
+  for (const char c : text.substr(0, offset)) {
+    ++mark.column;
+    if (c == '\n') {
+      ++mark.line;
+      mark.column = 0;
+    }
+  }
+  return mark;
+}
+
+} // namespace
+
+std::optional<yaml_node> parse_yaml(std::string_view text,
+                                    const std::string& origin, bool lines,
+                                    std::vector<problem>& problems) {
+  tree_builder builder{origin, lines};
+  const auto refuse = [&](const YAML::Mark& mark, std::string why) {
+    problems.push_back({builder.place(mark), std::move(why)});
+    return std::nullopt;
+  };
+  if (text.size() > yaml_size_limit)
+    return refuse({}, fmt::format("larger than {} KiB, which no definition is",
+                                  yaml_size_limit >> 10));
+  if (const auto bad = find_bad_byte(text))
+    return refuse(mark_of(text, bad->offset),
+                  fmt::format("{}: this is not a text file", bad->what));
+  try {
+    std::istringstream stream{std::string{text}};
+    YAML::Parser parser{stream};
+    if (!parser.HandleNextDocument(builder))
+      return yaml_node{yaml_node::kind::null, builder.place({}), {}, {}, {}};
+    auto root = builder.take();
+    tree_builder second{origin, lines};
+    if (parser.HandleNextDocument(second))
+      return refuse({}, "more than one YAML document in the file");
+    return root;
+  } catch (const YAML::Exception& broken) {
+    return refuse(broken.mark, fmt::format("not valid YAML: {}", broken.msg));
+  } catch (const std::exception& broken) {
+    return refuse({}, fmt::format("cannot be read as YAML: {}", broken.what()));
+  }
+}
+
+std::string shown(const yaml_node& node) {
+  switch (node.type) {
+  case yaml_node::kind::scalar:
+    return in_quotes(node.text);
+  case yaml_node::kind::list:
+    return "a list";
+  case yaml_node::kind::map:
+    return "a map";
+  default:
+    return "empty";
+  }
+}
+
+} // namespace graphmill

@@ -1,0 +1,128 @@
+#include "pipelines/flow/assembly.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+namespace {
+
+csr take_csr(edge_list& edges) {
+  return {std::move(edges.indptr), std::move(edges.sources)};
+}
+
+/// Row by row, the lists of all edge types.
+csr merge(std::span<edge_list> edge_types,
+          const std::shared_ptr<buffer_pool>& pool) {
+  csr out{pod_vector<std::int64_t>{pool}, pod_vector<local_id>{pool}};
+  const auto ends = edge_types[0].indptr.size();
+  std::size_t total = 0;
+  for (const auto& edges : edge_types)
+    total += edges.sources.size();
+  out.indptr.resize(ends);
+  out.indptr[0] = 0;
+  out.columns.resize(total);
+  auto* to = out.columns.data();
+  for (std::size_t row = 0; row + 1 < ends; ++row) {
+    for (const auto& edges : edge_types) {
+      const auto begin = edges.indptr[row];
+      to = std::copy_n(edges.sources.data() + begin,
+                       edges.indptr[row + 1] - begin, to);
+    }
+    out.indptr[row + 1] = to - out.columns.data();
+  }
+  for (auto& edges : edge_types) {
+    edges.indptr = {};
+    edges.sources = {};
+  }
+  return out;
+}
+
+std::vector<minibatch::relation>
+relations_of(fetched_batch& data, const batch_needs& needs,
+             const dataset_info& info,
+             const std::shared_ptr<buffer_pool>& pool) {
+  std::vector<minibatch::relation> out;
+  auto& edges = data.graph.edges;
+  if (needs.merged_relations && edges.size() > 1) {
+    out.push_back({0, 0, merge(edges, pool), {}});
+    return out;
+  }
+  for (std::size_t e = 0; e < edges.size(); ++e) {
+    const auto& type = info.edge_types[e];
+    out.push_back({type.source, type.destination, take_csr(edges[e]), {}});
+  }
+  return out;
+}
+
+void add_transposed(minibatch::relation& relation,
+                    const sampled_subgraph& graph, bool input_gradient,
+                    const std::shared_ptr<buffer_pool>& pool) {
+  relation.transposed.resize(static_cast<std::size_t>(graph.hops));
+  for (int layer = input_gradient ? 0 : 1; layer < graph.hops; ++layer) {
+    const auto blocks = graph.hops - layer;
+    relation.transposed[layer] =
+      transpose(relation.forward, graph.rows(relation.destination, blocks),
+                graph.nodes[relation.source].found[blocks], pool);
+  }
+}
+
+} // namespace
+
+csr transpose(const csr& forward, std::int64_t rows, std::int64_t sources,
+              const std::shared_ptr<buffer_pool>& pool) {
+  csr out{pod_vector<std::int64_t>{pool}, pod_vector<local_id>{pool}};
+  const auto size = static_cast<std::size_t>(sources);
+  const auto* indptr = forward.indptr.data();
+  const auto* columns = forward.columns.data();
+  const auto edges = indptr[rows];
+  // Counts stand two places on, so that after the sum, `ends[c]` is where row c
+  // begins, and after the columns are placed, where it ends: the final value.
+  out.indptr.resize(size + 2);
+  std::memset(out.indptr.data(), 0, out.indptr.span().size_bytes());
+  auto* counts = out.indptr.data() + 2;
+  for (std::int64_t i = 0; i < edges; ++i)
+    ++counts[columns[i]];
+  for (std::size_t c = 2; c < size + 2; ++c)
+    out.indptr[c] += out.indptr[c - 1];
+  out.columns.resize(static_cast<std::size_t>(edges));
+  auto* ends = out.indptr.data() + 1;
+  auto* placed = out.columns.data();
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (auto i = indptr[row]; i < indptr[row + 1]; ++i)
+      placed[ends[columns[i]]++] = static_cast<local_id>(row);
+  out.indptr.resize(size + 1);
+  return out;
+}
+
+result<minibatch> assemble(fetched_batch data, const batch_needs& needs,
+                           const dataset_info& info,
+                           const std::shared_ptr<buffer_pool>& pool) {
+  if (needs.merged_relations && info.node_types.size() > 1)
+    return fail(ec::invalid_argument,
+                "\"{}\" has {} node types, but the model takes one: use a "
+                "relational model",
+                info.name, info.node_types.size());
+  if (data.graph.edges.size() != info.edge_types.size()
+      || data.graph.nodes.size() != info.node_types.size())
+    return fail(ec::internal, "a batch of another graph than \"{}\"",
+                info.name);
+  const auto key = data.key;
+  try {
+    minibatch out;
+    out.data = std::move(data);
+    out.relations = relations_of(out.data, needs, info, pool);
+    for (auto& relation : out.relations)
+      add_transposed(relation, out.data.graph, needs.input_gradient, pool);
+    return out;
+  } catch (const std::bad_alloc&) {
+    return fail(ec::out_of_memory, "no memory to assemble step {} of rank {}",
+                key.step, key.rank);
+  }
+}
+
+} // namespace graphmill

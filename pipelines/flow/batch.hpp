@@ -1,0 +1,56 @@
+#pragma once
+
+#include "messages/base/buffer.hpp"
+#include "messages/base/ids.hpp"
+#include "partition/sampling/sampling.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace graphmill {
+
+/// A batch as the fetch stage fills it: the blocks, and per node type what the
+/// model reads of its nodes. Arrays that the model does not use stay empty.
+struct fetched_batch {
+  batch_key key;
+  sampled_subgraph graph;
+  /// Per node type: [nodes, width] float32, row = local id. Empty for types
+  /// without features.
+  std::vector<pod_vector<float>> features;
+  /// Per node type without features: original ids, rows of the embedding table.
+  std::vector<pod_vector<node_id>> embedding_rows;
+  /// Per node type, only for GCN: in-degrees over the full graph, all edge
+  /// types together. Degrees within a batch would be wrong.
+  std::vector<pod_vector<std::int32_t>> degrees;
+  pod_vector<std::int64_t> labels;    ///< [seeds], -1 = none.
+  pod_vector<node_id> original_seeds; ///< [seeds]
+};
+
+/// A CSR over rows of one side of an edge type.
+struct csr {
+  pod_vector<std::int64_t> indptr;
+  pod_vector<local_id> columns;
+};
+
+/// A batch as the trainer takes it: `fetched_batch` plus what assembly made.
+///
+/// A *relation* is what a model layer aggregates over: one per edge type for a
+/// relational model, one in all (edge types merged row by row, in dataset
+/// order) for a model that knows a single kind of edge.
+struct minibatch {
+  fetched_batch data;
+
+  struct relation {
+    node_type_id source = 0;
+    node_type_id destination = 0;
+    csr forward; ///< Rows: destinations; columns: sources; all hops.
+    /// transposed[l], l = 0..L-1 for model layer l + 1 (which runs over blocks
+    /// 1..L-l): rows are sources, columns destinations ascending. Empty where
+    /// no gradient flows into that layer's input.
+    std::vector<csr> transposed;
+  };
+  std::vector<relation> relations;
+  std::int64_t global_seeds = 0; ///< Labelled seeds of the step on all ranks.
+};
+
+} // namespace graphmill

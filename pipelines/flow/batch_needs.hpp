@@ -1,0 +1,18 @@
+#pragma once
+
+#include "messages/definition/definition.hpp"
+#include "partition/dataset/dataset.hpp"
+
+namespace graphmill {
+
+/// What of a batch the model of a definition reads, so that earlier stages
+/// bring just that.
+struct batch_needs {
+  bool merged_relations =
+    true; ///< One relation in all; else one per edge type.
+  bool degrees = false;
+  bool input_gradient = false; ///< Layer 1 needs a transposed CSR, too.
+};
+batch_needs needs_of(const definition& def, const dataset_info& info);
+
+} // namespace graphmill

@@ -1,0 +1,76 @@
+#include "pipelines/flow/batch_size.hpp"
+
+namespace graphmill {
+
+namespace {
+
+/// Counts that determine the size of a batch.
+struct extent {
+  std::uint64_t nodes = 0;
+  std::uint64_t rows = 0; ///< Of all CSRs.
+  std::uint64_t edges = 0;
+};
+
+std::uint64_t bytes_per_node(const node_type_info& type,
+                             const batch_needs& needs) {
+  const auto row = type.feature_width > 0
+                     ? sizeof(float) * std::uint64_t(type.feature_width)
+                     : sizeof(node_id);
+  return sizeof(node_id) + row + (needs.degrees ? sizeof(std::int32_t) : 0);
+}
+
+std::uint64_t structure_bytes(const extent& size, int hops,
+                              const dataset_info& info,
+                              const batch_needs& needs) {
+  const auto csr = [](std::uint64_t rows, std::uint64_t edges) {
+    return rows * sizeof(std::int64_t) + edges * sizeof(local_id);
+  };
+  auto bytes = csr(size.rows, size.edges);
+  if (needs.merged_relations && info.edge_types.size() > 1)
+    bytes += csr(size.rows, size.edges);
+  const auto transposed = std::uint64_t(hops - 1) + needs.input_gradient;
+  const auto relations =
+    needs.merged_relations ? 1 : std::uint64_t(info.edge_types.size());
+  return bytes + transposed * csr(size.nodes * relations, size.edges);
+}
+
+} // namespace
+
+std::uint64_t bytes_of(const sampled_subgraph& graph, const dataset_info& info,
+                       const batch_needs& needs) {
+  extent size;
+  std::uint64_t bytes = 0;
+  for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
+    size.nodes += graph.nodes[t].ids.size();
+    bytes +=
+      graph.nodes[t].ids.size() * bytes_per_node(info.node_types[t], needs);
+  }
+  for (const auto& list : graph.edges) {
+    size.rows += list.indptr.size();
+    size.edges += list.sources.size();
+    bytes += list.edge_ids.size() * sizeof(edge_id);
+  }
+  return bytes + structure_bytes(size, graph.hops, info, needs);
+}
+
+std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
+                       const batch_needs& needs, const sampling_plan& plan) {
+  // Beyond the batch itself, sampling needs this much for each edge.
+  constexpr std::uint64_t working_bytes = 12;
+  extent size;
+  std::uint64_t bytes = 0;
+  for (std::size_t t = 0; t < bound.nodes.size(); ++t) {
+    size.nodes += std::uint64_t(bound.nodes[t]);
+    bytes +=
+      std::uint64_t(bound.nodes[t]) * bytes_per_node(info.node_types[t], needs);
+  }
+  for (std::size_t e = 0; e < bound.edges.size(); ++e) {
+    size.rows +=
+      std::uint64_t(bound.expanded[info.edge_types[e].destination]) + 1;
+    size.edges += std::uint64_t(bound.edges[e]);
+  }
+  bytes += size.edges * (working_bytes + (plan.edge_ids ? sizeof(edge_id) : 0));
+  return bytes + structure_bytes(size, plan.hops(), info, needs);
+}
+
+} // namespace graphmill

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "partition/sampling/sampling.hpp"
+#include "pipelines/flow/batch_needs.hpp"
+
+#include <cstdint>
+
+namespace graphmill {
+
+/// Bytes that a batch holds once it is assembled: blocks, rows of features or
+/// of embedding tables, and the transposed CSRs.
+std::uint64_t bytes_of(const sampled_subgraph& graph, const dataset_info& info,
+                       const batch_needs& needs);
+
+/// The most that a batch within `bound` can hold at any time, working memory of
+/// sampling included. What the dispatcher reserves before it is sampled.
+std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
+                       const batch_needs& needs, const sampling_plan& plan);
+
+} // namespace graphmill

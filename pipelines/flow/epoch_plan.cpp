@@ -1,0 +1,191 @@
+#include "pipelines/flow/epoch_plan.hpp"
+
+#include "messages/base/random.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// Uniform in [0, bound), for bounds beyond 32 bits, too.
+std::uint64_t draw_below(random_stream& draws, std::uint64_t bound) {
+  if (bound <= std::numeric_limits<std::uint32_t>::max())
+    return draws.below(static_cast<std::uint32_t>(bound));
+  const auto mask = std::bit_ceil(bound) - 1;
+  while (true) {
+    const auto high = std::uint64_t{draws.next()} << 32;
+    const auto value = (high | draws.next()) & mask;
+    if (value < bound)
+      return value;
+  }
+}
+
+void shuffle(std::vector<node_id>& seeds, std::uint64_t key) {
+  random_stream draws{key, 0};
+  for (auto left = seeds.size(); left > 1; --left)
+    std::swap(seeds[left - 1], seeds[draw_below(draws, left)]);
+}
+
+/// How many seeds each rank takes; the surplus goes to the first ranks.
+std::vector<std::int64_t> equal_counts(std::int64_t total, rank_id ranks) {
+  std::vector<std::int64_t> counts(ranks, total / ranks);
+  for (rank_id r = 0; r < total % ranks; ++r)
+    ++counts[r];
+  return counts;
+}
+
+/// As above, but the surplus goes first to ranks that have use for it.
+std::vector<std::int64_t> wanted_counts(std::int64_t total, rank_id ranks,
+                                        std::span<const rank_id> near) {
+  std::vector<std::int64_t> wanted(ranks, 0);
+  for (auto r : near)
+    ++wanted[r];
+  const auto base = total / ranks;
+  auto surplus = total % ranks;
+  std::vector<std::int64_t> counts(ranks, base);
+  for (const bool eager : {true, false})
+    for (rank_id r = 0; r < ranks && surplus > 0; ++r)
+      if ((wanted[r] > base) == eager) {
+        ++counts[r];
+        --surplus;
+      }
+  return counts;
+}
+
+} // namespace
+
+epoch_plan::epoch_plan(std::span<const node_id> seeds,
+                       epoch_plan_options options, std::uint64_t run_seed,
+                       graphmill::phase phase, std::int32_t epoch)
+  : options_(std::move(options)), in_order_(seeds) {
+  options_.batch_size = std::max<std::int64_t>(options_.batch_size, 1);
+  options_.ranks = std::max<rank_id>(options_.ranks, 1);
+  if (phase != graphmill::phase::train)
+    return;
+  shuffled_.assign(seeds.begin(), seeds.end());
+  shuffle(shuffled_, stream_key(run_seed, purpose::permutation,
+                                static_cast<std::uint64_t>(epoch), 0));
+  in_order_ = shuffled_;
+}
+
+std::int64_t epoch_plan::steps() const {
+  const auto total = static_cast<std::int64_t>(in_order_.size());
+  return total / options_.batch_size + (total % options_.batch_size != 0);
+}
+
+std::int64_t epoch_plan::global_seeds(std::int64_t step) const {
+  return static_cast<std::int64_t>(of_step(step).size());
+}
+
+std::vector<node_id> epoch_plan::seeds(std::int64_t step, rank_id rank) const {
+  if (rank < 0 || rank >= options_.ranks)
+    return {};
+  return std::move(split(step)[rank]);
+}
+
+std::vector<std::vector<node_id>> epoch_plan::split(std::int64_t step) const {
+  const auto all = of_step(step);
+  const auto total = static_cast<std::int64_t>(all.size());
+  std::vector<std::vector<node_id>> out(options_.ranks);
+  if (options_.order == seed_order::global) {
+    auto next = all.begin();
+    const auto counts = equal_counts(total, options_.ranks);
+    for (rank_id r = 0; r < options_.ranks; ++r) {
+      out[r].assign(next, next + counts[r]);
+      next += counts[r];
+    }
+    return out;
+  }
+  // First come, first served near the owner; then the rest where there is room.
+  constexpr rank_id nobody = -1;
+  auto taker = near_ranks(all);
+  auto room = wanted_counts(total, options_.ranks, taker);
+  for (auto& r : taker)
+    r = room[r] > 0 ? (--room[r], r) : nobody;
+  rank_id free = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto r = taker[i];
+    if (r == nobody) {
+      while (room[free] == 0)
+        ++free;
+      r = free;
+      --room[free];
+    }
+    out[r].push_back(all[i]);
+  }
+  return out;
+}
+
+std::span<const node_id> epoch_plan::of_step(std::int64_t step) const {
+  if (step < 0 || step >= steps())
+    return {};
+  const auto begin = step * options_.batch_size;
+  const auto total = static_cast<std::int64_t>(in_order_.size());
+  return in_order_.subspan(begin, std::min(options_.batch_size, total - begin));
+}
+
+std::vector<rank_id>
+epoch_plan::near_ranks(std::span<const node_id> seeds) const {
+  std::vector<rank_id> near(seeds.size(), 0);
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    const auto part = options_.owner ? options_.owner(seeds[i]) : 0;
+    const auto known =
+      static_cast<std::size_t>(part) < options_.rank_of_part.size();
+    const auto rank = known ? options_.rank_of_part[part] : part;
+    near[i] = rank % options_.ranks;
+  }
+  return near;
+}
+
+epoch_plan_options plan_options(const definition& def,
+                                std::shared_ptr<const partitioned_graph> graph,
+                                rank_id world, phase which) {
+  epoch_plan_options out;
+  out.batch_size =
+    which == phase::train ? def.train.batch_size : def.evaluate.batch_size;
+  out.ranks = world;
+  out.order = def.train.seed_order;
+  out.owner = [graph = std::move(graph)](node_id seed) {
+    return graph->owner(graph->info().target, seed);
+  };
+  return out;
+}
+
+std::vector<seed_chance>
+seed_chances(const definition& def,
+             const std::shared_ptr<const partitioned_graph>& graph,
+             rank_id world, rank_id rank) {
+  // Which seeds a rank takes differs little from epoch to epoch, or is chance.
+  constexpr std::uint32_t most_epochs = 8;
+  const auto epochs = std::clamp(def.train.epochs, 1U, most_epochs);
+  const auto seeds = graph->seeds(split::train);
+  std::vector<node_id> taken;
+  std::int64_t steps = 1;
+  for (std::uint32_t epoch = 0; epoch < epochs; ++epoch) {
+    const epoch_plan plan{seeds, plan_options(def, graph, world, phase::train),
+                          def.seed, phase::train,
+                          static_cast<std::int32_t>(epoch)};
+    steps = std::max<std::int64_t>(plan.steps(), 1);
+    for (std::int64_t step = 0; step < plan.steps(); ++step) {
+      const auto own = plan.seeds(step, rank);
+      taken.insert(taken.end(), own.begin(), own.end());
+    }
+  }
+  std::sort(taken.begin(), taken.end());
+  std::vector<seed_chance> out;
+  for (auto id : taken) {
+    if (out.empty() || out.back().id != id)
+      out.push_back({id, 0});
+    out.back().chance += 1;
+  }
+  const auto batches = static_cast<float>(epochs) * static_cast<float>(steps);
+  for (auto& seed : out)
+    seed.chance = std::min(seed.chance / batches, 1.0F);
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "messages/base/ids.hpp"
+#include "messages/definition/definition.hpp"
+#include "partition/dataset/shard.hpp"
+#include "partition/sampling/inclusion.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace graphmill {
+
+/// How the seeds of an epoch are cut.
+struct epoch_plan_options {
+  std::int64_t batch_size = 1; ///< Seeds per global step, over all ranks; >= 1.
+  rank_id ranks = 1;           ///< World size; >= 1.
+  seed_order order = seed_order::local;
+  /// For `local`: the part that owns a seed. Empty: one part owns all.
+  std::function<part_id(node_id)> owner;
+  /// For `local`: the rank nearest to each part. Empty: part % ranks.
+  std::vector<rank_id> rank_of_part;
+};
+
+/// Which seeds each rank takes in each global step of one epoch: a pure
+/// function of its arguments, computed alike on every daemon.
+///
+/// Training shuffles by a Fisher-Yates permutation of the *positions* of the
+/// seeds, drawn from (run seed, permutation, epoch), and cuts it into global
+/// steps of `batch_size`, the last one smaller. Evaluation keeps the original
+/// order. Counts of the ranks of a step differ by at most one; a rank may have
+/// none. No seed is repeated or dropped.
+///
+/// With order `global` a step's slices are consecutive runs of it, the longer
+/// ones first, so they depend on positions alone and not on who owns a seed.
+/// With `local` a step has the same set of seeds, and as many of them as the
+/// counts allow go to the rank near their owner; what is left over fills the
+/// ranks with room, in rank order. Each rank keeps the order of the step.
+class epoch_plan {
+public:
+  /// @param seeds Global ids in the original order of the split; borrowed, must
+  /// outlive the plan.
+  epoch_plan(std::span<const node_id> seeds, epoch_plan_options options,
+             std::uint64_t run_seed, graphmill::phase phase,
+             std::int32_t epoch);
+  epoch_plan(epoch_plan&&) noexcept = default;
+  epoch_plan& operator=(epoch_plan&&) noexcept = default;
+
+  /// Global steps of the epoch: ceil(seeds / batch size).
+  std::int64_t steps() const;
+
+  /// Seeds of a step over all ranks; 0 for a step that there is not.
+  std::int64_t global_seeds(std::int64_t step) const;
+
+  /// The seeds of one rank in one step, global ids.
+  std::vector<node_id> seeds(std::int64_t step, rank_id rank) const;
+
+  /// The seeds of every rank in one step; cheaper than asking one by one.
+  std::vector<std::vector<node_id>> split(std::int64_t step) const;
+
+private:
+  std::span<const node_id> of_step(std::int64_t step) const;
+  std::vector<rank_id> near_ranks(std::span<const node_id> seeds) const;
+
+  epoch_plan_options options_;
+  std::vector<node_id> shuffled_;     ///< Empty unless training.
+  std::span<const node_id> in_order_; ///< `shuffled_` or the caller's seeds.
+};
+
+/// How a definition has the seeds of a phase cut for `world` ranks.
+epoch_plan_options plan_options(const definition& def,
+                                std::shared_ptr<const partitioned_graph> graph,
+                                rank_id world, phase which);
+
+/// How likely each training seed is in a batch of a rank, over the first epochs
+/// of the run. Seeds that the rank never takes are left out.
+std::vector<seed_chance>
+seed_chances(const definition& def,
+             const std::shared_ptr<const partitioned_graph>& graph,
+             rank_id world, rank_id rank);
+
+} // namespace graphmill

@@ -1,0 +1,300 @@
+#include "pipelines/gradients/carriers/gloo_collective.hpp"
+
+#include "pipelines/gradients/c10d_store.hpp"
+#include "pipelines/gradients/plain_text.hpp"
+
+#define USE_C10D_GLOO
+#include <ATen/ATen.h>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <thread>
+
+namespace graphmill {
+
+namespace {
+
+using gloo_group = c10d::ProcessGroupGloo;
+
+/// Gloo writes to connections that a peer may have closed, which by default
+/// ends the process. From now on this thread, and those that it starts, get an
+/// error from the write instead.
+void block_sigpipe() {
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
+}
+
+std::shared_ptr<gloo::transport::Device> device_for(const group_options& of) {
+  return of.host.empty() ? gloo_group::createDeviceForInterface(of.interface)
+                         : gloo_group::createDeviceForHostname(of.host);
+}
+
+/// What the threads of a membership share. c10d's own waits cannot be given up
+/// without closing connections, so each peer has a thread that waits for its
+/// transfers, in order, and can be woken.
+class mesh {
+public:
+  mesh(std::shared_ptr<roll_call> roll, std::string fingerprint,
+       std::shared_ptr<rendezvous_store> store)
+    : roll_(std::move(roll)), fingerprint_(std::move(fingerprint)),
+      store_(std::move(store)), bell_(std::make_shared<progress_bell>()),
+      joined_(std::make_shared<operation>(bell_, options().ranks)),
+      lanes_(static_cast<std::size_t>(options().ranks)) {
+    joined_->expect(options().rank, true);
+  }
+
+  ~mesh() {
+    for (auto& lane : lanes_)
+      if (lane.waiter.joinable())
+        lane.waiter.join();
+  }
+
+  const group_options& options() const { return roll_->options(); }
+  const std::shared_ptr<progress_bell>& bell() const { return bell_; }
+  const std::shared_ptr<operation>& joined() const { return joined_; }
+  bool joining() const { return joining_; }
+
+  void join();
+  std::shared_ptr<operation> exchange(std::span<const transfer> out,
+                                      std::span<const transfer> in);
+  void abandon();
+
+private:
+  /// A transfer that Gloo's own thread carries out.
+  struct flight {
+    c10::intrusive_ptr<c10d::Work> work;
+    std::shared_ptr<operation> of;
+    bool incoming = false;
+  };
+  /// Transfers with a peer, in the order in which they were posted.
+  struct lane {
+    int sent = 0;     ///< Transfers, which Gloo matches by their numbers.
+    int received = 0; ///< Of the caller's thread.
+    std::deque<flight> waiting;
+    flight current; ///< Has no work when there is none.
+    std::condition_variable changed;
+    std::thread waiter;
+  };
+
+  void start_lanes();
+  result<c10::intrusive_ptr<gloo_group>> connect();
+  void launch(const transfer& what, bool incoming,
+              const std::shared_ptr<operation>& of);
+  void wait_for(rank_id peer);
+  std::optional<error> land(const flight& one) const;
+
+  static error abandoned() {
+    return fail(ec::cancelled, "the gradient group was abandoned");
+  }
+
+  const std::shared_ptr<roll_call> roll_;
+  const std::string fingerprint_;
+  const std::shared_ptr<rendezvous_store> store_;
+  const std::shared_ptr<progress_bell> bell_;
+  const std::shared_ptr<operation> joined_;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> joining_{true};
+  std::mutex mutex_;
+  c10::intrusive_ptr<gloo_group> gloo_; ///< Before the lanes: ends after them.
+  std::vector<lane> lanes_;             ///< Per peer.
+};
+
+/// What a thread of its own runs.
+void mesh::join() {
+  try {
+    start_lanes();
+  } catch (const std::exception& e) {
+    joining_ = false;
+    joined_->fail_with({std::nullopt, fail(ec::internal, "{} cannot start: {}",
+                                           roll_->group(), plain_text(e))});
+  }
+}
+
+/// Either starts the threads of the lanes or, when abandoned, leaves nothing
+/// behind.
+void mesh::start_lanes() {
+  block_sigpipe(); // Gloo's own threads inherit it.
+  auto group = connect();
+  std::unique_lock lock{mutex_};
+  joining_ = false;
+  if (stop_ || !group) {
+    lock.unlock();
+    joined_->fail_with(
+      {std::nullopt, stop_ ? abandoned() : std::move(group).error()});
+    return;
+  }
+  gloo_ = std::move(group).value();
+  for (rank_id r = 0; r < options().ranks; ++r)
+    if (r != options().rank)
+      lanes_[static_cast<std::size_t>(r)].waiter =
+        std::thread{[this, r] { wait_for(r); }};
+  lock.unlock();
+  joined_->transfer_done(options().rank, true);
+}
+
+result<c10::intrusive_ptr<gloo_group>> mesh::connect() {
+  TRYV(roll_->join(fingerprint_, stop_));
+  const auto deadline =
+    rendezvous_store::clock::now() + options().connect_timeout;
+  try {
+    auto how = gloo_group::Options::create(options().connect_timeout);
+    how->threads = 1;
+    how->devices.push_back(device_for(options()));
+    return c10::make_intrusive<gloo_group>(
+      c10::make_intrusive<c10d_store>("gloo", roll_, store_, deadline, stop_),
+      options().rank, options().ranks, how);
+  } catch (const std::exception& e) {
+    return fail(ec::unavailable, "{} cannot connect from {}: {}",
+                roll_->group(),
+                options().host.empty() ? options().interface : options().host,
+                plain_text(e));
+  }
+}
+
+std::shared_ptr<operation> mesh::exchange(std::span<const transfer> out,
+                                          std::span<const transfer> in) {
+  block_sigpipe(); // Sending writes what it can at once.
+  auto of = std::make_shared<operation>(bell_, options().ranks);
+  const auto expect = [&of](std::span<const transfer> list, bool incoming) {
+    for (const auto& one : list)
+      if (!one.bytes.empty())
+        of->expect(one.peer, incoming);
+  };
+  expect(out, false);
+  expect(in, true);
+  // Who is expected is ready when it comes.
+  for (const auto& one : in)
+    launch(one, true, of);
+  for (const auto& one : out)
+    launch(one, false, of);
+  return of;
+}
+
+void mesh::launch(const transfer& what, bool incoming,
+                  const std::shared_ptr<operation>& of) {
+  if (what.bytes.empty())
+    return;
+  flight started{{}, of, incoming};
+  auto& lane = lanes_[static_cast<std::size_t>(what.peer)];
+  auto& number = incoming ? lane.received : lane.sent;
+  number = (number + 1) & 0x7fffffff;
+  try {
+    std::vector<at::Tensor> bytes{
+      at::from_blob(what.bytes.data(),
+                    {static_cast<std::int64_t>(what.bytes.size())}, at::kByte)};
+    started.work = incoming ? gloo_->recv(bytes, what.peer, number)
+                            : gloo_->send(bytes, what.peer, number);
+  } catch (const std::exception& e) {
+    of->fail_with({what.peer, fail(ec::unavailable, "{}", plain_text(e))});
+    return;
+  }
+  std::lock_guard lock{mutex_};
+  if (stop_) {
+    of->fail_with({std::nullopt, abandoned()});
+    return;
+  }
+  lane.waiting.push_back(std::move(started));
+  lane.changed.notify_one();
+}
+
+void mesh::wait_for(rank_id peer) {
+  auto& lane = lanes_[static_cast<std::size_t>(peer)];
+  std::unique_lock lock{mutex_};
+  for (;;) {
+    // Bounded by the destructor, which abandons.
+    lane.changed.wait(lock, [&] { return stop_ || !lane.waiting.empty(); });
+    if (stop_)
+      break;
+    lane.current = std::move(lane.waiting.front());
+    lane.waiting.pop_front();
+    const auto one = lane.current;
+    lock.unlock();
+    auto failure = land(one);
+    if (!failure)
+      one.of->transfer_done(peer, one.incoming);
+    else if (stop_)
+      one.of->fail_with({std::nullopt, abandoned()});
+    else
+      one.of->fail_with({peer, std::move(*failure)});
+    lock.lock();
+    lane.current = {};
+  }
+  for (const auto& one : lane.waiting)
+    one.of->fail_with({std::nullopt, abandoned()});
+}
+
+/// Waits for a transfer to end.
+std::optional<error> mesh::land(const flight& one) const {
+  // The member gives up earlier, and abandons.
+  const auto limit = options().step_timeout + options().join_timeout;
+  try {
+    if (one.work->wait(limit))
+      return std::nullopt;
+    return abandoned();
+  } catch (const std::exception& e) {
+    return fail(ec::unavailable, "{}", plain_text(e));
+  }
+}
+
+void mesh::abandon() {
+  std::lock_guard lock{mutex_};
+  stop_ = true;
+  for (auto& lane : lanes_) {
+    if (lane.current.work)
+      lane.current.work->abort();
+    lane.changed.notify_one();
+  }
+}
+
+class gloo_collective final : public collective {
+public:
+  gloo_collective(std::shared_ptr<mesh> shared, std::shared_ptr<parking> lot)
+    : mesh_(std::move(shared)), lot_(std::move(lot)),
+      joiner_([of = mesh_] { of->join(); }) {}
+
+  ~gloo_collective() override {
+    mesh_->abandon();
+    if (!mesh_->joining()) {
+      joiner_.join();
+      return;
+    }
+    lot_->keep(std::move(joiner_), [of = mesh_] { return !of->joining(); });
+  }
+
+  rank_id rank() const override { return mesh_->options().rank; }
+  rank_id ranks() const override { return mesh_->options().ranks; }
+  std::shared_ptr<operation> joined() const override { return mesh_->joined(); }
+  std::shared_ptr<operation> exchange(std::span<const transfer> out,
+                                      std::span<const transfer> in) override {
+    return mesh_->exchange(out, in);
+  }
+  const std::shared_ptr<progress_bell>& bell() const override {
+    return mesh_->bell();
+  }
+  void abandon() override { mesh_->abandon(); }
+
+private:
+  std::shared_ptr<mesh> mesh_;
+  std::shared_ptr<parking> lot_;
+  std::thread joiner_;
+};
+
+} // namespace
+
+std::unique_ptr<collective>
+join_by_gloo(std::shared_ptr<roll_call> roll, std::string fingerprint,
+             std::shared_ptr<rendezvous_store> store,
+             std::shared_ptr<parking> lot) {
+  return std::make_unique<gloo_collective>(
+    std::make_shared<mesh>(std::move(roll), std::move(fingerprint),
+                           std::move(store)),
+    std::move(lot));
+}
+
+} // namespace graphmill

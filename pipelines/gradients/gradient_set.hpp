@@ -1,0 +1,45 @@
+#pragma once
+
+#include "messages/base/buffer.hpp"
+#include "messages/base/ids.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace graphmill {
+
+/// One rank's gradients of one step: the sum over its seeds of the loss
+/// gradients, divided by the seeds of the whole step. Adding up all ranks gives
+/// the exact average, whatever the split.
+struct gradient_set {
+  pod_vector<float> dense; ///< All dense parameters, in registration order.
+  /// One per embedding table: touched rows, ascending, and their gradients.
+  struct sparse {
+    pod_vector<node_id> rows;
+    pod_vector<float> values; ///< [rows, width]
+  };
+  std::vector<sparse> tables;
+};
+
+/// The sizes of a model's gradients, the same on every rank.
+struct gradient_shape {
+  struct table {
+    std::int64_t rows = 0;
+    std::int64_t width = 0;
+  };
+  std::int64_t dense = 0; ///< Floats.
+  std::vector<table> tables;
+};
+
+/// `into` += `from`. Rows of tables are merged, ascending.
+void add(gradient_set& into, const gradient_set& from);
+
+/// What `add` does with tables. Rows ascend.
+void add_tables(std::vector<gradient_set::sparse>& into,
+                const std::vector<gradient_set::sparse>& from);
+
+/// Is told from which offset on dense gradients are final.
+using gradient_sink = std::function<void(std::int64_t offset)>;
+
+} // namespace graphmill

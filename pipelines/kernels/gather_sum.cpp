@@ -1,0 +1,139 @@
+#include "pipelines/kernels/gather_sum.hpp"
+
+#include "pipelines/kernels/simd.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+using simd::floats;
+using simd::loose_floats;
+
+/// One row of the result: where its columns are and what to multiply by.
+struct row_task {
+  const local_id* columns;
+  std::int64_t count;
+  const float* x;
+  std::int64_t width;
+  const float* column_scale;
+  float scale;
+  bool accumulate;
+  float* out;
+};
+
+/// Sums `Vectors` registers' worth of columns, from column `at` on.
+template <int Vectors, bool Scaled>
+GRAPHMILL_INLINE void sum_block(const row_task& task, std::int64_t at) {
+  floats sums[Vectors] = {};
+  for (std::int64_t e = 0; e < task.count; ++e) {
+    const auto j = task.columns[e];
+    const auto* source = task.x + j * task.width + at;
+    for (int v = 0; v < Vectors; ++v) {
+      const auto value =
+        *reinterpret_cast<const loose_floats*>(source + v * simd::width);
+      if constexpr (Scaled)
+        sums[v] = simd::fused(value, floats{} + task.column_scale[j], sums[v]);
+      else
+        sums[v] += value;
+    }
+  }
+  auto* out = task.out + at;
+  for (int v = 0; v < Vectors; ++v) {
+    auto* target = reinterpret_cast<loose_floats*>(out + v * simd::width);
+    const floats sum = sums[v] * task.scale;
+    *target = task.accumulate ? *target + sum : sum;
+  }
+}
+
+template <bool Scaled>
+GRAPHMILL_INLINE void sum_tail(const row_task& task, std::int64_t at) {
+  float sums[simd::width] = {};
+  const auto rest = static_cast<int>(task.width - at);
+  for (std::int64_t e = 0; e < task.count; ++e) {
+    const auto j = task.columns[e];
+    const auto* source = task.x + j * task.width + at;
+    const auto scale = Scaled ? task.column_scale[j] : 1.0f;
+    for (int c = 0; c < rest; ++c)
+      sums[c] =
+        Scaled ? simd::fused(source[c], scale, sums[c]) : sums[c] + source[c];
+  }
+  for (int c = 0; c < rest; ++c) {
+    auto& out = task.out[at + c];
+    out = task.accumulate ? simd::fused(sums[c], task.scale, out)
+                          : sums[c] * task.scale;
+  }
+}
+
+template <bool Scaled>
+GRAPHMILL_INLINE void sum_row(const row_task& task) {
+  std::int64_t at = 0;
+  for (; at + 8 * simd::width <= task.width; at += 8 * simd::width)
+    sum_block<8, Scaled>(task, at);
+  for (; at + 2 * simd::width <= task.width; at += 2 * simd::width)
+    sum_block<2, Scaled>(task, at);
+  for (; at + simd::width <= task.width; at += simd::width)
+    sum_block<1, Scaled>(task, at);
+  if (at < task.width)
+    sum_tail<Scaled>(task, at);
+}
+
+/// Rows of `x` are scattered over more memory than any cache holds, so each is
+/// asked for this many edges before it is used.
+std::int64_t prefetch_distance(std::int64_t width) {
+  const auto lines = width * 4 / 64 + 1;
+  return std::clamp<std::int64_t>(96 / lines, 4, 24);
+}
+
+GRAPHMILL_INLINE void prefetch_row(const float* row, std::int64_t width) {
+  for (std::int64_t c = 0; c < width; c += 16)
+    __builtin_prefetch(row + c, 0, 2);
+  __builtin_prefetch(row + width - 1, 0, 2);
+}
+
+template <bool Scaled>
+GRAPHMILL_INLINE void sum_rows(const gather_sum& task, std::int64_t begin,
+                               std::int64_t end, std::int64_t accumulate,
+                               const matrix& out) {
+  const auto width = task.x.columns;
+  const auto last = task.indptr[end];
+  const auto distance = prefetch_distance(width);
+  for (auto i = begin; i < end; ++i) {
+    const auto from = task.indptr[i];
+    const auto to = task.indptr[i + 1];
+    for (auto e = from + distance; e < std::min(to + distance, last); ++e)
+      prefetch_row(task.x.row(task.columns[e]), width);
+    sum_row<Scaled>({.columns = task.columns + from,
+                     .count = to - from,
+                     .x = task.x.data,
+                     .width = width,
+                     .column_scale = task.column_scale,
+                     .scale = task.row_scale ? task.row_scale[i] : 1.0f,
+                     .accumulate = i < accumulate,
+                     .out = out.row(i)});
+  }
+}
+
+} // namespace
+
+GRAPHMILL_CLONES
+void run(const gather_sum& task, std::int64_t begin, std::int64_t end,
+         std::int64_t accumulate, matrix out) {
+  if (begin >= end || task.x.columns == 0)
+    return;
+  if (task.column_scale != nullptr)
+    sum_rows<true>(task, begin, end, accumulate, out);
+  else
+    sum_rows<false>(task, begin, end, accumulate, out);
+}
+
+GRAPHMILL_CLONES
+void scale_rows(const_matrix x, const float* scale, std::int64_t begin,
+                std::int64_t end, matrix out) {
+  for (auto i = begin; i < end; ++i)
+    for (std::int64_t c = 0; c < x.columns; ++c)
+      out.row(i)[c] = scale[i] * x.row(i)[c];
+}
+
+} // namespace graphmill

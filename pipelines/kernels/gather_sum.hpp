@@ -1,0 +1,34 @@
+#pragma once
+
+#include "messages/base/ids.hpp"
+#include "pipelines/kernels/matrix.hpp"
+
+#include <cstdint>
+
+namespace graphmill {
+
+/// A sparse matrix in CSR times a dense one, without a value per edge:
+///
+///   out[i] = row_scale[i] * sum over j in row i of column_scale[j] * x[j]
+///
+/// Rows are summed in the order of their columns by one thread each, so the
+/// result is the same for any number of threads. The aggregation of a graph
+/// layer is this over the blocks; its backward is this over the transposed CSR.
+struct gather_sum {
+  const std::int64_t* indptr = nullptr; ///< [rows + 1], positions in `columns`.
+  const local_id* columns = nullptr;    ///< Rows of `x`.
+  const_matrix x;
+  const float* row_scale = nullptr;    ///< [rows]; null: all one.
+  const float* column_scale = nullptr; ///< [rows of x]; null: all one.
+};
+
+/// Computes rows [begin, end) of `out`: rows below `accumulate` are added to
+/// what is there, the others are overwritten.
+void run(const gather_sum& task, std::int64_t begin, std::int64_t end,
+         std::int64_t accumulate, matrix out);
+
+/// out[i] = scale[i] * x[i] for rows [begin, end).
+void scale_rows(const_matrix x, const float* scale, std::int64_t begin,
+                std::int64_t end, matrix out);
+
+} // namespace graphmill

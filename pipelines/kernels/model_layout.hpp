@@ -1,0 +1,96 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/definition/definition.hpp"
+#include "partition/dataset/dataset.hpp"
+#include "pipelines/kernels/activation.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// How a parameter starts.
+enum class start : std::uint8_t { zeros, ones, glorot };
+
+/// A dense parameter: a piece of the flat buffer that holds all of them.
+struct parameter_info {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  start begins = start::zeros;
+  double limit = 0;        ///< glorot: uniform in [-limit, limit).
+  std::int64_t offset = 0; ///< In floats.
+  std::int64_t size = 0;   ///< In floats.
+};
+
+/// A learnt embedding per node of a type without features.
+struct table_info {
+  std::string name;
+  node_type_id type = 0;
+  std::int64_t rows = 0;
+  std::int64_t width = 0;
+};
+
+/// No such parameter.
+inline constexpr int absent = -1;
+
+/// What one layer computes for one node type. Numbers of parameters are
+/// positions in `model_layout::parameters`.
+struct layer_type {
+  std::int64_t in = 0;  ///< Width of its rows as input.
+  std::int64_t out = 0; ///< Width as output; 0: no later layer needs it.
+  int self = absent;    ///< [in, out]
+  int bias = absent;    ///< [out]
+  int norm_gain = absent;
+  int norm_shift = absent;
+};
+
+struct layer_layout {
+  std::int64_t offset = 0; ///< Where its parameters begin; those of the next
+                           ///< layer follow.
+  std::vector<layer_type> types; ///< Per node type.
+  /// Per relation: its weight [in of source, out of destination], or absent.
+  std::vector<int> weights;
+  int attention_source = absent;      ///< GAT: [heads, out per head]
+  int attention_destination = absent; ///< GAT: [heads, out per head]
+  activation after = activation::none;
+  bool last = false;
+};
+
+struct relation_info {
+  std::string name;
+  node_type_id source = 0;
+  node_type_id destination = 0;
+};
+
+/// A model as numbers: what there is to learn, of which shape, and what each
+/// layer reads. A function of definition and dataset alone.
+struct model_layout {
+  model_kind kind = model_kind::sage;
+  int hops = 0;
+  node_type_id target = 0;
+  std::int64_t classes = 0;
+  std::int64_t heads = 1;
+  std::uint32_t drop_threshold = 0;
+  bool drop_input = false; ///< The input features are dropped out, too.
+  std::vector<relation_info> relations;
+  std::vector<layer_layout> layers;
+  std::vector<parameter_info> parameters; ///< In registration order.
+  std::int64_t dense_size = 0;            ///< Floats of all of them.
+  std::vector<table_info> tables;
+  std::vector<int> table_of; ///< Per node type: position in `tables` or absent.
+
+  std::int64_t parameter_count() const;
+  /// A gradient flows into the rows of `type` that enter layer `layer`
+  /// (0-based).
+  bool needs_gradient(int layer, node_type_id type) const {
+    return layer > 0 || table_of[type] != absent;
+  }
+};
+
+/// Fails when the definition asks for a model that does not fit the dataset.
+result<model_layout> make_layout(const definition& def,
+                                 const dataset_info& info);
+
+} // namespace graphmill

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "messages/definition/definition.hpp"
+#include "pipelines/gradients/gradient_set.hpp"
+#include "pipelines/kernels/parameters.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace graphmill {
+
+/// Adam (Kingma and Ba, ICLR'15), AdamW (Loshchilov and Hutter, ICLR'19) and
+/// SGD with momentum, with the formulas and defaults of torch.optim (betas 0.9
+/// and 0.999, epsilon 1e-8). Weight decay is added to the gradient (Adam, SGD)
+/// or applied to the weights (AdamW).
+///
+/// Tables are updated lazily: a row that the step did not touch keeps value and
+/// moments, also under weight decay and momentum. Bias correction counts all
+/// steps, as torch's SparseAdam does.
+class optimizer {
+public:
+  optimizer(const definition::optimizer_section& options,
+            const model_layout& layout);
+
+  /// One step. `gradients` fit the layout.
+  void apply(const gradient_set& gradients, double learning_rate,
+             parameter_store& parameters);
+
+  /// Moments that it keeps per parameter: 0, 1 or 2.
+  static int moments(const definition::optimizer_section& options);
+
+private:
+  struct moment_pair {
+    pod_vector<float> first;
+    pod_vector<float> second;
+  };
+  definition::optimizer_section options_;
+  std::int64_t step_ = 0;
+  moment_pair dense_;
+  std::vector<moment_pair> tables_;
+  std::vector<std::int64_t> widths_; ///< Of the tables.
+};
+
+} // namespace graphmill

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "messages/base/buffer.hpp"
+#include "pipelines/kernels/matrix.hpp"
+#include "pipelines/kernels/model_layout.hpp"
+#include "pipelines/results/named_tensor.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// The values of a model's parameters: one flat buffer for the dense ones, so
+/// that optimizer and gradient sums are single loops, and one per table.
+struct parameter_store {
+  pod_vector<float> dense;               ///< [layout.dense_size]
+  std::vector<pod_vector<float>> tables; ///< [rows, width] each
+
+  matrix at(const model_layout& layout, int parameter);
+  const_matrix at(const model_layout& layout, int parameter) const;
+};
+
+parameter_store copy_of(const parameter_store& from);
+
+/// Glorot uniform (Glorot and Bengio, AISTATS'10) for weights; embedding rows
+/// uniform with variance 1 / width, so that a row has about unit length. Draws
+/// are keyed by the run seed alone: element i of parameter p comes from counter
+/// (i / 4; p; 0), a table's row from its original id.
+parameter_store initial_parameters(const model_layout& layout,
+                                   std::uint64_t run_seed);
+
+std::vector<named_tensor> to_tensors(const model_layout& layout,
+                                     const parameter_store& from);
+
+/// Replaces all values, or none when a name is missing or a shape differs.
+result<void> from_tensors(const model_layout& layout,
+                          const std::vector<named_tensor>& tensors,
+                          parameter_store& into);
+
+/// XXH3-128 over names, shapes and values, hexadecimal.
+std::string digest_of(const model_layout& layout, const parameter_store& of);
+
+} // namespace graphmill

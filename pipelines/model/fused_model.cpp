@@ -1,0 +1,219 @@
+#include "pipelines/model/fused_model.hpp"
+
+#include "pipelines/kernels/activation.hpp"
+#include "pipelines/kernels/layer_norm.hpp"
+#include "pipelines/model/attention_pass.hpp"
+#include "pipelines/model/gemm.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace graphmill {
+
+fused_model::fused_model(const model_layout& layout,
+                         const parameter_store& parameters,
+                         const minibatch& batch, options how)
+  : layout_(layout), parameters_(parameters), batch_(batch),
+    how_(std::move(how)), inputs_(layout.table_of.size()),
+    input_gradients_(layout.table_of.size()),
+    layers_(static_cast<std::size_t>(layout.hops)) {
+  make_scales();
+}
+
+std::int64_t fused_model::input_rows(int layer, node_type_id type) const {
+  return batch_.data.graph.nodes[type].found[layout_.hops - layer];
+}
+
+std::int64_t fused_model::output_rows(int layer, node_type_id type) const {
+  return batch_.data.graph.nodes[type].found[layout_.hops - layer - 1];
+}
+
+dropout fused_model::dropout_of(int layer, node_type_id type) const {
+  const auto off = !how_.training || (layer == 0 && !layout_.drop_input);
+  return {.key = how_.key,
+          .stream = stream_of(layer, type, batch_.data.key.rank),
+          .threshold = off ? 0 : layout_.drop_threshold};
+}
+
+float fused_model::dropout_scale(int layer, node_type_id type) const {
+  return dropout_of(layer, type).scale();
+}
+
+void fused_model::make_scales() {
+  for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
+    const auto& relation = layout_.relations[r];
+    const auto rows = output_rows(0, relation.destination);
+    const auto& edges = batch_.relations[r].forward;
+    scales_.push_back(
+      layout_.kind == model_kind::gcn ? symmetric_scales(
+        edges, rows, batch_.data.degrees[relation.destination])
+                                      : mean_scales(edges, rows));
+  }
+}
+
+void fused_model::make_inputs() {
+  const auto& first = layout_.layers.front();
+  layers_.front().types.resize(first.types.size());
+  for (std::size_t t = 0; t < first.types.size(); ++t) {
+    const auto type = static_cast<node_type_id>(t);
+    const auto width = first.types[t].in;
+    if (width == 0)
+      continue;
+    const auto rows = input_rows(0, type);
+    const auto table = layout_.table_of[t];
+    const_matrix input{batch_.data.features[t].data(), rows, width};
+    const auto drop = dropout_of(0, type);
+    if (table != absent || drop.threshold != 0)
+      inputs_[t] = {rows, width, how_.pool};
+    if (table != absent) {
+      const auto* values = parameters_.tables[table].data();
+      for (std::int64_t i = 0; i < rows; ++i)
+        std::memcpy(inputs_[t].view().row(i),
+                    values + batch_.data.embedding_rows[t][i] * width,
+                    static_cast<std::size_t>(width) * sizeof(float));
+      input = inputs_[t].view();
+    }
+    if (drop.threshold != 0) {
+      auto out = inputs_[t].view();
+      how_.team->for_pieces(
+        rows, chunk_rows,
+        [&](std::int64_t, std::int64_t from, std::int64_t to) {
+          activate(input, nullptr, activation::none, drop, from, to, out);
+        });
+      input = out;
+    }
+    layers_.front().types[t].input = input;
+  }
+}
+
+const_matrix fused_model::forward() {
+  make_inputs();
+  for (int l = 0; l < layout_.hops; ++l) {
+    begin_layer(l);
+    for (std::size_t t = 0; t < layout_.table_of.size(); ++t)
+      if (layout_.layers[l].types[t].out != 0)
+        forward_type(l, static_cast<node_type_id>(t));
+    if (l + 1 == layout_.hops)
+      break;
+    auto& next = layers_[l + 1].types;
+    next.resize(layers_[l].types.size());
+    for (std::size_t t = 0; t < next.size(); ++t)
+      next[t].input = layers_[l].types[t].output.view();
+    if (how_.training)
+      continue; // Backward reads all that forward leaves.
+    layers_[l].relations.clear();
+    if (l > 0) // The output of layer l is read by the next one.
+      layers_[l - 1] = {};
+  }
+  return layers_.back().types[layout_.target].output.view();
+}
+
+const_matrix fused_model::last_input() const {
+  const auto seeds = output_rows(layout_.hops - 1, layout_.target);
+  return layers_.back().types[layout_.target].input.slice(0, seeds);
+}
+
+void fused_model::begin_layer(int layer) {
+  auto& relations = layers_[layer].relations;
+  for (std::size_t r = 0; r < layout_.relations.size(); ++r)
+    relations.push_back(layout_.layers[layer].weights[r] == absent
+                          ? nullptr
+                          : make_pass(layer, r));
+}
+
+std::unique_ptr<message_pass> fused_model::make_pass(int layer,
+                                                     std::size_t relation) {
+  const auto& ends = layout_.relations[relation];
+  const auto& shape = layout_.layers[layer];
+  const auto& edges = batch_.relations[relation];
+  const auto back = how_.training && layer < int(edges.transposed.size())
+                    && !edges.transposed[layer].indptr.empty();
+  const auto* transposed = back ? &edges.transposed[layer] : nullptr;
+  const auto rows = output_rows(layer, ends.destination);
+  const auto input = layers_[layer].types[ends.source].input;
+  const auto weight = parameters_.at(layout_, shape.weights[relation]);
+  if (layout_.kind != model_kind::gat)
+    return std::make_unique<relation_pass>(
+      relation_pass::setting{.forward = &edges.forward,
+                             .transposed = transposed,
+                             .scales = &scales_[relation],
+                             .rows = rows,
+                             .input = input,
+                             .weight = weight,
+                             .team = how_.team,
+                             .pool = how_.pool});
+  return std::make_unique<attention_pass>(attention_pass::setting{
+    .forward = &edges.forward,
+    .transposed = transposed,
+    .rows = rows,
+    .input = input,
+    .weight = weight,
+    .source = parameters_.at(layout_, shape.attention_source),
+    .destination = parameters_.at(layout_, shape.attention_destination),
+    .average = shape.last,
+    .team = how_.team,
+    .pool = how_.pool});
+}
+
+void fused_model::forward_type(int layer, node_type_id type) {
+  const auto& shape = layout_.layers[layer].types[type];
+  auto& pass = layers_[layer].types[type];
+  const auto rows = output_rows(layer, type);
+  pass.output = {rows, shape.out, how_.pool};
+  if (shape.norm_gain != absent) {
+    pass.normalised = {rows, shape.out, how_.pool};
+    pass.inverse_deviation.resize(static_cast<std::size_t>(rows));
+  }
+  how_.team->for_pieces(
+    rows, chunk_rows,
+    [this, layer, type](std::int64_t, std::int64_t begin, std::int64_t end) {
+      forward_rows(layer, type, begin, end);
+      finish_rows(layer, type, begin, end);
+    });
+}
+
+void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
+                               std::int64_t end) {
+  const auto& shape = layout_.layers[layer].types[type];
+  auto& pass = layers_[layer].types[type];
+  const auto all =
+    shape.norm_gain != absent ? pass.normalised.view() : pass.output.view();
+  const auto y = all.slice(begin, end);
+  float beta = 0;
+  if (shape.self != absent) {
+    multiply(pass.input.slice(begin, end), parameters_.at(layout_, shape.self),
+             0, y);
+    beta = 1;
+  }
+  for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
+    auto& relation = layers_[layer].relations[r];
+    if (!relation || layout_.relations[r].destination != type)
+      continue;
+    relation->add_output(begin, end, beta, y);
+    beta = 1;
+  }
+  if (beta == 0)
+    std::fill(y.data, y.data + y.size(), 0.0f);
+}
+
+/// Bias, norm, activation and dropout.
+void fused_model::finish_rows(int layer, node_type_id type, std::int64_t begin,
+                              std::int64_t end) {
+  const auto& shape = layout_.layers[layer].types[type];
+  auto& pass = layers_[layer].types[type];
+  const auto out = pass.output.view();
+  const auto* bias = parameters_.at(layout_, shape.bias).data;
+  auto drop = dropout_of(layer + 1, type);
+  if (layout_.layers[layer].last)
+    drop.threshold = 0;
+  if (shape.norm_gain != absent) {
+    normalise({bias, parameters_.at(layout_, shape.norm_gain).data,
+               parameters_.at(layout_, shape.norm_shift).data},
+              begin, end, pass.normalised.view(), pass.inverse_deviation.data(),
+              out);
+    bias = nullptr;
+  }
+  activate(out, bias, layout_.layers[layer].after, drop, begin, end, out);
+}
+
+} // namespace graphmill

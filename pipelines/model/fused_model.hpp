@@ -1,0 +1,92 @@
+#pragma once
+
+#include "messages/base/buffer.hpp"
+#include "pipelines/flow/batch.hpp"
+#include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/gradients/gradient_set.hpp"
+#include "pipelines/kernels/matrix.hpp"
+#include "pipelines/kernels/model_layout.hpp"
+#include "pipelines/kernels/parameters.hpp"
+#include "pipelines/kernels/thread_team.hpp"
+#include "pipelines/model/model_step.hpp"
+#include "pipelines/model/relation_pass.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace graphmill {
+
+/// Forward and backward of one step on the CPU, by fused kernels and matrix
+/// products. Every kind's layers are
+///
+///   h' = dropout(activation(norm(h W_self + sum over relations m(h) + b)))
+///
+/// where W_self may be missing and m is a `message_pass` of one of two kinds.
+/// Layers work in chunks of rows that stay in the cache from the first product
+/// to the dropout. Backward is written out by hand: what a layer keeps is its
+/// input, its sums and nothing per edge. One object serves one step.
+class fused_model final : public model_step {
+public:
+  struct options {
+    thread_team* team = nullptr;
+    bool training = false; ///< Dropout is on, and backward will follow.
+    std::uint64_t key = 0; ///< Of the dropout stream.
+    std::shared_ptr<buffer_pool> pool;
+  };
+
+  fused_model(const model_layout& layout, const parameter_store& parameters,
+              const minibatch& batch, options how);
+
+  const_matrix forward() override;
+  const_matrix last_input() const override;
+  void backward(const_matrix gradient, gradient_set& out,
+                const gradient_sink& on_final = {}) override;
+
+private:
+  struct type_pass {
+    const_matrix input;
+    owned_matrix output;
+    owned_matrix normalised; ///< Only with layer norm.
+    pod_vector<float> inverse_deviation;
+    owned_matrix gradient; ///< Of the output before the activation.
+  };
+  struct layer_pass {
+    std::vector<type_pass> types;
+    std::vector<std::unique_ptr<message_pass>> relations;
+  };
+
+  std::int64_t input_rows(int layer, node_type_id type) const;
+  std::int64_t output_rows(int layer, node_type_id type) const;
+  dropout dropout_of(int layer, node_type_id type) const;
+  float dropout_scale(int layer, node_type_id type) const;
+
+  void make_scales();
+  void make_inputs();
+  void begin_layer(int layer);
+  std::unique_ptr<message_pass> make_pass(int layer, std::size_t relation);
+  void forward_type(int layer, node_type_id type);
+  void finish_rows(int layer, node_type_id type, std::int64_t begin,
+                   std::int64_t end);
+  void backward_weights(int layer, gradient_set& out);
+  void backward_input(int layer, node_type_id type, gradient_set& out);
+  void forward_rows(int layer, node_type_id type, std::int64_t begin,
+                    std::int64_t end);
+  void backward_rows(int layer, node_type_id type, std::int64_t begin,
+                     std::int64_t end, matrix gradient);
+  void finish_gradient(int layer, node_type_id type, std::int64_t begin,
+                       std::int64_t end, matrix gradient, float* sums);
+  void table_gradients(gradient_set& out);
+  matrix gradient_of(int parameter, gradient_set& out) const;
+
+  const model_layout& layout_;
+  const parameter_store& parameters_;
+  const minibatch& batch_;
+  options how_;
+  std::vector<relation_scales> scales_;
+  std::vector<owned_matrix> inputs_; ///< Of tables or after input dropout.
+  std::vector<owned_matrix> input_gradients_;
+  std::vector<layer_pass> layers_;
+};
+
+} // namespace graphmill

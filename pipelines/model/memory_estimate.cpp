@@ -1,0 +1,160 @@
+#include "pipelines/model/memory_estimate.hpp"
+
+#include "pipelines/definition/validation.hpp"
+#include "pipelines/kernels/model_layout.hpp"
+#include "pipelines/kernels/optimizer.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace graphmill {
+
+namespace {
+
+/// The most nodes of `type` known after hop `hop`.
+double known(const definition& def, const dataset_info& info,
+             const subgraph_bound& bound, node_type_id type, int hop) {
+  const auto last = hops(def);
+  const auto most =
+    static_cast<double>(hop == last ? bound.nodes[type] : bound.expanded[type]);
+  // For earlier hops the definition may tell more than the bound of all.
+  if (hop + 1 >= last || !def.sampler.edge_fanouts.empty()
+      || def.evaluate.neighbours == neighbour_use::all)
+    return most;
+  double frontier = std::max(def.train.batch_size, def.evaluate.batch_size);
+  auto all = frontier;
+  for (int h = 0; h < hop; ++h) {
+    const auto fanout = def.sampler.fanouts[static_cast<std::size_t>(h)];
+    if (fanout < 0)
+      return most;
+    frontier *= double(fanout) * double(info.edge_types.size());
+    all += frontier;
+  }
+  return std::min(most, all);
+}
+
+/// Floats that a layer keeps from forward to backward, and that its backward
+/// needs besides.
+struct layer_floats {
+  double kept = 0;
+  double transient = 0;
+};
+
+class estimator {
+public:
+  estimator(const definition& def, const dataset_info& info,
+            const subgraph_bound& bound, const model_layout& layout)
+    : def_(def), info_(info), bound_(bound), layout_(layout) {}
+
+  layer_floats of_layer(int l) const {
+    const auto& layer = layout_.layers[l];
+    layer_floats sum;
+    for (std::size_t t = 0; t < layer.types.size(); ++t) {
+      const auto& type = layer.types[t];
+      const auto id = static_cast<node_type_id>(t);
+      const auto inputs = nodes(id, layout_.hops - l);
+      const auto rows = nodes(id, layout_.hops - l - 1);
+      const auto copies = type.norm_gain == absent ? 1.0 : 2.0;
+      sum.kept += rows * double(type.out) * copies;
+      sum.transient += rows * double(type.out);
+      if (layout_.needs_gradient(l, id))
+        sum.transient += inputs * double(type.in);
+      if (l == 0 && layout_.table_of[t] != absent) // And the sparse gradient.
+        sum.transient += inputs * double(type.in + 2);
+      if (l == 0 && (layout_.drop_input || layout_.table_of[t] != absent))
+        sum.kept += inputs * double(type.in);
+      // Products over pieces of rows, before they are added up.
+      sum.transient +=
+        std::min(16.0, rows / 2048) * double(type.in) * double(type.out);
+    }
+    for (std::size_t r = 0; r < layout_.relations.size(); ++r)
+      if (layer.weights[r] != absent)
+        add_relation(l, r, sum);
+    return sum;
+  }
+
+private:
+  double nodes(node_type_id type, int hop) const {
+    return known(def_, info_, bound_, type, hop);
+  }
+
+  double edges(std::size_t relation) const {
+    if (layout_.relations.size() != 1)
+      return double(bound_.edges[relation]);
+    return std::accumulate(bound_.edges.begin(), bound_.edges.end(), 0.0);
+  }
+
+  void add_relation(int l, std::size_t r, layer_floats& sum) const {
+    const auto& relation = layout_.relations[r];
+    const auto& layer = layout_.layers[l];
+    const auto inputs = nodes(relation.source, layout_.hops - l);
+    const auto rows = nodes(relation.destination, layout_.hops - l - 1);
+    const auto in = double(layer.types[relation.source].in);
+    const auto out = double(layer.types[relation.destination].out);
+    if (layout_.kind == model_kind::gat) {
+      const auto heads = double(layout_.heads);
+      const auto width = layer.last ? heads * out : out;
+      const auto scores = (edges(r) + inputs + 2 * rows) * heads;
+      sum.kept += inputs * width + scores;
+      sum.transient +=
+        (inputs + rows) * width + scores + 2 * (edges(r) + inputs);
+      return;
+    }
+    // Relations are summed for all rows if half of them have in-edges.
+    const auto summed =
+      layout_.kind == model_kind::gcn ? rows : std::min(rows, 2 * edges(r));
+    const auto transformed = out < in ? inputs * out : 0;
+    const auto most = std::max(summed * in, transformed);
+    sum.kept += most;
+    sum.transient += most + std::min(rows, edges(r)) * out + edges(r);
+  }
+
+  const definition& def_;
+  const dataset_info& info_;
+  const subgraph_bound& bound_;
+  const model_layout& layout_;
+};
+
+} // namespace
+
+memory_estimate estimate_memory(const definition& def, const dataset_info& info,
+                                const subgraph_bound& bound) {
+  const auto layout = make_layout(def, info);
+  if (!layout)
+    return {};
+  const auto& shape = layout.value();
+  // Values, moments, the best so far; dense gradients of all ranks, twice.
+  const auto copies = 2 + optimizer::moments(def.optimizer);
+  memory_estimate out;
+  out.parameters = static_cast<std::uint64_t>(
+    (shape.parameter_count() * copies + 2 * shape.dense_size) * 4);
+  const estimator layers{def, info, bound, shape};
+  double kept = 0;
+  double transient = 0;
+  for (int l = 0; l < shape.hops; ++l) {
+    const auto floats = layers.of_layer(l);
+    kept += floats.kept;
+    transient = std::max(transient, floats.transient);
+  }
+  // Blocks of memory are rounded up by a quarter, and stand in for smaller
+  // ones.
+  out.activations = static_cast<std::uint64_t>((kept + transient) * 4 * 1.5);
+  return out;
+}
+
+std::uint64_t largest_activations(const definition& def,
+                                  const dataset_info& info) {
+  const auto training = resolve_fanouts(def, info);
+  const auto evaluation = resolve_evaluation_fanouts(def, info);
+  if (!training || !evaluation || def.trainer.replicas == 0)
+    return 0;
+  const auto of = [&def, &info](const sampling_plan& plan, std::int64_t batch) {
+    const auto replicas = std::int64_t{def.trainer.replicas};
+    const auto bound = bound_of(info, plan, (batch + replicas - 1) / replicas);
+    return estimate_memory(def, info, bound).activations;
+  };
+  return std::max(of(training.value(), def.train.batch_size),
+                  of(evaluation.value(), def.evaluate.batch_size));
+}
+
+} // namespace graphmill

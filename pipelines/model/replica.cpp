@@ -1,0 +1,264 @@
+#include "pipelines/kernels/cross_entropy.hpp"
+#include "pipelines/kernels/model_layout.hpp"
+#include "pipelines/kernels/optimizer.hpp"
+#include "pipelines/kernels/parameters.hpp"
+#include "pipelines/model/devices.hpp"
+#include "pipelines/model/fused_model.hpp"
+#include "pipelines/model/memory_estimate.hpp"
+#include "pipelines/model/replica.hpp"
+#include "pipelines/model/torch_model.hpp"
+
+
+#include <exception>
+#include <optional>
+
+namespace graphmill {
+
+namespace {
+
+/// Runs `f`, turning what libtorch or an allocation throws into an error.
+template <class F>
+auto guarded(const char* what, const F& f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return fail(ec::out_of_memory,
+                "no memory left to {}; use a smaller "
+                "train.batch_size or sampler.fanouts",
+                what);
+  } catch (const std::exception& e) {
+    return fail(ec::internal, "cannot {}: {}", what, e.what());
+  }
+}
+
+} // namespace
+
+struct replica::impl {
+  model_layout layout;
+  parameter_store parameters;
+  optimizer steps;
+  std::optional<parameter_store> best;
+  std::string device;
+  thread_team team;
+  const std::size_t pool_limit;
+  std::shared_ptr<buffer_pool> pool;
+
+  /// @param most Bytes of activations of the largest batch.
+  impl(model_layout shape, const definition& def, std::uint64_t most)
+    : layout(std::move(shape)),
+      parameters(initial_parameters(layout, def.seed)),
+      steps(def.optimizer, layout), device(def.trainer.device),
+      team(def.trainer.threads), pool_limit(most),
+      pool(buffer_pool::make(pool_limit)) {}
+
+  std::int64_t seeds(const minibatch& batch) const {
+    return batch.data.graph.nodes[layout.target].found.front();
+  }
+
+  result<void> check(const minibatch& batch, bool training) const;
+  void forget_unused_memory();
+  result<void> check_transposed(const minibatch& batch, int layer) const;
+  void zero(gradient_set& out) const;
+  std::unique_ptr<model_step> begin(const minibatch& batch, bool training,
+                                    std::uint64_t key);
+};
+
+/// A batch comes from our own assembly; what is checked are the sizes that
+/// kernels would otherwise trust.
+result<void> replica::impl::check(const minibatch& batch, bool training) const {
+  const auto& graph = batch.data.graph;
+  const auto& first = layout.layers.front();
+  if (graph.hops != layout.hops || graph.nodes.size() != first.types.size()
+      || batch.relations.size() != layout.relations.size())
+    return fail(ec::internal,
+                "a batch of {} hops, {} node types and {} relations does not "
+                "fit a model of {}, {} and {}",
+                graph.hops, graph.nodes.size(), batch.relations.size(),
+                layout.hops, first.types.size(), layout.relations.size());
+  for (std::size_t t = 0; t < first.types.size(); ++t) {
+    const auto rows = static_cast<std::size_t>(graph.nodes[t].found.back());
+    const auto& type = first.types[t];
+    if (type.in == 0)
+      continue;
+    const auto have = layout.table_of[t] == absent
+                        ? batch.data.features[t].size()
+                        : batch.data.embedding_rows[t].size();
+    const auto want = layout.table_of[t] == absent
+                        ? rows * static_cast<std::size_t>(type.in)
+                        : rows;
+    if (have != want)
+      return fail(ec::internal,
+                  "a batch brings {} values of node type {}, the model reads "
+                  "{}",
+                  have, t, want);
+    if (layout.kind == model_kind::gcn && batch.data.degrees[t].size() != rows)
+      return fail(ec::internal, "a batch for GCN has no in-degrees");
+  }
+  for (int l = 0; training && l < layout.hops; ++l)
+    TRYV(check_transposed(batch, l));
+  const auto& labels = batch.data.labels;
+  if (labels.size() != static_cast<std::size_t>(seeds(batch)))
+    return fail(ec::internal, "a batch has {} seeds and {} labels",
+                seeds(batch), labels.size());
+  for (auto label : labels)
+    if (label < -1 || label >= layout.classes)
+      return fail(ec::invalid_data, "a seed has label {}; there are {} classes",
+                  label, layout.classes);
+  if (training && batch.global_seeds < 1 && seeds(batch) > 0)
+    return fail(ec::internal, "a training batch does not say how many seeds "
+                              "its step has");
+  return ok();
+}
+
+result<void> replica::impl::check_transposed(const minibatch& batch,
+                                             int layer) const {
+  for (std::size_t r = 0; r < layout.relations.size(); ++r) {
+    const auto source = layout.relations[r].source;
+    if (layout.layers[layer].weights[r] == absent
+        || !(layout.needs_gradient(layer, source)
+             || layout.kind == model_kind::gat))
+      continue;
+    const auto rows = batch.data.graph.nodes[source].found[layout.hops - layer];
+    const auto& back = batch.relations[r].transposed;
+    if (back.size() <= static_cast<std::size_t>(layer)
+        || back[layer].indptr.size() != static_cast<std::size_t>(rows) + 1)
+      return fail(ec::internal,
+                  "a batch lacks the transposed edges of relation {} for layer "
+                  "{}",
+                  layout.relations[r].name, layer + 1);
+  }
+  return ok();
+}
+
+/// Between steps all memory of the pool is free and kept for the next one. What
+/// the last step has not used will hardly be missed by the next.
+void replica::impl::forget_unused_memory() {
+  if (pool->kept_bytes() > pool->peak_bytes() / 2 * 3)
+    pool = buffer_pool::make(pool_limit);
+  pool->reset_peak();
+}
+
+std::unique_ptr<model_step>
+replica::impl::begin(const minibatch& batch, bool training, std::uint64_t key) {
+  forget_unused_memory();
+  if (device == "cpu")
+    return std::make_unique<fused_model>(
+      layout, parameters, batch,
+      fused_model::options{
+        .team = &team, .training = training, .key = key, .pool = pool});
+  return std::make_unique<torch_model>(
+    layout, parameters, batch,
+    torch_model::options{.device = device, .training = training, .key = key});
+}
+
+void replica::impl::zero(gradient_set& out) const {
+  out.dense.resize(static_cast<std::size_t>(layout.dense_size));
+  std::fill(out.dense.begin(), out.dense.end(), 0.0f);
+  out.tables.clear();
+  out.tables.resize(layout.tables.size());
+}
+
+replica::replica() = default;
+replica::~replica() = default;
+
+result<std::unique_ptr<replica>> replica::create(const definition& def,
+                                                 const dataset_info& info) {
+  return guarded("build the model", [&]() -> result<std::unique_ptr<replica>> {
+    TRYV(check_device(def.trainer.device));
+    TRY(auto layout, make_layout(def, info));
+    std::unique_ptr<replica> out{new replica};
+    out->impl_ = std::make_unique<impl>(std::move(layout), def,
+                                        largest_activations(def, info));
+    return out;
+  });
+}
+
+result<batch_metrics>
+replica::compute_gradients(const minibatch& batch, std::uint64_t key,
+                           gradient_set& out, const gradient_sink& on_final) {
+  TRYV(impl_->check(batch, true));
+  return guarded("compute gradients", [&]() -> result<batch_metrics> {
+    if (impl_->seeds(batch) == 0) {
+      impl_->zero(out);
+      return batch_metrics{};
+    }
+    const auto model = impl_->begin(batch, true, key);
+    const auto logits = model->forward();
+    owned_matrix gradient{logits.rows, logits.columns, impl_->pool};
+    const auto metrics = cross_entropy(
+      logits, batch.data.labels.span(),
+      1 / static_cast<double>(batch.global_seeds), gradient.view());
+    model->backward(gradient.view(), out, on_final);
+    return metrics;
+  });
+}
+
+result<void> replica::apply(const gradient_set& gradients,
+                            double learning_rate) {
+  const auto& layout = impl_->layout;
+  if (gradients.dense.size() != static_cast<std::size_t>(layout.dense_size)
+      || gradients.tables.size() != layout.tables.size())
+    return fail(ec::internal,
+                "gradients of {} parameters do not fit a model of {}",
+                gradients.dense.size(), layout.dense_size);
+  impl_->steps.apply(gradients, learning_rate, impl_->parameters);
+  return ok();
+}
+
+result<batch_metrics> replica::evaluate(const minibatch& batch,
+                                        batch_output* output) {
+  TRYV(impl_->check(batch, false));
+  return guarded("evaluate", [&]() -> result<batch_metrics> {
+    const auto model = impl_->begin(batch, false, 0);
+    const auto logits = model->forward();
+    if (output != nullptr) {
+      argmax(logits, output->predictions);
+      const auto rows = model->last_input();
+      output->embedding_width = rows.columns;
+      output->embeddings.assign(rows.data, rows.data + rows.size());
+    }
+    return cross_entropy(logits, batch.data.labels.span(), 1, {});
+  });
+}
+
+std::vector<named_tensor> replica::parameters() const {
+  return to_tensors(impl_->layout, impl_->parameters);
+}
+
+result<void> replica::load(const std::vector<named_tensor>& tensors) {
+  return from_tensors(impl_->layout, tensors, impl_->parameters);
+}
+
+void replica::keep_best() {
+  impl_->best = copy_of(impl_->parameters);
+}
+
+void replica::restore_best() {
+  if (impl_->best)
+    impl_->parameters = copy_of(*impl_->best);
+}
+
+std::string replica::digest() const {
+  return digest_of(impl_->layout, impl_->parameters);
+}
+
+std::chrono::nanoseconds replica::helper_cpu() const {
+  return impl_->team.helper_cpu();
+}
+
+const std::string& replica::device() const {
+  return impl_->device;
+}
+
+std::int64_t replica::parameter_count() const {
+  return impl_->layout.parameter_count();
+}
+
+gradient_shape replica::shape() const {
+  gradient_shape out{impl_->layout.dense_size, {}};
+  for (const auto& table : impl_->layout.tables)
+    out.tables.push_back({table.rows, table.width});
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,11 @@
+#pragma once
+
+namespace graphmill {
+
+/// Keeps libtorch's operations and the BLAS on the thread that calls them: a
+/// replica on the CPU brings `trainer.threads` threads of its own, with results
+/// that do not depend on their number, and computes nothing with other ones.
+/// Call it once per process, before the first step.
+void keep_libraries_single_threaded();
+
+} // namespace graphmill

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "pipelines/flow/batch.hpp"
+#include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/gradients/gradient_set.hpp"
+#include "pipelines/kernels/model_layout.hpp"
+#include "pipelines/kernels/parameters.hpp"
+#include "pipelines/model/model_step.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace graphmill {
+
+/// What `fused_model` computes, by libtorch's operations and its autograd, on
+/// any device. Makes a row per edge. Draws the same dropout masks. Parameters
+/// live with the caller and are copied to the device for each step; what comes
+/// back lies in host memory.
+class torch_model final : public model_step {
+public:
+  struct options {
+    std::string device;
+    bool training = false;
+    std::uint64_t key = 0; ///< Of the dropout stream.
+  };
+
+  torch_model(const model_layout& layout, const parameter_store& parameters,
+              const minibatch& batch, const options& how);
+  ~torch_model() override;
+
+  const_matrix forward() override;
+  const_matrix last_input() const override;
+  void backward(const_matrix gradient, gradient_set& out,
+                const gradient_sink& on_final = {}) override;
+
+private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+} // namespace graphmill

@@ -1,0 +1,120 @@
+#include "pipelines/model/torch_operations.hpp"
+
+#include <vector>
+
+namespace graphmill {
+
+namespace {
+
+at::Tensor scale_on(const at::Device& device, const pod_vector<float>& scale,
+                    std::int64_t count) {
+  return tensor_on(device, {scale.data(), count, 1});
+}
+
+/// Sums rows of `values` by destination.
+at::Tensor sum_by(const at::Tensor& destinations, const at::Tensor& values,
+                  std::int64_t rows) {
+  auto shape = values.sizes().vec();
+  shape.front() = rows;
+  return at::zeros(shape, values.options()).index_add(0, destinations, values);
+}
+
+} // namespace
+
+edge_tensors edges_on(const at::Device& device, const csr& edges,
+                      std::int64_t rows) {
+  const auto count = edges.indptr[static_cast<std::size_t>(rows)];
+  std::vector<std::int64_t> destinations(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < rows; ++i)
+    std::fill(destinations.begin() + edges.indptr[i],
+              destinations.begin() + edges.indptr[i + 1], i);
+  const auto narrow = at::from_blob(const_cast<local_id*>(edges.columns.data()),
+                                    {count}, at::kInt);
+  const auto wide = at::from_blob(destinations.data(), {count}, at::kLong);
+  return {narrow.to(device, at::kLong), wide.clone().to(device), rows};
+}
+
+at::Tensor tensor_on(const at::Device& device, const_matrix from) {
+  return at::from_blob(const_cast<float*>(from.data), {from.rows, from.columns},
+                       at::kFloat)
+    .clone()
+    .to(device);
+}
+
+at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
+                        const relation_scales& scales) {
+  const auto device = h.device();
+  auto messages = h.index_select(0, edges.sources);
+  if (!scales.column.empty())
+    messages = messages
+               * scale_on(device, scales.column, h.size(0))
+                   .index_select(0, edges.sources);
+  auto sum = sum_by(edges.destinations, messages, edges.rows)
+             * scale_on(device, scales.row, edges.rows);
+  if (!scales.self.empty())
+    sum =
+      sum
+      + h.narrow(0, 0, edges.rows) * scale_on(device, scales.self, edges.rows);
+  return sum;
+}
+
+at::Tensor attend(const at::Tensor& z, const at::Tensor& source,
+                  const at::Tensor& destination, const edge_tensors& edges,
+                  bool average) {
+  const auto heads = source.size(0);
+  const auto by_head = z.view({z.size(0), heads, -1});
+  const auto selves = at::arange(edges.rows, edges.sources.options());
+  const auto from = at::cat({edges.sources, selves});
+  const auto to = at::cat({edges.destinations, selves});
+  const auto source_scores = (by_head * source).sum(-1);
+  const auto own_scores = (by_head * destination).sum(-1);
+  const auto scores = at::leaky_relu(
+    source_scores.index_select(0, from) + own_scores.index_select(0, to), 0.2);
+  // The largest score of a row cancels out; it only keeps powers finite.
+  const auto largest = at::full({edges.rows, heads}, -1e30, scores.options())
+                         .scatter_reduce(0, to.unsqueeze(1).expand({-1, heads}),
+                                         scores.detach(), "amax");
+  const auto powers = (scores - largest.index_select(0, to)).exp();
+  const auto weights =
+    powers / sum_by(to, powers, edges.rows).index_select(0, to);
+  const auto out = sum_by(
+    to, by_head.index_select(0, from) * weights.unsqueeze(-1), edges.rows);
+  return average ? out.mean(1) : out.flatten(1);
+}
+
+at::Tensor drop(const at::Tensor& x, const dropout& what) {
+  if (what.threshold == 0)
+    return x;
+  constexpr std::int64_t low = 0xffffffff;
+  const auto whole = x.options().dtype(at::kLong);
+  const auto rows = x.size(0);
+  const auto groups = (x.size(1) + 127) / 128;
+  // Philox in 64-bit words; a product's sign does not matter after masking.
+  auto c0 = at::arange(rows, whole).view({rows, 1, 1}).expand({-1, groups, 16});
+  auto c3 = at::arange(groups * 16, whole).view({1, groups, 16});
+  c3 = c3.expand({rows, groups, 16});
+  auto c1 = at::zeros_like(c0);
+  auto c2 = at::full_like(c0, static_cast<std::int64_t>(what.stream));
+  auto k0 = static_cast<std::int64_t>(what.key & low);
+  auto k1 = static_cast<std::int64_t>(what.key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const auto p0 = c0 * std::int64_t{0xD2511F53};
+    const auto p1 = c2 * std::int64_t{0xCD9E8D57};
+    c0 = (at::bitwise_right_shift(p1, 32) & low) ^ c1 ^ k0;
+    c2 = (at::bitwise_right_shift(p0, 32) & low) ^ c3 ^ k1;
+    c1 = p1 & low;
+    c3 = p0 & low;
+    k0 = (k0 + 0x9E3779B9) & low;
+    k1 = (k1 + 0xBB67AE85) & low;
+  }
+  std::vector<at::Tensor> halves;
+  for (const auto& word : {c0, c1, c2, c3})
+    for (const auto shift : {0, 16})
+      halves.push_back(at::bitwise_right_shift(word, shift) & 0xffff);
+  const auto bits =
+    at::stack(halves, 2).view({rows, groups * 128}).narrow(1, 0, x.size(1));
+  const auto kept = bits.ge(static_cast<std::int64_t>(what.threshold));
+  return x * kept.to(x.dtype()) * what.scale();
+}
+
+} // namespace graphmill

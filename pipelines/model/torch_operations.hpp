@@ -1,0 +1,39 @@
+#pragma once
+
+#include "pipelines/flow/batch.hpp"
+#include "pipelines/kernels/activation.hpp"
+#include "pipelines/kernels/matrix.hpp"
+#include "pipelines/model/relation_pass.hpp"
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+namespace graphmill {
+
+/// The edges of the first rows of a relation on a device, one entry each.
+struct edge_tensors {
+  at::Tensor sources;      ///< [edges] int64
+  at::Tensor destinations; ///< [edges] int64, ascending
+  std::int64_t rows = 0;
+};
+edge_tensors edges_on(const at::Device& device, const csr& edges,
+                      std::int64_t rows);
+
+/// A copy on the device.
+at::Tensor tensor_on(const at::Device& device, const_matrix from);
+
+/// The message m(h) of `relation_scales`, [rows, width of h].
+at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
+                        const relation_scales& scales);
+
+/// Graph attention over the edges and the nodes themselves, heads side by side
+/// or averaged. @param source, destination [heads, width of one]
+at::Tensor attend(const at::Tensor& z, const at::Tensor& source,
+                  const at::Tensor& destination, const edge_tensors& edges,
+                  bool average);
+
+/// `x` with the elements dropped that `activate` drops, the others scaled.
+at::Tensor drop(const at::Tensor& x, const dropout& what);
+
+} // namespace graphmill

@@ -1,0 +1,165 @@
+#include "pipelines/planning/run_plan.hpp"
+
+#include "partition/sampling/row_cache.hpp"
+#include "pipelines/definition/validation.hpp"
+#include "pipelines/flow/batch_needs.hpp"
+#include "pipelines/flow/batch_size.hpp"
+#include "pipelines/model/memory_estimate.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace graphmill {
+
+namespace {
+
+std::int64_t divided_up(std::int64_t total, std::int64_t by) {
+  return total / by + (total % by != 0);
+}
+
+/// A batch of one trainer and what bounds it.
+struct bounded_batch {
+  planned_batch shown;
+  subgraph_bound bound;
+};
+
+bounded_batch bound_batch(const definition& def, const dataset_info& info,
+                          const sampling_plan& sampling,
+                          std::int64_t batch_size, std::int64_t seeds) {
+  bounded_batch out;
+  auto& shown = out.shown;
+  const auto trainers = std::int64_t{def.trainer.replicas};
+  shown.steps = divided_up(seeds, batch_size);
+  shown.seeds = divided_up(std::min(batch_size, seeds), trainers);
+  out.bound = bound_of(info, sampling, shown.seeds);
+  const auto& [nodes, expanded, edges] = out.bound;
+  shown.nodes = std::accumulate(nodes.begin(), nodes.end(), std::int64_t{0});
+  shown.edges = std::accumulate(edges.begin(), edges.end(), std::int64_t{0});
+  shown.bytes = bytes_of(out.bound, info, needs_of(def, info), sampling);
+  return out;
+}
+
+std::vector<planned_stage> stages_of(const definition& def, part_id parts) {
+  const auto services = static_cast<std::uint32_t>(parts);
+  return {
+    {"sampler", def.sampler.replicas, 0, "builds blocks hop by hop"},
+    {"sampling service", services, def.sampler.threads,
+     "draws the neighbours of one part's nodes"},
+    {"feature fetch", def.fetch.replicas, 0,
+     "collects the rows of a batch's nodes"},
+    {"feature service", services, def.fetch.threads,
+     "gathers the rows of one part's nodes"},
+    {"batcher", def.trainer.replicas, 0,
+     "puts batches in order and assembles them"},
+    {"trainer", def.trainer.replicas, def.trainer.threads,
+     "forward, loss, backward on " + def.trainer.device},
+    {"gradient group", 1, 0, "adds up the gradients of all trainers"},
+  };
+}
+
+/// Edge types along which the target could receive anything.
+bool has_in_edges(const dataset_info& info) {
+  return std::any_of(info.edge_types.begin(), info.edge_types.end(),
+                     [&info](const edge_type_info& type) {
+                       return type.destination == info.target && type.count > 0;
+                     });
+}
+
+/// Bytes of a cache of remote rows: no more than there are of other parts.
+planned_memory bound_cache(const definition& def, const dataset_info& info,
+                           part_id parts) {
+  planned_memory out{"cache of remote rows", 0};
+  if (parts == 1 || def.fetch.cache == 0)
+    return out;
+  std::uint64_t all = 0;
+  auto least = std::numeric_limits<std::uint64_t>::max();
+  for (const auto& type : info.node_types)
+    if (type.feature_width > 0) {
+      const auto row = kept_row_bytes(type, rounds_features(def));
+      all += static_cast<std::uint64_t>(type.count) * row;
+      least = std::min(least, row);
+    }
+  const auto rows = std::min(def.fetch.cache, all);
+  out.bytes = rows + rows / least * row_cache::bytes_per_row;
+  return out;
+}
+
+/// Bytes of the analysis that chooses what to cache, before the first batch.
+std::uint64_t choosing_bytes(const definition& def, const dataset_info& info,
+                             part_id parts) {
+  std::uint64_t nodes = 0;
+  for (const auto& type : info.node_types)
+    nodes += static_cast<std::uint64_t>(type.count);
+  return parts == 1 || def.fetch.cache == 0 ? 0
+                                            : nodes * inclusion::bytes_per_node;
+}
+
+void add_notes(const definition& def, const dataset_info& info,
+               run_plan& plan) {
+  const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
+  const auto largest = std::max(plan.train.bytes, plan.evaluation.bytes);
+  if (largest > plan.budget_bytes)
+    plan.notes.push_back(
+      "the largest batch that could be exceeds budget.bytes; a batch is "
+      "admitted by its bound, so such batches run one at a time: raise "
+      "budget.bytes, or lower the batch size or the fanouts");
+  if (!has_in_edges(info))
+    plan.notes.push_back(fmt::format(
+      "no edge leads to nodes of type `{}`, so only their own features "
+      "count; import with --reverse to add the reverse of each edge type",
+      target.name));
+  if (std::min<std::int64_t>(def.train.batch_size, target.split_counts[0])
+      < std::int64_t{def.trainer.replicas})
+    plan.notes.push_back("there are fewer seeds per step than trainers, so "
+                         "some have nothing to do");
+}
+
+} // namespace
+
+std::uint64_t run_plan::total_memory() const {
+  std::uint64_t total = 0;
+  for (const auto& part : memory)
+    total += part.bytes;
+  return total;
+}
+
+result<run_plan> plan_run(const definition& def, const dataset_info& info,
+                          part_id parts) {
+  TRY(const auto sampling, resolve_fanouts(def, info));
+  TRY(const auto evaluation, resolve_evaluation_fanouts(def, info));
+  const auto& seeds =
+    info.node_types[static_cast<std::size_t>(info.target)].split_counts;
+  const auto train =
+    bound_batch(def, info, sampling, def.train.batch_size, seeds[0]);
+  const auto other = bound_batch(def, info, evaluation, def.evaluate.batch_size,
+                                 std::max(seeds[1], seeds[2]));
+  run_plan plan;
+  plan.stages = stages_of(def, parts);
+  plan.train = train.shown;
+  plan.evaluation = other.shown;
+  plan.total_steps = train.shown.steps * std::int64_t{def.train.epochs};
+  if (def.train.max_steps != 0)
+    plan.total_steps =
+      std::min(plan.total_steps, std::int64_t{def.train.max_steps});
+  plan.budget_bytes = def.budget.bytes;
+  const auto trainers = std::uint64_t{def.trainer.replicas};
+  plan.batches_in_flight = def.budget.batches * trainers;
+  const auto costs = estimate_memory(def, info, train.bound);
+  const auto evaluating = estimate_memory(def, info, other.bound);
+  plan.memory = {
+    {batches_entry,
+     std::max({def.budget.bytes, train.shown.bytes, other.shown.bytes,
+               choosing_bytes(def, info, parts)})},
+    {"parameters and optimizer", costs.parameters * trainers},
+    {"activations",
+     std::max(costs.activations, evaluating.activations) * trainers},
+    {allowance_entry, memory_allowance},
+  };
+  if (auto cache = bound_cache(def, info, parts); cache.bytes != 0)
+    plan.memory.insert(plan.memory.begin() + 1, std::move(cache));
+  add_notes(def, info, plan);
+  return plan;
+}
+
+} // namespace graphmill

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace graphmill {
+
+/// Where a run's results lie:
+///   definition.yaml      the definition in full, defaults and `--set` included
+///   run.json             where its data lies, and its digest
+///   metrics.jsonl        one JSON object per finished phase
+///   steps.jsonl          one per step and trainer, with `train.record_steps`
+///   weights.safetensors  the final weights
+///   summary.json         what `--json` prints at the end
+///   log.txt              warnings and events
+class run_folder {
+public:
+  /// What `evaluate` and `predict` need to go on with a run.
+  struct origin {
+    std::filesystem::path data; ///< Absolute path of the dataset.
+    std::string dataset_digest;
+  };
+
+  /// Makes `root`/<name>-<time>[-n], which did not exist before.
+  static result<run_folder> create(const std::filesystem::path& root,
+                                   const std::string& name,
+                                   const std::string& definition_yaml,
+                                   const origin& from);
+
+  /// Opens a finished run; an error says what is missing.
+  static result<run_folder> open(const std::filesystem::path& folder);
+
+  const std::filesystem::path& path() const { return path_; }
+  const origin& from() const { return origin_; }
+  std::filesystem::path definition() const { return path_ / "definition.yaml"; }
+  std::filesystem::path weights() const {
+    return path_ / "weights.safetensors";
+  }
+  std::filesystem::path log() const { return path_ / "log.txt"; }
+
+  /// Appends a line to metrics.jsonl and flushes it.
+  result<void> add_metrics(const nlohmann::json& line);
+  /// Appends a line to steps.jsonl, which the first one makes.
+  result<void> add_step(const nlohmann::json& line);
+  /// Writes summary.json, aside first, then renamed.
+  result<void> write_summary(const nlohmann::json& summary);
+
+private:
+  result<void> begin(const std::string& definition_yaml);
+
+  std::filesystem::path path_;
+  origin origin_;
+  std::ofstream metrics_;
+  std::ofstream steps_;
+};
+
+/// Writes a small text file aside, fsyncs it and renames it to `path`.
+result<void> write_file(const std::filesystem::path& path,
+                        const std::string& content);
+
+} // namespace graphmill

@@ -1,0 +1,122 @@
+#include "pipelines/results/safetensors.hpp"
+
+#include "partition/files/content_hash.hpp"
+#include "partition/files/file_io.hpp"
+#include "pipelines/results/safetensors_header.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t prefix_size = 8;
+
+std::uint64_t header_length(std::span<const std::byte> prefix) {
+  std::uint64_t length = 0;
+  for (std::size_t i = prefix_size; i-- > 0;)
+    length = length << 8 | std::to_integer<std::uint64_t>(prefix[i]);
+  return length;
+}
+
+result<void> check_length(std::uint64_t length, std::uint64_t file_size,
+                          const std::string& name) {
+  if (file_size < prefix_size || length > file_size - prefix_size)
+    return fail(ec::invalid_data,
+                "{} is no safetensors file, or cut short: it says its header "
+                "has {} bytes, and has {} in all",
+                name, length, file_size);
+  if (length > largest_tensor_header)
+    return fail(ec::invalid_data,
+                "{} has a header of {} bytes; at most {} are read", name,
+                length, largest_tensor_header);
+  return ok();
+}
+
+result<void> write_content(int fd, const std::string& header,
+                           const tensor_file& content, const fs::path& path) {
+  TRYV(write_all(fd, std::as_bytes(std::span{header}), path));
+  for (const auto& tensor : content.tensors)
+    TRYV(write_all(fd, std::as_bytes(std::span{tensor.values}), path));
+  return ok();
+}
+
+} // namespace
+
+result<void> write_safetensors(const fs::path& path,
+                               const tensor_file& content) {
+  TRY(const auto json, format_tensor_header(content));
+  std::string header(prefix_size, '\0');
+  for (std::size_t i = 0; i < prefix_size; ++i)
+    header[i] = static_cast<char>(json.size() >> (8 * i));
+  header += json;
+  TRY(auto file, scratch_file::create(path));
+  TRYV(write_content(file.fd(), header, content, path));
+  return file.commit();
+}
+
+result<tensor_file> read_safetensors(const fs::path& path) {
+  const auto name = path.string();
+  TRY(auto file, open_file(path, O_RDONLY));
+  struct stat about {};
+  if (::fstat(file.get(), &about) != 0)
+    return fail_errno(errno, "cannot read {}", name);
+  if (!S_ISREG(about.st_mode))
+    return fail(ec::invalid_data, "{} is not a file", name);
+  const auto size = static_cast<std::uint64_t>(about.st_size);
+  std::byte prefix[prefix_size] = {};
+  TRYV(read_some(file.get(), prefix, path));
+  const auto length = header_length(prefix);
+  TRYV(check_length(length, size, name));
+  std::string json(length, '\0');
+  TRYV(read_some(file.get(), std::as_writable_bytes(std::span{json}), path));
+  TRY(auto out, parse_tensor_header(json, size - prefix_size - length, name));
+  for (auto& tensor : out.tensors) {
+    const auto bytes = std::as_writable_bytes(std::span{tensor.values});
+    TRY(const auto got, read_some(file.get(), bytes, path));
+    if (got != bytes.size())
+      return fail(ec::invalid_data, "{} was cut short while it was read", name);
+  }
+  return out;
+}
+
+result<tensor_file> parse_safetensors(std::span<const std::byte> bytes,
+                                      const std::string& name) {
+  if (bytes.size() < prefix_size)
+    return fail(ec::invalid_data, "{} has {} bytes: no safetensors file", name,
+                bytes.size());
+  const auto length = header_length(bytes.first(prefix_size));
+  TRYV(check_length(length, bytes.size(), name));
+  const std::string json(
+    reinterpret_cast<const char*>(bytes.data() + prefix_size), length);
+  auto data = bytes.subspan(prefix_size + length);
+  TRY(auto out, parse_tensor_header(json, data.size(), name));
+  for (auto& tensor : out.tensors) {
+    const auto size = tensor.values.size() * sizeof(float);
+    if (size != 0)
+      std::memcpy(tensor.values.data(), data.data(), size);
+    data = data.subspan(size);
+  }
+  return out;
+}
+
+std::string weights_digest(std::span<const named_tensor> tensors) {
+  content_hash hash;
+  for (const auto& tensor : tensors) {
+    hash.update(std::string_view{tensor.name.c_str(), tensor.name.size() + 1});
+    const auto rank = std::ssize(tensor.shape);
+    hash.update(std::as_bytes(std::span{&rank, 1}));
+    hash.update(std::as_bytes(std::span{tensor.shape}));
+    hash.update(std::as_bytes(std::span{tensor.values}));
+  }
+  return hash.digest();
+}
+
+} // namespace graphmill

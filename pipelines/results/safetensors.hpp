@@ -1,0 +1,42 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "pipelines/results/named_tensor.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// Named float tensors and a few words about them, as one file in the
+/// safetensors format (github.com/huggingface/safetensors), which other tools
+/// read without running code: 8 bytes header length, a JSON header padded with
+/// spaces to a multiple of 8, the tensors end to end, little-endian.
+struct tensor_file {
+  std::vector<named_tensor> tensors;
+  std::map<std::string, std::string> metadata; ///< `__metadata__`, for people.
+};
+
+/// Writes aside, syncs, renames: the file is there whole or as it was before.
+/// Fails on a shape that does not fit its values, and on a name that is empty,
+/// reserved or there twice.
+result<void> write_safetensors(const std::filesystem::path& path,
+                               const tensor_file& content);
+
+/// Reads a file of F32 tensors. Trusts nothing: header, JSON, shapes, and that
+/// the tensors cover the rest of the file without hole or overlap. Tensors come
+/// in the order in which they lie in the file.
+result<tensor_file> read_safetensors(const std::filesystem::path& path);
+
+/// The same on bytes in memory; `name` stands in errors.
+result<tensor_file> parse_safetensors(std::span<const std::byte> bytes,
+                                      const std::string& name);
+
+/// What a model with these weights gives as its digest: see `replica::digest`.
+std::string weights_digest(std::span<const named_tensor> tensors);
+
+} // namespace graphmill

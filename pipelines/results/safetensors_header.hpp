@@ -1,0 +1,25 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "pipelines/results/safetensors.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace graphmill {
+
+/// Headers beyond this are refused: they would name a million tensors.
+inline constexpr std::uint64_t largest_tensor_header = std::uint64_t{64} << 20;
+
+/// The JSON header of a safetensors file with this content, padded.
+result<std::string> format_tensor_header(const tensor_file& content);
+
+/// Reads and checks a JSON header. The tensors come in the order of their data,
+/// which covers `data_size` bytes without hole or overlap; their values are
+/// sized, but not yet there.
+/// @param name Of the file, for errors.
+result<tensor_file> parse_tensor_header(const std::string& json,
+                                        std::uint64_t data_size,
+                                        const std::string& name);
+
+} // namespace graphmill

@@ -1,0 +1,215 @@
+#include "actors/base/request_watch.hpp"
+
+#include "actors/base/interfaces.hpp"
+#include "tests/support/actors.hpp"
+#include "tests/support/catch.hpp"
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace graphmill;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct question {
+  int number = 0;
+};
+struct reply {
+  int number = 0;
+};
+
+/// Tells the asker to ask.
+struct order {
+  int count = 1;
+};
+
+} // namespace
+
+GRAPHMILL_LOCAL_MESSAGE(question)
+GRAPHMILL_LOCAL_MESSAGE(reply)
+GRAPHMILL_LOCAL_MESSAGE(order)
+
+namespace {
+
+/// Answers questions; with a tick, the oldest that it owes the answer to.
+using helper_actor = caf::typed_actor<answers<question, reply>, takes<tick>>;
+
+/// What a helper owes, oldest first; it answers at once unless told to wait.
+struct book {
+  bool wait = false;
+  std::deque<std::pair<int, caf::typed_response_promise<reply>>> owed;
+};
+
+class helper {
+public:
+  using interface = helper_actor;
+  static constexpr const char* name = "helper";
+  helper(interface::pointer self, std::shared_ptr<book> debts)
+    : self_(self), debts_(std::move(debts)) {}
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const question& asked) -> caf::result<reply> {
+        if (!debts_->wait)
+          return reply{asked.number};
+        auto promise = self_->make_response_promise<reply>();
+        debts_->owed.emplace_back(asked.number, promise);
+        return promise;
+      },
+      [this](const tick&) {
+        auto [number, promise] = std::move(debts_->owed.front());
+        debts_->owed.pop_front();
+        promise.deliver(reply{number});
+      },
+    };
+  }
+
+private:
+  interface::pointer self_;
+  std::shared_ptr<book> debts_;
+};
+
+struct outcome {
+  std::vector<int> answers;
+  std::vector<ec> failures;
+};
+
+using asker_actor = caf::typed_actor<takes<order>, takes<tick>>;
+
+class asker {
+public:
+  using interface = asker_actor;
+  static constexpr const char* name = "asker";
+  asker(interface::pointer self, helper_actor whom,
+        std::chrono::milliseconds silence, std::shared_ptr<outcome> out)
+    : self_(self), whom_(std::move(whom)), silence_(silence),
+      out_(std::move(out)) {}
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const order& what) {
+        for (int i = 0; i < what.count; ++i)
+          requests_.ask(self_, whom_, silence_, question{next_++})
+            .then(
+              [this](const reply& got) { out_->answers.push_back(got.number); },
+              [this](const caf::error& why) {
+                out_->failures.push_back(from_caf(why, "helper").code);
+              });
+      },
+      [this](const tick&) { requests_.give_up(whom_); },
+    };
+  }
+
+private:
+  interface::pointer self_;
+  helper_actor whom_;
+  std::chrono::milliseconds silence_;
+  std::shared_ptr<outcome> out_;
+  request_watch requests_;
+  int next_ = 0;
+};
+
+struct scene {
+  test::simulation sim;
+  std::shared_ptr<book> debts = std::make_shared<book>();
+  std::shared_ptr<outcome> seen = std::make_shared<outcome>();
+  helper_actor whom = sim.own(spawn_state<helper>(sim.system(), debts));
+  asker_actor who;
+
+  explicit scene(std::chrono::milliseconds silence, bool wait = true)
+    : who(sim.own(spawn_state<asker>(sim.system(), whom, silence, seen))) {
+    debts->wait = wait;
+    sim.run();
+  }
+
+  void ask(int count = 1) {
+    post(who, order{count});
+    sim.run();
+  }
+
+  void answer_oldest() {
+    post(whom, tick{});
+    sim.run();
+  }
+};
+
+} // namespace
+
+CATCH_TEST_CASE("answered requests leave no timers behind",
+                "[actors][requests]") {
+  scene s{15min, false};
+  for (int i = 0; i < 1000; ++i) {
+    s.ask();
+    s.sim.advance(1ms);
+  }
+  CATCH_CHECK(s.seen->answers.size() == 1000);
+  CATCH_CHECK(s.sim.timers() <= 1);
+  stop_actor(s.who);
+  s.sim.run();
+  CATCH_CHECK(s.sim.timers() == 0); // Nor does an actor that has ended.
+}
+
+CATCH_TEST_CASE("a request that is not answered fails in time",
+                "[actors][requests]") {
+  scene s{50ms};
+  s.ask();
+  s.sim.advance(49ms);
+  CATCH_CHECK(s.seen->failures.empty());
+  s.sim.advance(1ms);
+  CATCH_CHECK(s.seen->failures == std::vector{ec::timeout});
+  s.answer_oldest(); // Too late.
+  CATCH_CHECK(s.seen->answers.empty());
+  CATCH_CHECK(s.sim.timers() == 0);
+  s.ask();
+  s.sim.advance(49ms);
+  s.answer_oldest();
+  CATCH_CHECK(s.seen->answers == std::vector{1});
+  CATCH_CHECK(s.seen->failures.size() == 1);
+}
+
+CATCH_TEST_CASE("standing in line is not waiting for an answer",
+                "[actors][requests]") {
+  scene s{50ms};
+  s.ask(10);
+  for (int i = 0; i < 8; ++i) {
+    s.sim.advance(40ms);
+    s.answer_oldest();
+  }
+  CATCH_CHECK(s.seen->failures.empty());
+  CATCH_CHECK(s.seen->answers.size() == 8);
+  s.sim.advance(30ms);
+  s.ask(); // Has been asked 30 ms later than the helper was heard.
+  s.sim.advance(19ms);
+  CATCH_CHECK(s.seen->failures.empty());
+  s.sim.advance(1ms);
+  CATCH_CHECK(s.seen->failures == std::vector{ec::timeout, ec::timeout});
+  s.sim.advance(29ms);
+  CATCH_CHECK(s.seen->failures.size() == 2);
+  s.sim.advance(1ms);
+  CATCH_CHECK(s.seen->failures.size() == 3);
+}
+
+CATCH_TEST_CASE("what a lost actor owes fails at once", "[actors][requests]") {
+  scene s{15min};
+  s.ask(3);
+  post(s.who, tick{});
+  s.sim.run();
+  CATCH_CHECK(s.seen->failures == std::vector(3, ec::unavailable));
+  s.answer_oldest(); // It is there after all.
+  CATCH_CHECK(s.seen->answers.empty());
+  s.debts->wait = false;
+  s.ask();
+  CATCH_CHECK(s.seen->answers == std::vector{3});
+}
+
+CATCH_TEST_CASE("an actor that is gone is not waited for",
+                "[actors][requests]") {
+  scene s{15min};
+  stop_actor(s.whom);
+  s.sim.run();
+  s.ask();
+  CATCH_CHECK(s.seen->failures == std::vector{ec::unavailable});
+}

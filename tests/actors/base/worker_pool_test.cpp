@@ -1,0 +1,252 @@
+#include "actors/base/worker_pool.hpp"
+#include "tests/support/actors.hpp"
+#include "tests/support/catch.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace graphmill;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct double_job {
+  int value = 0;
+  bool crash = false;
+};
+struct double_answer {
+  int value = 0;
+};
+
+} // namespace
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(double_job)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(double_answer)
+
+namespace {
+
+using double_worker = worker_actor<double_job, double_answer>;
+
+/// Doubles; dies of 13, refuses 7, has lost who knows 88 and 89, and never
+/// answers 99.
+class doubler {
+public:
+  using interface = double_worker;
+  static constexpr const char* name = "doubler";
+  doubler(interface::pointer self, int) : self_(self) {}
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const double_job& job) -> caf::result<double_answer> {
+        crash_if_told(job);
+        if (job.value == 13)
+          throw std::runtime_error("13 brings bad luck");
+        if (job.value == 7)
+          return to_caf(fail(ec::invalid_argument, "7 is not doubled"));
+        if (job.value == 88)
+          return to_caf(fail(ec::unavailable, "88 cannot be reached"));
+        if (job.value == 89)
+          return to_caf(fail(ec::timeout, "89 does not answer"));
+        if (job.value == 99) {
+          kept_ = self_->make_response_promise<double_answer>();
+          return kept_;
+        }
+        return double_answer{2 * job.value};
+      },
+    };
+  }
+
+private:
+  interface::pointer self_;
+  caf::typed_response_promise<double_answer> kept_;
+};
+
+struct fixture {
+  test::simulation sim;
+  std::shared_ptr<stage_counters> counters =
+    std::make_shared<stage_counters>("doubler", 2);
+  int spawned = 0;
+
+  double_worker pool(worker_pool_config config) {
+    config.stage = "doubler";
+    return sim.own(spawn_state<worker_pool<double_job, double_answer>>(
+      sim.system(), std::move(config),
+      [this](caf::actor_system& system) {
+        ++spawned;
+        return spawn_state<doubler>(system, 0);
+      },
+      counters));
+  }
+
+  struct outcome {
+    std::vector<int> values;
+    std::vector<error> errors;
+  };
+
+  std::shared_ptr<outcome> ask_all(const double_worker& pool,
+                                   std::vector<int> values) {
+    auto seen = std::make_shared<outcome>();
+    sim.own(sim.system().spawn([=](caf::event_based_actor* self) {
+      for (auto value : values)
+        self->request(pool, 60min, double_job{value})
+          .then(
+            [seen](const double_answer& answer) {
+              seen->values.push_back(answer.value);
+            },
+            [seen](const caf::error& why) {
+              seen->errors.push_back(from_caf(why, "pool"));
+            });
+    }));
+    sim.run();
+    return seen;
+  }
+};
+
+} // namespace
+
+CATCH_TEST_CASE("a pool answers all jobs", "[actors][pool]") {
+  fixture f;
+  worker_pool_config config;
+  config.workers = 2;
+  auto seen = f.ask_all(f.pool(config), {1, 2, 3, 4, 5});
+  CATCH_CHECK(seen->errors.empty());
+  CATCH_CHECK(seen->values.size() == 5);
+  CATCH_CHECK(f.spawned == 2);
+}
+
+CATCH_TEST_CASE("an error of a worker is passed on", "[actors][pool]") {
+  fixture f;
+  auto seen = f.ask_all(f.pool({}), {7, 1});
+  CATCH_REQUIRE(seen->errors.size() == 1);
+  CATCH_CHECK(seen->errors[0].code == ec::invalid_argument);
+  CATCH_CHECK(seen->errors[0].message == "7 is not doubled");
+  CATCH_CHECK(seen->values == std::vector{2});
+  CATCH_CHECK(f.counters->report().restarts == 0);
+}
+
+CATCH_TEST_CASE("what a worker cannot reach does not count as its death",
+                "[actors][pool]") {
+  fixture f;
+  auto seen = f.ask_all(f.pool({}), {88, 89, 1});
+  CATCH_REQUIRE(seen->errors.size() == 2);
+  CATCH_CHECK(seen->errors[0].message == "88 cannot be reached");
+  CATCH_CHECK(seen->errors[1].code == ec::timeout);
+  CATCH_CHECK(seen->values == std::vector{2});
+  CATCH_CHECK(f.counters->report().restarts == 0);
+}
+
+CATCH_TEST_CASE("a dead worker is replaced and its job done by another",
+                "[actors][pool]") {
+  fixture f;
+  worker_pool_config config;
+  config.crash_every = 2; // The second job of each pair ends its worker.
+  auto seen = f.ask_all(f.pool(config), {1, 2, 3, 4});
+  for (int i = 0; i < 100; ++i)
+    f.sim.advance(100ms);
+  CATCH_CHECK(seen->errors.empty());
+  std::sort(seen->values.begin(), seen->values.end());
+  CATCH_CHECK(seen->values == std::vector{2, 4, 6, 8});
+  CATCH_CHECK(f.counters->report().restarts > 0);
+}
+
+CATCH_TEST_CASE("faults strike on the way in and in the middle",
+                "[actors][pool]") {
+  fixture f;
+  worker_pool_config config;
+  config.crash_every = 1;
+  auto seen = f.ask_all(f.pool(config), {4});
+  for (int i = 0; i < 100; ++i)
+    f.sim.advance(100ms);
+  // The first worker has not begun; the second one was ended too late to keep
+  // it from its answer.
+  CATCH_CHECK(seen->errors.empty());
+  CATCH_CHECK(seen->values == std::vector{8});
+  CATCH_CHECK(f.counters->report().restarts == 2);
+}
+
+CATCH_TEST_CASE("a job that ends every worker fails with the cause",
+                "[actors][pool]") {
+  fixture f;
+  worker_pool_config config;
+  config.attempts = 3;
+  auto seen = f.ask_all(f.pool(config), {13, 4});
+  for (int i = 0; i < 100; ++i)
+    f.sim.advance(100ms);
+  CATCH_REQUIRE(seen->errors.size() == 1);
+  CATCH_CHECK(seen->errors[0].message.find("13 brings bad luck")
+              != std::string::npos);
+  CATCH_CHECK(seen->values == std::vector{8});
+  CATCH_CHECK(f.counters->report().restarts == 3);
+}
+
+CATCH_TEST_CASE("a worker that hangs is replaced", "[actors][pool]") {
+  fixture f;
+  worker_pool_config config;
+  config.job_timeout = 50ms;
+  config.attempts = 2;
+  auto seen = f.ask_all(f.pool(config), {99, 5});
+  f.sim.advance(1s);
+  CATCH_REQUIRE(seen->errors.size() == 1);
+  CATCH_CHECK(seen->values == std::vector{10});
+  CATCH_CHECK(f.counters->report().restarts == 2);
+}
+
+CATCH_TEST_CASE("a worker is not ended for the time-out of the one before it",
+                "[actors][pool]") {
+  fixture f;
+  worker_pool_config config;
+  config.job_timeout = 50ms;
+  config.attempts = 1;
+  auto seen = f.ask_all(f.pool(config), {13, 99});
+  f.sim.advance(55ms); // The second job was given 10 ms after the first.
+  CATCH_REQUIRE(seen->errors.size() == 1);
+  CATCH_CHECK(f.counters->report().restarts == 1);
+  f.sim.advance(10ms);
+  CATCH_CHECK(seen->errors.size() == 2);
+  CATCH_CHECK(f.counters->report().restarts == 2);
+}
+
+CATCH_TEST_CASE("jobs that are done leave no timers behind", "[actors][pool]") {
+  fixture f;
+  worker_pool_config config;
+  config.workers = 2;
+  config.crash_every = 5;
+  auto pool = f.pool(config);
+  for (int i = 0; i < 200; ++i) {
+    f.sim.own(f.sim.system().spawn([=](caf::event_based_actor* self) {
+      self->request(pool, caf::infinite, double_job{i + 100})
+        .then([](const double_answer&) {});
+    }));
+    f.sim.run();
+    f.sim.advance(20ms);
+  }
+  // Every fifth of the 200 jobs, and of the 22 given again: half of the workers
+  // end as they take a job, the other half when they have just answered.
+  CATCH_CHECK(f.counters->report().restarts == 44);
+  CATCH_CHECK(f.sim.timers() <= 1);
+}
+
+CATCH_TEST_CASE("late answers come in another order, all of them",
+                "[actors][pool]") {
+  fixture f;
+  worker_pool_config config;
+  config.workers = 4;
+  config.reply_delay_ms = 20;
+  auto seen = f.ask_all(f.pool(config), {1, 2, 3, 4, 5, 6, 8, 9});
+  CATCH_CHECK(seen->values.size() < 8);
+  f.sim.advance(100ms);
+  CATCH_REQUIRE(seen->values.size() == 8);
+  CATCH_CHECK_FALSE(std::is_sorted(seen->values.begin(), seen->values.end()));
+}
+
+CATCH_TEST_CASE("a pool that ends answers what it has taken",
+                "[actors][pool]") {
+  fixture f;
+  auto pool = f.pool({});
+  auto seen = f.ask_all(pool, {99, 1, 2});
+  CATCH_CHECK(seen->errors.empty());
+  stop_actor(pool);
+  f.sim.run();
+  CATCH_CHECK(seen->errors.size() == 3);
+}

@@ -1,0 +1,197 @@
+#include "actors/cluster/client/client.hpp"
+#include "actors/cluster/client/fetch_run.hpp"
+#include "actors/transport/sockets/keys.hpp"
+#include "pipelines/definition/definition_file.hpp"
+#include "tests/actors/cluster/client/fake_coordinator.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+using namespace graphmill;
+using namespace graphmill::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+cluster_client client_of(const std::string& address,
+                         const std::filesystem::path& key = {}) {
+  cluster_client::settings with;
+  with.command = "test";
+  with.address = address;
+  with.key = key;
+  with.unreachable = 1s;
+  return value_of(cluster_client::make(std::move(with)));
+}
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span{text});
+  return {bytes.begin(), bytes.end()};
+}
+
+bool says(const error& what, std::string_view text) {
+  CATCH_INFO(what.message);
+  CATCH_CHECK(what.message.find(text) != std::string::npos);
+  return true;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a client asks and is answered", "[client]") {
+  fake_coordinator coordinator;
+  coordinator.on(method::submit, [](const payload& body) -> result<payload> {
+    TRY(const auto def, decode_definition_body(body));
+    return encode_run_id("run-of-" + def.name);
+  });
+  coordinator.on(method::cancel, [](const payload& body) -> result<payload> {
+    TRY(const auto what, decode_cancel_request(body));
+    if (what.run == "r1" && what.now)
+      return payload{};
+    return fail(ec::unavailable, "no such run is on");
+  });
+  coordinator.on(method::runs, [](const payload& body) -> result<payload> {
+    TRY(const auto what, decode_runs_request(body));
+    runs_reply out;
+    if (what.run.empty())
+      out.runs.resize(what.limit);
+    return encode(out);
+  });
+  auto client = client_of(coordinator.address());
+  const auto def = parse_definition("dataset: cora", "cora.yaml").value;
+  CATCH_CHECK(value_of(client.submit(def)) == "run-of-cora");
+  value_of(client.cancel({"r1", true}));
+  // Errors of the coordinator come as they are, whatever their code.
+  CATCH_CHECK(error_of(client.cancel({"r2", false})).message
+              == "no such run is on");
+  CATCH_CHECK(value_of(client.runs({{}, 3, {}})).runs.size() == 3);
+  says(error_of(client.run("r7")), "knows no run r7");
+}
+
+CATCH_TEST_CASE("a client says that nobody is there", "[client]") {
+  auto client = client_of(address_of_nobody());
+  const auto got = error_of(client.status());
+  CATCH_CHECK(got.code == ec::unavailable);
+  says(got, "nobody answers at tcp://127.0.0.1:");
+  says(got, "--cluster");
+}
+
+CATCH_TEST_CASE("a client refuses addresses that nobody can have", "[client]") {
+  for (const auto* address :
+       {"tcp://*:7800", "tcp://127.0.0.1:0", "ipc://x", "", "tcp://host:x"}) {
+    CATCH_INFO(address);
+    cluster_client::settings with;
+    with.command = "test";
+    with.address = address;
+    CATCH_CHECK(error_of(cluster_client::make(std::move(with))).code
+                == ec::invalid_argument);
+  }
+}
+
+CATCH_TEST_CASE("a client needs the cluster's key", "[client]") {
+  temp_folder folder;
+  const auto keys = value_of(make_keys());
+  value_of(write_keys(keys, folder / "right"));
+  value_of(write_keys(value_of(make_keys()), folder / "wrong"));
+  fake_coordinator coordinator{keys};
+  coordinator.on(method::stop, nothing);
+  for (const auto& key : {std::filesystem::path{}, folder / "wrong"}) {
+    CATCH_INFO(key);
+    auto client = client_of(coordinator.address(), key);
+    const auto got = error_of(client.stop({}));
+    // With another key, all that there is to see is that the other side ends
+    // the connection.
+    CATCH_CHECK((got.code == ec::permission || got.code == ec::unavailable));
+    says(got, "key");
+  }
+  CATCH_CHECK(coordinator.count(method::stop) == 0);
+  auto client = client_of(coordinator.address(), folder / "right");
+  value_of(client.stop({}));
+  CATCH_CHECK(coordinator.count(method::stop) == 1);
+}
+
+CATCH_TEST_CASE("a signal ends a call", "[client]") {
+  fake_coordinator coordinator;
+  coordinator.on(method::status, [](const payload&) -> result<payload> {
+    ::kill(::getpid(), SIGINT); // To any thread that takes it.
+    std::this_thread::sleep_for(200ms);
+    return fail(ec::internal, "too late");
+  });
+  signal_watch signals;
+  cluster_client::settings with;
+  with.command = "test";
+  with.address = coordinator.address();
+  with.signals = &signals;
+  auto client = value_of(cluster_client::make(std::move(with)));
+  CATCH_CHECK(error_of(client.status()).code == ec::cancelled);
+  coordinator.on(method::stop, nothing);
+  CATCH_CHECK(error_of(client.stop({})).code == ec::cancelled);
+  client.forget_signals();
+  value_of(client.stop({}));
+}
+
+CATCH_TEST_CASE("a run folder is fetched in pieces", "[client]") {
+  std::map<std::string, std::string> files{
+    {"empty.txt", ""}, {"log.txt", "abcdefghij"}, {"some.json", "{}"}};
+  fake_coordinator coordinator;
+  coordinator.on(method::fetch_file,
+                 [&files](const payload& body) -> result<payload> {
+                   TRY(const auto what, decode_file_request(body));
+                   file_reply out;
+                   for (const auto& [name, content] : files)
+                     if (what.file.empty())
+                       out.files.push_back(name);
+                   if (!what.file.empty()) {
+                     const auto& content = files.at(what.file);
+                     out.size = content.size();
+                     out.bytes = bytes_of(content.substr(what.offset, 4));
+                   }
+                   return encode(out);
+                 });
+  temp_folder folder;
+  auto client = client_of(coordinator.address());
+  const auto got = value_of(fetch_run(client, "r1", folder / "deep/er", {}));
+  CATCH_CHECK(got.bytes == 12);
+  CATCH_CHECK(got.files.size() == 3);
+  for (const auto& [name, content] : files)
+    CATCH_CHECK(content_of(folder / "deep/er" / name) == content);
+  says(error_of(fetch_run(client, "r1", folder / "deep/er", {})),
+       "is there already");
+
+  // Nothing is made outside of the folder, and nothing is left behind.
+  for (const auto* name :
+       {"../out", "/tmp/graphmill-out", "a/../../out", "a/", ".", ""}) {
+    CATCH_INFO(name);
+    files[name] = "x";
+    CATCH_CHECK(error_of(fetch_run(client, "r1", folder / "bad", {})).code
+                == ec::invalid_data);
+    files.erase(name);
+  }
+  CATCH_CHECK(std::distance(std::filesystem::directory_iterator{folder.path()},
+                            std::filesystem::directory_iterator{})
+              == 1);
+}
+
+CATCH_TEST_CASE("a file that does not come whole is an error", "[client]") {
+  fake_coordinator coordinator;
+  coordinator.on(method::fetch_file,
+                 [](const payload& body) -> result<payload> {
+                   TRY(const auto what, decode_file_request(body));
+                   file_reply out;
+                   if (what.file.empty())
+                     out.files = {"log.txt"};
+                   else
+                     out.size = 7;
+                   return encode(out);
+                 });
+  temp_folder folder;
+  auto client = client_of(coordinator.address());
+  says(error_of(fetch_run(client, "r1", folder / "out", {})),
+       "0 bytes of log.txt, which has 7");
+  CATCH_CHECK(std::filesystem::is_empty(folder.path()));
+}

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "actors/transport/transport.hpp"
+#include "messages/wire/cluster.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace graphmill::test {
+
+/// Answers clients as a test says, over a real transport on loopback.
+class fake_coordinator {
+public:
+  using handler = std::function<result<payload>(const payload&)>;
+
+  explicit fake_coordinator(std::optional<curve_keys> keys = {});
+
+  const std::string& address() const { return address_; }
+
+  /// Answers requests of a method; others are refused.
+  void on(method what, handler answer);
+
+  /// How many requests of a method came.
+  int count(method what) const;
+
+  /// Ends and starts again at the same address, as another incarnation.
+  void restart();
+
+private:
+  void start(const std::string& listen);
+  void serve(const incoming_request& what);
+
+  std::optional<curve_keys> keys_;
+  mutable std::mutex mutex_;
+  std::map<method, handler> handlers_;
+  std::map<method, int> counts_;
+  std::string address_;
+  std::unique_ptr<transport> transport_; ///< Last: uses all of the above.
+};
+
+/// An address where nobody listens.
+std::string address_of_nobody();
+
+/// A payload without anything.
+inline result<payload> nothing(const payload&) {
+  return payload{};
+}
+
+} // namespace graphmill::test

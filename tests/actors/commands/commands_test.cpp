@@ -1,0 +1,226 @@
+#include "tests/actors/cluster/client/fake_coordinator.hpp"
+#include "tests/actors/commands/user.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+CATCH_TEST_CASE("the cluster is shown", "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address()};
+  coordinator.on(method::status, [](const payload&) -> result<payload> {
+    status_reply out;
+    out.coordinator = "a";
+    out.dataset = "cora";
+    out.parts = 6;
+    out.running = "good-1";
+    out.queued = {"good-2"};
+    out.daemons = {{"a",
+                    "tcp://10.0.0.1:7800",
+                    daemon_state::ready,
+                    {0, 1, 2, 4},
+                    2,
+                    "one",
+                    ""},
+                   {"b",
+                    "tcp://10.0.0.2:7800",
+                    daemon_state::lost,
+                    {3, 5},
+                    1,
+                    "two",
+                    "silent for 3000 ms"}};
+    return encode(out);
+  });
+  const auto got = user.runs("status");
+  CATCH_CHECK(got.code == 0);
+  has(got.output, "running      good-1\nqueued       good-2\n");
+  has(got.output,
+      "a       ready     one   tcp://10.0.0.1:7800  0-2,4      2\n");
+  has(got.output, "silent for 3000 ms\n");
+  has(got.output, "no daemon in service has part 3,5: no run can start");
+  const auto json = user.asks("status");
+  CATCH_CHECK(json["running"] == "good-1");
+  CATCH_CHECK(json["daemons"][1]["state"] == "lost");
+  CATCH_CHECK(json["daemons"][0]["parts"] == std::vector{0, 1, 2, 4});
+
+  coordinator.on(method::plan, [](const payload& body) -> result<payload> {
+    TRY(const auto def, decode_definition_body(body));
+    return encode(plan_reply{{"a", "b", "a"}, {"b"}, {}});
+  });
+  const auto address = " --cluster " + coordinator.address();
+  has(user.runs("plan good.yaml" + address).output,
+      "daemon  parts  samples  trainer ranks\n"
+      "a       0,2    -        -\n"
+      "b       1      yes      0\n");
+  CATCH_CHECK(user.asks("plan good.yaml" + address)["daemons"][0]
+              == nlohmann::json{{"name", "a"},
+                                {"parts", {0, 2}},
+                                {"samples", false},
+                                {"ranks", nlohmann::json::array()}});
+}
+
+CATCH_TEST_CASE("runs are listed, cancelled and fetched",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address()};
+  auto run = record(run_state::running);
+  run.started = unix_time{1700000001000};
+  coordinator.on(method::runs, [&run](const payload& body) -> result<payload> {
+    TRY(const auto what, decode_runs_request(body));
+    runs_reply out;
+    if (what.run.empty() || what.run == run.id)
+      out.runs.push_back(run);
+    return encode(out);
+  });
+  const std::string log(5000, 'x');
+  coordinator.on(
+    method::fetch_file, [&log](const payload& body) -> result<payload> {
+      TRY(const auto what, decode_file_request(body));
+      file_reply out;
+      if (what.file.empty())
+        out.files = {"log.txt"};
+      else if (what.file != "log.txt")
+        return fail(ec::not_found, "no {}", what.file);
+      else {
+        out.size = log.size();
+        const auto piece =
+          std::as_bytes(std::span{log})
+            .subspan(what.offset,
+                     std::min<std::size_t>(1000, log.size() - what.offset));
+        out.bytes.assign(piece.begin(), piece.end());
+      }
+      return encode(out);
+    });
+  CATCH_CHECK(user.runs("logs").output == log);
+  CATCH_CHECK(user.asks("logs good-1")["log"] == log);
+  auto got = user.runs("fetch good-1");
+  CATCH_CHECK(got.code == 1);
+  has(got.errors, "run good-1 is running");
+  got = user.runs("logs nothing");
+  CATCH_CHECK(got.code == 1);
+  has(got.errors, "knows no run nothing");
+
+  run.state = run_state::finished;
+  run.ended = unix_time{1700000201000};
+  run.summary = summary.dump();
+  CATCH_CHECK(user.runs("logs -f").output == log);
+  has(user.runs("runs").output, "3 min 20 s    0.8125");
+  const auto json = user.asks("runs")["runs"][0];
+  CATCH_CHECK(json["state"] == "finished");
+  CATCH_CHECK(json["ended"] == 1700000201.0);
+  CATCH_CHECK(json["summary"] == summary);
+  CATCH_CHECK(user.asks("fetch")["folder"] == "runs/good-1");
+  CATCH_CHECK(content_of(user.folder() / "runs/good-1/log.txt") == log);
+  got = user.runs("fetch");
+  CATCH_CHECK(got.code == 1);
+  has(got.errors, "is there already");
+
+  std::string orders;
+  coordinator.on(method::cancel, [&](const payload& body) -> result<payload> {
+    TRY(const auto what, decode_cancel_request(body));
+    orders += "cancel " + what.run + (what.now ? " now;" : ";");
+    return payload{};
+  });
+  for (const auto which : {method::drain, method::stop})
+    coordinator.on(which, [&, which](const payload& body) -> result<payload> {
+      TRY(const auto what, decode_node_request(body));
+      orders += std::string{to_string(which)} + ' ' + what.name
+                + (what.back ? " back;" : ";");
+      return payload{};
+    });
+  for (const auto* command :
+       {"cancel r", "cancel r --now", "drain b", "drain b --back", "stop b",
+        "stop --all", "cancel r --json"})
+    CATCH_CHECK(user.runs(command).code == 0);
+  CATCH_CHECK(orders
+              == "cancel r;cancel r now;drain b;drain b back;stop b;stop ;"
+                 "cancel r;");
+  for (const auto* command : {"stop", "stop b --all"}) {
+    got = user.runs(command);
+    CATCH_CHECK(got.code == 1);
+    has(got.errors, "--all");
+  }
+}
+
+CATCH_TEST_CASE("long lists of runs come page by page", "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address()};
+  // Runs 9 to 0, of which an answer takes three.
+  coordinator.on(method::runs, [](const payload& body) -> result<payload> {
+    TRY(const auto what, decode_runs_request(body));
+    runs_reply out;
+    auto next = what.before.empty() ? 9 : std::stoi(what.before) - 1;
+    for (; next >= 0 && out.runs.size() < std::min(what.limit, 3u); --next) {
+      out.runs.push_back(record(run_state::finished));
+      out.runs.back().id = std::to_string(next);
+    }
+    out.more = next >= 0;
+    return encode(out);
+  });
+  const auto ids = [&user](const std::string& arguments) {
+    const auto json = user.asks(arguments);
+    std::string out;
+    for (const auto& run : json["runs"])
+      out += run["run"].get<std::string>();
+    return out + (json["more"] ? "+" : "");
+  };
+  CATCH_CHECK(ids("runs") == "9876543210");
+  CATCH_CHECK(ids("runs -n 4") == "9876+");
+  CATCH_CHECK(ids("runs -n 4 --before 6") == "5432+");
+  CATCH_CHECK(ids("runs -n 4 --before 2") == "10");
+  has(user.runs("runs -n 4").output, "older ones: graphmill runs --before 6\n");
+  CATCH_CHECK(user.runs("runs 9 --before 2").code == 2);
+}
+
+CATCH_TEST_CASE("every command says that nobody is there",
+                "[cluster_commands]") {
+  const user user{address_of_nobody()};
+  for (const auto* command : {"submit good.yaml -w", "status", "fetch", "runs",
+                              "logs", "cancel r", "drain d", "watch"}) {
+    const auto got = user.runs(std::string{command} + " --json");
+    CATCH_INFO(command);
+    CATCH_CHECK(got.code == 1);
+    has(got.errors, "graphmill: nobody answers at tcp://127.0.0.1:");
+    const auto json = nlohmann::json::parse(got.output);
+    CATCH_CHECK(json["code"] == "unavailable");
+    has(json["error"], "nobody answers at tcp://127.0.0.1:");
+  }
+}
+
+CATCH_TEST_CASE("what cannot be printed is a failure", "[cluster_commands]") {
+  const user user{"nobody:1"};
+  const auto got = user.runs(
+    "validate good.yaml", "timeout 60 sh -c 'exec \"$0\" \"$@\" > /dev/full'");
+  CATCH_CHECK(got.code == 1);
+  has(got.errors, "No space left on device");
+}
+
+CATCH_TEST_CASE("keys are made once", "[cluster_commands]") {
+  const user user{"nobody:1"};
+  CATCH_CHECK(user.runs("keygen").code == 0);
+  CATCH_CHECK(
+    std::filesystem::status(user.folder() / "graphmill.key").permissions()
+    == std::filesystem::perms{0600});
+  CATCH_CHECK(user.runs("keygen").code == 1);
+  CATCH_CHECK(user.asks("keygen other")["file"] == "other");
+}
+
+CATCH_TEST_CASE("up says what it lacks", "[cluster_commands]") {
+  const user user{"nobody:1"};
+  for (const auto& [arguments, says] :
+       std::vector<std::pair<std::string, std::string>>{
+         {"up good.yaml", "--local N"},
+         {"up good.yaml --local 2", "the dataset `cora` is not at"},
+         {"up bad.yaml --local 2", "did you mean `epochs`?"},
+         {"up good.yaml --hosts nofile", "nofile"}}) {
+    const auto got = user.runs(arguments);
+    CATCH_CHECK(got.code == 1);
+    has(got.errors, says);
+  }
+  CATCH_CHECK(user.runs("up good.yaml --local 2 --hosts x").code == 2);
+  CATCH_CHECK(user.runs("up good.yaml --local 0").code == 2);
+}

@@ -1,0 +1,225 @@
+#include "tests/actors/cluster/client/fake_coordinator.hpp"
+#include "tests/actors/commands/user.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+using namespace graphmill;
+using namespace graphmill::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+result<payload> take_run(const payload& body) {
+  TRY(const auto def, decode_definition_body(body));
+  if (def.trainer.replicas > 4)
+    return fail(ec::invalid_argument, "the cluster takes 4 trainers, not {}",
+                def.trainer.replicas);
+  return encode_run_id(def.name + "-1");
+}
+
+run_news metrics(const char* phase, int epoch, double accuracy) {
+  return {nlohmann::json{{"phase", phase},
+                         {"epoch", epoch},
+                         {"steps", 4},
+                         {"seeds", 1000},
+                         {"loss", 1.5},
+                         {"accuracy", accuracy},
+                         {"learning_rate", 0.01},
+                         {"seconds", 0.5}}
+            .dump(),
+          {},
+          0,
+          0};
+}
+
+/// A run of two epochs, told in two answers of which the first is repeated
+/// until somebody has asked with a later cursor.
+result<payload> tell_run(const payload& body, run_record last) {
+  TRY(const auto what, decode_watch_request(body));
+  if (what.run != "good-1")
+    return fail(ec::not_found, "no run {}", what.run);
+  watch_reply out;
+  out.record = std::move(last);
+  const std::vector all{
+    run_news{{}, "train epoch 1", 1, 4}, metrics("train", 1, 0.25),
+    metrics("validation", 1, 0.5),       metrics("train", 2, 0.625),
+    metrics("validation", 2, 0.75),      metrics("test", 2, 0.8125)};
+  const auto end = std::min<std::uint64_t>(what.cursor + 3, all.size());
+  for (auto i = what.cursor; i < end; ++i)
+    out.events.push_back(all[i]);
+  out.next = end;
+  return encode(out);
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a run is submitted and watched", "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address()};
+  coordinator.on(method::submit, take_run);
+  auto end = record(run_state::finished);
+  end.summary = summary.dump();
+  coordinator.on(method::watch,
+                 [&end](const payload& body) { return tell_run(body, end); });
+
+  CATCH_CHECK(user.asks("submit good.yaml")
+              == nlohmann::json{{"run", "good-1"}});
+  auto got = user.runs("submit good.yaml --watch");
+  CATCH_CHECK(got.code == 0);
+  has(got.output, "validation  learning rate");
+  has(got.output, "    1      1.5000    0.2500      0.5000           0.01");
+  has(got.output, "    2      1.5000    0.6250      0.7500           0.01");
+  has(got.output, "test accuracy    0.8125\n");
+  has(got.errors, "run good-1 submitted to " + coordinator.address());
+  has(got.errors, "train epoch 1");
+
+  got = user.runs("submit good.yaml --watch --json -q");
+  CATCH_CHECK(got.code == 0);
+  CATCH_CHECK(got.errors.empty());
+  CATCH_CHECK(nlohmann::json::parse(got.output) == summary);
+
+  got = user.runs("submit good.yaml --set trainer.replicas=9");
+  CATCH_CHECK(got.code == 1);
+  has(got.errors, "the cluster takes 4 trainers, not 9");
+
+  // Never sent.
+  const auto before = coordinator.count(method::submit);
+  got = user.runs("submit bad.yaml");
+  CATCH_CHECK(got.code == 1);
+  has(got.errors, "did you mean `epochs`?");
+  CATCH_CHECK(coordinator.count(method::submit) == before);
+}
+
+CATCH_TEST_CASE("a watched run that diverges ends with its cause",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address()};
+  coordinator.on(method::submit, take_run);
+  auto end = record(run_state::failed);
+  end.message = "the loss of epoch 1 is not a number";
+  coordinator.on(method::watch, [&end](const payload& body) -> result<payload> {
+    TRY(const auto what, decode_watch_request(body));
+    watch_reply out;
+    out.record = end;
+    auto diverged = nlohmann::json::parse(metrics("train", 1, 0.25).metrics);
+    diverged["loss"] = nullptr;
+    if (what.cursor == 0)
+      out.events.push_back({diverged.dump(), {}, 0, 0});
+    out.next = 1;
+    return encode(out);
+  });
+  const auto got = user.runs("submit good.yaml --watch");
+  CATCH_CHECK(got.code == 1);
+  has(got.output, "    1         nan    0.2500           -           0.01");
+  has(got.errors, "run good-1 failed: the loss of epoch 1 is not a number");
+}
+
+CATCH_TEST_CASE("how a watched run ends is how the command ends",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address()};
+  coordinator.on(method::submit, take_run);
+  auto end = record(run_state::failed);
+  end.message = "daemon \"b\" is lost";
+  coordinator.on(method::watch,
+                 [&end](const payload& body) { return tell_run(body, end); });
+  auto got = user.runs("submit good.yaml --watch --json -q");
+  CATCH_CHECK(got.code == 1);
+  CATCH_CHECK(
+    nlohmann::json::parse(got.output)
+    == nlohmann::json{{"run", "good-1"}, {"error", "daemon \"b\" is lost"}});
+  CATCH_CHECK(got.errors
+              == "graphmill: run good-1 failed: daemon \"b\" is lost\n");
+  end = record(run_state::cancelled);
+  end.summary = summary.dump();
+  got = user.runs("submit good.yaml --watch --json -q");
+  CATCH_CHECK(got.code == 130);
+  CATCH_CHECK(nlohmann::json::parse(got.output) == summary);
+  has(got.errors, "run good-1 was cancelled");
+  end = record(run_state::finished);
+  end.summary = "not [json";
+  CATCH_CHECK(user.runs("submit good.yaml --watch").code == 0);
+  coordinator.on(method::watch, [](const payload&) -> result<payload> {
+    watch_reply out;
+    out.events = {{"{\"phase\": \"lunch\"}", {}, 0, 0}};
+    out.next = 1;
+    return encode(out);
+  });
+  got = user.runs("submit good.yaml --watch -q");
+  CATCH_CHECK(got.code == 1);
+  has(got.errors, "unknown phase");
+}
+
+CATCH_TEST_CASE("a run that waits says what for", "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address()};
+  coordinator.on(method::submit, take_run);
+  std::atomic<int> asked{0};
+  coordinator.on(method::watch, [&asked](const payload& body) {
+    if (++asked > 3)
+      return tell_run(body, record(run_state::finished));
+    watch_reply out;
+    out.record = record(run_state::queued);
+    out.record.message = "waits: the run needs what is draining: d1";
+    return result<payload>{encode(out)};
+  });
+  const auto got = user.runs("submit good.yaml --watch");
+  CATCH_CHECK(got.code == 0);
+  const std::string says{"graphmill: run good-1 waits: the run needs what is "
+                         "draining: d1\n"};
+  const auto first = got.errors.find(says);
+  CATCH_CHECK(first != std::string::npos);
+  CATCH_CHECK(got.errors.find(says, first + 1) == std::string::npos); // Once.
+}
+
+CATCH_TEST_CASE("watching goes on when the coordinator is back",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address()};
+  std::atomic<int> asked{0};
+  auto end = record(run_state::failed);
+  end.message = "the coordinator ended while it was on";
+  coordinator.on(method::runs, [](const payload&) -> result<payload> {
+    return encode(runs_reply{{record(run_state::running)}, false});
+  });
+  coordinator.on(method::watch, [&](const payload& body) -> result<payload> {
+    if (++asked > 1)
+      return tell_run(body, end);
+    TRY(auto told, tell_run(body, record(run_state::running)));
+    return told;
+  });
+  std::thread breaks{[&] {
+    while (asked == 0)
+      std::this_thread::sleep_for(10ms);
+    coordinator.restart();
+  }};
+  const auto got = user.runs("watch");
+  breaks.join();
+  CATCH_CHECK(got.code == 1);
+  has(got.errors, "run good-1 failed: the coordinator ended while it was on");
+}
+
+CATCH_TEST_CASE("a signal ends watching, not the run", "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address()};
+  coordinator.on(method::submit, take_run);
+  coordinator.on(method::watch, [](const payload& body) -> result<payload> {
+    std::this_thread::sleep_for(50ms);
+    TRY(const auto what, decode_watch_request(body));
+    watch_reply out;
+    out.next = what.cursor;
+    out.record = record(run_state::running);
+    return encode(out);
+  });
+  // Ctrl-C after three seconds.
+  const auto got =
+    user.runs("submit good.yaml --watch", "timeout --preserve-status -s INT 3");
+  CATCH_CHECK(got.code == 130);
+  has(got.errors, "graphmill cancel good-1");
+  CATCH_CHECK(coordinator.count(method::cancel) == 0);
+}

@@ -1,0 +1,32 @@
+#include "actors/process/heap_trimmer.hpp"
+#include "actors/process/memory_probe.hpp"
+#include "tests/support/catch.hpp"
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+using namespace graphmill;
+
+CATCH_TEST_CASE("holes in the heap are given back to the system", "[heap]") {
+  constexpr std::size_t block = std::size_t{64} << 10;
+  constexpr std::size_t count = 1024;
+  std::vector<std::unique_ptr<char[]>> blocks(count);
+  for (auto& memory : blocks) {
+    memory = std::make_unique<char[]>(block);
+    std::memset(memory.get(), 1, block);
+  }
+  memory_probe probe;
+  const auto full = probe.sample();
+  CATCH_REQUIRE(full > count * block);
+  // The last one stays, so that the heap cannot shrink from its end.
+  for (std::size_t i = 0; i + 1 < count; ++i)
+    blocks[i].reset();
+
+  heap_trimmer heap;
+  const heap_trimmer::clock::time_point start{std::chrono::hours{1}};
+  CATCH_CHECK(heap.tick(start));
+  CATCH_CHECK(probe.sample() < full - count * block / 2);
+  CATCH_CHECK_FALSE(heap.tick(start + heap_trimmer::interval / 2));
+  CATCH_CHECK(heap.tick(start + heap_trimmer::interval));
+}

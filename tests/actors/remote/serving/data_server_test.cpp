@@ -1,0 +1,186 @@
+#include "actors/remote/batch_call.hpp"
+#include "messages/wire/data.hpp"
+#include "tests/actors/remote/daemons.hpp"
+#include "tests/actors/stages/stages.hpp"
+#include "tests/support/result.hpp"
+
+using namespace graphmill;
+using namespace graphmill::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+/// Asks a daemon directly.
+error refusal(daemons& d, method what, const payload& data,
+              clock_type::time_point deadline = clock_type::now() + 1h) {
+  auto answers = std::make_shared<std::vector<result<payload>>>();
+  post(d.servers[0], data_request{what, data, deadline, "caller",
+                                  [answers](result<payload> got) {
+                                    answers->push_back(std::move(got));
+                                  }});
+  d.sim.run();
+  CATCH_REQUIRE(answers->size() == 1);
+  return error_of(std::move(answers->front()));
+}
+
+payload sample_of(const std::string& run, part_id part, edge_type_id type,
+                  const std::vector<node_id>& ids, std::int32_t hop = 1) {
+  bulk_writer arrays;
+  sample_request request{run, part, 1, hop, {}};
+  request.queries.push_back({type, 2, false, false, arrays.add_integers(ids)});
+  return value_of(encode(request, std::move(arrays)));
+}
+
+payload gather_of(node_type_id type, const std::vector<node_id>& ids,
+                  std::vector<value_kind> kinds) {
+  bulk_writer arrays;
+  gather_request request{"run", 0, {}};
+  request.queries.push_back(
+    {type, arrays.add_integers(ids), std::move(kinds), false});
+  return value_of(encode(request, std::move(arrays)));
+}
+
+payload spread_of(edge_type_id type, node_id first,
+                  const std::vector<float>& chances, std::int64_t skip = 0) {
+  bulk_writer arrays;
+  spread_query query{"run", 0, type, 2, false, first, skip, {}};
+  query.chances =
+    arrays.add(element::float32, std::as_bytes(std::span{chances}));
+  return value_of(encode(query, std::move(arrays)));
+}
+
+cut_graph two_parts() {
+  const auto graph = with_values(cycle(10), 1, 4000);
+  assignment owner(1);
+  for (int i = 0; i < 10; ++i)
+    owner[0].push_back(i < 5 ? 0 : 1);
+  return cut(graph, 2, owner);
+}
+
+} // namespace
+
+CATCH_TEST_CASE("what a daemon does not serve is unavailable",
+                "[actors][remote]") {
+  daemons d{two_parts()};
+  const auto of_run = refusal(d, method::sample, sample_of("old", 0, 0, {1}));
+  CATCH_CHECK(of_run.code == ec::unavailable);
+  CATCH_CHECK(of_run.message
+              == "daemon \"d0\" does not serve part 0 of run \"old\"");
+  CATCH_CHECK(refusal(d, method::sample, sample_of("run", 1, 0, {7})).code
+              == ec::unavailable);
+  post(d.servers[0], withdraw_run{"run"});
+  CATCH_CHECK(
+    refusal(d, method::gather, gather_of(0, {1}, {value_kind::labels})).code
+    == ec::unavailable);
+}
+
+CATCH_TEST_CASE("requests that make no sense are refused", "[actors][remote]") {
+  daemons d{two_parts()};
+  const auto bad = ec::invalid_argument;
+  CATCH_CHECK(refusal(d, method::sample, sample_of("run", 0, 0, {5})).code
+              == bad);
+  CATCH_CHECK(refusal(d, method::sample, sample_of("run", 0, 0, {-1})).code
+              == bad);
+  CATCH_CHECK(refusal(d, method::sample, sample_of("run", 0, 1, {1})).code
+              == bad);
+  CATCH_CHECK(refusal(d, method::sample, sample_of("run", 0, -1, {1})).code
+              == bad);
+  CATCH_CHECK(refusal(d, method::sample, sample_of("run", 0, 0, {1}, 0)).code
+              == bad);
+  CATCH_CHECK(
+    refusal(d, method::gather, gather_of(1, {1}, {value_kind::labels})).code
+    == bad);
+  CATCH_CHECK(
+    refusal(d, method::gather, gather_of(0, {9}, {value_kind::labels})).code
+    == bad);
+  CATCH_CHECK(refusal(d, method::status, gather_of(0, {1}, {})).code == bad);
+  for (const auto& message :
+       {spread_of(1, 0, {1}), spread_of(-1, 0, {1}), spread_of(0, 3, {1, 1, 1}),
+        spread_of(0, -1, {1}), spread_of(0, 5, {1}), spread_of(0, 0, {2}),
+        spread_of(0, 0, {-1}), spread_of(0, 0, {NAN})})
+    CATCH_CHECK(refusal(d, method::spread, message).code == bad);
+  // 2000 rows of 16,000 bytes.
+  const std::vector<node_id> many(2000, 1);
+  CATCH_CHECK(
+    refusal(d, method::gather, gather_of(0, many, {value_kind::features})).code
+    == bad);
+  CATCH_CHECK(refusal(d, method::sample, sample_of("run", 0, 0, {1}),
+                      clock_type::now() - 1s)
+                .code
+              == ec::timeout);
+}
+
+CATCH_TEST_CASE("random requests are answered or refused", "[actors][remote]") {
+  daemons d{two_parts()};
+  const std::vector<std::pair<method, payload>> examples{
+    {method::sample, sample_of("run", 0, 0, {1, 2, 3})},
+    {method::gather,
+     gather_of(0, {0, 4}, {value_kind::features, value_kind::original_ids})},
+    {method::spread, spread_of(0, 1, {1, 0.5F})}};
+  auto answers = std::make_shared<std::size_t>(0);
+  std::size_t asked = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    random_stream draws{seed, 2};
+    auto [what, data] = examples[seed % 3];
+    std::vector<std::byte> body{data.body.bytes().begin(),
+                                data.body.bytes().end()};
+    for (std::uint32_t i = 0; i < 1 + draws.below(4); ++i)
+      body[draws.below(static_cast<std::uint32_t>(body.size()))] =
+        static_cast<std::byte>(draws.below(256));
+    data.body = frame::copy(body);
+    ++asked;
+    post(d.servers[0],
+         data_request{what, data, clock_type::now() + 1h, "caller",
+                      [answers](result<payload>) { ++*answers; }});
+    d.sim.run();
+  }
+  CATCH_CHECK(*answers == asked);
+  CATCH_CHECK(d.pool->peak_bytes() < 64 << 20);
+}
+
+CATCH_TEST_CASE("batches for others are in nobody's way", "[actors][remote]") {
+  data_server_config narrow;
+  narrow.reply_bytes = narrow.message_bytes; // For one batch at a time.
+  daemons d{two_parts(), 1, narrow};
+  led_stage<sample_job, sample_answer> sampler;
+  sampler.script->hold = true;
+  sampler.spawn(d.sim, [&d](const sample_job& job) {
+    return sample_answer{std::make_shared<sampled_subgraph>(value_of(sample(
+      *d.graph.graph, d.graph.shards, *job.plan, job.stream, *job.seeds)))};
+  });
+  sampling_plan all;
+  all.fanouts = {{-1}};
+  const auto plan = std::make_shared<const sampling_plan>(all);
+  post(d.servers[0],
+       serve_batches{
+         "run", d.graph.graph, sampler.handle, {plan, 10}, {plan, 10}});
+  auto batches = std::make_shared<std::size_t>(0);
+  const auto ask = [&d](method what, const payload& data,
+                        std::shared_ptr<std::size_t> answers) {
+    post(d.servers[0], data_request{what, data, clock_type::now() + 1h,
+                                    "caller", [answers](result<payload> got) {
+                                      value_of(std::move(got));
+                                      ++*answers;
+                                    }});
+    d.sim.run();
+  };
+  const std::vector<node_id> seeds{1, 7};
+  std::uint64_t ids = 0;
+  for (std::uint64_t key = 0; key < 3; ++key)
+    ask(method::sample_batch,
+        value_of(batch_question("run", key, batch_plan::train, seeds, ids)),
+        batches);
+  CATCH_CHECK(sampler.jobs().size() == 1); // The others wait for its bytes.
+  // What a batch elsewhere may wait for is answered all the same.
+  auto samples = std::make_shared<std::size_t>(0);
+  ask(method::sample, sample_of("run", 0, 0, {1, 2}), samples);
+  ask(method::gather, gather_of(0, {1}, {value_kind::labels}), samples);
+  CATCH_CHECK(*samples == 2);
+  CATCH_CHECK(*batches == 0);
+  for (std::size_t i = 0; i < 3; ++i) {
+    sampler.answer(d.sim, i);
+    CATCH_CHECK(*batches == i + 1);
+  }
+}

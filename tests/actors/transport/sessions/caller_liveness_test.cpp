@@ -1,0 +1,185 @@
+#include "tests/actors/transport/sessions/caller_scene.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+using namespace graphmill;
+using namespace graphmill::test;
+using namespace std::chrono_literals;
+
+CATCH_TEST_CASE("beats are sent, and their absence means loss",
+                "[transport][session]") {
+  caller_scene it;
+  it.answers_beats = true;
+  it->keep(it.now());
+  it.look();
+  it.greet();
+  it.sent.clear();
+  it.advance(10s);
+  CATCH_CHECK(it.count(message_kind::beat, method::beat) == 20);
+  CATCH_CHECK(it.events.size() == 1);
+  it.beat(readiness::draining);
+  CATCH_REQUIRE(it.events.size() == 2);
+  CATCH_CHECK(it.events[1].what == peer_event::kind::changed);
+  CATCH_CHECK(it.events[1].readiness == readiness::draining);
+  it.answers_beats = false;
+  it.advance(2999ms);
+  CATCH_CHECK(it.open);
+  it.advance(1ms);
+  CATCH_REQUIRE(it.events.size() == 3);
+  CATCH_CHECK(it.events[2].what == peer_event::kind::lost);
+  CATCH_CHECK(it.events[2].who.name == "peer");
+  CATCH_CHECK(it.events[2].reason == "it was silent for 3000 ms");
+  // It keeps trying, and tells the loss once.
+  it.advance(60s);
+  CATCH_CHECK(it.events.size() == 3);
+  CATCH_CHECK(it.opened > 10);
+  it.advance(5s);
+  while (!it.open)
+    it.advance(10ms);
+  it.greet();
+  CATCH_REQUIRE(it.events.size() == 4);
+  CATCH_CHECK(it.events[3].what == peer_event::kind::up);
+}
+
+CATCH_TEST_CASE("a peer whose port is refused for a while is lost earlier",
+                "[transport][session]") {
+  const auto silent_at = GENERATE(-1, 0, 3);
+  caller_scene it;
+  it->keep(it.now());
+  it.look();
+  it.greet();
+  // Each attempt is refused at once, but for one.
+  const auto broken = it.now();
+  for (int attempt = 0; it.events.size() == 1; ++attempt) {
+    CATCH_REQUIRE(attempt < 100);
+    it.lose(fail(ec::unavailable, "nobody listens there"));
+    it->probed(it.now(), attempt != silent_at);
+    it.look();
+    while (!it.open && it.events.size() == 1)
+      it.advance(1ms);
+  }
+  CATCH_REQUIRE(it.events.size() == 2);
+  CATCH_CHECK(it.events[1].what == peer_event::kind::lost);
+  const auto took = it.now() - broken;
+  CATCH_CHECK(took >= 1s);
+  CATCH_CHECK(took < 2s);
+  if (silent_at > 0)
+    CATCH_CHECK(took > 1250ms); // It began anew.
+  // It keeps trying, tells the loss once, and that the peer is back.
+  for (int i = 0; i < 50; ++i) {
+    it->probed(it.now(), true);
+    it.advance(100ms);
+    if (it.open)
+      it.lose(fail(ec::unavailable, "nobody listens there"));
+  }
+  CATCH_CHECK(it.events.size() == 2);
+  while (!it.open)
+    it.advance(10ms);
+  it.greet();
+  CATCH_REQUIRE(it.events.size() == 3);
+  CATCH_CHECK(it.events[2].what == peer_event::kind::up);
+}
+
+CATCH_TEST_CASE("a refusal is forgotten when the peer is there again",
+                "[transport][session]") {
+  caller_scene it;
+  it->keep(it.now());
+  it.look();
+  it.greet();
+  for (int i = 0; i < 10; ++i) {
+    it.lose();
+    it->probed(it.now(), true);
+    it.advance(900ms);
+    CATCH_REQUIRE(it.open);
+    it.greet();
+  }
+  CATCH_CHECK(it.events.size() == 1);
+}
+
+CATCH_TEST_CASE("a kept peer that was never there is lost, too",
+                "[transport][session]") {
+  caller_scene it;
+  it->keep(it.now());
+  it.look();
+  it.lose(fail(ec::unavailable, "nobody listens there"));
+  for (int i = 0; i < 100 && it.events.empty(); ++i) {
+    it.advance(100ms);
+    if (it.open)
+      it.lose(fail(ec::unavailable, "nobody listens there"));
+  }
+  CATCH_REQUIRE(it.events.size() == 1);
+  CATCH_CHECK(it.events[0].what == peer_event::kind::lost);
+  CATCH_CHECK(it.events[0].who
+              == peer_identity{"", "", caller_scene::address()});
+  CATCH_CHECK(it.events[0].reason == "nobody listens there");
+}
+
+CATCH_TEST_CASE("attempts to connect become rarer, and jitter differs by seed",
+                "[transport][session]") {
+  const auto times = [](std::uint64_t seed) {
+    caller_scene it{seed};
+    it->keep(it.now());
+    it.look();
+    std::vector<std::int64_t> waits;
+    for (int i = 0; i < 12; ++i) {
+      it.lose();
+      const auto start = it.now();
+      while (!it.open)
+        it.advance(1ms);
+      waits.push_back((it.now() - start) / 1ms);
+    }
+    return waits;
+  };
+  const auto first = times(1);
+  std::int64_t bound = 50;
+  for (const auto wait : first) {
+    CATCH_CHECK(wait >= bound / 2);
+    CATCH_CHECK(wait <= bound);
+    bound = std::min<std::int64_t>(2 * bound, 2000);
+  }
+  CATCH_CHECK(first == times(1));
+  CATCH_CHECK(first != times(2));
+}
+
+CATCH_TEST_CASE("a success makes the next attempt quick again",
+                "[transport][session]") {
+  caller_scene it;
+  it->keep(it.now());
+  it.look();
+  for (int i = 0; i < 8; ++i) {
+    it.lose();
+    it.advance(2s);
+    CATCH_REQUIRE(it.open);
+  }
+  it.greet();
+  it.lose();
+  it.advance(50ms);
+  CATCH_CHECK(it.open);
+}
+
+CATCH_TEST_CASE("an idle connection is closed, a kept one stays",
+                "[transport][session]") {
+  caller_scene it;
+  it.answers_beats = true;
+  it.reply(it.ask(method::status), method::status); // Too early: ignored.
+  it.greet();
+  it.advance(8s);
+  it.reply(1, method::status);
+  it.advance(9999ms);
+  CATCH_CHECK(it.open);
+  it->keep(it.now());
+  it.advance(60s);
+  CATCH_CHECK(it.open);
+  it->forget(it.now());
+  it.advance(9999ms);
+  CATCH_CHECK(it.open);
+  CATCH_CHECK_FALSE(it->idle());
+  it.sent.clear();
+  it.advance(1ms);
+  CATCH_CHECK_FALSE(it.open);
+  CATCH_CHECK(it->idle());
+  CATCH_REQUIRE_FALSE(it.sent.empty());
+  CATCH_CHECK(it.sent.back().what.head.kind == message_kind::farewell);
+  it.ask(method::status);
+  CATCH_CHECK(it.open);
+}

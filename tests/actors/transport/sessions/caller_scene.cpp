@@ -1,0 +1,134 @@
+#include "tests/actors/transport/sessions/caller_scene.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace graphmill::test {
+
+namespace {
+
+caller_session::settings settings_with(std::uint64_t seed) {
+  caller_session::settings out;
+  out.self.name = "self";
+  out.self.incarnation = std::string(32, '0');
+  out.seed = seed;
+  out.queue_bytes = 1000;
+  out.liveness.lost_after = std::chrono::seconds{3};
+  return out;
+}
+
+} // namespace
+
+caller_scene::caller_scene(std::uint64_t seed)
+  : session_(address(), settings_with(seed)) {}
+
+void caller_scene::look() {
+  for (auto& what : session_.take()) {
+    if (std::holds_alternative<caller_session::open_link>(what)) {
+      ++opened;
+      open = true;
+    } else if (std::holds_alternative<caller_session::close_link>(what)) {
+      open = false;
+    } else if (auto* out = std::get_if<caller_session::send>(&what)) {
+      sent.push_back(std::move(*out));
+    } else if (auto* done = std::get_if<caller_session::finish>(&what)) {
+      done->on_reply(std::move(done->answer));
+    } else {
+      events.push_back(std::get<peer_event>(what));
+    }
+  }
+}
+
+void caller_scene::advance(std::chrono::milliseconds time) {
+  const auto end = now_ + time;
+  for (int wakes = 0; session_.next_tick() <= end; ++wakes) {
+    CATCH_REQUIRE(wakes < 100000);
+    now_ = std::max(now_, session_.next_tick());
+    session_.tick(now_);
+    look();
+    if (answers_beats && open)
+      beat();
+  }
+  now_ = end;
+}
+
+void caller_scene::beat(readiness ready) {
+  message back;
+  back.head.kind = message_kind::beat;
+  back.head.readiness = ready;
+  receive(lane::control, std::move(back));
+}
+
+void caller_scene::receive(lane over, message what) {
+  session_.receive(now_, over, std::move(what));
+  look();
+}
+
+void caller_scene::answer_hello(lane over, const std::string& incarnation) {
+  hello_message hello;
+  hello.name = "peer";
+  hello.incarnation = incarnation;
+  hello.lane = over;
+  message back;
+  back.head.kind = message_kind::reply;
+  back.head.method = method::hello;
+  back.data.body = encode_hello(hello);
+  receive(over, std::move(back));
+}
+
+void caller_scene::greet(const std::string& incarnation) {
+  answer_hello(lane::control, incarnation);
+  answer_hello(lane::data, incarnation);
+}
+
+void caller_scene::reply(std::uint64_t id, method what) {
+  message back;
+  back.head.kind = message_kind::reply;
+  back.head.id = id;
+  back.head.method = what;
+  receive(traits_of(what).lane, std::move(back));
+}
+
+void caller_scene::lose(const error& why) {
+  session_.link_down(now_, why);
+  look();
+}
+
+std::uint64_t caller_scene::ask(method what, call_options options) {
+  const auto id = next_id_++;
+  answers.resize(next_id_);
+  session_.request(now_, id, what, {}, options, [this, id](auto got) {
+    CATCH_CHECK_FALSE(answers[id]); // Exactly once.
+    answers[id] = std::move(got);
+  });
+  look();
+  return id;
+}
+
+std::vector<caller_session::send> caller_scene::requests() {
+  std::vector<caller_session::send> out;
+  for (auto& what : sent)
+    if (what.what.head.kind == message_kind::request
+        && what.what.head.method != method::hello)
+      out.push_back(std::move(what));
+  sent.clear();
+  return out;
+}
+
+std::size_t caller_scene::count(message_kind kind, method what) const {
+  std::size_t n = 0;
+  for (const auto& out : sent)
+    n += out.what.head.kind == kind && out.what.head.method == what;
+  return n;
+}
+
+ec caller_scene::failed(std::uint64_t id) {
+  CATCH_REQUIRE(answers[id]);
+  return error_of(*answers[id]).code;
+}
+
+} // namespace graphmill::test

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "actors/transport/sessions/caller_session.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill::test {
+
+inline const std::string incarnation_a(32, 'a');
+inline const std::string incarnation_b(32, 'b');
+
+/// A session whose peer and clock are the test.
+class caller_scene {
+public:
+  explicit caller_scene(std::uint64_t seed = 1);
+
+  static std::string address() { return "tcp://10.0.0.9:7800"; }
+
+  caller_session& operator*() { return session_; }
+  caller_session* operator->() { return &session_; }
+  session_time now() const { return now_; }
+
+  /// Does what the session asks for, by keeping book of it.
+  void look();
+
+  /// Moves the clock to each time at which the session wants to be woken.
+  void advance(std::chrono::milliseconds time);
+
+  // -- what the peer does
+
+  void beat(readiness ready = readiness::ready);
+  void receive(lane over, message what);
+  void answer_hello(lane over, const std::string& incarnation);
+
+  /// Both lanes.
+  void greet(const std::string& incarnation = incarnation_a);
+  void reply(std::uint64_t id, method what);
+  void lose(const error& why = fail(ec::unavailable, "the connection broke"));
+
+  // -- requests
+
+  std::uint64_t ask(method what, call_options options = {});
+
+  /// Requests sent since the last call, the transport's own apart.
+  std::vector<caller_session::send> requests();
+
+  /// How many of these have been sent, of those in `sent`.
+  std::size_t count(message_kind kind, method what) const;
+
+  /// How the request has failed.
+  ec failed(std::uint64_t id);
+
+  int opened = 0;
+  bool open = false;
+  bool answers_beats = false;
+  std::vector<caller_session::send> sent;
+  std::vector<peer_event> events;
+  std::vector<std::optional<result<payload>>> answers;
+
+private:
+  caller_session session_;
+  session_time now_{std::chrono::hours{1}};
+  std::uint64_t next_id_ = 1;
+};
+
+} // namespace graphmill::test

@@ -1,0 +1,157 @@
+#include "tests/actors/transport/sessions/caller_scene.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+using namespace graphmill;
+using namespace graphmill::test;
+using namespace std::chrono_literals;
+
+CATCH_TEST_CASE("a broken connection is made again, and requests repeated",
+                "[transport][session]") {
+  caller_scene it;
+  const auto twice = it.ask(method::submit);
+  const auto once = it.ask(method::status, {30s, 1, 5s});
+  it.greet();
+  it.requests();
+  it.lose();
+  CATCH_CHECK_FALSE(it.open);
+  const auto fresh = it.ask(method::runs, {30s, 1, 5s});
+  it.advance(50ms); // The longest first wait.
+  CATCH_CHECK(it.opened == 2);
+  it.greet();
+  const auto sent = it.requests();
+  CATCH_REQUIRE(sent.size() == 2);
+  CATCH_CHECK(sent[0].what.head.id == twice);
+  CATCH_CHECK(sent[0].what.head.attempt == 2);
+  CATCH_CHECK(sent[1].what.head.id == fresh);
+  CATCH_CHECK(sent[1].what.head.attempt == 1);
+  CATCH_CHECK(it.failed(once) == ec::unavailable);
+  CATCH_CHECK_FALSE(it.answers[twice]);
+}
+
+CATCH_TEST_CASE("another incarnation fails at once what the old one had",
+                "[transport][session]") {
+  caller_scene it;
+  it->keep(it.now());
+  const auto old = it.ask(method::submit);
+  it.greet(incarnation_a);
+  it.requests();
+  it.lose();
+  const auto fresh = it.ask(method::submit);
+  it.advance(50ms);
+  it.greet(incarnation_b);
+  CATCH_CHECK(it.failed(old) == ec::unavailable);
+  CATCH_CHECK(error_of(*it.answers[old]).message.find("restarted")
+              != std::string::npos);
+  const auto sent = it.requests();
+  CATCH_REQUIRE(sent.size() == 1);
+  CATCH_CHECK(sent[0].what.head.id == fresh);
+  CATCH_REQUIRE(it.events.size() == 2);
+  CATCH_CHECK(it.events[0].what == peer_event::kind::up);
+  CATCH_CHECK(it.events[0].who.incarnation == incarnation_a);
+  CATCH_CHECK(it.events[1].what == peer_event::kind::replaced);
+  CATCH_CHECK(it.events[1].who
+              == peer_identity{"peer", incarnation_b, caller_scene::address()});
+}
+
+CATCH_TEST_CASE("two incarnations in one handshake begin it again",
+                "[transport][session]") {
+  caller_scene it;
+  const auto id = it.ask(method::submit);
+  it.answer_hello(lane::control, incarnation_a);
+  it.answer_hello(lane::data, incarnation_b);
+  CATCH_CHECK_FALSE(it.open);
+  it.advance(50ms);
+  CATCH_CHECK(it.opened == 2);
+  it.greet(incarnation_b);
+  CATCH_CHECK(it.requests().size() == 1);
+  CATCH_CHECK_FALSE(it.answers[id]);
+}
+
+CATCH_TEST_CASE("a server that has forgotten us is greeted again",
+                "[transport][session]") {
+  caller_scene it;
+  const auto id = it.ask(method::submit);
+  it.greet();
+  it.sent.clear();
+  message stranger;
+  stranger.head.kind = message_kind::stranger;
+  it.receive(lane::control, stranger);
+  it.receive(lane::data, stranger);
+  CATCH_CHECK(it.count(message_kind::request, method::hello) == 2);
+  CATCH_CHECK(it.opened == 1);
+  it.greet();
+  const auto sent = it.requests();
+  CATCH_REQUIRE(sent.size() == 1);
+  CATCH_CHECK(sent[0].what.head.id == id);
+  CATCH_CHECK(sent[0].what.head.attempt == 2);
+}
+
+CATCH_TEST_CASE("a handshake that hangs is given up and begun again",
+                "[transport][session]") {
+  caller_scene it;
+  it.ask(method::submit, {30s, 3, 20s});
+  it.advance(3s);
+  CATCH_CHECK_FALSE(it.open);
+  it.advance(50ms);
+  CATCH_CHECK(it.opened == 2);
+}
+
+CATCH_TEST_CASE("refusals fail everything at once", "[transport][session]") {
+  caller_scene it;
+  const auto id = it.ask(method::submit);
+  it->keep(it.now());
+  CATCH_SECTION("of the key") {
+    it.lose(fail(ec::permission, "another key"));
+    CATCH_CHECK(it.failed(id) == ec::permission);
+  }
+  CATCH_SECTION("by the handshake's answer") {
+    message back;
+    back.head.kind = message_kind::reply;
+    back.head.method = method::hello;
+    back.head.failed = true;
+    back.head.failure = fail(ec::version_mismatch, "too old");
+    it.receive(lane::control, back);
+    CATCH_CHECK(it.failed(id) == ec::version_mismatch);
+    CATCH_CHECK(error_of(*it.answers[id]).message.find("too old")
+                != std::string::npos);
+  }
+  CATCH_SECTION("of a newer protocol, by us") {
+    message back;
+    back.head.version = protocol_version + 1;
+    back.head.kind = message_kind::reply;
+    it.receive(lane::control, back);
+    CATCH_CHECK(it.failed(id) == ec::version_mismatch);
+    CATCH_CHECK(error_of(*it.answers[id]).message.find(caller_scene::address())
+                != std::string::npos);
+  }
+  CATCH_CHECK_FALSE(it.open);
+  CATCH_REQUIRE(it.events.size() == 1);
+  CATCH_CHECK(it.events[0].what == peer_event::kind::lost);
+  it.advance(999ms); // Trying soon is of no use.
+  CATCH_CHECK(it.opened == 1);
+  it.advance(1001ms);
+  CATCH_CHECK(it.opened == 2);
+}
+
+CATCH_TEST_CASE("what a server must not send ends the connection",
+                "[transport][session]") {
+  caller_scene it;
+  const auto id = it.ask(method::submit);
+  it.greet();
+  message wrong;
+  CATCH_SECTION("a request") {
+    wrong.head.kind = message_kind::request;
+  }
+  CATCH_SECTION("a farewell") {
+    wrong.head.kind = message_kind::farewell;
+  }
+  CATCH_SECTION("an answer to another question") {
+    wrong.head.kind = message_kind::reply;
+    wrong.head.id = id;
+    wrong.head.method = method::stop;
+  }
+  it.receive(lane::control, wrong);
+  CATCH_CHECK_FALSE(it.open);
+  CATCH_CHECK_FALSE(it.answers[id]);
+}

@@ -1,0 +1,109 @@
+#pragma once
+
+#include "actors/transport/sessions/server_session.hpp"
+#include "tests/actors/transport/network.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace graphmill::test {
+
+inline const std::string someone(32, 'a');
+
+/// A session whose callers and clock are the test.
+class server_scene {
+public:
+  explicit server_scene(server_session::settings more = {})
+    : session_(with(std::move(more))) {}
+
+  server_session* operator->() { return &session_; }
+
+  void look() {
+    for (auto& what : session_.take()) {
+      if (auto* out = std::get_if<server_session::send>(&what))
+        sent.push_back(std::move(*out));
+      else if (auto* in = std::get_if<server_session::deliver>(&what))
+        delivered.push_back(std::move(*in));
+      else if (auto* whom = std::get_if<server_session::drop>(&what))
+        dropped.push_back(whom->whom);
+      else if (auto* guest = std::get_if<server_session::estrange>(&what))
+        estranged.push_back(guest->whom);
+      else if (auto* said = std::get_if<server_session::note>(&what))
+        notes.push_back(said->sentence);
+      else
+        events.push_back(std::get<peer_event>(what));
+    }
+  }
+
+  void receive(const std::string& route, message what) {
+    session_.receive(now, route, std::move(what));
+    look();
+  }
+
+  void hello(const std::string& route, lane over,
+             const std::string& incarnation = someone) {
+    receive(route, hello_from(over, incarnation));
+  }
+
+  static message hello_from(lane over, const std::string& incarnation) {
+    hello_message hello;
+    hello.name = "caller";
+    hello.incarnation = incarnation;
+    hello.lane = over;
+    hello.lost_after = std::chrono::seconds{3};
+    return hello_request(hello);
+  }
+
+  /// Both lanes, as routes c and d.
+  void greet() {
+    hello("c", lane::control);
+    hello("d", lane::data);
+    sent.clear();
+  }
+
+  void ask(const std::string& route, std::uint64_t id, method what,
+           std::uint16_t attempt = 1, std::size_t bytes = 0) {
+    auto request = request_of(id, what, attempt);
+    request.data.body = frame::copy(std::vector<std::byte>(bytes));
+    receive(route, std::move(request));
+  }
+
+  void answer(std::size_t which, result<payload> data = payload{}) {
+    session_.answer(now, delivered.at(which).token, std::move(data));
+    look();
+  }
+
+  void advance(std::chrono::milliseconds time) {
+    const auto end = now + time;
+    while (session_.next_tick() <= end) {
+      now = std::max(now, session_.next_tick());
+      session_.tick(now);
+      look();
+    }
+    now = end;
+  }
+
+  session_time now{std::chrono::hours{1}};
+  std::vector<server_session::send> sent;
+  std::vector<server_session::deliver> delivered;
+  std::vector<std::string> dropped;
+  std::vector<std::string> estranged;
+  std::vector<std::string> notes;
+  std::vector<peer_event> events;
+
+private:
+  static server_session::settings with(server_session::settings more) {
+    more.self.name = "server";
+    more.self.incarnation = std::string(32, '1');
+    return more;
+  }
+
+  server_session session_;
+};
+
+} // namespace graphmill::test

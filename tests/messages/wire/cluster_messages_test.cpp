@@ -1,0 +1,237 @@
+#include "messages/base/random.hpp"
+#include "messages/definition/definition.capnp.h"
+#include "messages/definition/definition_codec.hpp"
+#include "messages/wire/cluster.hpp"
+#include "messages/wire/run.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <capnp/message.h>
+
+#include <functional>
+#include <random>
+#include <vector>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace {
+
+/// A definition with the schema's defaults.
+definition some_definition() {
+  capnp::MallocMessageBuilder message;
+  auto root = message.initRoot<schema::Definition>();
+  root.setDataset("wordnet");
+  return value_of(decode_definition(root.asReader()));
+}
+
+deployment full_deployment() {
+  deployment out;
+  out.run = "wordnet-1";
+  out.def = some_definition();
+  out.def.trainer.replicas = 3;
+  out.dataset_digest = "abc";
+  out.generation = 4;
+  out.daemons = {{"a", "tcp://a:1"}, {"b", "tcp://b:2"}};
+  out.owner_of_part = {0, 1, 0};
+  out.daemon_of_rank = {1, 1, 0};
+  out.you = 1;
+  out.coordinator = "tcp://a:1";
+  out.samplers = {1, 0};
+  out.def.placement = {{"b"}, {"b", "a"}};
+  return out;
+}
+
+join_request full_join() {
+  return {"wordnet", "abc", {"x", "y", "z"}, {0, 2}, 2, "host", 3};
+}
+
+member_reply full_reply() {
+  member_reply out;
+  out.trainers = {{0, "d0", 7}, {2, "d2", 8}};
+  out.tensors = {{"w", {3, 4}}, {"b", {}}};
+  out.stages = {{"trainer", 1, 2, 3, 4.5, 5.5, 6.5, 7.5, 8}};
+  out.peak_memory_bytes = 9;
+  out.cpu_seconds = 1.25;
+  return out;
+}
+
+run_events full_events() {
+  run_events out;
+  out.run = "r";
+  out.sequence = 7;
+  out.steps = {{{phase::validation, 2, 3, 1}, 0.5, 4, 5, {9, 1, 4}}};
+  out.stopped = {1};
+  out.failure = fail(ec::unavailable, "gone");
+  return out;
+}
+
+/// Every decoder, to be fed with whatever bytes.
+const std::vector<std::function<bool(const payload&)>> decoders{
+  [](const payload& p) { return bool(decode_deployment(p)); },
+  [](const payload& p) { return bool(decode_member_order(p)); },
+  [](const payload& p) { return bool(decode_member_reply(p)); },
+  [](const payload& p) { return bool(decode_weights_request(p)); },
+  [](const payload& p) { return bool(decode_run_events(p)); },
+  [](const payload& p) { return bool(decode_rendezvous_request(p)); },
+  [](const payload& p) { return bool(decode_rendezvous_value(p)); },
+  [](const payload& p) { return bool(decode_join_request(p)); },
+  [](const payload& p) { return bool(decode_join_reply(p)); },
+  [](const payload& p) { return bool(decode_status_reply(p)); },
+  [](const payload& p) { return bool(decode_definition_body(p)); },
+  [](const payload& p) { return bool(decode_run_id(p)); },
+  [](const payload& p) { return bool(decode_plan_reply(p)); },
+  [](const payload& p) { return bool(decode_runs_request(p)); },
+  [](const payload& p) { return bool(decode_runs_reply(p)); },
+  [](const payload& p) { return bool(decode_watch_request(p)); },
+  [](const payload& p) { return bool(decode_watch_reply(p)); },
+  [](const payload& p) { return bool(decode_cancel_request(p)); },
+  [](const payload& p) { return bool(decode_node_request(p)); },
+  [](const payload& p) { return bool(decode_file_request(p)); },
+  [](const payload& p) { return bool(decode_file_reply(p)); },
+};
+
+} // namespace
+
+CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
+                "[messages][cluster]") {
+  const auto what = full_deployment();
+  const auto got = value_of(decode_deployment(encode(what)));
+  CATCH_CHECK(got.run == what.run);
+  CATCH_CHECK(got.def.trainer.replicas == 3);
+  CATCH_CHECK(got.generation == 4);
+  CATCH_CHECK(got.daemons == what.daemons);
+  CATCH_CHECK(got.owner_of_part == what.owner_of_part);
+  CATCH_CHECK(got.daemon_of_rank == what.daemon_of_rank);
+  CATCH_CHECK(got.you == 1);
+  CATCH_CHECK(got.samplers == what.samplers);
+  CATCH_CHECK(got.def.placement == what.def.placement);
+  const auto reply = value_of(decode_member_reply(encode(full_reply())));
+  CATCH_CHECK(reply.trainers[1].digest == "d2");
+  CATCH_CHECK(reply.trainers[1].steps == 8);
+  CATCH_CHECK(reply.tensors[0].size() == 12);
+  CATCH_CHECK(reply.tensors[1].size() == 1);
+  CATCH_CHECK(reply.stages[0].credit_wait_seconds == 7.5);
+  CATCH_CHECK(reply.cpu_seconds == 1.25);
+  const auto events = value_of(decode_run_events(encode(full_events())));
+  CATCH_CHECK(events.sequence == 7);
+  CATCH_CHECK(events.steps[0].key == full_events().steps[0].key);
+  CATCH_CHECK(events.steps[0].loss_sum == 0.5);
+  CATCH_CHECK(events.steps[0].original_seeds == std::vector<node_id>{9, 1, 4});
+  CATCH_CHECK(events.stopped == std::vector<rank_id>{1});
+  CATCH_CHECK(events.failure->code == ec::unavailable);
+  for (auto action :
+       {member_action::begin, member_action::stop, member_action::keep_best,
+        member_action::restore_best, member_action::snapshot,
+        member_action::end, member_action::fill_cache, member_action::check,
+        member_action::finish, member_action::digest}) {
+    member_order order{"r", action, phase::test, 3, 4, 0.5};
+    const auto there = value_of(decode_member_order(encode(order)));
+    CATCH_CHECK(there.action == action);
+    if (action == member_action::begin) {
+      CATCH_CHECK(there.phase == phase::test);
+      CATCH_CHECK(there.epoch == 3);
+      CATCH_CHECK(there.steps == 4);
+      CATCH_CHECK(there.learning_rate == 0.5);
+    }
+  }
+}
+
+CATCH_TEST_CASE("weights travel in frames of at most 1 MiB",
+                "[messages][cluster]") {
+  std::vector<float> values(700'000);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(i);
+  const auto message = encode_weights(values);
+  CATCH_CHECK(message.bulk.size() == 3);
+  std::vector<float> out(values.size());
+  value_of(decode_weights(message, out));
+  CATCH_CHECK(out == values);
+  out.resize(values.size() - 1);
+  CATCH_CHECK(error_of(decode_weights(message, out)).code == ec::invalid_data);
+  out.resize(values.size() + 1);
+  CATCH_CHECK(error_of(decode_weights(message, out)).code == ec::invalid_data);
+}
+
+CATCH_TEST_CASE("what clients and the coordinator say comes over whole",
+                "[messages][cluster]") {
+  const auto join = value_of(decode_join_request(encode(full_join())));
+  CATCH_CHECK(join.part_digests == full_join().part_digests);
+  CATCH_CHECK(join.parts == full_join().parts);
+  CATCH_CHECK(join.cuda_devices == 3);
+  const auto plan =
+    value_of(decode_plan_reply(encode(plan_reply{{"a", "b"}, {"b"}, {"c"}})));
+  CATCH_CHECK(plan.daemon_of_part == std::vector<std::string>{"a", "b"});
+  CATCH_CHECK(plan.samplers == std::vector<std::string>{"c"});
+  status_reply state;
+  state.daemons.push_back(
+    {"a", "tcp://a:1", daemon_state::ready, {1}, 2, "h", "", 4});
+  CATCH_CHECK(
+    value_of(decode_status_reply(encode(state))).daemons[0].cuda_devices == 4);
+  watch_reply news;
+  news.next = 5;
+  news.events = {{"{}", {}, 0, 0}, {{}, "train", 3, 9}};
+  news.record = {"id",         "name",       run_state::failed,
+                 unix_time{1}, unix_time{2}, unix_time{3},
+                 "why",        "{}"};
+  const auto got = value_of(decode_watch_reply(encode(news)));
+  CATCH_CHECK(got.next == 5);
+  CATCH_REQUIRE(got.events.size() == 2);
+  CATCH_CHECK(got.events[0].metrics == "{}");
+  CATCH_CHECK(got.events[1].done == 3);
+  CATCH_CHECK(got.record.state == run_state::failed);
+  CATCH_CHECK(got.record.ended == unix_time{3});
+  rendezvous_request set{"r", "k", std::string{"\0x", 2}, {}};
+  CATCH_CHECK(*value_of(decode_rendezvous_request(encode(set))).value
+              == *set.value);
+  file_reply file{{}, 10, std::vector<std::byte>(3'000'000, std::byte{7})};
+  CATCH_CHECK(value_of(decode_file_reply(encode(file))).bytes == file.bytes);
+}
+
+CATCH_TEST_CASE("messages that contradict themselves are refused",
+                "[messages][cluster]") {
+  auto what = full_deployment();
+  what.owner_of_part[1] = 2;
+  CATCH_CHECK(error_of(decode_deployment(encode(what))).code
+              == ec::invalid_data);
+  what = full_deployment();
+  what.you = 9;
+  CATCH_CHECK_FALSE(decode_deployment(encode(what)));
+  what = full_deployment();
+  what.daemon_of_rank.clear();
+  CATCH_CHECK_FALSE(decode_deployment(encode(what)));
+  what = full_deployment();
+  what.samplers = {2};
+  CATCH_CHECK_FALSE(decode_deployment(encode(what)));
+  auto join = full_join();
+  join.parts = {2, 0};
+  CATCH_CHECK_FALSE(decode_join_request(encode(join)));
+  join.parts = {3};
+  CATCH_CHECK_FALSE(decode_join_request(encode(join)));
+  auto reply = full_reply();
+  reply.tensors[0].shape = {1ll << 40, 1ll << 40};
+  CATCH_CHECK_FALSE(decode_member_reply(encode(reply)));
+  reply.tensors[0].shape = {-1};
+  CATCH_CHECK_FALSE(decode_member_reply(encode(reply)));
+}
+
+CATCH_TEST_CASE("truncated and random messages are errors at worst",
+                "[messages][cluster]") {
+  CATCH_INFO("seed 41");
+  std::mt19937_64 random{41};
+  for (const auto& whole : {encode(full_deployment()), encode(full_reply()),
+                            encode(full_events()), encode(full_join())}) {
+    const auto bytes = whole.body.bytes();
+    for (std::size_t size = 0; size < bytes.size(); size += 5)
+      for (const auto& decode : decoders)
+        decode({frame::copy(bytes.first(size)), {}});
+    for (int i = 0; i < 300; ++i) {
+      std::vector<std::byte> broken{bytes.begin(), bytes.end()};
+      for (int change = 0; change < 3; ++change)
+        broken[random() % broken.size()] = static_cast<std::byte>(random());
+      for (const auto& decode : decoders)
+        decode({frame::copy(broken), {}});
+    }
+  }
+  CATCH_SUCCEED();
+}

@@ -1,0 +1,398 @@
+#include "messages/base/random.hpp"
+#include "messages/wire/data.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace {
+
+using numbers = std::vector<std::int64_t>;
+
+numbers read(const bulk_array& array, const payload& from) {
+  numbers out(array.count);
+  read_integers(array, from.bulk, out.data());
+  return out;
+}
+
+numbers random_numbers(random_stream& draws, std::size_t size,
+                       std::int64_t least, std::uint64_t range) {
+  numbers out(size);
+  for (auto& value : out)
+    value = static_cast<std::int64_t>(
+      static_cast<std::uint64_t>(least)
+      + ((std::uint64_t{draws.next()} << 32 | draws.next()) % range));
+  return out;
+}
+
+payload sample_of(const std::vector<numbers>& lists) {
+  bulk_writer arrays;
+  sample_request request{"run-1", 3, 77, 2, {}};
+  for (const auto& ids : lists)
+    request.queries.push_back(
+      {static_cast<edge_type_id>(request.queries.size()), 5, true, false,
+       arrays.add_integers(ids)});
+  return value_of(encode(request, std::move(arrays)));
+}
+
+/// Everything that a decoder might do with a message from outside.
+template <class Decode>
+void digest(const payload& from, Decode decode) {
+  auto got = decode(from);
+  if (!got) {
+    CATCH_CHECK(!got.error().message.empty());
+    return;
+  }
+  std::uint64_t claimed = 0;
+  const auto use = [&from, &claimed](const bulk_array& array) {
+    claimed += array.byte_size();
+    if (is_integer(array.type))
+      read(array, from);
+    std::uint64_t visited = 0;
+    for_each_piece(array, from.bulk, [&visited](std::span<const std::byte> in) {
+      visited += in.size();
+    });
+    CATCH_CHECK(visited == array.byte_size());
+  };
+  if constexpr (requires { got.value().values; })
+    for (const auto& array : got.value().values)
+      use(array);
+  else if constexpr (requires { got.value().chances; })
+    use(got.value().chances);
+  else if constexpr (requires { got.value().misses; })
+    for (const auto& array : {got.value().sources, got.value().misses})
+      use(array);
+  else if constexpr (requires { got.value().seeds; })
+    use(got.value().seeds);
+  else if constexpr (requires { got.value().nodes; }) {
+    for (const auto& list : got.value().nodes) {
+      CATCH_CHECK(std::is_sorted(list.found.begin(), list.found.end()));
+      use(list.ids);
+    }
+    for (const auto& list : got.value().edges)
+      for (const auto& array : {list.counts, list.sources, list.edge_ids})
+        use(array);
+  } else if constexpr (requires { got.value().answers; })
+    for (const auto& answer : got.value().answers)
+      for (const auto& array : {answer.counts, answer.sources, answer.edge_ids})
+        use(array);
+  else
+    for (const auto& query : got.value().queries) {
+      if constexpr (requires { query.destinations; })
+        use(query.destinations);
+      else
+        use(query.ids);
+    }
+  std::uint64_t brought = 0;
+  for (const auto& part : from.bulk)
+    brought += part.size();
+  CATCH_CHECK(claimed <= brought);
+}
+
+void digest_all(const payload& from) {
+  digest(from, decode_sample_request);
+  digest(from, decode_sample_reply);
+  digest(from, decode_gather_request);
+  digest(from, decode_gather_reply);
+  digest(from, decode_batch_request);
+  digest(from, decode_batch_reply);
+  digest(from, decode_spread_query);
+  digest(from, decode_spread_answer);
+}
+
+std::vector<payload> examples() {
+  const numbers ids{5, 9, 1, 1'000'000};
+  std::vector<payload> out{sample_of({ids, {}, {7}})};
+  bulk_writer arrays;
+  const std::vector<std::int32_t> counts{1, 2, 0, 300};
+  sample_reply reply;
+  reply.answers.push_back({arrays.add_counts(counts), arrays.add_integers(ids),
+                           arrays.add_integers(ids)});
+  out.push_back(value_of(encode(reply, std::move(arrays))));
+  arrays = {};
+  gather_request gather{"run", 0, {}};
+  gather.queries.push_back({1,
+                            arrays.add_integers(ids),
+                            {value_kind::features, value_kind::degrees},
+                            true});
+  out.push_back(value_of(encode(gather, std::move(arrays))));
+  arrays = {};
+  const std::vector<float> rows(12, 0.5F);
+  gather_reply values;
+  values.values = {arrays.add(element::float32, std::as_bytes(std::span{rows})),
+                   arrays.add_integers(ids)};
+  out.push_back(value_of(encode(values, std::move(arrays))));
+  arrays = {};
+  const batch_request batch{"run", 8, batch_plan::train,
+                            arrays.add_integers(ids)};
+  out.push_back(value_of(encode(batch, std::move(arrays))));
+  arrays = {};
+  batch_reply sampled;
+  sampled.nodes.push_back({{1, 1, 5}, arrays.add_integers(ids)});
+  sampled.edges.push_back({arrays.add_counts(counts), arrays.add_integers(ids),
+                           arrays.add_integers(ids)});
+  out.push_back(value_of(encode(sampled, std::move(arrays))));
+  arrays = {};
+  spread_query query{"run", 1, 2, 10, true, 100, 3, {}};
+  query.chances = arrays.add(element::float32, std::as_bytes(std::span{rows}));
+  out.push_back(value_of(encode(query, std::move(arrays))));
+  arrays = {};
+  spread_answer answer{12, 0, arrays.add_integers(ids), {}};
+  answer.misses =
+    arrays.add(element::float32, std::as_bytes(std::span{rows}.first(4)));
+  out.push_back(value_of(encode(answer, std::move(arrays))));
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("whole numbers take 4 bytes if their range allows",
+                "[messages][data]") {
+  constexpr auto far = std::int64_t{1} << 40;
+  struct row {
+    numbers values;
+    element type;
+    std::int64_t base;
+  };
+  const auto max = std::numeric_limits<std::int64_t>::max();
+  const auto min = std::numeric_limits<std::int64_t>::min();
+  for (const auto& [values, type, base] :
+       std::vector<row>{{{0, 2147483647}, element::int32, 0},
+                        {{-1, 44}, element::int32, -1},
+                        {{far, far + 2147483647}, element::int32, far},
+                        {{0, 2147483648}, element::int64, 0},
+                        {{min, max}, element::int64, 0},
+                        {{max, max - 1}, element::int32, max - 1},
+                        {{}, element::unset, 0}}) {
+    bulk_writer arrays;
+    const auto array = arrays.add_integers(values);
+    CATCH_CHECK(array.type == type);
+    CATCH_CHECK(array.base == base);
+    const payload sent{{}, arrays.take()};
+    CATCH_CHECK(read(array, sent) == values);
+  }
+}
+
+CATCH_TEST_CASE("messages about chances come back as they were",
+                "[messages][data]") {
+  // More than a frame, so that an array is read piece by piece.
+  std::vector<float> chances(300'000);
+  std::iota(chances.begin(), chances.end(), 0.0F);
+  bulk_writer arrays;
+  spread_query query{"run-1", 3, 4, -1, true, std::int64_t{1} << 40, 7, {}};
+  query.chances =
+    arrays.add(element::float32, std::as_bytes(std::span{chances}));
+  const auto sent = value_of(encode(query, std::move(arrays)));
+  CATCH_CHECK(sent.bulk.size() == 2);
+  const auto got = value_of(decode_spread_query(sent));
+  CATCH_CHECK(got.run == "run-1");
+  CATCH_CHECK(got.part == 3);
+  CATCH_CHECK(got.edge_type == 4);
+  CATCH_CHECK(got.fanout == -1);
+  CATCH_CHECK(got.replace);
+  CATCH_CHECK(got.first == std::int64_t{1} << 40);
+  CATCH_CHECK(got.skip == 7);
+  std::vector<float> read(got.chances.count);
+  read_floats(got.chances, sent.bulk, read.data());
+  CATCH_CHECK(read == chances);
+  // Whole numbers are no chances.
+  arrays = {};
+  query.chances = arrays.add_integers(numbers{1, 2});
+  CATCH_CHECK(decode_spread_query(value_of(encode(query, std::move(arrays))))
+                .has_error());
+}
+
+CATCH_TEST_CASE("counts take what the greatest needs", "[messages][data]") {
+  for (const auto& [greatest, type] :
+       std::vector<std::pair<std::int32_t, element>>{{255, element::uint8},
+                                                     {256, element::uint16},
+                                                     {65536, element::int32}}) {
+    const std::vector<std::int32_t> counts{0, greatest, 3};
+    bulk_writer arrays;
+    const auto array = arrays.add_counts(counts);
+    CATCH_CHECK(array.type == type);
+    const payload sent{{}, arrays.take()};
+    std::vector<std::int32_t> back(3);
+    value_of(read_integers(array, sent.bulk, back.data()));
+    CATCH_CHECK(back == counts);
+    CATCH_CHECK(!read_integers(array, sent.bulk, back.data(), 0, 254));
+  }
+}
+
+CATCH_TEST_CASE("arrays of all sizes fit into the frames of a message",
+                "[messages][data]") {
+  // Seed 0 is the worst for sharing: arrays a little over half a frame.
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    CATCH_INFO("seed " << seed);
+    random_stream draws{seed, 0};
+    bulk_writer arrays;
+    std::vector<numbers> sent;
+    sample_request request{"r", 0, 0, 1, {}};
+    for (;;) {
+      const auto size =
+        seed == 0 ? (std::size_t{513} << 10) / 4
+                  : std::size_t{draws.below(1U << (4 + draws.below(17)))};
+      auto values = random_numbers(draws, size, -5, 1'000'000'000);
+      if (arrays.byte_size() + size * 4 > max_bulk_bytes
+          || sent.size() == max_queries)
+        break;
+      request.queries.push_back(
+        {0, 1, false, false, arrays.add_integers(values)});
+      sent.push_back(std::move(values));
+    }
+    const auto message = value_of(encode(request, std::move(arrays)));
+    CATCH_CHECK(message.bulk.size() <= max_bulk_frames);
+    for (const auto& part : message.bulk)
+      CATCH_CHECK(part.size() <= max_frame_bytes);
+    const auto back = value_of(decode_sample_request(message));
+    CATCH_REQUIRE(back.queries.size() == sent.size());
+    auto same = true;
+    for (std::size_t i = 0; i < sent.size(); ++i)
+      same &= read(back.queries[i].destinations, message) == sent[i];
+    CATCH_CHECK(same);
+  }
+}
+
+CATCH_TEST_CASE("large arrays are cut, not copied", "[messages][data]") {
+  const auto values = std::make_shared<numbers>(300'000, std::int64_t{1} << 40);
+  values->back() = -1;
+  bulk_writer arrays;
+  const auto array = arrays.add_integers(*values, values);
+  const payload sent{{}, arrays.take()};
+  CATCH_REQUIRE(sent.bulk.size() == 3);
+  CATCH_CHECK(sent.bulk[0].data()
+              == reinterpret_cast<const std::byte*>(values->data()));
+  CATCH_CHECK(sent.bulk[2].size() == 300'000 * 8 - 2 * max_frame_bytes);
+  CATCH_CHECK(read(array, sent) == *values);
+}
+
+CATCH_TEST_CASE("a message that is too large is not made", "[messages][data]") {
+  bulk_writer arrays;
+  const numbers values(1 << 20, std::int64_t{1} << 40);
+  gather_reply reply;
+  for (int i = 0; i < 4; ++i)
+    reply.values.push_back(
+      arrays.add(element::int64, std::as_bytes(std::span{values})));
+  const auto why = error_of(encode(reply, std::move(arrays)));
+  CATCH_CHECK(why.code == ec::invalid_argument);
+}
+
+CATCH_TEST_CASE("requests and replies survive the wire", "[messages][data]") {
+  const auto all = examples();
+  const auto sample = value_of(decode_sample_request(all[0]));
+  CATCH_CHECK(sample.run == "run-1");
+  CATCH_CHECK(sample.part == 3);
+  CATCH_CHECK(sample.key == 77);
+  CATCH_CHECK(sample.hop == 2);
+  CATCH_REQUIRE(sample.queries.size() == 3);
+  CATCH_CHECK(sample.queries[2].edge_type == 2);
+  CATCH_CHECK(sample.queries[2].fanout == 5);
+  CATCH_CHECK(sample.queries[2].replace);
+  CATCH_CHECK(!sample.queries[2].edge_ids);
+  CATCH_CHECK(read(sample.queries[2].destinations, all[0]) == numbers{7});
+  const auto reply = value_of(decode_sample_reply(all[1]));
+  CATCH_CHECK(!reply.too_large);
+  CATCH_CHECK(read(reply.answers.at(0).counts, all[1])
+              == numbers{1, 2, 0, 300});
+  const auto gather = value_of(decode_gather_request(all[2]));
+  CATCH_CHECK(gather.queries.at(0).half);
+  CATCH_CHECK(gather.queries.at(0).kinds
+              == std::vector{value_kind::features, value_kind::degrees});
+  const auto values = value_of(decode_gather_reply(all[3]));
+  CATCH_CHECK(values.values.at(0).type == element::float32);
+  CATCH_CHECK(values.values.at(0).count == 12);
+  const auto batch = value_of(decode_batch_request(all[4]));
+  CATCH_CHECK(batch.key == 8);
+  CATCH_CHECK(batch.plan == batch_plan::train);
+  CATCH_CHECK(read(batch.seeds, all[4]) == numbers{5, 9, 1, 1'000'000});
+  const auto sampled = value_of(decode_batch_reply(all[5]));
+  CATCH_CHECK(!sampled.too_large);
+  CATCH_CHECK(sampled.nodes.at(0).found == numbers{1, 1, 5});
+  CATCH_CHECK(read(sampled.edges.at(0).counts, all[5])
+              == numbers{1, 2, 0, 300});
+}
+
+CATCH_TEST_CASE("arrays with false claims are refused", "[messages][data]") {
+  const std::vector<std::byte> bytes(64);
+  const std::vector<frame> frames{frame::copy(bytes), frame::copy(bytes)};
+  const bulk_array good{element::int32, 16, 0, 0, 0};
+  const auto refused = [&frames](bulk_array what) {
+    return !bulk_check{frames}.array(what);
+  };
+  CATCH_CHECK(!refused(good));
+  CATCH_CHECK(refused({static_cast<element>(99), 1, 0, 0, 0}));
+  CATCH_CHECK(refused({element::unset, 1, 0, 0, 0}));
+  CATCH_CHECK(refused({element::int32, 17, 0, 0, 0})); // behind its frame
+  CATCH_CHECK(refused({element::int32, 16, 0, 2, 0}));
+  CATCH_CHECK(refused({element::int32, 1, 0, 0, 4})); // not aligned
+  CATCH_CHECK(refused({element::int32, 1, 0, 0, 64}));
+  CATCH_CHECK(refused({element::int32, 1, 0, 0, 4'000'000'000}));
+  CATCH_CHECK(refused({element::int32, 1, 0, 4'000'000'000, 0}));
+  CATCH_CHECK(refused({element::int64, std::uint64_t{1} << 61, 0, 0, 0}));
+  CATCH_CHECK(refused({element::float32, 1, 5, 0, 0})); // base
+  // The same bytes again and again.
+  bulk_check check{frames};
+  CATCH_CHECK(check.array(good));
+  CATCH_CHECK(check.array(good));
+  CATCH_CHECK(!check.array(good));
+}
+
+CATCH_TEST_CASE("frames may lie anywhere in memory", "[messages][data]") {
+  for (std::size_t shift = 1; shift < 8; ++shift) {
+    auto moved = examples();
+    std::vector<std::vector<std::byte>> store;
+    for (auto& message : moved)
+      for (auto* part : {&message.body, &message.bulk.front()}) {
+        auto& place = store.emplace_back(part->size() + shift);
+        std::memcpy(place.data() + shift, part->data(), part->size());
+        *part = frame::own(nullptr, std::span{place}.subspan(shift));
+      }
+    const auto back = value_of(decode_sample_request(moved[0]));
+    CATCH_CHECK(read(back.queries.at(0).destinations, moved[0])
+                == numbers{5, 9, 1, 1'000'000});
+    for (const auto& message : moved)
+      digest_all(message);
+  }
+}
+
+CATCH_TEST_CASE("cut messages are refused or make sense", "[messages][data]") {
+  for (const auto& message : examples()) {
+    for (std::size_t size = 0; size < message.body.size(); ++size) {
+      auto cut = message;
+      cut.body = frame::copy(message.body.bytes().first(size));
+      digest_all(cut);
+    }
+    for (std::size_t size = 0; size < message.bulk[0].size(); ++size) {
+      auto cut = message;
+      cut.bulk[0] = frame::copy(message.bulk[0].bytes().first(size));
+      digest_all(cut);
+    }
+    auto none = message;
+    none.bulk.clear();
+    digest_all(none);
+  }
+}
+
+CATCH_TEST_CASE("random bytes are refused or make sense", "[messages][data]") {
+  const auto all = examples();
+  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+    CATCH_INFO("seed " << seed);
+    random_stream draws{seed, 1};
+    auto message = all[draws.below(6)];
+    std::vector<std::byte> body{message.body.bytes().begin(),
+                                message.body.bytes().end()};
+    if (seed % 4 == 0)
+      for (auto& one : body)
+        one = static_cast<std::byte>(draws.below(256));
+    for (std::uint32_t i = 0; i < 1 + draws.below(6); ++i)
+      body[draws.below(static_cast<std::uint32_t>(body.size()))] =
+        static_cast<std::byte>(draws.below(256));
+    message.body = frame::copy(body);
+    digest_all(message);
+  }
+}

@@ -1,0 +1,79 @@
+#include "partition/dataset/shard.hpp"
+#include "partition/disk/direct_file.hpp"
+#include "partition/files/file_io.hpp"
+#include "partition/files/mapped_file.hpp"
+#include "tests/partition/dataset/example.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path pipe_at(const fs::path& path) {
+  CATCH_REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  return path;
+}
+
+void check_refused(const error& why, const fs::path& path) {
+  CATCH_CHECK(why.code == ec::invalid_data);
+  CATCH_CHECK(why.message.find(path.string() + " is not a file")
+              != std::string::npos);
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a pipe in the place of a file is refused, not waited for",
+                "[partition][file]") {
+  const temp_folder folder;
+  const auto pipe = pipe_at(folder / "pipe");
+  check_refused(error_of(open_file(pipe, O_RDONLY)), pipe);
+  check_refused(error_of(read_text(pipe, 100)), pipe);
+  check_refused(error_of(mapped_file::open(pipe)), pipe);
+  check_refused(error_of(direct_file::open(pipe)), pipe);
+  check_refused(error_of(open_file("/dev/zero", O_RDONLY)), "/dev/zero");
+}
+
+CATCH_TEST_CASE("what is opened to be read waits as usual",
+                "[partition][file]") {
+  const temp_folder folder;
+  value_of(write_text(folder / "text", "a"));
+  const auto file = value_of(open_file(folder / "text", O_RDONLY));
+  CATCH_CHECK((::fcntl(file.get(), F_GETFL) & O_NONBLOCK) == 0);
+  value_of(sync_tree(folder / ""));
+}
+
+CATCH_TEST_CASE("no file of a dataset can be a pipe", "[partition][file]") {
+  const temp_folder folder;
+  const auto data = folder / "data";
+  fs::create_directory(data);
+  value_of(write_example(data));
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator{data})
+    if (entry.is_regular_file())
+      files.push_back(entry.path());
+  CATCH_CHECK(files.size() >= 10);
+  for (const auto& file : files) {
+    CATCH_INFO(file);
+    fs::rename(file, folder / "aside");
+    pipe_at(file);
+    const auto opened = [&]() -> result<void> {
+      TRY(const auto graph, partitioned_graph::open(data));
+      TRYV(graph.open_shard(0));
+      return ok();
+    }();
+    check_refused(error_of(opened), file);
+    fs::remove(file);
+    fs::rename(folder / "aside", file);
+  }
+}

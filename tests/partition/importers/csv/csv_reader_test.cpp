@@ -1,0 +1,151 @@
+#include "partition/importers/csv/csv_reader.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <boost/iostreams/filter/gzip.hpp>
+#include <boost/iostreams/filtering_stream.hpp>
+
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using table = std::vector<std::vector<std::string>>;
+
+result<table> read_file(const fs::path& path, char separator = '\0') {
+  table rows;
+  TRY(auto reader, csv_reader::open(path, separator));
+  for (;;) {
+    TRY(const auto there, reader.next());
+    if (!there)
+      return rows;
+    rows.emplace_back(reader.fields().begin(), reader.fields().end());
+  }
+}
+
+result<table> read(const temp_folder& folder, const std::string& text,
+                   char separator = '\0') {
+  std::ofstream{folder / "t", std::ios::binary} << text;
+  return read_file(folder / "t", separator);
+}
+
+std::string gzipped(const std::string& text) {
+  std::ostringstream packed;
+  boost::iostreams::filtering_ostream out;
+  out.push(boost::iostreams::gzip_compressor());
+  out.push(packed);
+  out << text;
+  out.reset();
+  return packed.str();
+}
+
+} // namespace
+
+CATCH_TEST_CASE("tables of any separator are read",
+                "[partition][import][csv]") {
+  temp_folder folder;
+  const table expected{{"a", "b b", "c"}, {"1", "", "3"}};
+  const std::string mark = "\xef\xbb\xbf"; // the byte order mark of UTF-8
+  for (const auto& text : std::vector<std::string>{
+         "a,b b,c\n1,,3\n", "a,b b,c\r\n1,,3\r\n", "a\tb b\tc\n1\t\t3",
+         "a;b b;c\n1;;3\n", mark + "a,b b,c\n\n\n1,,3\n\n",
+         "# one, two\n% three\na,b b,c\n1,,3\n",
+         "\"a\",\"b b\",c\n1,\"\",3\n"}) {
+    CATCH_INFO(text);
+    CATCH_CHECK(value_of(read(folder, text)) == expected);
+  }
+  CATCH_CHECK(value_of(read(folder, "  1   2\t3  \n4 5 6", ' '))
+              == table{{"1", "2", "3"}, {"4", "5", "6"}});
+  CATCH_CHECK(value_of(read(folder, "1 2  3 \n4 5 6"))
+              == table{{"1", "2", "3"}, {"4", "5", "6"}});
+  CATCH_CHECK(value_of(read(folder, "a|b,c\n", '|')) == table{{"a", "b,c"}});
+  CATCH_CHECK(value_of(read(folder, "alone\n")) == table{{"alone"}});
+  CATCH_CHECK(value_of(read(folder, "a,\n")) == table{{"a", ""}});
+  CATCH_CHECK(value_of(read(folder, "")).empty());
+  CATCH_CHECK(value_of(read(folder, "# no more\n")).empty());
+  CATCH_CHECK(value_of(read(folder, "a,b\n#c,d\n"))
+              == table{{"a", "b"}, {"#c", "d"}});
+}
+
+CATCH_TEST_CASE("quotes follow RFC 4180", "[partition][import][csv]") {
+  temp_folder folder;
+  CATCH_CHECK(
+    value_of(read(folder, "\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\""
+                          ",\"\"\r\nx,y,z,\"end\""))
+    == table{{"a,b", "say \"hi\"", "two\nlines", ""}, {"x", "y", "z", "end"}});
+  CATCH_CHECK(value_of(read(folder, "a,5\" disk\n"))
+              == table{{"a", "5\" disk"}});
+  const auto open_quote = error_of(read(folder, "a,b\nc,\"d\n\n"));
+  CATCH_CHECK(open_quote.message
+              == (folder / "t").string() + ":2: a quoted field does not end");
+  const auto behind = error_of(read(folder, "\"a\"b,c\n")).message;
+  CATCH_CHECK(behind.find(":1: text behind a closing quote")
+              != std::string::npos);
+}
+
+CATCH_TEST_CASE("lines are counted across quoted line breaks",
+                "[partition][import][csv]") {
+  temp_folder folder;
+  std::ofstream{folder / "t"} << "a,b\n\n\"x\n\ny\",2\nc,d\n";
+  auto reader = value_of(csv_reader::open(folder / "t", '\0'));
+  std::vector<std::int64_t> lines;
+  while (value_of(reader.next()))
+    lines.push_back(reader.line());
+  CATCH_CHECK(lines == std::vector<std::int64_t>{1, 3, 6});
+}
+
+CATCH_TEST_CASE("gzip is unpacked, broken gzip is an error",
+                "[partition][import][csv]") {
+  temp_folder folder;
+  std::string text;
+  for (int i = 0; i < 30000; ++i)
+    text += std::to_string(i) + "," + std::to_string(i * 7919) + "\n";
+  const auto packed = gzipped(text);
+  const auto rows = value_of(read(folder, packed));
+  CATCH_CHECK(rows.size() == 30000);
+  CATCH_CHECK(rows.back()[1] == std::to_string(29999 * 7919));
+  CATCH_CHECK((rows == value_of(read(folder, text))));
+  for (std::size_t size :
+       {std::size_t{3}, std::size_t{12}, packed.size() / 2, packed.size() - 9,
+        packed.size() - 8, packed.size() - 4, packed.size() - 1}) {
+    CATCH_INFO("cut to " << size << " of " << packed.size());
+    CATCH_CHECK_FALSE(read(folder, packed.substr(0, size)).has_value());
+  }
+  auto flipped = packed;
+  flipped[packed.size() / 2] ^= 0x10;
+  CATCH_CHECK_FALSE(read(folder, flipped).has_value());
+}
+
+CATCH_TEST_CASE("random bytes as a table never do harm",
+                "[partition][import][csv]") {
+  constexpr std::uint32_t seed = 4180;
+  CATCH_INFO("seed " << seed);
+  std::mt19937 random{seed};
+  temp_folder folder;
+  for (int round = 0; round < 500; ++round) {
+    std::string text;
+    for (auto n = random() % 300; n > 0; --n)
+      text += round % 2 == 0 ? "\"\",\n\r a#"[random() % 8]
+                             : static_cast<char>(random());
+    if (round % 10 == 0)
+      text.insert(0, "\x1f\x8b");
+    (void)read(folder, text);
+  }
+}
+
+CATCH_TEST_CASE("what cannot be read is an error", "[partition][import][csv]") {
+  temp_folder folder;
+  CATCH_CHECK(error_of(read_file(folder / "none")).code == ec::not_found);
+  CATCH_CHECK_FALSE(read_file(folder.path()).has_value());
+  const auto endless =
+    error_of(read(folder, "\"" + std::string(std::size_t{1} << 25, 'x')));
+  CATCH_CHECK(endless.message.find("does not end") != std::string::npos);
+}

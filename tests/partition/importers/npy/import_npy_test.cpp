@@ -1,0 +1,280 @@
+#include "partition/dataset/inspect.hpp"
+#include "partition/importers/npy/npy.hpp"
+#include "tests/partition/importers/npy/npy_values.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+template <class T>
+void put(const fs::path& path, const std::vector<T>& values,
+         std::vector<std::int64_t> shape = {}) {
+  if (shape.empty())
+    shape = {std::ssize(values)};
+  value_of(write_npy_bytes(path, dtype_of<T>(), shape,
+                           std::as_bytes(std::span{values})));
+}
+
+void put_text(const fs::path& path, const std::string& text) {
+  std::ofstream{path} << text;
+}
+
+/// 3 nodes, 4 edges, CSR features [3, 4], 2 classes.
+void put_small(const fs::path& at) {
+  put<std::int64_t>(at / "edges.npy", {0, 1, 2, 0, 1, 2, 0, 2}, {2, 4});
+  put<std::int64_t>(at / "labels.npy", {1, 0, -1});
+  put<std::int64_t>(at / "train_idx.npy", {0});
+  put<std::int32_t>(at / "val_idx.npy", {1});
+  put<std::int64_t>(at / "features_indptr.npy", {0, 2, 2, 3});
+  put<std::int32_t>(at / "features_indices.npy", {0, 2, 3});
+  put<float>(at / "features_values.npy", {1, 3, 2});
+  put_text(at / "meta.json",
+           R"({"name": "small", "num_nodes": 3, "num_edges": 4,
+               "num_features": 4, "num_classes": 2, "more": [1, 2]})");
+}
+
+/// What an import says after `change` has been at the small source.
+template <class Change>
+std::string import_error_after(Change change) {
+  temp_folder source;
+  temp_folder out;
+  put_small(source.path());
+  change(source.path());
+  return error_of(import_npy({.source = source.path()}, out.path())).message;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("sparse features become dense", "[partition][import][npy]") {
+  temp_folder source;
+  temp_folder out;
+  put_small(source.path());
+  const auto info = value_of(import_npy({.source = source.path()}, out.path()));
+  CATCH_CHECK(info.name == "small");
+  CATCH_CHECK(info.edge_type_name(0) == "node__to__node");
+  CATCH_CHECK(info.node_types[0].class_count == 2);
+  CATCH_CHECK(info.node_types[0].split_counts
+              == std::array<std::int64_t, 3>{1, 1, 0});
+  const auto data = value_of(dataset::open(out.path()));
+  CATCH_CHECK(list<float>(*data.nodes(0).features)
+              == std::vector<float>{1, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 2});
+  // 0->1 1->2 2->0 0->2
+  CATCH_CHECK(list<std::int32_t>(data.edges(0).indices)
+              == std::vector<std::int32_t>{2, 0, 1, 0});
+}
+
+CATCH_TEST_CASE("rows are normalised on request", "[partition][import][npy]") {
+  temp_folder source;
+  put_small(source.path());
+  const auto features_with = [&](row_norm norm) {
+    temp_folder out;
+    value_of(
+      import_npy({.source = source.path(), .normalise = norm}, out.path()));
+    return list<float>(*value_of(dataset::open(out.path())).nodes(0).features);
+  };
+  CATCH_CHECK(features_with(row_norm::l1)
+              == std::vector<float>{0.25, 0, 0.75, 0, 0, 0, 0, 0, 0, 0, 0, 1});
+  const auto l2 = features_with(row_norm::l2);
+  CATCH_CHECK(std::fabs(l2[0] - 0.316228f) < 1e-6f);
+  CATCH_CHECK(std::fabs(l2[2] - 0.948683f) < 1e-6f);
+}
+
+CATCH_TEST_CASE("counts are derived where meta.json is silent",
+                "[partition][import][npy]") {
+  temp_folder source;
+  temp_folder out;
+  put_small(source.path());
+  fs::remove(source / "meta.json");
+  const auto info = value_of(
+    import_npy({.source = source.path(), .name = "other"}, out.path()));
+  CATCH_CHECK(info.name == "other");
+  CATCH_CHECK(info.node_types[0].count == 3);
+  CATCH_CHECK(info.node_types[0].class_count == 2);
+  CATCH_CHECK(info.node_types[0].feature_width == 4);
+
+  temp_folder bare;
+  temp_folder bare_out;
+  put<std::int32_t>(bare / "edges.npy", {0, 6, 3, 1}, {2, 2});
+  const auto derived =
+    value_of(import_npy({.source = bare.path()}, bare_out.path()));
+  CATCH_CHECK(derived.node_types[0].count == 7);
+  CATCH_CHECK(derived.node_types[0].class_count == 0);
+}
+
+CATCH_TEST_CASE("typed folders and reverse edges", "[partition][import][npy]") {
+  temp_folder source;
+  temp_folder out;
+  put<std::int64_t>(source / "user__likes__film.edges.npy", {0, 4, 1, 1},
+                    {2, 2});
+  put<double>(source / "film.features.npy", {1, 2, 3, 4}, {2, 2});
+  put<std::uint8_t>(source / "film.labels.npy", {0, 1});
+  put<std::int64_t>(source / "film.train_idx.npy", {1});
+  const auto info = value_of(
+    import_npy({.source = source.path(), .reverse = true}, out.path()));
+  CATCH_REQUIRE(info.edge_types.size() == 2);
+  CATCH_CHECK(info.edge_type_name(0) == "user__likes__film");
+  CATCH_CHECK(info.edge_type_name(1) == "film__rev_likes__user");
+  CATCH_CHECK(info.node_types[0].name == "user");
+  CATCH_CHECK(info.node_types[0].count == 5);
+  CATCH_CHECK(info.node_types[info.target].name == "film");
+  const auto data = value_of(dataset::open(out.path()));
+  CATCH_CHECK(list<std::int32_t>(data.edges(0).indices)
+              == std::vector<std::int32_t>{0, 4});
+  CATCH_CHECK(list<std::int64_t>(data.edges(1).indptr)
+              == std::vector<std::int64_t>{0, 1, 1, 1, 1, 2});
+  CATCH_CHECK(value_of(inspect_dataset(data)).broken.empty());
+}
+
+CATCH_TEST_CASE("wrong sources are named", "[partition][import][npy]") {
+  using change = void (*)(const fs::path&);
+  struct row {
+    change apply;
+    std::string part;
+  };
+  const std::vector<row> table{
+    {[](const fs::path& at) {
+       put<std::int64_t>(at / "edges.npy", {0, 1, 9, 0, 1, 2, 0, 2}, {2, 4});
+     },
+     "edge 2 of node__to__node: source 9 does not exist (3 nodes)"},
+    {[](const fs::path& at) {
+       put<std::int64_t>(at / "edges.npy", {0, 1, 1}, {3});
+     },
+     "edges.npy has the shape [3]; [2, any] expected"},
+    {[](const fs::path& at) {
+       put<std::int64_t>(at / "edges.npy", {0, 1}, {2, 1});
+     },
+     "has 1 edges; meta.json says 4"},
+    {[](const fs::path& at) {
+       put<float>(at / "edges.npy", {0, 1, 2, 0, 1, 2, 0, 2}, {2, 4});
+     },
+     "edges.npy holds float32; integers expected"},
+    {[](const fs::path& at) { fs::resize_file(at / "edges.npy", 150); },
+     "edges.npy: it is truncated"},
+    {[](const fs::path& at) {
+       fs::remove(at / "edges.npy");
+       put_text(at / "meta.json", "{}");
+     },
+     "holds neither edges.npy nor"},
+    {[](const fs::path& at) {
+       put<std::int64_t>(at / "labels.npy", {1, 2, -1});
+     },
+     "label of node node 1 is 2; 0 to 1 expected"},
+    {[](const fs::path& at) {
+       put<std::int64_t>(at / "labels.npy", {1, 1});
+     },
+     "labels.npy has the shape [2]; [3] expected"},
+    {[](const fs::path& at) { fs::remove(at / "train_idx.npy"); },
+     "train split of node is empty"},
+    {[](const fs::path& at) { put<std::int64_t>(at / "train_idx.npy", {2}); },
+     "seed 0 is node 2, which has no label"},
+    {[](const fs::path& at) {
+       put<std::int64_t>(at / "features_indptr.npy", {0, 2, 1, 3});
+     },
+     "features_indptr.npy: rows 0 to 3 do not lie"},
+    {[](const fs::path& at) {
+       put<std::int64_t>(at / "features_indptr.npy", {0, 2, 2, 9});
+     },
+     "within the 3 entries"},
+    {[](const fs::path& at) {
+       put<std::int32_t>(at / "features_indices.npy", {0, 2, 4});
+     },
+     "node 2 has a value in column 4; there are 4"},
+    {[](const fs::path& at) {
+       put<float>(at / "features_values.npy", {1, NAN, 2});
+     },
+     "features of node: node 0, column 2 is nan"},
+    {[](const fs::path& at) {
+       put<float>(at / "features_values.npy", {1, 2});
+     },
+     "features_values.npy has the shape [2]; [3] expected"},
+    {[](const fs::path& at) { fs::remove(at / "features_values.npy"); },
+     "features_values.npy"},
+    {[](const fs::path& at) { put_text(at / "meta.json", "{"); },
+     "meta.json is broken"},
+    {[](const fs::path& at) {
+       put_text(at / "meta.json", R"({"num_nodes": -3})");
+     },
+     "\"num_nodes\" should be a count"},
+    {[](const fs::path& at) {
+       put_text(at / "meta.json", R"({"num_nodes": 281474976710656})");
+     },
+     "labels.npy has the shape [3]"},
+    {[](const fs::path& at) {
+       put<std::int64_t>(at / "a__b.edges.npy", {0, 1}, {2, 1});
+       fs::remove(at / "edges.npy");
+     },
+     "\"a__b\" is no edge type"},
+    {[](const fs::path& at) {
+       put_text(at / "meta.json",
+                R"({"node_types": {"a": {"num_nodes": 1}},
+                      "edge_types": {"a__to__../b": {}}})");
+     },
+     "b.edges.npy"},
+  };
+  for (const auto& [apply, part] : table) {
+    const auto message = import_error_after(apply);
+    CATCH_INFO(message << "\nexpected: " << part);
+    CATCH_CHECK(has(message, part));
+  }
+  temp_folder out;
+  CATCH_CHECK(error_of(import_npy({.source = out / "none"}, out.path())).code
+              == ec::not_found);
+}
+
+// The sets lie beside the repository, not in it.
+CATCH_TEST_CASE("public sets arrive whole", "[partition][import][npy]") {
+  const auto* data_folder = std::getenv("GRAPHMILL_TEST_DATA");
+  if (data_folder == nullptr || !fs::exists(fs::path{data_folder} / "cora")) {
+    CATCH_WARN("GRAPHMILL_TEST_DATA names no folder with the set cora");
+    return;
+  }
+  const auto import = [&](const char* name, bool reverse) {
+    temp_folder out;
+    value_of(
+      import_npy({.source = fs::path{data_folder} / name, .reverse = reverse},
+                 out.path()));
+    const auto data = value_of(dataset::open(out.path()));
+    auto found = value_of(inspect_dataset(data));
+    CATCH_CHECK(found.broken.empty());
+    return std::pair{data.info(), std::move(found)};
+  };
+  {
+    const auto [info, found] = import("cora", false);
+    CATCH_CHECK(info.node_types[0].count == 2708);
+    CATCH_CHECK(info.edge_types[0].count == 10556);
+    CATCH_CHECK(info.edge_types[0].max_in_degree == 168);
+    CATCH_CHECK(
+      found.node_types[0].class_counts
+      == std::vector<std::int64_t>{351, 217, 418, 818, 426, 298, 180});
+    CATCH_CHECK(info.node_types[0].split_counts
+                == std::array<std::int64_t, 3>{140, 500, 1000});
+  }
+  {
+    const auto [info, found] = import("citeseer", false);
+    CATCH_CHECK(found.node_types[0].isolated == 48);
+    CATCH_CHECK(found.node_types[0].unlabelled == 15);
+    CATCH_CHECK(info.edge_types[0].max_in_degree == 99);
+  }
+  {
+    const auto [info, found] = import("imdb", true);
+    CATCH_REQUIRE(info.edge_types.size() == 4);
+    CATCH_CHECK(info.node_types[0].name == "movie");
+    CATCH_CHECK(info.node_types[1].name == "director");
+    CATCH_CHECK(info.node_types[1].feature_width == 0);
+    CATCH_CHECK(info.edge_type_name(2) == "director__rev_to__movie");
+    CATCH_CHECK(info.edge_types[3].count == 12828);
+    CATCH_CHECK(found.node_types[0].isolated == 0);
+  }
+}

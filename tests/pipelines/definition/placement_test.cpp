@@ -1,0 +1,193 @@
+#include "pipelines/definition/placement.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <algorithm>
+#include <random>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace {
+
+definition with_trainers(std::uint32_t trainers) {
+  definition out;
+  out.dataset = "d";
+  out.trainer.replicas = trainers;
+  out.trainer.device = "cpu";
+  return out;
+}
+
+daemon_offer offer(std::string name, std::vector<part_id> parts,
+                   std::uint32_t slots = 1) {
+  return {name, "tcp://" + name, std::move(parts), slots};
+}
+
+} // namespace
+
+CATCH_TEST_CASE("trainers go where their parts are", "[placement]") {
+  const std::vector offers{offer("b", {1}), offer("a", {0})};
+  const auto got = value_of(place(with_trainers(2), 2, offers));
+  CATCH_REQUIRE(got.daemons.size() == 2);
+  CATCH_CHECK(got.daemons[0].name == "a");
+  CATCH_CHECK(got.owner_of_part == std::vector<std::uint16_t>{0, 1});
+  CATCH_CHECK(got.daemon_of_rank == std::vector<std::uint16_t>{0, 1});
+  CATCH_CHECK(got.parts_of(1) == std::vector<part_id>{1});
+  CATCH_CHECK(got.ranks_of(1) == std::vector<rank_id>{1});
+}
+
+CATCH_TEST_CASE("parts that several serve are spread, slots are kept",
+                "[placement]") {
+  const std::vector offers{offer("a", {0, 1, 2, 3}, 2),
+                           offer("b", {0, 1, 2, 3}, 3)};
+  const auto got = value_of(place(with_trainers(5), 4, offers));
+  CATCH_CHECK(got.parts_of(0).size() == 2);
+  CATCH_CHECK(got.ranks_of(0).size() == 2);
+  CATCH_CHECK(got.ranks_of(1).size() == 3);
+}
+
+CATCH_TEST_CASE("a daemon with nothing to do is left out", "[placement]") {
+  const std::vector offers{offer("a", {0}), offer("b", {}), offer("c", {1})};
+  const auto got = value_of(place(with_trainers(1), 2, offers));
+  CATCH_REQUIRE(got.daemons.size() == 2);
+  CATCH_CHECK(got.daemons[1].name == "c");
+  CATCH_CHECK(got.owner_of_part == std::vector<std::uint16_t>{0, 1});
+}
+
+CATCH_TEST_CASE("what cannot be placed is told", "[placement]") {
+  const std::vector offers{offer("a", {0}), offer("b", {2})};
+  const auto orphan = error_of(place(with_trainers(1), 4, offers));
+  CATCH_CHECK(orphan.message.find("parts 1, 3 of 4") != std::string::npos);
+  const auto many = error_of(place(with_trainers(3), 1, offers));
+  CATCH_CHECK(many.message.find("3 trainers") != std::string::npos);
+  CATCH_CHECK(many.message.find("takes 2") != std::string::npos);
+  CATCH_CHECK_FALSE(place(with_trainers(1), 1, {}));
+}
+
+CATCH_TEST_CASE("trainers that round differently are refused", "[placement]") {
+  auto here = offer("a", {0});
+  here.arithmetic = "OpenBLAS for Zen";
+  here.arithmetic_digest = "1/5";
+  auto there = offer("b", {1});
+  there.arithmetic = "OpenBLAS for SkylakeX";
+  there.arithmetic_digest = "2/5";
+  const auto refused =
+    error_of(place(with_trainers(2), 2, std::vector{here, there}));
+  CATCH_CHECK(refused.code == ec::invalid_argument);
+  for (const auto* part :
+       {"\"a\" (OpenBLAS for Zen)", "\"b\" (OpenBLAS for SkylakeX)",
+        "OPENBLAS_CORETYPE=Haswell"})
+    CATCH_CHECK(refused.message.find(part) != std::string::npos);
+  CATCH_CHECK(refused.message.find("exponentials") == std::string::npos);
+  // Who only serves data adds nothing up; on CUDA the CPU has no part in it.
+  CATCH_CHECK(place(with_trainers(1), 2, std::vector{here, there}));
+  here.cuda_devices = there.cuda_devices = 1;
+  auto on_devices = with_trainers(2);
+  on_devices.trainer.device = "cuda";
+  CATCH_CHECK(place(on_devices, 2, std::vector{here, there}));
+  there.arithmetic_digest = "1/5";
+  CATCH_CHECK(place(with_trainers(2), 2, std::vector{here, there}));
+}
+
+CATCH_TEST_CASE("what trainers round differently is told", "[placement]") {
+  auto here = offer("a", {0});
+  auto there = offer("b", {1});
+  here.arithmetic = there.arithmetic = "OpenBLAS for Haswell, glibc 2.36";
+  here.arithmetic_digest = "1/5";
+  there.arithmetic_digest = "1/6";
+  const auto refusal = [&] {
+    return error_of(place(with_trainers(2), 2, std::vector{here, there}))
+      .message;
+  };
+  const auto exponentials = refusal();
+  CATCH_CHECK(exponentials.find("round exponentials, though not products,")
+              != std::string::npos);
+  CATCH_CHECK(exponentials.find("GLIBC_TUNABLES") != std::string::npos);
+  CATCH_CHECK(exponentials.find("OPENBLAS_CORETYPE") == std::string::npos);
+  there.arithmetic_digest = "2/6";
+  const auto both = refusal();
+  for (const auto* part : {"round products and exponentials", "GLIBC_TUNABLES",
+                           "OPENBLAS_CORETYPE"})
+    CATCH_CHECK(both.find(part) != std::string::npos);
+}
+
+CATCH_TEST_CASE("the order of offers does not matter", "[placement]") {
+  CATCH_INFO("seed 3");
+  std::mt19937_64 random{3};
+  for (int round = 0; round < 50; ++round) {
+    std::vector<daemon_offer> offers;
+    for (int d = 0; d < 6; ++d)
+      offers.push_back(offer(std::string(1, char('a' + d)),
+                             {part_id(d), part_id(random() % 6)},
+                             1 + random() % 3));
+    const auto first = value_of(place(with_trainers(6), 6, offers));
+    std::shuffle(offers.begin(), offers.end(), random);
+    const auto second = value_of(place(with_trainers(6), 6, offers));
+    CATCH_CHECK(first.daemons == second.daemons);
+    CATCH_CHECK(first.owner_of_part == second.owner_of_part);
+    CATCH_CHECK(first.daemon_of_rank == second.daemon_of_rank);
+  }
+}
+
+CATCH_TEST_CASE("named daemons train, in turn as far as they have slots",
+                "[placement]") {
+  const std::vector offers{offer("a", {0}, 2), offer("b", {1}, 1),
+                           offer("c", {}, 2)};
+  auto def = with_trainers(4);
+  def.placement.trainers = {"c", "b", "a"};
+  const auto got = value_of(place(def, 2, offers));
+  CATCH_CHECK(got.daemon_of_rank == std::vector<std::uint16_t>{2, 1, 0, 2});
+  CATCH_CHECK(got.owner_of_part == std::vector<std::uint16_t>{0, 1});
+  def.placement.trainers = {"c", "b"};
+  const auto why = error_of(place(def, 2, offers)).message;
+  CATCH_CHECK(why.find("4 trainers") != std::string::npos);
+  CATCH_CHECK(why.find("c, b, take 3") != std::string::npos);
+}
+
+CATCH_TEST_CASE("named daemons sample, those without other work too",
+                "[placement]") {
+  const std::vector offers{offer("a", {0, 1}, 4), offer("b", {}, 9),
+                           offer("c", {})};
+  auto def = with_trainers(2);
+  CATCH_CHECK(value_of(place(def, 2, offers)).samplers.empty());
+  def.placement.samplers = {"c", "b"};
+  const auto got = value_of(place(def, 2, offers));
+  CATCH_REQUIRE(got.daemons.size() == 3);
+  CATCH_CHECK(got.samplers == std::vector<std::uint16_t>{2, 1});
+  // No trainer goes to a sampler while others have slots.
+  def.trainer.replicas = 4;
+  CATCH_CHECK(value_of(place(def, 2, offers)).ranks_of(0).size() == 4);
+}
+
+CATCH_TEST_CASE("a daemon that is named must be there", "[placement]") {
+  const std::vector offers{offer("b", {1}), offer("a", {0})};
+  auto def = with_trainers(1);
+  def.placement.samplers = {"a", "x"};
+  const auto sampler = error_of(place(def, 2, offers)).message;
+  CATCH_CHECK(sampler
+              == "`placement.samplers` names daemon \"x\", which is not in "
+                 "service; there are a, b");
+  def.placement = {{""}, {}};
+  const auto trainer = error_of(place(def, 2, offers)).message;
+  CATCH_CHECK(trainer.find("`placement.trainers`") != std::string::npos);
+}
+
+CATCH_TEST_CASE("trainers go where their device is", "[placement]") {
+  std::vector offers{offer("a", {0}, 4), offer("b", {}, 4), offer("c", {}, 4)};
+  offers[1].cuda_devices = 1;
+  offers[2].cuda_devices = 2;
+  auto def = with_trainers(8);
+  def.trainer.device = "cuda";
+  const auto any = value_of(place(def, 1, offers));
+  CATCH_CHECK(any.ranks_of(0).empty());
+  CATCH_CHECK(any.ranks_of(1).size() == 4);
+  def.trainer.replicas = 4;
+  def.trainer.device = "cuda:1";
+  CATCH_CHECK(value_of(place(def, 1, offers)).daemons.size() == 2);
+  def.trainer.replicas = 5;
+  const auto why = error_of(place(def, 1, offers)).message;
+  CATCH_CHECK(why.find("5 trainers on cuda:1, but the cluster takes 4")
+              != std::string::npos);
+  def.trainer.device = "cpu";
+  CATCH_CHECK(place(def, 1, offers));
+}

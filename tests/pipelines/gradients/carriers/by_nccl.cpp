@@ -1,0 +1,32 @@
+#include "pipelines/gradients/carriers/gloo_collective.hpp"
+#include "pipelines/gradients/carriers/nccl_route.hpp"
+#include "pipelines/gradients/device_collective.hpp"
+#include "pipelines/model/devices.hpp"
+#include "tests/pipelines/gradients/ranks.hpp"
+#include "tests/support/catch.hpp"
+
+#define CATCH_CONFIG_RUNNER
+
+namespace graphmill::test {
+
+group_member::connector connector_of(std::shared_ptr<rendezvous_store> store,
+                                     std::shared_ptr<parking> lot) {
+  return [=](auto roll, const std::string& fingerprint) {
+    const auto device = fmt::format("cuda:{}", roll->options().rank);
+    return join_by_devices(join_by_gloo(roll, fingerprint, store, lot),
+                           nccl_route(device, roll, store), lot);
+  };
+}
+
+} // namespace graphmill::test
+
+int main(int argc, char** argv) {
+  graphmill::keep_process_alive();
+  constexpr auto most_ranks = 4;
+  if (const auto devices = graphmill::cuda_devices(); devices < most_ranks) {
+    fmt::print("skipped: needs {} CUDA devices, there are {}\n", most_ranks,
+               devices);
+    return 77; // As Meson takes for skipped.
+  }
+  return Catch::Session{}.run(argc, argv);
+}

@@ -1,0 +1,170 @@
+// Prints a digest of what the kernels give for fixed numbers. Compiled for
+// several instruction sets, it must print the same: kernel_bits_test.py.
+
+#include "messages/base/random.hpp"
+#include "partition/files/content_hash.hpp"
+#include "pipelines/gradients/gradient_set.hpp"
+#include "pipelines/kernels/activation.hpp"
+#include "pipelines/kernels/attention.hpp"
+#include "pipelines/kernels/gather_sum.hpp"
+#include "pipelines/kernels/optimizer.hpp"
+
+#include <cstdio>
+#include <span>
+#include <vector>
+
+using namespace graphmill;
+
+namespace {
+
+using floats = std::vector<float>;
+
+/// Widths below, at and between those that fill vector registers.
+constexpr std::int64_t widths[] = {1, 7, 16, 33, 100, 128, 160, 300};
+constexpr std::int64_t rows = 60;
+constexpr std::int64_t sources = 100;
+
+class printer {
+public:
+  floats numbers(std::int64_t count) {
+    floats out(static_cast<std::size_t>(count));
+    for (auto& value : out)
+      value = 2 * draws_.uniform() - 1;
+    return out;
+  }
+
+  void take(const floats& values) {
+    hash_.update(std::as_bytes(std::span{values}));
+  }
+
+  void print(const char* kernel) const {
+    std::printf("%s %s\n", kernel, hash_.digest().c_str());
+  }
+
+  /// A block of a graph: up to 12 columns per row.
+  struct edges {
+    std::vector<std::int64_t> indptr{0};
+    std::vector<local_id> columns;
+  };
+  edges make_edges() {
+    edges out;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (auto degree = draws_.below(13); degree > 0; --degree)
+        out.columns.push_back(static_cast<local_id>(draws_.below(sources)));
+      out.indptr.push_back(std::ssize(out.columns));
+    }
+    return out;
+  }
+
+private:
+  random_stream draws_{42, 7};
+  content_hash hash_;
+};
+
+void sums(printer& out) {
+  const auto graph = out.make_edges();
+  for (const auto width : widths) {
+    const auto x = out.numbers(sources * width);
+    const auto row_scale = out.numbers(rows);
+    const auto column_scale = out.numbers(sources);
+    for (const auto scaled : {false, true})
+      for (const auto accumulate : {std::int64_t{0}, rows / 2}) {
+        auto sum = out.numbers(rows * width);
+        run({.indptr = graph.indptr.data(),
+             .columns = graph.columns.data(),
+             .x = {x.data(), sources, width},
+             .row_scale = row_scale.data(),
+             .column_scale = scaled ? column_scale.data() : nullptr},
+            0, rows, accumulate, {sum.data(), rows, width});
+        out.take(sum);
+      }
+  }
+}
+
+void activations(printer& out) {
+  for (const auto width : widths)
+    for (const auto kind :
+         {activation::none, activation::relu, activation::elu}) {
+      auto x = out.numbers(rows * width);
+      const auto bias = out.numbers(width);
+      const dropout drop{99, 5, dropout_threshold(0.3)};
+      activate({x.data(), rows, width}, bias.data(), kind, drop, 0, rows,
+               {x.data(), rows, width});
+      out.take(x);
+      auto gradient = out.numbers(rows * width);
+      activate_backward({x.data(), rows, width}, kind, drop.scale(), 0, rows,
+                        {gradient.data(), rows, width});
+      out.take(gradient);
+    }
+}
+
+void attentions(printer& out) {
+  const auto graph = out.make_edges();
+  const auto edges = std::ssize(graph.columns);
+  for (const std::int64_t heads : {1, 3, 8})
+    for (const std::int64_t each : {1, 5, 8, 16, 29, 64}) {
+      const auto width = heads * each;
+      const auto z = out.numbers(sources * width);
+      const auto vector = out.numbers(width);
+      floats scores(static_cast<std::size_t>(sources * heads));
+      head_products({z.data(), sources, width}, vector.data(), heads, 0,
+                    sources, scores.data());
+      out.take(scores);
+      floats weights(static_cast<std::size_t>(edges * heads));
+      floats own(static_cast<std::size_t>(rows * heads));
+      const attention task{.indptr = graph.indptr.data(),
+                           .columns = graph.columns.data(),
+                           .rows = rows,
+                           .z = {z.data(), sources, width},
+                           .heads = heads,
+                           .source_scores = scores.data(),
+                           .destination_scores = scores.data(),
+                           .weights = weights.data(),
+                           .self_weights = own.data()};
+      floats sum(static_cast<std::size_t>(rows * width));
+      attend(task, 0, rows, {sum.data(), rows, width});
+      out.take(sum);
+      const auto gradient = out.numbers(rows * width);
+      floats of_edges(weights.size()), of_self(own.size()), of_rows(own.size());
+      attend_backward(task, {gradient.data(), rows, width}, 0, rows,
+                      {of_edges.data(), of_self.data(), of_rows.data()});
+      for (const auto* part : {&of_edges, &of_self, &of_rows})
+        out.take(*part);
+    }
+}
+
+void steps(printer& out) {
+  for (const auto kind :
+       {optimizer_kind::adam, optimizer_kind::adamw, optimizer_kind::sgd}) {
+    definition::optimizer_section how;
+    how.kind = kind;
+    how.weight_decay = 0.01;
+    how.momentum = 0.9;
+    model_layout layout;
+    layout.dense_size = 1003;
+    optimizer steps{how, layout};
+    parameter_store weights;
+    weights.dense.append(std::span<const float>{out.numbers(1003)});
+    for (int step = 0; step < 20; ++step) {
+      gradient_set gradients;
+      gradients.dense.append(std::span<const float>{out.numbers(1003)});
+      steps.apply(gradients, 0.01, weights);
+    }
+    out.take({weights.dense.begin(), weights.dense.end()});
+  }
+}
+
+} // namespace
+
+int main() {
+  printer out;
+  sums(out);
+  out.print("sums");
+  activations(out);
+  out.print("activations");
+  attentions(out);
+  out.print("attention");
+  steps(out);
+  out.print("optimizer");
+  return 0;
+}

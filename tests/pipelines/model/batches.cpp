@@ -1,0 +1,195 @@
+#include "tests/pipelines/model/batches.hpp"
+
+#include "pipelines/flow/batch_needs.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace graphmill::test {
+
+namespace {
+
+template <class T>
+void assign(pod_vector<T>& into, const std::vector<T>& from) {
+  into.append({from.data(), from.size()});
+}
+
+/// The batch so far, with growable lists.
+struct sampler {
+  const toy_graph& graph;
+  int fanout;
+  std::vector<std::vector<node_id>> nodes;
+  std::vector<std::map<node_id, local_id>> known;
+  std::vector<std::vector<std::int64_t>> found;
+  std::vector<std::vector<std::vector<local_id>>> rows; ///< Per edge type.
+
+  local_id local(node_type_id type, node_id node) {
+    const auto [at, fresh] =
+      known[type].try_emplace(node, static_cast<local_id>(nodes[type].size()));
+    if (fresh)
+      nodes[type].push_back(node);
+    return at->second;
+  }
+
+  void hop(int number) {
+    const auto& types = graph.info.edge_types;
+    for (std::size_t e = 0; e < types.size(); ++e) {
+      const auto& counts = found[types[e].destination];
+      const auto begin = number == 1 ? 0 : counts[number - 2];
+      for (auto i = begin; i < counts[number - 1]; ++i) {
+        const auto& list = graph.in_lists[e][nodes[types[e].destination][i]];
+        const auto taken =
+          fanout < 0 ? list.size() : std::min<std::size_t>(fanout, list.size());
+        auto& row = rows[e].emplace_back();
+        for (std::size_t k = 0; k < taken; ++k)
+          row.push_back(local(types[e].source, list[k]));
+      }
+    }
+    for (std::size_t t = 0; t < nodes.size(); ++t)
+      found[t].push_back(static_cast<std::int64_t>(nodes[t].size()));
+  }
+};
+
+csr to_csr(const std::vector<std::vector<local_id>>& rows) {
+  csr out;
+  out.indptr.push_back(0);
+  for (const auto& row : rows) {
+    assign(out.columns, row);
+    out.indptr.push_back(static_cast<std::int64_t>(out.columns.size()));
+  }
+  return out;
+}
+
+csr transpose(const std::vector<std::vector<local_id>>& rows,
+              std::int64_t destinations, std::int64_t sources) {
+  std::vector<std::vector<local_id>> lists(sources);
+  for (std::int64_t i = 0; i < destinations; ++i)
+    for (auto source : rows[i])
+      lists[source].push_back(static_cast<local_id>(i));
+  return to_csr(lists);
+}
+
+} // namespace
+
+std::int32_t toy_graph::in_degree(node_type_id type, node_id node) const {
+  std::size_t degree = 0;
+  for (std::size_t e = 0; e < in_lists.size(); ++e)
+    if (info.edge_types[e].destination == type)
+      degree += in_lists[e][node].size();
+  return static_cast<std::int32_t>(degree);
+}
+
+toy_graph random_graph(std::mt19937_64& random, const toy_options& options) {
+  toy_graph graph;
+  std::uniform_real_distribution<float> value{-1, 1};
+  graph.info.name = "toy";
+  for (std::size_t t = 0; t < options.nodes.size(); ++t) {
+    graph.info.node_types.push_back(
+      {.name = std::string(1, static_cast<char>('a' + t)),
+       .count = options.nodes[t],
+       .feature_width = options.widths[t],
+       .class_count = t == 0 ? options.classes : 0});
+    auto& rows =
+      graph.features.emplace_back(options.nodes[t] * options.widths[t]);
+    for (auto& x : rows)
+      x = value(random);
+  }
+  for (std::size_t e = 0; e < options.edges.size(); ++e) {
+    const auto [source, destination] = options.edges[e];
+    graph.info.edge_types.push_back({.source = source,
+                                     .name = "r" + std::to_string(e),
+                                     .destination = destination});
+    auto& lists = graph.in_lists.emplace_back(options.nodes[destination]);
+    for (auto& list : lists)
+      for (auto k = random() % (options.in_edges + 1); k > 0; --k)
+        list.push_back(static_cast<node_id>(random() % options.nodes[source]));
+  }
+  for (std::int64_t i = 0; i < options.nodes[0]; ++i)
+    graph.labels.push_back(
+      static_cast<std::int64_t>(random() % options.classes));
+  return graph;
+}
+
+definition small_definition(model_kind kind, int hops) {
+  definition def;
+  def.seed = 7;
+  def.sampler.fanouts.assign(hops, -1);
+  def.model = {.kind = kind,
+               .hidden = 4,
+               .heads = 2,
+               .dropout = 0,
+               .embedding = 5,
+               .layer_norm = false};
+  def.trainer = {.replicas = 1, .threads = 1, .device = "cpu"};
+  def.optimizer.kind = optimizer_kind::sgd;
+  return def;
+}
+
+minibatch make_batch(const toy_graph& graph, const definition& def,
+                     const std::vector<node_id>& seeds, int fanout) {
+  const auto& info = graph.info;
+  const auto layers = hops(def);
+  const auto needs = needs_of(def, info);
+  sampler work{.graph = graph, .fanout = fanout};
+  work.nodes.resize(info.node_types.size());
+  work.known.resize(info.node_types.size());
+  work.found.resize(info.node_types.size());
+  work.rows.resize(info.edge_types.size());
+  for (auto seed : seeds)
+    work.local(info.target, seed);
+  for (std::size_t t = 0; t < info.node_types.size(); ++t)
+    work.found[t].push_back(static_cast<std::int64_t>(work.nodes[t].size()));
+  for (int h = 1; h <= layers; ++h)
+    work.hop(h);
+
+  minibatch out;
+  auto& data = out.data;
+  data.graph.hops = layers;
+  for (std::size_t t = 0; t < info.node_types.size(); ++t) {
+    auto& list = data.graph.nodes.emplace_back();
+    assign(list.ids, work.nodes[t]);
+    list.found = work.found[t];
+    auto& features = data.features.emplace_back();
+    auto& table_rows = data.embedding_rows.emplace_back();
+    auto& degrees = data.degrees.emplace_back();
+    const auto width = info.node_types[t].feature_width;
+    for (auto node : work.nodes[t]) {
+      if (width != 0)
+        features.append({graph.features[t].data() + node * width,
+                         static_cast<std::size_t>(width)});
+      else
+        table_rows.push_back(node);
+      if (needs.degrees)
+        degrees.push_back(graph.in_degree(static_cast<node_type_id>(t), node));
+    }
+  }
+  for (auto seed : seeds)
+    data.labels.push_back(graph.labels[seed]);
+  assign(data.original_seeds, seeds);
+  out.global_seeds = static_cast<std::int64_t>(seeds.size());
+
+  std::vector<std::vector<std::vector<local_id>>> lists = work.rows;
+  if (needs.merged_relations)
+    for (std::size_t e = 1; e < lists.size(); ++e)
+      for (std::size_t i = 0; i < lists[0].size(); ++i)
+        lists[0][i].insert(lists[0][i].end(), lists[e][i].begin(),
+                           lists[e][i].end());
+  const auto count = needs.merged_relations ? 1 : lists.size();
+  for (std::size_t r = 0; r < count; ++r) {
+    auto& relation = out.relations.emplace_back();
+    relation.source = info.edge_types[r].source;
+    relation.destination = info.edge_types[r].destination;
+    relation.forward = to_csr(lists[r]);
+    for (int l = 0; l < layers; ++l) {
+      auto& back = relation.transposed.emplace_back();
+      if (l == 0 && !needs.input_gradient)
+        continue;
+      const auto& found = work.found;
+      back = transpose(lists[r], found[relation.destination][layers - l - 1],
+                       found[relation.source][layers - l]);
+    }
+  }
+  return out;
+}
+
+} // namespace graphmill::test

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "messages/definition/definition.hpp"
+#include "partition/dataset/dataset.hpp"
+#include "pipelines/flow/batch.hpp"
+#include "pipelines/model/replica.hpp"
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace graphmill::test {
+
+/// A graph in memory: in-neighbour lists per edge type, features, labels.
+struct toy_graph {
+  dataset_info info;
+  /// in_lists[edge type][destination] = sources.
+  std::vector<std::vector<std::vector<node_id>>> in_lists;
+  std::vector<std::vector<float>> features; ///< Per node type, may be empty.
+  std::vector<std::int64_t> labels;         ///< Of the target type.
+
+  std::int32_t in_degree(node_type_id type, node_id node) const;
+};
+
+struct toy_options {
+  std::vector<std::int64_t> nodes{8};             ///< Per node type.
+  std::vector<std::int64_t> widths{3};            ///< 0: no features.
+  std::vector<std::pair<int, int>> edges{{0, 0}}; ///< Source, destination.
+  int in_edges = 3; ///< Per node and edge type: 0..in_edges, some isolated.
+  std::int64_t classes = 3;
+};
+toy_graph random_graph(std::mt19937_64& random, const toy_options& options);
+
+definition small_definition(model_kind kind, int hops);
+
+/// Samples `fanout` in-edges (all if -1) of each node, hop by hop, and
+/// assembles a batch: a plain implementation of the conventions of
+/// partition/sampling/sampling.hpp and pipelines/flow/batch.hpp.
+minibatch make_batch(const toy_graph& graph, const definition& def,
+                     const std::vector<node_id>& seeds, int fanout = -1);
+
+} // namespace graphmill::test

@@ -1,0 +1,74 @@
+#include "pipelines/gradients/gradient_set.hpp"
+#include "pipelines/model/fused_model.hpp"
+#include "pipelines/model/memory_estimate.hpp"
+#include "tests/pipelines/model/batches.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+namespace graphmill::test {
+
+namespace {
+
+/// The bound of a batch that turns out exactly as large as that.
+subgraph_bound bound_by(const minibatch& batch, const toy_graph& graph) {
+  subgraph_bound out;
+  for (const auto& list : batch.data.graph.nodes) {
+    out.nodes.push_back(list.found.back());
+    out.expanded.push_back(list.found[list.found.size() - 2]);
+  }
+  out.edges.assign(graph.info.edge_types.size(), 0);
+  for (std::size_t r = 0; r < batch.relations.size(); ++r)
+    out.edges[r] = batch.relations[r].forward.indptr.back();
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a step takes no more memory than estimated", "[compute]") {
+  const auto kind = GENERATE(model_kind::sage, model_kind::gcn, model_kind::gat,
+                             model_kind::rgcn);
+  const auto width = GENERATE(0, 8, 200);
+  const auto norm = GENERATE(false, true);
+  const auto layers = GENERATE(1, 2, 3);
+  CATCH_INFO("kind " << int(kind) << ", width " << width << ", norm " << norm
+                     << ", layers " << layers << ", seed 13");
+  std::mt19937_64 random{13};
+  toy_options options{.nodes = {4000}, .widths = {width}, .edges = {{0, 0}}};
+  if (kind == model_kind::rgcn)
+    options = {.nodes = {3000, 2000},
+               .widths = {width, 30},
+               .edges = {{1, 0}, {0, 1}, {0, 0}}};
+  const auto graph = random_graph(random, options);
+  auto def = small_definition(kind, layers);
+  def.model.hidden = 48;
+  def.model.embedding = 24;
+  def.model.layer_norm = norm;
+  def.model.dropout = 0.5;
+  std::vector<node_id> seeds;
+  for (node_id i = 0; i < 900; ++i)
+    seeds.push_back(i);
+  const auto batch = make_batch(graph, def, seeds);
+  const auto layout = value_of(make_layout(def, graph.info));
+  const auto parameters = initial_parameters(layout, 1);
+  const auto pool = buffer_pool::make(0);
+  thread_team team{1};
+  {
+    fused_model model{
+      layout,
+      parameters,
+      batch,
+      {.team = &team, .training = true, .key = 1, .pool = pool}};
+    gradient_set gradients;
+    const auto logits = model.forward();
+    const std::vector<float> upstream(logits.size(), 0.1f);
+    model.backward({upstream.data(), logits.rows, logits.columns}, gradients);
+  }
+  const auto estimate =
+    estimate_memory(def, graph.info, bound_by(batch, graph));
+  CATCH_CHECK(pool->live_bytes() == 0);
+  CATCH_CHECK(pool->peak_bytes() <= estimate.activations);
+  if (layers > 1) // One layer may get by with far less: transform, then sum.
+    CATCH_CHECK(pool->peak_bytes() * 8 >= estimate.activations);
+}
+
+} // namespace graphmill::test

@@ -1,0 +1,221 @@
+#include "tests/pipelines/model/reference.hpp"
+
+#include "messages/base/random.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace graphmill::test {
+
+namespace {
+
+using row = std::vector<double>;
+
+row times(const row& x, const row& w, std::int64_t out) {
+  row y(out);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    for (std::int64_t o = 0; o < out; ++o)
+      y[o] += x[i] * w[i * out + o];
+  return y;
+}
+
+void add_to(row& sum, const row& x, double scale = 1) {
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    sum[i] += scale * x[i];
+}
+
+double shape(double x, activation kind) {
+  if (kind == activation::relu)
+    return std::max(x, 0.0);
+  if (kind == activation::elu)
+    return x > 0 ? x : std::exp(x) - 1;
+  return x;
+}
+
+void normalise(row& x, const row& gain, const row& shift) {
+  double mean = 0;
+  for (auto v : x)
+    mean += v / double(x.size());
+  double variance = 0;
+  for (auto v : x)
+    variance += (v - mean) * (v - mean) / double(x.size());
+  for (std::size_t c = 0; c < x.size(); ++c)
+    x[c] = (x[c] - mean) / std::sqrt(variance + 1e-5) * gain[c] + shift[c];
+}
+
+} // namespace
+
+reference_model::reference_model(const model_layout& layout,
+                                 const minibatch& batch, bool layer_norm)
+  : layout_(layout), batch_(batch), layer_norm_(layer_norm) {}
+
+void reference_model::drop(int layer, std::size_t type, rows& values) const {
+  if (!training || layout_.drop_threshold == 0)
+    return;
+  const auto stream = std::uint32_t(layer) << 24 | std::uint32_t(type) << 16
+                      | std::uint32_t(batch_.data.key.rank);
+  const auto scale = 65536.0 / (65536.0 - layout_.drop_threshold);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    for (std::size_t c = 0; c < values[i].size(); ++c) {
+      const auto block = std::uint32_t(c / 128 * 16 + c % 16);
+      const auto half = c % 128 / 16;
+      const auto words = philox4x32(counter_of(i, stream, block), key);
+      const auto bits = words[half / 2] >> (half % 2 * 16) & 0xffff;
+      values[i][c] *= bits < layout_.drop_threshold ? 0 : scale;
+    }
+}
+
+reference_model::rows reference_model::inputs(std::size_t type) const {
+  rows out;
+  const auto width = layout_.layers[0].types[type].in;
+  const auto count = batch_.data.graph.nodes[type].found.back();
+  const auto table = layout_.table_of[type];
+  for (std::int64_t i = 0; i < count; ++i) {
+    auto& x = out.emplace_back();
+    for (std::int64_t c = 0; c < width; ++c)
+      x.push_back(
+        table == absent
+          ? batch_.data.features[type][i * width + c]
+          : values.at(
+            layout_.tables[table]
+              .name)[batch_.data.embedding_rows[type][i] * width + c]);
+  }
+  if (layout_.drop_input)
+    drop(0, type, out);
+  return out;
+}
+
+void reference_model::message(int l, std::size_t relation,
+                              const std::vector<rows>& in, std::int64_t i,
+                              row& sum) const {
+  const auto weight = layout_.layers[l].weights[relation];
+  if (weight == absent)
+    return;
+  const auto& ends = layout_.relations[relation];
+  const auto& source = in[ends.source];
+  const auto& edges = batch_.relations[relation].forward;
+  const auto begin = edges.indptr[i];
+  const auto end = edges.indptr[i + 1];
+  row mean(layout_.layers[l].types[ends.source].in);
+  for (auto e = begin; e < end; ++e) {
+    const auto j = edges.columns[e];
+    double scale = 1.0 / double(end - begin);
+    if (layout_.kind == model_kind::gcn) {
+      const double di = batch_.data.degrees[0][i];
+      const double dj = batch_.data.degrees[0][j];
+      scale *= di / std::sqrt((di + 1) * (dj + 1));
+    }
+    add_to(mean, source[j], scale);
+  }
+  if (layout_.kind == model_kind::gcn)
+    add_to(mean, source[i], 1.0 / (batch_.data.degrees[0][i] + 1.0));
+  add_to(sum, times(mean, values.at(layout_.parameters[weight].name),
+                    std::int64_t(sum.size())));
+}
+
+reference_model::rows reference_model::attention(int l, const rows& in,
+                                                 std::int64_t count) const {
+  const auto& shape = layout_.layers[l];
+  const auto& name = layout_.parameters;
+  const auto& to_source = values.at(name[shape.attention_source].name);
+  const auto& to_self = values.at(name[shape.attention_destination].name);
+  const auto heads = layout_.heads;
+  const auto all = std::int64_t(to_source.size());
+  const auto width = all / heads;
+  rows z;
+  for (const auto& x : in)
+    z.push_back(times(x, values.at(name[shape.weights[0]].name), all));
+  const auto& edges = batch_.relations[0].forward;
+  rows out;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::vector<std::int64_t> from(edges.columns.data() + edges.indptr[i],
+                                   edges.columns.data() + edges.indptr[i + 1]);
+    from.push_back(i);
+    row joined(all);
+    for (std::int64_t h = 0; h < heads; ++h) {
+      row powers;
+      double total = 0;
+      for (auto j : from) {
+        double score = 0;
+        for (auto c = h * width; c < (h + 1) * width; ++c)
+          score += to_source[c] * z[j][c] + to_self[c] * z[i][c];
+        powers.push_back(std::exp(score > 0 ? score : 0.2 * score));
+        total += powers.back();
+      }
+      for (std::size_t k = 0; k < from.size(); ++k)
+        for (auto c = h * width; c < (h + 1) * width; ++c)
+          joined[c] += powers[k] / total * z[from[k]][c];
+    }
+    if (!shape.last) {
+      out.push_back(joined);
+      continue;
+    }
+    auto& mean = out.emplace_back(width);
+    for (std::int64_t c = 0; c < all; ++c)
+      mean[c % width] += joined[c] / double(heads);
+  }
+  return out;
+}
+
+reference_model::rows
+reference_model::layer(int l, std::size_t type,
+                       const std::vector<rows>& in) const {
+  const auto& shape_of = layout_.layers[l];
+  const auto& here = shape_of.types[type];
+  const auto name = [this](int p) { return layout_.parameters[p].name; };
+  const auto count = batch_.data.graph.nodes[type].found[layout_.hops - l - 1];
+  rows out;
+  if (layout_.kind == model_kind::gat)
+    out = attention(l, in[type], count);
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (layout_.kind != model_kind::gat)
+      out.emplace_back(here.out);
+    auto& y = out[i];
+    if (here.self != absent)
+      add_to(y, times(in[type][i], values.at(name(here.self)), here.out));
+    if (layout_.kind != model_kind::gat)
+      for (std::size_t r = 0; r < layout_.relations.size(); ++r)
+        if (layout_.relations[r].destination == node_type_id(type))
+          message(l, r, in, i, y);
+    add_to(y, values.at(name(here.bias)));
+    if (layer_norm_ && !shape_of.last)
+      normalise(y, values.at(name(here.norm_gain)),
+                values.at(name(here.norm_shift)));
+    for (auto& v : y)
+      v = shape(v, shape_of.after);
+  }
+  if (!shape_of.last)
+    drop(l + 1, type, out);
+  return out;
+}
+
+reference_model::rows reference_model::logits() const {
+  std::vector<rows> in;
+  for (std::size_t t = 0; t < layout_.table_of.size(); ++t)
+    in.push_back(inputs(t));
+  for (int l = 0; l < layout_.hops; ++l) {
+    std::vector<rows> out(in.size());
+    for (std::size_t t = 0; t < in.size(); ++t)
+      if (layout_.layers[l].types[t].out != 0)
+        out[t] = layer(l, t, in);
+    in = out;
+  }
+  return in[layout_.target];
+}
+
+double reference_model::loss() const {
+  double sum = 0;
+  const auto all = logits();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto label = batch_.data.labels[i];
+    if (label < 0)
+      continue;
+    double total = 0;
+    for (auto x : all[i])
+      total += std::exp(x);
+    sum += std::log(total) - all[i][label];
+  }
+  return sum / double(batch_.global_seeds);
+}
+
+} // namespace graphmill::test

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "messages/definition/definition.hpp"
+#include "pipelines/flow/batch.hpp"
+#include "pipelines/kernels/model_layout.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace graphmill::test {
+
+/// The models of the definition once more: in doubles, node by node, without
+/// any kernel. What the fused ones are checked against.
+class reference_model {
+public:
+  using rows = std::vector<std::vector<double>>;
+
+  reference_model(const model_layout& layout, const minibatch& batch,
+                  bool layer_norm);
+
+  /// Parameters and tables by name, flat.
+  std::map<std::string, std::vector<double>> values;
+  bool training = false;
+  std::uint64_t key = 0;
+
+  /// [seeds][classes]
+  rows logits() const;
+  /// Sum of the seeds' cross-entropies over the step's seeds.
+  double loss() const;
+
+private:
+  rows inputs(std::size_t type) const;
+  rows layer(int l, std::size_t type, const std::vector<rows>& in) const;
+  rows attention(int l, const rows& in, std::int64_t count) const;
+  void message(int l, std::size_t relation, const std::vector<rows>& in,
+               std::int64_t i, std::vector<double>& sum) const;
+  void drop(int layer, std::size_t type, rows& values) const;
+
+  const model_layout& layout_;
+  const minibatch& batch_;
+  bool layer_norm_;
+};
+
+} // namespace graphmill::test

@@ -1,0 +1,313 @@
+#include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/gradients/gradient_set.hpp"
+#include "tests/pipelines/model/batches.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <cmath>
+#include <numeric>
+
+namespace graphmill::test {
+
+namespace {
+
+const toy_options typed{.nodes = {40, 30, 20},
+                        .widths = {6, 0, 4},
+                        .edges = {{1, 0}, {0, 1}, {2, 0}, {0, 0}, {1, 2}},
+                        .in_edges = 3};
+const toy_options plain{.nodes = {60}, .widths = {6}, .edges = {{0, 0}}};
+
+toy_options options_for(model_kind kind) {
+  return kind == model_kind::rgcn ? typed : plain;
+}
+
+std::vector<node_id> first_nodes(node_id count) {
+  std::vector<node_id> out(count);
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+/// A step of the seeds, split over ranks at `cuts`.
+void step(const toy_graph& graph, const definition& def, replica& model,
+          const std::vector<node_id>& seeds, std::vector<std::size_t> cuts,
+          std::uint64_t key) {
+  gradient_set sum;
+  cuts.push_back(seeds.size());
+  std::size_t begin = 0;
+  for (std::size_t rank = 0; rank < cuts.size(); ++rank) {
+    auto batch = make_batch(
+      graph, def, {seeds.begin() + begin, seeds.begin() + cuts[rank]});
+    batch.data.key.rank = static_cast<rank_id>(rank);
+    batch.global_seeds = static_cast<std::int64_t>(seeds.size());
+    gradient_set own;
+    value_of(model.compute_gradients(batch, key, own));
+    if (rank == 0)
+      sum = std::move(own);
+    else
+      add(sum, own);
+    begin = cuts[rank];
+  }
+  value_of(model.apply(sum, 0.1));
+}
+
+double distance(const replica& a, const replica& b) {
+  double difference = 0;
+  double size = 0;
+  const auto left = a.parameters();
+  const auto right = b.parameters();
+  for (std::size_t p = 0; p < left.size(); ++p)
+    for (std::size_t i = 0; i < left[p].values.size(); ++i) {
+      const double x = left[p].values[i];
+      difference += (x - right[p].values[i]) * (x - right[p].values[i]);
+      size += x * x;
+    }
+  return std::sqrt(difference / size);
+}
+
+const auto all_kinds = {model_kind::sage, model_kind::gcn, model_kind::gat,
+                        model_kind::rgcn};
+
+} // namespace
+
+CATCH_TEST_CASE("gradients that backward calls final do not change any more",
+                "[compute]") {
+  const auto kind = GENERATE(values(all_kinds));
+  CATCH_INFO("kind " << int(kind) << ", seed 23");
+  std::mt19937_64 random{23};
+  const auto graph = random_graph(random, options_for(kind));
+  auto def = small_definition(kind, 3);
+  def.model.layer_norm = true;
+  const auto model = value_of(replica::create(def, graph.info));
+  auto batch = make_batch(graph, def, first_nodes(12));
+  batch.global_seeds = 12;
+  gradient_set out;
+  std::vector<std::pair<std::size_t, std::vector<float>>> reports;
+  value_of(model->compute_gradients(batch, 5, out, [&](std::int64_t offset) {
+    const auto at = static_cast<std::size_t>(offset);
+    reports.push_back({at, {out.dense.begin() + at, out.dense.end()}});
+  }));
+  CATCH_REQUIRE(reports.size() == 3);
+  CATCH_CHECK(reports.front().first > reports[1].first);
+  CATCH_CHECK(reports.back().first == 0);
+  for (const auto& [at, values] : reports)
+    CATCH_CHECK(std::equal(values.begin(), values.end(), out.dense.begin() + at,
+                           out.dense.end()));
+}
+
+CATCH_TEST_CASE("split seeds give the same weights as one rank with all",
+                "[compute]") {
+  const auto kind = GENERATE(values(all_kinds));
+  const auto cuts = GENERATE(std::vector<std::size_t>{7},
+                             std::vector<std::size_t>{3, 3}, // An empty rank.
+                             std::vector<std::size_t>{1, 12});
+  CATCH_INFO("kind " << int(kind) << ", seed 17");
+  std::mt19937_64 random{17};
+  const auto graph = random_graph(random, options_for(kind));
+  const auto def = small_definition(kind, 2);
+  const auto whole = value_of(replica::create(def, graph.info));
+  const auto split = value_of(replica::create(def, graph.info));
+  CATCH_REQUIRE(whole->digest() == split->digest());
+  const auto before = whole->digest();
+  for (std::uint64_t s = 0; s < 20; ++s) {
+    auto seeds = first_nodes(40);
+    std::shuffle(seeds.begin(), seeds.end(), random);
+    seeds.resize(13);
+    step(graph, def, *whole, seeds, {}, s);
+    step(graph, def, *split, seeds, cuts, s);
+  }
+  CATCH_CHECK(whole->digest() != before);
+  CATCH_CHECK(distance(*whole, *split) < 1e-5);
+}
+
+CATCH_TEST_CASE("weights do not depend on threads, and repeat bit for bit",
+                "[compute]") {
+  const auto kind = GENERATE(values(all_kinds));
+  std::mt19937_64 random{23};
+  auto options = options_for(kind);
+  options.nodes[0] = 3000; // More than one chunk of rows.
+  const auto graph = random_graph(random, options);
+  auto def = small_definition(kind, 2);
+  def.model.dropout = 0.5;
+  def.model.layer_norm = true;
+  def.model.hidden = 20;
+  def.optimizer.kind = optimizer_kind::adam;
+  std::string digest;
+  for (const auto threads : {1u, 1u, 2u, 3u}) {
+    def.trainer.threads = threads;
+    const auto model = value_of(replica::create(def, graph.info));
+    for (std::uint64_t s = 0; s < 3; ++s)
+      step(graph, def, *model, first_nodes(2500), {2000}, s);
+    if (digest.empty())
+      digest = model->digest();
+    CATCH_CHECK(model->digest() == digest);
+  }
+}
+
+CATCH_TEST_CASE("evaluation judges a batch as training does", "[compute]") {
+  // Evaluation frees layers while it runs, training keeps them all.
+  const auto kind = GENERATE(values(all_kinds));
+  const auto hops = GENERATE(1, 2, 3, 4);
+  CATCH_INFO("kind " << int(kind) << ", hops " << hops << ", seed 29");
+  std::mt19937_64 random{29};
+  auto options = options_for(kind);
+  options.nodes[0] = 700; // More than one piece of rows.
+  const auto graph = random_graph(random, options);
+  auto def = small_definition(kind, hops);
+  def.model.dropout = 0;
+  const auto model = value_of(replica::create(def, graph.info));
+  for (const auto seeds : {600, 40, 300}) {
+    auto batch = make_batch(graph, def, first_nodes(seeds));
+    batch.global_seeds = seeds;
+    gradient_set gradients;
+    const auto trained =
+      value_of(model->compute_gradients(batch, 1, gradients));
+    batch_output output;
+    const auto judged = value_of(model->evaluate(batch, &output));
+    CATCH_CHECK(judged.loss_sum == Approx(trained.loss_sum).epsilon(1e-6));
+    CATCH_CHECK(judged.correct == trained.correct);
+    CATCH_CHECK(output.predictions.size() == std::size_t(seeds));
+    const auto plain_look = value_of(model->evaluate(batch, nullptr));
+    CATCH_CHECK(plain_look.loss_sum == judged.loss_sum);
+  }
+}
+
+CATCH_TEST_CASE("a model learns what its graph tells", "[compute]") {
+  // A node's class is that of its only in-neighbour, whose feature tells it.
+  const auto kind = GENERATE(values(all_kinds));
+  toy_options options{.nodes = {60}, .widths = {3}, .edges = {{0, 0}}};
+  options.in_edges = 0;
+  std::mt19937_64 random{29};
+  auto graph = random_graph(random, options);
+  for (node_id i = 0; i < 60; ++i) {
+    graph.in_lists[0][i] = {(i + 7) % 60};
+    graph.labels[i] = (i + 7) % 60 % 3;
+    for (int c = 0; c < 3; ++c)
+      graph.features[0][i * 3 + c] = i % 3 == c ? 1.0f : 0.0f;
+  }
+  auto def = small_definition(kind, 1);
+  def.optimizer.kind = optimizer_kind::adamw;
+  const auto model = value_of(replica::create(def, graph.info));
+  const auto seeds = first_nodes(30);
+  for (std::uint64_t s = 0; s < 60; ++s)
+    step(graph, def, *model, seeds, {}, s);
+  const auto batch = make_batch(graph, def, {40, 41, 42, 43, 44, 45});
+  batch_output output;
+  const auto metrics = value_of(model->evaluate(batch, &output));
+  CATCH_CHECK(metrics.seeds == 6);
+  CATCH_CHECK(metrics.accuracy() == 1);
+  CATCH_CHECK(output.predictions
+              == std::vector<std::int64_t>{2, 0, 1, 2, 0, 1});
+  CATCH_CHECK(output.embedding_width == 3); // One layer: the features.
+  CATCH_CHECK(output.embeddings.size() == 18);
+}
+
+CATCH_TEST_CASE("batches without seeds, labels or edges", "[compute]") {
+  const auto kind = GENERATE(values(all_kinds));
+  std::mt19937_64 random{31};
+  auto graph = random_graph(random, options_for(kind));
+  for (auto& lists : graph.in_lists)
+    for (auto& list : lists)
+      list.clear();
+  auto def = small_definition(kind, 2);
+  def.model.layer_norm = true;
+  const auto model = value_of(replica::create(def, graph.info));
+  gradient_set gradients;
+  auto none = make_batch(graph, def, {});
+  none.global_seeds = 5;
+  CATCH_CHECK(value_of(model->compute_gradients(none, 1, gradients)).seeds
+              == 0);
+  for (auto g : gradients.dense)
+    CATCH_REQUIRE(g == 0);
+  CATCH_CHECK(value_of(model->evaluate(none, nullptr)).seeds == 0);
+  const auto isolated = make_batch(graph, def, {3, 4});
+  value_of(model->compute_gradients(isolated, 1, gradients));
+  for (auto g : gradients.dense)
+    CATCH_REQUIRE(std::isfinite(g));
+  auto unlabelled = make_batch(graph, def, {3, 4, 5});
+  unlabelled.data.labels[0] = -1;
+  unlabelled.global_seeds = 2;
+  const auto metrics =
+    value_of(model->compute_gradients(unlabelled, 1, gradients));
+  CATCH_CHECK(metrics.seeds == 2);
+  auto wrong = make_batch(graph, def, {3});
+  wrong.data.labels[0] = 3;
+  CATCH_CHECK(error_of(model->compute_gradients(wrong, 1, gradients)).code
+              == ec::invalid_data);
+}
+
+CATCH_TEST_CASE("parameters can be kept, saved and loaded", "[compute]") {
+  std::mt19937_64 random{37};
+  const auto graph = random_graph(random, typed);
+  const auto def = small_definition(model_kind::rgcn, 2);
+  const auto model = value_of(replica::create(def, graph.info));
+  const auto start = model->digest();
+  const auto saved = model->parameters();
+  std::int64_t count = 0;
+  for (const auto& tensor : saved)
+    count += static_cast<std::int64_t>(tensor.values.size());
+  CATCH_CHECK(count == model->parameter_count());
+  model->restore_best(); // Nothing was kept: nothing happens.
+  CATCH_CHECK(model->digest() == start);
+  model->keep_best();
+  step(graph, def, *model, {1, 2, 3}, {}, 0);
+  const auto stepped = model->digest();
+  CATCH_CHECK(stepped != start);
+  model->restore_best();
+  CATCH_CHECK(model->digest() == start);
+
+  auto missing = saved;
+  missing.erase(missing.begin());
+  CATCH_CHECK(error_of(model->load(missing)).message.find(saved[0].name)
+              != std::string::npos);
+  auto reshaped = saved;
+  reshaped.back().shape.push_back(1);
+  reshaped.front().values.front() += 1;
+  CATCH_CHECK(error_of(model->load(reshaped)).code == ec::invalid_data);
+  CATCH_CHECK(model->digest() == start); // All or nothing.
+  auto other = def;
+  other.seed = 8;
+  const auto second = value_of(replica::create(other, graph.info));
+  CATCH_CHECK(second->digest() != start);
+  value_of(second->load(saved));
+  CATCH_CHECK(second->digest() == start);
+}
+
+CATCH_TEST_CASE("definitions that fit no model are refused", "[compute]") {
+  std::mt19937_64 random{41};
+  const auto graph = random_graph(random, typed);
+  const auto refused = [&graph](definition def) {
+    return error_of(replica::create(def, graph.info)).message;
+  };
+  CATCH_CHECK(refused(small_definition(model_kind::sage, 2)).find("rgcn")
+              != std::string::npos);
+  auto def = small_definition(model_kind::rgcn, 2);
+  def.model.embedding = 0;
+  CATCH_CHECK(refused(def).find("embedding") != std::string::npos);
+  CATCH_CHECK(refused(small_definition(model_kind::rgcn, 0)).find("fanouts")
+              != std::string::npos);
+}
+
+CATCH_TEST_CASE("a batch that does not fit its model is an error, no crash",
+                "[compute]") {
+  std::mt19937_64 random{43};
+  const auto graph = random_graph(random, plain);
+  const auto def = small_definition(model_kind::gat, 2);
+  const auto model = value_of(replica::create(def, graph.info));
+  gradient_set gradients;
+  const auto refused = [&](auto spoil) {
+    auto batch = make_batch(graph, def, {1, 2});
+    spoil(batch);
+    CATCH_CHECK(error_of(model->compute_gradients(batch, 1, gradients)).code
+                == ec::internal);
+  };
+  refused([](minibatch& b) { b.relations.clear(); });
+  refused([](minibatch& b) { b.data.features[0].resize(3); });
+  refused([](minibatch& b) { b.data.labels.clear(); });
+  refused([](minibatch& b) { b.data.graph.hops = 3; });
+  refused([](minibatch& b) { b.relations[0].transposed.clear(); });
+  refused([](minibatch& b) { b.global_seeds = 0; });
+  gradients.dense.resize(3);
+  CATCH_CHECK(error_of(model->apply(gradients, 1)).code == ec::internal);
+}
+
+} // namespace graphmill::test

@@ -1,0 +1,81 @@
+#include "pipelines/definition/definition_file.hpp"
+#include "pipelines/planning/run_plan.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+using namespace graphmill;
+
+namespace {
+
+dataset_info tiny_info() {
+  dataset_info info;
+  info.name = std::string{"d"};
+  info.node_types.resize(1);
+  info.node_types[0] = {"node", 1000, 4, dtype::float32, 3, {}, {25, 6, 7}};
+  info.edge_types.resize(1);
+  info.edge_types[0] = {0, "links", 0, 5000, 10, dtype::int32};
+  return info;
+}
+
+run_plan plan_of(std::string_view text, const dataset_info& info) {
+  const auto source = parse_definition(text, "x.yaml");
+  CATCH_REQUIRE(source.problems.empty());
+  return test::value_of(plan_run(source.value, info, 2));
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a plan worked out on paper", "[definition][plan]") {
+  const auto plan = plan_of("{dataset: d, sampler: {fanouts: [2, 3]}, "
+                            "train: {batch_size: 10, epochs: 4}, "
+                            "trainer: {replicas: 3}, "
+                            "evaluate: {batch_size: 5, neighbours: all}}",
+                            tiny_info());
+  // 10 seeds over 3 trainers: 4 at most; 4 * 2 and 8 * 3 edges.
+  CATCH_CHECK(plan.train.seeds == 4);
+  CATCH_CHECK(plan.train.steps == 3);
+  CATCH_CHECK(plan.train.edges == 32);
+  CATCH_CHECK(plan.train.nodes == 36);
+  CATCH_CHECK(plan.total_steps == 12);
+  // 5 of 7 test seeds over 3 trainers: 2; 10 in-edges each, then 20 nodes.
+  CATCH_CHECK(plan.evaluation.seeds == 2);
+  CATCH_CHECK(plan.evaluation.steps == 2);
+  CATCH_CHECK(plan.evaluation.edges == 20 + 200);
+  CATCH_CHECK(plan.batches_in_flight == 12);
+  CATCH_CHECK(plan.stages[1].replicas == 2); // a service per part
+  CATCH_CHECK(plan.stages[5].replicas == 3);
+  CATCH_CHECK(plan.memory[0].bytes == 1ull << 30);
+  CATCH_CHECK(plan.total_memory() > (1ull << 30) + memory_allowance);
+  CATCH_CHECK(plan.notes.empty());
+}
+
+CATCH_TEST_CASE("a plan bounds the cache of remote rows",
+                "[definition][plan]") {
+  const auto memory_of = [](std::string_view fetch, part_id parts) {
+    const auto source = parse_definition(
+      fmt::format("{{dataset: d, fetch: {}}}", fetch), "x.yaml");
+    CATCH_REQUIRE(source.problems.empty());
+    return test::value_of(plan_run(source.value, tiny_info(), parts)).memory;
+  };
+  const auto name = std::string_view{"cache of remote rows"};
+  CATCH_CHECK(memory_of("{}", 2)[1].name != name);
+  CATCH_CHECK(memory_of("{cache: 4 KiB}", 1)[1].name != name);
+  const auto some = memory_of("{cache: 1600}", 2)[1];
+  CATCH_CHECK(some.name == name);
+  // 100 rows of 4 values, an id and slots each.
+  CATCH_CHECK(some.bytes == 1600 + 100 * 24);
+  // No more than there are.
+  CATCH_CHECK(memory_of("{cache: 1 TiB}", 2)[1].bytes == 1000 * (16 + 24));
+}
+
+CATCH_TEST_CASE("a plan says what is odd", "[definition][plan]") {
+  auto info = tiny_info();
+  info.edge_types[0].count = 0;
+  const auto plan = plan_of("{dataset: d, train: {batch_size: 2, max_steps: 5},"
+                            " trainer: {replicas: 3}, budget: {bytes: 1}}",
+                            info);
+  CATCH_CHECK(plan.notes.size() == 3);
+  CATCH_CHECK(plan.total_steps == 5);
+  CATCH_CHECK(plan.memory[0].bytes
+              == std::max(plan.train.bytes, plan.evaluation.bytes));
+}

@@ -1,0 +1,152 @@
+#include "pipelines/results/safetensors.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <random>
+
+namespace graphmill::test {
+
+namespace {
+
+/// A file with this JSON header and `data` bytes of zeros.
+std::vector<std::byte> file_of(std::string json, std::size_t data) {
+  json.resize((json.size() + 7) / 8 * 8, ' ');
+  std::vector<std::byte> out(8 + json.size() + data);
+  const std::uint64_t length = json.size();
+  std::memcpy(out.data(), &length, 8);
+  std::memcpy(out.data() + 8, json.data(), json.size());
+  return out;
+}
+
+std::string tensor(const std::string& name, const std::string& shape,
+                   std::uint64_t begin, std::uint64_t end) {
+  return fmt::format(
+    R"("{}":{{"dtype":"F32","shape":{},"data_offsets":[{},{}]}})", name, shape,
+    begin, end);
+}
+
+tensor_file some_weights() {
+  return {.tensors = {{"layer1.weight", {2, 3}, {1, -2, 3.5f, 0, 0.25f, 6}},
+                      {"a \"quoted\" näme", {}, {42}},
+                      {"empty", {0, 4}, {}},
+                      {"bias", {2}, {0.125f, -1}}},
+          .metadata = {{"format", "graphmill"}, {"digest", "abc"}}};
+}
+
+std::string slurp(const std::filesystem::path& path) {
+  std::ifstream in{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+} // namespace
+
+CATCH_TEST_CASE("weights come back as they were written", "[kernels]") {
+  const temp_folder folder;
+  const auto path = folder / "weights.safetensors";
+  const auto content = some_weights();
+  value_of(write_safetensors(path, content));
+  value_of(write_safetensors(path, content)); // Replaces the first.
+  const auto back = value_of(read_safetensors(path));
+  CATCH_CHECK(back.metadata == content.metadata);
+  CATCH_REQUIRE(back.tensors.size() == content.tensors.size());
+  for (std::size_t i = 0; i < back.tensors.size(); ++i) {
+    CATCH_CHECK(back.tensors[i].name == content.tensors[i].name);
+    CATCH_CHECK(back.tensors[i].shape == content.tensors[i].shape);
+    CATCH_CHECK(back.tensors[i].values == content.tensors[i].values);
+  }
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry :
+       std::filesystem::directory_iterator{folder.path()})
+    ++files;
+  CATCH_CHECK(files == 1); // Nothing is left beside it.
+}
+
+CATCH_TEST_CASE("an independent reader finds the same weights", "[kernels]") {
+  const temp_folder folder;
+  const auto path = folder / "weights.safetensors";
+  value_of(write_safetensors(path, some_weights()));
+  std::ofstream{folder / "expected.json"}
+    << R"({"layer1.weight": [[2, 3], 8.75], "empty": [[0, 4], 0.0],)"
+       R"( "bias": [[2], -0.875], "a \"quoted\" n\u00e4me": [[], 42.0]})";
+  const auto command =
+    fmt::format("{} {} {} {}", GRAPHMILL_PYTHON, GRAPHMILL_READER,
+                path.string(), (folder / "expected.json").string());
+  CATCH_CHECK(std::system(command.c_str()) == 0);
+}
+
+CATCH_TEST_CASE("what cannot be saved is refused, and nothing is left",
+                "[kernels]") {
+  const temp_folder folder;
+  const auto path = folder / "weights.safetensors";
+  const auto refused = [&path](tensor_file content) {
+    const auto what = error_of(write_safetensors(path, content));
+    CATCH_CHECK(what.code == ec::invalid_argument);
+    CATCH_CHECK(!std::filesystem::exists(path));
+  };
+  refused({.tensors = {{"", {1}, {1}}}, .metadata = {}});
+  refused({.tensors = {{"a", {1}, {1}}, {"a", {1}, {1}}}, .metadata = {}});
+  refused({.tensors = {{"__metadata__", {1}, {1}}}, .metadata = {}});
+  refused({.tensors = {{"a", {2}, {1}}}, .metadata = {}});
+  refused({.tensors = {{"\xff", {1}, {1}}}, .metadata = {}});
+  CATCH_CHECK(error_of(write_safetensors(folder / "no/such/folder", {})).code
+              == ec::not_found);
+  CATCH_CHECK(error_of(read_safetensors(path)).code == ec::not_found);
+  CATCH_CHECK(error_of(read_safetensors(folder.path())).code
+              == ec::invalid_data);
+}
+
+CATCH_TEST_CASE("broken safetensors files are refused with a sentence",
+                "[kernels]") {
+  const auto two = std::numeric_limits<std::uint64_t>::max() / 2;
+  const auto json = GENERATE_COPY(
+    std::string{}, std::string{"[]"}, std::string{"{"}, std::string{"null"},
+    std::string(100000, '['), std::string{R"({"a":1})"},
+    std::string{R"({"__metadata__":{"a":1}})"},
+    "{" + tensor("a", "[2]", 0, 8) + "}",                      // Too short.
+    "{" + tensor("a", "[4]", 0, 12) + "}",                     // Wrong size.
+    "{" + tensor("a", "[3]", 4, 16) + "}",                     // Hole.
+    "{" + tensor("a", "[4]", 16, 0) + "}",                     // Backwards.
+    "{" + tensor("a", "[-4]", 0, 16) + "}",                    //
+    "{" + tensor("a", "[4.0]", 0, 16) + "}",                   //
+    "{" + tensor("a", "4", 0, 16) + "}",                       //
+    "{" + tensor("a", "[[4]]", 0, 16) + "}",                   //
+    "{" + tensor("a", "[4]", 0, two) + "}",                    //
+    "{" + tensor("a", "[4294967296,4294967300]", 0, 16) + "}", // Overflow.
+    "{" + tensor("a", "[1,1,1,1,1,1,1,1,4]", 0, 16) + "}",
+    "{" + tensor("a", "[3]", 0, 12) + "," + tensor("b", "[2]", 8, 16) + "}",
+    "{" + tensor("a", "[4]", 0, 16) + "," + tensor("b", "[4]", 0, 16) + "}",
+    "{" + tensor("a", "[4]", 0, 16) + "," + tensor("a", "[4]", 0, 16) + "}",
+    std::string{R"({"a":{"dtype":"F16","shape":[8],"data_offsets":[0,16]}})"},
+    std::string{R"({"a":{"dtype":"F32","shape":[4]}})"});
+  CATCH_INFO(json.substr(0, 100));
+  const auto what = error_of(parse_safetensors(file_of(json, 16), "x"));
+  CATCH_CHECK(what.code == ec::invalid_data);
+  CATCH_CHECK(what.message.find('x') != std::string::npos);
+}
+
+CATCH_TEST_CASE("no truncation or flipped byte crashes the reader",
+                "[kernels]") {
+  const temp_folder folder;
+  const auto path = folder / "weights.safetensors";
+  value_of(write_safetensors(path, some_weights()));
+  const auto good = slurp(path);
+  const auto bytes = std::as_bytes(std::span{good});
+  for (std::size_t size = 0; size < good.size(); ++size)
+    CATCH_CHECK(!parse_safetensors(bytes.first(size), "cut"));
+  std::mt19937_64 random{11};
+  for (int round = 0; round < 3000; ++round) {
+    auto bad = good;
+    for (int flips = 0; flips < 3; ++flips)
+      bad[random() % bad.size()] = static_cast<char>(random());
+    const auto got = parse_safetensors(std::as_bytes(std::span{bad}), "bad");
+    if (!got)
+      CATCH_CHECK(got.error().code == ec::invalid_data);
+  }
+}
+
+} // namespace graphmill::test
