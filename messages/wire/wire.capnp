@@ -1,38 +1,26 @@
 @0xa8562da770f6422e;
 # What daemons and clients of a cluster say to each other: the envelope of every
-# message, and the handshake that opens every connection.
+# message, and the handshake that opens every connection. How peers behave (two
+# connections, liveness, retries, limits, what a malformed message costs, how the
+# protocol grows) stands in messages/wire-protocol.md.
 #
-# Roles. Whoever wants something *connects* to the one port of a daemon, with two
-# connections, one per lane: the control lane carries small messages, the data
-# lane sampled neighbourhoods, rows and files. Which method travels on which lane
-# is fixed (messages/wire/method.cpp). The one who connected is the *caller*, the other
-# the *server*. A caller sends requests and beats; a server only answers, on the
-# connection that the question came from. A daemon that wants something of its
-# caller connects to it in turn.
+# Roles. The one who connected is the *caller*, the other the *server*. A caller
+# sends requests and beats; a server only answers, on the connection that the
+# question came from.
 #
-# A message is a sequence of frames:
+# A message is a sequence of frames of at most 1 MiB each:
 #     envelope   an `Envelope`
 #     body       one struct per method; may be empty
 #     bulk ...   arrays, described in the body; any number up to 64
-# A frame has at most 1 MiB. Envelope and body are Cap'n Proto messages in the
-# standard stream framing, unpacked; bulk frames are raw bytes, little-endian.
-#
-# Order. Messages of one lane arrive in the order they were sent, or not at all.
-# There is no order between lanes, and replies come in any order. When a
-# connection breaks, whatever was under way is lost; the caller connects anew,
-# shakes hands and asks again under the same id.
-#
-# Hostile input. Whoever receives a frame that cannot be decoded, a kind or a
-# method that makes no sense from that side, or too many frames, ends the
-# connection and tells nobody else.
+# Envelope and body are Cap'n Proto messages in the standard stream framing,
+# unpacked; bulk frames are raw bytes, little-endian.
 #
 # Evolution. The schema only grows: append fields with larger ordinals; never
 # change a type, an ordinal or the meaning of a value; a retired field keeps its
 # slot as `obsoleteN`. Value 0 of an enumeration is `unset`: nobody sends it. A
-# receiver ignores fields that it does not know, and answers a method that it
-# does not know with an error. A change that an older receiver must not
-# misunderstand raises `protocolVersion`. The ordinals 0 to 3 of `Envelope` mean
-# the same in every version, so that a mismatch can be told in a sentence.
+# change that an older receiver must not misunderstand raises `protocolVersion`.
+# The ordinals 0 to 3 of `Envelope` mean the same in every version, so that a
+# mismatch can be told in a sentence.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("graphmill::schema");
@@ -60,7 +48,7 @@ struct Envelope {
   kind @1 :Kind;
 
   id @2 :RequestId;
-  # Of the request, and of the reply to it. 0 in beats.
+  # Of the request, and of the reply to it. 0 in handshakes, beats and farewells.
 
   method @3 :Method;
   # Of the request, repeated in the reply.
