@@ -43,10 +43,6 @@ void transport::forget(std::string address) {
   mailbox_->post(mailbox::keep{std::move(address), false});
 }
 
-void transport::announce(readiness now) {
-  mailbox_->post(mailbox::announce{now});
-}
-
 traffic transport::statistics() const {
   return counters_->read();
 }

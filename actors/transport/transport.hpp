@@ -43,9 +43,6 @@ public:
   void keep(std::string address);
   void forget(std::string address);
 
-  /// Tells all who are connected, by handshakes and beats.
-  void announce(readiness now);
-
   /// What was sent and received so far. From any thread.
   traffic statistics() const;
 

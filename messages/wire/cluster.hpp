@@ -38,7 +38,6 @@ struct join_reply {
   std::string coordinator;
 };
 payload encode(const join_reply& what);
-result<join_reply> decode_join_reply(const payload& from);
 
 enum class daemon_state : std::uint8_t { ready = 1, draining, lost, damaged };
 std::string_view to_string(daemon_state what);

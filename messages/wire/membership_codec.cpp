@@ -102,14 +102,6 @@ payload encode(const join_reply& what) {
   });
 }
 
-result<join_reply> decode_join_reply(const payload& from) {
-  return read<schema::JoinReply>(
-    from, "the answer to a registration",
-    [](schema::JoinReply::Reader in) -> result<join_reply> {
-      return join_reply{text(in.getCoordinator())};
-    });
-}
-
 payload encode(const status_reply& what) {
   return body<schema::StatusReply>([&what](schema::StatusReply::Builder out) {
     out.setCoordinator(what.coordinator);

@@ -6,14 +6,17 @@ namespace graphmill {
 
 namespace {
 
+constexpr method_traits unknown{method::unset, "unknown", lane::control, true};
+
+/// By value.
 constexpr std::array<method_traits, method_count> table{{
-  {method::unset, "unknown", lane::control, true},
+  unknown,
   {method::hello, "hello", lane::control, true},
   {method::beat, "beat", lane::control, true},
   {method::join, "join", lane::control, false},
   {method::leave, "leave", lane::control, false},
   {method::deploy, "deploy", lane::control, false},
-  {method::start_run, "start_run", lane::control, false},
+  unknown, // Obsolete.
   {method::run_event, "run_event", lane::control, false},
   {method::order, "order", lane::control, false},
   {method::sample, "sample", lane::data, true},
@@ -22,7 +25,7 @@ constexpr std::array<method_traits, method_count> table{{
   {method::submit, "submit", lane::control, false},
   {method::status, "status", lane::control, true},
   {method::runs, "runs", lane::control, true},
-  {method::logs, "logs", lane::control, true},
+  unknown, // Obsolete.
   {method::cancel, "cancel", lane::control, false},
   {method::drain, "drain", lane::control, false},
   {method::stop, "stop", lane::control, false},
@@ -36,7 +39,8 @@ constexpr std::array<method_traits, method_count> table{{
 
 constexpr bool in_order() {
   for (std::size_t i = 0; i < table.size(); ++i)
-    if (static_cast<std::size_t>(table[i].method) != i)
+    if (table[i].method != method::unset
+        && static_cast<std::size_t>(table[i].method) != i)
       return false;
   return true;
 }
@@ -47,6 +51,10 @@ static_assert(in_order());
 const method_traits& traits_of(method which) {
   const auto index = static_cast<std::size_t>(which);
   return table[index < table.size() ? index : 0];
+}
+
+bool is_known(method which) {
+  return traits_of(which).method != method::unset;
 }
 
 std::string_view to_string(method which) {

@@ -7,8 +7,8 @@
 namespace graphmill {
 
 /// What a request asks for. The values are those of wire.capnp, where they are
-/// described. To add one: append it there, here, and to the table in
-/// method.cpp.
+/// described; those of obsolete methods are left out. To add one: append it
+/// there, here, and to the table in method.cpp.
 enum class method : std::uint16_t {
   unset,
   hello, ///< The transport's own.
@@ -16,8 +16,7 @@ enum class method : std::uint16_t {
   join,
   leave,
   deploy,
-  start_run,
-  run_event,
+  run_event = 7,
   order,
   sample,
   gather,
@@ -25,8 +24,7 @@ enum class method : std::uint16_t {
   submit,
   status,
   runs,
-  logs,
-  cancel,
+  cancel = 16,
   drain,
   stop,
   fetch_file,
@@ -37,7 +35,7 @@ enum class method : std::uint16_t {
   spread,
 };
 
-/// How many methods there are, `unset` included.
+/// One more than the greatest value of a method.
 inline constexpr std::size_t method_count =
   static_cast<std::size_t>(method::spread) + 1;
 
@@ -53,16 +51,14 @@ struct method_traits {
   bool idempotent; ///< May be run again by a retry; its reply is not kept.
 };
 
-/// Of a method that is known; of `unset` for any other value.
+/// Of a method that is known; of `unset` for any other value, those of obsolete
+/// methods among them.
 const method_traits& traits_of(method which);
 
 /// The name of a method, or "unknown".
 std::string_view to_string(method which);
 
 /// Whether a value from the wire is a method that this version knows.
-constexpr bool is_known(method which) {
-  return which != method::unset
-         && static_cast<std::size_t>(which) < method_count;
-}
+bool is_known(method which);
 
 } // namespace graphmill

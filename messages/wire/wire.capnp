@@ -63,8 +63,8 @@ struct Envelope {
   failure @6 :Failure;
   # In a reply: set if the request failed. The body is empty then.
 
-  readiness @7 :Readiness;
-  # Of the sender, in beats.
+  obsolete7 @7 :Readiness;
+  # Was `readiness`: of the sender, in beats. Nobody has ever acted on it.
 
   retryAfter @8 :Milliseconds;
   # In a reply that failed: nothing was done, for the server has too much under
@@ -99,7 +99,8 @@ enum Method {
   join @3;
   leave @4;
   deploy @5;
-  startRun @6;
+  obsolete6 @6;
+  # Was `startRun`.
   runEvent @7;
   order @8;
   sample @9;
@@ -108,7 +109,8 @@ enum Method {
   submit @12;
   status @13;
   runs @14;
-  logs @15;
+  obsolete15 @15;
+  # Was `logs`.
   cancel @16;
   drain @17;
   stop @18;
@@ -182,7 +184,8 @@ struct Hello {
   # Either side may count the other as lost when it was silent for that long: the
   # caller's wish, which the server follows.
 
-  readiness @8 :Readiness;
+  obsolete8 @8 :Readiness;
+  # Was `readiness`.
 }
 
 enum Lane {
@@ -192,10 +195,10 @@ enum Lane {
 }
 
 enum Readiness {
+  # Of obsolete fields alone. Whether a daemon takes work is told by
+  # `DaemonState` of cluster.capnp.
   unset @0;
   starting @1;
-  # Listens, but is not able to serve yet.
   ready @2;
   draining @3;
-  # Finishes what it has and takes nothing new.
 }

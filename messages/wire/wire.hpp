@@ -25,11 +25,6 @@ enum class message_kind : std::uint16_t {
   farewell
 };
 
-/// Whether a daemon can serve.
-enum class readiness : std::uint16_t { unset, starting, ready, draining };
-
-std::string_view to_string(readiness which);
-
 /// The first frame of every message; see wire.capnp.
 struct envelope {
   std::uint16_t version = protocol_version;
@@ -40,7 +35,6 @@ struct envelope {
   std::chrono::milliseconds time_left{0};
   bool failed = false;
   error failure; ///< If `failed`.
-  graphmill::readiness readiness = graphmill::readiness::unset;
   /// Of a failed reply: to be asked again after that long, by the transport.
   std::chrono::milliseconds retry_after{0};
 };
@@ -55,7 +49,6 @@ struct hello_message {
   graphmill::lane lane = graphmill::lane::control;
   std::chrono::milliseconds beat_every{0};
   std::chrono::milliseconds lost_after{0};
-  graphmill::readiness readiness = graphmill::readiness::ready;
 };
 
 /// The longest name, address or version in a handshake, in bytes.

@@ -18,9 +18,9 @@ constexpr bool same(Wire wire, Ours ours) {
 static_assert(protocol_version == schema::PROTOCOL_VERSION);
 static_assert(oldest_protocol_version == schema::OLDEST_VERSION);
 static_assert(same(schema::Kind::FAREWELL, message_kind::farewell));
-static_assert(same(schema::Readiness::DRAINING, readiness::draining));
-static_assert(same(schema::Method::SAMPLE, method::sample));
-static_assert(same(schema::Method::WEIGHTS, method::weights));
+static_assert(same(schema::Method::DEPLOY, method::deploy));
+static_assert(same(schema::Method::RUNS, method::runs));
+static_assert(same(schema::Method::SPREAD, method::spread));
 static_assert(same(schema::FailureCode::INTERNAL, ec::internal));
 static_assert(same(schema::Lane::DATA, static_cast<int>(lane::data) + 1));
 
@@ -64,9 +64,6 @@ result<envelope> envelope_fields(schema::Envelope::Reader in) {
                 static_cast<int>(out.kind));
   out.attempt = in.getAttempt();
   out.time_left = std::chrono::milliseconds{in.getTimeLeft()};
-  out.readiness = static_cast<readiness>(in.getReadiness());
-  if (out.readiness > readiness::draining)
-    out.readiness = readiness::unset;
   out.retry_after = std::chrono::milliseconds{in.getRetryAfter()};
   const auto failure = in.getFailure();
   out.failed = failure.getCode() != schema::FailureCode::UNSET;
@@ -95,26 +92,10 @@ result<hello_message> decode_fields(schema::Hello::Reader in) {
   out.oldest_version = in.getOldestVersion();
   out.beat_every = std::chrono::milliseconds{in.getBeatEvery()};
   out.lost_after = std::chrono::milliseconds{in.getLostAfter()};
-  out.readiness = static_cast<readiness>(in.getReadiness());
-  if (out.readiness > readiness::draining)
-    out.readiness = readiness::unset;
   return out;
 }
 
 } // namespace
-
-std::string_view to_string(readiness which) {
-  switch (which) {
-  case readiness::starting:
-    return "starting";
-  case readiness::ready:
-    return "ready";
-  case readiness::draining:
-    return "draining";
-  default:
-    return "unknown";
-  }
-}
 
 frame encode_envelope(const envelope& from) {
   capnp::MallocMessageBuilder message;
@@ -125,7 +106,6 @@ frame encode_envelope(const envelope& from) {
   out.setMethod(static_cast<schema::Method>(from.method));
   out.setAttempt(from.attempt);
   out.setTimeLeft(wire_time(from.time_left));
-  out.setReadiness(static_cast<schema::Readiness>(from.readiness));
   out.setRetryAfter(wire_time(from.retry_after));
   if (from.failed) {
     auto failure = out.initFailure();
@@ -169,7 +149,6 @@ frame encode_hello(const hello_message& from) {
                                       : schema::Lane::CONTROL);
   out.setBeatEvery(wire_time(from.beat_every));
   out.setLostAfter(wire_time(from.lost_after));
-  out.setReadiness(static_cast<schema::Readiness>(from.readiness));
   return encode_frame(message);
 }
 

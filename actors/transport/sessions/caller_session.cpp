@@ -33,11 +33,6 @@ void caller_session::forget(session_time now) {
   idle_since_ = now;
 }
 
-void caller_session::announce(session_time now, readiness ready) {
-  with_.self.readiness = ready;
-  next_beat_ = now;
-}
-
 bool caller_session::idle() const {
   return state_ == state::closed && !wanted();
 }
@@ -135,12 +130,7 @@ void caller_session::receive(session_time now, lane over, message what) {
     else
       replied(now, std::move(what));
     return;
-  case message_kind::beat:
-    if (state_ == state::ready && what.head.readiness != readiness_) {
-      readiness_ = what.head.readiness;
-      if (kept_)
-        notify(peer_event::kind::changed);
-    }
+  case message_kind::beat: // It has been heard; that is all.
     return;
   case message_kind::stranger:
     // Later ones are answers to what was sent before the hello.
@@ -173,7 +163,6 @@ void caller_session::hello_answered(session_time now, lane over,
   if (met_[0] != met_[1])
     return reset(now, "it was restarted during the handshake");
   const auto before = who_.incarnation;
-  readiness_ = hello.value().readiness;
   who_ = {hello.value().name, hello.value().incarnation, address_};
   state_ = state::ready;
   if (kept_ && !before.empty() && before != who_.incarnation)
@@ -220,7 +209,6 @@ void caller_session::tick(session_time now) {
     message beat;
     beat.head.kind = message_kind::beat;
     beat.head.method = method::beat;
-    beat.head.readiness = with_.self.readiness;
     effects_.emplace_back(send{lane::control, std::move(beat)});
   }
 }
@@ -284,7 +272,7 @@ void caller_session::notify(peer_event::kind what, std::string reason) {
   auto who = who_;
   who.address = address_;
   effects_.emplace_back(
-    peer_event{what, std::move(who), false, readiness_, std::move(reason)});
+    peer_event{what, std::move(who), false, std::move(reason)});
 }
 
 /// How errors name the peer.

@@ -22,7 +22,7 @@ namespace graphmill {
 class caller_session {
 public:
   struct settings {
-    hello_message self; ///< Lane, times and readiness are filled in here.
+    hello_message self; ///< Lane and times are filled in here.
     liveness_options liveness;
     std::uint64_t seed = 0;
     std::uint64_t queue_bytes = std::uint64_t{256} << 20;
@@ -60,7 +60,6 @@ public:
                call_options options, callback on_reply);
   void keep(session_time now);
   void forget(session_time now);
-  void announce(session_time now, readiness ready);
 
   /// One of the connections broke, or was ended for what came over it. With
   /// permission as code, trying again is of no use.
@@ -134,8 +133,7 @@ private:
   std::array<bool, 2> greeted_{};  ///< Lanes whose hello was answered.
   std::array<std::string, 2> met_; ///< Incarnation, by lane.
   peer_identity who_;              ///< As of the last handshake.
-  graphmill::readiness readiness_ = graphmill::readiness::unset;
-  std::string reason_; ///< Why there is no connection.
+  std::string reason_;             ///< Why there is no connection.
   session_time last_heard_{};
   session_time wanted_since_{}; ///< When it was kept.
   session_time opened_{};

@@ -32,22 +32,6 @@ std::string draw_identity() {
                      device());
 }
 
-std::string_view to_string(peer_event::kind what) {
-  switch (what) {
-  case peer_event::kind::up:
-    return "up";
-  case peer_event::kind::lost:
-    return "lost";
-  case peer_event::kind::replaced:
-    return "replaced";
-  case peer_event::kind::changed:
-    return "changed";
-  case peer_event::kind::left:
-    return "left";
-  }
-  return "unknown";
-}
-
 std::uint64_t cost_of(const message& what) {
   constexpr std::uint64_t around = 512; // Roughly.
   return around + what.data.byte_size() + what.head.failure.message.size();

@@ -25,17 +25,13 @@ struct peer_event {
     lost,     ///< Silent for longer than the limit, refusing connections for
               ///< its own limit, or never there so far.
     replaced, ///< Another incarnation answers at its address.
-    changed,  ///< Its readiness is another.
     left,     ///< Said farewell (inbound only).
   };
   peer_event::kind what = kind::up;
   peer_identity who;    ///< Only an address, if we have never met.
   bool inbound = false; ///< It connected to us; else we keep it.
-  graphmill::readiness readiness = graphmill::readiness::unset;
-  std::string reason; ///< Why it was lost, in a sentence.
+  std::string reason;   ///< Why it was lost, in a sentence.
 };
-
-std::string_view to_string(peer_event::kind what);
 
 /// How long a request may take.
 struct call_options {

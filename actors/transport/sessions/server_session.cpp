@@ -55,7 +55,7 @@ void server_session::receive(session_time now, const route& from,
       stranger.head.id = what.head.id;
       effects_.emplace_back(send{from, std::move(stranger)});
     } else if (what.head.kind == message_kind::beat) {
-      beat(from, known->second, what.head);
+      beat(from);
     } else {
       request(now, from, place{at->second}, std::move(what));
     }
@@ -123,15 +123,8 @@ void server_session::greet(session_time now, const route& from,
   route = from;
   who.gone[static_cast<std::size_t>(hello.lane)] = false;
   routes_[from] = {hello.incarnation, hello.lane};
-  const auto changed = who.readiness != hello.readiness;
-  who.readiness = hello.readiness;
-  if (is_new || changed)
-    effects_.emplace_back(
-      peer_event{is_new ? peer_event::kind::up : peer_event::kind::changed,
-                 who.who,
-                 true,
-                 who.readiness,
-                 {}});
+  if (is_new)
+    effects_.emplace_back(peer_event{peer_event::kind::up, who.who, true, {}});
 }
 
 void server_session::leave_seat(route& seat) {
@@ -161,16 +154,10 @@ void server_session::disconnected(const route& whom) {
     std::min<session_time::duration>(who.lost_after, silence_unconnected);
 }
 
-void server_session::beat(const route& from, peer& who, const envelope& head) {
-  if (who.readiness != head.readiness) {
-    who.readiness = head.readiness;
-    effects_.emplace_back(
-      peer_event{peer_event::kind::changed, who.who, true, who.readiness, {}});
-  }
+void server_session::beat(const route& from) {
   message back;
   back.head.kind = message_kind::beat;
   back.head.method = method::beat;
-  back.head.readiness = with_.self.readiness;
   effects_.emplace_back(send{from, std::move(back)});
 }
 
@@ -343,8 +330,8 @@ void server_session::forget(std::map<std::string, peer>::iterator who,
                             peer_event::kind what, std::string reason) {
   for (auto& route : who->second.routes)
     leave_seat(route);
-  effects_.emplace_back(peer_event{what, who->second.who, true,
-                                   who->second.readiness, std::move(reason)});
+  effects_.emplace_back(
+    peer_event{what, who->second.who, true, std::move(reason)});
   peers_.erase(who);
 }
 

@@ -24,7 +24,7 @@ public:
   using route = std::string;
 
   struct settings {
-    hello_message self; ///< Lane and readiness are filled in here.
+    hello_message self; ///< The lane is filled in here.
     std::uint64_t reply_cache_bytes = std::uint64_t{64} << 20;
     std::size_t max_peers = 4096;
     std::size_t max_running = 4096; ///< Requests per peer.
@@ -74,7 +74,6 @@ public:
 
   /// The answer to what was delivered; to be given once.
   void answer(session_time now, std::uint64_t token, result<payload> answer);
-  void announce(readiness ready) { with_.self.readiness = ready; }
   void tick(session_time now);
 
   session_time next_tick() const;
@@ -94,7 +93,6 @@ private:
     peer_identity who;
     std::array<server_session::route, 2> routes; ///< By lane; may be empty.
     std::array<bool, 2> gone{}; ///< Their connections, by lane.
-    graphmill::readiness readiness = graphmill::readiness::unset;
     session_time last_heard;
     session_time::duration lost_after;
     std::size_t running = 0;
@@ -120,7 +118,7 @@ private:
   void leave_seat(route& seat);
   bool has_room(const peer& who, std::uint64_t bytes) const;
   void come_again(const route& from, const envelope& head, const peer& who);
-  void beat(const route& from, peer& who, const envelope& head);
+  void beat(const route& from);
   void reply(const route& to, const envelope& question, result<payload> answer);
   void end(const route& whom, std::string reason);
   void forget(std::map<std::string, peer>::iterator who, peer_event::kind what,

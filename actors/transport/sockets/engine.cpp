@@ -122,11 +122,6 @@ bool engine::obey(std::vector<mailbox::command> commands) {
       obey(*ask);
     } else if (const auto* watch = std::get_if<mailbox::keep>(&what)) {
       obey(*watch);
-    } else if (const auto* tell = std::get_if<mailbox::announce>(&what)) {
-      hello_.readiness = tell->now;
-      server_->announce(tell->now);
-      for (auto& [address, of] : callers_)
-        of.session.announce(now(), tell->now);
     } else if (auto* done = std::get_if<mailbox::answer>(&what)) {
       server_->answer(now(), done->token, std::move(done->data));
       pump_port();

@@ -85,7 +85,6 @@ hello_message hello_of(const transport_options& options) {
   out.name = options.name;
   out.incarnation = draw_identity();
   out.software = GRAPHMILL_VERSION;
-  out.readiness = options.readiness;
   return out;
 }
 

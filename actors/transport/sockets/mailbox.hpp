@@ -27,15 +27,12 @@ public:
     std::string address;
     bool on; ///< Else: forget.
   };
-  struct announce {
-    graphmill::readiness now;
-  };
   struct answer {
     std::uint64_t token;
     result<payload> data;
   };
   struct stop {};
-  using command = std::variant<request, keep, announce, answer, stop>;
+  using command = std::variant<request, keep, answer, stop>;
 
   mailbox();
   ~mailbox();

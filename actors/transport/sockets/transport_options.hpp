@@ -31,7 +31,6 @@ struct transport_options {
   std::string route_to;       ///< Address of a peer, as in tcp://10.0.0.1:7800.
   std::optional<curve_keys> keys;
   bool insecure = false; ///< Listen beyond loopback without keys.
-  graphmill::readiness readiness = graphmill::readiness::ready;
   liveness_options liveness;
   std::uint64_t seed = 0; ///< Of the jitter; 0: drawn.
   /// The most bytes of requests that wait for one peer. Above it, they fail.

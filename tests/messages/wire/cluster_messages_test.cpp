@@ -76,7 +76,6 @@ const std::vector<std::function<bool(const payload&)>> decoders{
   [](const payload& p) { return bool(decode_rendezvous_request(p)); },
   [](const payload& p) { return bool(decode_rendezvous_value(p)); },
   [](const payload& p) { return bool(decode_join_request(p)); },
-  [](const payload& p) { return bool(decode_join_reply(p)); },
   [](const payload& p) { return bool(decode_status_reply(p)); },
   [](const payload& p) { return bool(decode_definition_body(p)); },
   [](const payload& p) { return bool(decode_run_id(p)); },

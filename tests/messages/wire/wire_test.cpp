@@ -26,20 +26,14 @@ envelope full_envelope() {
   out.retry_after = 99ms;
   out.failed = true;
   out.failure = fail(ec::no_space, "the disk of {} is full", "x");
-  out.readiness = readiness::draining;
   return out;
 }
 
 hello_message full_hello() {
-  return {"name",
-          "0123456789abcdef0123456789abcdef",
-          "tcp://h:1",
-          "0.1.0",
-          1,
-          lane::data,
-          500ms,
-          3000ms,
-          readiness::ready};
+  return {"name",      "0123456789abcdef0123456789abcdef",
+          "tcp://h:1", "0.1.0",
+          1,           lane::data,
+          500ms,       3000ms};
 }
 
 void check_same(const envelope& a, const envelope& b) {
@@ -53,7 +47,6 @@ void check_same(const envelope& a, const envelope& b) {
   CATCH_CHECK(a.failed == b.failed);
   CATCH_CHECK(a.failure.code == b.failure.code);
   CATCH_CHECK(a.failure.message == b.failure.message);
-  CATCH_CHECK(a.readiness == b.readiness);
 }
 
 void check_same(const hello_message& a, const hello_message& b) {
@@ -65,7 +58,6 @@ void check_same(const hello_message& a, const hello_message& b) {
   CATCH_CHECK(a.lane == b.lane);
   CATCH_CHECK(a.beat_every == b.beat_every);
   CATCH_CHECK(a.lost_after == b.lost_after);
-  CATCH_CHECK(a.readiness == b.readiness);
 }
 
 /// The same bytes at an address that is no multiple of 8.
@@ -144,8 +136,9 @@ CATCH_TEST_CASE("every kind, method and error code crosses the wire",
       sent.kind = static_cast<message_kind>(kind);
       sent.method = static_cast<method>(which);
       check_same(value_of(decode_envelope(encode_envelope(sent))), sent);
-      CATCH_CHECK(is_known(sent.method));
-      CATCH_CHECK(to_string(sent.method) != "unknown");
+      const auto obsolete = which == 6 || which == 15;
+      CATCH_CHECK(is_known(sent.method) != obsolete);
+      CATCH_CHECK((to_string(sent.method) == "unknown") == obsolete);
     }
   for (int code = 1; code <= static_cast<int>(ec::internal); ++code) {
     sent.failure.code = static_cast<ec>(code);

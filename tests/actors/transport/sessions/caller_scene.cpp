@@ -56,10 +56,9 @@ void caller_scene::advance(std::chrono::milliseconds time) {
   now_ = end;
 }
 
-void caller_scene::beat(readiness ready) {
+void caller_scene::beat() {
   message back;
   back.head.kind = message_kind::beat;
-  back.head.readiness = ready;
   receive(lane::control, std::move(back));
 }
 

@@ -33,7 +33,7 @@ public:
 
   // -- what the peer does
 
-  void beat(readiness ready = readiness::ready);
+  void beat();
   void receive(lane over, message what);
   void answer_hello(lane over, const std::string& incarnation);
 
