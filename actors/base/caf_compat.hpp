@@ -1,7 +1,8 @@
 #pragma once
 
-// The only file that knows which CAF it is built with. Everything else uses the
-// names below; they map to CAF 0.17 (Debian 12) or to 1.x.
+// The only file that spells out what is called otherwise in other versions of
+// CAF. It is written for 0.17, which Debian 12 has; for another one, this file
+// changes and nothing else.
 
 #include "messages/base/error.hpp"
 
@@ -15,17 +16,14 @@
 #include <type_traits>
 #include <utility>
 
-#if CAF_VERSION < 1800
+static_assert(CAF_VERSION < 1800, "Graphmill is built with CAF 0.17");
+
 CAF_ERROR_CODE_ENUM(graphmill::ec, "graphmill")
-#else
-CAF_ERROR_CODE_ENUM(graphmill::ec)
-#endif
 
 namespace graphmill {
 
 // -- interfaces
 
-#if CAF_VERSION < 1800
 /// A request `In` that is answered by `Out`.
 template <class In, class Out>
 using answers = typename caf::replies_to<In>::template with<Out>;
@@ -33,21 +31,13 @@ using answers = typename caf::replies_to<In>::template with<Out>;
 /// A message `In` without an answer.
 template <class In>
 using takes = caf::reacts_to<In>;
-#else
-template <class In, class Out>
-using answers = caf::result<Out>(In);
-
-template <class In>
-using takes = caf::result<void>(In);
-#endif
 
 // -- state classes
 
 /// Spawns an actor whose logic is in class `S`: a constructor that takes the
 /// actor's self pointer (`S::interface::pointer`) and `args`, a member
-/// `make_behavior`, and a static `name`. The form is that of CAF 1.x. An
-/// exception in a handler ends the actor with `ec::crashed`.
-#if CAF_VERSION < 1800
+/// `make_behavior`, and a static `name`. An exception in a handler ends the
+/// actor with `ec::crashed`.
 template <class S>
 struct state_box {
   std::unique_ptr<S> impl;
@@ -78,55 +68,33 @@ template <class S, class Spawner, class... Ts>
 typename S::interface spawn_state(Spawner& spawner, Ts... args) {
   return spawner.spawn(state_factory<S, Ts...>(), std::move(args)...);
 }
-#else
-template <class S, class Spawner, class... Ts>
-typename S::interface spawn_state(Spawner& spawner, Ts... args) {
-  return spawner.spawn(caf::actor_from_state<S>, std::move(args)...);
-}
-#endif
 
 // -- sending
 
 /// Sends without an answer; from any thread.
 template <class Handle, class Message>
 void post(const Handle& to, Message message) {
-#if CAF_VERSION < 1800
   caf::anon_send(to, std::move(message));
-#else
-  caf::anon_mail(std::move(message)).send(to);
-#endif
 }
 
 /// Like `post`, ahead of all queued messages of normal priority.
 template <class Handle, class Message>
 void post_urgent(const Handle& to, Message message) {
-#if CAF_VERSION < 1800
   caf::anon_send<caf::message_priority::high>(to, std::move(message));
-#else
-  caf::anon_mail(std::move(message)).urgent().send(to);
-#endif
 }
 
 /// Like `post`, after a while (simulated time under the testing scheduler).
 template <class Handle, class Message>
 void post_later(const Handle& to, std::chrono::microseconds delay,
                 Message message) {
-#if CAF_VERSION < 1800
   caf::delayed_anon_send(to, delay, std::move(message));
-#else
-  caf::anon_mail(std::move(message)).delay(delay).send(to);
-#endif
 }
 
 /// Requests an answer within `timeout`; chain `.then(on_value, on_error)`.
 template <class Self, class Handle, class Message>
 auto ask(Self* self, const Handle& to, std::chrono::milliseconds timeout,
          Message message) {
-#if CAF_VERSION < 1800
   return self->request(to, timeout, std::move(message));
-#else
-  return self->mail(std::move(message)).request(to, timeout);
-#endif
 }
 
 /// The handle of an actor to itself.
