@@ -18,12 +18,17 @@ namespace {
 /// Linux transfers less than 2 GiB per call.
 constexpr std::size_t largest_transfer = std::size_t{1} << 30;
 
-/// Of what was opened without waiting: whether it is a file or folder at all,
-/// and that reading it waits as usual.
-result<void> expect_file(int fd, const fs::path& path) {
+result<struct stat> look_at(int fd, const fs::path& path) {
   struct stat about {};
   if (::fstat(fd, &about) != 0)
     return fail_errno(errno, "cannot read {}", path.string());
+  return about;
+}
+
+/// Of what was opened without waiting: whether it is a file or folder at all,
+/// and that reading it waits as usual.
+result<void> expect_file(int fd, const fs::path& path) {
+  TRY(const auto about, look_at(fd, path));
   if (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
     return fail(ec::invalid_data,
                 "{} is not a file, but a pipe, device or socket: put the file "
@@ -56,6 +61,13 @@ result<unique_fd> open_file(const fs::path& path, int flags) {
     if (errno != EINTR)
       return fail_errno(errno, "cannot open {}", path.string());
   }
+}
+
+result<std::size_t> file_size(int fd, const fs::path& path) {
+  TRY(const auto about, look_at(fd, path));
+  if (!S_ISREG(about.st_mode))
+    return fail(ec::invalid_data, "{} is not a file", path.string());
+  return static_cast<std::size_t>(about.st_size);
 }
 
 result<void> write_all(int fd, std::span<const std::byte> bytes,
@@ -91,12 +103,7 @@ result<std::size_t> read_some(int fd, std::span<std::byte> bytes,
 
 result<std::string> read_text(const fs::path& path, std::size_t limit) {
   TRY(auto file, open_file(path, O_RDONLY));
-  struct stat about {};
-  if (::fstat(file.get(), &about) != 0)
-    return fail_errno(errno, "cannot read {}", path.string());
-  if (!S_ISREG(about.st_mode))
-    return fail(ec::invalid_data, "{} is not a file", path.string());
-  const auto size = static_cast<std::size_t>(about.st_size);
+  TRY(const auto size, file_size(file.get(), path));
   if (size > limit)
     return fail(ec::invalid_data, "{} has {} bytes; at most {} are expected",
                 path.string(), size, limit);

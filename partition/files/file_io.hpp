@@ -36,6 +36,10 @@ private:
 /// and folders only, and refuses at once a pipe that lies in place of one.
 result<unique_fd> open_file(const std::filesystem::path& path, int flags);
 
+/// Bytes of an open file; fails if it is a folder or anything else.
+/// @param path For the error only.
+result<std::size_t> file_size(int fd, const std::filesystem::path& path);
+
 /// Writes everything, however many calls it takes.
 /// @param path For the error only.
 result<void> write_all(int fd, std::span<const std::byte> bytes,

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -143,13 +142,8 @@ std::optional<mapping_place> place_of(const void* address) {
 
 result<mapped_file> mapped_file::open(const fs::path& path) {
   TRY(auto file, open_file(path, O_RDONLY));
-  struct stat about {};
-  if (::fstat(file.get(), &about) != 0)
-    return fail_errno(errno, "cannot read {}", path.string());
-  if (!S_ISREG(about.st_mode))
-    return fail(ec::invalid_data, "{} is not a file", path.string());
   mapped_file mapped;
-  mapped.size_ = static_cast<std::size_t>(about.st_size);
+  TRY(mapped.size_, file_size(file.get(), path));
   if (mapped.size_ == 0)
     return mapped;
   std::call_once(installed, install_handler);
