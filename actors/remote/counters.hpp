@@ -28,12 +28,6 @@ struct remote_report {
   std::uint64_t batches_in = 0;    ///< Bytes of them.
   std::uint64_t large_batches = 0; ///< Too large for a message.
 
-  /// Share of the rows that the cache had.
-  double hit_rate() const {
-    const auto all = rows + cached_rows;
-    return all == 0 ? 0 : static_cast<double>(cached_rows) / all;
-  }
-
   remote_report& operator+=(const remote_report& other) {
     requests += other.requests;
     merged += other.merged;

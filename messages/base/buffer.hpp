@@ -111,7 +111,6 @@ public:
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   std::size_t capacity() const { return block_.capacity() / sizeof(T); }
-  std::size_t capacity_bytes() const { return block_.capacity(); }
   const std::shared_ptr<buffer_pool>& pool() const { return pool_; }
 
   T& operator[](std::size_t i) { return data()[i]; }

@@ -23,10 +23,6 @@ struct renumbering {
   node_id owned(node_type_id type, part_id p) const {
     return end(type, p) - begin(type, p);
   }
-  /// Original ids of what a part owns, in the order of their global ids.
-  std::span<const node_id> originals_of(node_type_id type, part_id p) const {
-    return std::span{originals[type]}.subspan(begin(type, p), owned(type, p));
-  }
 };
 
 /// @param type_begin First vertex of each type, and the number of vertices.

@@ -14,7 +14,6 @@ constexpr std::uint32_t draw_middle(std::int32_t hop, std::int32_t edge_type) {
          | static_cast<std::uint32_t>(edge_type);
 }
 inline constexpr std::int32_t max_hops = 255;
-inline constexpr std::int32_t max_edge_types = 1 << 24;
 
 /// Positions in a list of `degree` neighbours, the definition that every faster
 /// form must equal. Without replacement: a uniform subset by Floyd's algorithm

@@ -3,9 +3,6 @@
 #include "messages/base/error.hpp"
 
 #include <chrono>
-#include <condition_variable>
-#include <map>
-#include <mutex>
 #include <string>
 
 namespace graphmill {
@@ -26,19 +23,6 @@ public:
   /// there. Fails with `ec::timeout` when there is none by then.
   virtual result<std::string> get(const std::string& key,
                                   clock::time_point deadline) = 0;
-};
-
-/// A store for ranks of one process.
-class memory_rendezvous final : public rendezvous_store {
-public:
-  result<void> set(const std::string& key, const std::string& value) override;
-  result<std::string> get(const std::string& key,
-                          clock::time_point deadline) override;
-
-private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::string, std::string> values_;
 };
 
 } // namespace graphmill

@@ -5,11 +5,6 @@
 #include "pipelines/results/safetensors_header.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 namespace graphmill {
 
@@ -65,12 +60,7 @@ result<void> write_safetensors(const fs::path& path,
 result<tensor_file> read_safetensors(const fs::path& path) {
   const auto name = path.string();
   TRY(auto file, open_file(path, O_RDONLY));
-  struct stat about {};
-  if (::fstat(file.get(), &about) != 0)
-    return fail_errno(errno, "cannot read {}", name);
-  if (!S_ISREG(about.st_mode))
-    return fail(ec::invalid_data, "{} is not a file", name);
-  const auto size = static_cast<std::uint64_t>(about.st_size);
+  TRY(const auto size, file_size(file.get(), path));
   std::byte prefix[prefix_size] = {};
   TRYV(read_some(file.get(), prefix, path));
   const auto length = header_length(prefix);
@@ -83,26 +73,6 @@ result<tensor_file> read_safetensors(const fs::path& path) {
     TRY(const auto got, read_some(file.get(), bytes, path));
     if (got != bytes.size())
       return fail(ec::invalid_data, "{} was cut short while it was read", name);
-  }
-  return out;
-}
-
-result<tensor_file> parse_safetensors(std::span<const std::byte> bytes,
-                                      const std::string& name) {
-  if (bytes.size() < prefix_size)
-    return fail(ec::invalid_data, "{} has {} bytes: no safetensors file", name,
-                bytes.size());
-  const auto length = header_length(bytes.first(prefix_size));
-  TRYV(check_length(length, bytes.size(), name));
-  const std::string json(
-    reinterpret_cast<const char*>(bytes.data() + prefix_size), length);
-  auto data = bytes.subspan(prefix_size + length);
-  TRY(auto out, parse_tensor_header(json, data.size(), name));
-  for (auto& tensor : out.tensors) {
-    const auto size = tensor.values.size() * sizeof(float);
-    if (size != 0)
-      std::memcpy(tensor.values.data(), data.data(), size);
-    data = data.subspan(size);
   }
   return out;
 }

@@ -3,7 +3,6 @@
 #include "messages/base/error.hpp"
 #include "pipelines/results/named_tensor.hpp"
 
-#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <span>
@@ -31,10 +30,6 @@ result<void> write_safetensors(const std::filesystem::path& path,
 /// the tensors cover the rest of the file without hole or overlap. Tensors come
 /// in the order in which they lie in the file.
 result<tensor_file> read_safetensors(const std::filesystem::path& path);
-
-/// The same on bytes in memory; `name` stands in errors.
-result<tensor_file> parse_safetensors(std::span<const std::byte> bytes,
-                                      const std::string& name);
 
 /// What a model with these weights gives as its digest: see `replica::digest`.
 std::string weights_digest(std::span<const named_tensor> tensors);

@@ -112,26 +112,6 @@ result<adjacency> build_adjacency(const graph_view& graph, monitor& watch) {
   return out;
 }
 
-adjacency
-adjacency_of(vertex_id vertices,
-             const std::vector<std::pair<vertex_id, vertex_id>>& pairs) {
-  adjacency out;
-  out.begin.resize(vertices + 1);
-  for (const auto& [u, v] : pairs) {
-    ++out.begin[u + 1];
-    ++out.begin[v + 1];
-  }
-  sum_up(out.begin);
-  out.vertices.resize(out.begin.back());
-  auto next = out.begin;
-  for (const auto& [u, v] : pairs) {
-    out.vertices[next[u]++] = static_cast<std::int32_t>(v);
-    out.vertices[next[v]++] = static_cast<std::int32_t>(u);
-  }
-  merge_lists(out);
-  return out;
-}
-
 neighbour_lists neighbours_of(const adjacency& graph) {
   return [&graph](vertex_id v, std::vector<neighbour>& out) {
     out.clear();

@@ -36,11 +36,6 @@ struct adjacency {
 /// (2^31 - 1).
 result<adjacency> build_adjacency(const graph_view& graph, monitor& watch);
 
-/// The adjacency of pairs that are given one by one, for small graphs; a pair
-/// given twice weighs 2.
-adjacency adjacency_of(vertex_id vertices,
-                       const std::vector<std::pair<vertex_id, vertex_id>>&);
-
 /// Neighbour lists out of an adjacency, which must outlive them.
 neighbour_lists neighbours_of(const adjacency& graph);
 

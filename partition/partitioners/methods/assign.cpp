@@ -156,10 +156,6 @@ std::optional<partition_method> method_of(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view to_string(coarsening which) {
-  return coarsenings[static_cast<std::size_t>(which)].second;
-}
-
 std::optional<coarsening> coarsening_of(std::string_view name) {
   for (const auto& [which, known] : coarsenings)
     if (known == name)

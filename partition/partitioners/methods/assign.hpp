@@ -33,7 +33,6 @@ enum class coarsening : std::uint8_t {
   never
 };
 
-std::string_view to_string(coarsening which);
 std::optional<coarsening> coarsening_of(std::string_view name);
 
 /// Edges up to which METIS gets the whole graph by itself: about 0.8 GB and 15

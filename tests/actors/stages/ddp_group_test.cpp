@@ -4,6 +4,7 @@
 #include "pipelines/gradients/gradient_set.hpp"
 #include "tests/pipelines/model/batches.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/memory_rendezvous.hpp"
 #include "tests/support/result.hpp"
 
 

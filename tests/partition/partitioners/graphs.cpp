@@ -9,6 +9,30 @@
 
 namespace graphmill::test {
 
+adjacency adjacency_of(vertex_id vertices, const pair_list& pairs) {
+  // Flat, so that little freed memory is left for those who are to have none.
+  std::vector<std::pair<std::int32_t, std::int32_t>> both;
+  both.reserve(2 * pairs.size());
+  for (const auto& [u, v] : pairs) {
+    both.emplace_back(u, v);
+    both.emplace_back(v, u);
+  }
+  std::sort(both.begin(), both.end());
+  adjacency out;
+  out.begin.resize(vertices + 1);
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    if (i > 0 && both[i] == both[i - 1]) {
+      ++out.weights.back();
+      continue;
+    }
+    out.vertices.push_back(both[i].second);
+    out.weights.push_back(1);
+    ++out.begin[both[i].first + 1];
+  }
+  std::partial_sum(out.begin.begin(), out.begin.end(), out.begin.begin());
+  return out;
+}
+
 pair_list path_of(vertex_id n) {
   pair_list pairs;
   for (vertex_id v = 0; v + 1 < n; ++v)

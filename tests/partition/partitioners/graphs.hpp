@@ -13,6 +13,9 @@ namespace graphmill::test {
 
 using pair_list = std::vector<std::pair<vertex_id, vertex_id>>;
 
+/// The adjacency of a small graph; a pair given twice weighs 2.
+adjacency adjacency_of(vertex_id vertices, const pair_list& pairs);
+
 /// A path 0 - 1 - ... - (n - 1).
 pair_list path_of(vertex_id n);
 

@@ -172,13 +172,14 @@ CATCH_TEST_CASE("partitions are made once", "[partition][parts]") {
     CATCH_CHECK(error_of(prepare_partitions(data, wrong, out)).code
                 == ec::invalid_argument);
   // However METIS made them, they are parts; but not the ones asked for here.
-  CATCH_CHECK(error_of(prepare_partitions(
-                         data, {.parts = 2, .coarsen = coarsening::always}, out))
-                .message.find("--coarsen never")
-              != std::string::npos);
+  CATCH_CHECK(
+    error_of(prepare_partitions(
+               data, {.parts = 2, .coarsen = coarsening::always}, out))
+      .message.find("--coarsen never")
+    != std::string::npos);
   CATCH_CHECK_FALSE(
-    value_of(prepare_partitions(
-               data, {.parts = 2, .coarsen = coarsening::never}, out))
+    value_of(
+      prepare_partitions(data, {.parts = 2, .coarsen = coarsening::never}, out))
       .built);
   CATCH_CHECK(error_of(prepare_partitions(data, options, folder / "data")).code
               == ec::invalid_argument);
@@ -224,7 +225,8 @@ CATCH_TEST_CASE("partitioning stops on request", "[partition][parts]") {
           {"join clusters", coarsening::always},
           {"METIS", coarsening::always},
           {"refine parts", coarsening::always}}}) {
-    CATCH_INFO("in phase " << phase << ", coarsen " << to_string(coarsen));
+    CATCH_INFO("in phase " << phase << ", coarsened "
+                           << (coarsen == coarsening::always));
     std::atomic<bool> stop{false};
     partition_options options{.parts = 2, .coarsen = coarsen, .stop = &stop};
     options.on_progress = [&, wanted = phase](const progress& now) {

@@ -3,6 +3,7 @@
 #include "tests/pipelines/gradients/memory_carrier.hpp"
 #include "tests/pipelines/gradients/memory_ranks.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/memory_rendezvous.hpp"
 
 #include <thread>
 

@@ -3,6 +3,7 @@
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/gradients/group_member.hpp"
 #include "pipelines/gradients/parking.hpp"
+#include "tests/support/memory_rendezvous.hpp"
 
 #include <deque>
 #include <memory>
