@@ -2,6 +2,8 @@
 
 #include "actors/base/caf_compat.hpp"
 #include "messages/base/ids.hpp"
+#include "messages/wire/data.hpp"
+#include "messages/wire/run.hpp"
 #include "partition/sampling/sampling.hpp"
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
@@ -13,7 +15,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,13 +39,6 @@ struct neighbour_answer {
 };
 
 /// What to read of a part's nodes, and where to put it.
-enum class gather_kind : std::uint8_t {
-  features,     ///< float rows
-  labels,       ///< int64
-  degrees,      ///< int32: in-degrees of all edge types together
-  original_ids, ///< int64
-  out_degrees,  ///< int32: of all edge types together
-};
 struct gather_item {
   gather_kind kind = gather_kind::features;
   node_type_id type = 0;
@@ -148,16 +142,6 @@ struct reduced_gradients {
 struct stop_after_step {};
 
 /// What the conductor asks of a trainer between phases.
-enum class trainer_order : std::uint8_t {
-  keep_best,
-  restore_best,
-  snapshot,
-  fill_cache, ///< To members alone: their caches of remote rows.
-  /// What `snapshot` has taken. Members of other daemons bring no weights with
-  /// it, for they are the same everywhere.
-  weights,
-  digest, ///< Of the present weights; they are not copied.
-};
 struct trainer_request {
   trainer_order what = trainer_order::snapshot;
 };

@@ -37,22 +37,6 @@ promised_gather& job_of(const gather_call& call) {
   return static_cast<promised_gather&>(*call.of);
 }
 
-value_kind wire_kind(gather_kind kind) {
-  switch (kind) {
-  case gather_kind::features:
-    return value_kind::features;
-  case gather_kind::labels:
-    return value_kind::labels;
-  case gather_kind::degrees:
-    return value_kind::degrees;
-  case gather_kind::original_ids:
-    return value_kind::original_ids;
-  case gather_kind::out_degrees:
-    return value_kind::out_degrees;
-  }
-  return value_kind::unset;
-}
-
 /// Items about the same ids become one query, so that ids travel once.
 std::vector<remote_values> group(const std::vector<gather_item>& items) {
   std::vector<remote_values> out;
@@ -67,7 +51,7 @@ std::vector<remote_values> group(const std::vector<gather_item>& items) {
       });
     if (same == out.end())
       same = out.insert(out.end(), {item.type, item.ids, {}});
-    same->targets.push_back({wire_kind(item.kind), item.rows, item.out});
+    same->targets.push_back({item.kind, item.rows, item.out});
   }
   return out;
 }

@@ -1,5 +1,6 @@
 #include "actors/remote/gather_call.hpp"
 
+#include "actors/base/value_bytes.hpp"
 #include "partition/files/half.hpp"
 
 #include <algorithm>
@@ -11,18 +12,11 @@ namespace graphmill {
 namespace {
 
 /// Bytes of one node's value in a message, at the most.
-std::uint64_t bytes_each(const node_type_info& type, value_kind kind,
+std::uint64_t bytes_each(const node_type_info& type, gather_kind kind,
                          bool half) {
-  switch (kind) {
-  case value_kind::features:
-    return static_cast<std::uint64_t>(type.feature_width)
-           * (half || type.feature_type == dtype::float16 ? 2 : 4);
-  case value_kind::degrees:
-  case value_kind::out_degrees:
-    return 4;
-  default:
-    return 8;
-  }
+  const auto rounded = half || type.feature_type == dtype::float16;
+  return value_bytes(type, kind)
+         / (kind == gather_kind::features && rounded ? 2 : 1);
 }
 
 std::uint64_t bytes_each(const dataset_info& info, const remote_values& wanted,
@@ -87,12 +81,12 @@ struct number_range {
   std::int64_t least = 0;
   std::int64_t greatest = 0;
 };
-number_range range_of(const node_type_info& type, value_kind kind) {
+number_range range_of(const node_type_info& type, gather_kind kind) {
   switch (kind) {
-  case value_kind::labels:
+  case gather_kind::labels:
     return {-1, type.class_count - 1};
-  case value_kind::degrees:
-  case value_kind::out_degrees:
+  case gather_kind::degrees:
+  case gather_kind::out_degrees:
     return {0, std::numeric_limits<std::int32_t>::max()};
   default:
     return {0, type.count - 1};
@@ -110,7 +104,7 @@ struct incoming {
 
 result<void> check(incoming& one, bool half, std::span<const frame> frames) {
   const auto& [type, piece, target, array, numbers] = one;
-  const auto features = target.kind == value_kind::features;
+  const auto features = target.kind == gather_kind::features;
   const auto width =
     features ? static_cast<std::uint64_t>(type.feature_width) : 1;
   if (array.count != piece.count * width)
@@ -148,15 +142,15 @@ result<void> check(incoming& one, bool half, std::span<const frame> frames) {
 std::uint64_t write(const incoming& one, std::span<const frame> frames) {
   const auto& target = one.target;
   const row_map rows{target.rows, one.piece.from};
-  if (target.kind == value_kind::features) {
+  if (target.kind == gather_kind::features) {
     const auto width = static_cast<std::size_t>(one.type.feature_width);
     scatter_rows(one.array, frames, width, rows,
                  static_cast<float*>(target.out));
     return one.array.count * sizeof(float);
   }
   const auto& numbers = one.numbers;
-  if (target.kind == value_kind::degrees
-      || target.kind == value_kind::out_degrees) {
+  if (target.kind == gather_kind::degrees
+      || target.kind == gather_kind::out_degrees) {
     auto* out = static_cast<std::int32_t*>(target.out);
     for (std::size_t i = 0; i < numbers.size(); ++i)
       out[rows[i]] = static_cast<std::int32_t>(numbers[i]);
@@ -240,7 +234,7 @@ result<gathered_bytes> scatter(const dataset_info& info,
   gathered_bytes in;
   for (const auto& one : all) {
     call.of->bytes += write(one, from.bulk);
-    if (one.target.kind == value_kind::features) {
+    if (one.target.kind == gather_kind::features) {
       in.rows += one.piece.count;
       in.features += one.array.byte_size();
     } else {

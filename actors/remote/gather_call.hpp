@@ -16,7 +16,7 @@ namespace graphmill {
 /// `rows`, for the i-th id of a request. Elements are float for features,
 /// int32 for degrees, else int64.
 struct value_target {
-  value_kind kind = value_kind::unset;
+  gather_kind kind = gather_kind::unset;
   std::span<const local_id> rows;
   void* out = nullptr;
 };

@@ -1,5 +1,6 @@
 #include "actors/stages/gather_items.hpp"
 
+#include "actors/base/value_bytes.hpp"
 #include "partition/files/page_requests.hpp"
 #include "partition/sampling/gather.hpp"
 
@@ -57,20 +58,8 @@ result<void> check_item(const shard& part, const gather_item& item) {
 }
 
 std::uint64_t bytes_of(const shard& part, const gather_item& item) {
-  const auto& type = part.info().node_types[item.type];
-  switch (item.kind) {
-  case gather_kind::features:
-    return item.ids.size() * static_cast<std::uint64_t>(type.feature_width)
-           * sizeof(float);
-  case gather_kind::labels:
-    return item.ids.size() * sizeof(std::int64_t);
-  case gather_kind::degrees:
-  case gather_kind::out_degrees:
-    return item.ids.size() * sizeof(std::int32_t);
-  case gather_kind::original_ids:
-    return item.ids.size() * sizeof(node_id);
-  }
-  return 0;
+  return item.ids.size()
+         * value_bytes(part.info().node_types[item.type], item.kind);
 }
 
 result<void> gather(const shard& part, const gather_item& item, bool rounded) {
@@ -92,6 +81,8 @@ result<void> gather(const shard& part, const gather_item& item, bool rounded) {
       static_cast<node_id*>(item.out)[row_of(item, i)] =
         nodes.original(item.ids[i]);
     return ok();
+  case gather_kind::unset:
+    break;
   }
   return fail(ec::invalid_argument, "unknown kind of data to gather");
 }

@@ -48,19 +48,20 @@ struct sample_reply {
   bool too_large = false;
 };
 
-/// What may be asked of a node. The values are those of data.capnp.
-enum class value_kind : std::uint16_t {
-  unset,
+/// What may be asked of a node. The values are those of data.capnp. In memory,
+/// features are rows of float, degrees int32, and all others int64.
+enum class gather_kind : std::uint16_t {
+  unset, ///< Nobody asks for it.
   features,
   labels,
-  degrees,
+  degrees, ///< In-degrees of all edge types together.
   original_ids,
-  out_degrees,
+  out_degrees, ///< Of all edge types together.
 };
 struct value_query {
   node_type_id node_type = 0;
   bulk_array ids;
-  std::vector<value_kind> kinds;
+  std::vector<gather_kind> kinds;
   bool half = false;
 };
 struct gather_request {

@@ -9,7 +9,7 @@ namespace {
 // The plain enumerations are the wire's, so that casts are enough.
 static_assert(static_cast<int>(element::float32)
               == static_cast<int>(schema::Element::FLOAT32));
-static_assert(static_cast<int>(value_kind::out_degrees)
+static_assert(static_cast<int>(gather_kind::out_degrees)
               == static_cast<int>(schema::GatherKind::OUT_DEGREES));
 static_assert(static_cast<int>(batch_plan::evaluate)
               == static_cast<int>(schema::BatchPlan::EVALUATE));
@@ -126,8 +126,8 @@ result<gather_request> decode_gather_request(const payload& from) {
         TRY(one.ids, arrays.read(query.getIds(), content::ids));
         TRYV(check_length(query.getKinds(), max_kinds));
         for (auto kind : query.getKinds()) {
-          const auto ours = static_cast<value_kind>(kind);
-          if (ours == value_kind::unset || ours > value_kind::out_degrees)
+          const auto ours = static_cast<gather_kind>(kind);
+          if (ours == gather_kind::unset || ours > gather_kind::out_degrees)
             return fail(ec::invalid_data,
                         "a gather request asks for data of kind {}, which "
                         "this version does not know",

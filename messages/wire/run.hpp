@@ -42,21 +42,31 @@ struct deployment {
 payload encode(const deployment& what);
 result<deployment> decode_deployment(const payload& from);
 
+/// What the trainers of a member are asked between phases. The values are those
+/// of run.capnp.
+enum class trainer_order : std::uint16_t {
+  keep_best = 1,
+  restore_best,
+  snapshot,
+  fill_cache, ///< To members alone: their caches of remote rows.
+  digest,     ///< Of the present weights; they are not copied.
+  /// The weights that `snapshot` has taken. Does not travel: of another daemon
+  /// they are asked in pieces, by `weights_request`.
+  weights = 0x100,
+};
+/// What a member is asked; `trainers`: what its trainers are.
 enum class member_action : std::uint8_t {
   begin = 1,
   stop,
-  keep_best,
-  restore_best,
-  snapshot,
+  trainers,
   end,
-  fill_cache,
   check,
   finish,
-  digest,
 };
 struct member_order {
   std::string run;
   member_action action = member_action::begin;
+  trainer_order trainers = trainer_order::snapshot;
   graphmill::phase phase = graphmill::phase::train; ///< Of `begin`, as below.
   std::int32_t epoch = 0;
   std::int64_t steps = 0;

@@ -50,22 +50,17 @@ result<deployment> decode(schema::Deployment::Reader in) {
 
 // -- orders
 
-result<member_action> decode(schema::TrainerOrder what) {
-  switch (what) {
-  case schema::TrainerOrder::FILL_CACHE:
-    return member_action::fill_cache;
-  case schema::TrainerOrder::KEEP_BEST:
-    return member_action::keep_best;
-  case schema::TrainerOrder::RESTORE_BEST:
-    return member_action::restore_best;
-  case schema::TrainerOrder::SNAPSHOT:
-    return member_action::snapshot;
-  case schema::TrainerOrder::DIGEST:
-    return member_action::digest;
-  default:
+static_assert(static_cast<int>(schema::TrainerOrder::KEEP_BEST)
+              == static_cast<int>(trainer_order::keep_best));
+static_assert(static_cast<int>(schema::TrainerOrder::DIGEST)
+              == static_cast<int>(trainer_order::digest));
+
+result<trainer_order> decode(schema::TrainerOrder what) {
+  const auto ours = static_cast<trainer_order>(what);
+  if (ours < trainer_order::keep_best || ours > trainer_order::digest)
     return fail(ec::invalid_data, "an unknown order to trainers, {}",
                 static_cast<int>(what));
-  }
+  return ours;
 }
 
 result<member_order> decode(schema::MemberOrder::Reader in) {
@@ -88,7 +83,8 @@ result<member_order> decode(schema::MemberOrder::Reader in) {
     out.action = member_action::stop;
     return out;
   case schema::MemberOrder::TRAINERS: {
-    TRY(out.action, decode(in.getTrainers()));
+    out.action = member_action::trainers;
+    TRY(out.trainers, decode(in.getTrainers()));
     return out;
   }
   case schema::MemberOrder::END:
@@ -206,20 +202,8 @@ payload encode(const member_order& what) {
     case member_action::stop:
       out.setStop();
       break;
-    case member_action::fill_cache:
-      out.setTrainers(schema::TrainerOrder::FILL_CACHE);
-      break;
-    case member_action::keep_best:
-      out.setTrainers(schema::TrainerOrder::KEEP_BEST);
-      break;
-    case member_action::restore_best:
-      out.setTrainers(schema::TrainerOrder::RESTORE_BEST);
-      break;
-    case member_action::snapshot:
-      out.setTrainers(schema::TrainerOrder::SNAPSHOT);
-      break;
-    case member_action::digest:
-      out.setTrainers(schema::TrainerOrder::DIGEST);
+    case member_action::trainers:
+      out.setTrainers(static_cast<schema::TrainerOrder>(what.trainers));
       break;
     case member_action::end:
       out.setEnd();

@@ -70,23 +70,6 @@ private:
                 });
   }
 
-  static member_action action_of(trainer_order what) {
-    switch (what) {
-    case trainer_order::keep_best:
-      return member_action::keep_best;
-    case trainer_order::restore_best:
-      return member_action::restore_best;
-    case trainer_order::fill_cache:
-      return member_action::fill_cache;
-    case trainer_order::digest:
-      return member_action::digest;
-    case trainer_order::snapshot:
-    case trainer_order::weights: // Pieces of the last snapshot.
-      return member_action::snapshot;
-    }
-    return member_action::snapshot;
-  }
-
   caf::result<member_state> ask_trainers(const trainer_request& request) {
     auto all = std::make_shared<round>();
     all->promise = self_->make_response_promise<member_state>();
@@ -102,7 +85,8 @@ private:
     patience.attempts = most_attempts;
     calls_.call(
       config_.daemon.address, method::order,
-      encode(member_order{config_.run, action_of(request.what)}), patience,
+      encode(member_order{config_.run, member_action::trainers, request.what}),
+      patience,
       [this, all, what = request.what](const result<payload>& answer) {
         if (auto done = take_states(*all, answer); !done) {
           give_up(all, done.error());

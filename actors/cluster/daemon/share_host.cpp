@@ -266,20 +266,8 @@ void share_host::carry_out(const share& run, const member_order& what,
     post_urgent(run->member, stop_after_step{});
     reply.reply(encode(member_reply{}));
     break;
-  case member_action::keep_best:
-    ask_trainers(run, trainer_order::keep_best, reply);
-    break;
-  case member_action::restore_best:
-    ask_trainers(run, trainer_order::restore_best, reply);
-    break;
-  case member_action::snapshot:
-    ask_trainers(run, trainer_order::snapshot, reply);
-    break;
-  case member_action::digest:
-    ask_trainers(run, trainer_order::digest, reply);
-    break;
-  case member_action::fill_cache:
-    ask_trainers(run, trainer_order::fill_cache, reply);
+  case member_action::trainers:
+    ask_trainers(run, what.trainers, reply);
     break;
   case member_action::end:
   case member_action::finish:

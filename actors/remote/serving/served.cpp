@@ -1,5 +1,6 @@
 #include "actors/remote/serving/served.hpp"
 
+#include "actors/base/value_bytes.hpp"
 #include "partition/files/half.hpp"
 #include "partition/sampling/slices.hpp"
 
@@ -70,34 +71,6 @@ std::uint64_t answer_bytes(const shard& part, const neighbour_query& query,
     sources +=
       of_degree(edges.in_degrees[static_cast<std::size_t>(id - begin)]);
   return counts + sources * source;
-}
-
-/// Bytes of a value in memory.
-std::uint64_t value_bytes(const node_type_info& type, value_kind kind) {
-  switch (kind) {
-  case value_kind::features:
-    return static_cast<std::uint64_t>(type.feature_width) * sizeof(float);
-  case value_kind::degrees:
-  case value_kind::out_degrees:
-    return sizeof(std::int32_t);
-  default:
-    return sizeof(std::int64_t);
-  }
-}
-
-gather_kind local_kind(value_kind kind) {
-  switch (kind) {
-  case value_kind::labels:
-    return gather_kind::labels;
-  case value_kind::degrees:
-    return gather_kind::degrees;
-  case value_kind::original_ids:
-    return gather_kind::original_ids;
-  case value_kind::out_degrees:
-    return gather_kind::out_degrees;
-  default:
-    return gather_kind::features;
-  }
 }
 
 template <class T>
@@ -236,11 +209,8 @@ gather_job job_of(const shard& part,
       auto& values = request->values.emplace_back(pool);
       values.resize(request->ids[i].size()
                     * static_cast<std::size_t>(value_bytes(type, kind)));
-      job.items.push_back({local_kind(kind),
-                           query.node_type,
-                           request->ids[i].span(),
-                           {},
-                           values.data()});
+      job.items.push_back(
+        {kind, query.node_type, request->ids[i].span(), {}, values.data()});
     }
   }
   return job;
@@ -257,12 +227,12 @@ result<payload> encode(const shard& part,
     const auto half = query.half || type.feature_type == dtype::float16;
     for (auto kind : query.kinds) {
       const auto& from = *values++;
-      if (kind == value_kind::features && half)
+      if (kind == gather_kind::features && half)
         reply.values.push_back(add_half(arrays, values_as<float>(from), pool));
-      else if (kind == value_kind::features)
+      else if (kind == gather_kind::features)
         reply.values.push_back(
           arrays.add(element::float32, std::as_bytes(from.span()), request));
-      else if (kind == value_kind::degrees || kind == value_kind::out_degrees)
+      else if (kind == gather_kind::degrees || kind == gather_kind::out_degrees)
         reply.values.push_back(
           arrays.add_counts(values_as<std::int32_t>(from), request));
       else

@@ -33,9 +33,9 @@ struct gathering {
     std::iota(ids.begin(), ids.end(), 50);
     job->wanted.push_back({0,
                            ids,
-                           {{value_kind::features, rows, features.get()},
-                            {value_kind::labels, rows, labels.get()},
-                            {value_kind::degrees, rows, degrees.get()}}});
+                           {{gather_kind::features, rows, features.get()},
+                            {gather_kind::labels, rows, labels.get()},
+                            {gather_kind::degrees, rows, degrees.get()}}});
   }
 
   std::size_t width;
@@ -179,8 +179,8 @@ CATCH_TEST_CASE("spoilt neighbours are refused or make sense",
     const auto decoded = decode_sample_reply(message);
     if (!decoded || decoded.value().answers.size() != 1)
       continue;
-    const auto next = accept_piece(info, piece, decoded.value().answers[0],
-                                   message, nullptr);
+    const auto next =
+      accept_piece(info, piece, decoded.value().answers[0], message, nullptr);
     CATCH_CHECK((next || seed != 0));
     CATCH_CHECK(piece.of->answered == (next ? 4 : 0));
     if (!next)

@@ -120,11 +120,10 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
   CATCH_CHECK(events.stopped == std::vector<rank_id>{1});
   CATCH_CHECK(events.failure->code == ec::unavailable);
   for (auto action :
-       {member_action::begin, member_action::stop, member_action::keep_best,
-        member_action::restore_best, member_action::snapshot,
-        member_action::end, member_action::fill_cache, member_action::check,
-        member_action::finish, member_action::digest}) {
-    member_order order{"r", action, phase::test, 3, 4, 0.5};
+       {member_action::begin, member_action::stop, member_action::end,
+        member_action::check, member_action::finish}) {
+    member_order order{"r", action, trainer_order::snapshot, phase::test, 3,
+                       4,   0.5};
     const auto there = value_of(decode_member_order(encode(order)));
     CATCH_CHECK(there.action == action);
     if (action == member_action::begin) {
@@ -134,6 +133,24 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
       CATCH_CHECK(there.learning_rate == 0.5);
     }
   }
+}
+
+CATCH_TEST_CASE("orders to trainers travel by the schema's values",
+                "[messages][cluster]") {
+  for (auto what : {trainer_order::keep_best, trainer_order::restore_best,
+                    trainer_order::snapshot, trainer_order::fill_cache,
+                    trainer_order::digest}) {
+    const member_order order{"r", member_action::trainers, what};
+    const auto there = value_of(decode_member_order(encode(order)));
+    CATCH_CHECK(there.action == member_action::trainers);
+    CATCH_CHECK(there.trainers == what);
+  }
+  // Nobody sends these; whoever gets them refuses them.
+  for (auto what : {trainer_order{0}, trainer_order{6}, trainer_order::weights})
+    CATCH_CHECK(error_of(decode_member_order(
+                           encode({"r", member_action::trainers, what})))
+                  .code
+                == ec::invalid_data);
 }
 
 CATCH_TEST_CASE("weights travel in frames of at most 1 MiB",

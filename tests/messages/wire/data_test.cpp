@@ -118,7 +118,7 @@ std::vector<payload> examples() {
   gather_request gather{"run", 0, {}};
   gather.queries.push_back({1,
                             arrays.add_integers(ids),
-                            {value_kind::features, value_kind::degrees},
+                            {gather_kind::features, gather_kind::degrees},
                             true});
   out.push_back(value_of(encode(gather, std::move(arrays))));
   arrays = {};
@@ -302,7 +302,7 @@ CATCH_TEST_CASE("requests and replies survive the wire", "[messages][data]") {
   const auto gather = value_of(decode_gather_request(all[2]));
   CATCH_CHECK(gather.queries.at(0).half);
   CATCH_CHECK(gather.queries.at(0).kinds
-              == std::vector{value_kind::features, value_kind::degrees});
+              == std::vector{gather_kind::features, gather_kind::degrees});
   const auto values = value_of(decode_gather_reply(all[3]));
   CATCH_CHECK(values.values.at(0).type == element::float32);
   CATCH_CHECK(values.values.at(0).count == 12);

@@ -34,7 +34,7 @@ payload sample_of(const std::string& run, part_id part, edge_type_id type,
 }
 
 payload gather_of(node_type_id type, const std::vector<node_id>& ids,
-                  std::vector<value_kind> kinds) {
+                  std::vector<gather_kind> kinds) {
   bulk_writer arrays;
   gather_request request{"run", 0, {}};
   request.queries.push_back(
@@ -72,7 +72,7 @@ CATCH_TEST_CASE("what a daemon does not serve is unavailable",
               == ec::unavailable);
   post(d.servers[0], withdraw_run{"run"});
   CATCH_CHECK(
-    refusal(d, method::gather, gather_of(0, {1}, {value_kind::labels})).code
+    refusal(d, method::gather, gather_of(0, {1}, {gather_kind::labels})).code
     == ec::unavailable);
 }
 
@@ -90,10 +90,10 @@ CATCH_TEST_CASE("requests that make no sense are refused", "[actors][remote]") {
   CATCH_CHECK(refusal(d, method::sample, sample_of("run", 0, 0, {1}, 0)).code
               == bad);
   CATCH_CHECK(
-    refusal(d, method::gather, gather_of(1, {1}, {value_kind::labels})).code
+    refusal(d, method::gather, gather_of(1, {1}, {gather_kind::labels})).code
     == bad);
   CATCH_CHECK(
-    refusal(d, method::gather, gather_of(0, {9}, {value_kind::labels})).code
+    refusal(d, method::gather, gather_of(0, {9}, {gather_kind::labels})).code
     == bad);
   CATCH_CHECK(refusal(d, method::status, gather_of(0, {1}, {})).code == bad);
   for (const auto& message :
@@ -104,7 +104,7 @@ CATCH_TEST_CASE("requests that make no sense are refused", "[actors][remote]") {
   // 2000 rows of 16,000 bytes.
   const std::vector<node_id> many(2000, 1);
   CATCH_CHECK(
-    refusal(d, method::gather, gather_of(0, many, {value_kind::features})).code
+    refusal(d, method::gather, gather_of(0, many, {gather_kind::features})).code
     == bad);
   CATCH_CHECK(refusal(d, method::sample, sample_of("run", 0, 0, {1}),
                       clock_type::now() - 1s)
@@ -117,7 +117,7 @@ CATCH_TEST_CASE("random requests are answered or refused", "[actors][remote]") {
   const std::vector<std::pair<method, payload>> examples{
     {method::sample, sample_of("run", 0, 0, {1, 2, 3})},
     {method::gather,
-     gather_of(0, {0, 4}, {value_kind::features, value_kind::original_ids})},
+     gather_of(0, {0, 4}, {gather_kind::features, gather_kind::original_ids})},
     {method::spread, spread_of(0, 1, {1, 0.5F})}};
   auto answers = std::make_shared<std::size_t>(0);
   std::size_t asked = 0;
@@ -176,7 +176,7 @@ CATCH_TEST_CASE("batches for others are in nobody's way", "[actors][remote]") {
   // What a batch elsewhere may wait for is answered all the same.
   auto samples = std::make_shared<std::size_t>(0);
   ask(method::sample, sample_of("run", 0, 0, {1, 2}), samples);
-  ask(method::gather, gather_of(0, {1}, {value_kind::labels}), samples);
+  ask(method::gather, gather_of(0, {1}, {gather_kind::labels}), samples);
   CATCH_CHECK(*samples == 2);
   CATCH_CHECK(*batches == 0);
   for (std::size_t i = 0; i < 3; ++i) {

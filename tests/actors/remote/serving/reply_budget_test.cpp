@@ -95,7 +95,7 @@ struct scene {
     bulk_writer arrays;
     gather_request request{"run", 0, {}};
     request.queries.push_back(
-      {0, arrays.add_integers(ids), {value_kind::features}, false});
+      {0, arrays.add_integers(ids), {gather_kind::features}, false});
     post(d.servers[0],
          data_request{method::gather,
                       value_of(encode(request, std::move(arrays))),

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "messages/base/ids.hpp"
+#include "messages/wire/data.hpp"
+#include "partition/dataset/dataset.hpp"
+
+#include <cstdint>
+
+namespace graphmill {
+
+/// Bytes of what one node has of a kind, in memory.
+inline std::uint64_t value_bytes(const node_type_info& type, gather_kind kind) {
+  switch (kind) {
+  case gather_kind::features:
+    return static_cast<std::uint64_t>(type.feature_width) * sizeof(float);
+  case gather_kind::degrees:
+  case gather_kind::out_degrees:
+    return sizeof(std::int32_t);
+  case gather_kind::labels:
+    return sizeof(std::int64_t);
+  case gather_kind::original_ids:
+    return sizeof(node_id);
+  case gather_kind::unset:
+    break;
+  }
+  return 0;
+}
+
+} // namespace graphmill
