@@ -40,22 +40,52 @@ constexpr std::uint64_t stream_key(std::uint64_t run_seed, purpose what,
 /// Four 32-bit words.
 using words4 = std::array<std::uint32_t, 4>;
 
-/// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy
-/// as 1, 2, 3", SC'11): a block of 128 random bits as a pure function of a
-/// 128-bit counter and a 64-bit key.
-constexpr words4 philox4x32(words4 counter, std::uint64_t key) {
-  auto k0 = static_cast<std::uint32_t>(key);
-  auto k1 = static_cast<std::uint32_t>(key >> 32);
-  for (int round = 0; round < 10; ++round) {
-    auto p0 = std::uint64_t{0xD2511F53u} * counter[0];
-    auto p1 = std::uint64_t{0xCD9E8D57u} * counter[2];
-    counter = {static_cast<std::uint32_t>(p1 >> 32) ^ counter[1] ^ k0,
-               static_cast<std::uint32_t>(p1),
-               static_cast<std::uint32_t>(p0 >> 32) ^ counter[3] ^ k1,
-               static_cast<std::uint32_t>(p0)};
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
+/// What all forms of Philox4x32-10 are made of (Salmon, Moraes, Dror, Shaw:
+/// "Parallel random numbers: as easy as 1, 2, 3", SC'11): `philox4x32` below,
+/// `philox4x32_lanes` of random_lanes.hpp, and the one on tensors in
+/// pipelines/model/torch_operations.cpp. Holds the key of a round.
+struct philox {
+  static constexpr int rounds = 10;
+  static constexpr std::uint32_t multiplier0 = 0xD2511F53u; ///< Of word 0.
+  static constexpr std::uint32_t multiplier2 = 0xCD9E8D57u; ///< Of word 2.
+  static constexpr std::uint32_t step0 = 0x9E3779B9u;       ///< Between rounds.
+  static constexpr std::uint32_t step1 = 0xBB67AE85u;
+
+  std::uint32_t key0;
+  std::uint32_t key1;
+
+  /// Of the first round.
+  constexpr explicit philox(std::uint64_t key)
+    : key0(static_cast<std::uint32_t>(key)),
+      key1(static_cast<std::uint32_t>(key >> 32)) {}
+
+  /// One round of one block. Inlined wherever it stands, so that it is compiled
+  /// for the instruction set of whoever calls it.
+  [[gnu::always_inline]] constexpr void mix(std::uint32_t& c0,
+                                            std::uint32_t& c1,
+                                            std::uint32_t& c2,
+                                            std::uint32_t& c3) const {
+    const auto p0 = std::uint64_t{multiplier0} * c0;
+    const auto p1 = std::uint64_t{multiplier2} * c2;
+    c0 = static_cast<std::uint32_t>(p1 >> 32) ^ c1 ^ key0;
+    c1 = static_cast<std::uint32_t>(p1);
+    c2 = static_cast<std::uint32_t>(p0 >> 32) ^ c3 ^ key1;
+    c3 = static_cast<std::uint32_t>(p0);
   }
+
+  /// Goes on to the next round.
+  [[gnu::always_inline]] constexpr void advance() {
+    key0 += step0;
+    key1 += step1;
+  }
+};
+
+/// Philox4x32-10: a block of 128 random bits as a pure function of a 128-bit
+/// counter and a 64-bit key.
+constexpr words4 philox4x32(words4 counter, std::uint64_t key) {
+  philox round{key};
+  for (int i = 0; i < philox::rounds; ++i, round.advance())
+    round.mix(counter[0], counter[1], counter[2], counter[3]);
   return counter;
 }
 

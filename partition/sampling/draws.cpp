@@ -1,5 +1,7 @@
 #include "partition/sampling/draws.hpp"
 
+#include "messages/base/random_lanes.hpp"
+
 #include <algorithm>
 #include <vector>
 
@@ -17,7 +19,7 @@ namespace graphmill {
 namespace {
 
 constexpr auto lanes = lane_count;
-using lane_words = std::uint32_t[lanes];
+static_assert(lanes == random_lanes);
 
 /// Floyd's algorithm with a set that answers `insert(value)` with false when
 /// the value was there already.
@@ -59,10 +61,10 @@ private:
   std::vector<std::uint64_t> slots_; ///< value + 1; 0 = free.
 };
 
-/// One Philox block per lane; rows q of `out` are words q of the blocks.
+/// Four draws per lane; row q of `out` has the q-th.
 __attribute__((always_inline)) inline void
-philox_lanes(const std::uint64_t* index, std::uint32_t middle,
-             std::uint32_t block, std::uint64_t key, lane_words* out) {
+draw_block(const std::uint64_t* index, std::uint32_t middle,
+           std::uint32_t block, std::uint64_t key, lane_words* out) {
   auto& a = out[0];
   auto& b = out[1];
   auto& c = out[2];
@@ -73,22 +75,7 @@ philox_lanes(const std::uint64_t* index, std::uint32_t middle,
     c[l] = middle;
     d[l] = block;
   }
-  auto k0 = static_cast<std::uint32_t>(key);
-  auto k1 = static_cast<std::uint32_t>(key >> 32);
-#pragma GCC unroll 1
-  for (int round = 0; round < 10; ++round) {
-#pragma GCC unroll 1
-    for (int l = 0; l < lanes; ++l) {
-      const auto p0 = std::uint64_t{0xD2511F53u} * a[l];
-      const auto p1 = std::uint64_t{0xCD9E8D57u} * c[l];
-      a[l] = static_cast<std::uint32_t>(p1 >> 32) ^ b[l] ^ k0;
-      b[l] = static_cast<std::uint32_t>(p1);
-      c[l] = static_cast<std::uint32_t>(p0 >> 32) ^ d[l] ^ k1;
-      d[l] = static_cast<std::uint32_t>(p0);
-    }
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
-  }
+  philox4x32_lanes(out, key);
 }
 
 /// The high halves of words * bounds go to `out`; marks in `doubtful` the lanes
@@ -134,8 +121,8 @@ GRAPHMILL_CLONES void fill_lanes(lane_draws& draws, lane_words& doubtful) {
   const auto fanout = draws.fanout;
   alignas(64) lane_words words[max_lane_fanout + 4];
   for (int j = 0; j < fanout; j += 4)
-    philox_lanes(draws.originals, draws.middle,
-                 static_cast<std::uint32_t>(j / 4), draws.key, words + j);
+    draw_block(draws.originals, draws.middle, static_cast<std::uint32_t>(j / 4),
+               draws.key, words + j);
   for (int j = 0; j < fanout; ++j) {
     alignas(64) lane_words bounds;
     alignas(64) lane_words last;

@@ -1,13 +1,12 @@
 #include "pipelines/kernels/activation.hpp"
 
-#include "messages/base/random.hpp"
+#include "messages/base/random_lanes.hpp"
 #include "pipelines/kernels/simd.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
 // gcc 12 takes what loops over lanes fill for unset.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -16,19 +15,15 @@ namespace graphmill {
 
 namespace {
 
-constexpr int lanes = 16;
+constexpr int lanes = random_lanes;
 constexpr int group = 8 * lanes; ///< Columns that 16 blocks decide.
 
-/// Sixteen consecutive Philox blocks: words[w][lane].
+/// Sixteen consecutive blocks of random bits: words[w][lane].
 struct word_group {
-  alignas(64) std::uint32_t words[4][lanes];
+  alignas(64) lane_words words[4];
 };
 
-/// `philox4x32` of messages/base/random.hpp for the blocks from `first_block` on,
-/// one per lane. Plain loops over lanes, kept from being unrolled, become
-/// vectors of each instruction set. Vectors of 64 bytes in the source do not:
-/// where registers are narrower, gcc 12 takes their products and comparisons
-/// apart into scalars.
+/// The blocks from `first_block` on, one per lane.
 GRAPHMILL_INLINE void draw(const dropout& drop, std::uint64_t row,
                            std::uint32_t first_block, word_group& out) {
   auto& [c0, c1, c2, c3] = out.words;
@@ -38,22 +33,7 @@ GRAPHMILL_INLINE void draw(const dropout& drop, std::uint64_t row,
     c2[i] = drop.stream;
     c3[i] = first_block + static_cast<std::uint32_t>(i);
   }
-  auto k0 = static_cast<std::uint32_t>(drop.key);
-  auto k1 = static_cast<std::uint32_t>(drop.key >> 32);
-#pragma GCC unroll 1
-  for (int round = 0; round < 10; ++round) {
-#pragma GCC unroll 1
-    for (int i = 0; i < lanes; ++i) {
-      const auto p0 = std::uint64_t{c0[i]} * 0xD2511F53u;
-      const auto p1 = std::uint64_t{c2[i]} * 0xCD9E8D57u;
-      c0[i] = static_cast<std::uint32_t>(p1 >> 32) ^ c1[i] ^ k0;
-      c1[i] = static_cast<std::uint32_t>(p1);
-      c2[i] = static_cast<std::uint32_t>(p0 >> 32) ^ c3[i] ^ k1;
-      c3[i] = static_cast<std::uint32_t>(p0);
-    }
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
-  }
+  philox4x32_lanes(out.words, drop.key);
 }
 
 constexpr std::uint32_t minus_zero = 0x80000000u;

@@ -1,5 +1,7 @@
 #include "pipelines/model/torch_operations.hpp"
 
+#include "messages/base/random.hpp"
+
 #include <vector>
 
 namespace graphmill {
@@ -97,15 +99,15 @@ at::Tensor drop(const at::Tensor& x, const dropout& what) {
   auto c2 = at::full_like(c0, static_cast<std::int64_t>(what.stream));
   auto k0 = static_cast<std::int64_t>(what.key & low);
   auto k1 = static_cast<std::int64_t>(what.key >> 32);
-  for (int round = 0; round < 10; ++round) {
-    const auto p0 = c0 * std::int64_t{0xD2511F53};
-    const auto p1 = c2 * std::int64_t{0xCD9E8D57};
+  for (int round = 0; round < philox::rounds; ++round) {
+    const auto p0 = c0 * std::int64_t{philox::multiplier0};
+    const auto p1 = c2 * std::int64_t{philox::multiplier2};
     c0 = (at::bitwise_right_shift(p1, 32) & low) ^ c1 ^ k0;
     c2 = (at::bitwise_right_shift(p0, 32) & low) ^ c3 ^ k1;
     c1 = p1 & low;
     c3 = p0 & low;
-    k0 = (k0 + 0x9E3779B9) & low;
-    k1 = (k1 + 0xBB67AE85) & low;
+    k0 = (k0 + philox::step0) & low;
+    k1 = (k1 + philox::step1) & low;
   }
   std::vector<at::Tensor> halves;
   for (const auto& word : {c0, c1, c2, c3})

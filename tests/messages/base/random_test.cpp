@@ -1,4 +1,4 @@
-#include "messages/base/random.hpp"
+#include "messages/base/random_lanes.hpp"
 #include "tests/support/catch.hpp"
 
 #include <set>
@@ -15,6 +15,32 @@ CATCH_TEST_CASE("philox gives the published answers", "[messages][random]") {
   CATCH_CHECK(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
                          0x299f31d0a4093822ull)
               == words4{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+}
+
+CATCH_TEST_CASE("sixteen lanes give what one by one gives",
+                "[messages][random]") {
+  for (std::uint64_t round = 0; round < 100; ++round) {
+    const auto key = round == 0 ? 0 : mix64(round);
+    alignas(64) lane_words words[4];
+    std::array<words4, random_lanes> expected;
+    for (int l = 0; l < random_lanes; ++l) {
+      // The first lane is that of the published answer for zeros.
+      const auto any = round == 0 && l == 0 ? 0 : mix64(100 * round + l);
+      const words4 counter{static_cast<std::uint32_t>(any),
+                           static_cast<std::uint32_t>(any >> 32),
+                           static_cast<std::uint32_t>(any >> 7),
+                           static_cast<std::uint32_t>(any >> 23)};
+      for (int w = 0; w < 4; ++w)
+        words[w][l] = counter[w];
+      expected[l] = philox4x32(counter, key);
+    }
+    philox4x32_lanes(words, key);
+    for (int l = 0; l < random_lanes; ++l)
+      CATCH_CHECK(words4{words[0][l], words[1][l], words[2][l], words[3][l]}
+                  == expected[l]);
+    if (round == 0)
+      CATCH_CHECK(words[0][0] == 0x6627e8d5);
+  }
 }
 
 CATCH_TEST_CASE("streams of different keys differ", "[messages][random]") {
