@@ -3,6 +3,7 @@
 #include "actors/base/caf_compat.hpp"
 #include "actors/base/interfaces.hpp"
 #include "actors/base/request_watch.hpp"
+#include "actors/base/ticket_table.hpp"
 #include "messages/base/random.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 
@@ -12,7 +13,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -135,10 +135,9 @@ private:
       counters_->waited_for_credit(idle);
     else
       counters_->waited_for_input(idle);
-    const auto ticket = ++last_ticket_;
-    auto [it, fresh] = running_.emplace(ticket, std::move(queue_.front()));
+    auto job = queue_.front().job;
+    const auto ticket = running_.add(std::move(queue_.front()));
     queue_.pop_front();
-    auto job = it->second.job;
     const auto strikes =
       config_.crash_every != 0 && ++given_ % config_.crash_every == 0;
     slot.doomed = strikes && ++strikes_ % 2 == 0;
@@ -162,12 +161,8 @@ private:
 
   /// Takes a job off its worker; nothing if it has been taken off before.
   std::optional<pending> retire(std::size_t i, std::uint64_t ticket) {
-    auto it = running_.find(ticket);
-    if (it == running_.end())
-      return std::nullopt;
-    auto done = std::move(it->second);
-    running_.erase(it);
-    if (slots_[i].running == ticket) {
+    auto done = running_.take(ticket);
+    if (done && slots_[i].running == ticket) {
       slots_[i].running = 0;
       slots_[i].idle_since = clock::now();
     }
@@ -215,17 +210,15 @@ private:
       promise.deliver(std::move(answer));
       return;
     }
-    const auto id = ++last_timer_;
-    late_.emplace(id, std::pair{std::move(promise), std::move(answer)});
+    const auto id = late_.add({std::move(promise), std::move(answer)});
     const auto delay = mix64(id) % (config_.reply_delay_ms + 1);
     post_later(handle_of<interface>(self_), std::chrono::milliseconds{delay},
                pool_timer{id});
   }
 
   void on_timer(std::uint64_t id) {
-    if (auto it = late_.find(id); it != late_.end()) {
-      it->second.first.deliver(std::move(it->second.second));
-      late_.erase(it);
+    if (auto due = late_.take(id)) {
+      due->first.deliver(std::move(due->second));
       return;
     }
     for (std::size_t i = 0; i < slots_.size(); ++i)
@@ -237,13 +230,11 @@ private:
   void fail_all(const error& why) {
     for (auto& waiting : queue_)
       waiting.promise.deliver(to_caf(why));
-    for (auto& [ticket, job] : running_)
+    for (auto& job : running_.take_all())
       job.promise.deliver(to_caf(why));
-    for (auto& [id, answer] : late_)
+    for (auto& answer : late_.take_all())
       answer.first.deliver(to_caf(why));
     queue_.clear();
-    running_.clear();
-    late_.clear();
   }
 
   typename interface::pointer self_;
@@ -254,11 +245,9 @@ private:
   request_watch requests_;
   std::vector<slot> slots_;
   std::deque<pending> queue_;
-  std::unordered_map<std::uint64_t, pending> running_;
-  std::unordered_map<std::uint64_t, std::pair<promise_type, Answer>> late_;
+  ticket_table<pending> running_;
+  ticket_table<std::pair<promise_type, Answer>> late_; ///< By timer.
   std::chrono::milliseconds backoff_;
-  std::uint64_t last_ticket_ = 0;
-  std::uint64_t last_timer_ = 0;
   std::uint64_t given_ = 0;
   std::uint64_t strikes_ = 0;
 };

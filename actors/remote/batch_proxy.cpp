@@ -1,12 +1,12 @@
 #include "actors/remote/batch_proxy.hpp"
 
 #include "actors/base/request_watch.hpp"
+#include "actors/base/ticket_table.hpp"
 #include "actors/base/worker_pool.hpp"
 #include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/batch_call.hpp"
 #include "actors/remote/interfaces.hpp"
 
-#include <unordered_map>
 #include <utility>
 
 namespace graphmill {
@@ -24,10 +24,9 @@ public:
     : self_(self), config_(std::move(config)) {
     self_->set_exit_handler([this](const caf::exit_msg& exit) {
       // To its pool this is no answer: it gives the job to another proxy.
-      for (auto& [ticket, open] : open_)
+      for (auto& open : open_.take_all())
         open.promise.deliver(
           to_caf(fail(ec::crashed, "the proxy of a sampler has ended")));
-      open_.clear();
       self_->quit(exit.reason);
     });
   }
@@ -89,18 +88,16 @@ private:
     TRY(auto data, batch_question(config_.run, what.job.stream, what.plan,
                                   *what.job.seeds, ids));
     config_.wire->ids_out += ids;
-    const auto ticket = ++last_ticket_;
-    open_.emplace(ticket, what);
-    ask_daemon(handle_of<interface>(self_), ticket, what.source->call,
+    ask_daemon(handle_of<interface>(self_), open_.add(what), what.source->call,
                method::sample_batch, std::move(data), *config_.wire);
     return ok();
   }
 
   void on_reply(const remote_reply& reply) {
-    auto found = open_.extract(reply.ticket);
-    if (found.empty())
+    auto found = open_.take(reply.ticket);
+    if (!found)
       return;
-    auto& what = found.mapped();
+    auto& what = *found;
     config_.wire->bytes_in += reply.data.byte_size();
     auto too_large = false;
     auto graph = read(what, reply, too_large);
@@ -153,8 +150,7 @@ private:
   interface::pointer self_;
   batch_proxy_config config_;
   request_watch requests_;
-  std::unordered_map<std::uint64_t, batch> open_; ///< By ticket.
-  std::uint64_t last_ticket_ = 0;
+  ticket_table<batch> open_;
 };
 
 } // namespace

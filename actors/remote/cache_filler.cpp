@@ -1,5 +1,6 @@
 #include "actors/remote/cache_filler.hpp"
 
+#include "actors/base/ticket_table.hpp"
 #include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/cached_rows.hpp"
 #include "actors/remote/feature_proxy.hpp"
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -132,25 +132,21 @@ private:
   result<void> send(const task& what) {
     const auto to = config_.route(what.part);
     TRY(auto data, encode(to.run, to.part, work_->request(what)));
-    const auto ticket = ++last_ticket_;
-    asked_.emplace(ticket, what);
-    ask_daemon(handle_of<interface>(self_), ticket, to.call, method::spread,
-               std::move(data), *to.counters);
+    ask_daemon(handle_of<interface>(self_), asked_.add(what), to.call,
+               method::spread, std::move(data), *to.counters);
     return ok();
   }
 
   void on_reply(const remote_reply& reply) {
-    const auto it = asked_.find(reply.ticket);
-    if (it == asked_.end() || over())
+    auto what = asked_.take(reply.ticket);
+    if (!what || over())
       return;
-    auto what = it->second;
-    asked_.erase(it);
-    const auto from = config_.route(what.part);
+    const auto from = config_.route(what->part);
     from.counters->bytes_in += reply.data.byte_size();
     auto done = reply.failure ? result<bool>{*reply.failure}
-                              : take(what, read_spread(reply.data));
+                              : take(*what, read_spread(reply.data));
     if (done)
-      settle(what, done.value());
+      settle(*what, done.value());
     else
       give_up(from.explain(done.error()));
   }
@@ -279,9 +275,8 @@ private:
   std::optional<task_lanes> lanes_;
   std::optional<inclusion> work_; ///< Of `ranks[rank_]`.
   std::size_t rank_ = 0;
-  std::map<std::uint64_t, task> asked_; ///< By ticket.
+  ticket_table<task> asked_;
   std::deque<task> here_;
-  std::uint64_t last_ticket_ = 0;
   std::uint64_t rows_ = 0;
 };
 

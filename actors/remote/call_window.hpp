@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/base/ticket_table.hpp"
 #include "messages/base/error.hpp"
 #include "messages/wire/frame.hpp"
 
@@ -8,7 +9,6 @@
 #include <deque>
 #include <functional>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -53,33 +53,25 @@ public:
         ++merged;
         continue;
       }
-      const auto ticket = ++last_ticket_;
-      auto& call = calls_[ticket];
-      call.data = data.value();
-      call.hash = hash;
-      call.works.push_back(std::move(work));
-      send(ticket, std::move(data).value());
+      call made{data.value(), hash, {}};
+      made.works.push_back(std::move(work));
+      send(calls_.add(std::move(made)), std::move(data).value());
     }
     return merged;
   }
 
   /// Ends the request `ticket`; returns what it was for.
   std::vector<Work> take(std::uint64_t ticket) {
-    auto it = calls_.find(ticket);
-    if (it == calls_.end())
-      return {};
-    auto works = std::move(it->second.works);
-    calls_.erase(it);
-    return works;
+    auto call = calls_.take(ticket);
+    return call ? std::move(call->works) : std::vector<Work>{};
   }
 
   /// Ends everything.
   std::vector<Work> take_all() {
     std::vector<Work> all;
-    for (auto& [ticket, call] : calls_)
+    for (auto& call : calls_.take_all())
       std::move(call.works.begin(), call.works.end(), std::back_inserter(all));
     std::move(waiting_.begin(), waiting_.end(), std::back_inserter(all));
-    calls_.clear();
     waiting_.clear();
     return all;
   }
@@ -122,8 +114,7 @@ private:
 
   std::size_t limit_;
   std::deque<Work> waiting_;
-  std::unordered_map<std::uint64_t, call> calls_; ///< Few: found by looking.
-  std::uint64_t last_ticket_ = 0;
+  ticket_table<call> calls_; ///< Few: found by looking.
 };
 
 } // namespace graphmill

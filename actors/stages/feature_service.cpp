@@ -1,10 +1,10 @@
 #include "actors/stages/feature_service.hpp"
 
+#include "actors/base/ticket_table.hpp"
 #include "actors/base/worker_pool.hpp"
 #include "actors/stages/gather_items.hpp"
 
 #include <cstdint>
-#include <unordered_map>
 
 namespace graphmill {
 
@@ -102,8 +102,7 @@ private:
       return gather_answer{};
     auto promise = self_->make_response_promise<gather_answer>();
     open.promise = promise;
-    const auto ticket = ++last_ticket_;
-    open_.emplace(ticket, std::move(open));
+    const auto ticket = open_.add(std::move(open));
     const auto me = handle_of<interface>(self_);
     if (!rows.empty())
       config_.rows->read(std::move(rows), job.owner,
@@ -140,25 +139,23 @@ private:
   }
 
   void finish(const values_gathered& some) {
-    const auto it = open_.find(some.ticket);
-    auto& open = it->second;
-    if (some.failure && !open.failure)
-      open.failure = some.failure;
-    if (--open.missing != 0)
+    auto* open = open_.find(some.ticket);
+    if (some.failure && !open->failure)
+      open->failure = some.failure;
+    if (--open->missing != 0)
       return;
-    if (open.failure) {
-      open.promise.deliver(to_caf(*open.failure));
+    auto done = open_.take(some.ticket);
+    if (done->failure) {
+      done->promise.deliver(to_caf(*done->failure));
     } else {
-      config_.counters->item_done(open.bytes);
-      open.promise.deliver(gather_answer{open.bytes});
+      config_.counters->item_done(done->bytes);
+      done->promise.deliver(gather_answer{done->bytes});
     }
-    open_.erase(it);
   }
 
   interface::pointer self_;
   feature_service_config config_;
-  std::unordered_map<std::uint64_t, work> open_;
-  std::uint64_t last_ticket_ = 0;
+  ticket_table<work> open_;
 };
 
 } // namespace

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "actors/base/ticket_table.hpp"
 #include "actors/cluster/base/interfaces.hpp"
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,8 +26,7 @@ public:
 
   void call(const std::string& address, method what, payload data,
             const call_options& options, callback then) {
-    const auto ticket = ++last_ticket_;
-    open_.emplace(ticket, std::move(then));
+    const auto ticket = open_.add(std::move(then));
     net_->request(
       address, what, std::move(data), options,
       [me = handle_of<Interface>(self_), ticket](result<payload> answer) {
@@ -37,12 +36,8 @@ public:
   }
 
   void ended(const call_ended& what) {
-    auto it = open_.find(what.ticket);
-    if (it == open_.end())
-      return;
-    auto then = std::move(it->second);
-    open_.erase(it);
-    then(std::move(*what.answer));
+    if (auto then = open_.take(what.ticket))
+      (*then)(std::move(*what.answer));
   }
 
   transport& net() const { return *net_; }
@@ -50,8 +45,7 @@ public:
 private:
   typename Interface::pointer self_;
   std::shared_ptr<transport> net_;
-  std::map<std::uint64_t, callback> open_;
-  std::uint64_t last_ticket_ = 0;
+  ticket_table<callback> open_;
 };
 
 } // namespace graphmill
