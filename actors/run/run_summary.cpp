@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace graphmill {
 
@@ -123,16 +124,14 @@ std::string render_stages(const run_result& run) {
 
 nlohmann::json stages_json(const run_result& run) {
   auto out = nlohmann::json::array();
-  for (const auto& stage : run.stages)
-    out.push_back({{"stage", stage.stage},
-                   {"replicas", stage.replicas},
-                   {"items", stage.items},
-                   {"bytes", stage.bytes},
-                   {"busy_seconds", stage.busy_seconds},
-                   {"cpu_seconds", stage.cpu_seconds},
-                   {"input_wait_seconds", stage.input_wait_seconds},
-                   {"credit_wait_seconds", stage.credit_wait_seconds},
-                   {"restarts", stage.restarts}});
+  for (const auto& stage : run.stages) {
+    auto one = nlohmann::json::object();
+    one["stage"] = stage.stage;
+    for_each_figure(stage, [&one](const char* name, const auto& figure) {
+      one[name] = figure;
+    });
+    out.push_back(std::move(one));
+  }
   return out;
 }
 

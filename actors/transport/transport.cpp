@@ -9,7 +9,7 @@ namespace graphmill {
 result<std::unique_ptr<transport>> transport::start(transport_options options) {
   auto made = std::unique_ptr<transport>{new transport};
   made->mailbox_ = std::make_shared<mailbox>();
-  made->counters_ = std::make_shared<traffic_counters>();
+  made->counters_ = std::make_shared<traffic>();
   TRY(made->engine_,
       engine::make(std::move(options), made->mailbox_, made->counters_));
   made->self_ = made->engine_->self();
@@ -44,7 +44,7 @@ void transport::forget(std::string address) {
 }
 
 traffic transport::statistics() const {
-  return counters_->read();
+  return *counters_;
 }
 
 } // namespace graphmill

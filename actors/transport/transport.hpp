@@ -51,7 +51,7 @@ private:
 
   peer_identity self_;
   std::shared_ptr<mailbox> mailbox_;
-  std::shared_ptr<traffic_counters> counters_;
+  std::shared_ptr<traffic> counters_;
   std::unique_ptr<engine> engine_;
   std::thread thread_;
 };

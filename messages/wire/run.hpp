@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
+#include "messages/base/stage_report.hpp"
 #include "messages/definition/definition.hpp"
 #include "messages/wire/frame.hpp"
 
@@ -75,18 +76,6 @@ struct member_order {
 payload encode(const member_order& what);
 result<member_order> decode_member_order(const payload& from);
 
-/// What a stage did, as it travels.
-struct stage_figures {
-  std::string stage;
-  std::uint32_t replicas = 0;
-  std::uint64_t items = 0;
-  std::uint64_t bytes = 0;
-  double busy_seconds = 0;
-  double cpu_seconds = 0;
-  double input_wait_seconds = 0;
-  double credit_wait_seconds = 0;
-  std::uint64_t restarts = 0;
-};
 struct rank_digest {
   rank_id rank = 0;
   std::string digest;
@@ -101,7 +90,7 @@ struct tensor_shape {
 struct member_reply {
   std::vector<rank_digest> trainers;
   std::vector<tensor_shape> tensors;
-  std::vector<stage_figures> stages;
+  std::vector<stage_report> stages;
   std::uint64_t peak_memory_bytes = 0;
   std::uint64_t peak_credit_bytes = 0;
   std::uint64_t oversize_batches = 0;

@@ -102,7 +102,7 @@ result<member_order> decode(schema::MemberOrder::Reader in) {
   }
 }
 
-void fill_stage(const stage_figures& from, schema::StageReport::Builder to) {
+void fill_stage(const stage_report& from, schema::StageReport::Builder to) {
   to.setStage(from.stage);
   to.setReplicas(from.replicas);
   to.setItems(from.items);
@@ -114,7 +114,7 @@ void fill_stage(const stage_figures& from, schema::StageReport::Builder to) {
   to.setRestarts(from.restarts);
 }
 
-stage_figures stage_of(schema::StageReport::Reader in) {
+stage_report stage_of(schema::StageReport::Reader in) {
   return {text(in.getStage()),
           in.getReplicas(),
           in.getItems(),

@@ -1,33 +1,15 @@
 #pragma once
 
+#include "messages/base/stage_report.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <ctime>
-#include <memory>
 #include <string>
 #include <vector>
 
 namespace graphmill {
-
-/// What a stage did so far; a plain copy of its counters.
-struct stage_report {
-  std::string stage;
-  std::uint32_t replicas = 0;
-  std::uint64_t items = 0;
-  std::uint64_t bytes = 0;        ///< Produced.
-  double busy_seconds = 0;        ///< At work, over all replicas.
-  double cpu_seconds = 0;         ///< Of processor time, of that.
-  double input_wait_seconds = 0;  ///< Idle for want of work.
-  double credit_wait_seconds = 0; ///< Held back: no room downstream.
-  std::uint64_t restarts = 0;     ///< Replicas that died and were replaced.
-
-  /// Share of `elapsed` that the average replica was at work.
-  double utilisation(double elapsed) const {
-    const auto all = elapsed * replicas;
-    return all > 0 ? busy_seconds / all : 0;
-  }
-};
 
 /// The stage that holds the others up: the one with the highest utilisation.
 std::string bottleneck_of(const std::vector<stage_report>& stages,

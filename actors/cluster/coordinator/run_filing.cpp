@@ -16,7 +16,7 @@ namespace {
 /// What one answer brings of a file: 8 MiB.
 constexpr std::uint64_t piece_bytes = std::uint64_t{8} << 20;
 
-void add_stage(std::vector<stage_report>& to, const stage_figures& from) {
+void add_stage(std::vector<stage_report>& to, const stage_report& from) {
   auto it = std::find_if(to.begin(), to.end(), [&from](const auto& stage) {
     return stage.stage == from.stage;
   });

@@ -12,21 +12,9 @@ namespace {
 /// A message holds no more than that: 32 MiB.
 constexpr std::uint64_t most_values = std::uint64_t{8} << 20;
 
-stage_figures figures_of(const stage_report& from) {
-  return {from.stage,
-          from.replicas,
-          from.items,
-          from.bytes,
-          from.busy_seconds,
-          from.cpu_seconds,
-          from.input_wait_seconds,
-          from.credit_wait_seconds,
-          from.restarts};
-}
-
-stage_figures wire_figures(const char* what, std::uint64_t items,
-                           std::uint64_t bytes) {
-  stage_figures out;
+stage_report wire_figures(const char* what, std::uint64_t items,
+                          std::uint64_t bytes) {
+  stage_report out;
   out.stage = what;
   out.items = items;
   out.bytes = bytes;
@@ -45,7 +33,7 @@ flow_count difference(const flow_count& now, const flow_count& before) {
 
 /// Whole messages by what they are about. Each is counted where it leaves, so
 /// that the sum over daemons has it once.
-void add_messages(std::vector<stage_figures>& to, const traffic& before,
+void add_messages(std::vector<stage_report>& to, const traffic& before,
                   const traffic& now) {
   flow_count sampling, features, control;
   for (std::size_t m = 0; m < method_count; ++m) {
@@ -66,8 +54,8 @@ void add_messages(std::vector<stage_figures>& to, const traffic& before,
 }
 
 /// What the cache of remote rows did, and what filling it took.
-void add_cache(const hosted_run& run, const remote_report& wire,
-               std::vector<stage_figures>& stages) {
+void add_cache(const hosted_run& run, const remote_counters& wire,
+               std::vector<stage_report>& stages) {
   const auto filling = run.filling->read();
   std::uint64_t rows = 0;
   if (run.cache->is_open())
@@ -94,8 +82,7 @@ std::string why_no_success(const hosted_run& run) {
 
 member_reply final_report(hosted_run& run, const traffic& sent) {
   member_reply out;
-  for (const auto& stage : run.stages.reports())
-    out.stages.push_back(figures_of(stage));
+  out.stages = run.stages.reports();
   // What came over the wire from other daemons, as stages without replicas.
   const auto wire = run.wire->read();
   out.stages.push_back(

@@ -3,6 +3,8 @@
 #include "actors/run/run_summary.hpp"
 #include "messages/base/counted.hpp"
 
+#include <type_traits>
+
 namespace graphmill {
 
 namespace {
@@ -37,14 +39,12 @@ std::string text(const json& in, const char* key) {
 stage_report stage_of(const json& in) {
   stage_report out;
   out.stage = text(in, "stage");
-  out.replicas = static_cast<std::uint32_t>(count(in, "replicas"));
-  out.items = count(in, "items");
-  out.bytes = count(in, "bytes");
-  out.busy_seconds = number(in, "busy_seconds");
-  out.cpu_seconds = number(in, "cpu_seconds");
-  out.input_wait_seconds = number(in, "input_wait_seconds");
-  out.credit_wait_seconds = number(in, "credit_wait_seconds");
-  out.restarts = count(in, "restarts");
+  for_each_figure(out, [&in]<class Figure>(const char* name, Figure& figure) {
+    if constexpr (std::is_integral_v<Figure>)
+      figure = static_cast<Figure>(count(in, name));
+    else
+      figure = number(in, name);
+  });
   return out;
 }
 

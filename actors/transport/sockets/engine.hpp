@@ -34,7 +34,7 @@ public:
   /// happens on the transport's.
   static result<std::unique_ptr<engine>>
   make(transport_options options, std::shared_ptr<mailbox> box,
-       std::shared_ptr<traffic_counters> counters);
+       std::shared_ptr<traffic> counters);
 
   /// Until it is told to stop.
   void run();
@@ -57,7 +57,7 @@ private:
   };
 
   engine(transport_options options, std::shared_ptr<mailbox> box,
-         std::shared_ptr<traffic_counters> counters);
+         std::shared_ptr<traffic> counters);
   void bind(const endpoint& listens);
   static session_time now() { return std::chrono::steady_clock::now(); }
 
@@ -101,7 +101,7 @@ private:
 
   transport_options options_;
   std::shared_ptr<mailbox> box_;
-  std::shared_ptr<traffic_counters> counters_;
+  std::shared_ptr<traffic> counters_;
   hello_message hello_;
   zmq::context_t context_;
   std::optional<gate> gate_;

@@ -11,8 +11,6 @@ namespace graphmill {
 
 namespace {
 
-using event = traffic_counters::event;
-
 /// Messages taken from a socket before others have their turn.
 constexpr int control_turn = 64;
 constexpr int data_turn = 4;
@@ -86,7 +84,7 @@ void engine::serve_callers() {
               other_end(got->descriptor, of.where.port).value_or(of.where);
           of.session.receive(now(), over, std::move(*got->what));
         } else {
-          counters_->count(event::malformed);
+          ++counters_->malformed;
           of.session.link_down(
             now(), fail(ec::invalid_data, "it sent {}", got->reason));
         }
@@ -120,10 +118,9 @@ void engine::pump(caller& of) {
   for (auto& what : of.session.take())
     act(of, what);
   const auto& counted = of.session.counted();
-  counters_->count(event::retry, counted.retries - of.counted.retries);
-  counters_->count(event::late_reply,
-                   counted.late_replies - of.counted.late_replies);
-  counters_->count(event::put_off, counted.put_off - of.counted.put_off);
+  counters_->retries += counted.retries - of.counted.retries;
+  counters_->late_replies += counted.late_replies - of.counted.late_replies;
+  counters_->put_off += counted.put_off - of.counted.put_off;
   of.counted = counted;
 }
 

@@ -11,8 +11,6 @@ namespace graphmill {
 
 namespace {
 
-using event = traffic_counters::event;
-
 /// Messages taken from the socket before others have their turn.
 constexpr int port_turn = 64;
 
@@ -81,9 +79,9 @@ void engine::receive(arrival what) {
 void engine::pump_port() {
   for (auto& what : server_->take())
     act(what);
-  counters_->count(event::duplicate, server_->duplicates() - duplicates_);
+  counters_->duplicates += server_->duplicates() - duplicates_;
   duplicates_ = server_->duplicates();
-  counters_->count(event::put_off, server_->put_off() - put_off_);
+  counters_->put_off += server_->put_off() - put_off_;
   put_off_ = server_->put_off();
 }
 
@@ -123,7 +121,7 @@ void engine::send_to(const std::string& route, message what) {
   const auto method = what.head.method;
   if (outbox_.send(now(), route, std::move(what)))
     return;
-  counters_->count(event::put_off);
+  ++counters_->put_off;
   complain(fmt::format("{} bytes of replies wait to be taken: whoever asked "
                        "for {} has to ask again",
                        outbox_.bytes(), to_string(method)));
@@ -150,7 +148,7 @@ void engine::end_strangers(const std::vector<int>& whom) {
     return;
   for (const auto descriptor : whom)
     end_connection(descriptor, port_number_);
-  counters_->count(event::stranger, whom.size());
+  counters_->strangers += whom.size();
   complain(fmt::format("ended {} that did not say who it was",
                        counted(whom.size(), "connection")));
 }
@@ -158,7 +156,7 @@ void engine::end_strangers(const std::vector<int>& whom) {
 /// What waits for those who take nothing must not wait for ever.
 void engine::end_stalled() {
   for (const auto& route : outbox_.stalled(now())) {
-    counters_->count(event::stalled);
+    ++counters_->stalled;
     complain(fmt::format("ended a connection: nothing of what waits for it was "
                          "taken for {} ms",
                          options_.stall_limit.count()));
@@ -173,7 +171,7 @@ void engine::end_unfinished() {
       return arrivals_.is_stranger(descriptor);
     });
   for (const auto descriptor : whom) {
-    counters_->count(event::malformed);
+    ++counters_->malformed;
     complain("ended a connection: it sent more than a message may have, and no "
              "end of it");
     end_connection(descriptor, port_number_);
@@ -181,7 +179,7 @@ void engine::end_unfinished() {
 }
 
 void engine::drop(const server_session::drop& whom) {
-  counters_->count(event::malformed);
+  ++counters_->malformed;
   complain(fmt::format("ended a connection: {}", whom.reason));
   end_connection(descriptor_, port_number_);
   outbox_.forget(whom.whom);

@@ -105,7 +105,7 @@ result<void> check(const transport_options& options) {
 } // namespace
 
 engine::engine(transport_options options, std::shared_ptr<mailbox> box,
-               std::shared_ptr<traffic_counters> counters)
+               std::shared_ptr<traffic> counters)
   : options_(std::move(options)), box_(std::move(box)),
     counters_(std::move(counters)), hello_(hello_of(options_)),
     outbox_(
@@ -126,7 +126,7 @@ engine::engine(transport_options options, std::shared_ptr<mailbox> box,
 
 result<std::unique_ptr<engine>>
 engine::make(transport_options options, std::shared_ptr<mailbox> box,
-             std::shared_ptr<traffic_counters> counters) {
+             std::shared_ptr<traffic> counters) {
   TRYV(check(options));
   if (box->descriptor() < 0)
     return fail_errno(errno, "cannot make an event descriptor");
@@ -174,7 +174,7 @@ void engine::bind(const endpoint& listens) {
   port_->set(zmq::sockopt::ipv6, listens.host.find(':') != std::string::npos);
   if (options_.keys) {
     gate_.emplace(context_, *options_.keys, [this](const std::string& whom) {
-      counters_->count(traffic_counters::event::refused);
+      ++counters_->refused;
       complain(
         fmt::format("refused a connection from {} with another key", whom));
     });

@@ -47,8 +47,7 @@ error error_of_event(int event) {
 } // namespace
 
 peer_link::peer_link(zmq::context_t& context, const endpoint& peer,
-                     const std::optional<curve_keys>& keys,
-                     traffic_counters& counters)
+                     const std::optional<curve_keys>& keys, traffic& counters)
   : counters_(counters), unfinished_(most_unfinished_there) {
   for (const auto over : {lane::control, lane::data})
     open(context, at(over), peer, keys, over);

@@ -18,7 +18,7 @@ class peer_link {
 public:
   /// Begins to connect. Throws what cppzmq throws.
   peer_link(zmq::context_t& context, const endpoint& peer,
-            const std::optional<curve_keys>& keys, traffic_counters& counters);
+            const std::optional<curve_keys>& keys, traffic& counters);
   ~peer_link();
   peer_link(const peer_link&) = delete;
   peer_link& operator=(const peer_link&) = delete;
@@ -54,7 +54,7 @@ private:
   void open(zmq::context_t& context, connection& to, const endpoint& peer,
             const std::optional<curve_keys>& keys, lane over);
 
-  traffic_counters& counters_;
+  traffic& counters_;
   std::array<connection, 2> lanes_;
   unfinished_messages unfinished_; ///< Of what the peer sends.
 };

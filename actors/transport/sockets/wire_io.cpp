@@ -16,8 +16,6 @@ namespace graphmill {
 
 namespace {
 
-using flow = traffic_counters::flow;
-
 /// Frames from here on are handed over instead of copied. libzmq keeps shorter
 /// ones of several messages in one buffer, which one of them would hold.
 constexpr std::size_t large_frame = 8192;
@@ -72,14 +70,14 @@ zmq::message_t part_of(const frame& from,
           new loan{from, flow}};
 }
 
-frame frame_of(zmq::message_t part, traffic_counters& counters) {
+frame frame_of(zmq::message_t part, traffic& counters) {
   const std::span bytes{static_cast<const std::byte*>(part.data()),
                         part.size()};
   if (bytes.size() < large_frame)
     return frame::copy(bytes);
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % sizeof(std::uint64_t)
       != 0) {
-    counters.count(traffic_counters::event::copied_frame);
+    ++counters.copied_frames;
     return frame::copy(bytes);
   }
   auto owner = std::make_shared<zmq::message_t>(std::move(part));
@@ -118,7 +116,7 @@ parts take_parts(zmq::socket_t& from, std::size_t limit) {
 }
 
 result<message> message_of(std::vector<zmq::message_t> parts, std::size_t first,
-                           traffic_counters& counters) {
+                           traffic& counters) {
   if (parts.size() < first + 1)
     return fail(ec::invalid_data, "a message without envelope");
   const auto envelope_bytes = parts[first].size();
@@ -128,17 +126,17 @@ result<message> message_of(std::vector<zmq::message_t> parts, std::size_t first,
     out.data.body = frame_of(std::move(parts[first + 1]), counters);
   for (auto i = first + 2; i < parts.size(); ++i)
     out.data.bulk.push_back(frame_of(std::move(parts[i]), counters));
-  counters.count(counted_as(out.head),
-                 out.head.kind == message_kind::reply ? flow::reply_received
-                                                      : flow::request_received,
-                 size_of(out, envelope_bytes));
+  auto& line = counters.of(counted_as(out.head));
+  auto& flow = out.head.kind == message_kind::reply ? line.replies_received
+                                                    : line.requests_received;
+  flow.add(size_of(out, envelope_bytes));
   return out;
 }
 
 } // namespace
 
 sent send_message(zmq::socket_t& to, const std::string* route,
-                  const message& what, traffic_counters& counters,
+                  const message& what, traffic& counters,
                   const std::shared_ptr<outflow>& flow) {
   std::vector<zmq::message_t> parts;
   parts.reserve(3 + what.data.bulk.size());
@@ -163,15 +161,16 @@ sent send_message(zmq::socket_t& to, const std::string* route,
       throw;
     }
   }
-  counters.count(counted_as(what.head),
-                 what.head.kind == message_kind::reply ? flow::reply_sent
-                                                       : flow::request_sent,
-                 size_of(what, envelope.size()));
+  auto& line = counters.of(counted_as(what.head));
+  auto& sent_so_far = what.head.kind == message_kind::reply
+                        ? line.replies_sent
+                        : line.requests_sent;
+  sent_so_far.add(size_of(what, envelope.size()));
   return sent::done;
 }
 
 std::optional<arrival> receive_message(zmq::socket_t& from, bool routed,
-                                       traffic_counters& counters) {
+                                       traffic& counters) {
   const std::size_t first = routed ? 1 : 0;
   auto parts = take_parts(from, first + max_parts);
   if (parts.list.empty())

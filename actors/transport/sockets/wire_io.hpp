@@ -48,7 +48,7 @@ struct outflow {
 /// @param route For a ROUTER: whom to send it to.
 /// @param flow Counts the frames; null: nobody does.
 sent send_message(zmq::socket_t& to, const std::string* route,
-                  const message& what, traffic_counters& counters,
+                  const message& what, traffic& counters,
                   const std::shared_ptr<outflow>& flow = nullptr);
 
 /// What came out of a socket.
@@ -63,7 +63,7 @@ struct arrival {
 /// if they are aligned.
 /// @returns nothing if there is none.
 std::optional<arrival> receive_message(zmq::socket_t& from, bool routed,
-                                       traffic_counters& counters);
+                                       traffic& counters);
 
 /// Ends the connection that a message came over: its socket has no call for
 /// that. Descriptors of anything but a connection to `port` are left alone.

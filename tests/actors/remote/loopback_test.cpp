@@ -72,7 +72,7 @@ public:
   }
 
   const cut_graph& graph() const { return graph_; }
-  remote_report report() const { return remote_->read(); }
+  remote_counters report() const { return remote_->read(); }
 
 private:
   struct services {

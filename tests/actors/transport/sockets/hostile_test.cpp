@@ -67,7 +67,7 @@ private:
   zmq::context_t context_;
   zmq::socket_t socket_;
   zmq::socket_t monitor_;
-  traffic_counters counters_;
+  traffic counters_;
 };
 
 message hello_message_of(const std::string& incarnation) {
@@ -309,7 +309,7 @@ public:
 private:
   zmq::context_t context_;
   zmq::socket_t socket_;
-  traffic_counters counters_;
+  traffic counters_;
 };
 
 } // namespace
