@@ -12,8 +12,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <string>
-#include <type_traits>
 #include <utility>
 
 static_assert(CAF_VERSION < 1800, "Graphmill is built with CAF 0.17");

@@ -76,8 +76,6 @@ public:
     return all;
   }
 
-  std::size_t in_flight() const { return calls_.size(); }
-
 private:
   struct call {
     payload data;

@@ -7,7 +7,6 @@
 #include "messages/wire/frame.hpp"
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

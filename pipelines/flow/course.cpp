@@ -49,8 +49,7 @@ void course::finished(const batch_metrics& metrics) {
       after_training();
     else if (step_.phase == phase::test)
       step_.action = course_action::finish;
-    else if (stopping_.report(static_cast<std::uint32_t>(step_.epoch),
-                              metrics.accuracy()))
+    else if (stopping_.report(metrics.accuracy()))
       step_.action = course_action::keep_best;
     else if (stopping_.should_stop())
       end_of_epochs();

@@ -46,7 +46,6 @@ public:
   std::optional<double> best_validation() const {
     return stopping_.best_value();
   }
-  std::uint32_t best_epoch() const { return stopping_.best_epoch(); }
 
 private:
   course() : stopping_(0) {}

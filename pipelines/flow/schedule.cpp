@@ -51,14 +51,13 @@ double learning_rate_of(const definition::optimizer_section& optimizer,
   }
 }
 
-bool early_stopping::report(std::uint32_t epoch, double value) {
+bool early_stopping::report(double value) {
   const auto better = !std::isnan(value) && (!best_ || value > *best_);
   if (!better) {
     ++since_;
     return false;
   }
   best_ = value;
-  best_epoch_ = epoch;
   since_ = 0;
   return true;
 }

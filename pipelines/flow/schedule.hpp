@@ -18,9 +18,9 @@ namespace graphmill {
 double learning_rate_of(const definition::optimizer_section& optimizer,
                         std::uint32_t epoch, std::uint32_t epochs);
 
-/// Follows a validation metric (larger is better): which epoch was the best,
-/// and whether there has been no gain for too long. A tie is no gain; NaN never
-/// is. Value type.
+/// Follows a validation metric (larger is better): whether an epoch is the best
+/// so far, and whether there has been no gain for too long. A tie is no gain;
+/// NaN never is. Value type.
 class early_stopping {
 public:
   /// @param patience Evaluations without gain after which to stop; 0 = never.
@@ -28,17 +28,15 @@ public:
 
   /// Takes the value of an epoch. @returns true when it is the best so far, and
   /// its weights are to be kept.
-  bool report(std::uint32_t epoch, double value);
+  bool report(double value);
 
   bool should_stop() const { return patience_ != 0 && since_ >= patience_; }
   /// Nothing before the first report of a number.
   std::optional<double> best_value() const { return best_; }
-  std::uint32_t best_epoch() const { return best_epoch_; }
 
 private:
   std::uint32_t patience_;
   std::uint32_t since_ = 0; ///< Reports since the best one.
-  std::uint32_t best_epoch_ = 0;
   std::optional<double> best_;
 };
 

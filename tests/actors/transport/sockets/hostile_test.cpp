@@ -8,8 +8,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <stdexcept>
 
 using namespace graphmill;
