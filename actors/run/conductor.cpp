@@ -2,15 +2,12 @@
 
 #include "actors/base/request_watch.hpp"
 #include "actors/run/member.hpp"
+#include "actors/run/member_answers.hpp"
 #include "actors/run/phase_tally.hpp"
-#include "messages/base/counted.hpp"
+#include "actors/run/replicas.hpp"
+#include "actors/run/run_course.hpp"
 
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <string>
+#include <utility>
 
 namespace graphmill {
 
@@ -19,105 +16,94 @@ namespace {
 /// How long a run that fails waits for the weights so far.
 constexpr std::chrono::milliseconds rescue_timeout = std::chrono::minutes{1};
 
-/// Says which ranks have other weights than most.
-/// @param states Of trainers that have done the same steps, by rank.
-std::optional<error> difference(const std::vector<trainer_state>& states) {
-  std::map<std::string, std::size_t> counts;
-  for (const auto& one : states)
-    ++counts[one.digest];
-  if (counts.size() < 2)
-    return std::nullopt;
-  // Of two that are as frequent, that of the lower rank.
-  const auto& usual = *std::max_element(
-    states.begin(), states.end(), [&counts](const auto& a, const auto& b) {
-      return counts[a.digest] < counts[b.digest];
-    });
-  std::vector<rank_id> odd;
-  for (const auto& one : states)
-    if (one.digest != usual.digest)
-      odd.push_back(one.rank);
-  return fail(ec::internal,
-              "after {} training steps the weights of rank {} differ from "
-              "those of rank {}: trainers of one run need the same build of "
-              "Graphmill; a machine that computes wrongly does this, too",
-              usual.steps, fmt::join(odd, ", "), usual.rank);
-}
-
+/// Leads a run: carries out what its `run_course` has it do next, and tells
+/// that what has come of it. Sends the orders, adds up a phase, and collects
+/// answers; when what is done is up to the course.
 class conductor {
 public:
   using interface = conductor_actor;
   static constexpr const char* name = "conductor";
 
   conductor(interface::pointer self, conductor_config config)
-    : self_(self), config_(std::move(config)) {
+    : self_(self), config_(std::move(config)),
+      course_(config_.course, config_.ranks, config_.def.fetch.cache != 0) {
     deaths_.install(self_);
-    for (auto& one :
-         config_.members(self_->home_system(), handle_of<interface>(self_)))
-      members_.push_back({one});
+    members_ =
+      config_.members(self_->home_system(), handle_of<interface>(self_));
+    answers_ = member_answers{members_.size()};
     for (auto& one : members_)
-      deaths_.watch(self_, one.actor, [this](const caf::error& why) {
-        break_off(from_caf(why, "a member of the run"));
+      deaths_.watch(self_, one, [this](const caf::error& why) {
+        carry_out(course_.fail(from_caf(why, "a member of the run")));
       });
   }
 
   ~conductor() {
     for (auto& one : members_)
-      stop_actor(one.actor);
+      stop_actor(one);
   }
 
   interface::behavior_type make_behavior() {
     return {
       [](const member_ready&) {}, // Whoever deploys members waits for that.
       [this](const step_result& result) { on_result(result); },
-      [this](const trainer_stopped&) { on_stopped(); },
-      [this](const run_failed& failed) { break_off(failed.why); },
-      [this](const start_run&) { begin_run(); },
+      [this](const trainer_stopped&) { carry_out(course_.stopped()); },
+      [this](const run_failed& failed) { carry_out(course_.fail(failed.why)); },
+      [this](const start_run&) { carry_out(course_.start()); },
       [this](const member_lost& lost) { on_lost(lost); },
-      [this](const cancel_run& cancel) { on_cancel(cancel); },
+      [this](const cancel_run& cancel) {
+        carry_out(cancel.now ? course_.cancel_now() : course_.cancel());
+      },
     };
   }
 
 private:
-  // -- phases
+  using state = run_course::state;
+  using task = run_course::task;
 
-  void begin_run() {
-    if (config_.def.fetch.cache == 0) {
-      act();
-      return;
-    }
-    filling_ = true;
-    order_all(trainer_order::fill_cache);
-    tell_filled();
-  }
-
-  void tell_filled() {
-    if (filling_ && !finishing_ && config_.observer.on_filled)
-      config_.observer.on_filled(members_.size() - owing(), members_.size());
-  }
-
-  void act() {
-    if (ended_)
-      return;
-    if (cancelled_) {
-      snapshot(cancelled_error());
-      return;
-    }
-    const auto step = config_.course.next();
-    switch (step.action) {
-    case course_action::run_phase:
-      begin(step);
+  void carry_out(task what) {
+    switch (what) {
+    case task::none:
       break;
-    case course_action::keep_best:
+    case task::fill_caches:
+      order_all(trainer_order::fill_cache);
+      tell_filled();
+      break;
+    case task::begin_phase:
+      begin(course_.step());
+      break;
+    case task::stop_phase:
+      for (auto& one : members_)
+        post_urgent(one, stop_after_step{});
+      break;
+    case task::compare:
+      order_all(trainer_order::digest);
+      break;
+    case task::keep_best:
       order_all(trainer_order::keep_best);
       break;
-    case course_action::restore_best:
+    case task::restore_best:
       order_all(trainer_order::restore_best);
       break;
-    case course_action::finish:
-      snapshot(std::nullopt);
+    case task::save:
+      order_all(trainer_order::snapshot);
+      break;
+    case task::rescue_best:
+      for (auto& one : members_)
+        post(one, trainer_request{trainer_order::restore_best});
+      [[fallthrough]];
+    case task::rescue:
+      order_all(trainer_order::snapshot, rescue_timeout);
+      break;
+    case task::fetch:
+      fetch_weights();
+      break;
+    case task::end:
+      end();
       break;
     }
   }
+
+  // -- phases
 
   void begin(const course_step& step) {
     const auto order = order_of(
@@ -128,23 +114,22 @@ private:
       return;
     }
     for (auto& one : members_)
-      post(one.actor, order);
+      post(one, order);
   }
 
-  std::size_t ranks() const { return static_cast<std::size_t>(config_.ranks); }
-
+  /// Steps that are done while the run is being saved count, too.
   void on_result(const step_result& result) {
-    if (ended_ || !now_ || !now_->take(result))
+    if (course_.has_ended() || !now_ || !now_->take(result))
       return;
     const auto& key = result.key;
     if (key.phase == phase::train && key.rank == 0)
-      ++train_steps_;
+      course_.trained();
     if (config_.def.train.record_steps && config_.observer.on_record)
       if (auto kept = config_.observer.on_record(result); !kept) {
-        break_off(kept.error());
+        carry_out(course_.fail(kept.error()));
         return;
       }
-    if (finishing_)
+    if (course_.now() != state::in_phase)
       return;
     if (result.output && config_.observer.on_output)
       config_.observer.on_output(result);
@@ -159,283 +144,121 @@ private:
     now_.reset();
     if (config_.observer.on_phase)
       if (auto seen = config_.observer.on_phase(done); !seen) {
-        break_off(seen.error());
+        carry_out(course_.fail(seen.error()));
         return;
       }
-    if (done.phase == phase::train && !std::isfinite(done.metrics.loss())) {
-      diverged(done.epoch);
-      return;
-    }
-    if (cancelled_) {
-      snapshot(cancelled_error());
-      return;
-    }
-    config_.course.finished(done.metrics);
-    if (done.phase == phase::train && config_.ranks > 1)
-      compare_replicas();
-    else
-      act();
+    carry_out(course_.phase_over(done.metrics));
   }
 
-  // -- trainers between phases
+  // -- orders that are answered
 
   void order_all(trainer_order what) { order_all(what, patience_for(what)); }
 
   void order_all(trainer_order what, std::chrono::milliseconds timeout) {
-    states_.clear();
-    for (auto& one : members_)
-      one.owing = false;
-    // A failure may order before all have answered what was ordered last.
-    ++last_order_;
-    for (std::size_t m = 0; m < members_.size(); ++m)
-      if (!members_[m].lost)
-        order_one(m, what, timeout);
+    for (auto member : answers_.ask_all())
+      order_one(member, what, timeout);
     look_at_answers();
   }
 
   void order_one(std::size_t member, trainer_order what,
                  std::chrono::milliseconds timeout) {
-    members_[member].owing = true;
-    requests_.ask(self_, members_[member].actor, timeout, trainer_request{what})
+    requests_.ask(self_, members_[member], timeout, trainer_request{what})
       .then(
-        [this, member, order = last_order_](const member_state& state) {
-          if (order != last_order_ || !members_[member].owing)
+        [this, member, order = answers_.order()](const member_state& answer) {
+          if (!answers_.awaits(order, member))
             return;
-          for (const auto& one : state.trainers)
-            states_.push_back({member, one});
+          answers_.keep(member, answer);
           settle(member);
         },
-        [this, member, order = last_order_](const caf::error& why) {
-          if (order != last_order_ || !members_[member].owing)
+        [this, member, order = answers_.order()](const caf::error& why) {
+          if (!answers_.awaits(order, member))
             return;
-          break_off(from_caf(why, "a member of the run"));
-          if (order == last_order_)
+          carry_out(course_.fail(from_caf(why, "a member of the run")));
+          if (answers_.awaits(order, member))
             settle(member); // The others have weights, too.
         });
   }
 
+  void on_lost(const member_lost& lost) {
+    if (course_.has_ended() || lost.member >= members_.size())
+      return;
+    answers_.lose(lost.member);
+    carry_out(course_.fail(lost.why));
+    settle(lost.member);
+  }
+
   /// A member has answered, or never will.
   void settle(std::size_t member) {
-    if (ended_ || !std::exchange(members_[member].owing, false))
+    if (course_.has_ended() || !answers_.settle(member))
       return;
     tell_filled();
     look_at_answers();
   }
 
-  std::size_t owing() const {
-    return static_cast<std::size_t>(
-      std::count_if(members_.begin(), members_.end(),
-                    [](const auto& one) { return one.owing; }));
+  void tell_filled() {
+    if (course_.now() == state::filling && config_.observer.on_filled)
+      config_.observer.on_filled(members_.size() - answers_.owing(),
+                                 members_.size());
   }
 
   void look_at_answers() {
-    if (owing() != 0)
+    if (answers_.owing() != 0)
       return;
-    std::sort(states_.begin(), states_.end(), [](const auto& a, const auto& b) {
-      return a.state.rank < b.state.rank;
-    });
-    if (fetching_) {
-      take_weights();
-      return;
-    }
-    if (states_.size() != ranks()) {
-      const auto asked_for_weights = finishing_;
-      break_off(fail(ec::unavailable, "{} of {} trainers answer",
-                     states_.size(), ranks()));
-      if (!asked_for_weights)
-        return;
-    }
-    if (finishing_) {
-      finish();
+    auto replicas = answers_.take();
+    if (course_.now() == state::fetching) {
+      search_.take(replicas);
+      fetch_weights();
       return;
     }
-    if (std::exchange(comparing_, false)) {
-      if (auto odd = difference(trainers_of(states_))) {
-        break_off(*std::move(odd));
-        return;
-      }
-    } else if (!std::exchange(filling_, false)) {
-      config_.course.finished({});
-    }
-    act();
-  }
-
-  /// Replicas that apply the same gradients stay equal. If they do not, then
-  /// that is to be known before more epochs are spent on it.
-  void compare_replicas() {
-    comparing_ = true;
-    order_all(trainer_order::digest);
+    const auto saving = course_.now() == state::saving;
+    if (saving)
+      sort_by_steps(replicas);
+    std::optional<error> odd;
+    if (std::cmp_not_equal(replicas.size(), config_.ranks))
+      odd = fail(ec::unavailable, "{} of {} trainers answer", replicas.size(),
+                 config_.ranks);
+    else if (saving || course_.now() == state::comparing)
+      odd = difference(replicas);
+    if (saving)
+      search_ = weight_search{std::move(replicas)};
+    carry_out(course_.answered(std::move(odd)));
   }
 
   // -- the end
 
-  static error cancelled_error() {
-    return fail(ec::cancelled, "stopped by the user");
-  }
-
-  void on_cancel(const cancel_run& cancel) {
-    if (ended_)
-      return;
-    if (cancel.now) {
-      end(outcome_.failure ? *outcome_.failure : cancelled_error());
+  void fetch_weights() {
+    if (const auto member = search_.next(answers_)) {
+      answers_.ask(*member);
+      order_one(*member, trainer_order::weights,
+                course_.failure() ? rescue_timeout
+                                  : patience_for(trainer_order::weights));
       return;
     }
-    if (std::exchange(cancelled_, true) || finishing_)
-      return;
-    if (filling_ || (now_ && now_->order().phase != phase::train))
-      snapshot(cancelled_error()); // Neither changes any weights.
-    else if (now_)
-      for (auto& one : members_)
-        post_urgent(one.actor, stop_after_step{});
+    carry_out(course_.fetched(search_.found() != nullptr));
   }
 
-  void on_lost(const member_lost& lost) {
-    if (ended_ || lost.member >= members_.size())
-      return;
-    members_[lost.member].lost = true;
-    break_off(lost.why);
-    settle(lost.member);
-  }
-
-  void on_stopped() {
-    if (++stopped_ == ranks())
-      snapshot(cancelled_error());
-  }
-
-  /// Takes the weights, then ends the run.
-  void snapshot(std::optional<error> failure) {
-    if (ended_ || finishing_)
-      return;
-    finishing_ = true;
-    outcome_.failure = std::move(failure);
-    order_all(trainer_order::snapshot);
-  }
-
-  /// Ends the run with an error, with the weights so far if there are any that
-  /// a trainer can still give. The first error is the one that counts.
-  void break_off(error why) {
-    if (ended_)
-      return;
-    if (finishing_) {
-      if (!outcome_.failure)
-        outcome_.failure = std::move(why);
-      return;
+  void end() {
+    run_outcome out;
+    out.failure = course_.failure();
+    out.best_validation = course_.best_validation();
+    out.train_steps = course_.train_steps();
+    if (const auto* kept = search_.found()) {
+      out.digest = kept->digest;
+      out.parameters = kept->parameters;
+      out.train_steps = kept->steps;
     }
-    if (train_steps_ == 0) {
-      end(std::move(why));
-      return;
-    }
-    finishing_ = true;
-    outcome_.failure = std::move(why);
-    order_all(trainer_order::snapshot, rescue_timeout);
-  }
-
-  /// The present weights are worth nothing any more; the best so far may be.
-  void diverged(std::int32_t epoch) {
-    auto why = fail(ec::invalid_data,
-                    "the training loss of epoch {} is not a number: lower "
-                    "optimizer.learning_rate, or look for huge features with "
-                    "`graphmill inspect`",
-                    epoch + 1);
-    if (!config_.course.best_validation()) {
-      end(std::move(why));
-      return;
-    }
-    for (auto& one : members_)
-      post(one.actor, trainer_request{trainer_order::restore_best});
-    break_off(std::move(why));
-  }
-
-  void finish() {
-    replicas_ = std::exchange(states_, {});
-    // A step that fails may have succeeded at some ranks.
-    std::stable_sort(replicas_.begin(), replicas_.end(),
-                     [](const answer& a, const answer& b) {
-                       return a.state.steps > b.state.steps;
-                     });
-    if (!outcome_.failure)
-      outcome_.failure = difference(trainers_of(replicas_));
-    fetching_ = true;
-    take_weights();
-  }
-
-  /// Takes the weights of the first rank whose member can still give them: of
-  /// those with the most steps, all have the same.
-  void take_weights() {
-    for (const auto& [member, state] : std::exchange(states_, {}))
-      if (!replicas_.empty() && state.parameters)
-        replicas_.front().state.parameters = state.parameters;
-    while (!replicas_.empty()) {
-      const auto& [member, state] = replicas_.front();
-      if (state.parameters) {
-        outcome_.digest = state.digest;
-        train_steps_ = state.steps;
-        outcome_.parameters = state.parameters;
-        break;
-      }
-      if (!members_[member].lost
-          && !std::exchange(members_[member].asked, true)) {
-        ++last_order_;
-        order_one(member, trainer_order::weights,
-                  outcome_.failure ? rescue_timeout
-                                   : patience_for(trainer_order::weights));
-        return;
-      }
-      replicas_.erase(replicas_.begin());
-    }
-    if (!outcome_.parameters && outcome_.failure)
-      outcome_.failure->message
-        += fmt::format("; the weights after {} are lost, for no trainer could "
-                       "give them",
-                       counted(train_steps_, "training step"));
-    end(outcome_.failure);
-  }
-
-  void end(std::optional<error> failure) {
-    if (std::exchange(ended_, true))
-      return;
-    outcome_.failure = std::move(failure);
-    outcome_.best_validation = config_.course.best_validation();
-    outcome_.train_steps = train_steps_;
-    config_.observer.on_end(std::move(outcome_));
+    config_.observer.on_end(std::move(out));
   }
 
   interface::pointer self_;
   conductor_config config_;
-  struct party {
-    member_actor actor;
-    bool owing = false; ///< Has not answered the last order.
-    bool lost = false;  ///< Never will.
-    bool asked = false; ///< For the weights, at the end.
-  };
-  std::vector<party> members_;
+  run_course course_;
+  std::vector<member_actor> members_;
+  member_answers answers_;
+  weight_search search_; ///< Once the snapshot is answered.
   down_watch deaths_;
   request_watch requests_;
   std::optional<phase_tally> now_; ///< Of the phase that is on.
-  std::int64_t train_steps_ = 0;
-  /// What a trainer has answered.
-  struct answer {
-    std::size_t member = 0;
-    trainer_state state;
-  };
-  static std::vector<trainer_state>
-  trainers_of(const std::vector<answer>& answers) {
-    std::vector<trainer_state> out;
-    for (const auto& one : answers)
-      out.push_back(one.state);
-    return out;
-  }
-  std::vector<answer> states_;   ///< Of the last order.
-  std::vector<answer> replicas_; ///< At the end, most steps first.
-  bool fetching_ = false;        ///< The weights, at the end.
-  std::uint64_t last_order_ = 0;
-  std::size_t stopped_ = 0;
-  bool comparing_ = false; ///< Replicas, after an epoch.
-  bool filling_ = false;   ///< Caches of remote rows, before the first phase.
-  bool cancelled_ = false;
-  bool finishing_ = false;
-  bool ended_ = false;
-  run_outcome outcome_;
 };
 
 } // namespace

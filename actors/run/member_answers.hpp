@@ -1,0 +1,66 @@
+#pragma once
+
+#include "actors/base/interfaces.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace graphmill {
+
+/// What a trainer has answered.
+struct trainer_answer {
+  std::size_t member = 0; ///< Whose trainer it is.
+  trainer_state state;
+};
+
+/// Which members of a run owe an answer to the last order, and what the others
+/// have answered. An order may be given before all have answered the one before
+/// it; whatever comes to that later does not count. A member that is lost is
+/// never asked again. Of the CONDUCTOR; it sends nothing itself.
+class member_answers {
+public:
+  explicit member_answers(std::size_t members = 0) : members_(members) {}
+
+  /// A new order to all members that are there. @returns whom to send it.
+  std::vector<std::size_t> ask_all();
+
+  /// A new order to this member alone.
+  void ask(std::size_t member);
+
+  /// The number of the last order.
+  std::uint64_t order() const { return order_; }
+
+  /// Whether the member's answer to the order is waited for.
+  bool awaits(std::uint64_t order, std::size_t member) const {
+    return order == order_ && members_[member].owing;
+  }
+
+  /// Keeps the answer of a member, which still owes it.
+  void keep(std::size_t member, const member_state& answer);
+
+  /// The member has answered, or never will.
+  /// @returns whether it owed an answer.
+  bool settle(std::size_t member);
+
+  /// The member's daemon is gone.
+  void lose(std::size_t member) { members_[member].lost = true; }
+  bool is_lost(std::size_t member) const { return members_[member].lost; }
+
+  std::size_t members() const { return members_.size(); }
+  std::size_t owing() const; ///< Members.
+
+  /// What has been answered to the last order, by rank.
+  std::vector<trainer_answer> take();
+
+private:
+  struct party {
+    bool owing = false;
+    bool lost = false;
+  };
+  std::vector<party> members_;
+  std::vector<trainer_answer> answers_;
+  std::uint64_t order_ = 0;
+};
+
+} // namespace graphmill

@@ -1,0 +1,63 @@
+#include "actors/run/replicas.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace graphmill {
+
+std::optional<error> difference(const std::vector<trainer_answer>& replicas) {
+  std::map<std::string, std::size_t> counts;
+  for (const auto& one : replicas)
+    ++counts[one.state.digest];
+  if (counts.size() < 2)
+    return std::nullopt;
+  const auto& usual =
+    std::max_element(replicas.begin(), replicas.end(),
+                     [&counts](const auto& a, const auto& b) {
+                       return counts[a.state.digest] < counts[b.state.digest];
+                     })
+      ->state;
+  std::vector<rank_id> odd;
+  for (const auto& one : replicas)
+    if (one.state.digest != usual.digest)
+      odd.push_back(one.state.rank);
+  return fail(ec::internal,
+              "after {} training steps the weights of rank {} differ from "
+              "those of rank {}: trainers of one run need the same build of "
+              "Graphmill; a machine that computes wrongly does this, too",
+              usual.steps, fmt::join(odd, ", "), usual.rank);
+}
+
+void sort_by_steps(std::vector<trainer_answer>& replicas) {
+  std::stable_sort(replicas.begin(), replicas.end(),
+                   [](const trainer_answer& a, const trainer_answer& b) {
+                     return a.state.steps > b.state.steps;
+                   });
+}
+
+std::optional<std::size_t> weight_search::next(const member_answers& members) {
+  while (!replicas_.empty() && !replicas_.front().state.parameters) {
+    const auto member = replicas_.front().member;
+    if (!members.is_lost(member) && asked_.insert(member).second)
+      return member;
+    replicas_.erase(replicas_.begin());
+  }
+  return std::nullopt;
+}
+
+void weight_search::take(const std::vector<trainer_answer>& answers) {
+  for (const auto& one : answers)
+    if (!replicas_.empty() && one.state.parameters)
+      replicas_.front().state.parameters = one.state.parameters;
+}
+
+const trainer_state* weight_search::found() const {
+  return replicas_.empty() || !replicas_.front().state.parameters
+           ? nullptr
+           : &replicas_.front().state;
+}
+
+} // namespace graphmill

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "actors/run/member_answers.hpp"
+#include "messages/base/error.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+/// Says which ranks have other weights than most.
+/// @param replicas Trainers that have done the same steps; the first ones count
+/// for more where as many have these weights as those.
+std::optional<error> difference(const std::vector<trainer_answer>& replicas);
+
+/// Most steps first, for a step that fails may have succeeded at some ranks.
+void sort_by_steps(std::vector<trainer_answer>& replicas);
+
+/// Looks for the weights that a run leaves: those of the first replica whose
+/// member can still give them, for the members of other daemons answer a
+/// snapshot with digests alone. Each member is asked once. Of the CONDUCTOR,
+/// which does the asking.
+class weight_search {
+public:
+  weight_search() = default;
+
+  /// @param replicas As they answered a snapshot, the best first.
+  explicit weight_search(std::vector<trainer_answer> replicas)
+    : replicas_(std::move(replicas)) {}
+
+  /// The member to ask now. None: the search is over.
+  std::optional<std::size_t> next(const member_answers& members);
+
+  /// What the member that was asked has answered; nothing, if it has not.
+  void take(const std::vector<trainer_answer>& answers);
+
+  /// The replica with weights. Null: none, as far as is known.
+  const trainer_state* found() const;
+
+private:
+  std::vector<trainer_answer> replicas_; ///< That may still have weights.
+  std::set<std::size_t> asked_;          ///< Members.
+};
+
+} // namespace graphmill

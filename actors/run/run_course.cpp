@@ -1,0 +1,157 @@
+#include "actors/run/run_course.hpp"
+
+#include "messages/base/counted.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+error stopped_by_user() {
+  return fail(ec::cancelled, "stopped by the user");
+}
+
+} // namespace
+
+run_course::task run_course::enter(state next, task what) {
+  now_ = next;
+  return what;
+}
+
+run_course::task run_course::start() {
+  if (now_ != state::waiting)
+    return task::none;
+  return caches_ ? enter(state::filling, task::fill_caches) : next();
+}
+
+/// Goes on as the phases so far would have it.
+run_course::task run_course::next() {
+  if (cancelled_)
+    return save_cancelled();
+  switch (phases_.next().action) {
+  case course_action::run_phase:
+    return enter(state::in_phase, task::begin_phase);
+  case course_action::keep_best:
+    return enter(state::keeping_best, task::keep_best);
+  case course_action::restore_best:
+    return enter(state::restoring_best, task::restore_best);
+  case course_action::finish:
+    break;
+  }
+  return enter(state::saving, task::save);
+}
+
+run_course::task run_course::phase_over(const batch_metrics& all) {
+  if (now_ != state::in_phase)
+    return task::none;
+  const auto done = phases_.next();
+  const auto trained = done.phase == phase::train;
+  if (trained && !std::isfinite(all.loss()))
+    return diverged(done.epoch);
+  if (cancelled_)
+    return save_cancelled();
+  phases_.finished(all);
+  // Replicas that apply the same gradients stay equal. If they do not, then
+  // that is to be known before more epochs are spent on it.
+  if (trained && ranks_ > 1)
+    return enter(state::comparing, task::compare);
+  return next();
+}
+
+run_course::task run_course::answered(std::optional<error> odd) {
+  switch (now_) {
+  case state::filling:
+  case state::comparing:
+    return odd ? fail(*std::move(odd)) : next();
+  case state::keeping_best:
+  case state::restoring_best:
+    if (odd)
+      return fail(*std::move(odd));
+    phases_.finished({});
+    return next();
+  case state::saving:
+    if (!failure_)
+      failure_ = std::move(odd);
+    return enter(state::fetching, task::fetch);
+  case state::waiting:
+  case state::in_phase:
+  case state::fetching:
+  case state::ended:
+    break;
+  }
+  return task::none;
+}
+
+run_course::task run_course::fetched(bool found) {
+  if (now_ != state::fetching)
+    return task::none;
+  if (!found && failure_)
+    failure_->message +=
+      fmt::format("; the weights after {} are lost, for no trainer could "
+                  "give them",
+                  counted(train_steps_, "training step"));
+  return enter(state::ended, task::end);
+}
+
+run_course::task run_course::cancel() {
+  if (ends_already() || std::exchange(cancelled_, true))
+    return task::none;
+  if (now_ == state::filling)
+    return save_cancelled();
+  if (now_ != state::in_phase)
+    return task::none; // `next` sees to it.
+  // Validation and test do not change any weights.
+  return phases_.next().phase == phase::train ? task::stop_phase
+                                              : save_cancelled();
+}
+
+run_course::task run_course::cancel_now() {
+  if (has_ended())
+    return task::none;
+  if (!failure_)
+    failure_ = stopped_by_user();
+  return enter(state::ended, task::end);
+}
+
+run_course::task run_course::stopped() {
+  if (++stopped_ != ranks_ || ends_already())
+    return task::none;
+  return save_cancelled();
+}
+
+run_course::task run_course::save_cancelled() {
+  failure_ = stopped_by_user();
+  return enter(state::saving, task::save);
+}
+
+run_course::task run_course::fail(error why) {
+  if (has_ended())
+    return task::none;
+  if (!failure_)
+    failure_ = std::move(why);
+  if (ends_already())
+    return task::none;
+  if (train_steps_ == 0)
+    return enter(state::ended, task::end);
+  return enter(state::saving, task::rescue);
+}
+
+/// The present weights are worth nothing any more; the best so far may be.
+run_course::task run_course::diverged(std::int32_t epoch) {
+  auto why =
+    graphmill::fail(ec::invalid_data,
+                    "the training loss of epoch {} is not a number: lower "
+                    "optimizer.learning_rate, or look for huge features with "
+                    "`graphmill inspect`",
+                    epoch + 1);
+  if (!best_validation()) {
+    failure_ = std::move(why);
+    return enter(state::ended, task::end);
+  }
+  const auto what = fail(std::move(why));
+  return what == task::rescue ? task::rescue_best : what;
+}
+
+} // namespace graphmill

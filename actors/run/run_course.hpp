@@ -1,0 +1,135 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/flow/course.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace graphmill {
+
+/// What a run is doing, from its start to its end, and what it does next. It
+/// puts the beginning and the end of a run around its `course`, which orders
+/// the phases and decides at the star:
+///
+///     waiting ---> filling ---> * ---> saving ---> fetching ---> ended
+///        |                      ^ |
+///        '--------------------->| +---> in_phase [---> comparing] --.
+///           without caches      | +---> keeping_best ---------------|
+///                               | '---> restoring_best -------------|
+///                               '-----------------------------------'
+///
+///     any before `saving` -- failed, cancelled --> saving
+///     any before `saving` -- failed, before the first training step --> ended
+///     any                 -- cancelled at once --> ended
+///
+/// Failure and cancellation are facts, no states. The first failure counts. A
+/// run that is cancelled comes to its end where it has equal weights at all
+/// ranks: at the star, or when all trainers have stopped after the same step.
+///
+/// The CONDUCTOR calls it from its handlers, one member function per event, and
+/// carries out the task that it gets back. What comes too late or twice gives
+/// `task::none`. It knows nothing of members, messages and time, asks nobody,
+/// and never enters the circle again once it has left it.
+class run_course {
+public:
+  enum class state : std::uint8_t {
+    waiting,        ///< Until it is told to start.
+    filling,        ///< Members fill their caches of remote rows.
+    in_phase,       ///< A pass over a split, `step` says which.
+    comparing,      ///< The replicas' weights, after an epoch.
+    keeping_best,   ///< Trainers remember their weights.
+    restoring_best, ///< They go back to them.
+    saving,         ///< The trainers' last weights are taken, where they are.
+    fetching,       ///< One replica's weights are brought here.
+    ended,
+  };
+
+  /// What the caller is to do now. Orders are to all members that are there;
+  /// once they have answered, `answered` is due.
+  enum class task : std::uint8_t {
+    none,
+    fill_caches,
+    begin_phase, ///< `step` says which. Then `phase_over` is due.
+    stop_phase,  ///< After the step that is on. Then `stopped` is due.
+    compare,     ///< Order digests, and compare them.
+    keep_best,
+    restore_best,
+    save,        ///< Order a snapshot, and compare its digests.
+    rescue,      ///< The same of a run that fails: do not wait for long.
+    rescue_best, ///< The same, of the best weights: order these before.
+    fetch,       ///< Bring weights of the snapshot. Then `fetched` is due.
+    end,         ///< Tell the observer. Nothing is due.
+  };
+
+  /// @param phases At its beginning. @param ranks Trainers in all.
+  /// @param caches Whether members have caches to fill.
+  run_course(course phases, rank_id ranks, bool caches)
+    : phases_(phases), ranks_(ranks), caches_(caches) {}
+
+  // -- events of the run
+
+  task start();
+
+  /// Rank 0 has trained a step: there are weights worth keeping.
+  void trained() { ++train_steps_; }
+
+  /// All ranks have told of all steps of the phase that is on.
+  task phase_over(const batch_metrics& all);
+
+  /// All members have answered the last order, or never will.
+  /// @param odd What is wrong with the answers, if anything.
+  task answered(std::optional<error> odd);
+
+  /// The search for weights is over. @param found Whether there are any.
+  task fetched(bool found);
+
+  // -- ways to an early end
+
+  /// The user asks to end after the step that is on.
+  task cancel();
+
+  /// The user does not want to wait, nor the weights.
+  task cancel_now();
+
+  /// A trainer has stopped as `stop_phase` had it.
+  task stopped();
+
+  /// Anything that makes the run a failure.
+  task fail(error why);
+
+  // -- where it stands
+
+  state now() const { return now_; }
+  bool has_ended() const { return now_ == state::ended; }
+
+  /// What the course does. Of interest in a phase.
+  course_step step() const { return phases_.next(); }
+
+  /// Why it is no success, as far as is known.
+  const std::optional<error>& failure() const { return failure_; }
+  std::int64_t train_steps() const { return train_steps_; }
+  std::optional<double> best_validation() const {
+    return phases_.best_validation();
+  }
+
+private:
+  task enter(state next, task what);
+  task next();
+  task diverged(std::int32_t epoch);
+  task save_cancelled();
+  bool ends_already() const { return now_ >= state::saving; }
+
+  course phases_;
+  rank_id ranks_;
+  bool caches_;
+  state now_ = state::waiting;
+  std::optional<error> failure_;
+  bool cancelled_ = false; ///< By the user, who would wait for its end.
+  std::int64_t train_steps_ = 0;
+  std::int64_t stopped_ = 0; ///< Trainers that have said so.
+};
+
+} // namespace graphmill

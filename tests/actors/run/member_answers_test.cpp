@@ -1,0 +1,123 @@
+#include "actors/run/member_answers.hpp"
+#include "actors/run/replicas.hpp"
+#include "tests/support/catch.hpp"
+
+#include <memory>
+#include <utility>
+
+using namespace graphmill;
+
+namespace {
+
+member_state state_of(rank_id rank) {
+  trainer_state one;
+  one.rank = rank;
+  return {{one}};
+}
+
+trainer_answer answer_of(std::size_t member, rank_id rank, std::int64_t steps,
+                         const char* digest = "equal") {
+  trainer_answer out{member, {}};
+  out.state.rank = rank;
+  out.state.steps = steps;
+  out.state.digest = digest;
+  return out;
+}
+
+trainer_answer with_weights(trainer_answer of) {
+  of.state.parameters = std::make_shared<const std::vector<named_tensor>>();
+  return of;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("an order is answered when every member has answered",
+                "[actors][answers]") {
+  member_answers it{2};
+  CATCH_CHECK(it.ask_all() == std::vector<std::size_t>{0, 1});
+  CATCH_CHECK(it.owing() == 2);
+  it.keep(1, state_of(0));
+  CATCH_CHECK(it.settle(1));
+  CATCH_CHECK_FALSE(it.settle(1)); // Once.
+  CATCH_CHECK_FALSE(it.awaits(it.order(), 1));
+  it.keep(0, state_of(1));
+  CATCH_CHECK(it.settle(0));
+  CATCH_CHECK(it.owing() == 0);
+  const auto all = it.take();
+  CATCH_REQUIRE(all.size() == 2);
+  CATCH_CHECK(all[0].member == 1); // By rank.
+  CATCH_CHECK(all[1].member == 0);
+  CATCH_CHECK(it.take().empty());
+}
+
+CATCH_TEST_CASE("answers to an older order do not count", "[actors][answers]") {
+  member_answers it{2};
+  it.ask_all();
+  const auto old = it.order();
+  it.keep(0, state_of(0));
+  it.settle(0);
+  it.ask_all();
+  CATCH_CHECK_FALSE(it.awaits(old, 1));
+  CATCH_CHECK(it.awaits(it.order(), 0));
+  CATCH_CHECK(it.take().empty());
+}
+
+CATCH_TEST_CASE("a lost member is not asked, but waited for until it is "
+                "settled",
+                "[actors][answers]") {
+  member_answers it{3};
+  it.ask_all();
+  it.lose(1);
+  CATCH_CHECK(it.awaits(it.order(), 1));
+  CATCH_CHECK(it.settle(1));
+  CATCH_CHECK(it.ask_all() == std::vector<std::size_t>{0, 2});
+  CATCH_CHECK_FALSE(it.awaits(it.order(), 1));
+  it.settle(0);
+  it.settle(2);
+  it.ask(2); // That one alone.
+  CATCH_CHECK(it.owing() == 1);
+  CATCH_CHECK(it.awaits(it.order(), 2));
+}
+
+CATCH_TEST_CASE("replicas differ from what most of them have",
+                "[actors][answers]") {
+  CATCH_CHECK_FALSE(difference({}));
+  CATCH_CHECK_FALSE(difference({answer_of(0, 0, 5), answer_of(0, 1, 5)}));
+  const auto odd =
+    difference({answer_of(0, 0, 5, "a"), answer_of(0, 1, 5, "b"),
+                answer_of(0, 2, 5, "c"), answer_of(0, 3, 5, "b")});
+  CATCH_REQUIRE(odd);
+  CATCH_CHECK(odd->message.starts_with(
+    "after 5 training steps the weights of rank 0, 2 differ from those of rank "
+    "1: "));
+}
+
+CATCH_TEST_CASE("weights are looked for where there are most steps, once at "
+                "each member",
+                "[actors][answers]") {
+  member_answers members{3};
+  members.lose(1);
+  std::vector all{answer_of(0, 0, 6), answer_of(1, 1, 7), answer_of(2, 2, 7),
+                  answer_of(2, 3, 7)};
+  sort_by_steps(all);
+  CATCH_CHECK(all.front().state.rank == 1);
+  weight_search search{all};
+  CATCH_CHECK(search.next(members) == 2);
+  CATCH_CHECK(search.found() == nullptr);
+  search.take({}); // It could not give them.
+  CATCH_CHECK(search.next(members) == 0);
+  search.take({with_weights(answer_of(0, 0, 6))});
+  CATCH_CHECK_FALSE(search.next(members));
+  CATCH_REQUIRE(search.found());
+  CATCH_CHECK(search.found()->rank == 0);
+  CATCH_CHECK(search.found()->steps == 6);
+
+  weight_search in_vain{{answer_of(0, 0, 1)}};
+  CATCH_CHECK(in_vain.next(members) == 0);
+  CATCH_CHECK_FALSE(in_vain.next(members));
+  CATCH_CHECK(in_vain.found() == nullptr);
+
+  weight_search at_hand{{with_weights(answer_of(0, 0, 1))}};
+  CATCH_CHECK_FALSE(at_hand.next(members));
+  CATCH_CHECK(at_hand.found() != nullptr);
+}
