@@ -40,36 +40,31 @@ bool active_run::is_member(const peer_identity& who) const {
     });
 }
 
-void active_run::break_off(error why) {
-  if (outcome)
-    return;
-  if (conductor)
+run_turn::task active_run::fail(error why) {
+  const auto what = turn.fail(why);
+  if (what == run_turn::task::tell_conductor)
     post(conductor, run_failed{std::move(why)});
-  else if (!why_not)
-    why_not = std::move(why);
+  return what;
 }
 
-void active_run::lose(const std::string& daemon, error why) {
-  lost.insert(daemon);
-  if (awaited.erase(daemon) != 0)
-    fail_late(unverified(daemon, why));
+run_turn::task active_run::lose(const std::string& daemon, const error& why) {
+  const auto what = turn.lose(daemon, why);
+  if (what != run_turn::task::tell_conductor)
+    return what;
   const auto it = std::find(members.begin(), members.end(), daemon);
-  if (conductor && it != members.end())
-    post(conductor, member_lost{static_cast<std::size_t>(it - members.begin()),
-                                std::move(why)});
+  if (it == members.end()) // It serves the others.
+    post(conductor, run_failed{why});
   else
-    break_off(std::move(why));
+    post(conductor,
+         member_lost{static_cast<std::size_t>(it - members.begin()), why});
+  return what;
 }
 
-void active_run::fail_late(error why) {
-  if (outcome && !outcome->failure)
-    outcome->failure = std::move(why);
-}
-
-error unverified(const std::string& daemon, const error& why) {
-  return fail(why.code,
-              "daemon \"{}\" did not say whether its data are sound: {}",
-              daemon, why.message);
+run_turn::task active_run::cancel(bool now) {
+  const auto what = turn.cancel();
+  if (what == run_turn::task::tell_conductor)
+    post_urgent(conductor, cancel_run{now});
+  return what;
 }
 
 deployment active_run::deployment_for(std::size_t daemon,
@@ -88,13 +83,13 @@ deployment active_run::deployment_for(std::size_t daemon,
   return out;
 }
 
-result<void> active_run::take(const std::string& daemon,
-                              const run_events& events) {
-  if (outcome)
-    return fail(ec::not_found, "run {} is over", id);
+result<run_turn::task> active_run::take(const std::string& daemon,
+                                        const run_events& events) {
+  if (turn.is_over())
+    return graphmill::fail(ec::not_found, "run {} is over", id);
   auto& last = sequences[daemon];
   if (events.sequence <= last)
-    return ok(); // Repeated: the answer got lost.
+    return run_turn::task::none; // Repeated: the answer got lost.
   last = events.sequence;
   for (const auto& step : events.steps) {
     if (!conductor)
@@ -109,10 +104,11 @@ result<void> active_run::take(const std::string& daemon,
   for (auto rank : events.stopped)
     if (conductor)
       post(conductor, trainer_stopped{rank});
-  if (events.failure)
-    break_off(fail(events.failure->code, "daemon \"{}\": {}", daemon,
-                   events.failure->message.substr(0, longest_failure)));
-  return ok();
+  if (!events.failure)
+    return run_turn::task::none;
+  return fail(
+    graphmill::fail(events.failure->code, "daemon \"{}\": {}", daemon,
+                    events.failure->message.substr(0, longest_failure)));
 }
 
 void active_run::take(const rendezvous_request& what, const responder& reply) {
@@ -122,9 +118,9 @@ void active_run::take(const rendezvous_request& what, const responder& reply) {
     else
       reply.reply(encode_rendezvous_value(std::nullopt));
   } else if (questions.size() >= most_questions) {
-    reply.reply(fail(ec::unavailable,
-                     "{} questions wait for keys of run {} already",
-                     questions.size(), id));
+    reply.reply(graphmill::fail(ec::unavailable,
+                                "{} questions wait for keys of run {} already",
+                                questions.size(), id));
   } else {
     questions.push_back(
       {what.key, reply, clock::now() + std::min(what.wait, longest_question)});

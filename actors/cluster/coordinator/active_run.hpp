@@ -3,6 +3,7 @@
 #include "actors/cluster/base/interfaces.hpp"
 #include "actors/cluster/coordinator/rendezvous_table.hpp"
 #include "actors/cluster/coordinator/run_filing.hpp"
+#include "actors/cluster/coordinator/run_turn.hpp"
 #include "messages/wire/run.hpp"
 #include "pipelines/definition/placement.hpp"
 
@@ -10,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -24,21 +24,18 @@ struct submitted_run {
   run_record record;
 };
 
-/// The run that is on.
+/// The run that is on: what there is of it, while `turn` knows what is being
+/// done for it. Part of the COORDINATOR's state.
 struct active_run : submitted_run {
   using clock = std::chrono::steady_clock;
 
   placement where;
-  std::set<std::string> awaited;    ///< Daemons that owe an answer.
-  std::set<std::string> lost;       ///< Daemons that are gone.
+  run_turn turn;
   std::vector<std::string> members; ///< Daemons with trainers.
-  conductor_actor conductor;        ///< None while it is being deployed.
+  conductor_actor conductor;        ///< While it is conducted.
   clock::time_point began = clock::now();
-  bool cancelled = false;
-  std::optional<error> why_not;       ///< Why it cannot be deployed.
-  std::optional<run_outcome> outcome; ///< Once it is over.
-  double seconds = 0;                 ///< Then: that it took.
-  bool closed = false;                ///< All shares have ended.
+  run_outcome outcome; ///< Once it is over; why it failed, `turn` knows.
+  double seconds = 0;  ///< Then: that it took.
   std::map<std::string, std::uint64_t> sequences; ///< Of events, by daemon.
 
   /// By which ranks find each other, and who waits for a key of it.
@@ -63,30 +60,23 @@ struct active_run : submitted_run {
   /// Whether this is a daemon of the run, and not somebody of its name.
   bool is_member(const peer_identity& who) const;
 
-  /// A daemon cannot go on with its share: ends the run if it is on, or keeps
-  /// it from beginning.
-  void break_off(error why);
-
-  /// The same of a daemon that is gone, for which nothing waits any more.
-  void lose(const std::string& daemon, error why);
-
-  /// The run has come to its end, but is no success after all.
-  void fail_late(error why);
+  /// Events of `turn`, of which the conductor is told if it leads the run.
+  run_turn::task fail(error why);
+  run_turn::task lose(const std::string& daemon, const error& why);
+  run_turn::task cancel(bool now);
 
   deployment deployment_for(std::size_t daemon, const std::string& digest,
                             const std::string& coordinator) const;
 
   /// Takes events of a daemon to the conductor. Those that came before pass.
-  result<void> take(const std::string& daemon, const run_events& events);
+  result<run_turn::task> take(const std::string& daemon,
+                              const run_events& events);
   void take(const rendezvous_request& what, const responder& reply);
   /// Answers questions that have waited long enough, or all.
   void answer_questions(clock::time_point now);
   /// Answers all questions and forgets all keys.
   void end_rendezvous();
 };
-
-/// What is said of a daemon that has not answered `member_action::finish`.
-error unverified(const std::string& daemon, const error& why);
 
 /// What a conductor tells on the way: metrics and progress to the coordinator,
 /// and to the run's files.

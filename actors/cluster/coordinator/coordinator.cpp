@@ -102,7 +102,7 @@ void coordinator::end_cluster() {
   for (const auto& run : std::exchange(queue_, {}))
     give_up(run.record);
   if (active_)
-    cancel_active(false);
+    go_on(active_->cancel(false));
   end_if_done();
 }
 

@@ -4,6 +4,7 @@
 #include "actors/run/member_setup.hpp"
 #include "messages/base/counted.hpp"
 
+#include <set>
 #include <utility>
 
 namespace graphmill {
@@ -17,6 +18,13 @@ constexpr milliseconds start_again_after{2000};
 /// How long daemons may read what they have yet to verify: only a bound beyond
 /// the loss of a daemon, which ends the wait at once.
 constexpr milliseconds verification_patience = std::chrono::hours{100};
+
+std::set<std::string> names_of(const placement& where) {
+  std::set<std::string> out;
+  for (const auto& daemon : where.daemons)
+    out.insert(daemon.name);
+  return out;
+}
 
 } // namespace
 
@@ -46,11 +54,12 @@ void coordinator::start_next() {
     active_->record.message.clear();
     active_->record.started = now_unix();
     active_->where = std::move(where).value();
+    active_->turn = run_turn{names_of(active_->where)};
     note(active_->record);
     if (auto begun = active_->file->begin(config_.log->sinks().front()); begun)
       deploy();
     else
-      end(failed_before(begun.error()));
+      go_on(active_->fail(begun.error()));
     return;
   }
 }
@@ -65,18 +74,32 @@ void coordinator::wait_on(submitted_run& run, const error& why) {
   note(run.record);
 }
 
-run_outcome coordinator::failed_before(const error& why) {
-  run_outcome out;
-  out.failure = why;
-  return out;
+/// Carries out what the turn of the run has the coordinator do now.
+void coordinator::go_on(run_turn::task what) {
+  using task = run_turn::task;
+  switch (what) {
+  case task::none:
+  case task::tell_conductor: // The run has done so itself.
+    break;
+  case task::conduct:
+    conduct();
+    break;
+  case task::end_shares:
+    end();
+    break;
+  case task::hurry_shares:
+    end_shares(member_action::end);
+    break;
+  case task::file:
+    close();
+    break;
+  }
 }
 
 void coordinator::deploy() {
   const auto& daemons = active_->where.daemons;
   config_.log->info("run {}: deploying on {}", active_->id,
                     counted(daemons.size(), "daemon"));
-  for (const auto& daemon : daemons)
-    active_->awaited.insert(daemon.name);
   for (std::size_t d = 0; d < daemons.size(); ++d)
     calls_.call(daemons[d].address, method::deploy,
                 encode(active_->deployment_for(d, config_.offer.dataset_digest,
@@ -90,29 +113,13 @@ void coordinator::deploy() {
 
 void coordinator::on_deployed(const std::string& id, const std::string& daemon,
                               const result<payload>& answer) {
-  if (!active_ || active_->id != id || active_->outcome
-      || active_->awaited.erase(daemon) == 0)
+  if (!active_ || active_->id != id)
     return;
+  std::optional<error> why_not;
   if (!answer)
-    active_->break_off(fail(answer.error().code, "daemon \"{}\": {}", daemon,
-                            answer.error().message));
-  go_on();
-}
-
-void coordinator::go_on() {
-  if (active_->outcome) {
-    if (active_->awaited.empty())
-      close();
-    return;
-  }
-  if (active_->conductor)
-    return;
-  if (active_->why_not) // The others need not be waited for.
-    end(failed_before(*active_->why_not));
-  else if (active_->awaited.empty() && active_->cancelled)
-    end(failed_before(fail(ec::cancelled, "cancelled before it began")));
-  else if (active_->awaited.empty())
-    conduct();
+    why_not = fail(answer.error().code, "daemon \"{}\": {}", daemon,
+                   answer.error().message);
+  go_on(active_->turn.deployed(daemon, std::move(why_not)));
 }
 
 void coordinator::conduct() {
@@ -137,35 +144,31 @@ void coordinator::conduct() {
   lead.observer = observer_of(*active_, handle_of<interface>(self_));
   active_->began = clock::now();
   active_->conductor = spawn_conductor(self_->home_system(), std::move(lead));
-  deaths_.watch(self_, active_->conductor,
-                [this, id = active_->id](const caf::error& why) {
-                  if (active_ && active_->id == id && !active_->outcome)
-                    end(failed_before(from_caf(why, "the conductor")));
-                });
+  deaths_.watch(
+    self_, active_->conductor, [this, id = active_->id](const caf::error& why) {
+      if (active_ && active_->id == id)
+        go_on(active_->turn.conducted(from_caf(why, "the conductor")));
+    });
   post(active_->conductor, start_run{});
   config_.log->info("run {}: begun", active_->id);
 }
 
 void coordinator::on_ended(const run_ended& ended) {
-  if (active_ && active_->id == ended.run && !active_->outcome)
-    end(std::move(*ended.outcome));
+  if (!active_ || active_->id != ended.run || active_->turn.is_over())
+    return;
+  active_->outcome = std::move(*ended.outcome);
+  go_on(active_->turn.conducted(active_->outcome.failure));
 }
 
-void coordinator::end(run_outcome outcome) {
-  active_->outcome = std::move(outcome);
+void coordinator::end() {
   active_->record.ended = now_unix();
   active_->seconds =
     std::chrono::duration<double>(clock::now() - active_->began).count();
   stop_actor(active_->conductor);
   active_->conductor = nullptr;
-  const auto& daemons = active_->where.daemons;
-  active_->awaited.clear();
-  for (const auto& daemon : daemons)
-    if (!active_->lost.contains(daemon.name))
-      active_->awaited.insert(daemon.name);
-  end_shares(active_->outcome->failure ? member_action::end
-                                       : member_action::finish);
-  go_on();
+  end_shares(active_->turn.failure() ? member_action::end
+                                     : member_action::finish);
+  go_on(active_->turn.ordered_to_end());
 }
 
 void coordinator::end_shares(member_action how) {
@@ -183,7 +186,7 @@ void coordinator::end_shares(member_action how) {
 void coordinator::on_share_ended(const std::string& id,
                                  const std::string& daemon,
                                  const result<payload>& answer) {
-  if (!active_ || active_->id != id || active_->awaited.erase(daemon) == 0)
+  if (!active_ || active_->id != id || !active_->turn.awaits(daemon))
     return;
   auto report = answer ? decode_member_reply(answer.value())
                        : result<member_reply>{answer.error()};
@@ -192,26 +195,25 @@ void coordinator::on_share_ended(const std::string& id,
   else
     config_.log->warn("run {}: daemon {} did not end its share: {}", id, daemon,
                       report.error().message);
+  std::optional<error> failure;
   if (!report)
-    active_->fail_late(unverified(daemon, report.error()));
+    failure = unverified(daemon, report.error());
   else if (const auto& why = report.value().failure; !why.empty())
-    active_->fail_late(
-      fail(ec::invalid_data, "daemon \"{}\": {}", daemon, why));
-  go_on();
+    failure = fail(ec::invalid_data, "daemon \"{}\": {}", daemon, why);
+  go_on(active_->turn.share_ended(daemon, std::move(failure)));
 }
 
 /// Files what is left of the run.
 void coordinator::close() {
-  if (std::exchange(active_->closed, true))
-    return;
   active_->end_rendezvous();
   for (const auto& one : std::exchange(active_->leaving, {})) {
     let_go(one.daemon, one.incarnation);
     one.reply.reply(payload{});
   }
+  active_->outcome.failure = active_->turn.failure();
   lane_.post(
     [me = handle_of<interface>(self_), file = active_->file,
-     outcome = *active_->outcome, cancelled = active_->cancelled,
+     outcome = active_->outcome, cancelled = active_->turn.cancelled(),
      seconds = active_->seconds] {
       post(me, run_filed{file->close(outcome, cancelled, seconds)});
     },
@@ -248,19 +250,16 @@ result<payload> coordinator::take_events(const incoming_request& request) {
   const auto told = decode_run_events(request.data);
   if (!told) {
     // The daemon ends its share on this answer.
-    if (from_member) {
-      active_->break_off(fail(told.error().code, "daemon \"{}\": {}",
-                              request.from.name, told.error().message));
-      go_on();
-    }
+    if (from_member)
+      go_on(active_->fail(fail(told.error().code, "daemon \"{}\": {}",
+                               request.from.name, told.error().message)));
     return told.error();
   }
   const auto& events = told.value();
   if (!from_member || active_->id != events.run)
     return fail(ec::not_found, "run {} is not on", events.run);
-  auto taken = active_->take(request.from.name, events);
-  go_on(); // It may have failed while others are still being deployed.
-  TRYV(std::move(taken));
+  TRY(const auto what, active_->take(request.from.name, events));
+  go_on(what); // It may have failed while others are still being deployed.
   return payload{};
 }
 
@@ -268,7 +267,8 @@ void coordinator::rendezvous(const incoming_request& request) {
   const auto what = decode_rendezvous_request(request.data);
   if (!what)
     request.reply.reply(what.error());
-  else if (!active_ || active_->id != what.value().run || active_->closed
+  else if (!active_ || active_->id != what.value().run
+           || active_->turn.now() == run_turn::state::filing
            || !active_->is_member(request.from))
     request.reply.reply(
       fail(ec::not_found, "run {} is not on", what.value().run));

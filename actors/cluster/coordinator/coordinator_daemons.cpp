@@ -47,16 +47,16 @@ void coordinator::join(const incoming_request& request) {
 /// have the weights.
 void coordinator::leave(const incoming_request& request) {
   const auto& who = request.from;
-  if (active_ && !active_->closed && active_->is_member(who)) {
+  if (active_ && active_->turn.now() != run_turn::state::filing
+      && active_->is_member(who)) {
     config_.log->info("daemon {} leaves", who.name);
     members_.begin_to_leave(who.name);
     std::erase_if(active_->leaving,
                   [&who](const auto& one) { return one.daemon == who.name; });
     active_->leaving.push_back({who.name, who.incarnation, request.reply});
-    if (!active_->cancelled) // Else it ends by itself.
-      active_->break_off(
-        fail(ec::unavailable, "daemon \"{}\" has left the cluster", who.name));
-    go_on();
+    if (!active_->turn.cancelled()) // Else it ends by itself.
+      go_on(active_->fail(
+        fail(ec::unavailable, "daemon \"{}\" has left the cluster", who.name)));
     return;
   }
   let_go(who.name, who.incarnation);
@@ -78,11 +78,10 @@ void coordinator::break_off_if_used(const std::string& daemon,
   lose_if_used(daemon, fail(ec::unavailable, "daemon \"{}\" {}", daemon, what));
 }
 
-void coordinator::lose_if_used(const std::string& daemon, error why) {
+void coordinator::lose_if_used(const std::string& daemon, const error& why) {
   if (!active_ || !active_->uses(daemon))
     return;
-  active_->lose(daemon, std::move(why));
-  go_on();
+  go_on(active_->lose(daemon, why));
 }
 
 /// A daemon that had lost the coordinator has ended its share of a run, but not

@@ -190,24 +190,13 @@ void coordinator::cancel(const payload& data, const responder& reply) {
     note(record);
     reply.reply(payload{});
   } else if (active_ && active_->id == id) {
-    cancel_active(what.value().now);
+    go_on(active_->cancel(what.value().now));
     reply.reply(payload{});
   } else {
     ask_run(id, reply, [](run_record run) -> result<payload> {
       return fail(ec::invalid_argument, "run {} is {} already", run.id,
                   to_string(run.state));
     });
-  }
-}
-
-void coordinator::cancel_active(bool now) {
-  active_->cancelled = true;
-  if (active_->conductor)
-    post_urgent(active_->conductor, cancel_run{now});
-  else if (active_->outcome && !active_->outcome->failure) {
-    active_->fail_late(fail(
-      ec::cancelled, "stopped by the user before all data were verified"));
-    end_shares(member_action::end);
   }
 }
 

@@ -89,7 +89,7 @@ private:
 
   /// Daemons register when they start, and after they have given up all runs.
   void break_off_if_used(const std::string& daemon, const char* what);
-  void lose_if_used(const std::string& daemon, error why);
+  void lose_if_used(const std::string& daemon, const error& why);
   void check_share(const peer_identity& who);
   void take_in(const peer_identity& who, const join_request& what,
                const responder& reply);
@@ -120,7 +120,6 @@ private:
   void give_up(run_record record);
   result<payload> plan(const payload& data) const;
   void cancel(const payload& data, const responder& reply);
-  void cancel_active(bool now);
 
   // -- records
 
@@ -138,18 +137,16 @@ private:
 
   void start_next();
   void wait_on(submitted_run& run, const error& why);
-  static run_outcome failed_before(const error& why);
   void deploy();
   void on_deployed(const std::string& id, const std::string& daemon,
                    const result<payload>& answer);
   void conduct();
 
-  /// Takes the next step of the run once all whom it waits for have answered.
-  void go_on();
+  void go_on(run_turn::task what);
   void on_ended(const run_ended& ended);
 
-  /// Ends all shares of the run, and files what is left of it.
-  void end(run_outcome outcome);
+  /// Has all shares of the run end.
+  void end();
   void end_shares(member_action how);
   void on_share_ended(const std::string& id, const std::string& daemon,
                       const result<payload>& answer);

@@ -1,0 +1,95 @@
+#include "actors/cluster/coordinator/run_turn.hpp"
+
+#include <utility>
+
+namespace graphmill {
+
+run_turn::task run_turn::deployed(const std::string& daemon,
+                                  std::optional<error> why_not) {
+  if (now_ != state::deploying || awaited_.erase(daemon) == 0)
+    return task::none;
+  if (why_not) // The others need not be waited for.
+    return end(std::move(why_not));
+  if (!awaited_.empty())
+    return task::none;
+  if (cancelled_)
+    return end(graphmill::fail(ec::cancelled, "cancelled before it began"));
+  now_ = state::conducting;
+  return task::conduct;
+}
+
+run_turn::task run_turn::conducted(std::optional<error> failure) {
+  return now_ == state::conducting ? end(std::move(failure)) : task::none;
+}
+
+run_turn::task run_turn::end(std::optional<error> failure) {
+  now_ = state::ending;
+  failure_ = std::move(failure);
+  awaited_.clear();
+  for (const auto& daemon : daemons_)
+    if (!lost_.contains(daemon))
+      awaited_.insert(daemon);
+  return task::end_shares;
+}
+
+run_turn::task run_turn::ordered_to_end() {
+  return file_if_ended();
+}
+
+run_turn::task run_turn::share_ended(const std::string& daemon,
+                                     std::optional<error> failure) {
+  if (now_ != state::ending || awaited_.erase(daemon) == 0)
+    return task::none;
+  if (!failure_)
+    failure_ = std::move(failure);
+  return file_if_ended();
+}
+
+run_turn::task run_turn::file_if_ended() {
+  if (now_ != state::ending || !awaited_.empty())
+    return task::none;
+  now_ = state::filing;
+  return task::file;
+}
+
+run_turn::task run_turn::fail(error why) {
+  switch (now_) {
+  case state::deploying:
+    return end(std::move(why));
+  case state::conducting:
+    return task::tell_conductor;
+  case state::ending:
+  case state::filing:
+    break;
+  }
+  return task::none;
+}
+
+run_turn::task run_turn::lose(const std::string& daemon, const error& why) {
+  lost_.insert(daemon);
+  // It may have damage that nobody will hear of.
+  if (now_ == state::ending)
+    return share_ended(daemon, unverified(daemon, why));
+  return fail(why);
+}
+
+run_turn::task run_turn::cancel() {
+  if (now_ == state::filing)
+    return task::none;
+  cancelled_ = true;
+  if (now_ == state::conducting)
+    return task::tell_conductor;
+  if (now_ != state::ending || failure_)
+    return task::none; // Of shares that prepare, `deployed` sees to it.
+  failure_ = graphmill::fail(
+    ec::cancelled, "stopped by the user before all data were verified");
+  return task::hurry_shares;
+}
+
+error unverified(const std::string& daemon, const error& why) {
+  return fail(why.code,
+              "daemon \"{}\" did not say whether its data are sound: {}",
+              daemon, why.message);
+}
+
+} // namespace graphmill

@@ -1,0 +1,109 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace graphmill {
+
+/// The turn of a run that has left the queue, until what it leaves is filed:
+/// what the cluster is doing for it, and whom that waits for.
+///
+///     deploying ---> conducting ---> ending ---> filing
+///         |                            ^
+///         '----------------------------'
+///        failed, or cancelled before all had prepared
+///
+/// That the run has failed, or was cancelled, are facts, no states. Whether it
+/// trains, or is at its last snapshot, is not known here: while it is conducted
+/// it is up to the CONDUCTOR, which is told of what happens to it.
+///
+/// The COORDINATOR calls it from its handlers, one member function per event,
+/// and carries out the task that it gets back. What comes too late or twice
+/// gives `task::none`. It sends nothing, and never goes back: the turn of
+/// another run is another object.
+class run_turn {
+public:
+  enum class state : std::uint8_t {
+    deploying,  ///< Daemons prepare their shares.
+    conducting, ///< It has a CONDUCTOR.
+    ending,     ///< Daemons end their shares, and verify the data of them.
+    filing,     ///< All have answered or are lost; its files are written.
+  };
+
+  /// What the caller is to do now.
+  enum class task : std::uint8_t {
+    none,
+    conduct,        ///< All shares are there: begin.
+    tell_conductor, ///< The event is for the CONDUCTOR.
+    end_shares,     ///< Order it. Then `ordered_to_end` is due.
+    hurry_shares,   ///< Order it again: without a verification.
+    file,
+  };
+
+  /// @param daemons Of the run; all of them owe an answer now.
+  explicit run_turn(std::set<std::string> daemons = {})
+    : daemons_(std::move(daemons)), awaited_(daemons_) {}
+
+  // -- its way
+
+  /// A daemon has prepared its share, or not.
+  task deployed(const std::string& daemon, std::optional<error> why_not);
+
+  /// The CONDUCTOR has ended.
+  task conducted(std::optional<error> failure);
+
+  /// All daemons were told to end their shares.
+  task ordered_to_end();
+
+  /// A daemon has ended its share. @param failure Why the run is no success
+  /// after all.
+  task share_ended(const std::string& daemon, std::optional<error> failure);
+
+  // -- what may come between
+
+  /// The run cannot go on.
+  task fail(error why);
+
+  /// The same, as a daemon is gone, for which nothing waits any more.
+  task lose(const std::string& daemon, const error& why);
+
+  /// By the user. Too late once all shares have ended.
+  task cancel();
+
+  // -- where it stands
+
+  state now() const { return now_; }
+
+  /// Nothing of it counts any more: the outcome is known.
+  bool is_over() const { return now_ >= state::ending; }
+  bool cancelled() const { return cancelled_; }
+
+  /// Why it is no success, as far as is known here.
+  const std::optional<error>& failure() const { return failure_; }
+
+  /// Whether a daemon owes an answer.
+  bool awaits(const std::string& daemon) const {
+    return awaited_.contains(daemon);
+  }
+
+private:
+  task end(std::optional<error> failure);
+  task file_if_ended();
+
+  std::set<std::string> daemons_;
+  std::set<std::string> awaited_; ///< Those that owe an answer.
+  std::set<std::string> lost_;    ///< Those that will never give one.
+  state now_ = state::deploying;
+  std::optional<error> failure_;
+  bool cancelled_ = false;
+};
+
+/// What is said of a daemon that did not say whether its data are sound.
+error unverified(const std::string& daemon, const error& why);
+
+} // namespace graphmill
