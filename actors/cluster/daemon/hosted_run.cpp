@@ -70,10 +70,11 @@ void add_cache(const hosted_run& run, const remote_counters& wire,
 }
 
 std::string why_no_success(const hosted_run& run) {
-  if (!run.sound)
+  const auto& sound = run.life.sound();
+  if (!sound)
     return "its data were not verified";
-  if (!*run.sound)
-    return run.sound->error().message;
+  if (!*sound)
+    return sound->error().message;
   const auto same = still_unchanged(run.records, replaced_files::pass);
   return same ? std::string{} : same.error().message;
 }
@@ -104,7 +105,7 @@ member_reply final_report(hosted_run& run, const traffic& sent) {
   out.oversize_batches = run.gauges->oversize;
   out.retried_batches = run.gauges->retried;
   out.cpu_seconds = process_cpu_seconds() - run.cpu_before;
-  if (run.finishing)
+  if (run.life.finishing())
     out.failure = why_no_success(run);
   return out;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/cluster/base/interfaces.hpp"
+#include "actors/cluster/daemon/share_life.hpp"
 #include "actors/process/memory_probe.hpp"
 #include "actors/remote/counters.hpp"
 #include "actors/run/data_guard.hpp"
@@ -11,14 +12,15 @@
 #include "pipelines/results/named_tensor.hpp"
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace graphmill {
 
-/// A daemon's share of a run.
+/// A daemon's share of a run: what there is of it, while `life` knows what
+/// becomes of it. Of the SHARE HOST, in the NODE's handlers alone.
 struct hosted_run {
   deployment what;
+  share_life life;
   responder deployed; ///< Waits until it is prepared.
   stage_table stages;
   std::shared_ptr<dispatcher_gauges> gauges =
@@ -36,10 +38,6 @@ struct hosted_run {
   traffic sent_before;
   std::vector<responder> ending; ///< Wait until the member is gone.
   data_guard::records records;   ///< Of the data that it has mapped.
-  std::optional<result<void>> sound; ///< Whether those are, once it is known.
-  bool finishing = false; ///< It has succeeded, if its data are sound.
-  bool over = false;             ///< Is to end.
-  bool gone = false;             ///< The member has ended.
 };
 
 /// What the daemon did for the run, for its report.

@@ -151,15 +151,40 @@ void share_host::begin(const run_prepared& done) {
   auto begun = result<void>{fail(ec::unavailable, "the run is over")};
   if (!*done.member)
     begun = done.member->error();
-  else if (!run->over)
+  else if (!run->life.is_over())
     begun = host(run, std::move(*done.member).value());
   if (begun) {
-    verify(run, done.records);
-    return;
+    run->records = done.records;
+  } else {
+    config_.log->warn("run {}: not begun: {}", done.run, begun.error().message);
+    run->deployed.reply(begun.error());
   }
-  config_.log->warn("run {}: not begun: {}", done.run, begun.error().message);
-  run->deployed.reply(begun.error());
-  forget(run);
+  go_on(run, run->life.prepared(begun.has_value()));
+}
+
+/// Carries out what the life of a share has its host do now.
+void share_host::go_on(const share& run, share_life::task what) {
+  using task = share_life::task;
+  switch (what) {
+  case task::none:
+  case task::report: // `member_gone` knows why.
+    break;
+  case task::verify:
+    verify(run);
+    break;
+  case task::report_data:
+    post(run->relay, run_failed{run->life.sound()->error()}); // Ends the share.
+    break;
+  case task::stop:
+    stop_actor(run->member);
+    break;
+  case task::hurry:
+    config_.guard->hurry();
+    break;
+  case task::forget:
+    forget(run);
+    break;
+  }
 }
 
 /// A daemon outlives whatever goes wrong here.
@@ -189,8 +214,7 @@ void share_host::spawn(const share& run, member_config member) {
                 [this, run](const caf::error& why) { member_gone(run, why); });
 }
 
-void share_host::verify(const share& run, data_guard::records records) {
-  run->records = std::move(records);
+void share_host::verify(const share& run) {
   config_.guard->check(run->records,
                        [me = handle_of<node_actor>(self_),
                         id = run->what.run](const result<void>& sound) {
@@ -203,11 +227,7 @@ void share_host::verified(const share_verified& done) {
   if (it == runs_.end())
     return;
   const auto run = it->second;
-  run->sound = done.sound;
-  if (run->over && run->gone)
-    forget(run);
-  else if (!done.sound && !run->over)
-    post(run->relay, run_failed{done.sound.error()}); // Ends the share.
+  go_on(run, run->life.verified(done.sound));
 }
 
 /// Only now can others ask for what is served here.
@@ -237,15 +257,15 @@ bool share_host::take_order(const incoming_request& request) {
       && (what.action == member_action::end
           || what.action == member_action::finish)) {
     run.value()->ending.push_back(request.reply);
-    run.value()->finishing = what.action == member_action::finish;
-    end(run.value());
+    end(run.value(), what.action == member_action::finish);
     return what.action == member_action::end;
   }
-  if (run && what.action == member_action::check && !run.value()->over) {
+  if (run && what.action == member_action::check
+      && !run.value()->life.is_over()) {
     request.reply.reply(encode(member_reply{}));
     return false;
   }
-  if (!run || !run.value()->member || run.value()->over || run.value()->gone) {
+  if (!run || run.value()->life.now() != share_life::state::hosted) {
     request.reply.reply(fail(
       ec::unavailable, "run {} is not on at daemon \"{}\"", what.run, name()));
     return false;
@@ -302,15 +322,12 @@ void share_host::ask_trainers(const share& run, trainer_order what,
 
 // -- the end of a share
 
-void share_host::end(const share& run) {
-  if (!std::exchange(run->over, true))
+void share_host::end(const share& run, bool finishing) {
+  if (!run->life.is_over())
     // What is asked from now on is refused; `forget` does it again, for
     // parts that were published meanwhile.
     post(config_.around.data, withdraw_run{run->what.run});
-  if (run->gone)
-    forget_when_known(run);
-  else
-    stop_actor(run->member); // `begin` or `member_gone` do the rest.
+  go_on(run, run->life.end(finishing));
 }
 
 void share_host::end_all(const error& why) {
@@ -321,34 +338,26 @@ void share_host::end_all(const error& why) {
 
 void share_host::fail_all(const error& why) {
   for (auto& [id, run] : runs_)
-    if (!run->over && run->relay)
+    if (!run->life.is_over() && run->relay)
       post(run->relay, run_failed{why});
 }
 
 void share_host::orphaned(const std::string& id, const error& why) {
   const auto it = runs_.find(id);
-  if (it == runs_.end() || it->second->over)
+  if (it == runs_.end() || it->second->life.is_over())
     return;
   config_.log->warn("run {}: ended here: {}", id, why.message);
-  end(it->second);
+  const auto run = it->second; // Which may be forgotten at once.
+  end(run, false);
 }
 
 void share_host::member_gone(const share& run, const caf::error& why) {
-  run->gone = true;
-  if (!run->over) {
+  const auto what = run->life.member_gone();
+  if (what == share_life::task::report)
     post(run->relay, run_failed{from_caf(why, "a member of the run")});
-    return; // The coordinator ends the share.
-  }
-  config_.log->info("run {}: over", run->what.run);
-  forget_when_known(run);
-}
-
-/// A run is no success before its data are known to be sound.
-void share_host::forget_when_known(const share& run) {
-  if (run->finishing && !run->sound)
-    config_.guard->hurry();
   else
-    forget(run);
+    config_.log->info("run {}: over", run->what.run);
+  go_on(run, what);
 }
 
 void share_host::forget(const share& run) {

@@ -66,14 +66,14 @@ private:
   void prepare(const share& run);
   result<void> host(const share& run, member_config member);
   void spawn(const share& run, member_config member);
-  void verify(const share& run, data_guard::records records);
+  void go_on(const share& run, share_life::task what);
+  void verify(const share& run);
   void carry_out(const share& run, const member_order& what,
                  const responder& reply);
   void ask_trainers(const share& run, trainer_order what,
                     const responder& reply);
-  void end(const share& run);
+  void end(const share& run, bool finishing);
   void member_gone(const share& run, const caf::error& why);
-  void forget_when_known(const share& run);
   void forget(const share& run);
 
   node_actor::pointer self_;

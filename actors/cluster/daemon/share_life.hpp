@@ -1,0 +1,92 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace graphmill {
+
+/// The life of a daemon's share of a run, from its deployment until the daemon
+/// forgets it: what becomes of its MEMBER, and of the verification of the data
+/// that it has mapped, which goes on beside it.
+///
+///     preparing ---> hosted ------> ending ---> verifying ---> over
+///      |  |            |              |            ^            ^
+///      |  |            '--> broken ---+------------'            |
+///      |  |                           '-------------------------|
+///      |  '--> abandoned ---------------------------------------|
+///      '--------------------------------------------------------'
+///
+/// A share is verified only if the run is a success (`finishing`) and its data
+/// are not known to be sound, or damaged, by then. Those are facts, no states.
+/// A share that is broken waits to be ended by the coordinator, who is told
+/// why.
+///
+/// The SHARE HOST calls it from the NODE's handlers, one member function per
+/// event, and carries out the task that it gets back. What comes too late or
+/// twice gives `task::none`. It knows neither actors nor files, and a share
+/// never comes back: a run that is deployed again is another object.
+class share_life {
+public:
+  enum class state : std::uint8_t {
+    preparing, ///< Files are opened, models are built.
+    abandoned, ///< The same, but it is to end as soon as that is done.
+    hosted,    ///< Its MEMBER is there, and takes orders.
+    broken,    ///< Its MEMBER has ended unasked.
+    ending,    ///< Its MEMBER was told to end.
+    verifying, ///< Its MEMBER is gone; the end of the verification is awaited.
+    over,
+  };
+
+  /// What the caller is to do now.
+  enum class task : std::uint8_t {
+    none,
+    verify,      ///< Its MEMBER is there: verify its data. Then `verified`.
+    report,      ///< Tell the coordinator that its MEMBER has ended.
+    report_data, ///< Tell it that the data are damaged.
+    stop,        ///< Its MEMBER. Then `member_gone`.
+    hurry,       ///< Nothing else is left than to verify.
+    forget,      ///< Answer all who wait for its end.
+  };
+
+  // -- its way
+
+  /// It is prepared and its MEMBER spawned, or neither.
+  task prepared(bool well);
+
+  /// Its MEMBER has ended.
+  task member_gone();
+
+  /// Its data were verified.
+  task verified(result<void> sound);
+
+  // -- orders
+
+  /// It is to end. @param finishing The run has succeeded, if its data are
+  /// sound; the last order counts.
+  task end(bool finishing);
+
+  // -- where it stands
+
+  state now() const { return now_; }
+
+  /// Was told to end.
+  bool is_over() const {
+    return now_ == state::abandoned || now_ >= state::ending;
+  }
+  bool finishing() const { return finishing_; }
+
+  /// Whether its data are sound, once that is known.
+  const std::optional<result<void>>& sound() const { return sound_; }
+
+private:
+  task enter(state next, task what);
+  task verify_or_forget();
+
+  state now_ = state::preparing;
+  bool finishing_ = false;
+  std::optional<result<void>> sound_;
+};
+
+} // namespace graphmill
