@@ -27,35 +27,41 @@ bool registration::due(time_point now) {
 
 std::optional<error> registration::answered(const result<void>& answer,
                                             time_point now) {
-  asking_ = false;
+  if (!std::exchange(asking_, false))
+    return std::nullopt;
+  ask_at_.reset();
   if (answer) {
-    ever_taken_ = true;
-    member_ = true;
-    ask_at_.reset();
+    now_ = state::member;
     if (outdated_)
       ask_at_ = now;
     return std::nullopt;
   }
   const auto& why = answer.error();
-  if (is_final(why.code) || (!ever_taken_ && now > give_up_at_))
+  if (is_final(why.code) || (now_ == state::applying && now > give_up_at_)) {
+    now_ = state::refused;
     return why;
+  }
   ask_at_ = now + ask_again_after;
   return std::nullopt;
 }
 
 void registration::changed(time_point now) {
   outdated_ = true; // For a question that is under way.
-  if (member_ && !asking_)
+  if (now_ == state::member && !asking_)
     ask_at_ = now;
 }
 
 void registration::heard(bool started_anew, time_point now) {
-  if (ever_taken_ && (started_anew || !member_))
+  // One that applies asks anyway.
+  if (now_ == state::cut_off || (now_ == state::member && started_anew))
     ask_at_ = now;
 }
 
 bool registration::lost() {
-  return std::exchange(member_, false);
+  if (now_ != state::member)
+    return false;
+  now_ = state::cut_off;
+  return true;
 }
 
 } // namespace graphmill

@@ -3,15 +3,38 @@
 #include "messages/base/error.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 namespace graphmill {
 
 /// Where a daemon stands with the coordinator: when it is to ask to be taken,
-/// and what an answer means. Pure: told of events and of the time.
+/// and what an answer means.
+///
+///                   taken          heard no more
+///     applying ----------> member <------------> cut_off
+///         |                  |         taken        |
+///         '------------------'----------------------'--> refused
+///
+/// Beside that state there are a question that is under way, and the time of
+/// the next one: a daemon that applies asks until it is taken, a member when
+/// what it tells of itself has changed, or when the coordinator was started
+/// anew, and one that is cut off when the coordinator is heard again.
+///
+/// The NODE calls it from its handlers, one member function per event, and does
+/// the asking when it is `due`. It knows nothing but these events and the time,
+/// and ignores those that come too late: an answer to no question, and all that
+/// comes after a refusal, which is the daemon's end.
 class registration {
 public:
   using time_point = std::chrono::steady_clock::time_point;
+
+  enum class state : std::uint8_t {
+    applying, ///< Has never been taken.
+    member,   ///< Has been taken, and hears the coordinator.
+    cut_off,  ///< Was a member.
+    refused,  ///< For good, or it has lost its patience.
+  };
 
   /// @param patience How long the coordinator may be unreachable at first.
   registration(time_point now, std::chrono::milliseconds patience)
@@ -33,13 +56,14 @@ public:
   /// It is heard no more. @returns whether the daemon was in the cluster.
   bool lost();
 
+  state now() const { return now_; }
+
 private:
   std::optional<time_point> ask_at_;
   time_point give_up_at_;
-  bool asking_ = false;
+  state now_ = state::applying;
+  bool asking_ = false;   ///< A question is under way.
   bool outdated_ = false; ///< What was told last is true no more.
-  bool ever_taken_ = false;
-  bool member_ = false;
 };
 
 } // namespace graphmill
