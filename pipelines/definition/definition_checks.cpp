@@ -1,5 +1,7 @@
 #include "pipelines/definition/definition_checks.hpp"
 
+#include "pipelines/definition/model_traits.hpp"
+
 #include <algorithm>
 #include <cctype>
 
@@ -57,15 +59,16 @@ void check_fanouts(definition_source& source) {
 
 void check_heads(definition_source& source) {
   const auto& model = source.value.model;
-  if (model.kind != model_kind::gat || !source.usable("model.kind")
+  const auto& traits = traits_of(model.kind);
+  if (!traits.attends() || !source.usable("model.kind")
       || !source.usable("model.hidden") || !source.usable("model.heads"))
     return;
   if (model.hidden % model.heads != 0)
     source.report(
       source.where("model.heads"),
       fmt::format("`model.hidden` is {}, which does not divide among {} "
-                  "heads of gat",
-                  model.hidden, model.heads));
+                  "heads of {}",
+                  model.hidden, model.heads, traits.name));
 }
 
 void check_momentum(definition_source& source) {

@@ -1,6 +1,7 @@
 #include "pipelines/definition/validation.hpp"
 
 #include "partition/dataset/shard.hpp"
+#include "pipelines/definition/model_traits.hpp"
 
 #include <fmt/ranges.h>
 
@@ -75,14 +76,13 @@ void check_edge_types(const checked& c) {
 }
 
 void check_model(const checked& c) {
-  const auto relational = c.def.model.kind == model_kind::rgcn;
-  if (!relational && c.info.node_types.size() != 1
+  if (!traits_of(c.def.model.kind).typed && c.info.node_types.size() != 1
       && c.source.usable("model.kind"))
     c.report("model.kind",
              fmt::format("this kind of model knows a single node type, and {} "
-                         "has {} ({}); use `kind: rgcn`",
+                         "has {} ({}); use `kind: {}`",
                          in_quotes(c.info.name), c.info.node_types.size(),
-                         node_types_text(c.info)));
+                         node_types_text(c.info), name_of_typed_kind()));
 }
 
 void check_task(const checked& c) {

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "pipelines/definition/model_traits.hpp"
 #include "pipelines/kernels/matrix.hpp"
 
 #include <cstdint>
 
 namespace graphmill {
-
-enum class activation : std::uint8_t { none, relu, elu };
 
 /// Which elements to drop. Element (row, column) is decided by 16 bits of
 /// Philox, whatever thread or order computes it. The counter is (row; stream;

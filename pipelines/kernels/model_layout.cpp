@@ -1,5 +1,7 @@
 #include "pipelines/kernels/model_layout.hpp"
 
+#include "pipelines/kernels/activation.hpp"
+
 #include <cmath>
 
 namespace graphmill {
@@ -9,18 +11,16 @@ namespace {
 class builder {
 public:
   builder(const definition& def, const dataset_info& info)
-    : def_(def), info_(info) {}
+    : def_(def), info_(info), traits_(traits_of(def.model.kind)) {}
 
   result<model_layout> build() {
     TRYV(check());
-    out_.kind = def_.model.kind;
+    out_.traits = traits_;
     out_.hops = hops(def_);
     out_.target = info_.target;
     out_.classes = target().class_count;
-    out_.heads = out_.kind == model_kind::gat ? def_.model.heads : 1;
+    out_.heads = traits_.attends() ? def_.model.heads : 1;
     out_.drop_threshold = dropout_threshold(def_.model.dropout);
-    out_.drop_input =
-      out_.kind == model_kind::gcn || out_.kind == model_kind::gat;
     add_relations();
     add_tables();
     add_widths();
@@ -30,7 +30,6 @@ public:
   }
 
 private:
-  bool typed() const { return def_.model.kind == model_kind::rgcn; }
   const node_type_info& target() const {
     return info_.node_types[static_cast<std::size_t>(info_.target)];
   }
@@ -47,14 +46,14 @@ private:
     if (target().class_count < 1)
       return fail(ec::invalid_data, "node type {} has no labels to learn",
                   target().name);
-    if (!typed() && info_.node_types.size() > 1)
+    if (!traits_.typed && info_.node_types.size() > 1)
       return fail(ec::invalid_argument,
                   "dataset {} has {} node types, but this model kind knows "
-                  "one; use model.kind: rgcn",
-                  info_.name, info_.node_types.size());
+                  "one; use model.kind: {}",
+                  info_.name, info_.node_types.size(), name_of_typed_kind());
     if (model.hidden < 1)
       return fail(ec::invalid_argument, "model.hidden must be at least 1");
-    if (model.kind == model_kind::gat
+    if (traits_.attends()
         && (model.heads < 1 || model.hidden % model.heads != 0))
       return fail(ec::invalid_argument,
                   "model.hidden ({}) must be a multiple of model.heads ({}): "
@@ -70,7 +69,7 @@ private:
   }
 
   void add_relations() {
-    if (!typed()) {
+    if (!traits_.typed) {
       out_.relations.push_back({"neighbours", 0, 0});
       return;
     }
@@ -143,8 +142,7 @@ private:
     layer.offset = out_.dense_size;
     const auto prefix = fmt::format("layer{}.", l + 1);
     if (!layer.last)
-      layer.after =
-        out_.kind == model_kind::gat ? activation::elu : activation::relu;
+      layer.after = traits_.between;
     for (std::size_t t = 0; t < layer.types.size(); ++t)
       add_type(layer, l, t, prefix);
     for (const auto& relation : out_.relations) {
@@ -153,7 +151,7 @@ private:
       layer.weights.push_back(absent);
       if (out == 0)
         continue;
-      if (out_.kind == model_kind::gat)
+      if (traits_.attends())
         add_attention(layer, prefix, in, out);
       else
         layer.weights.back() =
@@ -167,8 +165,8 @@ private:
     if (type.out == 0)
       return;
     const auto name =
-      typed() ? prefix + info_.node_types[t].name + "." : prefix;
-    if (out_.kind == model_kind::sage || typed())
+      traits_.typed ? prefix + info_.node_types[t].name + "." : prefix;
+    if (traits_.self_weight)
       type.self = add_weight(name + "self.weight", type.in, type.out);
     type.bias = add(name + "bias", {type.out}, start::zeros);
     if (def_.model.layer_norm && l + 1 < out_.hops) {
@@ -192,6 +190,7 @@ private:
 
   const definition& def_;
   const dataset_info& info_;
+  const model_traits& traits_;
   model_layout out_;
 };
 

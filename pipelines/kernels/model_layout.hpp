@@ -3,7 +3,7 @@
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/dataset.hpp"
-#include "pipelines/kernels/activation.hpp"
+#include "pipelines/definition/model_traits.hpp"
 
 #include <cstdint>
 #include <string>
@@ -52,8 +52,8 @@ struct layer_layout {
   std::vector<layer_type> types; ///< Per node type.
   /// Per relation: its weight [in of source, out of destination], or absent.
   std::vector<int> weights;
-  int attention_source = absent;      ///< GAT: [heads, out per head]
-  int attention_destination = absent; ///< GAT: [heads, out per head]
+  int attention_source = absent;      ///< [heads, out per head]
+  int attention_destination = absent; ///< [heads, out per head]
   activation after = activation::none;
   bool last = false;
 };
@@ -67,13 +67,12 @@ struct relation_info {
 /// A model as numbers: what there is to learn, of which shape, and what each
 /// layer reads. A function of definition and dataset alone.
 struct model_layout {
-  model_kind kind = model_kind::sage;
+  model_traits traits; ///< Of its kind.
   int hops = 0;
   node_type_id target = 0;
   std::int64_t classes = 0;
   std::int64_t heads = 1;
   std::uint32_t drop_threshold = 0;
-  bool drop_input = false; ///< The input features are dropped out, too.
   std::vector<relation_info> relations;
   std::vector<layer_layout> layers;
   std::vector<parameter_info> parameters; ///< In registration order.

@@ -29,7 +29,7 @@ std::int64_t fused_model::output_rows(int layer, node_type_id type) const {
 }
 
 dropout fused_model::dropout_of(int layer, node_type_id type) const {
-  const auto off = !how_.training || (layer == 0 && !layout_.drop_input);
+  const auto off = !how_.training || (layer == 0 && !layout_.traits.drop_input);
   return {.key = how_.key,
           .stream = stream_of(layer, type, batch_.data.key.rank),
           .threshold = off ? 0 : layout_.drop_threshold};
@@ -40,15 +40,12 @@ float fused_model::dropout_scale(int layer, node_type_id type) const {
 }
 
 void fused_model::make_scales() {
-  for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
-    const auto& relation = layout_.relations[r];
-    const auto rows = output_rows(0, relation.destination);
-    const auto& edges = batch_.relations[r].forward;
+  if (layout_.traits.attends())
+    return;
+  for (std::size_t r = 0; r < layout_.relations.size(); ++r)
     scales_.push_back(
-      layout_.kind == model_kind::gcn ? symmetric_scales(
-        edges, rows, batch_.data.degrees[relation.destination])
-                                      : mean_scales(edges, rows));
-  }
+      scales_of(layout_.traits.weights, batch_, r,
+                output_rows(0, layout_.relations[r].destination)));
 }
 
 void fused_model::make_inputs() {
@@ -132,7 +129,7 @@ std::unique_ptr<message_pass> fused_model::make_pass(int layer,
   const auto rows = output_rows(layer, ends.destination);
   const auto input = layers_[layer].types[ends.source].input;
   const auto weight = parameters_.at(layout_, shape.weights[relation]);
-  if (layout_.kind != model_kind::gat)
+  if (!layout_.traits.attends())
     return std::make_unique<relation_pass>(
       relation_pass::setting{.forward = &edges.forward,
                              .transposed = transposed,

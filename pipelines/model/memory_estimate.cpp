@@ -61,7 +61,8 @@ public:
         sum.transient += inputs * double(type.in);
       if (l == 0 && layout_.table_of[t] != absent) // And the sparse gradient.
         sum.transient += inputs * double(type.in + 2);
-      if (l == 0 && (layout_.drop_input || layout_.table_of[t] != absent))
+      if (l == 0
+          && (layout_.traits.drop_input || layout_.table_of[t] != absent))
         sum.kept += inputs * double(type.in);
       // Products over pieces of rows, before they are added up.
       sum.transient +=
@@ -91,7 +92,7 @@ private:
     const auto rows = nodes(relation.destination, layout_.hops - l - 1);
     const auto in = double(layer.types[relation.source].in);
     const auto out = double(layer.types[relation.destination].out);
-    if (layout_.kind == model_kind::gat) {
+    if (layout_.traits.attends()) {
       const auto heads = double(layout_.heads);
       const auto width = layer.last ? heads * out : out;
       const auto scores = (edges(r) + inputs + 2 * rows) * heads;
@@ -102,7 +103,7 @@ private:
     }
     // Relations are summed for all rows if half of them have in-edges.
     const auto summed =
-      layout_.kind == model_kind::gcn ? rows : std::min(rows, 2 * edges(r));
+      layout_.traits.sums_all_rows() ? rows : std::min(rows, 2 * edges(r));
     const auto transformed = out < in ? inputs * out : 0;
     const auto most = std::max(summed * in, transformed);
     sum.kept += most;

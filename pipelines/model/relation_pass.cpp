@@ -53,6 +53,19 @@ relation_scales symmetric_scales(const csr& edges, std::int64_t rows,
   return out;
 }
 
+relation_scales scales_of(edge_weights weights, const minibatch& batch,
+                          std::size_t relation, std::int64_t rows) {
+  const auto& edges = batch.relations[relation];
+  switch (weights) {
+  case edge_weights::mean:
+    break;
+  case edge_weights::symmetric:
+    return symmetric_scales(edges.forward, rows,
+                            batch.data.degrees[edges.destination]);
+  }
+  return mean_scales(edges.forward, rows);
+}
+
 relation_pass::relation_pass(const setting& what) : set_(what) {
   choose();
   const auto in = set_.input.columns;

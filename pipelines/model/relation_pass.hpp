@@ -2,6 +2,7 @@
 
 #include "messages/base/buffer.hpp"
 #include "messages/base/ids.hpp"
+#include "pipelines/definition/model_traits.hpp"
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/kernels/gather_sum.hpp"
 #include "pipelines/kernels/matrix.hpp"
@@ -31,6 +32,10 @@ relation_scales mean_scales(const csr& edges, std::int64_t rows);
 /// with all of them); the node itself weighs 1 / (d_i + 1).
 relation_scales symmetric_scales(const csr& edges, std::int64_t rows,
                                  const pod_vector<std::int32_t>& degrees);
+
+/// Those of a relation of a batch, for its first `rows` destinations.
+relation_scales scales_of(edge_weights weights, const minibatch& batch,
+                          std::size_t relation, std::int64_t rows);
 
 /// The messages of one relation in one layer of one step, y += m(h) W, and
 /// their gradients. Three ways, chosen by their cost: sum, then transform all

@@ -91,7 +91,7 @@ result<void> replica::impl::check(const minibatch& batch, bool training) const {
                   "a batch brings {} values of node type {}, the model reads "
                   "{}",
                   have, t, want);
-    if (layout.kind == model_kind::gcn && batch.data.degrees[t].size() != rows)
+    if (layout.traits.needs_degrees() && batch.data.degrees[t].size() != rows)
       return fail(ec::internal, "a batch for GCN has no in-degrees");
   }
   for (int l = 0; training && l < layout.hops; ++l)
@@ -116,7 +116,7 @@ result<void> replica::impl::check_transposed(const minibatch& batch,
     const auto source = layout.relations[r].source;
     if (layout.layers[layer].weights[r] == absent
         || !(layout.needs_gradient(layer, source)
-             || layout.kind == model_kind::gat))
+             || layout.traits.needs_transposed()))
       continue;
     const auto rows = batch.data.graph.nodes[source].found[layout.hops - layer];
     const auto& back = batch.relations[r].transposed;

@@ -32,7 +32,7 @@ struct torch_model::impl {
     return parameters[static_cast<std::size_t>(number)];
   }
   dropout dropout_of(int layer, std::size_t type) const {
-    const auto off = !how.training || (layer == 0 && !layout.drop_input);
+    const auto off = !how.training || (layer == 0 && !layout.traits.drop_input);
     return {.key = how.key,
             .stream =
               stream_of(layer, static_cast<int>(type), batch.data.key.rank),
@@ -69,14 +69,11 @@ struct torch_model::impl {
 };
 
 void torch_model::impl::make_scales() {
-  for (std::size_t r = 0; r < layout.relations.size(); ++r) {
-    const auto type = layout.relations[r].destination;
-    const auto& edges = batch.relations[r].forward;
-    scales.push_back(
-      layout.kind == model_kind::gcn
-        ? symmetric_scales(edges, rows(0, type), batch.data.degrees[type])
-        : mean_scales(edges, rows(0, type)));
-  }
+  if (layout.traits.attends())
+    return;
+  for (std::size_t r = 0; r < layout.relations.size(); ++r)
+    scales.push_back(scales_of(layout.traits.weights, batch, r,
+                               rows(0, layout.relations[r].destination)));
 }
 
 void torch_model::impl::make_inputs(const parameter_store& values) {
@@ -115,7 +112,7 @@ at::Tensor torch_model::impl::message(int layer, std::size_t relation,
                               rows(layer, ends.destination));
   const auto& source = h[ends.source];
   const auto& weight = parameter(shape.weights[relation]);
-  if (layout.kind == model_kind::gat)
+  if (layout.traits.attends())
     return attend(at::mm(source, weight), parameter(shape.attention_source),
                   parameter(shape.attention_destination), edges, shape.last);
   return at::mm(sum_messages(source, edges, scales[relation]), weight);

@@ -4,8 +4,8 @@ import json
 import unittest
 
 import runs
-from runs import (SMALL, described, imported_rmat, merged, partitioned,
-                  small_rmat)
+from runs import (SMALL, described, imported_rmat, merged, model_kinds,
+                  partitioned, small_rmat)
 from support import Dataset, imported, np, program
 
 DEFINITION = merged(SMALL, {"trainer": {"replicas": 2}})
@@ -84,7 +84,7 @@ class Layouts(Digests):
         self.check_all(cases)
 
     def test_models(self):
-        for kind in ("gcn", "gat", "rgcn"):
+        for kind in model_kinds():
             definition = merged(DEFINITION, GLOBAL, {"model": {"kind": kind}})
             self.check_all([
                 (kind, definition, self.data),
@@ -197,7 +197,7 @@ class DataParallel(runs.Workplace):
         }
         self.assertLess(-(-self.seeds // batch), 20, "no short step in 20")
         print(f"  {self.seeds} seeds in steps of {batch}, the last of 2")
-        for kind in ("sage", "gcn", "gat", "rgcn"):
+        for kind in model_kinds():
             self.check_kind(merged(definition, {
                 "model": {"kind": kind, "hidden": 16, "dropout": 0}}))
 

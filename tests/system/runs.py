@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -41,6 +42,13 @@ def merged(*definitions):
                 value = {**out.get(key, {}), **value}
             out[key] = value
     return out
+
+
+def model_kinds():
+    """All kinds of models that a definition may name."""
+    text = graphmill("help", "definition").stdout
+    return re.search(r"\nmodel\n  kind\n      one of (.*)\n",
+                     text).group(1).split(", ")
 
 
 def described(change):

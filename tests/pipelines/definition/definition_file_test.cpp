@@ -1,4 +1,5 @@
 #include "pipelines/definition/definition_file.hpp"
+#include "pipelines/definition/model_traits.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -31,6 +32,14 @@ definition valid(std::string_view text, const texts& overrides = {}) {
   const auto source = parse(text, overrides);
   CATCH_REQUIRE(problems_of(source) == texts{});
   return source.value;
+}
+
+/// "sage, gcn, ..."
+std::string kinds_text() {
+  std::string out;
+  for (const auto& traits : model_kinds)
+    out += (out.empty() ? "" : ", ") + std::string{traits.name};
+  return out;
 }
 
 } // namespace
@@ -159,8 +168,8 @@ budget:
       "1 to 64 threads",
       "x.yaml:7:16: `sampler.fanouts` has the element `many`, must be a "
       "whole number from -1 to 1000000 in-edges per node",
-      "x.yaml:9:9: `model.kind` is `sgae`, must be one of sage, gcn, gat, "
-      "rgcn; did you mean `sage`?",
+      "x.yaml:9:9: `model.kind` is `sgae`, must be one of " + kinds_text()
+        + "; did you mean `sage`?",
       "x.yaml:10:11: `model.hidden` is `12.5`, must be a whole number from "
       "1 to 65536 values per node",
       "x.yaml:11:3: `batch_size` is not a field of `model`; it belongs to "

@@ -2,6 +2,7 @@
 #include "messages/definition/definition_schema.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/definition_help.hpp"
+#include "pipelines/definition/model_traits.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
@@ -63,9 +64,26 @@ CATCH_TEST_CASE("fields are described", "[definition][schema]") {
   CATCH_CHECK(find("budget.bytes").default_value == "1 GiB");
   CATCH_CHECK(find("dataset").default_value == "required");
   CATCH_CHECK(find("sampler.fanouts").default_value == "[10, 10]");
-  CATCH_CHECK(find("model.kind").type == "one of sage, gcn, gat, rgcn");
+  CATCH_CHECK(find("train.seed_order").type == "one of local, global");
   for (const auto& f : fields)
     CATCH_CHECK(f.path != "sampler.edge_fanouts");
+}
+
+CATCH_TEST_CASE("kinds of models are those of the schema",
+                "[definition][schema]") {
+  const auto words = definition_schema()
+                       .getFieldByName("model")
+                       .getType()
+                       .asStruct()
+                       .getFieldByName("kind")
+                       .getType()
+                       .asEnum()
+                       .getEnumerants();
+  CATCH_REQUIRE(words.size() == model_kinds.size() + 1);
+  for (const auto& traits : model_kinds) {
+    const auto word = words[static_cast<unsigned>(traits.kind) + 1];
+    CATCH_CHECK(traits.name == user_name(word.getProto().getName().cStr()));
+  }
 }
 
 CATCH_TEST_CASE("a definition survives its message", "[definition][schema]") {

@@ -110,6 +110,13 @@ toy_graph random_graph(std::mt19937_64& random, const toy_options& options) {
   return graph;
 }
 
+std::vector<model_kind> all_kinds() {
+  std::vector<model_kind> out;
+  for (const auto& traits : model_kinds)
+    out.push_back(traits.kind);
+  return out;
+}
+
 definition small_definition(model_kind kind, int hops) {
   definition def;
   def.seed = 7;

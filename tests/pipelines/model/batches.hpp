@@ -2,6 +2,7 @@
 
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "pipelines/definition/model_traits.hpp"
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/model/replica.hpp"
 
@@ -30,6 +31,9 @@ struct toy_options {
   std::int64_t classes = 3;
 };
 toy_graph random_graph(std::mt19937_64& random, const toy_options& options);
+
+/// For `GENERATE(from_range(...))`.
+std::vector<model_kind> all_kinds();
 
 definition small_definition(model_kind kind, int hops);
 

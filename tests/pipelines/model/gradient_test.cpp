@@ -93,8 +93,7 @@ const toy_options typed{
 
 CATCH_TEST_CASE("gradients equal numeric derivatives of a plain model",
                 "[compute]") {
-  const auto kind = GENERATE(model_kind::sage, model_kind::gcn, model_kind::gat,
-                             model_kind::rgcn);
+  const auto kind = GENERATE(from_range(all_kinds()));
   const auto layers = GENERATE(1, 2, 3);
   const auto fanout = GENERATE(-1, 2);
   const auto extras = GENERATE(false, true); // Dropout and layer norm.
@@ -107,8 +106,8 @@ CATCH_TEST_CASE("gradients equal numeric derivatives of a plain model",
   auto def = small_definition(kind, layers);
   def.model.dropout = extras ? 0.3 : 0;
   def.model.layer_norm = extras;
-  auto options = kind == model_kind::rgcn ? typed : toy_options{};
-  if (featureless && kind != model_kind::rgcn)
+  auto options = traits_of(kind).typed ? typed : toy_options{};
+  if (featureless && !traits_of(kind).typed)
     options.widths = {0};
   const auto graph = random_graph(random, options);
   check_gradients(def, graph, {2, 0, 5}, fanout, random);

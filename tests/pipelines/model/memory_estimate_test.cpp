@@ -25,8 +25,7 @@ subgraph_bound bound_by(const minibatch& batch, const toy_graph& graph) {
 } // namespace
 
 CATCH_TEST_CASE("a step takes no more memory than estimated", "[compute]") {
-  const auto kind = GENERATE(model_kind::sage, model_kind::gcn, model_kind::gat,
-                             model_kind::rgcn);
+  const auto kind = GENERATE(from_range(all_kinds()));
   const auto width = GENERATE(0, 8, 200);
   const auto norm = GENERATE(false, true);
   const auto layers = GENERATE(1, 2, 3);
@@ -34,7 +33,7 @@ CATCH_TEST_CASE("a step takes no more memory than estimated", "[compute]") {
                      << ", layers " << layers << ", seed 13");
   std::mt19937_64 random{13};
   toy_options options{.nodes = {4000}, .widths = {width}, .edges = {{0, 0}}};
-  if (kind == model_kind::rgcn)
+  if (traits_of(kind).typed)
     options = {.nodes = {3000, 2000},
                .widths = {width, 30},
                .edges = {{1, 0}, {0, 1}, {0, 0}}};

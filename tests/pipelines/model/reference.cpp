@@ -80,7 +80,7 @@ reference_model::rows reference_model::inputs(std::size_t type) const {
             layout_.tables[table]
               .name)[batch_.data.embedding_rows[type][i] * width + c]);
   }
-  if (layout_.drop_input)
+  if (layout_.traits.drop_input)
     drop(0, type, out);
   return out;
 }
@@ -100,14 +100,14 @@ void reference_model::message(int l, std::size_t relation,
   for (auto e = begin; e < end; ++e) {
     const auto j = edges.columns[e];
     double scale = 1.0 / double(end - begin);
-    if (layout_.kind == model_kind::gcn) {
+    if (layout_.traits.kind == model_kind::gcn) {
       const double di = batch_.data.degrees[0][i];
       const double dj = batch_.data.degrees[0][j];
       scale *= di / std::sqrt((di + 1) * (dj + 1));
     }
     add_to(mean, source[j], scale);
   }
-  if (layout_.kind == model_kind::gcn)
+  if (layout_.traits.kind == model_kind::gcn)
     add_to(mean, source[i], 1.0 / (batch_.data.degrees[0][i] + 1.0));
   add_to(sum, times(mean, values.at(layout_.parameters[weight].name),
                     std::int64_t(sum.size())));
@@ -165,15 +165,15 @@ reference_model::layer(int l, std::size_t type,
   const auto name = [this](int p) { return layout_.parameters[p].name; };
   const auto count = batch_.data.graph.nodes[type].found[layout_.hops - l - 1];
   rows out;
-  if (layout_.kind == model_kind::gat)
+  if (layout_.traits.kind == model_kind::gat)
     out = attention(l, in[type], count);
   for (std::int64_t i = 0; i < count; ++i) {
-    if (layout_.kind != model_kind::gat)
+    if (layout_.traits.kind != model_kind::gat)
       out.emplace_back(here.out);
     auto& y = out[i];
     if (here.self != absent)
       add_to(y, times(in[type][i], values.at(name(here.self)), here.out));
-    if (layout_.kind != model_kind::gat)
+    if (layout_.traits.kind != model_kind::gat)
       for (std::size_t r = 0; r < layout_.relations.size(); ++r)
         if (layout_.relations[r].destination == node_type_id(type))
           message(l, r, in, i, y);

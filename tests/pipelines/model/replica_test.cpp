@@ -18,7 +18,7 @@ const toy_options typed{.nodes = {40, 30, 20},
 const toy_options plain{.nodes = {60}, .widths = {6}, .edges = {{0, 0}}};
 
 toy_options options_for(model_kind kind) {
-  return kind == model_kind::rgcn ? typed : plain;
+  return traits_of(kind).typed ? typed : plain;
 }
 
 std::vector<node_id> first_nodes(node_id count) {
@@ -64,14 +64,11 @@ double distance(const replica& a, const replica& b) {
   return std::sqrt(difference / size);
 }
 
-const auto all_kinds = {model_kind::sage, model_kind::gcn, model_kind::gat,
-                        model_kind::rgcn};
-
 } // namespace
 
 CATCH_TEST_CASE("gradients that backward calls final do not change any more",
                 "[compute]") {
-  const auto kind = GENERATE(values(all_kinds));
+  const auto kind = GENERATE(from_range(all_kinds()));
   CATCH_INFO("kind " << int(kind) << ", seed 23");
   std::mt19937_64 random{23};
   const auto graph = random_graph(random, options_for(kind));
@@ -96,7 +93,7 @@ CATCH_TEST_CASE("gradients that backward calls final do not change any more",
 
 CATCH_TEST_CASE("split seeds give the same weights as one rank with all",
                 "[compute]") {
-  const auto kind = GENERATE(values(all_kinds));
+  const auto kind = GENERATE(from_range(all_kinds()));
   const auto cuts = GENERATE(std::vector<std::size_t>{7},
                              std::vector<std::size_t>{3, 3}, // An empty rank.
                              std::vector<std::size_t>{1, 12});
@@ -121,7 +118,7 @@ CATCH_TEST_CASE("split seeds give the same weights as one rank with all",
 
 CATCH_TEST_CASE("weights do not depend on threads, and repeat bit for bit",
                 "[compute]") {
-  const auto kind = GENERATE(values(all_kinds));
+  const auto kind = GENERATE(from_range(all_kinds()));
   std::mt19937_64 random{23};
   auto options = options_for(kind);
   options.nodes[0] = 3000; // More than one chunk of rows.
@@ -145,7 +142,7 @@ CATCH_TEST_CASE("weights do not depend on threads, and repeat bit for bit",
 
 CATCH_TEST_CASE("evaluation judges a batch as training does", "[compute]") {
   // Evaluation frees layers while it runs, training keeps them all.
-  const auto kind = GENERATE(values(all_kinds));
+  const auto kind = GENERATE(from_range(all_kinds()));
   const auto hops = GENERATE(1, 2, 3, 4);
   CATCH_INFO("kind " << int(kind) << ", hops " << hops << ", seed 29");
   std::mt19937_64 random{29};
@@ -173,7 +170,7 @@ CATCH_TEST_CASE("evaluation judges a batch as training does", "[compute]") {
 
 CATCH_TEST_CASE("a model learns what its graph tells", "[compute]") {
   // A node's class is that of its only in-neighbour, whose feature tells it.
-  const auto kind = GENERATE(values(all_kinds));
+  const auto kind = GENERATE(from_range(all_kinds()));
   toy_options options{.nodes = {60}, .widths = {3}, .edges = {{0, 0}}};
   options.in_edges = 0;
   std::mt19937_64 random{29};
@@ -202,7 +199,7 @@ CATCH_TEST_CASE("a model learns what its graph tells", "[compute]") {
 }
 
 CATCH_TEST_CASE("batches without seeds, labels or edges", "[compute]") {
-  const auto kind = GENERATE(values(all_kinds));
+  const auto kind = GENERATE(from_range(all_kinds()));
   std::mt19937_64 random{31};
   auto graph = random_graph(random, options_for(kind));
   for (auto& lists : graph.in_lists)

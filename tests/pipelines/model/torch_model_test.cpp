@@ -28,8 +28,7 @@ double difference(const A& got, const B& want, std::size_t size) {
 } // namespace
 
 CATCH_TEST_CASE("fused kernels and libtorch's operations agree", "[compute]") {
-  const auto kind = GENERATE(model_kind::sage, model_kind::gcn, model_kind::gat,
-                             model_kind::rgcn);
+  const auto kind = GENERATE(from_range(all_kinds()));
   const auto norm = GENERATE(false, true);
   const auto widths =
     GENERATE(std::vector<std::int64_t>{7}, std::vector<std::int64_t>{0},
@@ -37,7 +36,7 @@ CATCH_TEST_CASE("fused kernels and libtorch's operations agree", "[compute]") {
   CATCH_INFO("kind " << int(kind) << ", width " << widths[0] << ", seed 3");
   std::mt19937_64 random{3};
   toy_options options{.nodes = {300}, .widths = widths, .edges = {{0, 0}}};
-  if (kind == model_kind::rgcn)
+  if (traits_of(kind).typed)
     options = {.nodes = {300, 200},
                .widths = {widths[0], 9},
                .edges = {{1, 0}, {0, 1}, {0, 0}}};
@@ -107,8 +106,7 @@ CATCH_TEST_CASE("fused kernels and libtorch's operations agree", "[compute]") {
 }
 
 CATCH_TEST_CASE("evaluation computes what training computes", "[compute]") {
-  const auto kind = GENERATE(model_kind::sage, model_kind::gcn, model_kind::gat,
-                             model_kind::rgcn);
+  const auto kind = GENERATE(from_range(all_kinds()));
   const auto hops = GENERATE(1, 2, 3);
   const auto norm = GENERATE(false, true);
   // With all nodes as seeds every layer has as many rows as the one before it,

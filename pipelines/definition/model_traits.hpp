@@ -1,0 +1,95 @@
+#pragma once
+
+#include "messages/definition/definition.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace graphmill {
+
+enum class activation : std::uint8_t { none, relu, elu };
+
+/// What the edges of a relation bring to the nodes at their ends.
+enum class message_form : std::uint8_t {
+  /// A sum of rows, weighed as `edge_weights` says, times a weight matrix.
+  sum,
+  /// Attention over the sources and the node itself, in `model.heads` heads.
+  attention,
+};
+
+/// What weighs the terms of a `message_form::sum`.
+enum class edge_weights : std::uint8_t {
+  mean,      ///< All alike, 1 in all.
+  symmetric, ///< By in-degrees over the full graph, with the node itself.
+};
+
+/// Whether the node itself is a term of the sum.
+constexpr bool adds_itself(edge_weights weights) {
+  return weights == edge_weights::symmetric;
+}
+
+/// All that sets one kind of model apart from the others, in one record: what
+/// depends on the kind of a model asks its traits, and names no kind.
+struct model_traits {
+  model_kind kind = model_kind::sage;
+  std::string_view name; ///< As users write it: its word in definition.capnp.
+  /// Any node types, and weights of its own for each of them and for each edge
+  /// type. Others know one node type and take all edge types as one relation.
+  bool typed = false;
+  bool self_weight = false; ///< A weight matrix for the node's own row.
+  message_form message = message_form::sum;
+  edge_weights weights = edge_weights::mean; ///< Of a sum.
+  activation between = activation::relu;     ///< Ends each layer but the last.
+  bool drop_input = false; ///< The input features are dropped out, too.
+
+  constexpr bool attends() const { return message == message_form::attention; }
+  /// Reads in-degrees over the full graph.
+  constexpr bool needs_degrees() const {
+    return !attends() && weights == edge_weights::symmetric;
+  }
+  /// Sums a row for every node, also for those without in-edges.
+  constexpr bool sums_all_rows() const {
+    return !attends() && adds_itself(weights);
+  }
+  /// A layer's own gradients flow along transposed edges, even if none has to
+  /// go on into its input.
+  constexpr bool needs_transposed() const { return attends(); }
+};
+
+/// By their number. A kind is added here, to `model_kind` and to `ModelKind`.
+inline constexpr std::array model_kinds{
+  model_traits{.kind = model_kind::sage, .name = "sage", .self_weight = true},
+  model_traits{.kind = model_kind::gcn,
+               .name = "gcn",
+               .weights = edge_weights::symmetric,
+               .drop_input = true},
+  model_traits{.kind = model_kind::gat,
+               .name = "gat",
+               .message = message_form::attention,
+               .between = activation::elu,
+               .drop_input = true},
+  model_traits{.kind = model_kind::rgcn,
+               .name = "rgcn",
+               .typed = true,
+               .self_weight = true},
+};
+
+constexpr const model_traits& traits_of(model_kind kind) {
+  return model_kinds[static_cast<std::size_t>(kind)];
+}
+static_assert(std::all_of(model_kinds.begin(), model_kinds.end(),
+                          [](const model_traits& of) {
+                            return &traits_of(of.kind) == &of;
+                          }));
+
+/// The kind to advise for several node types.
+constexpr std::string_view name_of_typed_kind() {
+  return std::find_if(model_kinds.begin(), model_kinds.end(),
+                      [](const model_traits& of) { return of.typed; })
+    ->name;
+}
+
+} // namespace graphmill
