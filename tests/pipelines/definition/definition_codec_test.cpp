@@ -1,0 +1,143 @@
+#include "messages/definition/definition_codec.hpp"
+#include "messages/definition/definition_schema.hpp"
+#include "partition/files/content_hash.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <capnp/message.h>
+#include <capnp/pretty-print.h>
+#include <capnp/serialize.h>
+
+#include <algorithm>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace {
+
+using field = capnp::StructSchema::Field;
+
+capnp::DynamicStruct::Builder
+new_definition(capnp::MallocMessageBuilder& message) {
+  return message.initRoot<capnp::DynamicStruct>(definition_schema());
+}
+
+void fill(capnp::DynamicStruct::Builder into);
+
+void fill_list(capnp::DynamicStruct::Builder into, field f) {
+  auto list = into.init(f, 2).as<capnp::DynamicList>();
+  for (unsigned i = 0; i < 2; ++i)
+    if (f.getType().asList().getElementType().isStruct())
+      fill(list[i].as<capnp::DynamicStruct>());
+    else if (f.getType().asList().getElementType().isText())
+      list.set(i, i == 0 ? "north" : "south");
+    else
+      list.set(i, i + 3);
+}
+
+/// A number that is allowed, and not the default.
+double other_number(double present, const field_notes& notes) {
+  const auto next = present + 1;
+  return !notes.range || notes.range->contains(next)
+           ? next
+           : (notes.range->min + notes.range->max) / 2;
+}
+
+/// Gives every field another value than its default.
+void fill(capnp::DynamicStruct::Builder into) {
+  for (auto f : into.getSchema().getFields()) {
+    const auto type = f.getType();
+    const auto present = into.asReader().get(f);
+    if (type.isStruct())
+      fill(into.init(f).as<capnp::DynamicStruct>());
+    else if (type.isList())
+      fill_list(into, f);
+    else if (type.isText())
+      into.set(f, user_name(f).c_str());
+    else if (type.isEnum())
+      into.set(f,
+               capnp::DynamicEnum{type.asEnum(),
+                                  static_cast<std::uint16_t>(
+                                    type.asEnum().getEnumerants().size() - 1)});
+    else if (type.isBool())
+      into.set(f, !present.as<bool>());
+    else
+      into.set(f, other_number(present.as<double>(), notes_of(f)));
+  }
+}
+
+std::string text_of(capnp::DynamicStruct::Reader what) {
+  return capnp::prettyPrint(what).flatten().cStr();
+}
+
+std::string hash_of(const definition& def) {
+  capnp::MallocMessageBuilder message;
+  encode_definition(def, new_definition(message));
+  const auto words = capnp::messageToFlatArray(message);
+  const auto bytes = words.asBytes();
+  content_hash hash;
+  hash.update(std::as_bytes(std::span{bytes.begin(), bytes.size()}));
+  return hash.digest();
+}
+
+definition full_definition() {
+  definition def;
+  def.name = "a-run";
+  def.dataset = "films";
+  def.seed = 0xfedcba9876543210ull;
+  def.sampler = {{15, -1, 5},
+                 {{"actor__plays__movie", {1, 2, 3}}, {"likes", {-1, 0, 7}}},
+                 true,
+                 2,
+                 3};
+  def.fetch = {4, 5, feature_precision::float16, 1ull << 40,
+               cache_order::degree};
+  def.model = {model_kind::rgcn, 48, 6, 0.125, 24, true};
+  def.trainer = {7, 8, "cuda:1", 900};
+  def.optimizer = {optimizer_kind::sgd, 0.05, 1e-4, 0.9,
+                   schedule_kind::step, 2,    3,    0.25};
+  def.train = {2048, 20, 1000, seed_order::global, 5, true};
+  def.evaluate = {neighbour_use::all, 512, 4};
+  def.budget = {1ull << 33, 9};
+  def.faults = {10, 11, 12};
+  def.placement = {{"north", "south"}, {"east"}};
+  return def;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("every field of a definition crosses the wire",
+                "[definition][schema]") {
+  capnp::MallocMessageBuilder sent;
+  auto root = new_definition(sent);
+  fill(root);
+  auto entries = root.get("sampler")
+                   .as<capnp::DynamicStruct>()
+                   .get("edgeFanouts")
+                   .as<capnp::DynamicList>();
+  entries[1].as<capnp::DynamicStruct>().set("key", "other");
+  const auto def = value_of(decode_definition(root.asReader()));
+  capnp::MallocMessageBuilder back;
+  auto again = new_definition(back);
+  encode_definition(def, again);
+  CATCH_CHECK(text_of(again.asReader()) == text_of(root.asReader()));
+}
+
+CATCH_TEST_CASE("the bytes of a definition stay what they are",
+                "[definition][schema]") {
+  // Daemons of several builds read each other's, and clients keep them.
+  CATCH_CHECK(hash_of(full_definition()) == "491f4fb68ff38351b668f628d21222b6");
+  CATCH_CHECK(hash_of({}) == "a5e7b6cca12e1aae47ab2efd29207724");
+}
+
+CATCH_TEST_CASE("texts of a definition may be empty, and lists, too",
+                "[definition][schema]") {
+  auto def = full_definition();
+  def.name = "";
+  def.sampler.edge_fanouts.clear();
+  def.placement = {};
+  capnp::MallocMessageBuilder message;
+  auto root = new_definition(message);
+  encode_definition(def, root);
+  CATCH_CHECK(value_of(decode_definition(root.asReader())) == def);
+}
