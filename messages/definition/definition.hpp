@@ -18,6 +18,9 @@ enum class cache_order : std::uint8_t { vip, degree };
 /// A pipeline definition as the code uses it: the plain-struct form of the
 /// Cap'n Proto struct `Definition` in definition.capnp, which is the one source
 /// of names, defaults, ranges, units and help. Value type.
+///
+/// `fields` of each section is the list of them: it calls `visit` with the name
+/// in the schema and the field, in the schema's order. `of` is the section.
 struct definition {
   std::string name;
   std::string dataset; ///< Name of the dataset; `--data` says where it lies.
@@ -31,6 +34,14 @@ struct definition {
     std::uint32_t replicas = 0;
     std::uint32_t threads = 0; ///< Sampling threads per part.
 
+    static void fields(auto& of, auto visit) {
+      visit("fanouts", of.fanouts);
+      visit("edgeFanouts", of.edge_fanouts);
+      visit("replace", of.replace);
+      visit("replicas", of.replicas);
+      visit("threads", of.threads);
+    }
+
     friend bool operator==(const sampler_section&,
                            const sampler_section&) = default;
   } sampler;
@@ -42,6 +53,14 @@ struct definition {
     feature_precision precision = feature_precision::float32;
     std::uint64_t cache = 0; ///< Bytes of remote rows per daemon; 0 = none.
     graphmill::cache_order cache_order = graphmill::cache_order::vip;
+
+    static void fields(auto& of, auto visit) {
+      visit("replicas", of.replicas);
+      visit("threads", of.threads);
+      visit("precision", of.precision);
+      visit("cache", of.cache);
+      visit("cacheOrder", of.cache_order);
+    }
 
     friend bool operator==(const fetch_section&,
                            const fetch_section&) = default;
@@ -55,6 +74,15 @@ struct definition {
     std::uint32_t embedding = 0; ///< Width for node types without features.
     bool layer_norm = false;     ///< Between layers.
 
+    static void fields(auto& of, auto visit) {
+      visit("kind", of.kind);
+      visit("hidden", of.hidden);
+      visit("heads", of.heads);
+      visit("dropout", of.dropout);
+      visit("embedding", of.embedding);
+      visit("layerNorm", of.layer_norm);
+    }
+
     friend bool operator==(const model_section&,
                            const model_section&) = default;
   } model;
@@ -65,6 +93,13 @@ struct definition {
     std::string device;        ///< "cpu", "cuda", "cuda:0", ...
     /// Seconds that a trainer waits for the others in a step.
     std::uint32_t step_timeout = 1800;
+
+    static void fields(auto& of, auto visit) {
+      visit("replicas", of.replicas);
+      visit("threads", of.threads);
+      visit("device", of.device);
+      visit("stepTimeout", of.step_timeout);
+    }
 
     friend bool operator==(const trainer_section&,
                            const trainer_section&) = default;
@@ -80,6 +115,17 @@ struct definition {
     std::uint32_t step_epochs = 0; ///< schedule step: epochs between decays.
     double step_factor = 0;        ///< schedule step: what to multiply by.
 
+    static void fields(auto& of, auto visit) {
+      visit("kind", of.kind);
+      visit("learningRate", of.learning_rate);
+      visit("weightDecay", of.weight_decay);
+      visit("momentum", of.momentum);
+      visit("schedule", of.schedule);
+      visit("warmupEpochs", of.warmup_epochs);
+      visit("stepEpochs", of.step_epochs);
+      visit("stepFactor", of.step_factor);
+    }
+
     friend bool operator==(const optimizer_section&,
                            const optimizer_section&) = default;
   } optimizer;
@@ -92,6 +138,15 @@ struct definition {
     std::uint32_t patience = 0; ///< Evaluations without gain; 0 = never stop.
     bool record_steps = false;  ///< With their seeds, in steps.jsonl.
 
+    static void fields(auto& of, auto visit) {
+      visit("batchSize", of.batch_size);
+      visit("epochs", of.epochs);
+      visit("maxSteps", of.max_steps);
+      visit("seedOrder", of.seed_order);
+      visit("patience", of.patience);
+      visit("recordSteps", of.record_steps);
+    }
+
     friend bool operator==(const train_section&,
                            const train_section&) = default;
   } train;
@@ -101,6 +156,12 @@ struct definition {
     std::uint32_t batch_size = 0;
     std::uint32_t every = 0; ///< Epochs between validations.
 
+    static void fields(auto& of, auto visit) {
+      visit("neighbours", of.neighbours);
+      visit("batchSize", of.batch_size);
+      visit("every", of.every);
+    }
+
     friend bool operator==(const evaluate_section&,
                            const evaluate_section&) = default;
   } evaluate;
@@ -108,6 +169,11 @@ struct definition {
   struct budget_section {
     std::uint64_t bytes = 0;   ///< Of batches in flight, per daemon.
     std::uint32_t batches = 0; ///< In flight, per trainer.
+
+    static void fields(auto& of, auto visit) {
+      visit("bytes", of.bytes);
+      visit("batches", of.batches);
+    }
 
     friend bool operator==(const budget_section&,
                            const budget_section&) = default;
@@ -119,6 +185,12 @@ struct definition {
     std::uint32_t trainer_delay_ms = 0; ///< Each step slower by this.
     std::uint32_t crash_every = 0; ///< Each n-th job of a pool ends its actor.
 
+    static void fields(auto& of, auto visit) {
+      visit("replyDelayMs", of.reply_delay_ms);
+      visit("trainerDelayMs", of.trainer_delay_ms);
+      visit("crashEvery", of.crash_every);
+    }
+
     friend bool operator==(const faults_section&,
                            const faults_section&) = default;
   } faults;
@@ -129,9 +201,30 @@ struct definition {
     std::vector<std::string> trainers; ///< Empty: near the parts.
     std::vector<std::string> samplers; ///< Empty: beside the trainers.
 
+    static void fields(auto& of, auto visit) {
+      visit("trainers", of.trainers);
+      visit("samplers", of.samplers);
+    }
+
     friend bool operator==(const placement_section&,
                            const placement_section&) = default;
   } placement;
+
+  static void fields(auto& of, auto visit) {
+    visit("name", of.name);
+    visit("dataset", of.dataset);
+    visit("seed", of.seed);
+    visit("sampler", of.sampler);
+    visit("fetch", of.fetch);
+    visit("model", of.model);
+    visit("trainer", of.trainer);
+    visit("optimizer", of.optimizer);
+    visit("train", of.train);
+    visit("evaluate", of.evaluate);
+    visit("budget", of.budget);
+    visit("faults", of.faults);
+    visit("placement", of.placement);
+  }
 
   friend bool operator==(const definition&, const definition&) = default;
 };

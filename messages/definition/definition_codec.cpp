@@ -5,6 +5,11 @@
 
 #include <kj/exception.h>
 
+#include <map>
+#include <string>
+#include <type_traits>
+#include <vector>
+
 namespace graphmill {
 
 namespace {
@@ -21,25 +26,6 @@ static_assert(aligned(schema::SeedOrder::GLOBAL, seed_order::global));
 static_assert(aligned(schema::NeighbourUse::ALL, neighbour_use::all));
 static_assert(aligned(schema::Precision::FLOAT16, feature_precision::float16));
 static_assert(aligned(schema::CacheOrder::DEGREE, cache_order::degree));
-
-template <class Ours, class Wire>
-Ours ours(Wire value) {
-  return static_cast<Ours>(static_cast<int>(value) - 1);
-}
-
-template <class Wire, class Ours>
-Wire to_wire(Ours value) {
-  return static_cast<Wire>(static_cast<int>(value) + 1);
-}
-
-template <class List>
-std::vector<std::int32_t> numbers(List list) {
-  std::vector<std::int32_t> out;
-  out.reserve(list.size());
-  for (auto value : list)
-    out.push_back(value);
-  return out;
-}
 
 // -- checks
 
@@ -109,161 +95,126 @@ result<void> check_struct(capnp::DynamicStruct::Reader reader,
   return ok();
 }
 
-// -- sections
+// -- fields
 
-definition::sampler_section section(schema::Sampler::Reader in) {
-  definition::sampler_section out;
-  out.fanouts = numbers(in.getFanouts());
-  for (auto entry : in.getEdgeFanouts())
-    out.edge_fanouts[entry.getKey().cStr()] = numbers(entry.getValues());
-  out.replace = in.getReplace();
-  out.replicas = in.getReplicas();
-  out.threads = in.getThreads();
-  return out;
-}
+using lists_by_key = std::map<std::string, std::vector<std::int32_t>>;
 
-void section(const definition::sampler_section& in,
-             schema::Sampler::Builder out) {
-  out.setFanouts({in.fanouts.data(), in.fanouts.size()});
-  auto entries =
-    out.initEdgeFanouts(static_cast<unsigned>(in.edge_fanouts.size()));
-  unsigned i = 0;
-  for (const auto& [key, values] : in.edge_fanouts) {
-    entries[i].setKey(key);
-    entries[i++].setValues({values.data(), values.size()});
+/// Takes the fields of a section from a message that has been checked.
+class field_reader {
+public:
+  explicit field_reader(capnp::DynamicStruct::Reader from) : from_(from) {}
+
+  void operator()(const char* name, auto& into) const {
+    read(from_.get(name), into);
   }
-  out.setReplace(in.replace);
-  out.setReplicas(in.replicas);
-  out.setThreads(in.threads);
-}
 
-definition::fetch_section section(schema::Fetch::Reader in) {
-  return {in.getReplicas(), in.getThreads(),
-          ours<feature_precision>(in.getPrecision()), in.getCache(),
-          ours<cache_order>(in.getCacheOrder())};
-}
+private:
+  using value = capnp::DynamicValue::Reader;
 
-void section(const definition::fetch_section& in, schema::Fetch::Builder out) {
-  out.setReplicas(in.replicas);
-  out.setThreads(in.threads);
-  out.setPrecision(to_wire<schema::Precision>(in.precision));
-  out.setCache(in.cache);
-  out.setCacheOrder(to_wire<schema::CacheOrder>(in.cache_order));
-}
+  template <class T>
+  static void read(value from, T& into) {
+    if constexpr (std::is_arithmetic_v<T>)
+      into = from.as<T>();
+    else if constexpr (std::is_enum_v<T>)
+      into = static_cast<T>(from.as<capnp::DynamicEnum>().getRaw() - 1);
+    else
+      T::fields(into, field_reader{from.as<capnp::DynamicStruct>()});
+  }
 
-definition::model_section section(schema::Model::Reader in) {
-  return {ours<model_kind>(in.getKind()),
-          in.getHidden(),
-          in.getHeads(),
-          in.getDropout(),
-          in.getEmbedding(),
-          in.getLayerNorm()};
-}
+  static void read(value from, std::string& into) {
+    into = from.as<capnp::Text>().cStr();
+  }
 
-void section(const definition::model_section& in, schema::Model::Builder out) {
-  out.setKind(to_wire<schema::ModelKind>(in.kind));
-  out.setHidden(in.hidden);
-  out.setHeads(in.heads);
-  out.setDropout(in.dropout);
-  out.setEmbedding(in.embedding);
-  out.setLayerNorm(in.layer_norm);
-}
+  static void read(value from, std::vector<std::int32_t>& into) {
+    into.clear();
+    for (auto element : from.as<capnp::DynamicList>())
+      into.push_back(element.as<std::int32_t>());
+  }
 
-definition::optimizer_section section(schema::Optimizer::Reader in) {
-  return {ours<optimizer_kind>(in.getKind()),
-          in.getLearningRate(),
-          in.getWeightDecay(),
-          in.getMomentum(),
-          ours<schedule_kind>(in.getSchedule()),
-          in.getWarmupEpochs(),
-          in.getStepEpochs(),
-          in.getStepFactor()};
-}
+  static void read(value from, std::vector<std::string>& into) {
+    into.clear();
+    for (auto element : from.as<capnp::DynamicList>()) {
+      const auto text = element.as<capnp::Text>();
+      into.emplace_back(text.begin(), text.end());
+    }
+  }
 
-void section(const definition::optimizer_section& in,
-             schema::Optimizer::Builder out) {
-  out.setKind(to_wire<schema::OptimizerKind>(in.kind));
-  out.setLearningRate(in.learning_rate);
-  out.setWeightDecay(in.weight_decay);
-  out.setMomentum(in.momentum);
-  out.setSchedule(to_wire<schema::ScheduleKind>(in.schedule));
-  out.setWarmupEpochs(in.warmup_epochs);
-  out.setStepEpochs(in.step_epochs);
-  out.setStepFactor(in.step_factor);
-}
+  static void read(value from, lists_by_key& into) {
+    for (auto entry : from.as<capnp::DynamicList>()) {
+      const auto pair = entry.as<capnp::DynamicStruct>();
+      read(pair.get("values"), into[pair.get("key").as<capnp::Text>().cStr()]);
+    }
+  }
 
-definition::train_section section(schema::Train::Reader in) {
-  return {in.getBatchSize(), in.getEpochs(),
-          in.getMaxSteps(),  ours<seed_order>(in.getSeedOrder()),
-          in.getPatience(),  in.getRecordSteps()};
-}
+  capnp::DynamicStruct::Reader from_;
+};
 
-void section(const definition::train_section& in, schema::Train::Builder out) {
-  out.setBatchSize(in.batch_size);
-  out.setEpochs(in.epochs);
-  out.setMaxSteps(in.max_steps);
-  out.setSeedOrder(to_wire<schema::SeedOrder>(in.seed_order));
-  out.setPatience(in.patience);
-  out.setRecordSteps(in.record_steps);
-}
+/// Puts the fields of a section into a message.
+class field_writer {
+public:
+  explicit field_writer(capnp::DynamicStruct::Builder to) : to_(to) {}
 
-template <class List>
-std::vector<std::string> texts(List list) {
-  std::vector<std::string> out;
-  out.reserve(list.size());
-  for (auto value : list)
-    out.emplace_back(value.begin(), value.end());
-  return out;
-}
+  template <class T>
+  void operator()(const char* name, const T& from) {
+    if constexpr (std::is_arithmetic_v<T>)
+      to_.set(name, from);
+    else if constexpr (std::is_enum_v<T>)
+      to_.set(name, enumerant(name, static_cast<int>(from) + 1));
+    else
+      T::fields(from, field_writer{to_.init(name).as<capnp::DynamicStruct>()});
+  }
 
-void put_texts(const std::vector<std::string>& from,
-               capnp::List<capnp::Text>::Builder to) {
-  for (unsigned i = 0; i < to.size(); ++i)
-    to.set(i, from[i]);
-}
+  void operator()(const char* name, const std::string& from) {
+    to_.set(name, text(from));
+  }
 
-definition::placement_section section(schema::Placement::Reader in) {
-  return {texts(in.getTrainers()), texts(in.getSamplers())};
-}
+  void operator()(const char* name, const std::vector<std::int32_t>& from) {
+    auto list = init_list(name, from.size());
+    for (unsigned i = 0; i < list.size(); ++i)
+      list.set(i, from[i]);
+  }
 
-void section(const definition::placement_section& in,
-             schema::Placement::Builder out) {
-  put_texts(in.trainers,
-            out.initTrainers(static_cast<unsigned>(in.trainers.size())));
-  put_texts(in.samplers,
-            out.initSamplers(static_cast<unsigned>(in.samplers.size())));
-}
+  void operator()(const char* name, const std::vector<std::string>& from) {
+    auto list = init_list(name, from.size());
+    for (unsigned i = 0; i < list.size(); ++i)
+      list.set(i, text(from[i]));
+  }
 
-definition decode(schema::Definition::Reader in) {
-  definition out;
-  out.name = in.getName().cStr();
-  out.dataset = in.getDataset().cStr();
-  out.seed = in.getSeed();
-  out.sampler = section(in.getSampler());
-  out.fetch = section(in.getFetch());
-  out.model = section(in.getModel());
-  const auto trainer = in.getTrainer();
-  out.trainer = {trainer.getReplicas(), trainer.getThreads(),
-                 trainer.getDevice().cStr(), trainer.getStepTimeout()};
-  out.optimizer = section(in.getOptimizer());
-  out.train = section(in.getTrain());
-  const auto evaluate = in.getEvaluate();
-  out.evaluate = {ours<neighbour_use>(evaluate.getNeighbours()),
-                  evaluate.getBatchSize(), evaluate.getEvery()};
-  out.budget = {in.getBudget().getBytes(), in.getBudget().getBatches()};
-  const auto faults = in.getFaults();
-  out.faults = {faults.getReplyDelayMs(), faults.getTrainerDelayMs(),
-                faults.getCrashEvery()};
-  out.placement = section(in.getPlacement());
-  return out;
-}
+  void operator()(const char* name, const lists_by_key& from) {
+    auto list = init_list(name, from.size());
+    unsigned i = 0;
+    for (const auto& [key, values] : from) {
+      field_writer entry{list[i++].as<capnp::DynamicStruct>()};
+      entry("key", key);
+      entry("values", values);
+    }
+  }
+
+private:
+  static capnp::Text::Reader text(const std::string& from) {
+    return {from.data(), from.size()};
+  }
+
+  capnp::DynamicList::Builder init_list(const char* name, std::size_t size) {
+    return to_.init(name, static_cast<unsigned>(size)).as<capnp::DynamicList>();
+  }
+
+  capnp::DynamicEnum enumerant(const char* name, int number) const {
+    const auto type = to_.getSchema().getFieldByName(name).getType().asEnum();
+    return {type, static_cast<std::uint16_t>(number)};
+  }
+
+  capnp::DynamicStruct::Builder to_;
+};
 
 } // namespace
 
 result<definition> decode_definition(capnp::DynamicStruct::Reader reader) {
   try {
     TRYV(check_struct(reader, ""));
-    return decode(reader.as<schema::Definition>());
+    definition out;
+    definition::fields(out, field_reader{reader});
+    return out;
   } catch (const kj::Exception& broken) {
     return fail(ec::invalid_data, "cannot decode a definition: {}",
                 broken.getDescription().cStr());
@@ -272,33 +223,7 @@ result<definition> decode_definition(capnp::DynamicStruct::Reader reader) {
 
 void encode_definition(const definition& def,
                        capnp::DynamicStruct::Builder builder) {
-  auto out = builder.as<schema::Definition>();
-  out.setName(def.name);
-  out.setDataset(def.dataset);
-  out.setSeed(def.seed);
-  section(def.sampler, out.initSampler());
-  section(def.fetch, out.initFetch());
-  section(def.model, out.initModel());
-  auto trainer = out.initTrainer();
-  trainer.setReplicas(def.trainer.replicas);
-  trainer.setThreads(def.trainer.threads);
-  trainer.setDevice(def.trainer.device);
-  trainer.setStepTimeout(def.trainer.step_timeout);
-  section(def.optimizer, out.initOptimizer());
-  section(def.train, out.initTrain());
-  auto evaluate = out.initEvaluate();
-  evaluate.setNeighbours(
-    to_wire<schema::NeighbourUse>(def.evaluate.neighbours));
-  evaluate.setBatchSize(def.evaluate.batch_size);
-  evaluate.setEvery(def.evaluate.every);
-  auto budget = out.initBudget();
-  budget.setBytes(def.budget.bytes);
-  budget.setBatches(def.budget.batches);
-  auto faults = out.initFaults();
-  faults.setReplyDelayMs(def.faults.reply_delay_ms);
-  faults.setTrainerDelayMs(def.faults.trainer_delay_ms);
-  faults.setCrashEvery(def.faults.crash_every);
-  section(def.placement, out.initPlacement());
+  definition::fields(def, field_writer{builder});
 }
 
 } // namespace graphmill

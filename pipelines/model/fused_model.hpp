@@ -4,6 +4,7 @@
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
+#include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/matrix.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/parameters.hpp"
