@@ -9,7 +9,7 @@ run_news metrics(int number) {
   return {std::to_string(number), {}, 0, 0};
 }
 
-run_news progress(std::uint64_t done) {
+run_news progress_news(std::uint64_t done) {
   return {{}, "train", done, 100};
 }
 
@@ -33,11 +33,11 @@ CATCH_TEST_CASE("watchers get what they have not seen, in order", "[cluster]") {
 
 CATCH_TEST_CASE("of progress only the latest is kept", "[cluster]") {
   run_board board;
-  board.add("r", progress(1));
+  board.add("r", progress_news(1));
   auto [next, news] = board.since("r", 0);
   CATCH_CHECK(news.size() == 1);
-  board.add("r", progress(2));
-  board.add("r", progress(3));
+  board.add("r", progress_news(2));
+  board.add("r", progress_news(3));
   auto [last, later] = board.since("r", next);
   CATCH_REQUIRE(later.size() == 1);
   CATCH_CHECK(later[0].done == 3);
