@@ -6,6 +6,7 @@
 
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
@@ -20,6 +21,12 @@ raw_connection::raw_connection(const std::string& address)
   to.sin_port = htons(value_of(parse_endpoint(address)).port);
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   CATCH_REQUIRE(::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof(to))
+                == 0);
+  // A peer that has ended the connection without room for more data would be
+  // found out by the system's probes alone, after up to two minutes.
+  const timeval patience{1, 0};
+  CATCH_REQUIRE(::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience,
+                             sizeof(patience))
                 == 0);
 }
 
