@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/base/interfaces.hpp"
+#include "actors/base/timeouts.hpp"
 #include "actors/remote/route.hpp"
 #include "messages/wire/data.hpp"
 #include "pipelines/flow/stage_counters.hpp"
@@ -60,7 +61,7 @@ struct batch_proxy_config {
   /// Batches are dealt to them in this order, by step and rank.
   std::vector<batch_source> sources;
   rank_id world = 1; ///< Trainers of the run in all.
-  std::chrono::milliseconds timeout = std::chrono::hours{1}; ///< Of `here`.
+  std::chrono::milliseconds timeout = timeouts::waiting_stage; ///< Of `here`.
   std::shared_ptr<batch_limits> limits = std::make_shared<batch_limits>();
   std::shared_ptr<buffer_pool> pool;
   std::shared_ptr<stage_counters> counters;

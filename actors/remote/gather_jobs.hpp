@@ -2,6 +2,7 @@
 
 #include "actors/base/interfaces.hpp"
 #include "actors/base/request_watch.hpp"
+#include "actors/base/timeouts.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -17,9 +18,6 @@ namespace graphmill {
 template <class Self>
 class gather_jobs {
 public:
-  /// Longer than any one job may take.
-  static constexpr std::chrono::milliseconds timeout = std::chrono::minutes{5};
-
   /// @param services By part.
   gather_jobs(Self* self, std::vector<feature_service_actor> services)
     : self_(self), services_(std::move(services)), waiting_(services_.size()) {}
@@ -50,7 +48,7 @@ private:
       return;
     auto [job, then] = std::move(waiting_[part].front());
     waiting_[part].pop_front();
-    requests_.ask(self_, services_[part], timeout, std::move(job))
+    requests_.ask(self_, services_[part], timeouts::gather_job, std::move(job))
       .then(
         [this, part, then = std::move(then)](const gather_answer&) {
           if (!end_)

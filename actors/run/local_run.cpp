@@ -1,5 +1,6 @@
 #include "actors/run/local_run.hpp"
 
+#include "actors/base/timeouts.hpp"
 #include "actors/process/heap_trimmer.hpp"
 #include "actors/process/memory_probe.hpp"
 #include "actors/process/processors.hpp"
@@ -22,11 +23,6 @@ namespace graphmill {
 namespace {
 
 using clock = std::chrono::steady_clock;
-
-/// How often memory is looked at: often enough for a peak that lasts a step.
-constexpr std::chrono::milliseconds probe_interval{50};
-/// How often the files of the data are.
-constexpr std::chrono::seconds look_interval{2};
 
 std::size_t scheduler_threads(const definition& def) {
   // At least two, so that a long job of one stage does not hold up messages.
@@ -57,7 +53,7 @@ public:
   void look() {
     if (clock::now() < look_at_)
       return;
-    look_at_ = clock::now() + look_interval;
+    look_at_ = clock::now() + timeouts::data_look;
     if (auto same = changed())
       post(conductor_, run_failed{*same});
   }
@@ -79,7 +75,7 @@ public:
       if (signals.count() != before)
         return fail(ec::cancelled, "stopped by the user before all data were "
                                    "verified");
-      signals.wait(probe_interval);
+      signals.wait(timeouts::memory_look);
     }
     if (auto sound = sound_.get(); !sound)
       return sound.error();
@@ -89,7 +85,7 @@ public:
 private:
   const data_guard::records what_;
   const conductor_actor conductor_;
-  clock::time_point look_at_ = clock::now() + look_interval;
+  clock::time_point look_at_ = clock::now() + timeouts::data_look;
   std::promise<result<void>> answer_;
   std::future<result<void>> sound_;
   data_guard guard_; ///< Last: ends before what its answer uses.
@@ -104,7 +100,7 @@ run_outcome wait_for_end(signal_watch& signals, memory_probe& memory,
   int handed_on = 0;
   heap_trimmer heap;
   while (ended.wait_for(std::chrono::seconds{0}) != std::future_status::ready) {
-    signals.wait(probe_interval);
+    signals.wait(timeouts::memory_look);
     memory.sample();
     heap.tick();
     guard.look();

@@ -2,6 +2,7 @@
 
 #include "actors/base/actor_lane.hpp"
 #include "actors/base/request_watch.hpp"
+#include "actors/base/timeouts.hpp"
 #include "actors/run/pipeline.hpp"
 
 #include <algorithm>
@@ -188,8 +189,8 @@ private:
 
 std::chrono::milliseconds patience_for(trainer_order what) {
   if (what == trainer_order::fill_cache)
-    return std::chrono::hours{100};
-  return std::chrono::minutes{15};
+    return timeouts::unbounded;
+  return timeouts::trainers;
 }
 
 std::uint32_t batches_elsewhere(const definition& def, std::size_t trainers) {

@@ -1,5 +1,6 @@
 #include "actors/run/pipeline.hpp"
 
+#include "actors/base/timeouts.hpp"
 #include "actors/base/worker_pool.hpp"
 #include "actors/stages/batcher.hpp"
 #include "actors/stages/feature_service.hpp"
@@ -15,10 +16,6 @@
 namespace graphmill {
 
 namespace {
-
-/// For a worker that waits in the lines of services: longer than these lines
-/// can be.
-constexpr std::chrono::milliseconds batch_timeout = std::chrono::hours{1};
 
 /// Spawns the pools of a run and remembers them for the end.
 class builder {
@@ -93,7 +90,7 @@ public:
     sampler.counters = stages_.sampler;
     worker_pool_config settings;
     settings.workers = config_.def.sampler.replicas;
-    settings.job_timeout = batch_timeout;
+    settings.job_timeout = timeouts::waiting_stage;
     settings.idle_is_credit = true;
     return pool<sample_job, sample_answer>(
       settings, stages_.sampler, [sampler](caf::actor_system& system) {
@@ -104,7 +101,7 @@ public:
   sampler_actor samplers_elsewhere(const sampler_actor& here) {
     worker_pool_config settings;
     settings.workers = batches_elsewhere(config_.def, config_.ranks.size());
-    settings.job_timeout = batch_timeout;
+    settings.job_timeout = timeouts::waiting_stage;
     settings.idle_is_credit = true;
     return pool<sample_job, sample_answer>(
       settings, stages_.batch_proxy,
@@ -124,7 +121,7 @@ public:
     fetcher.counters = stages_.fetcher;
     worker_pool_config settings;
     settings.workers = config_.def.fetch.replicas;
-    settings.job_timeout = batch_timeout;
+    settings.job_timeout = timeouts::waiting_stage;
     return pool<fetch_job, fetch_answer>(
       settings, stages_.fetcher, [fetcher](caf::actor_system& system) {
         return spawn_fetcher(system, fetcher);
@@ -160,7 +157,7 @@ private:
     settings.reply_delay_ms = config_.def.faults.reply_delay_ms;
     // A slow disk serves the jobs of several batches one after the other.
     if (config_.storage.from_disk)
-      settings.job_timeout = batch_timeout;
+      settings.job_timeout = timeouts::waiting_stage;
     return settings;
   }
 
@@ -205,7 +202,7 @@ spawn_trainers(caf::actor_system& system, const member_config& config,
     trainer.group_timeout =
       std::chrono::seconds{config.def.trainer.step_timeout};
     if (trainer.early)
-      trainer.group_timeout += batch_timeout;
+      trainer.group_timeout += timeouts::waiting_stage;
     trainer.counters = stages.trainer;
     out.push_back(spawn_trainer(system, std::move(trainer)));
   }
@@ -245,7 +242,7 @@ pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
     dispatcher.fetcher = build.fetchers(dispatcher.needs, std::move(features));
     dispatcher.batcher = build.batchers(dispatcher.needs);
     dispatcher.stage_timeout =
-      4 * batch_timeout + std::chrono::seconds{config.def.trainer.step_timeout};
+      timeouts::stage + std::chrono::seconds{config.def.trainer.step_timeout};
     dispatcher.trainers = out.trainers;
     dispatcher.ranks = config.ranks;
     dispatcher.conductor = conductor;

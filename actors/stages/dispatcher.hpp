@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/base/interfaces.hpp"
+#include "actors/base/timeouts.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/flow/credit_ledger.hpp"
 
@@ -28,11 +29,11 @@ struct dispatcher_config {
   std::uint32_t attempts = 3; ///< Times a batch may be begun.
   /// The most that is waited before the second time.
   std::chrono::milliseconds pause{100};
-  std::chrono::milliseconds stage_timeout = std::chrono::minutes{15};
+  std::chrono::milliseconds stage_timeout = timeouts::stage;
   /// From the end of a stage to that of the run, at the most.
-  std::chrono::milliseconds farewell = std::chrono::seconds{20};
+  std::chrono::milliseconds farewell = timeouts::stage_farewell;
   /// Credit held for longer is reported with the name of its holder.
-  std::chrono::milliseconds patience = std::chrono::seconds{30};
+  std::chrono::milliseconds patience = timeouts::credit_report;
   sampler_actor sampler;
   fetcher_actor fetcher;
   batcher_actor batcher;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/base/interfaces.hpp"
+#include "actors/base/timeouts.hpp"
 #include "partition/dataset/shard.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/flow/stage_counters.hpp"
@@ -17,9 +18,7 @@ struct fetcher_config {
   std::vector<feature_service_actor> services; ///< One per part.
   batch_needs needs;
   std::uint32_t chunks = 1; ///< Pieces that a large request is cut into.
-  /// Of services. They end each job themselves, so that only a bug lasts
-  /// longer.
-  std::chrono::milliseconds timeout = std::chrono::minutes{30};
+  std::chrono::milliseconds timeout = timeouts::service; ///< Of services.
   std::shared_ptr<buffer_pool> pool;
   std::shared_ptr<stage_counters> counters;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/base/interfaces.hpp"
+#include "actors/base/timeouts.hpp"
 #include "partition/dataset/shard.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 
@@ -15,9 +16,7 @@ struct sampler_config {
   std::shared_ptr<const partitioned_graph> graph;
   std::vector<sampling_service_actor> services; ///< One per part.
   std::uint32_t chunks = 1; ///< Pieces that a large request is cut into.
-  /// Of services. They end each job themselves, so that only a bug lasts
-  /// longer.
-  std::chrono::milliseconds timeout = std::chrono::minutes{30};
+  std::chrono::milliseconds timeout = timeouts::service; ///< Of services.
   std::shared_ptr<buffer_pool> pool;
   std::shared_ptr<stage_counters> counters;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/base/interfaces.hpp"
+#include "actors/base/timeouts.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 
 #include <chrono>
@@ -20,7 +21,7 @@ struct trainer_config {
   /// For all ranks to contribute to a step. An early contribution comes before
   /// backward, and its group counts from the end of that by itself: there this
   /// is only to be longer.
-  std::chrono::milliseconds group_timeout = std::chrono::minutes{30};
+  std::chrono::milliseconds group_timeout = timeouts::contribution;
   std::chrono::milliseconds step_delay{0}; ///< Fault: each step slower by this.
   std::shared_ptr<stage_counters> counters;
 };

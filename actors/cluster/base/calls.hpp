@@ -10,10 +10,6 @@
 
 namespace graphmill {
 
-/// How long daemons may take to open what they need for a run.
-inline constexpr std::chrono::milliseconds deployment_patience =
-  std::chrono::minutes{5};
-
 /// Calls of an actor to other daemons: answers come back as `call_ended`
 /// messages, so that `then` runs in the actor. One per state object.
 template <class Interface>

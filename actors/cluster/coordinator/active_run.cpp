@@ -1,17 +1,15 @@
 #include "actors/cluster/coordinator/active_run.hpp"
 
+#include "actors/base/timeouts.hpp"
+
 #include <algorithm>
 
 namespace graphmill {
 
 namespace {
 
-/// Watchers hear of progress that often.
-constexpr std::chrono::milliseconds progress_interval{100};
-
-/// Ranks ask for one key at a time, and for so long at most; then again.
+/// Ranks ask for one key at a time.
 constexpr std::size_t most_questions = 4096;
-constexpr std::chrono::milliseconds longest_question{10'000};
 
 /// Of what a daemon says about a failure, this much is kept.
 constexpr std::size_t longest_failure = 4096;
@@ -123,7 +121,8 @@ void active_run::take(const rendezvous_request& what, const responder& reply) {
                                 questions.size(), id));
   } else {
     questions.push_back(
-      {what.key, reply, clock::now() + std::min(what.wait, longest_question)});
+      {what.key, reply,
+       clock::now() + std::min(what.wait, timeouts::longest_rendezvous_wait)});
   }
   answer_questions(clock::now());
 }
@@ -161,7 +160,7 @@ run_observer observer_of(const submitted_run& run,
   out.on_step = [id = run.id, coordinator, last](const phase_order& order,
                                                  std::int64_t done) {
     const auto now = active_run::clock::now();
-    if (done != order.steps && now - *last < progress_interval)
+    if (done != order.steps && now - *last < timeouts::progress)
       return;
     *last = now;
     post(coordinator, run_news_came{id, news_of(order, done)});

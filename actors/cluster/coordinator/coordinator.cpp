@@ -1,21 +1,13 @@
 #include "actors/cluster/coordinator/coordinator.hpp"
 
+#include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 
 #include <utility>
 
 namespace graphmill {
 
-using std::chrono::milliseconds;
-
 namespace {
-
-/// How often waiting questions are looked at.
-constexpr milliseconds question_look_interval{100};
-
-/// How often a coordinator with runs notes that it lives: what a run's end is
-/// known to if it dies.
-constexpr std::chrono::seconds touch_interval{1};
 
 /// Requests for files that wait; an answer takes 8 MiB.
 constexpr std::size_t most_file_requests = 64;
@@ -117,7 +109,7 @@ void coordinator::end_if_done() {
 }
 
 void coordinator::look_again() {
-  post_later(handle_of<interface>(self_), question_look_interval, tick{});
+  post_later(handle_of<interface>(self_), timeouts::question_look, tick{});
 }
 
 void coordinator::look() {
@@ -134,7 +126,7 @@ void coordinator::look() {
   }
   if (now < touch_at_ || (!active_ && queue_.empty()))
     return;
-  touch_at_ = now + touch_interval;
+  touch_at_ = now + timeouts::life_sign;
   if (history_lane_.waiting() == 0)
     history_lane_.post([history = config_.history] { history->touch(); },
                        [](const error&) {}); // It is touched again soon.

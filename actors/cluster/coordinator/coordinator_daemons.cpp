@@ -1,11 +1,10 @@
+#include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "messages/base/counted.hpp"
 
 #include <utility>
 
 namespace graphmill {
-
-using std::chrono::milliseconds;
 
 void coordinator::join(const incoming_request& request) {
   auto what = decode_join_request(request.data);
@@ -26,7 +25,7 @@ void coordinator::join(const incoming_request& request) {
   }
   // It may have been killed just now: then nobody answers there.
   calls_.call(rival->status.address, method::status, {},
-              within(milliseconds{1500}, milliseconds{1000}, 1),
+              within(timeouts::rival, timeouts::rival_unreachable, 1),
               [this, who, offer = std::move(what).value(),
                reply = request.reply, rival](const result<payload>& answer) {
                 const auto dead = !answer
@@ -91,7 +90,7 @@ void coordinator::check_share(const peer_identity& who) {
     return;
   calls_.call(who.address, method::order,
               encode(member_order{active_->id, member_action::check}),
-              within(milliseconds{5000}, milliseconds{2000}),
+              within(timeouts::question, timeouts::question_unreachable),
               [this, daemon = who.name,
                run = active_->id](const result<payload>& answer) {
                 if (!answer && active_ && active_->id == run)
@@ -188,7 +187,7 @@ void coordinator::stop(const payload& data, const responder& reply) {
 void coordinator::stop_daemon(const membership::entry& one,
                               const responder& reply) {
   calls_.call(one.status.address, method::stop, {},
-              within(milliseconds{5000}, milliseconds{2000}, 1),
+              within(timeouts::question, timeouts::question_unreachable, 1),
               [this, one, reply](const result<payload>& answer) {
                 if (answer) {
                   members_.leave(one.status.name, one.incarnation);
@@ -219,7 +218,7 @@ void coordinator::stop_all(const std::string& target, const responder& reply) {
       continue;
     ++*left;
     calls_.call(who.address, method::stop, {},
-                within(milliseconds{5000}, milliseconds{2000}, 1),
+                within(timeouts::question, timeouts::question_unreachable, 1),
                 [done](const result<payload>&) { done(); });
   }
   done();

@@ -1,3 +1,4 @@
+#include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 
 #include <nlohmann/json.hpp>
@@ -8,23 +9,17 @@
 
 namespace graphmill {
 
-using std::chrono::milliseconds;
-
 namespace {
 
 /// Runs of one answer, and their bytes: an answer must fit in a frame.
 constexpr std::uint32_t most_listed = 500;
 constexpr std::size_t most_listed_bytes = max_frame_bytes / 2;
 
-/// Watchers that wait at a time, and how long each may.
+/// Watchers that wait at a time.
 constexpr std::size_t most_watchers = 1024;
-constexpr milliseconds longest_watch{10'000};
 
 /// Questions that wait for the history.
 constexpr std::size_t most_history_questions = 256;
-
-/// After a failure to write to the history.
-constexpr std::chrono::seconds write_again_after{1};
 
 /// A summary without what grows with stages and daemons, for lists.
 std::string brief(const std::string& summary) {
@@ -144,7 +139,7 @@ void coordinator::write_records() {
 void coordinator::on_written(const records_written& done) {
   const auto news = records_.written(done.failure);
   if (done.failure) {
-    write_at_ = clock::now() + write_again_after;
+    write_at_ = clock::now() + timeouts::write_again;
     if (news)
       config_.log->error("{}; what becomes of runs is kept in memory until it "
                          "can be written",
@@ -183,7 +178,7 @@ void coordinator::watch(const payload& data, const responder& reply) {
                      most_watchers));
     return;
   }
-  const auto wait = std::min(wanted.wait, longest_watch);
+  const auto wait = std::min(wanted.wait, timeouts::longest_watch);
   watchers_.push_back({std::move(wanted), reply, now + wait});
   answer_watchers(now);
 }

@@ -1,5 +1,6 @@
 #include "actors/cluster/daemon/daemon.hpp"
 
+#include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator.hpp"
 #include "actors/cluster/daemon/console_sink.hpp"
 #include "actors/cluster/daemon/node.hpp"
@@ -29,16 +30,6 @@
 namespace graphmill {
 
 namespace {
-
-using std::chrono::milliseconds;
-
-/// Signals are looked at that often at least.
-constexpr milliseconds wait_interval{500};
-/// A daemon that is told to end may take that long to end a run in order: its
-/// step, its weights, its files. Twice as long as the weights may take.
-constexpr milliseconds end_patience = std::chrono::minutes{2};
-/// A coordinator that nobody has heard for so long needs no farewell.
-constexpr milliseconds farewell_patience{1000};
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -234,8 +225,8 @@ public:
       return;
     }
     call_options options;
-    options.deadline = end_patience;
-    options.unreachable = farewell_patience;
+    options.deadline = timeouts::daemon_end;
+    options.unreachable = timeouts::unheard;
     options.attempts = 1;
     // The transport ends before the note.
     net.request(coordinator, method::leave, {}, options,
@@ -298,16 +289,15 @@ result<void> run_daemon(const daemon_options& given) {
     household actors{system,  options, offer, graph, guard,
                      history, net,     lot,   end,   log};
     actors.connect(*board);
-    for (heap_trimmer heap; signals.count() == 0 && !end.written();
-         heap.tick())
-      signals.wait(wait_interval);
+    for (heap_trimmer heap; signals.count() == 0 && !end.written(); heap.tick())
+      signals.wait(timeouts::signal_look);
     log->info("ending");
     if (!end.written())
       actors.end_in_order(*net, options.join, end);
-    const auto until = std::chrono::steady_clock::now() + end_patience;
+    const auto until = std::chrono::steady_clock::now() + timeouts::daemon_end;
     while (signals.count() < 2 && !end.written()
            && std::chrono::steady_clock::now() < until)
-      signals.wait(wait_interval);
+      signals.wait(timeouts::signal_look);
     watchdog.emplace(log, signals.count() > 1);
     board->disconnect();
   }

@@ -1,5 +1,7 @@
 #include "actors/cluster/daemon/registration.hpp"
 
+#include "actors/base/timeouts.hpp"
+
 #include <utility>
 
 namespace graphmill {
@@ -7,8 +9,6 @@ namespace graphmill {
 namespace {
 
 /// A refusal is final, a question that got lost is not.
-constexpr std::chrono::milliseconds ask_again_after{500};
-
 bool is_final(ec code) {
   // A coordinator that is ending drops what it was asked: an internal error.
   return code != ec::unavailable && code != ec::timeout && code != ec::internal;
@@ -41,7 +41,7 @@ std::optional<error> registration::answered(const result<void>& answer,
     now_ = state::refused;
     return why;
   }
-  ask_at_ = now + ask_again_after;
+  ask_at_ = now + timeouts::ask_again;
   return std::nullopt;
 }
 

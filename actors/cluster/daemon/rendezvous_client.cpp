@@ -1,5 +1,6 @@
 #include "actors/cluster/daemon/rendezvous_client.hpp"
 
+#include "actors/base/timeouts.hpp"
 #include "messages/wire/run.hpp"
 
 #include <algorithm>
@@ -11,11 +12,6 @@ namespace {
 
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
-
-/// The coordinator may be busy with something else for that long.
-constexpr milliseconds patience{10'000};
-/// A question waits there for at most that long; then it is asked again.
-constexpr milliseconds longest_wait{2'000};
 
 class rendezvous_client final : public rendezvous_store {
 public:
@@ -34,7 +30,7 @@ public:
     for (;;) {
       const auto left =
         std::clamp(duration_cast<milliseconds>(deadline - clock::now()),
-                   milliseconds{0}, longest_wait);
+                   milliseconds{0}, timeouts::rendezvous_wait);
       TRY(auto answer, ask({run_, key, std::nullopt, left}));
       TRY(auto value, decode_rendezvous_value(answer));
       if (value)
@@ -49,7 +45,7 @@ private:
     auto promise = std::make_shared<std::promise<result<payload>>>();
     auto answer = promise->get_future();
     call_options options;
-    options.deadline = what.wait + patience;
+    options.deadline = what.wait + timeouts::rendezvous_answer;
     net_->request(
       coordinator_, method::rendezvous, encode(what), options,
       [promise](result<payload> came) { promise->set_value(std::move(came)); });

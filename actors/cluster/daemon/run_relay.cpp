@@ -1,5 +1,6 @@
 #include "actors/cluster/daemon/run_relay.hpp"
 
+#include "actors/base/timeouts.hpp"
 #include "actors/cluster/base/calls.hpp"
 #include "messages/wire/run.hpp"
 
@@ -18,8 +19,6 @@ constexpr std::size_t most_seeds = 32768;
 /// What waits while the coordinator takes a message: with `train.record_steps`,
 /// some thousand steps.
 constexpr std::size_t most_waiting_bytes = std::size_t{64} << 20;
-/// A message that was not answered is sent again after that.
-constexpr std::chrono::milliseconds again_after{500};
 
 using relay_actor = run_reports_actor::extend<takes<call_ended>, takes<tick>>;
 
@@ -134,7 +133,7 @@ private:
       send();
     } else if (answer.error().code == ec::timeout
                || answer.error().code == ec::unavailable) {
-      post_later(handle_of<interface>(self_), again_after, tick{});
+      post_later(handle_of<interface>(self_), timeouts::tell_again, tick{});
     } else {
       post(config_.node, run_orphaned{config_.run, answer.error()});
     }

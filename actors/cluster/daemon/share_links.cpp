@@ -1,5 +1,6 @@
 #include "actors/cluster/daemon/share_links.hpp"
 
+#include "actors/base/timeouts.hpp"
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/daemon/rendezvous_client.hpp"
 #include "actors/remote/batch_proxy.hpp"
@@ -37,11 +38,9 @@ std::uint32_t window_of(std::uint32_t window, const member_config& member) {
   return std::clamp(most_answers / parts, 1U, window);
 }
 
-/// A request for data may wait in the owner's line, behind those of many others
-/// and over a slow network. That the owner is gone is known long before.
 call_options data_patience() {
   call_options out;
-  out.deadline = std::chrono::minutes{2};
+  out.deadline = timeouts::data_request;
   return out;
 }
 
@@ -79,10 +78,9 @@ bool samples(const deployment& what, std::uint16_t daemon) {
          != what.samplers.end();
 }
 
-/// A request for a batch takes as long as sampling it.
 call_options batch_patience() {
   call_options out;
-  out.deadline = std::chrono::minutes{5};
+  out.deadline = timeouts::batch_request;
   return out;
 }
 
@@ -180,7 +178,7 @@ group_options options_of(const deployment& what,
   for (auto daemon : what.daemon_of_rank)
     out.names.push_back(what.daemons[daemon].name);
   // The others may still be opening their parts.
-  out.join_timeout = deployment_patience;
+  out.join_timeout = timeouts::deployment;
   out.step_timeout = std::chrono::seconds{what.def.trainer.step_timeout};
   if (around.interface_name.empty())
     out.host = host_of(what.daemons[what.you].address);
