@@ -4,6 +4,7 @@
 #include "actors/base/interfaces.hpp"
 #include "actors/base/request_watch.hpp"
 #include "actors/base/ticket_table.hpp"
+#include "actors/base/timeouts.hpp"
 #include "messages/base/random.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 
@@ -23,7 +24,7 @@ struct worker_pool_config {
   std::string stage;         ///< Name in reports and errors.
   std::uint32_t workers = 1; ///< At least 1.
   /// For one job. The time it waits for a worker does not count.
-  std::chrono::milliseconds job_timeout = std::chrono::minutes{10};
+  std::chrono::milliseconds job_timeout = timeouts::service_job;
   std::uint32_t attempts = 3;            ///< Workers a job may cost.
   std::chrono::milliseconds backoff{10}; ///< First wait before a respawn.
   std::chrono::milliseconds longest_backoff{5000};
@@ -190,6 +191,7 @@ private:
     slots_[i].handle = worker{};
     if (auto lost = retire(i, ticket))
       retry(std::move(*lost), why);
+    assign(); // Another worker may be idle.
     post_later(handle_of<interface>(self_), backoff_, pool_timer{0});
     backoff_ = std::min(2 * backoff_, config_.longest_backoff);
   }

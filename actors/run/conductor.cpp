@@ -1,20 +1,19 @@
 #include "actors/run/conductor.hpp"
 
 #include "actors/base/request_watch.hpp"
+#include "actors/base/timeouts.hpp"
 #include "actors/run/member.hpp"
 #include "actors/run/member_answers.hpp"
 #include "actors/run/phase_tally.hpp"
 #include "actors/run/replicas.hpp"
 #include "actors/run/run_course.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace graphmill {
 
 namespace {
-
-/// How long a run that fails waits for the weights so far.
-constexpr std::chrono::milliseconds rescue_timeout = std::chrono::minutes{1};
 
 /// Leads a run: carries out what its `run_course` has it do next, and tells
 /// that what has come of it. Sends the orders, adds up a phase, and collects
@@ -46,7 +45,9 @@ public:
     return {
       [](const member_ready&) {}, // Whoever deploys members waits for that.
       [this](const step_result& result) { on_result(result); },
-      [this](const trainer_stopped&) { carry_out(course_.stopped()); },
+      [this](const trainer_stopped& stopped) {
+        carry_out(course_.stopped(stopped.rank));
+      },
       [this](const run_failed& failed) { carry_out(course_.fail(failed.why)); },
       [this](const start_run&) { carry_out(course_.start()); },
       [this](const member_lost& lost) { on_lost(lost); },
@@ -86,13 +87,6 @@ private:
       break;
     case task::save:
       order_all(trainer_order::snapshot);
-      break;
-    case task::rescue_best:
-      for (auto& one : members_)
-        post(one, trainer_request{trainer_order::restore_best});
-      [[fallthrough]];
-    case task::rescue:
-      order_all(trainer_order::snapshot, rescue_timeout);
       break;
     case task::fetch:
       fetch_weights();
@@ -152,17 +146,24 @@ private:
 
   // -- orders that are answered
 
-  void order_all(trainer_order what) { order_all(what, patience_for(what)); }
-
-  void order_all(trainer_order what, std::chrono::milliseconds timeout) {
+  void order_all(trainer_order what) {
     for (auto member : answers_.ask_all())
-      order_one(member, what, timeout);
+      order_one(member, what);
     look_at_answers();
   }
 
-  void order_one(std::size_t member, trainer_order what,
-                 std::chrono::milliseconds timeout) {
-    requests_.ask(self_, members_[member], timeout, trainer_request{what})
+  /// How long the answer may take. One who has cancelled a run waits for its
+  /// weights as for those of a success.
+  std::chrono::milliseconds timeout_of(trainer_order what) const {
+    const auto& why = course_.failure();
+    const auto usual = patience_for(what);
+    return why && why->code != ec::cancelled ? std::min(usual, timeouts::rescue)
+                                             : usual;
+  }
+
+  void order_one(std::size_t member, trainer_order what) {
+    requests_
+      .ask(self_, members_[member], timeout_of(what), trainer_request{what})
       .then(
         [this, member, order = answers_.order()](const member_state& answer) {
           if (!answers_.awaits(order, member))
@@ -229,9 +230,7 @@ private:
   void fetch_weights() {
     if (const auto member = search_.next(answers_)) {
       answers_.ask(*member);
-      order_one(*member, trainer_order::weights,
-                course_.failure() ? rescue_timeout
-                                  : patience_for(trainer_order::weights));
+      order_one(*member, trainer_order::weights);
       return;
     }
     carry_out(course_.fetched(search_.found() != nullptr));

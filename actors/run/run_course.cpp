@@ -23,6 +23,8 @@ run_course::task run_course::enter(state next, task what) {
 run_course::task run_course::start() {
   if (now_ != state::waiting)
     return task::none;
+  if (cancelled_)
+    return save_cancelled();
   return caches_ ? enter(state::filling, task::fill_caches) : next();
 }
 
@@ -67,6 +69,8 @@ run_course::task run_course::answered(std::optional<error> odd) {
     return odd ? fail(*std::move(odd)) : next();
   case state::keeping_best:
   case state::restoring_best:
+    if (failure_)
+      return gone_back(odd);
     if (odd)
       return fail(*std::move(odd));
     phases_.finished({});
@@ -115,10 +119,18 @@ run_course::task run_course::cancel_now() {
   return enter(state::ended, task::end);
 }
 
-run_course::task run_course::stopped() {
-  if (++stopped_ != ranks_ || ends_already())
+run_course::task run_course::stopped(rank_id rank) {
+  if (ends_already())
     return task::none;
-  return save_cancelled();
+  // The others would wait for its gradients for ever.
+  if (!cancelled_)
+    return fail(graphmill::fail(
+      ec::internal, "the trainer of rank {} stopped without an order", rank));
+  if (now_ != state::in_phase || rank < 0 || rank >= ranks_)
+    return task::none;
+  stopped_.insert(rank);
+  return std::cmp_equal(stopped_.size(), ranks_) ? save_cancelled()
+                                                 : task::none;
 }
 
 run_course::task run_course::save_cancelled() {
@@ -127,31 +139,36 @@ run_course::task run_course::save_cancelled() {
 }
 
 run_course::task run_course::fail(error why) {
-  if (has_ended())
-    return task::none;
-  if (!failure_)
-    failure_ = std::move(why);
+  if (has_ended() || failure_)
+    return task::none; // One that has failed is on the way to its end.
+  failure_ = std::move(why);
   if (ends_already())
     return task::none;
   if (train_steps_ == 0)
     return enter(state::ended, task::end);
-  return enter(state::saving, task::rescue);
+  return enter(state::saving, task::save);
 }
 
 /// The present weights are worth nothing any more; the best so far may be.
 run_course::task run_course::diverged(std::int32_t epoch) {
-  auto why =
+  failure_ =
     graphmill::fail(ec::invalid_data,
                     "the training loss of epoch {} is not a number: lower "
                     "optimizer.learning_rate, or look for huge features with "
                     "`graphmill inspect`",
                     epoch + 1);
-  if (!best_validation()) {
-    failure_ = std::move(why);
-    return enter(state::ended, task::end);
-  }
-  const auto what = fail(std::move(why));
-  return what == task::rescue ? task::rescue_best : what;
+  return best_validation() ? enter(state::restoring_best, task::restore_best)
+                           : enter(state::ended, task::end);
+}
+
+/// A run that has diverged has its best weights back, unless `odd`.
+run_course::task run_course::gone_back(const std::optional<error>& odd) {
+  if (!odd)
+    return enter(state::saving, task::save);
+  // A trainer that did not go back would pass its last weights off as the best.
+  failure_->message +=
+    fmt::format("; the best weights are lost: {}", odd->message);
+  return enter(state::ended, task::end);
 }
 
 } // namespace graphmill

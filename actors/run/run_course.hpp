@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 
 namespace graphmill {
 
@@ -26,6 +27,8 @@ namespace graphmill {
 ///     any                 -- cancelled at once --> ended
 ///
 /// Failure and cancellation are facts, no states. The first failure counts. A
+/// run that has diverged goes back to its best weights before it is saved, and
+/// ends without weights where there are none, or a trainer does not go back. A
 /// run that is cancelled comes to its end where it has equal weights at all
 /// ranks: at the star, or when all trainers have stopped after the same step.
 ///
@@ -57,11 +60,9 @@ public:
     compare,     ///< Order digests, and compare them.
     keep_best,
     restore_best,
-    save,        ///< Order a snapshot, and compare its digests.
-    rescue,      ///< The same of a run that fails: do not wait for long.
-    rescue_best, ///< The same, of the best weights: order these before.
-    fetch,       ///< Bring weights of the snapshot. Then `fetched` is due.
-    end,         ///< Tell the observer. Nothing is due.
+    save,  ///< Order a snapshot, and compare its digests.
+    fetch, ///< Bring weights of the snapshot. Then `fetched` is due.
+    end,   ///< Tell the observer. Nothing is due.
   };
 
   /// @param phases At its beginning. @param ranks Trainers in all.
@@ -94,8 +95,9 @@ public:
   /// The user does not want to wait, nor the weights.
   task cancel_now();
 
-  /// A trainer has stopped as `stop_phase` had it.
-  task stopped();
+  /// A trainer has stopped as `stop_phase` had it. One that stops unasked makes
+  /// the run a failure.
+  task stopped(rank_id rank);
 
   /// Anything that makes the run a failure.
   task fail(error why);
@@ -119,6 +121,7 @@ private:
   task enter(state next, task what);
   task next();
   task diverged(std::int32_t epoch);
+  task gone_back(const std::optional<error>& odd);
   task save_cancelled();
   bool ends_already() const { return now_ >= state::saving; }
 
@@ -129,7 +132,7 @@ private:
   std::optional<error> failure_;
   bool cancelled_ = false; ///< By the user, who would wait for its end.
   std::int64_t train_steps_ = 0;
-  std::int64_t stopped_ = 0; ///< Trainers that have said so.
+  std::set<rank_id> stopped_; ///< Whose trainers have said so.
 };
 
 } // namespace graphmill

@@ -97,8 +97,7 @@ result<void> group_member::begin(std::int64_t step, const gradient_set& mine,
         return *left;
       looked = clock::now();
       if (looked > latest)
-        return fail(ec::timeout, "{} has not connected within {} s",
-                    roll_->group(), longest_join(options_).count() / 1000);
+        return late_to_join();
     }
     wait(seen); // Backward ends.
   }

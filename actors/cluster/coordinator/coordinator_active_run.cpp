@@ -1,3 +1,4 @@
+#include "actors/base/timeouts.hpp"
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/cluster/coordinator/remote_member.hpp"
@@ -9,15 +10,7 @@
 
 namespace graphmill {
 
-using std::chrono::milliseconds;
-
 namespace {
-
-/// To the next run, after one that has failed.
-constexpr milliseconds start_again_after{2000};
-/// How long daemons may read what they have yet to verify: only a bound beyond
-/// the loss of a daemon, which ends the wait at once.
-constexpr milliseconds verification_patience = std::chrono::hours{100};
 
 std::set<std::string> names_of(const placement& where) {
   std::set<std::string> out;
@@ -104,7 +97,7 @@ void coordinator::deploy() {
     calls_.call(daemons[d].address, method::deploy,
                 encode(active_->deployment_for(d, config_.offer.dataset_digest,
                                                calls_.net().self().address)),
-                within(deployment_patience, milliseconds{5000}, 1),
+                within(timeouts::deployment, timeouts::question, 1),
                 [this, id = active_->id,
                  daemon = daemons[d].name](const result<payload>& answer) {
                   on_deployed(id, daemon, answer);
@@ -173,12 +166,12 @@ void coordinator::end() {
 
 void coordinator::end_shares(member_action how) {
   const auto patience =
-    how == member_action::end ? milliseconds{60'000} : verification_patience;
+    how == member_action::end ? timeouts::share_end : timeouts::unbounded;
   // To those that are lost, too: they may hear it, but need not answer.
   for (const auto& daemon : active_->where.daemons)
     calls_.call(
       daemon.address, method::order, encode(member_order{active_->id, how}),
-      within(patience, milliseconds{2000}),
+      within(patience, timeouts::question_unreachable),
       [this, id = active_->id, daemon = daemon.name](
         const result<payload>& answer) { on_share_ended(id, daemon, answer); });
 }
@@ -228,6 +221,8 @@ void coordinator::close() {
 }
 
 void coordinator::on_filed(const run_filed& filed) {
+  if (!active_ || active_->id != filed.record.id)
+    return;
   auto record = active_->record;
   record.state = filed.record.state;
   record.message = filed.record.message;
@@ -238,7 +233,7 @@ void coordinator::on_filed(const run_filed& filed) {
   // Daemons look at their data then: one whose data are damaged says so before
   // the next run fails for it, too.
   if (record.state == run_state::failed)
-    start_at_ = clock::now() + start_again_after;
+    start_at_ = clock::now() + timeouts::after_failure;
   active_.reset();
   note(record);
   start_next();

@@ -12,8 +12,6 @@ run_turn::task run_turn::deployed(const std::string& daemon,
     return end(std::move(why_not));
   if (!awaited_.empty())
     return task::none;
-  if (cancelled_)
-    return end(graphmill::fail(ec::cancelled, "cancelled before it began"));
   now_ = state::conducting;
   return task::conduct;
 }
@@ -27,8 +25,10 @@ run_turn::task run_turn::end(std::optional<error> failure) {
   failure_ = std::move(failure);
   awaited_.clear();
   for (const auto& daemon : daemons_)
-    if (!lost_.contains(daemon))
+    if (const auto it = lost_.find(daemon); it == lost_.end())
       awaited_.insert(daemon);
+    else if (!failure_) // It was lost after the last step.
+      failure_ = unverified(daemon, it->second);
   return task::end_shares;
 }
 
@@ -66,7 +66,7 @@ run_turn::task run_turn::fail(error why) {
 }
 
 run_turn::task run_turn::lose(const std::string& daemon, const error& why) {
-  lost_.insert(daemon);
+  lost_.emplace(daemon, why);
   // It may have damage that nobody will hear of.
   if (now_ == state::ending)
     return share_ended(daemon, unverified(daemon, why));
@@ -77,10 +77,12 @@ run_turn::task run_turn::cancel() {
   if (now_ == state::filing)
     return task::none;
   cancelled_ = true;
+  if (now_ == state::deploying) // Daemons that still prepare end after that.
+    return end(graphmill::fail(ec::cancelled, "cancelled before it began"));
   if (now_ == state::conducting)
     return task::tell_conductor;
-  if (now_ != state::ending || failure_)
-    return task::none; // Of shares that prepare, `deployed` sees to it.
+  if (failure_)
+    return task::none;
   failure_ = graphmill::fail(
     ec::cancelled, "stopped by the user before all data were verified");
   return task::hurry_shares;

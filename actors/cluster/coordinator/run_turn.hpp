@@ -3,6 +3,7 @@
 #include "messages/base/error.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -72,7 +73,8 @@ public:
   /// The same, as a daemon is gone, for which nothing waits any more.
   task lose(const std::string& daemon, const error& why);
 
-  /// By the user. Too late once all shares have ended.
+  /// By the user: at once while it is deployed, by the conductor later, and
+  /// without a verification at the end. Too late once all shares have ended.
   task cancel();
 
   // -- where it stands
@@ -96,8 +98,8 @@ private:
   task file_if_ended();
 
   std::set<std::string> daemons_;
-  std::set<std::string> awaited_; ///< Those that owe an answer.
-  std::set<std::string> lost_;    ///< Those that will never give one.
+  std::set<std::string> awaited_;     ///< Those that owe an answer.
+  std::map<std::string, error> lost_; ///< Those that will never give one.
   state now_ = state::deploying;
   std::optional<error> failure_;
   bool cancelled_ = false;

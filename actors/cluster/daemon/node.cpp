@@ -1,5 +1,6 @@
 #include "actors/cluster/daemon/node.hpp"
 
+#include "actors/base/timeouts.hpp"
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/base/guarded_service.hpp"
 #include "actors/cluster/daemon/registration.hpp"
@@ -12,12 +13,6 @@ namespace graphmill {
 namespace {
 
 using clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
-
-/// How often memory is looked at: often enough for a peak that lasts a step.
-constexpr milliseconds memory_look_interval{50};
-/// How often the data are looked at: it costs a stat(2) for each file.
-constexpr milliseconds data_interval{2000};
 
 class node {
 public:
@@ -47,9 +42,7 @@ public:
       },
       [this](const share_ready& ready) { shares_.on_ready(ready.run); },
       [this](const share_verified& done) { shares_.verified(done); },
-      [this](const run_orphaned& lost) {
-        shares_.orphaned(lost.run, lost.why);
-      },
+      [this](const run_orphaned& lost) { on_orphaned(lost); },
       [this](const data_seen& seen) { on_data(seen.sound); },
       [this](const tick&) { look(); },
     };
@@ -62,8 +55,8 @@ private:
     if (!registered_.due(clock::now()))
       return;
     call_options options;
-    options.deadline = milliseconds{5000};
-    options.unreachable = milliseconds{2000};
+    options.deadline = timeouts::question;
+    options.unreachable = timeouts::question_unreachable;
     calls_.call(config_.coordinator, method::join, encode(config_.offer),
                 options,
                 [this](const result<payload>& answer) { joined(answer); });
@@ -102,8 +95,17 @@ private:
     }
   }
 
+  /// The coordinator asks for its share when a daemon joins again, and so hears
+  /// that it has ended.
+  void on_orphaned(const run_orphaned& lost) {
+    if (!shares_.orphaned(lost.run, lost.why))
+      return;
+    registered_.changed(clock::now());
+    register_if_due();
+  }
+
   void look_again() {
-    post_later(handle_of<interface>(self_), memory_look_interval, tick{});
+    post_later(handle_of<interface>(self_), timeouts::memory_look, tick{});
   }
 
   void look() {
@@ -136,7 +138,7 @@ private:
     looking_ = false;
     look_at_data_ = clock::now();
     if (!std::exchange(look_at_data_again_, false))
-      look_at_data_ += data_interval;
+      look_at_data_ += timeouts::data_look;
     const auto fault = sound ? std::string{} : sound.error().message;
     if (fault == config_.offer.fault)
       return;

@@ -212,6 +212,12 @@ void share_host::spawn(const share& run, member_config member) {
     spawn_member(system, std::move(member), run->stages, run->relay);
   deaths_.watch(self_, run->member,
                 [this, run](const caf::error& why) { member_gone(run, why); });
+  // Without it the coordinator would wait for steps for ever.
+  deaths_.watch(self_, run->relay,
+                [me = handle_of<node_actor>(self_),
+                 id = run->what.run](const caf::error& why) {
+                  post(me, run_orphaned{id, from_caf(why, "the run's relay")});
+                });
 }
 
 void share_host::verify(const share& run) {
@@ -233,7 +239,7 @@ void share_host::verified(const share_verified& done) {
 /// Only now can others ask for what is served here.
 void share_host::on_ready(const std::string& id) {
   const auto run = find(id);
-  if (!run)
+  if (!run || run.value()->life.is_over())
     return;
   run.value()->deployed.reply(payload{});
   config_.log->info("run {}: ready", id);
@@ -337,18 +343,24 @@ void share_host::end_all(const error& why) {
 }
 
 void share_host::fail_all(const error& why) {
-  for (auto& [id, run] : runs_)
-    if (!run->life.is_over() && run->relay)
+  for (auto& [id, run] : runs_) {
+    if (run->life.is_over())
+      continue;
+    if (run->relay)
       post(run->relay, run_failed{why});
+    else
+      run->deployed.reply(why); // The coordinator ends the share.
+  }
 }
 
-void share_host::orphaned(const std::string& id, const error& why) {
+bool share_host::orphaned(const std::string& id, const error& why) {
   const auto it = runs_.find(id);
   if (it == runs_.end() || it->second->life.is_over())
-    return;
+    return false;
   config_.log->warn("run {}: ended here: {}", id, why.message);
   const auto run = it->second; // Which may be forgotten at once.
   end(run, false);
+  return true;
 }
 
 void share_host::member_gone(const share& run, const caf::error& why) {

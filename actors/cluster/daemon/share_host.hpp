@@ -48,10 +48,12 @@ public:
   /// Its actors have published its parts.
   void on_ready(const std::string& id);
 
-  /// The coordinator does not know the run any more, or is gone.
-  void orphaned(const std::string& id, const error& why);
+  /// The coordinator does not know the run any more, or cannot be told of it.
+  /// @returns whether a share was on, and ends now.
+  bool orphaned(const std::string& id, const error& why);
+  /// The coordinator is gone, or has begun another run.
   void end_all(const error& why);
-  /// The same, but the coordinator learns why, and ends the runs.
+  /// The runs cannot go on: the coordinator learns why, and ends them.
   void fail_all(const error& why);
 
   /// Looks at how much memory the process has by now.

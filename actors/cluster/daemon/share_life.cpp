@@ -42,7 +42,7 @@ share_life::task share_life::verified(result<void> sound) {
 share_life::task share_life::end(bool finishing) {
   if (now_ == state::over)
     return task::none;
-  finishing_ = finishing;
+  finishing_ = finishing && (finishing_ || !is_over());
   switch (now_) {
   case state::preparing:
     return enter(state::abandoned, task::none);

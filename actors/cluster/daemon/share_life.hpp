@@ -64,7 +64,8 @@ public:
   // -- orders
 
   /// It is to end. @param finishing The run has succeeded, if its data are
-  /// sound; the last order counts.
+  /// sound. Once it was to end without that, orders that come late or again
+  /// change nothing.
   task end(bool finishing);
 
   // -- where it stands

@@ -74,6 +74,19 @@ run_course validating() {
   return run;
 }
 
+/// The same whose loss in the second epoch is not a number.
+run_course diverged() {
+  definition def;
+  def.train.epochs = 3;
+  def.evaluate.every = 1;
+  run_course run{course::training(def, true, false, 10), 1, false};
+  run.start();
+  while (run.step().epoch == 0 || run.now() != state::in_phase)
+    go_on(run);
+  CATCH_CHECK(run.phase_over(not_a_number) == task::restore_best);
+  return run;
+}
+
 /// What can happen to a run.
 const std::map<std::string, std::function<task(run_course&)>> events{
   {"start", [](run_course& run) { return run.start(); }},
@@ -83,11 +96,7 @@ const std::map<std::string, std::function<task(run_course&)>> events{
   {"fetched", [](run_course& run) { return run.fetched(true); }},
   {"cancel", [](run_course& run) { return run.cancel(); }},
   {"cancel now", [](run_course& run) { return run.cancel_now(); }},
-  {"all stopped",
-   [](run_course& run) {
-     CATCH_CHECK(run.stopped() == task::none); // The first of two.
-     return run.stopped();
-   }},
+  {"one stopped", [](run_course& run) { return run.stopped(0); }},
   {"failed", [](run_course& run) { return run.fail(trouble()); }},
 };
 
@@ -108,9 +117,9 @@ const std::map<std::pair<std::string, state>, transition> transitions{
   {{"answered", state::saving}, {state::fetching, task::fetch}},
   // Before the first training step there is nothing to rescue.
   {{"odd answers", state::filling}, {state::ended, task::end}},
-  {{"odd answers", state::comparing}, {state::saving, task::rescue}},
-  {{"odd answers", state::keeping_best}, {state::saving, task::rescue}},
-  {{"odd answers", state::restoring_best}, {state::saving, task::rescue}},
+  {{"odd answers", state::comparing}, {state::saving, task::save}},
+  {{"odd answers", state::keeping_best}, {state::saving, task::save}},
+  {{"odd answers", state::restoring_best}, {state::saving, task::save}},
   {{"odd answers", state::saving}, {state::fetching, task::fetch}},
   {{"fetched", state::fetching}, {state::ended, task::end}},
   // Between phases it is seen to by the end of what is being done.
@@ -124,19 +133,19 @@ const std::map<std::pair<std::string, state>, transition> transitions{
   {{"cancel now", state::restoring_best}, {state::ended, task::end}},
   {{"cancel now", state::saving}, {state::ended, task::end}},
   {{"cancel now", state::fetching}, {state::ended, task::end}},
-  // Trainers stop in a phase only; but if they do, the run can go nowhere.
-  {{"all stopped", state::waiting}, {state::saving, task::save}},
-  {{"all stopped", state::filling}, {state::saving, task::save}},
-  {{"all stopped", state::in_phase}, {state::saving, task::save}},
-  {{"all stopped", state::comparing}, {state::saving, task::save}},
-  {{"all stopped", state::keeping_best}, {state::saving, task::save}},
-  {{"all stopped", state::restoring_best}, {state::saving, task::save}},
+  // Nobody has asked for it, and the others would wait for its gradients.
+  {{"one stopped", state::waiting}, {state::ended, task::end}},
+  {{"one stopped", state::filling}, {state::ended, task::end}},
+  {{"one stopped", state::in_phase}, {state::saving, task::save}},
+  {{"one stopped", state::comparing}, {state::saving, task::save}},
+  {{"one stopped", state::keeping_best}, {state::saving, task::save}},
+  {{"one stopped", state::restoring_best}, {state::saving, task::save}},
   {{"failed", state::waiting}, {state::ended, task::end}},
   {{"failed", state::filling}, {state::ended, task::end}},
-  {{"failed", state::in_phase}, {state::saving, task::rescue}},
-  {{"failed", state::comparing}, {state::saving, task::rescue}},
-  {{"failed", state::keeping_best}, {state::saving, task::rescue}},
-  {{"failed", state::restoring_best}, {state::saving, task::rescue}},
+  {{"failed", state::in_phase}, {state::saving, task::save}},
+  {{"failed", state::comparing}, {state::saving, task::save}},
+  {{"failed", state::keeping_best}, {state::saving, task::save}},
+  {{"failed", state::restoring_best}, {state::saving, task::save}},
 };
 
 } // namespace
@@ -189,15 +198,18 @@ CATCH_TEST_CASE("a run that is cancelled ends where its weights are equal",
   auto stopped = at(state::in_phase);
   CATCH_CHECK(stopped.cancel() == task::stop_phase);
   CATCH_CHECK(stopped.cancel() == task::none);
-  CATCH_CHECK(stopped.stopped() == task::none);
-  CATCH_CHECK(stopped.stopped() == task::save);
+  CATCH_CHECK(stopped.stopped(1) == task::none);
+  CATCH_CHECK(stopped.stopped(1) == task::none); // Again.
+  CATCH_CHECK(stopped.stopped(2) == task::none); // There is none.
+  CATCH_CHECK(stopped.stopped(-1) == task::none);
+  CATCH_CHECK(stopped.stopped(0) == task::save);
   CATCH_CHECK(stopped.phase_over(some_metrics) == task::none);
 
   auto in_time = at(state::in_phase);
   CATCH_CHECK(in_time.cancel() == task::stop_phase);
   CATCH_CHECK(in_time.phase_over(some_metrics) == task::save);
-  CATCH_CHECK(in_time.stopped() == task::none);
-  CATCH_CHECK(in_time.stopped() == task::none);
+  CATCH_CHECK(in_time.stopped(0) == task::none);
+  CATCH_CHECK(in_time.stopped(1) == task::none);
 
   // At once where no weights change.
   auto evaluated = validating();
@@ -214,8 +226,11 @@ CATCH_TEST_CASE("a run that is cancelled ends where its weights are equal",
   run_course early{one_epoch(), 2, false};
   CATCH_CHECK(early.cancel() == task::none);
   CATCH_CHECK(early.start() == task::save);
+  run_course cached{one_epoch(), 2, true};
+  cached.cancel();
+  CATCH_CHECK(cached.start() == task::save);
 
-  for (const auto* run : {&stopped, &in_time, &evaluated, &early}) {
+  for (const auto* run : {&stopped, &in_time, &evaluated, &early, &cached}) {
     CATCH_REQUIRE(run->failure());
     CATCH_CHECK(run->failure()->code == ec::cancelled);
     CATCH_CHECK(run->failure()->message == "stopped by the user");
@@ -279,18 +294,24 @@ CATCH_TEST_CASE("a run that diverges goes back to its best weights, if any",
   CATCH_CHECK_THAT(first.failure()->message,
                    contains("the training loss of epoch 1 is not a number"));
 
-  definition def;
-  def.train.epochs = 3;
-  def.evaluate.every = 1;
-  run_course run{course::training(def, true, false, 10), 1, false};
-  run.start();
-  while (run.step().epoch == 0 || run.now() != state::in_phase)
-    go_on(run);
-  run.cancel(); // Whatever else there is.
-  CATCH_CHECK(run.phase_over(not_a_number) == task::rescue_best);
-  CATCH_CHECK(run.now() == state::saving);
+  auto run = diverged();
+  CATCH_CHECK(run.now() == state::restoring_best);
+  // Whatever else there is, its weights are not saved before they are back.
+  CATCH_CHECK(run.cancel() == task::none);
+  CATCH_CHECK(run.fail(trouble()) == task::none);
+  CATCH_CHECK(run.answered({}) == task::save);
+  CATCH_CHECK(run.answered({}) == task::fetch);
+  CATCH_CHECK(run.fetched(true) == task::end);
   CATCH_CHECK_THAT(run.failure()->message,
-                   contains("the training loss of epoch 2 is not a number"));
+                   contains("the training loss of epoch 2 is not a number")
+                     && !contains("lost"));
+
+  auto lost = diverged();
+  CATCH_CHECK(lost.answered(trouble("1 of 2 trainers answer")) == task::end);
+  CATCH_CHECK_THAT(lost.failure()->message,
+                   contains("the training loss of epoch 2 is not a number")
+                     && contains("; the best weights are lost: 1 of 2 "
+                                 "trainers answer"));
 
   // Of a validation it says nothing about the weights.
   auto odd = validating();

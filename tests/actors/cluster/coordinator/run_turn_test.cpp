@@ -80,6 +80,7 @@ const std::map<std::pair<std::string, state>, transition> transitions{
   {{"one is lost", state::deploying}, {state::ending, task::end_shares}},
   {{"one is lost", state::conducting},
    {state::conducting, task::tell_conductor}},
+  {{"cancel", state::deploying}, {state::ending, task::end_shares}},
   {{"cancel", state::conducting}, {state::conducting, task::tell_conductor}},
   {{"cancel", state::ending}, {state::ending, task::hurry_shares}},
 };
@@ -130,10 +131,13 @@ CATCH_TEST_CASE("a run that cannot be prepared ends with the first reason",
 CATCH_TEST_CASE("a run that is cancelled while it is deployed never begins",
                 "[run_turn]") {
   run_turn run{{"a", "b"}};
-  CATCH_CHECK(run.cancel() == task::none);
+  run.deployed("a", {});
+  CATCH_CHECK(run.cancel() == task::end_shares);
   CATCH_CHECK(run.cancelled());
-  CATCH_CHECK(run.deployed("a", {}) == task::none);
-  CATCH_CHECK(run.deployed("b", {}) == task::end_shares);
+  CATCH_CHECK(run.deployed("b", {}) == task::none);
+  CATCH_CHECK(run.cancel() == task::none);
+  CATCH_CHECK(run.awaits("a"));
+  CATCH_CHECK(run.awaits("b"));
   CATCH_CHECK(run.failure()->code == ec::cancelled);
   CATCH_CHECK(run.failure()->message == "cancelled before it began");
 }
@@ -175,6 +179,15 @@ CATCH_TEST_CASE("a run is no success before its data are known to be sound",
   CATCH_CHECK(lost.share_ended("b", {}) == task::file);
   CATCH_CHECK(lost.failure()->code == ec::io);
   CATCH_CHECK(lost.failure()->message
+              == "daemon \"a\" did not say whether its data are sound: no "
+                 "answer");
+
+  // The conductor has ended well before it hears of the loss.
+  auto too_late = at(state::conducting);
+  too_late.lose("a", trouble("no answer"));
+  CATCH_CHECK(too_late.conducted({}) == task::end_shares);
+  CATCH_CHECK(too_late.share_ended("b", {}) == task::file);
+  CATCH_CHECK(too_late.failure()->message
               == "daemon \"a\" did not say whether its data are sound: no "
                  "answer");
 

@@ -150,7 +150,14 @@ CATCH_TEST_CASE("only the success of a run is worth a verification",
 
   share_life in_time = at(state::ending);
   CATCH_CHECK(in_time.end(false) == task::none);
+  CATCH_CHECK(in_time.end(true) == task::none); // Sent before, and come late.
+  CATCH_CHECK_FALSE(in_time.finishing());
   CATCH_CHECK(in_time.member_gone() == task::forget);
+
+  share_life abandoned = at(state::preparing);
+  abandoned.end(false);
+  abandoned.end(true);
+  CATCH_CHECK_FALSE(abandoned.finishing());
 }
 
 CATCH_TEST_CASE("a share is forgotten once, whatever comes later",
