@@ -14,8 +14,9 @@ namespace graphmill {
 /// The version of `partitions.json` this build writes; it reads up to it.
 inline constexpr int partitions_format_version = 1;
 
-/// The most parts that a dataset can be cut into.
-inline constexpr part_id most_parts = 1 << 16;
+/// The most parts that a dataset can be cut into: the digests of all fit into
+/// the message with which a daemon joins a cluster.
+inline constexpr part_id most_parts = 1 << 14;
 
 /// Node ids of 4 or 8 bytes each, as they lie in a file or in a message.
 struct id_span {

@@ -1,4 +1,5 @@
 #include "actors/cluster/coordinator/membership.hpp"
+#include "partition/dataset/shard.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
@@ -167,4 +168,16 @@ CATCH_TEST_CASE("a cluster takes so many daemons and no more", "[cluster]") {
   long_host.host = std::string(membership::longest_host + 1, 'h');
   CATCH_CHECK(error_of(cluster.check("d7", long_host)).code
               == ec::invalid_argument);
+}
+
+CATCH_TEST_CASE("a daemon can join with all parts that there may be",
+                "[cluster]") {
+  auto all = offer({});
+  const std::string digest(32, 'f'); // Of 128 bits.
+  all.part_digests.assign(most_parts, digest);
+  for (part_id p = 0; p < most_parts; ++p)
+    all.parts.push_back(p);
+  const auto message = encode(all);
+  CATCH_CHECK(message.body.size() < max_frame_bytes);
+  CATCH_CHECK(value_of(decode_join_request(message)).parts == all.parts);
 }
