@@ -78,6 +78,8 @@ std::optional<std::uint64_t> credit_ledger::held(order which) const {
   return found->second.bytes;
 }
 
+/// When nothing is in flight anything fits, so that an item larger than the
+/// budget runs alone.
 bool credit_ledger::fits(std::uint64_t bytes) const {
   return seen_.in_flight == 0
          || (seen_.in_flight < limits_.items && bytes <= limits_.bytes

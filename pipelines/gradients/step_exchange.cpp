@@ -123,6 +123,7 @@ std::span<std::int64_t> step_exchange::words_of(rank_id rank) {
   return {words_.data() + static_cast<std::size_t>(rank) * size, size};
 }
 
+/// Where bulk has a way of its own, it is heard here that a rank is gone.
 void step_exchange::start_listening() {
   transfers in;
   if (group_.has_bulk_way())

@@ -35,8 +35,8 @@ coefficients of_step(const definition::optimizer_section& options,
   const auto adaptive = options.kind != optimizer_kind::sgd;
   const auto decoupled = options.kind == optimizer_kind::adamw;
   const auto steps = static_cast<long double>(step);
-  // The C library's power of doubles has kernels for every kind of CPU, which
-  // may differ in the last bit; this one has not.
+  // The C library's power of doubles has a version for each kind of CPU, and
+  // these may differ in the last bit. Its power of long doubles has only one.
   const auto power = [steps](long double beta) {
     return static_cast<double>(std::pow(beta, steps));
   };

@@ -61,6 +61,8 @@ void multiply_nt(thread_team& team, const_matrix a, const_matrix b, matrix c) {
 
 void add_product_tn(thread_team& team, const_matrix a, const_matrix b, matrix c,
                     const std::shared_ptr<buffer_pool>& pool) {
+  // Pieces depend on the rows alone and never on the threads, so that they are
+  // always added up in the same order. Each takes memory for a whole product.
   constexpr std::int64_t most_pieces = 16;
   const auto grain = std::max((a.rows + most_pieces - 1) / most_pieces,
                               std::int64_t{2} * chunk_rows);

@@ -88,6 +88,8 @@ storage_plan plan_storage(const definition& def, const run_plan& plan,
     return out;
   }
   const auto left = room.bytes - std::min(room.bytes, working);
+  // The other half is left to cached rows and pages: without them every batch
+  // would wait for the disk.
   out.batch_bytes =
     std::max<std::uint64_t>(std::min(out.batch_bytes, left / 2), 1);
   out.memory = divide(left - std::min(left, out.batch_bytes), data);
