@@ -13,12 +13,12 @@
 namespace graphmill {
 
 /// The COMPUTE LANE of an actor, whose interface takes `lane_done`: a job runs
-/// on the lane, and what follows from it in the actor.
+/// on the lane, and what follows from its end runs in the actor again.
 ///
 /// A polite end of the actor waits for the job at hand without holding a thread
 /// of the actor system: the actor goes on taking messages until the lane is
-/// idle. So jobs may use the actor's state. To be the last member of the state
-/// object, and used in its handlers alone.
+/// idle. So jobs may use the actor's state. It must be the last member of the
+/// state object, and is used in the actor's handlers alone.
 template <class Interface>
 class actor_lane {
 public:

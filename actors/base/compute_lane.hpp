@@ -12,8 +12,9 @@ namespace graphmill {
 
 /// A thread of our own for long computations, so that they do not hold a thread
 /// of the actor system. Runs jobs in the order they were posted. The destructor
-/// finishes the job at hand, drops the others and joins. Actors that end while
-/// others go on have an ACTOR LANE, which does not make them wait.
+/// finishes the job at hand, drops the others and joins. An actor that may end
+/// while the process goes on uses an ACTOR LANE instead, which ends without
+/// holding a thread of the actor system for that join.
 class compute_lane {
 public:
   compute_lane() : thread_([this] { run(); }) {}
@@ -26,8 +27,8 @@ public:
   void post(std::function<void()> job,
             std::function<void(const error&)> failed);
 
-  /// Jobs that have not begun: for owners who post for others, and so must
-  /// stop somewhere.
+  /// How many jobs have not begun. Owners who post on behalf of others use it
+  /// to limit how many may wait.
   std::size_t waiting();
 
 private:

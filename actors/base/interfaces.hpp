@@ -27,7 +27,7 @@ namespace graphmill {
 
 // -- jobs of the worker pools
 
-/// Every job may be told to end its worker by an exception, for tests and for
+/// `crash` tells any job to end its worker by an exception, for tests and for
 /// the `faults` section of a definition.
 struct neighbour_job {
   neighbour_request request;
@@ -85,16 +85,16 @@ struct assemble_answer {
 
 // -- dispatcher, trainers, gradient group, conductor
 
-/// One pass over the seeds of a split, as the conductor orders it. Which seeds
-/// that are each member works out for itself.
+/// One pass over the seeds of a split, as the conductor orders it. Each member
+/// works out for itself which seeds these are, by the same epoch plan.
 struct phase_order {
   graphmill::phase phase = graphmill::phase::train;
   std::int32_t epoch = 0;
-  std::int64_t steps = 0;   ///< Of the plan, possibly fewer than it has.
+  std::int64_t steps = 0;   ///< To do; the plan may have more.
   double learning_rate = 0; ///< Phase train only.
 };
 
-/// The same with what the stages of a member need for it.
+/// A `phase_order` with what the stages of a member need to carry it out.
 struct phase_work : phase_order {
   std::shared_ptr<const epoch_plan> plan;
   std::shared_ptr<const sampling_plan> sampling;
@@ -128,9 +128,9 @@ struct contribution {
   std::int64_t step = 0; ///< Counted over all epochs.
   rank_id rank = 0;
   std::shared_ptr<gradient_set> gradients;
-  std::int64_t seeds = 0; ///< That the gradients are of.
-  /// Of a contribution that comes before backward is done, to groups over
-  /// daemons only; it tells the seeds, too.
+  std::int64_t seeds = 0; ///< That the gradients were computed from.
+  /// Set if the contribution is sent before backward is done, which groups over
+  /// daemons allow. It then tells how far backward is, and the seeds.
   std::shared_ptr<gradient_progress> progress = nullptr;
 };
 struct reduced_gradients {
@@ -141,26 +141,26 @@ struct reduced_gradients {
 /// Ends the run after the step that is being reduced.
 struct stop_after_step {};
 
-/// What the conductor asks of a trainer between phases.
+/// What the conductor asks all trainers between phases.
 struct trainer_request {
   trainer_order what = trainer_order::snapshot;
 };
 struct trainer_state {
   rank_id rank = 0;
   std::string digest;     ///< With `snapshot` and `digest`.
-  std::int64_t steps = 0; ///< Of training that its weights have taken.
-  /// With `weights`; of trainers in this process with `snapshot`, too.
+  std::int64_t steps = 0; ///< Training steps applied to its weights.
+  /// With `weights`. Trainers in this process send them with `snapshot`, too.
   std::shared_ptr<const std::vector<named_tensor>> parameters;
 };
 /// The answers of all trainers of a member.
 struct member_state {
   std::vector<trainer_state> trainers;
 };
-/// Before the first phase: choose the rows of a cache, and fetch them.
+/// Asked before the first phase: choose the rows of a cache, and fetch them.
 struct fill_cache {};
 struct cache_filled {
   std::uint64_t rows = 0;
-  std::uint64_t bytes = 0; ///< That the cache takes.
+  std::uint64_t bytes = 0; ///< Memory of the cache.
 };
 /// A member has spawned all its actors; its services can be asked.
 struct member_ready {};
@@ -175,7 +175,7 @@ struct run_failed {
 };
 /// The daemon of a member is gone: nothing is to be expected of it.
 struct member_lost {
-  std::size_t member = 0; ///< Its place among those of the run.
+  std::size_t member = 0; ///< Its index among the members of the run.
   error why;
 };
 struct start_run {};

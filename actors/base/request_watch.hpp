@@ -16,9 +16,9 @@ namespace graphmill {
 ///
 /// A request fails with a time-out when the actor that was asked has been
 /// silent for as long as the request allows: it has answered neither this
-/// request nor any other one of the same watch since. So what stands in line
-/// behind others does not fail for that, and an actor that hangs is still found
-/// out.
+/// request nor any other one of the same watch since. So a request does not
+/// fail for standing in line behind others, and an actor that hangs is still
+/// found out.
 ///
 /// CAF 0.17 would keep a timer of its own for every request until it expires,
 /// long after the answer. Here the actor has one, for the earliest limit.

@@ -6,11 +6,11 @@
 /// All of it is here but what belongs to a connection, which is in
 /// `transport_options` and `call_options`.
 ///
-/// What stands further in gives up first, so that its words are heard: a job of
-/// a service before the stage that asked for it, a stage before the dispatcher,
-/// a call before the run. A user sets `trainer.step_timeout` in the definition,
-/// and the patience of commands and of a daemon that joins on their command
-/// lines; the rest only bounds what should not happen.
+/// Whoever is asked gives up before those who ask, so that its error, which
+/// knows more, is the one that is told: a job of a service before the stage
+/// that asked for it, a stage before the dispatcher, a call before the run. A
+/// user sets `trainer.step_timeout` in the definition; the other limits only
+/// bound what should not happen.
 namespace graphmill::timeouts {
 
 using std::chrono::milliseconds;
@@ -19,11 +19,10 @@ using std::chrono::milliseconds;
 
 /// A job of a service, once a worker has taken it.
 inline constexpr milliseconds service_job = std::chrono::minutes{10};
-/// A gather of the rows of one part for a cache or another daemon, of which one
-/// is begun at a time.
+/// A gather of rows of one part to fill a cache. Each part has one at a time.
 inline constexpr milliseconds gather_job = std::chrono::minutes{5};
-/// A request to a service, which ends each job itself: only a fault in there
-/// makes it last longer.
+/// A request to a service, which ends each job in time itself, so that only a
+/// fault in the service makes it last longer.
 inline constexpr milliseconds service = std::chrono::minutes{30};
 /// A batch in a worker that itself waits in the lines of services: longer than
 /// those lines can be.
@@ -31,8 +30,9 @@ inline constexpr milliseconds waiting_stage = std::chrono::hours{1};
 /// A stage of a batch as the dispatcher sees it: three workers may be tried.
 /// Trainers get `trainer.step_timeout` on top.
 inline constexpr milliseconds stage = 4 * waiting_stage;
-/// For all ranks to contribute to a step, before backward has ended. From there
-/// the group counts by itself, with `trainer.step_timeout`.
+/// All ranks contribute to a step. The pipeline replaces it by
+/// `trainer.step_timeout`, with time for a batch on top where the group takes
+/// gradients before backward has ended.
 inline constexpr milliseconds contribution = std::chrono::minutes{30};
 /// The dispatcher, from the end of a stage to that of the run.
 inline constexpr milliseconds stage_farewell = std::chrono::seconds{20};
@@ -41,8 +41,8 @@ inline constexpr milliseconds credit_report = std::chrono::seconds{30};
 
 // -- requests to other daemons
 
-/// For data: they may stand in the owner's line, behind many others and over a
-/// slow network. That the owner is gone is known long before.
+/// A request for data may stand in the owner's line, behind many others and
+/// over a slow network. If the owner is gone, that is known long before.
 inline constexpr milliseconds data_request = std::chrono::minutes{2};
 /// For a batch that another daemon samples.
 inline constexpr milliseconds batch_request = std::chrono::minutes{5};
@@ -53,13 +53,13 @@ inline constexpr milliseconds batch_request = std::chrono::minutes{5};
 inline constexpr milliseconds deployment = std::chrono::minutes{5};
 /// An answer of all trainers of a member: to compare, keep or give weights.
 inline constexpr milliseconds trainers = std::chrono::minutes{15};
-/// The same of a run that has failed, for the weights so far.
+/// The same in a run that has failed, for the weights so far.
 inline constexpr milliseconds rescue = std::chrono::minutes{1};
 /// A daemon ends its share of a run that was no success.
 inline constexpr milliseconds share_end = std::chrono::minutes{1};
-/// No bound of its own: a daemon that is lost ends the wait at once, one that
-/// lives shows progress. For what takes as long as the data are large: filling
-/// caches, and verifying files.
+/// For what takes the longer the larger the data are: filling caches, and
+/// verifying files. The loss of a daemon ends such a wait at once, so it needs
+/// no tighter bound.
 inline constexpr milliseconds unbounded = std::chrono::hours{100};
 /// The next run starts that much after one that has failed, so that daemons
 /// have looked at their data by then.
@@ -70,13 +70,14 @@ inline constexpr milliseconds after_failure{2000};
 /// A daemon that is told to end, to end a run in order: its step, its weights,
 /// its files. Twice as long as the weights may take.
 inline constexpr milliseconds daemon_end = 2 * rescue;
-/// A coordinator that nobody has heard for so long needs no farewell.
+/// A daemon that ends waits no longer than this for a coordinator that it
+/// cannot reach.
 inline constexpr milliseconds unheard{1000};
 /// A short question between coordinator and daemon, and how long the other end
 /// may be out of reach meanwhile.
 inline constexpr milliseconds question{5000};
 inline constexpr milliseconds question_unreachable{2000};
-/// Whether anybody answers under a name that another daemon asks for.
+/// A question whether the daemon is still there whose name another one wants.
 inline constexpr milliseconds rival{1500};
 inline constexpr milliseconds rival_unreachable{1000};
 /// A daemon that was not taken, or got no answer, asks again.
@@ -101,10 +102,10 @@ inline constexpr milliseconds memory_look{50};
 inline constexpr milliseconds data_look{2000};
 /// Questions that wait at the coordinator.
 inline constexpr milliseconds question_look{100};
-/// A coordinator with runs notes that it lives: by that the end of a run is
-/// known if it dies.
+/// A coordinator with runs notes that it lives. If it dies, the last note tells
+/// when its run ended.
 inline constexpr milliseconds life_sign{1000};
-/// Watchers hear of progress.
+/// Watchers are told of progress.
 inline constexpr milliseconds progress{100};
 /// Signals, at least.
 inline constexpr milliseconds signal_look{500};

@@ -40,7 +40,8 @@ struct local_launch {
 std::filesystem::path ready_file(const local_launch& launch,
                                  std::uint32_t index);
 
-/// How to start a daemon. @param join Address of the first; of no use to that.
+/// How to start a daemon. @param join Address of the first daemon; not used for
+/// the first itself.
 process_command local_daemon(const local_launch& launch, std::uint32_t index,
                              const std::string& join);
 
@@ -59,7 +60,8 @@ struct launch_host {
 /// Reads a hosts file. A line is a host as ssh takes it, then options:
 ///     user@10.0.0.1 serve=0,2-4 data=/srv/parts slots=2 port=7801
 ///     gpu-box address=10.0.0.7
-/// `#` begins a comment. All that is wrong is told at once, with its line.
+/// `#` begins a comment. An error tells everything that is wrong, with the
+/// lines.
 /// @param origin Its name in errors.
 result<std::vector<launch_host>> parse_hosts(std::string_view text,
                                              const std::string& origin);
@@ -67,23 +69,23 @@ result<std::vector<launch_host>> parse_hosts(std::string_view text,
 /// Daemons of several machines, started by ssh.
 struct remote_launch {
   std::vector<launch_host> hosts;    ///< The first is the coordinator.
-  std::string program = "graphmill"; ///< There.
-  std::string data;                  ///< There.
-  std::string runs;                  ///< At the first.
-  std::string key;                   ///< There; empty: none.
+  std::string program = "graphmill"; ///< A path at the hosts, as below.
+  std::string data;
+  std::string runs; ///< At the first host.
+  std::string key;  ///< Empty: none.
   bool insecure = false;
   launch_data_options how;
   std::uint32_t slots = 1;
 };
 
-/// Under which a daemon is reached.
+/// The address under which a daemon is reached.
 std::string address_of(const launch_host& host);
 
 /// The command line that ssh runs there, quoted for a shell.
 std::string remote_command(const remote_launch& launch, std::size_t index);
 
-/// How to start a daemon. The connection is its life line: when ssh ends, the
-/// terminal that it has there hangs up.
+/// How to start a daemon. When ssh ends, the terminal that it gave the daemon
+/// hangs up, which ends the daemon, too.
 process_command remote_daemon(const remote_launch& launch, std::size_t index);
 
 /// One word for a POSIX shell, whatever is in it.

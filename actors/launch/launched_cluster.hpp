@@ -19,7 +19,7 @@ public:
   struct settings {
     std::filesystem::path key; ///< For the client.
     signal_watch* signals = nullptr;
-    /// For all daemons together to be there.
+    /// How long all daemons together may take until they are in service.
     std::chrono::milliseconds patience = std::chrono::seconds{120};
   };
 
@@ -37,7 +37,7 @@ public:
 
   cluster_client& client() { return *client_; }
 
-  /// Fails if the coordinator has ended: then nobody else will say so.
+  /// Fails if the coordinator has ended, which nobody else would tell.
   result<void> check_coordinator();
 
   /// Ends all daemons, if need be by force. Bounded.

@@ -21,8 +21,8 @@ struct process_command {
 
 /// A child process in a process group of its own, so that Ctrl-C does not reach
 /// it. It is killed when its parent ends, however that ends. The end of
-/// what it prints is kept for errors. To be used on the thread that started it,
-/// as it is bound to the life of that.
+/// what it prints is kept for errors. To be used on the thread that started it:
+/// when that thread ends, the kernel kills the child.
 class child_process {
 public:
   static result<child_process> start(process_command what);
@@ -38,7 +38,7 @@ public:
   /// Whether it still runs.
   bool running();
 
-  /// After its end: how that came, with the end of what it printed.
+  /// To be called after its end: says how it ended, and what it printed last.
   error obituary() const;
 
   /// The last whole lines of what it printed.

@@ -17,8 +17,8 @@ public:
 
   static constexpr std::chrono::seconds interval{20};
 
-  /// Does it if it is due.
-  /// @returns whether it was.
+  /// Gives memory back if that is due.
+  /// @returns whether it was due.
   bool tick(clock::time_point now = clock::now());
 
 private:

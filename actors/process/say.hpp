@@ -7,9 +7,8 @@
 
 namespace graphmill {
 
-/// Prints for the user. The terminal or pipe may be gone: that is no failure of
-/// what is told about, so it goes on. `main` looks at the end whether standard
-/// output took all.
+/// Prints for the user. If the terminal or pipe is gone, the work goes on all
+/// the same. `main` looks at the end whether standard output took everything.
 template <class... Ts>
 void say(std::FILE* to, fmt::format_string<Ts...> text, Ts&&... args) {
   const auto line = fmt::format(text, std::forward<Ts>(args)...);

@@ -9,8 +9,8 @@
 namespace graphmill {
 
 /// Asks a daemon by `call`, and counts the request and its bytes. The answer
-/// comes to `proxy` as a `remote_reply` with this ticket; until then it is kept
-/// alive.
+/// comes to `proxy` as a `remote_reply` with this ticket; until then the
+/// request keeps the proxy alive.
 template <class Proxy>
 void ask_daemon(const Proxy& proxy, std::uint64_t ticket,
                 const remote_call& call, method what, payload data,

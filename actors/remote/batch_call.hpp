@@ -18,8 +18,8 @@ result<payload> batch_question(const std::string& run, std::uint64_t key,
                                batch_plan plan, std::span<const node_id> seeds,
                                std::uint64_t& ids_bytes);
 
-/// The answer, or that it is too large for a message. Large arrays are not
-/// copied.
+/// The answer with a batch, or one that says that the batch is too large for a
+/// message. Large arrays are not copied.
 result<payload> batch_answer(const dataset_info& info,
                              std::shared_ptr<const sampled_subgraph> batch);
 

@@ -18,14 +18,14 @@
 
 namespace graphmill {
 
-/// One that samples whole batches.
+/// A daemon that samples whole batches for others.
 struct batch_source {
   std::string daemon;
   remote_call call; ///< Empty: it is this process, by `here`.
 };
 
-/// From how many seeds on batches were too large for a message, shared by all
-/// proxies of a process. Thread-safe.
+/// Remembers with how many seeds a batch was too large for a message. Shared by
+/// all proxies of a process. Thread-safe.
 class batch_limits {
 public:
   bool allow(batch_plan plan, std::size_t seeds) const {
@@ -70,9 +70,9 @@ struct batch_proxy_config {
 };
 
 /// Spawns an actor that answers like a SAMPLER, by asking daemons that sample
-/// for others: one request per batch. Which one samples a batch changes nothing
-/// in it. One that is too large for a message is sampled here, and so are from
-/// then on all of its kind that have as many seeds.
+/// for others: one request per batch. Which daemon samples a batch changes
+/// nothing in it. A batch that is too large for a message is sampled here, and
+/// so is from then on every batch of its kind with as many seeds or more.
 /// @pre there is a source
 sampler_actor spawn_batch_proxy(caf::actor_system& system,
                                 batch_proxy_config config);

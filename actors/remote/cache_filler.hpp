@@ -26,9 +26,9 @@ struct cache_filler_config {
   /// How to reach a part of another daemon, with counters of its own.
   std::function<remote_part(part_id)> route;
   std::shared_ptr<row_cache> cache; ///< Closed and empty.
-  /// Requests to one daemon at a time, of the choice.
+  /// Requests to one daemon that may be under way while rows are chosen.
   std::uint32_t window = 2;
-  /// Rows that jobs of feature proxies ask for at once, in bytes: all parts of
+  /// The most bytes of rows that are under way while rows are fetched, from all
   /// other daemons together.
   std::uint64_t job_bytes = std::uint64_t{32} << 20;
   std::shared_ptr<spdlog::logger> log; ///< Null: none.
@@ -36,10 +36,10 @@ struct cache_filler_config {
 
 /// Spawns the CACHE FILLER: chooses the remote rows that the trainers here want
 /// most, within `def.fetch.cache` bytes, by the order that the definition says,
-/// asks their owners for them and opens the cache. For the choice it asks the
-/// owners of all parts what they know of in-edges (`inclusion`) or degrees; its
-/// own parts it looks at itself, a moment's work at a time. Whatever fails is
-/// the answer, in a sentence.
+/// asks their owners for them and opens the cache. To choose, it asks the
+/// owners of other parts about in-edges (`inclusion`) or degrees. Parts that
+/// are here it reads itself, in pieces of a moment, so that it goes on taking
+/// messages. It answers with an error if anything fails.
 cache_filler_actor spawn_cache_filler(caf::actor_system& system,
                                       cache_filler_config config);
 

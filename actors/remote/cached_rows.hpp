@@ -17,15 +17,15 @@ struct fill_job {
   std::function<void()> put;
 };
 
-/// The jobs that fill the rows of a cache that `part` owns: to be asked of its
-/// FEATURE SERVICE, or of the proxy of that, whose rounding the rows then have.
-/// One after another, for they share the memory that rows come to.
+/// The jobs that bring the rows of a cache that `part` owns, for its FEATURE
+/// SERVICE or the proxy of that, which rounds the rows or not. To be done one
+/// after another, for they share the memory that rows come to.
 /// @param most Bytes of rows of one job, as float32, or one row.
 std::vector<fill_job> fill_jobs(const std::shared_ptr<row_cache>& cache,
                                 const partitioned_graph& graph, part_id part,
                                 std::uint64_t most);
 
-/// Out-degrees of some nodes, to be asked of their owner.
+/// Out-degrees of some nodes, which their owner is asked for.
 struct asked_degrees {
   node_type_id type = 0;
   std::vector<node_id> ids;

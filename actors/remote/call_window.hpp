@@ -26,7 +26,7 @@ public:
   explicit call_window(std::uint32_t limit) : limit_(std::max(1U, limit)) {}
 
   void push(Work work) { waiting_.push_back(std::move(work)); }
-  /// Before all others: what is asked again.
+  /// Puts a request in front of all others: one that is asked again in pieces.
   void push_first(Work work) { waiting_.push_front(std::move(work)); }
 
   /// Sends what the window allows.

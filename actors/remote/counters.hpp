@@ -22,7 +22,7 @@ struct remote_counters {
   counter bytes_out; ///< All of it, with bodies, without envelopes.
   counter bytes_in;
   counter cached_rows;   ///< Not asked for: in the row cache.
-  counter cached_bytes;  ///< Of those rows, as they would have come.
+  counter cached_bytes;  ///< Bytes that those rows would have taken.
   counter batches;       ///< Sampled by other daemons.
   counter batches_in;    ///< Bytes of them.
   counter large_batches; ///< Too large for a message.

@@ -16,8 +16,8 @@ struct remote_feature_config {
   /// row has. Bytes.
   std::uint64_t reply_bytes = max_frame_bytes;
   bool half = false; ///< Features are rounded to float16 and travel so.
-  /// Rows that need not be asked for, once it is open; null: none. Filled with
-  /// the same `half`.
+  /// Rows that need not be asked for once the cache is open; null: no cache. It
+  /// must have been filled with the same `half`.
   std::shared_ptr<const row_cache> cache;
 };
 

@@ -22,7 +22,7 @@ struct remote_reply {
   payload data;
   std::optional<error> failure;
 };
-/// Time is up for jobs that wait for others of their batch and hop.
+/// Jobs of this batch and hop have waited long enough for others to join them.
 struct send_hop {
   std::uint64_t key = 0;
   std::int32_t hop = 0;

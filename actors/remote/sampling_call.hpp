@@ -43,7 +43,7 @@ struct sampling_piece {
   std::shared_ptr<remote_sampling> of;
   std::size_t from = 0;
   std::size_t count = 0;
-  std::int64_t most = 0; ///< Not 0: so many sources, from number `skip` on.
+  std::int64_t most = 0; ///< If not 0: this many sources from `skip` on.
   std::int64_t skip = 0;
 
   std::span<const node_id> destinations() const {
@@ -61,9 +61,9 @@ struct sampling_call {
   result<payload> encode(const std::string& run, part_id part,
                          std::uint64_t& ids_bytes) const;
 
-  /// Calls that together ask the same, in smaller pieces: two halves, or of a
-  /// single destination a first slice of `reply_bytes`. Nothing if this asks
-  /// for a slice.
+  /// Calls that together ask the same in smaller pieces: two halves, or for a
+  /// single destination its first slice of `reply_bytes`. None if this call
+  /// asks for a slice already.
   std::vector<sampling_call> smaller(std::uint64_t reply_bytes) const;
 };
 

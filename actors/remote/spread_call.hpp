@@ -16,7 +16,7 @@ result<payload> encode(const std::string& run, part_id part,
 /// Reads its answer, whose meaning has not been checked yet.
 result<spread_reply> read_spread(const payload& from);
 
-/// Answers such a message, which takes a moment.
+/// Answers such a message. That takes a moment, so a handler may do it.
 result<payload> answer_spread(const shard& part, const spread_query& request,
                               const payload& from);
 

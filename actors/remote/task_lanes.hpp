@@ -10,8 +10,8 @@
 
 namespace graphmill {
 
-/// The tasks of a hop, in a lane for each part: so many of a lane are under way
-/// at a time, the others wait in order. Pure.
+/// The tasks of a hop, in a lane for each part. A bounded number of each lane
+/// is under way at a time, the others wait in order. Pure.
 class task_lanes {
 public:
   using task = inclusion::task;
@@ -24,7 +24,7 @@ public:
   /// A task whose turn has come; it is under way from now on.
   std::optional<task> next();
 
-  /// A task is under way no more. One that is not done comes again, before
+  /// A task has been answered. If it is not done, it comes again before the
   /// others of its part.
   void settle(const task& what, bool done);
 

@@ -116,6 +116,7 @@ private:
     if (course_.has_ended() || !now_ || !now_->take(result))
       return;
     const auto& key = result.key;
+    // All ranks do the same steps; those of one are counted.
     if (key.phase == phase::train && key.rank == 0)
       course_.trained();
     if (config_.def.train.record_steps && config_.observer.on_record)

@@ -26,7 +26,7 @@ struct phase_result {
   double seconds = 0;
 };
 
-/// How a run ended. Without `failure` it went to its end.
+/// How a run ended. Without `failure` it is a success.
 struct run_outcome {
   std::optional<error> failure; ///< `ec::cancelled` when the user stopped it.
   std::string digest;           ///< Of the weights; empty if there are none.
@@ -43,7 +43,8 @@ struct run_observer {
   std::function<void(const phase_order&, std::int64_t done)> on_step;
   std::function<result<void>(const phase_result&)> on_phase; ///< Errors end it.
   std::function<void(const step_result&)> on_output;
-  /// A rank's part of a step, with `train.record_steps`. Errors end the run.
+  /// A rank's part of a step; called with `train.record_steps`. Errors end the
+  /// run.
   std::function<result<void>(const step_result&)> on_record;
   std::function<void(run_outcome)> on_end; ///< Once.
 };
@@ -54,7 +55,7 @@ struct conductor_config {
   rank_id ranks = 1;                   ///< Trainers in all.
   std::array<std::int64_t, 3> seeds{}; ///< By phase.
   graphmill::course course;
-  /// Makes the members, which report to the actor given; once.
+  /// Makes the members, which report to the actor given. Called once.
   std::function<std::vector<member_actor>(caf::actor_system&,
                                           run_reports_actor)>
     members;

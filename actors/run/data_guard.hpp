@@ -19,10 +19,10 @@ namespace graphmill {
 
 /// Compares the files that a process has mapped with the digests on record, so
 /// that nobody trains on damaged data. It reads on a thread of its own that
-/// gives way to all others, while work goes on: who asks for a verification
-/// ends that work when it fails, and does not call it a success before it has
-/// ended. What was found sound is remembered over the end of the process. From
-/// any thread; one per process.
+/// gives way to all others, while work goes on. Whoever asks for a verification
+/// must end that work if it fails, and must not call it a success before the
+/// verification has ended. What was found sound is remembered beyond the end of
+/// the process. May be called from any thread; one per process.
 class data_guard {
 public:
   using records = std::vector<digest_record>;
@@ -48,8 +48,8 @@ public:
              std::function<void(const result<void>&)> done);
   void check(records what, std::function<void(const result<void>&)> done);
 
-  /// Somebody has nothing else to do but to wait: the verifications that are
-  /// queued now do not rest any more.
+  /// Somebody has nothing left to do but to wait: the verifications that are
+  /// queued now stop giving way to others.
   void hurry();
 
 private:
@@ -71,8 +71,8 @@ private:
   compute_lane lane_; ///< Last: ends before what its jobs use.
 };
 
-/// The parts that a daemon serves, as they lie there between runs. For the
-/// guard's thread.
+/// The files of the parts that a daemon serves, looked at also between runs.
+/// Used on the guard's thread alone.
 class served_data {
 public:
   served_data(std::filesystem::path folder,

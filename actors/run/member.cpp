@@ -129,6 +129,8 @@ private:
   /// Answers what the trainers that can answer say.
   caf::result<member_state> ask_all(const trainer_request& request) {
     auto all = std::make_shared<round>();
+    // One more than there are, taken off at the end of this function: so a
+    // member without trainers answers, too.
     all->missing = actors_.trainers.size() + 1;
     all->promise = self_->make_response_promise<member_state>();
     auto promise = all->promise;

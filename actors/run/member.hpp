@@ -18,47 +18,49 @@ namespace graphmill {
 class row_reader;
 struct disk_counters;
 
-/// How a member reaches what another process has. Empty in a run of one
-/// process.
+/// How a member reaches what other processes have. All functions are empty in a
+/// run of one process.
 struct member_links {
   std::function<sampling_service_actor(caf::actor_system&, part_id)> sampling;
   std::function<feature_service_actor(caf::actor_system&, part_id)> features;
-  /// The group that a rank adds its gradients in; empty: all are in here.
+  /// Spawns the gradient group of a rank. Empty: all ranks are in this process.
   std::function<gradient_group_actor(caf::actor_system&, rank_id)> group;
-  /// The filler of the cache that `features` look into; empty: there is none.
+  /// Spawns the filler of the cache that the proxies of `features` look into.
+  /// Empty: there is no cache.
   std::function<cache_filler_actor(caf::actor_system&)> cache;
-  /// Is given the services of the parts here, for others to use.
+  /// Called with the services of each part here, to offer them to others.
   std::function<void(part_id, sampling_service_actor, feature_service_actor)>
     publish;
-  /// A stage that samples batches elsewhere; it may use the samplers here.
-  /// Empty: the samplers here do it all.
+  /// Spawns a stage that has batches sampled by other daemons; it may also use
+  /// the samplers here. Empty: the samplers here sample all batches.
   std::function<sampler_actor(caf::actor_system&, sampler_actor here)> sampler;
-  /// Is given the samplers here, for others to use. Empty: they are for the
-  /// trainers here alone.
+  /// Called with the samplers here, to offer them to others. Empty: they serve
+  /// the trainers here alone.
   std::function<void(sampler_actor)> publish_sampler;
 };
 
-/// How long an order to the trainers may take. Between phases: longer than any
-/// job that a trainer can have at hand. Filling a cache takes as long as there
-/// are rows to fetch. What fails it is a request of the filler that is not
-/// answered within its own limits, or the loss of a daemon; this is only a
-/// bound beyond all that.
+/// How long an order to the trainers may take. Orders come between phases, so
+/// the limit is longer than any job that a trainer can have at hand. Filling a
+/// cache takes as long as there are rows to fetch: it fails when a request of
+/// the filler exceeds a limit of its own, or when a daemon is lost, so the
+/// limit here is only there because every wait has one.
 std::chrono::milliseconds patience_for(trainer_order what);
 
-/// How many batches a member with that many trainers has sampled elsewhere at a
-/// time.
+/// How many batches other daemons sample at the same time for a member with
+/// that many trainers.
 std::uint32_t batches_elsewhere(const definition& def, std::size_t trainers);
 
 /// What one process does of a run.
 struct member_config {
-  /// As the stages here take it: from disk with a lower budget and more stages
-  /// than the run's, as they wait more than they work.
+  /// The run's definition. If parts are on disk, with a lower budget and more
+  /// workers, as these wait more than they work.
   definition def;
   std::shared_ptr<const partitioned_graph> graph;
   /// By part. Null: another process serves it.
   std::vector<std::shared_ptr<const shard>> shards;
-  storage_plan storage; ///< Where those are read from.
-  /// By part, of those on disk that have features.
+  storage_plan storage; ///< Where `shards` are read from.
+  /// By part; null for parts elsewhere or without features. None at all if the
+  /// parts are in memory.
   std::vector<std::shared_ptr<row_reader>> row_readers;
   std::shared_ptr<disk_counters> disk; ///< Null: all is in memory.
   rank_id world = 1;                   ///< Trainers of the run in all.
@@ -66,7 +68,8 @@ struct member_config {
   std::vector<std::shared_ptr<replica>> models; ///< One per rank.
   std::shared_ptr<const sampling_plan> train_plan;
   std::shared_ptr<const sampling_plan> evaluate_plan;
-  /// Instead of a split's seeds in evaluation: global ids. Null: the split's.
+  /// Global ids of nodes to evaluate in place of a split's seeds. Null: the
+  /// seeds of the split.
   std::shared_ptr<const std::vector<node_id>> seeds;
   bool outputs = false; ///< Ask for predictions and embeddings.
   member_links links;
@@ -75,8 +78,8 @@ struct member_config {
   std::shared_ptr<dispatcher_gauges> gauges;
 };
 
-/// Spawns a MEMBER of a run, and it all other actors of the run in this
-/// process. Tells `conductor` of steps, and of actors that end unasked.
+/// Spawns a MEMBER of a run, which spawns all other actors of the run in this
+/// process. Steps, and actors that end unasked, are told to `conductor`.
 member_actor spawn_member(caf::actor_system& system, member_config config,
                           stage_table stages, run_reports_actor conductor);
 

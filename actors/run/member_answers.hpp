@@ -15,9 +15,9 @@ struct trainer_answer {
 };
 
 /// Which members of a run owe an answer to the last order, and what the others
-/// have answered. An order may be given before all have answered the one before
-/// it; whatever comes to that later does not count. A member that is lost is
-/// never asked again. Of the CONDUCTOR; it sends nothing itself.
+/// have answered. A new order may be given before all have answered the last
+/// one, whose answers then do not count any more. A member that is lost is
+/// never asked again. Part of the CONDUCTOR's state; it sends nothing itself.
 class member_answers {
 public:
   explicit member_answers(std::size_t members = 0) : members_(members) {}

@@ -21,7 +21,7 @@ enum class run_mode : std::uint8_t {
   predict,  ///< One pass over all nodes, with outputs.
 };
 
-/// A run as all its processes know it.
+/// What all processes of a run know of it.
 struct run_setup {
   definition def;
   run_mode mode = run_mode::train;
@@ -30,7 +30,7 @@ struct run_setup {
   storage_choice storage;            ///< Of this process.
 };
 
-/// What of a run one process has.
+/// Which parts and trainers of a run one process has.
 struct member_share {
   std::vector<part_id> parts; ///< Served here, ascending.
   std::vector<rank_id> ranks; ///< Trained here, ascending.
@@ -41,14 +41,15 @@ struct member_share {
                           const partitioned_graph& graph);
 };
 
-/// Opens the parts, builds the replicas and works out what to sample. Without
-/// links, log and gauges, which the caller adds. Takes a while; not for actors.
+/// Opens the parts, builds the replicas and works out what to sample. The
+/// caller adds links, log and gauges. This takes a while, so no handler may do
+/// it.
 result<member_config>
 prepare_member(const run_setup& run,
                std::shared_ptr<const partitioned_graph> graph,
                const member_share& share);
 
-/// How the CONDUCTOR of the run goes about it, without members and observer.
+/// The CONDUCTOR's config for a run. The caller adds members and observer.
 conductor_config conductor_of(const run_setup& run,
                               const partitioned_graph& graph, rank_id world);
 

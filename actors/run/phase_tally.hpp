@@ -10,7 +10,7 @@
 
 namespace graphmill {
 
-/// What trainers are to do in a phase of a course, of that many seeds.
+/// The order for a phase of a course that has that many seeds.
 phase_order order_of(const course_step& step, const definition& def,
                      std::int64_t seeds);
 

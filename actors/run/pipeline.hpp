@@ -19,8 +19,8 @@ pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
                         const stage_table& stages,
                         const run_reports_actor& conductor);
 
-/// Ends a pipeline from the front: no new batches, then the stages, then those
-/// who use them.
+/// Ends a pipeline from the front: first the dispatcher, so that no batch is
+/// begun, then the stages, at last trainers and groups.
 void stop_pipeline(pipeline& what);
 
 } // namespace graphmill

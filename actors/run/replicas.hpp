@@ -11,18 +11,19 @@
 
 namespace graphmill {
 
-/// Says which ranks have other weights than most.
-/// @param replicas Trainers that have done the same steps; the first ones count
-/// for more where as many have these weights as those.
+/// Says which ranks have other weights than most ranks.
+/// @param replicas Trainers that have done the same steps. If two kinds of
+/// weights are equally frequent, those of the first trainer count as usual.
 std::optional<error> difference(const std::vector<trainer_answer>& replicas);
 
-/// Most steps first, for a step that fails may have succeeded at some ranks.
+/// Sorts by steps, the most first: a step that fails may have succeeded at some
+/// ranks.
 void sort_by_steps(std::vector<trainer_answer>& replicas);
 
-/// Looks for the weights that a run leaves: those of the first replica whose
-/// member can still give them, for the members of other daemons answer a
-/// snapshot with digests alone. Each member is asked once. Of the CONDUCTOR,
-/// which does the asking.
+/// Looks for the weights that a run leaves. Members of other daemons answer a
+/// snapshot with digests alone, so the weights are then asked of one member
+/// after the other, until one can still give them. Each member is asked once.
+/// Part of the CONDUCTOR's state, which does the asking.
 class weight_search {
 public:
   weight_search() = default;
@@ -34,7 +35,7 @@ public:
   /// The member to ask now. None: the search is over.
   std::optional<std::size_t> next(const member_answers& members);
 
-  /// What the member that was asked has answered; nothing, if it has not.
+  /// @param answers Of the member that was asked; none if it did not answer.
   void take(const std::vector<trainer_answer>& answers);
 
   /// The replica with weights. Null: none, as far as is known.

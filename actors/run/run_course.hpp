@@ -26,16 +26,17 @@ namespace graphmill {
 ///     any before `saving` -- failed, before the first training step --> ended
 ///     any                 -- cancelled at once --> ended
 ///
-/// Failure and cancellation are facts, no states. The first failure counts. A
-/// run that has diverged goes back to its best weights before it is saved, and
-/// ends without weights where there are none, or a trainer does not go back. A
-/// run that is cancelled comes to its end where it has equal weights at all
-/// ranks: at the star, or when all trainers have stopped after the same step.
+/// Failure and cancellation are noted beside the state. The first failure
+/// counts. A run that has diverged goes back to its best weights before it is
+/// saved, and ends without weights where there are none, or a trainer does not
+/// go back. A run that is cancelled comes to its end where it has equal weights
+/// at all ranks: at the star, or when all trainers have stopped after the same
+/// step.
 ///
 /// The CONDUCTOR calls it from its handlers, one member function per event, and
-/// carries out the task that it gets back. What comes too late or twice gives
-/// `task::none`. It knows nothing of members, messages and time, asks nobody,
-/// and never enters the circle again once it has left it.
+/// carries out the task that it gets back. An event that comes too late or
+/// twice gives `task::none`. It knows nothing of members, messages and time,
+/// asks nobody, and never goes back to the star once it is `saving`.
 class run_course {
 public:
   enum class state : std::uint8_t {
@@ -92,11 +93,11 @@ public:
   /// The user asks to end after the step that is on.
   task cancel();
 
-  /// The user does not want to wait, nor the weights.
+  /// The user wants neither to wait nor to keep the weights.
   task cancel_now();
 
-  /// A trainer has stopped as `stop_phase` had it. One that stops unasked makes
-  /// the run a failure.
+  /// A trainer has stopped, as `stop_phase` asks all to. One that stops unasked
+  /// makes the run a failure.
   task stopped(rank_id rank);
 
   /// Anything that makes the run a failure.
@@ -107,7 +108,7 @@ public:
   state now() const { return now_; }
   bool has_ended() const { return now_ == state::ended; }
 
-  /// What the course does. Of interest in a phase.
+  /// The step of the course that is on. Has a meaning in a phase alone.
   course_step step() const { return phases_.next(); }
 
   /// Why it is no success, as far as is known.

@@ -31,13 +31,13 @@ public:
   run_reporter(std::FILE* table, progress_callback bar, run_folder* folder)
     : table_(table), bar_(std::move(bar)), folder_(folder) {}
 
-  /// A line per phase goes there, too.
+  /// Also logs a line per phase.
   void log_to(std::shared_ptr<spdlog::logger> log) { log_ = std::move(log); }
 
   /// An observer that calls this object, which must outlive the run.
   run_observer observer();
 
-  /// Of the last evaluation of the kind, if there was one.
+  /// The metrics of the last phase of this kind, if there was one.
   std::optional<batch_metrics> last(phase which) const;
   std::int32_t epochs() const { return epochs_; }
 

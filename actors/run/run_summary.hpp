@@ -38,15 +38,14 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
 
 /// What became of a run once its results were to be saved.
 struct saved_run {
-  /// Why the run failed, and why what it has could not be saved: the first, or
-  /// both in one sentence. `ec::cancelled` if the user stopped it and all is
-  /// saved.
+  /// Why the run failed, or why its results could not be saved, or both in one
+  /// sentence. `ec::cancelled` if the user stopped it and all is saved.
   std::optional<error> failure;
   bool has_weights = false; ///< They are in the folder.
 };
 
-/// Writes weights, if there are any, and the summary, whose `error` is set to
-/// what is known by then.
+/// Writes the weights, if there are any, and the summary. Sets `error` in the
+/// summary to what has failed by then.
 saved_run save_run(const run_outcome& outcome, nlohmann::json& summary,
                    run_folder& folder);
 

@@ -14,20 +14,21 @@ namespace graphmill {
 struct ddp_group_config {
   group_options options;
   gradient_shape shape;                    ///< Of the rank's replica.
-  std::string device = "cpu";              ///< That it computes on.
+  std::string device = "cpu";              ///< The device of the replica.
   std::shared_ptr<rendezvous_store> store; ///< Where the ranks meet.
   std::shared_ptr<parking> lot;            ///< One per process.
   std::shared_ptr<stage_counters> counters;
 };
 
-/// Fails when a group cannot work like that, with what to change.
+/// Fails if a group cannot work with this config; the error says what to
+/// change.
 result<void> validate(const ddp_group_config& config);
 
 /// Spawns a GRADIENT GROUP for one rank, whose trainer alone talks to it. It
 /// joins the groups of the other ranks, wherever they are, and gives the same
 /// sums as the group of one process would, bit by bit. A failure is answered
-/// with the ranks that are missing, as are all contributions after it: then a
-/// group of the next generation takes its place. A polite end (`stop_actor`)
+/// with the ranks that are missing, and so are all contributions after it: only
+/// a group of the next generation could go on. A polite end (`stop_actor`)
 /// answers what is open with `ec::cancelled`. @pre `validate(config)`
 gradient_group_actor spawn_ddp_group(caf::actor_system& system,
                                      ddp_group_config config);

@@ -101,6 +101,7 @@ private:
 
   void start(const begin_phase& begin) {
     work_ = begin.work;
+    // The ledger knows no phases: orders go on from one to the next.
     first_ = next_;
     end_ = first_ + static_cast<order>(work_->steps) * windows_.size();
     for (auto& window : windows_)
@@ -145,6 +146,7 @@ private:
     batch.key.epoch = work_->epoch;
     batch.key.step = static_cast<std::int64_t>(index / windows_.size());
     batch.key.rank = config_.ranks[trainer_of(which)];
+    // The ranks of a step come one after the other, so it is split once.
     if (split_step_ != batch.key.step || split_of_ != work_.get()) {
       split_ = work_->plan->split(batch.key.step);
       split_step_ = batch.key.step;
@@ -237,6 +239,8 @@ private:
 
   void train(std::size_t trainer, order which,
              std::shared_ptr<minibatch> made) {
+    // A failure is final here: the trainer may have learnt from the batch, so
+    // it must not get it a second time.
     requests_
       .ask(self_, config_.trainers[trainer], config_.stage_timeout,
            step_input{which, std::move(made), work_})
@@ -272,6 +276,7 @@ private:
   }
 
   void pause(order which, const in_flight& batch) {
+    // The second attempt has the shortest pause.
     const auto bound = config_.pause.count() << (batch.attempt - 2);
     const auto drawn = mix64(mix64(which + 1) + batch.attempt)
                        % static_cast<std::uint64_t>(bound / 2 + 1);

@@ -27,10 +27,10 @@ struct dispatcher_config {
   batch_needs needs;
   credit_limits limits;       ///< Bytes and batches in flight, all trainers.
   std::uint32_t attempts = 3; ///< Times a batch may be begun.
-  /// The most that is waited before the second time.
+  /// The longest pause before a batch is begun for the second time.
   std::chrono::milliseconds pause{100};
   std::chrono::milliseconds stage_timeout = timeouts::stage;
-  /// From the end of a stage to that of the run, at the most.
+  /// The most that may pass from the end of a stage to the end of the run.
   std::chrono::milliseconds farewell = timeouts::stage_farewell;
   /// Credit held for longer is reported with the name of its holder.
   std::chrono::milliseconds patience = timeouts::credit_report;
@@ -45,14 +45,14 @@ struct dispatcher_config {
 };
 
 /// Spawns the DISPATCHER of the trainers of this process. Their batches are
-/// numbered by step, then rank, and admitted
-/// in that order while the CREDIT LEDGER has room; each then goes through
-/// sampler, fetcher and batcher, and waits for its turn at its trainer. A batch
-/// that a stage loses is begun anew after a pause, which doubles with each
-/// attempt and differs from batch to batch: what was lost because others had
-/// too much to do does not come back to them all at once. Exactness makes that
-/// safe. After `attempts`, or an error that would come again, the run fails
-/// with an error that names the batch and the cause.
+/// numbered by step, then rank, and admitted in that order while the CREDIT
+/// LEDGER has room; each then goes through sampler, fetcher and batcher, and
+/// waits for its turn at its trainer. A batch that a stage loses is begun anew
+/// after a pause, which doubles with each attempt and differs from batch to
+/// batch: what was lost because others had too much to do does not come back to
+/// them all at once. Exactness makes that safe. After `attempts`, or an error
+/// that would come again, the run fails with an error that names the batch and
+/// the cause.
 dispatcher_actor spawn_dispatcher(caf::actor_system& system,
                                   dispatcher_config config);
 

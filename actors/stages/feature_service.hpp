@@ -15,16 +15,16 @@ struct feature_service_config {
   std::shared_ptr<const shard> part;
   std::shared_ptr<stage_counters> counters;
   bool half = false; ///< Round features to float16.
-  /// Of a part on disk, shared by its workers: what brings the rows of
-  /// features, null if there are none, and the thread that waits for the pages
-  /// of everything else. Null: the part is in memory.
+  /// For a part on disk, shared by its workers: the reader of feature rows,
+  /// null if it has no features, and the thread that waits for the pages of all
+  /// other values. A null lane means that the part is in memory.
   std::shared_ptr<row_reader> rows;
   std::shared_ptr<compute_lane> lane;
 };
 
 /// Spawns one worker of the FEATURE SERVICE of a part: copies features, labels,
-/// degrees and original ids of its nodes to where a job says. Of a part on disk
-/// it hands jobs on and waits for no disk itself.
+/// degrees and original ids of its nodes to where a job says. If the part is on
+/// disk it hands jobs to the reader and the lane, and never waits itself.
 feature_service_actor spawn_feature_service(caf::actor_system& system,
                                             feature_service_config config);
 

@@ -222,6 +222,7 @@ private:
   void finish(const work& state) {
     if (std::exchange(state->over, true))
       return;
+    // Only now, so that a fetcher that ends earlier leaves the job as it was.
     state->batch->graph = std::move(*state->graph);
     config_.counters->item_done(state->bytes);
     state->promise.deliver(fetch_answer{state->batch});

@@ -17,8 +17,8 @@ std::uint64_t bytes_of(const shard& part, const gather_item& item);
 /// @param rounded Round features to float16.
 result<void> gather(const shard& part, const gather_item& item, bool rounded);
 
-/// Asks for the pages that `gather` will read, of a part on disk. Not those of
-/// features.
+/// Asks the system for the pages that `gather` will read from a part on disk,
+/// so that it fetches them all at once. Features are not read by pages.
 void request_pages(const shard& part, const gather_item& item);
 
 } // namespace graphmill

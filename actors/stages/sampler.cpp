@@ -156,6 +156,7 @@ private:
   }
 
   void finish(const work& batch) {
+    // What lay beyond the end of a shortened file has been read as zeros.
     if (auto fault = mapped_file::first_fault()) {
       give_up(batch, *fault);
       return;

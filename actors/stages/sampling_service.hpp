@@ -17,8 +17,8 @@ struct sampling_service_config {
 };
 
 /// Spawns one worker of the SAMPLING SERVICE of a part: answers which in-edges
-/// of its nodes were drawn. A pure function of part and request. Of a part on
-/// disk by a thread of its own, which may wait for pages.
+/// of its nodes were drawn. The answer is a pure function of part and request.
+/// If the part is on disk, a lane draws, since it may wait for pages.
 sampling_service_actor spawn_sampling_service(caf::actor_system& system,
                                               sampling_service_config config);
 

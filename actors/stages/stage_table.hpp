@@ -22,14 +22,14 @@ struct stage_table {
   static stage_table of(const definition& def, std::size_t parts,
                         std::size_t trainers);
 
-  /// @param samplers Of this process, for whomever.
-  /// @param proxies Of samplers elsewhere.
+  /// @param samplers In this process, whoever they sample for.
+  /// @param proxies In this process, of samplers of other daemons.
   static stage_table of(const definition& def, std::size_t parts,
                         std::size_t trainers, std::size_t samplers,
                         std::size_t proxies);
 
-  /// Those without proxies leave that stage out. With parts on disk, what came
-  /// from there is counted like stages without replicas, but for the readers.
+  /// Leaves out `batch_proxy` if there are no proxies. With parts on disk there
+  /// are entries for what was read from there; only readers have replicas.
   std::vector<stage_report> reports() const;
 };
 

@@ -114,6 +114,7 @@ private:
     if (training) {
       // The group may still read what was sent last, so each step has its own.
       done->gradients = std::make_shared<gradient_set>();
+      // The group sends gradients to other ranks while backward goes on.
       if (config_.early) {
         done->progress = std::make_shared<gradient_progress>();
         contribute(
@@ -253,6 +254,7 @@ private:
     auto state = std::make_shared<trainer_state>();
     state->rank = config_.rank;
     state->steps = applied_;
+    // On the lane, where no step changes the weights while they are read.
     lane_.post(
       [this, what = request.what, state] {
         switch (what) {

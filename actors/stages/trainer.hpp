@@ -18,9 +18,9 @@ struct trainer_config {
   bool early =
     false; ///< The group takes contributions before backward is done.
   run_reports_actor conductor; ///< Told of each step, and of failures.
-  /// For all ranks to contribute to a step. An early contribution comes before
-  /// backward, and its group counts from the end of that by itself: there this
-  /// is only to be longer.
+  /// How long all ranks may take to contribute to a step. With `early` the
+  /// group has a limit of its own, from the end of backward, and this one must
+  /// be longer than backward and that limit together.
   std::chrono::milliseconds group_timeout = timeouts::contribution;
   std::chrono::milliseconds step_delay{0}; ///< Fault: each step slower by this.
   std::shared_ptr<stage_counters> counters;

@@ -21,16 +21,17 @@ namespace graphmill {
 struct incoming {
   incoming_request request;
 };
-/// A daemon has come, or gone.
+/// A peer has come or gone, as the transport tells.
 struct peer_news {
   peer_event event;
 };
-/// The answer to call number `ticket` of an actor, from the transport.
+/// The answer to the call that an actor made under `ticket`, from the
+/// transport.
 struct call_ended {
   std::uint64_t ticket = 0;
   std::shared_ptr<result<payload>> answer;
 };
-/// What a NODE needs for a run has been opened and built, or not.
+/// What a NODE needs for a run has been opened and built, or this has failed.
 struct run_prepared {
   std::string run;
   std::shared_ptr<result<member_config>> member;
@@ -40,12 +41,13 @@ struct run_prepared {
 struct share_ready {
   std::string run;
 };
-/// The data that a run has mapped were verified, or not.
+/// The verification of the data that a run has mapped is over. `sound` says
+/// whether they are what the digests say.
 struct share_verified {
   std::string run;
   result<void> sound = ok();
 };
-/// The daemon has looked at its data: can they be used?
+/// The daemon has looked at its data. `sound` says whether they can be used.
 struct data_seen {
   result<void> sound = ok();
 };
@@ -69,17 +71,17 @@ struct run_filed {
   run_record record;
 };
 struct submitted_run;
-/// A run that was submitted has its folder and its place in the history, or
-/// cannot be taken.
+/// A run that was submitted now has its folder and its place in the history, or
+/// it cannot be taken, and why.
 struct run_taken {
   std::shared_ptr<result<submitted_run>> run;
   responder reply;
 };
-/// Changes of runs are in the history, or not.
+/// Changes of runs have been written to the history, or this has failed.
 struct records_written {
   std::optional<error> failure;
 };
-/// The daemon is to end, by its user's wish.
+/// The user has asked the daemon to end.
 struct end_in_order {};
 
 } // namespace graphmill
@@ -107,9 +109,9 @@ using node_actor = caf::typed_actor<
   takes<incoming>,
   // The coordinator has come, gone or been replaced.
   takes<peer_news>,
-  // INTERNAL: an answer; a run is prepared; its actors are there; its data are
-  // verified; its events reach nobody; the state of the data; is the daemon in
-  // the cluster by now?
+  // INTERNAL, in this order: an answer has come; a run is prepared; its actors
+  // are spawned; its data were verified; its events reach nobody; the data were
+  // looked at; it is time to look whether to register, and at memory and data.
   takes<call_ended>, takes<run_prepared>, takes<share_ready>,
   takes<share_verified>, takes<run_orphaned>, takes<data_seen>, takes<tick>>;
 
@@ -123,8 +125,9 @@ using coordinator_actor = caf::typed_actor<
   takes<run_news_came>, takes<run_ended>,
   // The daemon: end the run that is on as its user would, then tell.
   takes<end_in_order>,
-  // INTERNAL: an answer; a run is taken, or over; what is known of runs is on
-  // disk; watchers have waited long enough.
+  // INTERNAL, in this order: an answer has come; a submitted run has its
+  // folder; a run that is over is filed; the history is written; it is time to
+  // look at watchers and questions.
   takes<call_ended>, takes<run_taken>, takes<run_filed>, takes<records_written>,
   takes<tick>>;
 

@@ -51,7 +51,8 @@ public:
   /// The record of a run; of the latest one if `id` is empty.
   result<run_record> run(const std::string& id);
 
-  /// Signals since a call was last ended by one count no more.
+  /// After a signal has ended a call: only signals that come from now on end
+  /// another one.
   void forget_signals();
 
 private:

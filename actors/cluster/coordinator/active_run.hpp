@@ -24,8 +24,8 @@ struct submitted_run {
   run_record record;
 };
 
-/// The run that is on: what there is of it, while `turn` knows what is being
-/// done for it. Part of the COORDINATOR's state.
+/// The run that is on, with all that the COORDINATOR keeps of it. What the
+/// cluster is doing for the run is known by `turn`.
 struct active_run : submitted_run {
   using clock = std::chrono::steady_clock;
 
@@ -34,11 +34,12 @@ struct active_run : submitted_run {
   std::vector<std::string> members; ///< Daemons with trainers.
   conductor_actor conductor;        ///< While it is conducted.
   clock::time_point began = clock::now();
-  run_outcome outcome; ///< Once it is over; why it failed, `turn` knows.
-  double seconds = 0;  ///< Then: that it took.
+  run_outcome outcome; ///< Set at the end; `turn` has the failure that counts.
+  double seconds = 0;  ///< That the run took; set at the end.
   std::map<std::string, std::uint64_t> sequences; ///< Of events, by daemon.
 
-  /// By which ranks find each other, and who waits for a key of it.
+  /// A rank that waits for the value of a key in `table`, by which ranks find
+  /// each other.
   struct question {
     std::string key;
     responder reply;
@@ -47,7 +48,8 @@ struct active_run : submitted_run {
   rendezvous_table table;
   std::vector<question> questions;
 
-  /// Daemons that have asked to leave: they are answered when they may.
+  /// A daemon that has asked to leave. It is answered once the run has ended,
+  /// for until then its weights may be needed.
   struct farewell {
     std::string daemon;
     std::string incarnation;
@@ -57,10 +59,11 @@ struct active_run : submitted_run {
 
   bool uses(const std::string& daemon) const;
 
-  /// Whether this is a daemon of the run, and not somebody of its name.
+  /// Whether this is a daemon of the run, and not another one with its name.
   bool is_member(const peer_identity& who) const;
 
-  /// Events of `turn`, of which the conductor is told if it leads the run.
+  /// These tell `turn` of an event, and the conductor, too, while it leads the
+  /// run.
   run_turn::task fail(error why);
   run_turn::task lose(const std::string& daemon, const error& why);
   run_turn::task cancel(bool now);
@@ -68,7 +71,8 @@ struct active_run : submitted_run {
   deployment deployment_for(std::size_t daemon, const std::string& digest,
                             const std::string& coordinator) const;
 
-  /// Takes events of a daemon to the conductor. Those that came before pass.
+  /// Takes events of a daemon to the conductor. Events that have come before
+  /// are passed over.
   result<run_turn::task> take(const std::string& daemon,
                               const run_events& events);
   void take(const rendezvous_request& what, const responder& reply);

@@ -27,8 +27,8 @@ struct coordinator_config {
 };
 
 /// Spawns the COORDINATOR: takes daemons in, queues runs, and carries them out
-/// one after the other over the daemons that there are. Refuses what cannot
-/// work with a sentence, at once.
+/// one after the other on the daemons of the cluster. What cannot work is
+/// refused at once, with a sentence.
 coordinator_actor spawn_coordinator(caf::actor_system& system,
                                     coordinator_config config);
 

@@ -161,6 +161,7 @@ void coordinator::end() {
   active_->conductor = nullptr;
   end_shares(active_->turn.failure() ? member_action::end
                                      : member_action::finish);
+  // If all daemons are lost, no answer will bring the run on.
   go_on(active_->turn.ordered_to_end());
 }
 

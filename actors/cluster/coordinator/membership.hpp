@@ -18,10 +18,10 @@ public:
   struct entry {
     daemon_status status;
     std::string incarnation;
-    bool drained = false;     ///< Says its operator, whatever happens to it.
-    bool leaving = false;     ///< Has said so, but a run is still on it.
-    std::uint64_t losses = 0; ///< Of all daemons, when it was lost.
-    std::string fault;        ///< Of its data, as it says itself.
+    bool drained = false;     ///< By its operator; stays so if it is restarted.
+    bool leaving = false;     ///< Has asked to leave; a run still needs it.
+    std::uint64_t losses = 0; ///< Value of `losses_` when it was lost.
+    std::string fault;        ///< What it says is wrong with its data.
     std::string arithmetic;
     std::string arithmetic_digest;
   };
@@ -39,9 +39,9 @@ public:
   /// The living daemon of another incarnation that has the name, if any.
   std::optional<entry> rival_of(const peer_identity& who) const;
 
-  /// Takes a daemon in; one of the same name is replaced, and in a cluster
-  /// that has as many as it may, the one that has been lost for longest.
-  /// @returns addresses at which there is nobody any more. @pre `check`
+  /// Takes a daemon in. It replaces one of the same name; in a cluster that has
+  /// as many as it may, it replaces the one that has been lost for longest.
+  /// @returns addresses at which nobody is any more. @pre `check` succeeds
   std::vector<std::string> join(const peer_identity& who,
                                 const join_request& what);
 
@@ -59,15 +59,15 @@ public:
   std::optional<entry> outdated(const std::string& address,
                                 const std::string& incarnation);
 
-  /// A daemon goes as soon as it can: new runs leave it alone.
+  /// A daemon leaves as soon as it can: new runs do not use it.
   void begin_to_leave(const std::string& name);
 
   /// Fails if there is no such daemon.
   result<void> drain(const std::string& name, bool drained);
   result<entry> find(const std::string& name) const;
 
-  /// Daemons that a new run may use; or, to know what it could use otherwise,
-  /// those that are draining, or lost, as well.
+  /// Daemons that a new run may use. With another `up_to` also those that are
+  /// draining, or lost, which tells what a run would wait for.
   std::vector<daemon_offer>
   offers(daemon_state up_to = daemon_state::ready) const;
 

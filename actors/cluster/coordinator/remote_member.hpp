@@ -14,8 +14,9 @@ struct remote_member_config {
   std::shared_ptr<transport> net;
 };
 
-/// Spawns what stands for a MEMBER of a run on another daemon. Orders that the
-/// daemon does not answer are told to `conductor` as failures of the run.
+/// Spawns an actor that stands for the MEMBER of a run on another daemon. If
+/// the daemon does not answer an order, `conductor` is told that the run
+/// failed.
 member_actor spawn_remote_member(caf::actor_system& system,
                                  remote_member_config config,
                                  run_reports_actor conductor);

@@ -9,13 +9,13 @@
 namespace graphmill {
 
 /// Values that the ranks of a run leave for each other at the coordinator. They
-/// are addresses and notes of some hundred bytes, a handful per rank; whoever
-/// sets more than fits is refused.
+/// are addresses and notes of some hundred bytes, a handful per rank. A value
+/// that does not fit is refused.
 class rendezvous_table {
 public:
   static constexpr std::size_t longest_key = 256;
   static constexpr std::size_t largest_value = std::size_t{64} << 10;
-  /// Of all keys and values, and of what keeping each of them costs.
+  /// The most bytes of all keys and values, with what keeping them costs.
   static constexpr std::size_t most_bytes = std::size_t{16} << 20;
 
   /// Sets or replaces a value.

@@ -25,13 +25,13 @@ public:
   create(const std::filesystem::path& runs, const definition& def,
          const std::filesystem::path& data, const std::string& digest);
 
-  /// Of the run: the name of its folder.
+  /// The id of the run, which is the name of its folder.
   std::string id() const { return folder_.path().filename().string(); }
   /// Where the conductor's observer reports to; one thread at a time.
   run_reporter& reporter() { return reporter_; }
 
-  /// Opens the log: the run begins, which nothing else is called before. A run
-  /// that waits holds no file open.
+  /// Opens the log. Called when the run begins, and not when it is taken, so
+  /// that runs that wait hold no file open.
   /// @param console Of the coordinator: gets warnings, too.
   result<void> begin(spdlog::sink_ptr console);
 
@@ -57,8 +57,8 @@ private:
   nlohmann::json daemons_ = nlohmann::json::object();
 };
 
-/// A piece of a file of a run folder, or the list of its files. Names lead
-/// nowhere else.
+/// A piece of a file of a run folder, or the list of its files. Names that lead
+/// out of the folder are refused.
 result<file_reply> read_run_file(const std::filesystem::path& runs,
                                  const file_request& wanted);
 

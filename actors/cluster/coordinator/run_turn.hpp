@@ -11,22 +11,22 @@
 
 namespace graphmill {
 
-/// The turn of a run that has left the queue, until what it leaves is filed:
-/// what the cluster is doing for it, and whom that waits for.
+/// The turn of a run, from when it leaves the queue until its results are
+/// filed: what the cluster is doing for it, and whose answers are waited for.
 ///
 ///     deploying ---> conducting ---> ending ---> filing
 ///         |                            ^
 ///         '----------------------------'
 ///        failed, or cancelled before all had prepared
 ///
-/// That the run has failed, or was cancelled, are facts, no states. Whether it
-/// trains, or is at its last snapshot, is not known here: while it is conducted
-/// it is up to the CONDUCTOR, which is told of what happens to it.
+/// Whether the run has failed, or was cancelled, is noted beside the state.
+/// Whether it trains or saves its weights is not known here: while it is
+/// conducted, the CONDUCTOR decides, and is told of what happens to the run.
 ///
 /// The COORDINATOR calls it from its handlers, one member function per event,
-/// and carries out the task that it gets back. What comes too late or twice
-/// gives `task::none`. It sends nothing, and never goes back: the turn of
-/// another run is another object.
+/// and carries out the task that it gets back. An event that comes too late or
+/// twice gives `task::none`. It sends nothing, and never goes back to an
+/// earlier state: the turn of another run is another object.
 class run_turn {
 public:
   enum class state : std::uint8_t {
@@ -40,10 +40,10 @@ public:
   enum class task : std::uint8_t {
     none,
     conduct,        ///< All shares are there: begin.
-    tell_conductor, ///< The event is for the CONDUCTOR.
-    end_shares,     ///< Order it. Then `ordered_to_end` is due.
-    hurry_shares,   ///< Order it again: without a verification.
-    file,
+    tell_conductor, ///< The CONDUCTOR decides: pass the event on to it.
+    end_shares,     ///< Order all daemons to; then call `ordered_to_end`.
+    hurry_shares,   ///< Order it again, now without a verification.
+    file,           ///< Write the run's files.
   };
 
   /// @param daemons Of the run; all of them owe an answer now.
@@ -70,7 +70,7 @@ public:
   /// The run cannot go on.
   task fail(error why);
 
-  /// The same, as a daemon is gone, for which nothing waits any more.
+  /// The run cannot go on, as a daemon is gone. Nothing waits for it any more.
   task lose(const std::string& daemon, const error& why);
 
   /// By the user: at once while it is deployed, by the conductor later, and
@@ -81,7 +81,7 @@ public:
 
   state now() const { return now_; }
 
-  /// Nothing of it counts any more: the outcome is known.
+  /// The outcome is known: what the run still tells does not count.
   bool is_over() const { return now_ >= state::ending; }
   bool cancelled() const { return cancelled_; }
 

@@ -30,7 +30,7 @@ struct daemon_options {
   std::string interface_name;
   std::string advertise;
   std::filesystem::path runs = "runs"; ///< Of a coordinator: its run folders.
-  /// Of a coordinator: the runs that are over and yet in its list.
+  /// Of a coordinator: how many runs that are over it keeps in its list.
   std::uint32_t keep_runs = 10'000;
   bool verify = true; ///< Compare the data with the digests on record.
   std::filesystem::path ready_file; ///< Gets the address once it has joined.
@@ -40,8 +40,8 @@ struct daemon_options {
 /// Runs a node daemon until it is told to stop: by the coordinator, or by
 /// SIGINT, SIGTERM or SIGHUP. After a signal, a run that is on ends as when its
 /// user cancels it, or fails if only this daemon ends, with the weights so far;
-/// a second signal waits for nothing. Errors: the dataset cannot be opened, the
-/// address not be bound, or the coordinator does not take it.
+/// a second signal waits for nothing. Fails if the dataset cannot be opened, if
+/// the address cannot be bound, or if the coordinator does not take the daemon.
 result<void> run_daemon(const daemon_options& options);
 
 } // namespace graphmill

@@ -16,12 +16,13 @@
 
 namespace graphmill {
 
-/// A daemon's share of a run: what there is of it, while `life` knows what
-/// becomes of it. Of the SHARE HOST, in the NODE's handlers alone.
+/// A daemon's share of a run, with all that the daemon keeps of it. What
+/// becomes of the share is known by `life`. Used by the SHARE HOST alone, in
+/// the NODE's handlers.
 struct hosted_run {
   deployment what;
   share_life life;
-  responder deployed; ///< Waits until it is prepared.
+  responder deployed; ///< Answered when others can ask for its parts.
   stage_table stages;
   std::shared_ptr<dispatcher_gauges> gauges =
     std::make_shared<dispatcher_gauges>();
@@ -36,7 +37,7 @@ struct hosted_run {
   memory_probe memory;
   double cpu_before = 0;
   traffic sent_before;
-  std::vector<responder> ending; ///< Wait until the member is gone.
+  std::vector<responder> ending; ///< Answered when the member is gone.
   data_guard::records records;   ///< Of the data that it has mapped.
 };
 

@@ -19,11 +19,12 @@ struct node_config {
   join_request offer;      ///< What it tells the coordinator of itself.
   std::string coordinator; ///< Address, its own if it is the one.
   std::shared_ptr<const partitioned_graph> graph;
-  std::filesystem::path data; ///< That the graph lies in.
+  std::filesystem::path data; ///< The folder of the graph.
   std::shared_ptr<data_guard> guard;
   share_surroundings around;
   storage_choice storage; ///< Of the parts here.
-  std::chrono::milliseconds join_timeout{60'000}; ///< For the first time.
+  /// How long the coordinator may be out of reach before it is met at first.
+  std::chrono::milliseconds join_timeout{60'000};
   /// Called once, when the coordinator has taken the daemon.
   std::function<void()> on_joined;
   /// Called once when the daemon is to end, with the reason if it has failed.
@@ -31,11 +32,11 @@ struct node_config {
   std::shared_ptr<spdlog::logger> log;
 };
 
-/// Spawns the NODE. It registers the daemon with the coordinator, again
-/// whenever that is back, and hosts a MEMBER for every run that is deployed. A
-/// share whose coordinator is gone ends. It looks at the data that it serves
-/// every two seconds, and tells the coordinator when they cannot be used, and
-/// when they can be used again.
+/// Spawns the NODE. It registers the daemon with the coordinator, and again
+/// whenever the coordinator is back, and hosts a MEMBER for every run that is
+/// deployed. It ends shares whose coordinator is gone. It looks at the data
+/// that it serves every two seconds, and tells the coordinator when they cannot
+/// be used, and when they can be used again.
 node_actor spawn_node(caf::actor_system& system, node_config config);
 
 } // namespace graphmill

@@ -11,15 +11,15 @@ namespace graphmill {
 /// Where a daemon stands with the coordinator: when it is to ask to be taken,
 /// and what an answer means.
 ///
-///                   taken          heard no more
+///                   taken              lost
 ///     applying ----------> member <------------> cut_off
 ///         |                  |         taken        |
 ///         '------------------'----------------------'--> refused
 ///
-/// Beside that state there are a question that is under way, and the time of
-/// the next one: a daemon that applies asks until it is taken, a member when
-/// what it tells of itself has changed, or when the coordinator was started
-/// anew, and one that is cut off when the coordinator is heard again.
+/// It also keeps whether a question is under way, and when the next one is due.
+/// A daemon that applies asks until it is taken. A member asks again when what
+/// it tells of itself has changed, or when the coordinator was started anew.
+/// One that is cut off asks when the coordinator is heard again.
 ///
 /// The NODE calls it from its handlers, one member function per event, and does
 /// the asking when it is `due`. It knows nothing but these events and the time,
@@ -33,7 +33,7 @@ public:
     applying, ///< Has never been taken.
     member,   ///< Has been taken, and hears the coordinator.
     cut_off,  ///< Was a member.
-    refused,  ///< For good, or it has lost its patience.
+    refused,  ///< For good; or it was never taken and its patience is over.
   };
 
   /// @param patience How long the coordinator may be unreachable at first.
@@ -53,7 +53,7 @@ public:
   /// The coordinator is heard again. One that was started anew knows nobody.
   void heard(bool started_anew, time_point now);
 
-  /// It is heard no more. @returns whether the daemon was in the cluster.
+  /// The coordinator is lost. @returns whether the daemon was in the cluster.
   bool lost();
 
   state now() const { return now_; }
@@ -63,7 +63,7 @@ private:
   time_point give_up_at_;
   state now_ = state::applying;
   bool asking_ = false;   ///< A question is under way.
-  bool outdated_ = false; ///< What was told last is true no more.
+  bool outdated_ = false; ///< What was told last has changed since.
 };
 
 } // namespace graphmill

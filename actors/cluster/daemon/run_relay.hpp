@@ -14,9 +14,9 @@ struct run_relay_config {
   node_actor node; ///< Told when nobody takes the events.
 };
 
-/// Spawns the RUN RELAY, which stands for the CONDUCTOR on the daemons that it
-/// is not on: sends what it is told to the coordinator, in order and without
-/// loss, one message at a time; what comes meanwhile travels together.
+/// Spawns the RUN RELAY, which stands for the CONDUCTOR towards the MEMBER of a
+/// daemon. It sends what it is told to the coordinator, in order and without
+/// loss, one message at a time; what comes meanwhile goes into the next one.
 run_reports_actor spawn_run_relay(caf::actor_system& system,
                                   run_relay_config config);
 

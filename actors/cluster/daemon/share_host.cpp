@@ -337,7 +337,7 @@ void share_host::end(const share& run, bool finishing) {
 }
 
 void share_host::end_all(const error& why) {
-  const auto all = runs_;
+  const auto all = runs_; // A copy, since shares may be forgotten on the way.
   for (auto& [id, run] : all)
     orphaned(id, why);
 }

@@ -18,7 +18,7 @@ public:
   /// @param config Of the node `self`. Outlives this.
   share_host(node_actor::pointer self, const node_config& config);
 
-  /// Ends what is on.
+  /// Ends all shares.
   ~share_host();
 
   share_host(const share_host&) = delete;
@@ -26,15 +26,16 @@ public:
 
   // -- requests of the coordinator
 
-  /// Prepares a share, and answers once others can ask for what it serves. A
-  /// share of another run ends.
+  /// Prepares a share, and answers once others can ask for what it serves. Ends
+  /// the share of any other run.
   void deploy(const incoming_request& request);
 
-  /// Answers when the order is carried out; one to end, with the report.
-  /// @returns whether it ends a share before its time.
+  /// Carries an order out and answers it; an order to end is answered with the
+  /// report, once the share is over.
+  /// @returns whether the order ends a share of a run that is no success.
   bool take_order(const incoming_request& request);
 
-  /// A piece of the weights that a run has kept.
+  /// A piece of the weights of a run's last snapshot.
   result<payload> weights(const payload& data) const;
 
   // -- news of shares and of the coordinator

@@ -9,7 +9,7 @@ namespace graphmill {
 
 /// The life of a daemon's share of a run, from its deployment until the daemon
 /// forgets it: what becomes of its MEMBER, and of the verification of the data
-/// that it has mapped, which goes on beside it.
+/// that it has mapped, which runs at the same time.
 ///
 ///     preparing ---> hosted ------> ending ---> verifying ---> over
 ///      |  |            |              |            ^            ^
@@ -19,14 +19,14 @@ namespace graphmill {
 ///      '--------------------------------------------------------'
 ///
 /// A share is verified only if the run is a success (`finishing`) and its data
-/// are not known to be sound, or damaged, by then. Those are facts, no states.
-/// A share that is broken waits to be ended by the coordinator, who is told
-/// why.
+/// are not known to be sound, or damaged, by then. Both are noted beside the
+/// state. A share that is broken waits for the coordinator, which is told why,
+/// to end it.
 ///
 /// The SHARE HOST calls it from the NODE's handlers, one member function per
-/// event, and carries out the task that it gets back. What comes too late or
-/// twice gives `task::none`. It knows neither actors nor files, and a share
-/// never comes back: a run that is deployed again is another object.
+/// event, and carries out the task that it gets back. An event that comes too
+/// late or twice gives `task::none`. It knows neither actors nor files. A share
+/// that is over stays so: a run that is deployed again is another object.
 class share_life {
 public:
   enum class state : std::uint8_t {
@@ -42,17 +42,17 @@ public:
   /// What the caller is to do now.
   enum class task : std::uint8_t {
     none,
-    verify,      ///< Its MEMBER is there: verify its data. Then `verified`.
+    verify,      ///< Its MEMBER is there: verify its data, call `verified`.
     report,      ///< Tell the coordinator that its MEMBER has ended.
     report_data, ///< Tell it that the data are damaged.
-    stop,        ///< Its MEMBER. Then `member_gone`.
-    hurry,       ///< Nothing else is left than to verify.
+    stop,        ///< Stop its MEMBER; call `member_gone` when it has ended.
+    hurry,       ///< Only the verification is left: let it go faster.
     forget,      ///< Answer all who wait for its end.
   };
 
   // -- its way
 
-  /// It is prepared and its MEMBER spawned, or neither.
+  /// Its preparation is over. @param well Its MEMBER has been spawned.
   task prepared(bool well);
 
   /// Its MEMBER has ended.
@@ -63,16 +63,16 @@ public:
 
   // -- orders
 
-  /// It is to end. @param finishing The run has succeeded, if its data are
-  /// sound. Once it was to end without that, orders that come late or again
-  /// change nothing.
+  /// The coordinator orders it to end. @param finishing The run has succeeded,
+  /// if its data are sound. Once it was to end without that, orders that come
+  /// late or again change nothing.
   task end(bool finishing);
 
   // -- where it stands
 
   state now() const { return now_; }
 
-  /// Was told to end.
+  /// Whether it was told to end.
   bool is_over() const {
     return now_ == state::abandoned || now_ >= state::ending;
   }

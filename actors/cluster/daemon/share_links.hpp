@@ -27,17 +27,16 @@ struct share_surroundings {
 /// The stages of a share of a run.
 stage_table stages_of(const deployment& what, const member_config& member);
 
-/// What a share's links count and keep, one for all parts.
+/// What the links of a share count and keep, for all parts together.
 struct share_traffic {
-  std::shared_ptr<remote_counters> wire; ///< While batches are made.
-  std::shared_ptr<remote_counters> filling;
+  std::shared_ptr<remote_counters> wire;    ///< While batches are made.
+  std::shared_ptr<remote_counters> filling; ///< While the cache is filled.
   std::shared_ptr<row_cache> cache; ///< Empty; filled if the run has one.
 };
 
-/// Links of the share of `member`, which is complete but for them: proxies to
-/// parts that others serve and to samplers of others, own parts and samplers
-/// offered to others, and a gradient group over processes if ranks live in
-/// several.
+/// The links of `member`, which has everything else: proxies of parts and of
+/// samplers of other daemons, the offer of its own parts and samplers to them,
+/// and a gradient group over processes if ranks live in several.
 member_links links_of(const deployment& what, const member_config& member,
                       const stage_table& stages,
                       const share_surroundings& around,

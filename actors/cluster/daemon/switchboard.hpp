@@ -8,16 +8,16 @@
 
 namespace graphmill {
 
-/// Where the requests and news of a daemon's transport go: to its actors, from
-/// when they are there until they end. Thread-safe.
+/// Hands the requests and news of a daemon's transport to its actors, which
+/// come later than the transport and end earlier. Thread-safe.
 class switchboard {
 public:
-  /// @param coordinator None: this daemon is not the one.
+  /// @param coordinator None if another daemon is the coordinator.
   void connect(node_actor node, coordinator_actor coordinator,
                data_server_actor data);
   void disconnect() { connect({}, {}, {}); }
 
-  /// Refused while nobody is connected.
+  /// Hands a request on; refuses it while no actors are connected.
   void serve(const incoming_request& request);
   void tell(const peer_event& event);
 

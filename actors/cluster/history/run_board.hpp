@@ -11,9 +11,9 @@
 
 namespace graphmill {
 
-/// News of the runs of a coordinator, for who watches them. A position counts
-/// all news of a run so far; of progress only the latest is kept, and of the
-/// ends of phases the last `most_news`.
+/// News of the runs of a coordinator, for those who watch them. A position
+/// counts all news of a run so far; of progress only the latest is kept, and of
+/// the ends of phases the last `most_news`.
 class run_board {
 public:
   static constexpr std::size_t most_news = 4096;

@@ -12,15 +12,16 @@
 namespace graphmill {
 
 /// The records of a coordinator's runs that are not over, or whose latest state
-/// is not in the history yet. They are what is true: a history that cannot be
-/// written, as on a full disk, is behind them until it can be again. Pure: who
-/// uses it writes what it says, one batch at a time, and tells what came of it.
+/// is not in the history yet. They take precedence over the history, which
+/// falls behind while it cannot be written, as on a full disk. Pure: its owner
+/// writes what `take_unwritten` gives, one batch at a time, and tells whether
+/// it worked.
 class run_records {
 public:
   /// @returns null if the run is to be looked for in the history.
   const run_record* find(const std::string& id) const;
 
-  /// A run that the history has got.
+  /// Adds a run that is in the history.
   void add(run_record run);
 
   /// A run has changed. @pre it was added and is not over
@@ -40,7 +41,7 @@ public:
   /// All that is known is in the history.
   bool all_written() const;
 
-  /// Puts what is known in the place of what the history has.
+  /// Replaces what the history says by what is known here.
   void correct(std::vector<run_record>& from_history) const;
 
 private:

@@ -27,7 +27,8 @@ struct command_line {
 /// @returns its exit code: 1, or 130 when cancelled.
 int say_failure(const error& what);
 
-/// One registration function per command, listed in main.cpp. Each adds its
+/// One registration function per command. engine.cpp lists all of them,
+/// main.cpp those that need neither actors nor libtorch. Each adds its
 /// subcommand with help and options, and in its callback sets `run`.
 using register_command = void (*)(command_line&);
 

@@ -41,15 +41,15 @@ private:
   run_reporter reporter_;
   run_observer observer_;
   std::uint64_t cursor_ = 0;
-  std::string waits_; ///< What it waits for, as it was shown last.
+  std::string waits_; ///< What the run waits for, as it was shown last.
 };
 
 /// The end of a phase from a line of metrics.jsonl.
 result<phase_result> read_metrics(const std::string& line);
 
 /// Ends a command that waited for a run: prints the summary, for people unless
-/// `quiet`, and as JSON if `json`. @returns The exit code: of `train`, had the
-/// run been one.
+/// `quiet`, and as JSON if `json`.
+/// @returns the exit code that `train` has for a run that ends like this.
 result<int> conclude_run(const run_record& run, bool json, bool quiet);
 
 } // namespace graphmill

@@ -8,8 +8,8 @@
 
 namespace graphmill {
 
-/// What several others want, each in the order in which it came; they take
-/// turns. Not thread-safe.
+/// A queue for each of several askers, who take turns. What one asker wants is
+/// taken in the order in which it came. Not thread-safe.
 template <class T>
 class fair_queue {
 public:
@@ -24,20 +24,21 @@ public:
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
 
-  /// Whose turn it is. @pre not empty
+  /// The asker whose turn it is. @pre not empty
   const std::string& turn() const { return turns_.front(); }
-  /// How many there are who want something.
+  /// How many askers want something.
   std::size_t lines() const { return turns_.size(); }
-  /// The next one's turn comes; this one's, after all others. @pre not empty
+  /// Skips the asker whose turn it is: the next turn of this one comes after
+  /// those of all others. @pre not empty
   void pass() {
     turns_.push_back(std::move(turns_.front()));
     turns_.pop_front();
   }
 
-  /// What whose turn it is wants first. @pre not empty
+  /// The first thing that the asker whose turn it is wants. @pre not empty
   T& front() { return lines_.find(turns_.front())->second.front(); }
 
-  /// Takes it out; the next one's turn comes. @pre not empty
+  /// Takes `front` out, and goes on to the next asker. @pre not empty
   T pop() {
     const auto at = lines_.find(turns_.front());
     auto out = std::move(at->second.front());
@@ -52,7 +53,7 @@ public:
   }
 
 private:
-  std::map<std::string, std::deque<T>> lines_; ///< None is empty.
+  std::map<std::string, std::deque<T>> lines_; ///< Never empty ones.
   std::deque<std::string> turns_;
   std::size_t size_ = 0;
 };

@@ -14,10 +14,10 @@ namespace graphmill {
 /// How much memory a daemon's answers to others may take, from when a request
 /// is begun until the transport has let go of the answer. Thread-safe.
 ///
-/// Whoever has some already gets more only while it has no more than what is
-/// free, so that those who do not take their answers leave room for those who
-/// do: the dynamic thresholds of Choudhury and Hahne, "Dynamic queue length
-/// thresholds for shared-memory packet switches", 1998.
+/// An asker that holds some bytes gets more only while it holds no more than
+/// what is free. So those who do not take their answers leave room for those
+/// who do. These are the dynamic thresholds of Choudhury and Hahne, "Dynamic
+/// queue length thresholds for shared-memory packet switches", 1998.
 class reply_budget : public std::enable_shared_from_this<reply_budget> {
 public:
   /// Some bytes of the budget, which come back when it is dropped, on whichever
@@ -31,7 +31,8 @@ public:
     share(const share&) = delete;
     share& operator=(const share&) = delete;
 
-    /// Gives back what is more than that. By the one thread that has it.
+    /// Gives back all but `bytes`. Called by the one thread that holds the
+    /// share.
     void shrink(std::uint64_t bytes);
 
   private:
@@ -45,15 +46,16 @@ public:
   static std::shared_ptr<reply_budget> make(std::uint64_t limit_bytes,
                                             std::function<void()> wake);
 
-  /// Nobody is woken any more.
+  /// From now on `wake` is not called.
   void close();
 
-  /// Takes bytes for one who asks. What is larger than the whole budget is
-  /// taken alone.
+  /// Takes bytes for an asker. More than the whole budget is given when nobody
+  /// else holds any.
   /// @returns null if there are too few; `wake` tells when to try again.
   std::shared_ptr<share> take(const std::string& who, std::uint64_t bytes);
 
-  /// Whether somebody has bytes, and so may have to wait where others need not.
+  /// Whether an asker holds bytes. Then it may have to wait where others need
+  /// not.
   bool has_some(const std::string& who) const;
 
   std::uint64_t used() const;
@@ -68,10 +70,10 @@ private:
   std::function<void()> wake_;
   bool wanted_ = false; ///< `take` had too few.
   std::uint64_t used_ = 0;
-  std::map<std::string, std::uint64_t> used_by_; ///< None is 0.
+  std::map<std::string, std::uint64_t> used_by_; ///< Without zeros.
 };
 
-/// The same answer, which keeps its share for as long as somebody has a frame.
+/// The same answer, whose frames keep the share until the last of them is gone.
 payload keep_share(payload answer,
                    const std::shared_ptr<reply_budget::share>& share);
 

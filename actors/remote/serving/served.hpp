@@ -39,7 +39,7 @@ result<std::shared_ptr<served_gather>>
 read_gather(const shard& part, gather_request request, const payload& from,
             const std::shared_ptr<buffer_pool>& pool);
 
-/// The jobs of the local service. Their memory is that of the request.
+/// The jobs of the local service. They point into the memory of the request.
 std::vector<neighbour_job>
 jobs_of(const std::shared_ptr<served_sample>& request);
 
@@ -47,7 +47,7 @@ jobs_of(const std::shared_ptr<served_sample>& request);
 result<payload> answer_slice(const shard& part, served_sample& request,
                              const std::shared_ptr<buffer_pool>& pool);
 
-/// Makes room for the values, and asks for them.
+/// Makes room for the values, and the job that writes them there.
 gather_job job_of(const shard& part,
                   const std::shared_ptr<served_gather>& request,
                   const std::shared_ptr<buffer_pool>& pool);

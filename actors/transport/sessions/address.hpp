@@ -23,10 +23,11 @@ result<endpoint> parse_endpoint(std::string_view text);
 /// The form that `parse_endpoint` reads.
 std::string to_string(const endpoint& where);
 
-/// Stands for all interfaces.
+/// Whether an address stands for all interfaces.
 bool is_wildcard(const endpoint& where);
 
-/// Cannot be reached from other machines. False for names but localhost.
+/// Whether an address cannot be reached from other machines. False for all
+/// names but localhost.
 bool is_loopback(const endpoint& where);
 
 /// The numeric address that a name stands for.
@@ -35,7 +36,8 @@ result<std::string> resolve_host(const std::string& host);
 /// The first address of a network interface.
 result<std::string> address_of_interface(const std::string& name);
 
-/// The address of this machine from which packets to a peer leave. Sends none.
+/// The address of this machine from which packets to a peer leave. Sends no
+/// packet.
 result<std::string> address_towards(const endpoint& peer);
 
 /// The address of the first interface in use, loopback if there is no other.

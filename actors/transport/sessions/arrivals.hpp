@@ -10,10 +10,10 @@
 namespace graphmill {
 
 /// The connections that others have opened to our port, by descriptor. Whoever
-/// has not said who it is, in a handshake of ours, is a stranger; strangers are
-/// few, and for a short time: of too many, the oldest are to be ended. So those
-/// who connect and say nothing can neither take the descriptors of others nor
-/// keep them from connecting. Has no clock and ends nothing itself.
+/// has not said who it is, in a handshake of ours, is a stranger. The number of
+/// strangers and their time are limited: the oldest are to be ended first. So
+/// those who connect and say nothing can neither take the descriptors of others
+/// nor keep them from connecting. Has no clock and ends nothing itself.
 class arrivals {
 public:
   arrivals(std::size_t most_strangers, session_time::duration patience)
@@ -24,9 +24,10 @@ public:
   /// Its other end has said who it is, or it is closed.
   void settled(int descriptor);
 
-  /// Strangers that are to be ended, once each.
+  /// Strangers that are to be ended. Each is given once.
   std::vector<int> excess(session_time now);
-  /// Descriptors are needed: the older half of the strangers is to be ended.
+  /// The older half of the strangers, to be ended because descriptors are
+  /// needed.
   std::vector<int> older_half();
 
   bool is_stranger(int descriptor) const { return index_.contains(descriptor); }

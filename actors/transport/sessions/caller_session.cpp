@@ -72,6 +72,8 @@ void caller_session::reset(session_time now, std::string reason) {
   if (wanted()) {
     state_ = state::waiting;
     auto pause = back_off_.next();
+    // Each attempt brings a probe, and several within `refused_after` must
+    // agree.
     if (refused_since_ && worth_probing())
       pause = std::min(pause, with_.liveness.refused_after / 4);
     retry_at_ = now + pause;

@@ -17,8 +17,8 @@ namespace graphmill {
 
 /// The calling end of the connections to one address: handshake, requests with
 /// deadlines and retries, beats, and what to do when the peer is lost, back, or
-/// another. Does no I/O and has no clock: it is told what happened and when,
-/// and leaves what is to be done in its effects.
+/// replaced by another process. Does no I/O and has no clock: it is told what
+/// happened and when, and leaves what its owner must do in its effects.
 class caller_session {
 public:
   struct settings {
@@ -30,11 +30,12 @@ public:
 
   using callback = std::function<void(result<payload>)>;
 
-  /// What is to be done, in this order.
+  // Effects: what the owner must do, in the order of `take`.
+
   struct open_link {}; ///< Connect both lanes anew.
   /// Forget both connections.
   struct close_link {
-    bool flush = false; ///< Not before what was sent has left, or a moment.
+    bool flush = false; ///< Give what was sent a moment to leave before.
   };
   struct send {
     graphmill::lane lane;
@@ -81,7 +82,7 @@ public:
   /// Whether the session can be forgotten: closed and wanted by nobody.
   bool idle() const;
 
-  /// Whether it matters that the peer's process may have ended.
+  /// Whether it is of use to find out if the peer's process has ended.
   bool worth_probing() const;
   const counts& counted() const { return counts_; }
   const std::string& address() const { return address_; }

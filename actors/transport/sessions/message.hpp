@@ -24,7 +24,7 @@ result<void> check_size(const payload& data);
 /// digits from the system's generator.
 std::string draw_identity();
 
-/// What a message takes while it waits: its frames, and what is around them.
+/// Bytes that a message takes while it waits: its frames, and what holds them.
 std::uint64_t cost_of(const message& what);
 
 } // namespace graphmill

@@ -28,13 +28,14 @@ public:
     std::uint64_t reply_cache_bytes = std::uint64_t{64} << 20;
     std::size_t max_peers = 4096;
     std::size_t max_running = 4096; ///< Requests per peer.
-    /// Bytes of requests under way: of all peers, and of one, which may always
-    /// have one request if all have room for it.
+    /// The most bytes of requests under way, of all peers and of one. A peer
+    /// may always have one request, however large, if all together have room
+    /// for it.
     std::uint64_t max_bytes = std::uint64_t{256} << 20;
     std::uint64_t max_peer_bytes = std::uint64_t{64} << 20;
   };
 
-  // -- what is to be done, in this order --
+  // -- effects: what the owner must do, in the order of `take`
   struct send {
     server_session::route to;
     message what;
@@ -65,14 +66,14 @@ public:
 
   void receive(session_time now, const route& from, message what);
 
-  /// Something came over a connection that is no message.
+  /// What came over a connection is not a message.
   void malformed(const route& from, std::string reason);
 
-  /// A connection is gone. Whoever was at its other end and has no other one is
-  /// lost soon, however long it said that it may be silent.
+  /// A connection is gone. A peer that has no other connection is lost soon,
+  /// even if its handshake asked for a longer time of silence.
   void disconnected(const route& whom);
 
-  /// The answer to what was delivered; to be given once.
+  /// Gives the answer to what was delivered. To be called once for each token.
   void answer(session_time now, std::uint64_t token, result<payload> answer);
   void tick(session_time now);
 

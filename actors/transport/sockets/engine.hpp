@@ -24,10 +24,10 @@
 
 namespace graphmill {
 
-/// What the transport's thread runs: moves messages between sockets and
-/// sessions, and does what the sessions ask for. All sockets are its own. How
-/// it calls others stands in engine_calls.cpp, how it serves them in
-/// engine_port.cpp.
+/// What the transport's thread runs: it moves messages between sockets and
+/// sessions, and does what the sessions ask for. It alone uses the sockets. How
+/// it starts is in engine_start.cpp, how it calls others in engine_calls.cpp,
+/// how it serves them in engine_port.cpp.
 class engine {
 public:
   /// Binds. Called by the thread that starts the transport; everything else
@@ -48,12 +48,12 @@ private:
     caller_session session;
     endpoint where;
     std::unique_ptr<peer_link> link; ///< While the session wants one.
-    /// `where` as a number, which a probe needs: once the link has brought one,
-    /// from then on.
+    /// `where` as a numeric address, which a probe needs. It is known once a
+    /// first message has come over a link; until then it is `where` itself.
     endpoint seen_at;
-    bool seen = false;                 ///< By this link.
-    caller_session::counts counted;    ///< As far as in `counters_`.
-    std::unique_ptr<port_probe> probe; ///< Of why the link broke.
+    bool seen = false;                 ///< Whether this link has set `seen_at`.
+    caller_session::counts counted;    ///< What `counters_` has of it already.
+    std::unique_ptr<port_probe> probe; ///< Finds out why the link broke.
   };
 
   engine(transport_options options, std::shared_ptr<mailbox> box,
@@ -106,7 +106,7 @@ private:
   zmq::context_t context_;
   std::optional<gate> gate_;
   std::optional<zmq::socket_t> port_; ///< The ROUTER, if we listen.
-  std::optional<zmq::socket_t> door_; ///< Tells who comes to it and goes.
+  std::optional<zmq::socket_t> door_; ///< Tells who connects, and who is gone.
   std::uint16_t port_number_ = 0;
   std::map<std::string, caller> callers_; ///< By address.
   std::optional<server_session> server_;  ///< Always there once made.
@@ -114,14 +114,15 @@ private:
   descriptor_plan plan_;
   arrivals arrivals_;
   unfinished_messages unfinished_;
-  std::map<int, std::string> guests_; ///< Routes of no strangers.
+  std::map<int, std::string> guests_; ///< Routes of known peers, by descriptor.
   int descriptor_ = -1; ///< Of the connection whose message is looked at.
-  std::set<std::string> ended_; ///< Routes whose rest is not wanted.
+  /// Routes of ended connections: what they had sent before is ignored.
+  std::set<std::string> ended_;
   std::deque<std::string> ended_order_;
   std::vector<zmq::pollitem_t> polls_;
   std::uint64_t next_id_ = 1;
   std::uint64_t callers_made_ = 0;
-  std::uint64_t duplicates_ = 0; ///< As far as in `counters_`.
+  std::uint64_t duplicates_ = 0; ///< As far as `counters_` has them already.
   std::uint64_t put_off_ = 0;
   complaint_log complaints_{[this](const auto& line) { log(line); }};
 };

@@ -53,7 +53,8 @@ void engine::serve_port() {
     auto got = receive_message(*port_, true, *counters_);
     if (!got)
       break;
-    // Whoever has sent it has come before.
+    // The event of a connection comes before its messages: so it is known here
+    // whose descriptor a message brings.
     serve_door();
     if (!ended_.contains(got->route))
       receive(std::move(*got));

@@ -10,11 +10,11 @@
 
 namespace graphmill {
 
-/// Lets in who holds the cluster's key. libzmq asks it about every connection
-/// that shook hands with CURVE, by ZAP (rfc.zeromq.org/spec/27).
+/// Lets in whoever holds the cluster's key. libzmq asks it about every
+/// connection that shook hands with CURVE, by ZAP (rfc.zeromq.org/spec/27).
 class gate {
 public:
-  /// @param refused Called with the address of whom was not let in.
+  /// @param refused Called with the address of whoever is not let in.
   gate(zmq::context_t& context, const curve_keys& keys,
        std::function<void(const std::string&)> refused);
 

@@ -16,16 +16,16 @@ namespace graphmill {
 
 /// The answers of our port that wait for those who asked, in a queue for each
 /// connection. All of them together have a limit in bytes, with what libzmq
-/// holds, and each has a quarter of that at the most; whoever takes nothing
-/// for too long is named, so that what waits for it does not wait for ever.
-/// Does no I/O itself; of the transport's thread alone.
+/// holds, and each has a quarter of that at the most. `stalled` names whoever
+/// takes nothing for too long, so that no answer waits for ever. Does no I/O
+/// itself; used on the transport's thread alone.
 class outbox {
 public:
   struct settings {
     /// Of what waits here and of what libzmq holds.
     std::uint64_t limit_bytes = std::uint64_t{512} << 20;
-    /// Messages that wait for one connection. Whoever lets more come together
-    /// has not taken anything for long, and is ended.
+    /// The most messages that wait for one connection. If there are more, the
+    /// other end has not taken anything for long, and the connection is ended.
     std::size_t most_messages = 8192;
     std::chrono::milliseconds patience = std::chrono::seconds{30};
   };
@@ -50,7 +50,7 @@ public:
   std::vector<std::string> stalled(session_time now);
 
   bool waits() const { return !blocked_.empty(); }
-  /// That wait, here or in libzmq.
+  /// Bytes that wait, here or in libzmq.
   std::uint64_t bytes() const { return bytes_ + *held_; }
   /// When `stalled` should be asked again.
   session_time next_tick() const;

@@ -12,8 +12,9 @@
 
 namespace graphmill {
 
-/// The two connections to one peer, a DEALER per lane. Never connects again by
-/// itself: a connection that broke is reported, and its link is of no use then.
+/// The two connections to one peer, a DEALER per lane. It never connects again
+/// by itself: when a connection breaks, it says so, and another link must be
+/// made.
 class peer_link {
 public:
   /// Begins to connect. Throws what cppzmq throws.
@@ -36,7 +37,7 @@ public:
   /// When `broken` should be asked again.
   session_time next_tick() const { return unfinished_.next_tick(); }
 
-  /// Lets what was sent leave after the end, for that long.
+  /// Gives what was sent that much time to leave after this link has ended.
   void linger(std::chrono::milliseconds time);
 
   /// How many items `add_polls` adds.

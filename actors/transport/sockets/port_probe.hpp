@@ -6,9 +6,9 @@
 
 namespace graphmill {
 
-/// Finds out whether a machine says that nobody listens at a port of its, which
-/// libzmq does not tell from silence: the first means that a process has ended,
-/// the second may be a cable that was pulled. Never blocks.
+/// Finds out whether a machine says that nobody listens at a port. libzmq does
+/// not distinguish that from silence. But the first means that a process has
+/// ended, and the second may be a cable that was pulled. Never blocks.
 class port_probe {
 public:
   /// Begins to connect. Does nothing for hosts that are names: looking them up
@@ -18,11 +18,12 @@ public:
   port_probe(const port_probe&) = delete;
   port_probe& operator=(const port_probe&) = delete;
 
-  /// Nothing as long as it is not known. False for whatever else came of it.
+  /// Whether the machine refused the connection. Nothing while that is not
+  /// known; false for every other outcome.
   std::optional<bool> refused();
 
 private:
-  int socket_ = -1; ///< While it is not known.
+  int socket_ = -1; ///< Open while the outcome is not known.
   bool refused_ = false;
 };
 

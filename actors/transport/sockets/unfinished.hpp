@@ -38,7 +38,8 @@ public:
 
   /// Looks at all connections, if it is time.
   /// @returns those that are to be ended, once each: all beyond their own
-  /// limit, and then those with most until the others keep to that of all.
+  /// limit, then those with the most bytes, until the rest is within the limit
+  /// of all.
   std::vector<int> excess(session_time now, const received_bytes& received,
                           const stranger_test& is_stranger);
 

@@ -19,11 +19,11 @@ namespace graphmill {
 /// top.
 inline constexpr std::int64_t max_wire_frame = max_frame_bytes + 1024;
 
-/// A whole message has less.
+/// More bytes than any whole message has.
 inline constexpr std::uint64_t most_of_a_message =
   (max_bulk_frames + 4) * std::uint64_t{max_frame_bytes};
 
-/// For a peer to say who it is, in libzmq's own words.
+/// How long a peer may take for libzmq's own handshake, in milliseconds.
 inline constexpr int handshake_timeout_ms = 5000;
 
 /// What became of a message that was to be sent.
@@ -65,8 +65,9 @@ struct arrival {
 std::optional<arrival> receive_message(zmq::socket_t& from, bool routed,
                                        traffic& counters);
 
-/// Ends the connection that a message came over: its socket has no call for
-/// that. Descriptors of anything but a connection to `port` are left alone.
+/// Ends the connection that a message came over, by its descriptor, since
+/// ZeroMQ has no call for that. Does nothing if the descriptor is not of a
+/// connection to `port`.
 void end_connection(int descriptor, std::uint16_t port);
 
 /// What a monitor of a socket tells.
