@@ -49,6 +49,9 @@ private:
 
   caf::result<fetch_answer> begin(const fetch_job& job) {
     crash_if_told(job);
+    if (job.graph->nodes.empty()) // One that was killed had ended just then.
+      return to_caf(
+        fail(ec::unavailable, "the batch was lost with an earlier fetcher"));
     auto state = std::make_shared<fetching>();
     state->graph = job.graph;
     state->promise = self_->make_response_promise<fetch_answer>();
