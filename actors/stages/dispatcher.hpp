@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/base/interfaces.hpp"
+#include "actors/stages/batch_stage.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/flow/credit_ledger.hpp"
 
@@ -33,9 +34,7 @@ struct dispatcher_config {
   std::chrono::milliseconds farewell = std::chrono::seconds{20};
   /// Credit held for longer is reported with the name of its holder.
   std::chrono::milliseconds patience = std::chrono::seconds{30};
-  sampler_actor sampler;
-  fetcher_actor fetcher;
-  batcher_actor batcher;
+  std::vector<batch_stage> stages; ///< The way of a batch; one at least.
   std::vector<trainer_actor> trainers;
   std::vector<rank_id> ranks; ///< Of `trainers`, ascending.
   caf::typed_actor<takes<run_failed>> conductor;
@@ -44,14 +43,14 @@ struct dispatcher_config {
 };
 
 /// Spawns the DISPATCHER of the trainers of this process. Their batches are
-/// numbered by step, then rank, and admitted
-/// in that order while the CREDIT LEDGER has room; each then goes through
-/// sampler, fetcher and batcher, and waits for its turn at its trainer. A batch
-/// that a stage loses is begun anew after a pause, which doubles with each
-/// attempt and differs from batch to batch: what was lost because others had
-/// too much to do does not come back to them all at once. Exactness makes that
-/// safe. After `attempts`, or an error that would come again, the run fails
-/// with an error that names the batch and the cause.
+/// numbered by step, then rank, and admitted in that order while the CREDIT
+/// LEDGER has room; each then goes through the stages, one after the other, and
+/// waits for its turn at its trainer. A batch that a stage loses is begun anew
+/// after a pause, which doubles with each attempt and differs from batch to
+/// batch: what was lost because others had too much to do does not come back to
+/// them all at once. Exactness makes that safe. After `attempts`, or an error
+/// that would come again, the run fails with an error that names the batch and
+/// the cause.
 dispatcher_actor spawn_dispatcher(caf::actor_system& system,
                                   dispatcher_config config);
 
