@@ -19,9 +19,10 @@
 #include <string>
 #include <vector>
 
-// All messages and typed interfaces of the actors. Messages stay in the
+// Messages and typed interfaces that several actors share. Messages stay in the
 // process: plain structs, payloads by shared pointer. What crosses daemons is
-// messages/.
+// messages/. The job of a stage that only the DISPATCHER asks stands with that
+// stage.
 
 namespace graphmill {
 
@@ -55,7 +56,7 @@ struct gather_answer {
   std::uint64_t bytes = 0;
 };
 
-/// A batch on its way, from the seeds to what the trainer takes.
+/// A batch that is to be sampled, here or by another daemon.
 struct sample_job {
   batch_key key;
   std::uint64_t stream = 0; ///< `stream_key` of the step.
@@ -65,22 +66,6 @@ struct sample_job {
 };
 struct sample_answer {
   std::shared_ptr<sampled_subgraph> graph;
-};
-struct fetch_job {
-  batch_key key;
-  std::shared_ptr<sampled_subgraph> graph;
-  bool crash = false;
-};
-struct fetch_answer {
-  std::shared_ptr<fetched_batch> batch; ///< `graph` has been moved into it.
-};
-struct assemble_job {
-  std::shared_ptr<fetched_batch> batch; ///< Consumed.
-  std::int64_t global_seeds = 0;
-  bool crash = false;
-};
-struct assemble_answer {
-  std::shared_ptr<minibatch> batch;
 };
 
 // -- dispatcher, trainers, gradient group, conductor
@@ -103,6 +88,17 @@ struct phase_work : phase_order {
 };
 struct begin_phase {
   std::shared_ptr<const phase_work> work;
+};
+
+/// A batch of a DISPATCHER has paused for long enough.
+struct pause_over {
+  std::uint64_t order = 0;
+  std::uint32_t attempt = 0;
+};
+/// A stage of a DISPATCHER has shut down; by now the run should be over, too.
+struct farewell_over {
+  std::uint64_t order = 0;
+  error cause;
 };
 
 /// A batch for a trainer, in step order.
@@ -195,12 +191,10 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::gather_job)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::gather_answer)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::sample_job)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::sample_answer)
-GRAPHMILL_LOCAL_MESSAGE(graphmill::fetch_job)
-GRAPHMILL_LOCAL_MESSAGE(graphmill::fetch_answer)
-GRAPHMILL_LOCAL_MESSAGE(graphmill::assemble_job)
-GRAPHMILL_LOCAL_MESSAGE(graphmill::assemble_answer)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::phase_order)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::begin_phase)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::pause_over)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::farewell_over)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::step_input)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::step_finished)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::step_result)
@@ -234,10 +228,6 @@ using sampling_service_actor = worker_actor<neighbour_job, neighbour_answer>;
 using feature_service_actor = worker_actor<gather_job, gather_answer>;
 /// The SAMPLER: seeds to blocks.
 using sampler_actor = worker_actor<sample_job, sample_answer>;
-/// The FETCHER: blocks to blocks with rows.
-using fetcher_actor = worker_actor<fetch_job, fetch_answer>;
-/// The BATCHER: assembles what the trainer takes.
-using batcher_actor = worker_actor<assemble_job, assemble_answer>;
 
 /// The DISPATCHER admits batches in step order as credit allows, drives them
 /// through the stages and hands them to the trainers in order.
@@ -245,7 +235,11 @@ using dispatcher_actor = caf::typed_actor<
   // Starts a pass over a split; the one before it has ended.
   takes<begin_phase>,
   // INTERNAL: looks for credit held too long.
-  takes<tick>>;
+  takes<tick>,
+  // INTERNAL: begins a batch anew.
+  takes<pause_over>,
+  // INTERNAL: a batch was lost to a stage that has shut down.
+  takes<farewell_over>>;
 
 /// A TRAINER owns a replica of the model and the thread that computes on it.
 using trainer_actor = caf::typed_actor<

@@ -15,14 +15,12 @@ constexpr std::int64_t most_narrow = std::numeric_limits<std::int32_t>::max();
 std::uint64_t likely_sources(const dataset_info& info,
                              const neighbour_request& request) {
   const auto& type = info.edge_types[request.edge_type];
+  if (!request.rule.takes_all())
+    return static_cast<std::uint64_t>(
+      request.rule.sources_of(type.max_in_degree));
   const auto nodes = info.node_types[type.destination].count;
   const auto average = type.count / std::max<std::int64_t>(nodes, 1) + 1;
-  auto likely = std::min(type.max_in_degree, 4 * average);
-  if (request.fanout >= 0)
-    likely = request.replace
-               ? request.fanout
-               : std::min<std::int64_t>(request.fanout, type.max_in_degree);
-  return static_cast<std::uint64_t>(likely);
+  return static_cast<std::uint64_t>(std::min(type.max_in_degree, 4 * average));
 }
 
 std::uint64_t likely_bytes(const dataset_info& info,
@@ -116,9 +114,8 @@ result<neighbour_reply> read_piece(const dataset_info& info,
   TRYV(read_integers(arrays.counts, from.bulk, out.counts.data()));
   const auto total =
     std::accumulate(out.counts.begin(), out.counts.end(), std::uint64_t{0});
-  const auto most = std::max<std::uint64_t>(
-    static_cast<std::uint64_t>(type.max_in_degree),
-    static_cast<std::uint64_t>(std::max(request.fanout, 0)));
+  const auto most =
+    static_cast<std::uint64_t>(request.rule.sources_of(type.max_in_degree));
   if (piece.most != 0 && total > most)
     return fail(ec::invalid_data,
                 "a node is said to have {} sampled in-edges, {} are possible",
@@ -213,7 +210,7 @@ result<payload> sampling_call::encode(const std::string& run, part_id part,
   for (const auto& piece : pieces) {
     const auto& asked = piece.of->request;
     message.queries.push_back(
-      {asked.edge_type, asked.fanout, asked.replace, asked.edge_ids,
+      {asked.edge_type, asked.rule, asked.edge_ids,
        arrays.add_integers(piece.destinations(), piece.of->owner), piece.most,
        piece.skip});
   }

@@ -7,14 +7,9 @@ namespace graphmill {
 result<payload> encode(const std::string& run, part_id part,
                        const spread_request& request) {
   bulk_writer arrays;
-  spread_query query{run,
-                     part,
-                     request.edge_type,
-                     request.fanout,
-                     request.replace,
-                     request.first,
-                     request.skip,
-                     {}};
+  spread_query query{
+    run,          part, request.edge_type, request.rule, request.first,
+    request.skip, {}};
   query.chances = arrays.add(element::float32, std::as_bytes(request.chances));
   return encode(query, std::move(arrays));
 }
@@ -36,9 +31,8 @@ result<payload> answer_spread(const shard& part, const spread_query& request,
   pod_vector<float> chances;
   chances.resize(static_cast<std::size_t>(request.chances.count));
   read_floats(request.chances, from.bulk, chances.data());
-  TRY(auto reply,
-      spread(part, {request.edge_type, request.fanout, request.replace,
-                    request.first, request.skip, chances.span()}));
+  TRY(auto reply, spread(part, {request.edge_type, request.rule, request.first,
+                                request.skip, chances.span()}));
   bulk_writer arrays;
   spread_answer out{reply.nodes, reply.edges, {}, {}};
   out.sources = arrays.add_integers(reply.sources.span());

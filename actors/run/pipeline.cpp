@@ -45,7 +45,7 @@ public:
         continue;
       }
       sampling_service_config service{part, config_.pool,
-                                      stages_.sampling_service,
+                                      stages_[stage_kind::sampling_service],
                                       config_.storage.from_disk};
       out.push_back(pool<neighbour_job, neighbour_answer>(
         service_pool(config_.def.sampler.threads), service.counters,
@@ -65,7 +65,7 @@ public:
           remember(config_.links.features(system_, static_cast<part_id>(p))));
         continue;
       }
-      feature_service_config service{part, stages_.feature_service,
+      feature_service_config service{part, stages_[stage_kind::feature_service],
                                      rounds_features(config_.def), nullptr,
                                      nullptr};
       if (config_.storage.from_disk) {
@@ -87,13 +87,13 @@ public:
     sampler.services = std::move(services);
     sampler.chunks = std::max(1u, config_.def.sampler.threads);
     sampler.pool = config_.pool;
-    sampler.counters = stages_.sampler;
+    sampler.counters = stages_[stage_kind::sampler];
     worker_pool_config settings;
     settings.workers = config_.def.sampler.replicas;
     settings.job_timeout = timeouts::waiting_stage;
     settings.idle_is_credit = true;
     return pool<sample_job, sample_answer>(
-      settings, stages_.sampler, [sampler](caf::actor_system& system) {
+      settings, sampler.counters, [sampler](caf::actor_system& system) {
         return spawn_sampler(system, sampler);
       });
   }
@@ -104,7 +104,7 @@ public:
     settings.job_timeout = timeouts::waiting_stage;
     settings.idle_is_credit = true;
     return pool<sample_job, sample_answer>(
-      settings, stages_.batch_proxy,
+      settings, stages_[stage_kind::batch_proxy],
       [make = config_.links.sampler, here](caf::actor_system& system) {
         return make(system, here);
       });
@@ -118,22 +118,23 @@ public:
     fetcher.needs = needs;
     fetcher.chunks = std::max(1u, config_.def.fetch.threads);
     fetcher.pool = config_.pool;
-    fetcher.counters = stages_.fetcher;
+    fetcher.counters = stages_[stage_kind::fetcher];
     worker_pool_config settings;
     settings.workers = config_.def.fetch.replicas;
     settings.job_timeout = timeouts::waiting_stage;
     return pool<fetch_job, fetch_answer>(
-      settings, stages_.fetcher, [fetcher](caf::actor_system& system) {
+      settings, fetcher.counters, [fetcher](caf::actor_system& system) {
         return spawn_fetcher(system, fetcher);
       });
   }
 
   batcher_actor batchers(const batch_needs& needs) {
-    batcher_config batcher{config_.graph, needs, config_.pool, stages_.batcher};
+    batcher_config batcher{config_.graph, needs, config_.pool,
+                           stages_[stage_kind::batcher]};
     worker_pool_config settings;
     settings.workers = static_cast<std::uint32_t>(config_.models.size());
     return pool<assemble_job, assemble_answer>(
-      settings, stages_.batcher, [batcher](caf::actor_system& system) {
+      settings, batcher.counters, [batcher](caf::actor_system& system) {
         return spawn_batcher(system, batcher);
       });
   }
@@ -174,8 +175,8 @@ std::vector<gradient_group_actor> spawn_groups(caf::actor_system& system,
                                                const stage_table& stages) {
   std::vector<gradient_group_actor> out;
   if (!config.ranks.empty() && !config.links.group)
-    out.push_back(
-      spawn_gradient_group(system, {config.world, stages.gradient_group}));
+    out.push_back(spawn_gradient_group(
+      system, {config.world, stages[stage_kind::gradient_group]}));
   else
     for (auto rank : config.ranks)
       out.push_back(config.links.group(system, rank));
@@ -203,7 +204,7 @@ spawn_trainers(caf::actor_system& system, const member_config& config,
       std::chrono::seconds{config.def.trainer.step_timeout};
     if (trainer.early)
       trainer.group_timeout += timeouts::waiting_stage;
-    trainer.counters = stages.trainer;
+    trainer.counters = stages[stage_kind::trainer];
     out.push_back(spawn_trainer(system, std::move(trainer)));
   }
   return out;
@@ -237,10 +238,13 @@ pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
     dispatcher.limits = {config.def.budget.bytes,
                          std::uint64_t{config.def.budget.batches}
                            * config.ranks.size()};
-    dispatcher.sampler =
-      config.links.sampler ? build.samplers_elsewhere(sampler) : sampler;
-    dispatcher.fetcher = build.fetchers(dispatcher.needs, std::move(features));
-    dispatcher.batcher = build.batchers(dispatcher.needs);
+    if (config.links.sampler)
+      sampler = build.samplers_elsewhere(sampler);
+    dispatcher.stages = {
+      sampling_by(sampler, config.graph, dispatcher.needs),
+      fetching_by(build.fetchers(dispatcher.needs, std::move(features))),
+      assembling_by(build.batchers(dispatcher.needs)),
+    };
     dispatcher.stage_timeout =
       timeouts::stage + std::chrono::seconds{config.def.trainer.step_timeout};
     dispatcher.trainers = out.trainers;

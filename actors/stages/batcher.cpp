@@ -50,4 +50,15 @@ batcher_actor spawn_batcher(caf::actor_system& system, batcher_config config) {
   return spawn_state<batcher>(system, std::move(config));
 }
 
+batch_stage assembling_by(batcher_actor who) {
+  return make_stage<assemble_answer>(
+    "batcher", std::move(who),
+    [](batch_in_making& batch) {
+      return assemble_job{std::move(batch.fetched), batch.global_seeds, false};
+    },
+    [](batch_in_making& batch, const assemble_answer& answer) {
+      batch.made = answer.batch;
+    });
+}
+
 } // namespace graphmill

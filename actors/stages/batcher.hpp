@@ -1,12 +1,32 @@
 #pragma once
 
 #include "actors/base/interfaces.hpp"
+#include "actors/stages/batch_stage.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 
 #include <memory>
 
 namespace graphmill {
+
+struct assemble_job {
+  std::shared_ptr<fetched_batch> batch; ///< Consumed.
+  std::int64_t global_seeds = 0;
+  bool crash = false;
+};
+struct assemble_answer {
+  std::shared_ptr<minibatch> batch;
+};
+
+} // namespace graphmill
+
+GRAPHMILL_LOCAL_MESSAGE(graphmill::assemble_job)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::assemble_answer)
+
+namespace graphmill {
+
+/// The BATCHER: assembles what the trainer takes.
+using batcher_actor = worker_actor<assemble_job, assemble_answer>;
 
 /// What a BATCHER needs.
 struct batcher_config {
@@ -20,5 +40,8 @@ struct batcher_config {
 /// Consumes the batch of its job, so a job that fails half-way must begin anew
 /// from the seeds.
 batcher_actor spawn_batcher(caf::actor_system& system, batcher_config config);
+
+/// Its place on the way of a batch.
+batch_stage assembling_by(batcher_actor who);
 
 } // namespace graphmill

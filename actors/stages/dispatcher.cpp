@@ -10,25 +10,6 @@
 
 namespace graphmill {
 
-/// A batch of a DISPATCHER has paused for long enough.
-struct pause_over {
-  std::uint64_t order = 0;
-  std::uint32_t attempt = 0;
-};
-
-/// A stage of a DISPATCHER has shut down; by now the run should be over, too.
-struct farewell_over {
-  std::uint64_t order = 0;
-  error cause;
-};
-
-} // namespace graphmill
-
-GRAPHMILL_LOCAL_MESSAGE(graphmill::pause_over)
-GRAPHMILL_LOCAL_MESSAGE(graphmill::farewell_over)
-
-namespace graphmill {
-
 namespace {
 
 purpose purpose_of(phase which) {
@@ -51,11 +32,7 @@ bool may_pass(ec code) {
 
 class dispatcher {
 public:
-  using interface = dispatcher_actor::extend<
-    // INTERNAL: begins a batch anew.
-    takes<pause_over>,
-    // INTERNAL: a batch was lost to a stage that has shut down.
-    takes<farewell_over>>;
+  using interface = dispatcher_actor;
   static constexpr const char* name = "dispatcher";
 
   dispatcher(interface::pointer self, dispatcher_config config)
@@ -71,7 +48,7 @@ public:
       [this](const pause_over& what) {
         const auto it = flights_.find(what.order);
         if (it != flights_.end() && it->second.attempt == what.attempt)
-          sample(what.order);
+          go_on(what.order, 0);
       },
       [this](const farewell_over& what) {
         report(what.order,
@@ -88,11 +65,9 @@ private:
 
   /// A batch from its admission to its end.
   struct in_flight {
-    batch_key key;
-    std::shared_ptr<const std::vector<node_id>> seeds;
-    std::int64_t global_seeds = 0;
+    std::shared_ptr<batch_in_making> batch;
     std::uint32_t attempt = 1;
-    std::string_view where = "sampler";
+    std::string_view where; ///< The stage that has it.
     caf::actor_clock::time_point since;
     bool reported = false;
   };
@@ -123,7 +98,7 @@ private:
     for (auto which : told) {
       waiting_ = false;
       ++next_;
-      sample(which);
+      go_on(which, 0);
     }
     update_gauges();
   }
@@ -141,7 +116,8 @@ private:
 
   void prepare(order which) {
     const auto index = which - first_;
-    in_flight batch;
+    const auto made = std::make_shared<batch_in_making>();
+    auto& batch = *made;
     batch.key.phase = work_->phase;
     batch.key.epoch = work_->epoch;
     batch.key.step = static_cast<std::int64_t>(index / windows_.size());
@@ -155,13 +131,19 @@ private:
     batch.seeds = std::make_shared<const std::vector<node_id>>(
       std::move(split_[static_cast<std::size_t>(batch.key.rank)]));
     batch.global_seeds = work_->plan->global_seeds(batch.key.step);
-    flights_.insert_or_assign(which, std::move(batch));
+    batch.stream = stream_key(config_.run_seed, purpose_of(batch.key.phase),
+                              static_cast<std::uint64_t>(batch.key.epoch),
+                              static_cast<std::uint64_t>(batch.key.step));
+    batch.plan = work_->sampling;
+    in_flight flight;
+    flight.batch = made;
+    flights_.insert_or_assign(which, std::move(flight));
   }
 
   /// The most that a batch can hold; batches with as many seeds are alike.
   std::uint64_t bound_bytes(order which) {
     const auto seeds =
-      static_cast<std::int64_t>(flights_.at(which).seeds->size());
+      static_cast<std::int64_t>(flights_.at(which).batch->seeds->size());
     auto [it, fresh] = bounds_.try_emplace(seeds, 0);
     if (fresh)
       it->second =
@@ -182,57 +164,47 @@ private:
     return &it->second;
   }
 
-  void sample(order which) {
-    auto* batch = enter(which, "sampler");
-    if (batch == nullptr)
+  /// Has stage number `stage` take the batch; after the last one it waits for
+  /// its turn at its trainer.
+  void go_on(order which, std::size_t stage) {
+    if (stage == config_.stages.size()) {
+      line_up(which);
       return;
-    sample_job job;
-    job.key = batch->key;
-    job.stream = stream_key(config_.run_seed, purpose_of(batch->key.phase),
-                            static_cast<std::uint64_t>(batch->key.epoch),
-                            static_cast<std::uint64_t>(batch->key.step));
-    job.seeds = batch->seeds;
-    job.plan = work_->sampling;
-    requests_.ask(self_, config_.sampler, config_.stage_timeout, std::move(job))
-      .then(
-        [this, which](const sample_answer& answer) { fetch(which, answer); },
-        failed(which));
+    }
+    auto* flight = enter(which, config_.stages[stage].name);
+    if (flight == nullptr)
+      return;
+    config_.stages[stage].ask(
+      flight->batch,
+      {self_, requests_, config_.stage_timeout,
+       [this, which, stage] { take_over(which, stage); }, failed(which)});
   }
 
-  void fetch(order which, const sample_answer& answer) {
-    auto* batch = enter(which, "fetcher");
-    if (batch == nullptr)
+  /// A stage has done its part of the batch. The next one is asked before the
+  /// batch's credit, of which the rest may come back now, lets others in.
+  void take_over(order which, std::size_t stage) {
+    const auto it = flights_.find(which);
+    if (it == flights_.end())
       return;
-    const auto bytes =
-      bytes_of(*answer.graph, config_.graph->info(), config_.needs);
-    requests_
-      .ask(self_, config_.fetcher, config_.stage_timeout,
-           fetch_job{batch->key, answer.graph, false})
-      .then([this,
-             which](const fetch_answer& fetched) { assemble(which, fetched); },
-            failed(which));
+    const auto& bytes_known = config_.stages[stage].bytes;
+    if (!bytes_known) {
+      go_on(which, stage + 1);
+      return;
+    }
+    const auto bytes = bytes_known(*it->second.batch);
+    go_on(which, stage + 1);
     credited(ledger_.shrink(which, bytes));
   }
 
-  void assemble(order which, const fetch_answer& fetched) {
-    auto* batch = enter(which, "batcher");
-    if (batch == nullptr)
+  void line_up(order which) {
+    auto* flight = enter(which, "trainer");
+    if (flight == nullptr)
       return;
-    requests_
-      .ask(self_, config_.batcher, config_.stage_timeout,
-           assemble_job{fetched.batch, batch->global_seeds, false})
-      .then([this, which](
-              const assemble_answer& made) { line_up(which, made.batch); },
-            failed(which));
-  }
-
-  void line_up(order which, const std::shared_ptr<minibatch>& made) {
-    auto* batch = enter(which, "trainer");
-    if (batch == nullptr)
-      return;
+    auto& batch = *flight->batch;
     const auto trainer = trainer_of(which);
     auto& window = windows_[trainer];
-    window.put(static_cast<std::uint64_t>(batch->key.step), {which, made});
+    window.put(static_cast<std::uint64_t>(batch.key.step),
+               {which, std::move(batch.made)});
     while (auto ready = window.take())
       train(trainer, ready->first, std::move(ready->second));
   }
@@ -261,36 +233,37 @@ private:
       auto it = flights_.find(which);
       if (it == flights_.end())
         return;
-      auto& batch = it->second;
-      const auto cause = from_caf(why, batch.where);
-      if (batch.attempt >= config_.attempts || !may_pass(cause.code)) {
+      auto& flight = it->second;
+      const auto cause = from_caf(why, flight.where);
+      if (flight.attempt >= config_.attempts || !may_pass(cause.code)) {
         give_up(which, cause);
         return;
       }
-      ++batch.attempt;
+      ++flight.attempt;
       ++config_.gauges->retried;
-      config_.log->warn("{}: {}; beginning it anew", describe(batch),
+      config_.log->warn("{}: {}; beginning it anew", describe(flight),
                         cause.message);
-      pause(which, batch);
+      pause(which, flight);
     };
   }
 
-  void pause(order which, const in_flight& batch) {
+  void pause(order which, const in_flight& flight) {
     // The second attempt has the shortest pause.
-    const auto bound = config_.pause.count() << (batch.attempt - 2);
-    const auto drawn = mix64(mix64(which + 1) + batch.attempt)
+    const auto bound = config_.pause.count() << (flight.attempt - 2);
+    const auto drawn = mix64(mix64(which + 1) + flight.attempt)
                        % static_cast<std::uint64_t>(bound / 2 + 1);
     enter(which, "pause before its next attempt");
     post_later(
       handle_of<interface>(self_),
       std::chrono::milliseconds{bound - static_cast<std::int64_t>(drawn)},
-      pause_over{which, batch.attempt});
+      pause_over{which, flight.attempt});
   }
 
-  static std::string describe(const in_flight& batch) {
+  static std::string describe(const in_flight& flight) {
+    const auto& key = flight.batch->key;
     return fmt::format("batch of phase {}, epoch {}, step {}, rank {}",
-                       to_string(batch.key.phase), batch.key.epoch + 1,
-                       batch.key.step + 1, batch.key.rank);
+                       to_string(key.phase), key.epoch + 1, key.step + 1,
+                       key.rank);
   }
 
   /// A stage that shuts down is no failure if the run is ending; its batch
@@ -307,13 +280,13 @@ private:
     auto it = flights_.find(which);
     if (it == flights_.end())
       return;
-    const auto& batch = it->second;
-    const auto times = batch.attempt == 1
+    const auto& flight = it->second;
+    const auto times = flight.attempt == 1
                          ? std::string{"failed"}
-                         : fmt::format("failed {} times, last", batch.attempt);
+                         : fmt::format("failed {} times, last", flight.attempt);
     post(config_.conductor,
-         run_failed{fail(cause.code, "{} {} in the {}: {}", describe(batch),
-                         times, batch.where, cause.message)});
+         run_failed{fail(cause.code, "{} {} in the {}: {}", describe(flight),
+                         times, flight.where, cause.message)});
   }
 
   void look_for_held_credit() {

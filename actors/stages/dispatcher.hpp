@@ -2,6 +2,7 @@
 
 #include "actors/base/interfaces.hpp"
 #include "actors/base/timeouts.hpp"
+#include "actors/stages/batch_stage.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/flow/credit_ledger.hpp"
 
@@ -34,9 +35,7 @@ struct dispatcher_config {
   std::chrono::milliseconds farewell = timeouts::stage_farewell;
   /// Credit held for longer is reported with the name of its holder.
   std::chrono::milliseconds patience = timeouts::credit_report;
-  sampler_actor sampler;
-  fetcher_actor fetcher;
-  batcher_actor batcher;
+  std::vector<batch_stage> stages; ///< The way of a batch; one at least.
   std::vector<trainer_actor> trainers;
   std::vector<rank_id> ranks; ///< Of `trainers`, ascending.
   caf::typed_actor<takes<run_failed>> conductor;
@@ -46,7 +45,7 @@ struct dispatcher_config {
 
 /// Spawns the DISPATCHER of the trainers of this process. Their batches are
 /// numbered by step, then rank, and admitted in that order while the CREDIT
-/// LEDGER has room; each then goes through sampler, fetcher and batcher, and
+/// LEDGER has room; each then goes through the stages, one after the other, and
 /// waits for its turn at its trainer. A batch that a stage loses is begun anew
 /// after a pause, which doubles with each attempt and differs from batch to
 /// batch: what was lost because others had too much to do does not come back to

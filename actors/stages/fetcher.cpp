@@ -242,4 +242,15 @@ fetcher_actor spawn_fetcher(caf::actor_system& system, fetcher_config config) {
   return spawn_state<fetcher>(system, std::move(config));
 }
 
+batch_stage fetching_by(fetcher_actor who) {
+  return make_stage<fetch_answer>(
+    "fetcher", std::move(who),
+    [](batch_in_making& batch) {
+      return fetch_job{batch.key, std::move(batch.graph), false};
+    },
+    [](batch_in_making& batch, const fetch_answer& answer) {
+      batch.fetched = answer.batch;
+    });
+}
+
 } // namespace graphmill

@@ -2,6 +2,7 @@
 
 #include "actors/base/interfaces.hpp"
 #include "actors/base/timeouts.hpp"
+#include "actors/stages/batch_stage.hpp"
 #include "partition/dataset/shard.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/flow/stage_counters.hpp"
@@ -11,6 +12,25 @@
 #include <vector>
 
 namespace graphmill {
+
+struct fetch_job {
+  batch_key key;
+  std::shared_ptr<sampled_subgraph> graph;
+  bool crash = false;
+};
+struct fetch_answer {
+  std::shared_ptr<fetched_batch> batch; ///< `graph` has been moved into it.
+};
+
+} // namespace graphmill
+
+GRAPHMILL_LOCAL_MESSAGE(graphmill::fetch_job)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::fetch_answer)
+
+namespace graphmill {
+
+/// The FETCHER: blocks to blocks with rows.
+using fetcher_actor = worker_actor<fetch_job, fetch_answer>;
 
 /// What a FETCHER needs.
 struct fetcher_config {
@@ -26,5 +46,8 @@ struct fetcher_config {
 /// Spawns a FETCHER: has the FEATURE SERVICES write the rows of a batch's nodes
 /// straight into the batch.
 fetcher_actor spawn_fetcher(caf::actor_system& system, fetcher_config config);
+
+/// Its place on the way of a batch.
+batch_stage fetching_by(fetcher_actor who);
 
 } // namespace graphmill

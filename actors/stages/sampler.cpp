@@ -3,6 +3,7 @@
 #include "actors/base/request_watch.hpp"
 #include "actors/base/worker_pool.hpp"
 #include "partition/files/mapped_file.hpp"
+#include "pipelines/flow/batch_size.hpp"
 
 #include <algorithm>
 
@@ -181,6 +182,24 @@ private:
 
 sampler_actor spawn_sampler(caf::actor_system& system, sampler_config config) {
   return spawn_state<sampler>(system, std::move(config));
+}
+
+batch_stage sampling_by(sampler_actor who,
+                        std::shared_ptr<const partitioned_graph> graph,
+                        const batch_needs& needs) {
+  auto out = make_stage<sample_answer>(
+    "sampler", std::move(who),
+    [](batch_in_making& batch) {
+      return sample_job{batch.key, batch.stream, batch.seeds, batch.plan,
+                        false};
+    },
+    [](batch_in_making& batch, const sample_answer& answer) {
+      batch.graph = answer.graph;
+    });
+  out.bytes = [graph = std::move(graph), needs](const batch_in_making& batch) {
+    return bytes_of(*batch.graph, graph->info(), needs);
+  };
+  return out;
 }
 
 } // namespace graphmill

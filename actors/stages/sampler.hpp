@@ -2,7 +2,9 @@
 
 #include "actors/base/interfaces.hpp"
 #include "actors/base/timeouts.hpp"
+#include "actors/stages/batch_stage.hpp"
 #include "partition/dataset/shard.hpp"
+#include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 
 #include <chrono>
@@ -24,5 +26,10 @@ struct sampler_config {
 /// Spawns a SAMPLER: hop by hop asks the SAMPLING SERVICES, all of a hop at
 /// once, and numbers the nodes once all have answered.
 sampler_actor spawn_sampler(caf::actor_system& system, sampler_config config);
+
+/// Its place on the way of a batch, whose size is known once it is sampled.
+batch_stage sampling_by(sampler_actor who,
+                        std::shared_ptr<const partitioned_graph> graph,
+                        const batch_needs& needs);
 
 } // namespace graphmill

@@ -6,12 +6,6 @@ namespace graphmill {
 
 namespace {
 
-std::shared_ptr<stage_counters> counters(const char* stage,
-                                         std::size_t replicas) {
-  return std::make_shared<stage_counters>(stage,
-                                          static_cast<std::uint32_t>(replicas));
-}
-
 stage_report count(const char* what, std::uint64_t items,
                    std::uint64_t bytes = 0) {
   stage_report out;
@@ -44,26 +38,21 @@ stage_table stage_table::of(const definition& def, std::size_t parts,
 stage_table stage_table::of(const definition& def, std::size_t parts,
                             std::size_t trainers, std::size_t samplers,
                             std::size_t proxies) {
-  const auto loaders = trainers == 0 ? 0u : 1u;
+  const run_extent extent{
+    static_cast<std::uint32_t>(parts), static_cast<std::uint32_t>(trainers),
+    static_cast<std::uint32_t>(samplers), static_cast<std::uint32_t>(proxies)};
   stage_table out;
-  out.sampling_service =
-    counters("sampling service", parts * def.sampler.threads);
-  out.sampler = counters("sampler", samplers);
-  out.batch_proxy = counters("sampler proxy", proxies);
-  out.feature_service = counters("feature service", parts * def.fetch.threads);
-  out.fetcher = counters("fetcher", loaders * def.fetch.replicas);
-  out.batcher = counters("batcher", trainers);
-  out.trainer = counters("trainer", trainers);
-  out.gradient_group = counters("gradient group", trainers == 0 ? 0 : 1);
+  for (const auto& stage : list_stages(def, extent))
+    out.stages[static_cast<std::size_t>(stage.kind)] =
+      std::make_shared<stage_counters>(stage.name, stage.workers);
   return out;
 }
 
 std::vector<stage_report> stage_table::reports() const {
   std::vector<stage_report> out;
-  for (const auto& stage :
-       {sampling_service, sampler, batch_proxy, feature_service, fetcher,
-        batcher, trainer, gradient_group})
-    if (stage && (stage != batch_proxy || stage->report().replicas != 0))
+  const auto& proxy = (*this)[stage_kind::batch_proxy];
+  for (const auto& stage : stages)
+    if (stage && (stage != proxy || stage->report().replicas != 0))
       out.push_back(stage->report());
   if (disk)
     add_disk(*disk, out);

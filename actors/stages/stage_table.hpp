@@ -3,7 +3,9 @@
 #include "messages/base/ids.hpp"
 #include "messages/definition/definition.hpp"
 #include "pipelines/flow/stage_counters.hpp"
+#include "pipelines/flow/stage_list.hpp"
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -12,10 +14,10 @@ namespace graphmill {
 
 struct disk_counters;
 
-/// The stages of a member of a run with their counters, in pipeline order.
+/// The stages of a member of a run with their counters.
 struct stage_table {
-  std::shared_ptr<stage_counters> sampling_service, sampler, batch_proxy,
-    feature_service, fetcher, batcher, trainer, gradient_group;
+  /// By `stage_kind`; null as long as the member has not been prepared.
+  std::array<std::shared_ptr<stage_counters>, stage_kinds> stages;
   std::shared_ptr<disk_counters> disk; ///< Null: all is in memory.
 
   /// @param parts, trainers How many of them this process has.
@@ -27,6 +29,10 @@ struct stage_table {
   static stage_table of(const definition& def, std::size_t parts,
                         std::size_t trainers, std::size_t samplers,
                         std::size_t proxies);
+
+  const std::shared_ptr<stage_counters>& operator[](stage_kind which) const {
+    return stages[static_cast<std::size_t>(which)];
+  }
 
   /// Leaves out `batch_proxy` if there are no proxies. With parts on disk there
   /// are entries for what was read from there; only readers have replicas.

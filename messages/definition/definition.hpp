@@ -1,5 +1,7 @@
 #pragma once
 
+#include "messages/base/draw_rule.hpp"
+
 #include <cstdint>
 #include <map>
 #include <string>
@@ -33,6 +35,12 @@ struct definition {
     bool replace = false;
     std::uint32_t replicas = 0;
     std::uint32_t threads = 0; ///< Sampling threads per part.
+
+    /// How neighbours are drawn, by what the fields say together.
+    draw_kind kind() const {
+      return replace ? draw_kind::with_replacement
+                     : draw_kind::without_replacement;
+    }
 
     static void fields(auto& of, auto visit) {
       visit("fanouts", of.fanouts);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/base/draw_rule.hpp"
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "messages/wire/bulk.hpp"
@@ -23,8 +24,7 @@ inline constexpr std::size_t max_kinds = 16;
 
 struct neighbour_query {
   edge_type_id edge_type = 0;
-  std::int32_t fanout = 0;
-  bool replace = false;
+  draw_rule rule;
   bool edge_ids = false;
   bulk_array destinations;
   std::int64_t most = 0; ///< Not 0: a slice, from `skip` on.
@@ -100,8 +100,7 @@ struct spread_query {
   std::string run;
   part_id part = 0;
   edge_type_id edge_type = 0;
-  std::int32_t fanout = 0;
-  bool replace = false;
+  draw_rule rule;
   node_id first = 0;
   std::int64_t skip = 0;
   bulk_array chances;

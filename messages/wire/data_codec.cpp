@@ -1,4 +1,5 @@
 #include "messages/wire/bulk_codec.hpp"
+#include "messages/wire/draw_codec.hpp"
 
 namespace graphmill {
 
@@ -28,8 +29,7 @@ result<payload> encode(const sample_request& from, bulk_writer arrays) {
     for (unsigned i = 0; i < queries.size(); ++i) {
       const auto& query = from.queries[i];
       queries[i].setEdgeType(query.edge_type);
-      queries[i].setFanout(query.fanout);
-      queries[i].setReplace(query.replace);
+      write_rule(query.rule, queries[i]);
       queries[i].setEdgeIds(query.edge_ids);
       write(query.destinations, queries[i].initDestinations());
       queries[i].setMost(query.most);
@@ -52,9 +52,9 @@ result<sample_request> decode_sample_request(const payload& from) {
       TRYV(check_length(in.getQueries(), max_queries));
       for (auto query : in.getQueries()) {
         TRY(auto ids, arrays.read(query.getDestinations(), content::ids));
-        out.queries.push_back({query.getEdgeType(), query.getFanout(),
-                               query.getReplace(), query.getEdgeIds(), ids,
-                               query.getMost(), query.getSkip()});
+        out.queries.push_back({query.getEdgeType(), read_rule(query),
+                               query.getEdgeIds(), ids, query.getMost(),
+                               query.getSkip()});
       }
       return out;
     });

@@ -1,4 +1,5 @@
 #include "messages/wire/bulk_codec.hpp"
+#include "messages/wire/draw_codec.hpp"
 
 namespace graphmill {
 
@@ -9,8 +10,7 @@ result<payload> encode(const spread_query& from, bulk_writer arrays) {
     to.setRun(from.run);
     to.setPart(from.part);
     to.setEdgeType(from.edge_type);
-    to.setFanout(from.fanout);
-    to.setReplace(from.replace);
+    write_rule(from.rule, to);
     to.setFirst(from.first);
     to.setSkip(from.skip);
     write(from.chances, to.initChances());
@@ -27,8 +27,7 @@ result<spread_query> decode_spread_query(const payload& from) {
       TRY(out.run, read_run(in.getRun()));
       out.part = in.getPart();
       out.edge_type = in.getEdgeType();
-      out.fanout = in.getFanout();
-      out.replace = in.getReplace();
+      out.rule = read_rule(in);
       out.first = in.getFirst();
       out.skip = in.getSkip();
       TRY(out.chances, arrays.read(in.getChances(), content::floats));

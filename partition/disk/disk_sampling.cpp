@@ -23,7 +23,7 @@ public:
     pages.add(edges_.indptr, nodes_.begin, request_.destinations, 2);
     if (request_.edge_ids)
       pages.add(edges_.original_begin, nodes_.begin, request_.destinations);
-    if (request_.fanout > 0)
+    if (request_.rule.fanout > 0)
       pages.add(nodes_.original_ids, nodes_.begin, request_.destinations);
   }
 
@@ -48,18 +48,17 @@ private:
 
   void add_list(page_requests& pages, node_id id, std::int64_t begin,
                 std::int64_t degree) {
-    const auto drawn =
-      request_.fanout > 0 && (request_.replace || degree > request_.fanout);
-    if (!drawn || degree * width_ <= static_cast<std::int64_t>(near_bytes)
+    if (request_.rule.takes_whole(degree)
+        || degree * width_ <= static_cast<std::int64_t>(near_bytes)
         || degree > INT32_MAX) {
       add_elements(pages, begin, degree);
       return;
     }
-    positions_.resize(static_cast<std::size_t>(request_.fanout));
+    positions_.resize(static_cast<std::size_t>(request_.rule.fanout));
     draw_positions(
       {request_.key, static_cast<std::uint64_t>(nodes_.original(id)),
        draw_middle(request_.hop, request_.edge_type)},
-      static_cast<std::uint32_t>(degree), request_.replace, positions_);
+      static_cast<std::uint32_t>(degree), request_.rule.kind, positions_);
     for (auto position : positions_)
       add_elements(pages, begin + position, 1);
   }
@@ -75,7 +74,7 @@ private:
 /// lie, and when that is there, of the lists what will be drawn. Whatever the
 /// request and the files say: it is a hint.
 void request_pages(const shard& part, const neighbour_request& request) {
-  if (request.fanout == 0 || request.edge_type < 0
+  if (request.rule.fanout == 0 || request.edge_type < 0
       || request.edge_type >= std::ssize(part.info().edge_types))
     return;
   page_requests pages;

@@ -154,9 +154,11 @@ void batch_sampler::impl::ask() {
       const auto size = front.cuts[p + 1] - front.cuts[p];
       if (size == 0)
         continue;
+      const auto edge_type = static_cast<edge_type_id>(e);
       const neighbour_request request{
-        key,          hop + 1,       static_cast<edge_type_id>(e), fanouts[e],
-        plan.replace, plan.edge_ids, {ids + front.cuts[p], size}};
+        key,           hop + 1,
+        edge_type,     plan.rule(hop, edge_type),
+        plan.edge_ids, {ids + front.cuts[p], size}};
       requests.push_back({requests.size(), p, request});
     }
   }

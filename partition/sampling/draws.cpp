@@ -116,9 +116,10 @@ insert_lanes(lane_words* rows, int j, const lane_words& last) {
     rows[0][l] = value[l];
 }
 
-/// Fills `draws.positions`; returns marks of the lanes to be drawn again.
+/// Fills `draws.positions`; marks in `doubtful` the lanes to be drawn again.
 GRAPHMILL_CLONES void fill_lanes(lane_draws& draws, lane_words& doubtful) {
-  const auto fanout = draws.fanout;
+  const auto fanout = draws.rule.fanout;
+  const auto replace = draws.rule.kind == draw_kind::with_replacement;
   alignas(64) lane_words words[max_lane_fanout + 4];
   for (int j = 0; j < fanout; j += 4)
     draw_block(draws.originals, draws.middle, static_cast<std::uint32_t>(j / 4),
@@ -126,26 +127,20 @@ GRAPHMILL_CLONES void fill_lanes(lane_draws& draws, lane_words& doubtful) {
   for (int j = 0; j < fanout; ++j) {
     alignas(64) lane_words bounds;
     alignas(64) lane_words last;
-    const auto less = draws.replace ? 0 : fanout - j - 1;
+    const auto less = replace ? 0 : fanout - j - 1;
     for (int l = 0; l < lanes; ++l) {
       bounds[l] = draws.degrees[l] - static_cast<std::uint32_t>(less);
       last[l] = bounds[l] - 1;
     }
     scale_lanes(words[j], bounds, draws.positions[j], doubtful);
-    if (!draws.replace)
+    if (!replace)
       insert_lanes(draws.positions, j, last);
   }
 }
 
-} // namespace
-
-void draw_positions(random_stream draws, std::uint32_t degree, bool replace,
-                    std::span<std::uint32_t> positions) {
-  if (replace) {
-    for (auto& position : positions)
-      position = draws.below(degree);
-    return;
-  }
+/// Floyd's algorithm, with the set that suits the number of positions.
+void draw_subset(random_stream& draws, std::uint32_t degree,
+                 std::span<std::uint32_t> positions) {
   if (positions.size() <= max_lane_fanout) {
     std::size_t known = 0;
     floyd(draws, degree, positions, [&known, positions](std::uint32_t value) {
@@ -163,16 +158,37 @@ void draw_positions(random_stream draws, std::uint32_t degree, bool replace,
   std::sort(positions.begin(), positions.end());
 }
 
+} // namespace
+
+void draw_positions(random_stream draws, std::uint32_t degree, draw_kind kind,
+                    std::span<std::uint32_t> positions) {
+  switch (kind) {
+  case draw_kind::without_replacement:
+    draw_subset(draws, degree, positions);
+    break;
+  case draw_kind::with_replacement:
+    for (auto& position : positions)
+      position = draws.below(degree);
+    break;
+  }
+}
+
 void lane_draws::draw() {
   alignas(64) lane_words doubtful{};
-  fill_lanes(*this, doubtful);
+  // A kind without a form for all lanes marks every one of them as doubtful.
+  switch (rule.kind) {
+  case draw_kind::without_replacement:
+  case draw_kind::with_replacement:
+    fill_lanes(*this, doubtful);
+    break;
+  }
   for (int l = 0; l < lanes; ++l) {
     if (doubtful[l] == 0)
       continue;
     std::uint32_t exact[max_lane_fanout];
     draw_positions(random_stream{key, originals[l], middle}, degrees[l],
-                   replace, {exact, static_cast<std::size_t>(fanout)});
-    for (int j = 0; j < fanout; ++j)
+                   rule.kind, {exact, static_cast<std::size_t>(rule.fanout)});
+    for (int j = 0; j < rule.fanout; ++j)
       positions[j][l] = exact[j];
   }
 }

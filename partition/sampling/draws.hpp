@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/base/draw_rule.hpp"
 #include "messages/base/random.hpp"
 
 #include <cstdint>
@@ -21,7 +22,7 @@ inline constexpr std::int32_t max_hops = 255;
 /// it: `random_stream::below(degree)` per position, in draw order.
 /// @param degree At least the number of positions, or 1 with replacement.
 /// @param positions Receives them; its size is the number to draw.
-void draw_positions(random_stream draws, std::uint32_t degree, bool replace,
+void draw_positions(random_stream draws, std::uint32_t degree, draw_kind kind,
                     std::span<std::uint32_t> positions);
 
 /// How many nodes `draw_lanes` serves at once, and the most positions of each.
@@ -32,8 +33,7 @@ inline constexpr std::int32_t max_lane_fanout = 32;
 struct lane_draws {
   std::uint64_t key = 0;
   std::uint32_t middle = 0;
-  std::int32_t fanout = 0; ///< At most `max_lane_fanout`.
-  bool replace = false;
+  draw_rule rule; ///< The fanout is at most `max_lane_fanout`.
   alignas(64) std::uint64_t originals[lane_count]{}; ///< Counter's first half.
   alignas(64) std::uint32_t degrees[lane_count]{};   ///< As `draw_positions`.
   /// Receives position j of lane l at [j][l].

@@ -36,16 +36,6 @@ void request_pages(const shard& part, const spread_request& request,
 /// Destinations of a request: their chances fill a frame.
 constexpr std::int64_t most_destinations = std::int64_t{1} << 18;
 
-/// The probability that one of `degree` in-edges is among those drawn.
-double draw_probability(const spread_request& request, std::int64_t degree) {
-  if (request.fanout < 0)
-    return 1;
-  const auto share = 1.0 / static_cast<double>(degree);
-  if (request.replace)
-    return 1 - std::pow(1 - share, request.fanout);
-  return std::min(1.0, request.fanout * share);
-}
-
 /// Adds up what edges say about their sources.
 class spreader {
 public:
@@ -106,6 +96,7 @@ result<void> check(const shard& part, const spread_request& request) {
       || static_cast<std::size_t>(request.edge_type) >= types)
     return fail(ec::invalid_argument, "there is no edge type {}",
                 request.edge_type);
+  TRYV(request.rule.check());
   const auto type = part.info().edge_types[request.edge_type].destination;
   const auto& owned = part.nodes(type);
   const auto count = static_cast<std::int64_t>(request.chances.size());
@@ -139,7 +130,7 @@ result<spread_reply> spread(const shard& part, const spread_request& request,
     const auto begin = list[nodes];
     const auto end = list[nodes + 1];
     if (chance > 0 && begin + edges < end) {
-      const auto drawn = draw_probability(request, end - begin);
+      const auto drawn = request.rule.chance(end - begin);
       edges =
         work.take(begin + edges, end, std::log1p(-chance * drawn)) - begin;
       if (begin + edges < end)
@@ -204,11 +195,7 @@ std::vector<inclusion::task> inclusion::tasks() const {
 spread_request inclusion::request(const task& what) const {
   const auto type = graph_.info().edge_types[what.edge_type].destination;
   return {
-    what.edge_type,
-    plan_.fanouts[hop_][what.edge_type],
-    plan_.replace,
-    what.first,
-    what.skip,
+    what.edge_type, plan_.rule(hop_, what.edge_type), what.first, what.skip,
     std::span{chances_[type]}.subspan(static_cast<std::size_t>(what.first),
                                       static_cast<std::size_t>(what.count))};
 }

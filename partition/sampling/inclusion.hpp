@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/buffer.hpp"
+#include "messages/base/draw_rule.hpp"
 #include "messages/base/error.hpp"
 #include "partition/sampling/sampling.hpp"
 
@@ -17,8 +18,7 @@ using node_scores = std::vector<std::vector<float>>;
 /// in-edges of one type of the destinations [first, first + chances.size()).
 struct spread_request {
   edge_type_id edge_type = 0;
-  std::int32_t fanout = 0; ///< -1 = all.
-  bool replace = false;
+  draw_rule rule;
   node_id first = 0;
   std::int64_t skip = 0; ///< In-edges of `first` that were answered before.
   std::span<const float> chances; ///< That the hop before found each.

@@ -37,9 +37,7 @@ result<void> check(const shard& graph, const neighbour_request& request) {
   if (request.hop < 1 || request.hop > max_hops)
     return fail(ec::invalid_argument, "hop {} is not in 1..{}", request.hop,
                 max_hops);
-  if (request.fanout < -1)
-    return fail(ec::invalid_argument, "fanout {} is below -1 (all)",
-                request.fanout);
+  TRYV(request.rule.check());
   const auto type = info.edge_types[request.edge_type].destination;
   const auto& owned = graph.nodes(type);
   for (auto id : request.destinations)
@@ -50,14 +48,6 @@ result<void> check(const shard& graph, const neighbour_request& request) {
                   id, info.node_types[type].name, graph.part(), owned.begin,
                   owned.end);
   return ok();
-}
-
-/// How many sources a list of `degree` gives.
-std::uint32_t count_of(const neighbour_request& request, std::uint32_t degree) {
-  if (request.fanout < 0 || degree == 0)
-    return degree;
-  const auto fanout = static_cast<std::uint32_t>(request.fanout);
-  return request.replace ? fanout : std::min(fanout, degree);
 }
 
 error broken_list(const task& work, node_id id, std::int64_t max_degree) {
@@ -94,7 +84,7 @@ result<std::int64_t> find_lists(task& work, std::int64_t max_degree,
     const auto degree = sane ? end - begin : 0;
     broken = sane ? broken : static_cast<std::int64_t>(i);
     work.places[i] = {begin, static_cast<std::uint32_t>(degree)};
-    const auto count = count_of(request, work.places[i].degree);
+    const auto count = request.rule.sources_of(work.places[i].degree);
     counts[i] = static_cast<std::int32_t>(count);
     total += count;
   }
@@ -135,8 +125,7 @@ public:
   explicit pick_window(const neighbour_request& request) {
     draws_.key = request.key;
     draws_.middle = draw_middle(request.hop, request.edge_type);
-    draws_.fanout = request.fanout;
-    draws_.replace = request.replace;
+    draws_.rule = request.rule;
   }
 
   std::span<const std::int64_t> picks() const { return {picks_.data(), size_}; }
@@ -155,7 +144,7 @@ public:
     draws_.degrees[lanes_] = place.degree;
     begins_[lanes_] = place.begin;
     targets_[lanes_++] = size_;
-    size_ += static_cast<std::size_t>(draws_.fanout);
+    size_ += static_cast<std::size_t>(draws_.rule.fanout);
   }
 
   /// Draws what waits, and asks for the memory of all picks.
@@ -164,11 +153,11 @@ public:
     if (lanes_ != 0) {
       std::fill(draws_.originals + lanes_, draws_.originals + lane_count, 0);
       std::fill(draws_.degrees + lanes_, draws_.degrees + lane_count,
-                static_cast<std::uint32_t>(draws_.fanout));
+                static_cast<std::uint32_t>(draws_.rule.fanout));
       draws_.draw();
     }
     for (int l = 0; l < lanes_; ++l)
-      for (int j = 0; j < draws_.fanout; ++j)
+      for (int j = 0; j < draws_.rule.fanout; ++j)
         picks_[targets_[l] + j] = begins_[l] + draws_.positions[j][l];
     lanes_ = 0;
     for (auto pick : picks())
@@ -199,10 +188,9 @@ void sample_few(const task& work, emitter<Id> out) {
       __builtin_prefetch(&originals[ids[i + row_ahead] - first]);
     const auto& place = work.places[i];
     auto& window = windows[turn];
-    const auto count = count_of(work.request, place.degree);
-    if (place.degree <= count && !work.request.replace)
+    if (work.request.rule.takes_whole(place.degree))
       window.add_all(place);
-    else if (place.degree != 0)
+    else
       window.add_draw(place, work.nodes.original(ids[i]));
     if (!window.full())
       continue;
@@ -227,19 +215,18 @@ void sample_many(const task& work, emitter<Id> out) {
     const auto& place = work.places[i];
     if (i + row_ahead < work.places.size())
       __builtin_prefetch(out.indices + work.places[i + row_ahead].begin);
-    const auto count = count_of(request, place.degree);
-    const auto all = request.fanout < 0 || !request.replace;
-    if (count == place.degree && all) {
-      out.take_range(place.begin, count);
+    if (request.rule.takes_whole(place.degree)) {
+      out.take_range(place.begin, place.degree);
       continue;
     }
+    const auto count = static_cast<std::size_t>(request.rule.fanout);
     const auto original = work.nodes.original(request.destinations[i]);
     positions.resize(count);
     draw_positions(
       random_stream{request.key, static_cast<std::uint64_t>(original), middle},
-      place.degree, request.replace, positions);
+      place.degree, request.rule.kind, positions);
     picks.resize(count);
-    for (std::uint32_t j = 0; j < count; ++j) {
+    for (std::size_t j = 0; j < count; ++j) {
       picks[j] = place.begin + positions[j];
       __builtin_prefetch(out.indices + picks[j]);
     }
@@ -252,7 +239,7 @@ void sample_as(const task& work, neighbour_reply& out) {
   const emitter<Id> emit{reinterpret_cast<const Id*>(work.edges.indices.data),
                          reinterpret_cast<Id*>(out.sources.data()),
                          work.request.edge_ids ? out.edge_ids.data() : nullptr};
-  const auto fanout = work.request.fanout;
+  const auto fanout = work.request.rule.fanout;
   if (fanout > 0 && fanout <= max_lane_fanout)
     sample_few(work, emit);
   else if (fanout != 0)
@@ -305,17 +292,17 @@ void take_slice(const task& work, std::int64_t skip, neighbour_reply& out) {
   emitter<Id> emit{reinterpret_cast<const Id*>(work.edges.indices.data),
                    reinterpret_cast<Id*>(out.sources.data()),
                    request.edge_ids ? out.edge_ids.data() : nullptr};
-  const auto count = count_of(request, place.degree);
-  if (count == place.degree && (request.fanout < 0 || !request.replace)) {
+  if (request.rule.takes_whole(place.degree)) {
     emit.take_range(place.begin + skip, static_cast<std::uint32_t>(wanted));
     return;
   }
   const auto original = work.nodes.original(request.destinations[0]);
-  std::vector<std::uint32_t> positions(count);
+  std::vector<std::uint32_t> positions(
+    static_cast<std::size_t>(request.rule.fanout));
   draw_positions(random_stream{request.key,
                                static_cast<std::uint64_t>(original),
                                draw_middle(request.hop, request.edge_type)},
-                 place.degree, request.replace, positions);
+                 place.degree, request.rule.kind, positions);
   std::vector<std::int64_t> picks(wanted);
   for (std::size_t j = 0; j < wanted; ++j)
     picks[j] = place.begin + positions[static_cast<std::size_t>(skip) + j];

@@ -53,7 +53,7 @@ result<std::int64_t> check_reply(const dataset_info& info, part_id part,
   const auto& type = info.edge_types[request.edge_type];
   if (reply.counts.size() != request.destinations.size())
     return bad("it has another number of lists than nodes were asked for");
-  const auto most = request.fanout < 0 ? type.max_in_degree : request.fanout;
+  const auto most = request.rule.sources_of(type.max_in_degree);
   std::int64_t total = 0;
   for (auto count : reply.counts) {
     if (count < 0 || count > most)

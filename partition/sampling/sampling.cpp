@@ -20,13 +20,6 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? no_bound : sum;
 }
 
-std::int64_t per_node(const edge_type_info& type, std::int32_t fanout,
-                      bool replace) {
-  if (fanout < 0 || type.max_in_degree == 0)
-    return type.max_in_degree;
-  return replace ? fanout : std::min<std::int64_t>(fanout, type.max_in_degree);
-}
-
 } // namespace
 
 std::size_t sampled_subgraph::byte_size() const {
@@ -71,20 +64,21 @@ subgraph_bound bound_of(const dataset_info& info, const sampling_plan& plan,
   std::vector<std::int64_t> fresh(types); // Most that the last hop can find.
   fresh[info.target] = std::min(seeds, info.node_types[info.target].count);
   bound.nodes = fresh;
-  for (const auto& fanouts : plan.fanouts) {
+  for (int hop = 0; hop < plan.hops(); ++hop) {
     std::vector<std::int64_t> found(types);
     for (std::size_t t = 0; t < types; ++t)
       bound.expanded[t] =
         std::min(info.node_types[t].count, plus(bound.expanded[t], fresh[t]));
-    for (std::size_t e = 0; e < fanouts.size(); ++e) {
+    for (std::size_t e = 0; e < plan.fanouts[hop].size(); ++e) {
       const auto& type = info.edge_types[e];
-      auto edges = times(fresh[type.destination],
-                         per_node(type, fanouts[e], plan.replace));
+      const auto rule = plan.rule(hop, static_cast<edge_type_id>(e));
+      auto edges =
+        times(fresh[type.destination], rule.sources_of(type.max_in_degree));
       // Each node is expanded once, so that no edge is sampled twice.
-      if (!plan.replace || fanouts[e] < 0)
+      if (!rule.may_repeat())
         edges = std::min(edges, type.count);
       bound.edges[e] = plus(bound.edges[e], edges);
-      if (!plan.replace)
+      if (!repeats(plan.kind))
         bound.edges[e] = std::min(bound.edges[e], type.count);
       found[type.source] = plus(found[type.source], edges);
     }

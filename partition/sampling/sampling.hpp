@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/buffer.hpp"
+#include "messages/base/draw_rule.hpp"
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "partition/dataset/shard.hpp"
@@ -16,10 +17,15 @@ namespace graphmill {
 struct sampling_plan {
   /// fanouts[hop][edge type]: in-edges per node; -1 = all, 0 = none.
   std::vector<std::vector<std::int32_t>> fanouts;
-  bool replace = false;  ///< Draw with replacement.
+  draw_kind kind = draw_kind::without_replacement;
   bool edge_ids = false; ///< Report original edge ids, too.
 
   int hops() const { return static_cast<int>(fanouts.size()); }
+
+  /// How in-edges of a type are sampled in a hop; here hops count from 0.
+  draw_rule rule(int hop, edge_type_id edge_type) const {
+    return {fanouts[hop][edge_type], kind};
+  }
 };
 
 /// The nodes of one type in a batch, in discovery order.
@@ -58,8 +64,7 @@ struct neighbour_request {
   std::uint64_t key = 0; ///< `stream_key` of the batch's step.
   std::int32_t hop = 0;  ///< From 1.
   edge_type_id edge_type = 0;
-  std::int32_t fanout = 0;
-  bool replace = false;
+  draw_rule rule;
   bool edge_ids = false;
   std::span<const node_id> destinations; ///< Global ids owned by the shard.
 };

@@ -143,7 +143,7 @@ result<void> check_definition_against(const definition_source& source,
 result<sampling_plan> resolve_fanouts(const definition& def,
                                       const dataset_info& info) {
   sampling_plan plan;
-  plan.replace = def.sampler.replace;
+  plan.kind = def.sampler.kind();
   for (const auto fanout : def.sampler.fanouts)
     plan.fanouts.emplace_back(info.edge_types.size(), fanout);
   for (const auto& [key, values] : def.sampler.edge_fanouts) {
@@ -168,7 +168,7 @@ result<sampling_plan> resolve_evaluation_fanouts(const definition& def,
   TRY(auto plan, resolve_fanouts(def, info));
   if (def.evaluate.neighbours == neighbour_use::sampled)
     return plan;
-  plan.replace = false;
+  plan.kind = draw_kind::without_replacement;
   for (auto& hop : plan.fanouts)
     for (auto& fanout : hop)
       fanout = fanout == 0 ? 0 : -1;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace graphmill {
 
@@ -40,22 +41,14 @@ bounded_batch bound_batch(const definition& def, const dataset_info& info,
   return out;
 }
 
-std::vector<planned_stage> stages_of(const definition& def, part_id parts) {
-  const auto services = static_cast<std::uint32_t>(parts);
-  return {
-    {"sampler", def.sampler.replicas, 0, "builds blocks hop by hop"},
-    {"sampling service", services, def.sampler.threads,
-     "draws the neighbours of one part's nodes"},
-    {"feature fetch", def.fetch.replicas, 0,
-     "collects the rows of a batch's nodes"},
-    {"feature service", services, def.fetch.threads,
-     "gathers the rows of one part's nodes"},
-    {"batcher", def.trainer.replicas, 0,
-     "puts batches in order and assembles them"},
-    {"trainer", def.trainer.replicas, def.trainer.threads,
-     "forward, loss, backward on " + def.trainer.device},
-    {"gradient group", 1, 0, "adds up the gradients of all trainers"},
-  };
+std::vector<planned_stage> plan_stages(const definition& def, part_id parts) {
+  const run_extent whole{static_cast<std::uint32_t>(parts),
+                         def.trainer.replicas, def.sampler.replicas, 0};
+  std::vector<planned_stage> out;
+  for (auto& stage : list_stages(def, whole))
+    if (!stage.planned.name.empty())
+      out.push_back(std::move(stage.planned));
+  return out;
 }
 
 /// Edge types along which the target could receive anything.
@@ -135,7 +128,7 @@ result<run_plan> plan_run(const definition& def, const dataset_info& info,
   const auto other = bound_batch(def, info, evaluation, def.evaluate.batch_size,
                                  std::max(seeds[1], seeds[2]));
   run_plan plan;
-  plan.stages = stages_of(def, parts);
+  plan.stages = plan_stages(def, parts);
   plan.train = train.shown;
   plan.evaluation = other.shown;
   plan.total_steps = train.shown.steps * std::int64_t{def.train.epochs};

@@ -3,20 +3,13 @@
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
 #include "partition/sampling/sampling.hpp"
+#include "pipelines/flow/stage_list.hpp"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace graphmill {
-
-/// A kind of stage as a run will have it.
-struct planned_stage {
-  std::string name;
-  std::uint32_t replicas = 0;
-  std::uint32_t threads = 0; ///< Of its own, per replica; 0 = shared ones.
-  std::string work;          ///< What it does, for people.
-};
 
 /// The largest batch that one trainer can get in a phase.
 struct planned_batch {

@@ -100,7 +100,7 @@ batch_proxy_config proxy_of(const deployment& what, const member_config& member,
   }
   out.world = static_cast<rank_id>(what.daemon_of_rank.size());
   out.pool = member.pool;
-  out.counters = stages.batch_proxy;
+  out.counters = stages[stage_kind::batch_proxy];
   out.wire = std::move(wire);
   out.log = member.log;
   return out;
@@ -252,7 +252,7 @@ member_links links_of(const deployment& what, const member_config& member,
     member.models.empty() ? gradient_shape{} : member.models.front()->shape();
   group.store = rendezvous_at(around.net, what.coordinator, what.run);
   group.lot = around.lot;
-  group.counters = stages.gradient_group;
+  group.counters = stages[stage_kind::gradient_group];
   std::map<rank_id, std::string> devices;
   for (std::size_t i = 0; i < member.models.size(); ++i)
     devices[member.ranks[i]] = member.models[i]->device();

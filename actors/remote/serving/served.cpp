@@ -38,22 +38,17 @@ result<void> check_type(const Types& types, std::int32_t type,
   return ok();
 }
 
-/// Bytes of the answer to a query. Only if a bound from the fanout alone is
-/// above `enough`, degrees are looked up.
+/// Bytes of the answer to a query. Only if a bound from the rule alone is above
+/// `enough`, degrees are looked up.
 std::uint64_t answer_bytes(const shard& part, const neighbour_query& query,
                            std::span<const node_id> ids, std::uint64_t enough) {
   const auto& type = part.info().edge_types[query.edge_type];
   const auto wide = part.info().node_types[type.source].count
                     > std::numeric_limits<std::int32_t>::max();
   const std::uint64_t source = (wide ? 8 : 4) + (query.edge_ids ? 8 : 0);
-  const auto all = query.fanout < 0;
-  const auto fanout = static_cast<std::uint64_t>(std::max(query.fanout, 0));
-  const auto of_degree = [&](std::int64_t degree) {
-    const auto sources =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(degree, 0));
-    if (all || sources == 0)
-      return sources;
-    return query.replace ? fanout : std::min(fanout, sources);
+  const auto of_degree = [&query](std::int64_t degree) {
+    return static_cast<std::uint64_t>(
+      query.rule.sources_of(std::max<std::int64_t>(degree, 0)));
   };
   const auto counts = ids.size() * sizeof(std::int32_t);
   if (query.most > 0) {
@@ -120,9 +115,9 @@ jobs_of(const std::shared_ptr<served_sample>& request) {
   for (std::size_t i = 0; i < request->ids.size(); ++i) {
     const auto& query = request->request.queries[i];
     neighbour_job job;
-    job.request = {request->request.key,  request->request.hop, query.edge_type,
-                   query.fanout,          query.replace,        query.edge_ids,
-                   request->ids[i].span()};
+    job.request = {request->request.key, request->request.hop,
+                   query.edge_type,      query.rule,
+                   query.edge_ids,       request->ids[i].span()};
     job.owner = request;
     jobs.push_back(std::move(job));
   }
@@ -158,8 +153,8 @@ result<payload> answer_slice(const shard& part, served_sample& request,
   answer->sources = pod_vector<std::byte>{pool};
   answer->edge_ids = pod_vector<edge_id>{pool};
   TRYV(sample_slice(part,
-                    {asked.key, asked.hop, query.edge_type, query.fanout,
-                     query.replace, query.edge_ids, request.ids[0].span()},
+                    {asked.key, asked.hop, query.edge_type, query.rule,
+                     query.edge_ids, request.ids[0].span()},
                     {query.most, query.skip}, *answer));
   request.answers[0] = std::move(answer);
   return encode(part, request);

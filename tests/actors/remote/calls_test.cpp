@@ -160,7 +160,7 @@ CATCH_TEST_CASE("spoilt neighbours are refused or make sense",
                 "[actors][remote]") {
   const auto info = info_of(3);
   const std::vector<node_id> ids{1, 2, 3, 4};
-  neighbour_request request{1, 1, 0, 3, false, true, ids};
+  neighbour_request request{1, 1, 0, {3}, true, ids};
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     CATCH_INFO("seed " << seed);
     random_stream draws{seed, 1};
@@ -203,7 +203,7 @@ CATCH_TEST_CASE("neighbour requests are cut by the likely size of answers",
   std::vector<std::shared_ptr<remote_sampling>> jobs;
   for (int i = 0; i < 3; ++i)
     jobs.push_back(std::make_shared<remote_sampling>(
-      neighbour_request{1, 1, 0, 4, false, false, ids}, nullptr));
+      neighbour_request{1, 1, 0, {4}, false, ids}, nullptr));
   // 17 bytes per destination.
   CATCH_CHECK(plan_calls(info, jobs, 17 * 3000).size() == 1);
   const auto calls = plan_calls(info, jobs, 17 * 700);

@@ -59,9 +59,10 @@ bool is_right(const wanted_rows& got, const memory_graph& graph) {
 }
 
 neighbour_job neighbours_of(const std::shared_ptr<std::vector<node_id>>& ids,
-                            std::int32_t fanout, bool replace = false) {
+                            std::int32_t fanout,
+                            draw_kind kind = draw_kind::without_replacement) {
   neighbour_job job;
-  job.request = {7, 1, 0, fanout, replace, true, *ids};
+  job.request = {7, 1, 0, {fanout, kind}, true, *ids};
   job.owner = ids;
   return job;
 }
@@ -257,7 +258,8 @@ CATCH_TEST_CASE("answers that are too large are asked for in pieces",
   // With replacement, the fanout may be anything.
   auto one = std::make_shared<std::vector<node_id>>(1, 300);
   const auto never = d.start<neighbour_answer>(
-    proxy, neighbours_of(one, std::numeric_limits<std::int32_t>::max(), true));
+    proxy, neighbours_of(one, std::numeric_limits<std::int32_t>::max(),
+                         draw_kind::with_replacement));
   d.settle();
   CATCH_REQUIRE(never->failure);
   CATCH_CHECK(never->failure->code == ec::invalid_data);
@@ -325,9 +327,10 @@ CATCH_TEST_CASE("lists longer than a message come in slices",
   for (node_id i = 1490; i < 1510; ++i)
     ids->push_back(d.graph.to_global[0][static_cast<std::size_t>(i)]);
   for (const auto fanout : {-1, 900})
-    for (const auto replace : {false, true}) {
-      CATCH_INFO("fanout " << fanout << ", replace " << replace);
-      const auto job = neighbours_of(ids, fanout, replace);
+    for (const auto kind :
+         {draw_kind::without_replacement, draw_kind::with_replacement}) {
+      CATCH_INFO("fanout " << fanout << ", kind " << static_cast<int>(kind));
+      const auto job = neighbours_of(ids, fanout, kind);
       remote_sampling_config config{d.part(1, d.servers[1])};
       config.reply_bytes = 800;
       const auto before = d.remote->read().split;

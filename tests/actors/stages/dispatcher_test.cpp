@@ -1,5 +1,8 @@
 #include "actors/stages/dispatcher.hpp"
 
+#include "actors/stages/batcher.hpp"
+#include "actors/stages/fetcher.hpp"
+#include "actors/stages/sampler.hpp"
 #include "pipelines/flow/batch_size.hpp"
 #include "tests/actors/stages/stages.hpp"
 #include "tests/support/catch.hpp"
@@ -139,9 +142,8 @@ struct fixture {
     out.limits = limits;
     out.stage_timeout = 1min;
     out.patience = 10s;
-    out.sampler = sampler.handle;
-    out.fetcher = fetcher.handle;
-    out.batcher = batcher.handle;
+    out.stages = {sampling_by(sampler.handle, out.graph, out.needs),
+                  fetching_by(fetcher.handle), assembling_by(batcher.handle)};
     out.trainers = trainer_handles;
     for (rank_id r = 0; r < std::ssize(trainer_handles); ++r)
       out.ranks.push_back(r);

@@ -35,7 +35,9 @@ payload sample_of(const std::vector<numbers>& lists) {
   sample_request request{"run-1", 3, 77, 2, {}};
   for (const auto& ids : lists)
     request.queries.push_back(
-      {static_cast<edge_type_id>(request.queries.size()), 5, true, false,
+      {static_cast<edge_type_id>(request.queries.size()),
+       {5, draw_kind::with_replacement},
+       false,
        arrays.add_integers(ids)});
   return value_of(encode(request, std::move(arrays)));
 }
@@ -138,7 +140,8 @@ std::vector<payload> examples() {
                            arrays.add_integers(ids)});
   out.push_back(value_of(encode(sampled, std::move(arrays))));
   arrays = {};
-  spread_query query{"run", 1, 2, 10, true, 100, 3, {}};
+  spread_query query{"run", 1, 2, {10, draw_kind::with_replacement},
+                     100,   3, {}};
   query.chances = arrays.add(element::float32, std::as_bytes(std::span{rows}));
   out.push_back(value_of(encode(query, std::move(arrays))));
   arrays = {};
@@ -184,7 +187,9 @@ CATCH_TEST_CASE("messages about chances come back as they were",
   std::vector<float> chances(300'000);
   std::iota(chances.begin(), chances.end(), 0.0F);
   bulk_writer arrays;
-  spread_query query{"run-1", 3, 4, -1, true, std::int64_t{1} << 40, 7, {}};
+  spread_query query{
+    "run-1", 3, 4, {-1, draw_kind::with_replacement}, std::int64_t{1} << 40,
+    7,       {}};
   query.chances =
     arrays.add(element::float32, std::as_bytes(std::span{chances}));
   const auto sent = value_of(encode(query, std::move(arrays)));
@@ -193,8 +198,8 @@ CATCH_TEST_CASE("messages about chances come back as they were",
   CATCH_CHECK(got.run == "run-1");
   CATCH_CHECK(got.part == 3);
   CATCH_CHECK(got.edge_type == 4);
-  CATCH_CHECK(got.fanout == -1);
-  CATCH_CHECK(got.replace);
+  CATCH_CHECK(got.rule.fanout == -1);
+  CATCH_CHECK(got.rule.kind == draw_kind::with_replacement);
   CATCH_CHECK(got.first == std::int64_t{1} << 40);
   CATCH_CHECK(got.skip == 7);
   std::vector<float> read(got.chances.count);
@@ -205,6 +210,22 @@ CATCH_TEST_CASE("messages about chances come back as they were",
   query.chances = arrays.add_integers(numbers{1, 2});
   CATCH_CHECK(decode_spread_query(value_of(encode(query, std::move(arrays))))
                 .has_error());
+}
+
+CATCH_TEST_CASE("every kind of drawing crosses the wire", "[messages][data]") {
+  for (const auto kind :
+       {draw_kind::without_replacement, draw_kind::with_replacement}) {
+    sample_request sample{"run", 0, 0, 1, {}};
+    sample.queries.push_back({0, {3, kind}, false, {}});
+    const auto asked =
+      value_of(decode_sample_request(value_of(encode(sample, bulk_writer{}))));
+    CATCH_CHECK(asked.queries.at(0).rule.fanout == 3);
+    CATCH_CHECK(asked.queries.at(0).rule.kind == kind);
+    const spread_query query{"run", 0, 0, {3, kind}, 0, 0, {}};
+    const auto spread =
+      value_of(decode_spread_query(value_of(encode(query, bulk_writer{}))));
+    CATCH_CHECK(spread.rule.kind == kind);
+  }
 }
 
 CATCH_TEST_CASE("counts take what the greatest needs", "[messages][data]") {
@@ -241,8 +262,7 @@ CATCH_TEST_CASE("arrays of all sizes fit into the frames of a message",
       if (arrays.byte_size() + size * 4 > max_bulk_bytes
           || sent.size() == max_queries)
         break;
-      request.queries.push_back(
-        {0, 1, false, false, arrays.add_integers(values)});
+      request.queries.push_back({0, {1}, false, arrays.add_integers(values)});
       sent.push_back(std::move(values));
     }
     const auto message = value_of(encode(request, std::move(arrays)));
@@ -291,8 +311,8 @@ CATCH_TEST_CASE("requests and replies survive the wire", "[messages][data]") {
   CATCH_CHECK(sample.hop == 2);
   CATCH_REQUIRE(sample.queries.size() == 3);
   CATCH_CHECK(sample.queries[2].edge_type == 2);
-  CATCH_CHECK(sample.queries[2].fanout == 5);
-  CATCH_CHECK(sample.queries[2].replace);
+  CATCH_CHECK(sample.queries[2].rule.fanout == 5);
+  CATCH_CHECK(sample.queries[2].rule.kind == draw_kind::with_replacement);
   CATCH_CHECK(!sample.queries[2].edge_ids);
   CATCH_CHECK(read(sample.queries[2].destinations, all[0]) == numbers{7});
   const auto reply = value_of(decode_sample_reply(all[1]));

@@ -63,8 +63,9 @@ CATCH_TEST_CASE("neighbours from disk are those from memory",
         request.key = seed;
         request.hop = 1;
         request.edge_type = static_cast<edge_type_id>(e);
-        request.fanout = static_cast<std::int32_t>(seed % 5) - 1;
-        request.replace = seed % 4 == 0;
+        request.rule.fanout = static_cast<std::int32_t>(seed % 5) - 1;
+        request.rule.kind = seed % 4 == 0 ? draw_kind::with_replacement
+                                          : draw_kind::without_replacement;
         request.edge_ids = seed % 7 != 0;
         request.destinations = all;
         check_same(*part, request);
@@ -83,7 +84,7 @@ CATCH_TEST_CASE("a frontier of many pieces is sampled from disk as a whole",
   for (std::size_t i = 0; i < all.size(); ++i)
     all[i] = static_cast<node_id>((i * 7919) % all.size());
   for (std::int32_t fanout : {-1, 0, 1, 40}) {
-    neighbour_request request{9, 1, 0, fanout, false, true, all};
+    neighbour_request request{9, 1, 0, {fanout}, true, all};
     check_same(*parts.shards[0], request);
   }
 }
@@ -94,9 +95,9 @@ CATCH_TEST_CASE("requests from disk that make no sense are refused",
   const std::vector<node_id> alien{3, 10};
   neighbour_reply reply;
   for (const neighbour_request& request :
-       {neighbour_request{1, 1, 0, 2, false, false, alien},
-        neighbour_request{1, 1, 7, 2, false, false, {}},
-        neighbour_request{1, 0, 0, 2, false, false, {}}})
+       {neighbour_request{1, 1, 0, {2}, false, alien},
+        neighbour_request{1, 1, 7, {2}, false, {}},
+        neighbour_request{1, 0, 0, {2}, false, {}}})
     CATCH_CHECK(
       error_of(sample_from_disk(*parts.shards[0], request, reply)).code
       == ec::invalid_argument);

@@ -22,9 +22,10 @@ cut_graph star(std::int64_t degree, std::int64_t copies) {
 }
 
 /// How often each leaf is drawn in `draws` draws.
-std::vector<double> frequencies(std::int64_t degree, std::int32_t fanout,
-                                bool replace, std::int64_t draws) {
+std::vector<double> frequencies(std::int64_t degree, draw_rule rule,
+                                std::int64_t draws) {
   constexpr std::int64_t copies = 1000;
+  const auto fanout = rule.fanout;
   const auto graph = star(degree, copies);
   std::vector<node_id> centres;
   for (std::int64_t i = 0; i < copies; ++i)
@@ -35,8 +36,7 @@ std::vector<double> frequencies(std::int64_t degree, std::int32_t fanout,
        done += copies * fanout, ++key) {
     value_of(sample_neighbours(
       *graph.shards[0],
-      {static_cast<std::uint64_t>(key), 1, 0, fanout, replace, false, centres},
-      reply));
+      {static_cast<std::uint64_t>(key), 1, 0, rule, false, centres}, reply));
     CATCH_REQUIRE(reply.sources.size()
                   == static_cast<std::size_t>(copies * fanout * 4));
     const auto* ids =
@@ -49,14 +49,15 @@ std::vector<double> frequencies(std::int64_t degree, std::int32_t fanout,
 
 /// Chi-square of equal frequencies with the variance of draws without (or
 /// with) replacement, so that it has degree - 1 degrees of freedom.
-double chi_square(const std::vector<double>& counts, std::int32_t fanout,
-                  bool replace) {
+double chi_square(const std::vector<double>& counts, draw_rule rule) {
   const auto degree = double(counts.size());
   double total = 0;
   for (auto count : counts)
     total += count;
   const auto expected = total / degree;
-  const auto unlike = replace ? 1.0 : (degree - fanout) / (degree - 1);
+  const auto unlike = rule.kind == draw_kind::with_replacement
+                        ? 1.0
+                        : (degree - rule.fanout) / (degree - 1);
   double sum = 0;
   for (auto count : counts)
     sum += (count - expected) * (count - expected) / expected;
@@ -76,11 +77,13 @@ CATCH_TEST_CASE("a million draws are uniform", "[partition][draws]") {
   for (auto [degree, fanout, most] :
        {variant{40, 10, 72.1}, variant{40, 31, 72.1}, variant{100, 50, 148.2},
         variant{10, 1, 27.9}})
-    for (auto replace : {false, true}) {
-      CATCH_INFO("degree " << degree << " fanout " << fanout << " replace "
-                           << replace);
-      const auto counts = frequencies(degree, fanout, replace, 1000000);
-      CATCH_CHECK(chi_square(counts, fanout, replace) < most);
+    for (auto kind :
+         {draw_kind::without_replacement, draw_kind::with_replacement}) {
+      CATCH_INFO("degree " << degree << " fanout " << fanout << " kind "
+                           << static_cast<int>(kind));
+      const draw_rule rule{fanout, kind};
+      const auto counts = frequencies(degree, rule, 1000000);
+      CATCH_CHECK(chi_square(counts, rule) < most);
     }
 }
 
@@ -90,8 +93,8 @@ CATCH_TEST_CASE("all subsets are equally likely", "[partition][draws]") {
   constexpr int draws = 200000;
   for (int i = 0; i < draws; ++i) {
     std::array<std::uint32_t, 3> positions{};
-    draw_positions(random_stream{5, static_cast<std::uint64_t>(i)}, 6, false,
-                   positions);
+    draw_positions(random_stream{5, static_cast<std::uint64_t>(i)}, 6,
+                   draw_kind::without_replacement, positions);
     ++counts[positions];
   }
   CATCH_REQUIRE(counts.size() == 20);
@@ -110,23 +113,22 @@ CATCH_TEST_CASE("sixteen lanes draw what one by one draws",
     lane_draws lanes;
     lanes.key = mix64(static_cast<std::uint64_t>(round));
     lanes.middle = draw_middle(1 + round % 3, round);
-    lanes.fanout = static_cast<std::int32_t>(1 + choose.below(max_lane_fanout));
-    lanes.replace = round % 2 == 0;
+    const auto fanout = 1 + choose.below(max_lane_fanout);
+    lanes.rule = {static_cast<std::int32_t>(fanout),
+                  round % 2 == 0 ? draw_kind::with_replacement
+                                 : draw_kind::without_replacement};
     for (int l = 0; l < lane_count; ++l) {
       lanes.originals[l] = mix64(choose.next());
-      const auto least = static_cast<std::uint32_t>(lanes.fanout);
       lanes.degrees[l] = round % 5 == 0 ? 0xfffffff0u - choose.below(1u << 31)
-                                        : least + choose.below(round + 1);
+                                        : fanout + choose.below(round + 1);
     }
     lanes.draw();
     for (int l = 0; l < lane_count; ++l) {
-      std::vector<std::uint32_t> expected(
-        static_cast<std::size_t>(lanes.fanout));
+      std::vector<std::uint32_t> expected(fanout);
       draw_positions(random_stream{lanes.key, lanes.originals[l], lanes.middle},
-                     lanes.degrees[l], lanes.replace, expected);
-      for (int j = 0; j < lanes.fanout; ++j)
-        CATCH_REQUIRE(lanes.positions[j][l]
-                      == expected[static_cast<std::size_t>(j)]);
+                     lanes.degrees[l], lanes.rule.kind, expected);
+      for (std::uint32_t j = 0; j < fanout; ++j)
+        CATCH_REQUIRE(lanes.positions[j][l] == expected[j]);
     }
   }
 }
@@ -137,7 +139,8 @@ CATCH_TEST_CASE("many positions are drawn like few", "[partition][draws]") {
     CATCH_INFO("size " << size);
     const std::uint32_t degree = size + size / 3;
     std::vector<std::uint32_t> positions(size);
-    draw_positions(random_stream{9, size}, degree, false, positions);
+    draw_positions(random_stream{9, size}, degree,
+                   draw_kind::without_replacement, positions);
     random_stream draws{9, size};
     std::map<std::uint32_t, bool> chosen;
     for (auto j = degree - size; j < degree; ++j) {

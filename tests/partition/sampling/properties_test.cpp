@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::uint64_t graphs = 120;
 
+draw_kind random_kind(random_stream& draws) {
+  return draws.below(2) == 1 ? draw_kind::with_replacement
+                             : draw_kind::without_replacement;
+}
+
 /// Fanouts of all kinds, per hop and edge type.
 sampling_plan random_plan(const memory_graph& graph, std::uint64_t seed) {
   random_stream draws{stream_key(seed, purpose::split, 0, 0), 2};
@@ -22,7 +27,7 @@ sampling_plan random_plan(const memory_graph& graph, std::uint64_t seed) {
     for (std::size_t e = 0; e < graph.edges.size(); ++e)
       fanouts.push_back(std::array{-1, 0, 1, 2, 3, 7, 33}[draws.below(7)]);
   }
-  plan.replace = draws.below(2) == 1;
+  plan.kind = random_kind(draws);
   plan.edge_ids = true;
   return plan;
 }
@@ -33,12 +38,12 @@ std::size_t hop_of(const std::vector<std::int64_t>& found, std::int64_t row) {
     std::upper_bound(found.begin(), found.end(), row) - found.begin());
 }
 
-std::size_t expected_count(std::int32_t fanout, bool replace,
-                           std::size_t degree) {
-  if (fanout < 0 || degree == 0)
+std::size_t expected_count(draw_rule rule, std::size_t degree) {
+  if (rule.fanout < 0 || degree == 0)
     return degree;
-  const auto most = static_cast<std::size_t>(fanout);
-  return replace ? most : std::min(most, degree);
+  const auto most = static_cast<std::size_t>(rule.fanout);
+  return rule.kind == draw_kind::with_replacement ? most
+                                                  : std::min(most, degree);
 }
 
 /// Checks the list of one row of one edge type.
@@ -50,18 +55,20 @@ void check_row(const memory_graph& graph, edge_type_id e,
   const auto node = batch.nodes[type.destination][row];
   const auto& list = type.in[node];
   const auto hop = hop_of(batch.found[type.destination], row);
+  const auto rule = plan.rule(static_cast<int>(hop), e);
+  const auto ascending =
+    rule.fanout < 0 || rule.kind == draw_kind::without_replacement;
   const auto begin = edges.indptr[row];
   const auto end = edges.indptr[row + 1];
-  CATCH_REQUIRE(
-    static_cast<std::size_t>(end - begin)
-    == expected_count(plan.fanouts[hop][e], plan.replace, list.size()));
+  CATCH_REQUIRE(static_cast<std::size_t>(end - begin)
+                == expected_count(rule, list.size()));
   for (auto i = begin; i < end; ++i) {
     const auto position = edges.edge_ids[i] - graph.first_edge(e, node);
     CATCH_REQUIRE(position >= 0);
     CATCH_REQUIRE(position < std::ssize(list));
     CATCH_REQUIRE(batch.nodes[type.source].at(edges.sources[i])
                   == list[position]);
-    if ((!plan.replace || plan.fanouts[hop][e] < 0) && i > begin)
+    if (ascending && i > begin)
       CATCH_REQUIRE(edges.edge_ids[i] > edges.edge_ids[i - 1]);
   }
 }
@@ -184,8 +191,8 @@ CATCH_TEST_CASE("slices of a node's sources are its sources",
     const auto& owned = part.nodes(graph.edges[e].destination);
     for (auto id = owned.begin; id < owned.end; ++id) {
       const std::vector<node_id> one{id};
-      neighbour_request request{seed, 2, e, 0, draws.below(2) == 1, true, one};
-      request.fanout = std::array{-1, 0, 1, 3, 7, 33, 50}[draws.below(7)];
+      neighbour_request request{seed, 2, e, {0, random_kind(draws)}, true, one};
+      request.rule.fanout = std::array{-1, 0, 1, 3, 7, 33, 50}[draws.below(7)];
       neighbour_reply whole;
       value_of(sample_neighbours(part, request, whole));
       source_slice slice{1 + draws.below(5), 0};
@@ -215,7 +222,7 @@ CATCH_TEST_CASE("a slice is of one node", "[partition][sampling]") {
   const auto graph = whole(cycle(10));
   const std::vector<node_id> ids{1, 2};
   neighbour_reply out;
-  neighbour_request request{1, 1, 0, -1, false, false, ids};
+  neighbour_request request{1, 1, 0, {-1}, false, ids};
   const auto code = [&](std::int64_t most, std::int64_t skip) {
     return error_of(sample_slice(*graph.shards[0], request, {most, skip}, out))
       .code;

@@ -113,13 +113,13 @@ CATCH_TEST_CASE("impossible requests are refused", "[partition][sampling]") {
   };
   const ids below{part.nodes(type).begin - 1};
   const ids beyond{part.nodes(type).end};
-  CATCH_CHECK(code({7, 1, 0, 2, false, false, below}) == ec::invalid_argument);
-  CATCH_CHECK(code({7, 1, 0, 2, false, false, beyond}) == ec::invalid_argument);
-  CATCH_CHECK(code({7, 1, -1, 2}) == ec::invalid_argument);
-  CATCH_CHECK(code({7, 1, 100, 2}) == ec::invalid_argument);
-  CATCH_CHECK(code({7, 1, 0, -2}) == ec::invalid_argument);
-  CATCH_CHECK(code({7, 0, 0, 2}) == ec::invalid_argument);
-  CATCH_CHECK(code({7, 256, 0, 2}) == ec::invalid_argument);
+  CATCH_CHECK(code({7, 1, 0, {2}, false, below}) == ec::invalid_argument);
+  CATCH_CHECK(code({7, 1, 0, {2}, false, beyond}) == ec::invalid_argument);
+  CATCH_CHECK(code({7, 1, -1, {2}}) == ec::invalid_argument);
+  CATCH_CHECK(code({7, 1, 100, {2}}) == ec::invalid_argument);
+  CATCH_CHECK(code({7, 1, 0, {-2}}) == ec::invalid_argument);
+  CATCH_CHECK(code({7, 0, 0, {2}}) == ec::invalid_argument);
+  CATCH_CHECK(code({7, 256, 0, {2}}) == ec::invalid_argument);
 }
 
 CATCH_TEST_CASE("impossible batches are refused", "[partition][sampling]") {

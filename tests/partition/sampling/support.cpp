@@ -36,7 +36,8 @@ sampling_plan plan_of(const memory_graph& graph,
   sampling_plan plan;
   for (auto fanout : fanouts)
     plan.fanouts.emplace_back(graph.edges.size(), fanout);
-  plan.replace = replace;
+  plan.kind =
+    replace ? draw_kind::with_replacement : draw_kind::without_replacement;
   plan.edge_ids = edge_ids;
   return plan;
 }

@@ -98,13 +98,13 @@ CATCH_TEST_CASE("fanouts are resolved per hop and edge type",
                .value;
   const auto train = test::value_of(resolve_fanouts(def, info));
   CATCH_CHECK(train.fanouts == hops{{5, 0}, {6, 7}});
-  CATCH_CHECK(train.replace);
+  CATCH_CHECK(train.kind == draw_kind::with_replacement);
   CATCH_CHECK(test::value_of(resolve_evaluation_fanouts(def, info)).fanouts
               == train.fanouts);
   def.evaluate.neighbours = neighbour_use::all;
   const auto all = test::value_of(resolve_evaluation_fanouts(def, info));
   CATCH_CHECK(all.fanouts == hops{{-1, 0}, {-1, -1}});
-  CATCH_CHECK_FALSE(all.replace);
+  CATCH_CHECK(all.kind == draw_kind::without_replacement);
 
   def.sampler.edge_fanouts["hsa"] = {1, 1};
   CATCH_CHECK(test::error_of(resolve_fanouts(def, info)).message

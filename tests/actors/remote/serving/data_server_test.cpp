@@ -29,7 +29,7 @@ payload sample_of(const std::string& run, part_id part, edge_type_id type,
                   const std::vector<node_id>& ids, std::int32_t hop = 1) {
   bulk_writer arrays;
   sample_request request{run, part, 1, hop, {}};
-  request.queries.push_back({type, 2, false, false, arrays.add_integers(ids)});
+  request.queries.push_back({type, {2}, false, arrays.add_integers(ids)});
   return value_of(encode(request, std::move(arrays)));
 }
 
@@ -43,9 +43,9 @@ payload gather_of(node_type_id type, const std::vector<node_id>& ids,
 }
 
 payload spread_of(edge_type_id type, node_id first,
-                  const std::vector<float>& chances, std::int64_t skip = 0) {
+                  const std::vector<float>& chances, std::int32_t fanout = 2) {
   bulk_writer arrays;
-  spread_query query{"run", 0, type, 2, false, first, skip, {}};
+  spread_query query{"run", 0, type, {fanout}, first, 0, {}};
   query.chances =
     arrays.add(element::float32, std::as_bytes(std::span{chances}));
   return value_of(encode(query, std::move(arrays)));
@@ -99,7 +99,8 @@ CATCH_TEST_CASE("requests that make no sense are refused", "[actors][remote]") {
   for (const auto& message :
        {spread_of(1, 0, {1}), spread_of(-1, 0, {1}), spread_of(0, 3, {1, 1, 1}),
         spread_of(0, -1, {1}), spread_of(0, 5, {1}), spread_of(0, 0, {2}),
-        spread_of(0, 0, {-1}), spread_of(0, 0, {NAN})})
+        spread_of(0, 0, {-1}), spread_of(0, 0, {NAN}),
+        spread_of(0, 0, {1}, -2)})
     CATCH_CHECK(refusal(d, method::spread, message).code == bad);
   // 2000 rows of 16,000 bytes.
   const std::vector<node_id> many(2000, 1);

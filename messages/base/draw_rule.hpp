@@ -1,0 +1,84 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace graphmill {
+
+/// How in-edges of a node are drawn where not all of them are taken. What is to
+/// be known of a kind stands in this file, but for three things: by which
+/// fields users choose it (`definition::sampler_section::kind`), which
+/// positions of a list are drawn (partition/sampling/draws.cpp), and how the
+/// kind travels (messages/wire/draw_codec.hpp).
+enum class draw_kind : std::uint8_t { without_replacement, with_replacement };
+
+/// Whether draws of a kind may take an in-edge more than once.
+constexpr bool repeats(draw_kind kind) {
+  switch (kind) {
+  case draw_kind::without_replacement:
+    return false;
+  case draw_kind::with_replacement:
+    return true;
+  }
+  return true;
+}
+
+/// How many in-edges of a node are sampled, and how. What it gives of a list
+/// depends on the length of the list alone, so that who reserves memory, cuts
+/// requests or checks an answer knows it before anything is drawn. Value type.
+struct draw_rule {
+  std::int32_t fanout = 0; ///< In-edges per node; -1 = all, 0 = none.
+  draw_kind kind = draw_kind::without_replacement;
+
+  /// Fails if it makes no sense, as what comes from outside may.
+  result<void> check() const {
+    if (fanout < -1)
+      return fail(ec::invalid_argument, "fanout {} is below -1 (all)", fanout);
+    return ok();
+  }
+
+  /// Whether every list is taken as it is.
+  bool takes_all() const { return fanout < 0; }
+
+  /// Whether a list of `degree` in-edges is taken as it is. From any other one
+  /// exactly `fanout` are drawn.
+  bool takes_whole(std::int64_t degree) const {
+    if (takes_all() || degree == 0)
+      return true;
+    switch (kind) {
+    case draw_kind::without_replacement:
+      return degree <= fanout;
+    case draw_kind::with_replacement:
+      return false;
+    }
+    return false;
+  }
+
+  /// How many sources a list of `degree` in-edges gives: never fewer than a
+  /// shorter one, so that for the longest list it is a bound for all.
+  std::int64_t sources_of(std::int64_t degree) const {
+    return takes_whole(degree) ? degree : fanout;
+  }
+
+  /// The probability that one of `degree` in-edges, at least 1, is taken.
+  double chance(std::int64_t degree) const {
+    if (takes_all())
+      return 1;
+    const auto share = 1.0 / static_cast<double>(degree);
+    switch (kind) {
+    case draw_kind::without_replacement:
+      return std::min(1.0, fanout * share);
+    case draw_kind::with_replacement:
+      return 1 - std::pow(1 - share, fanout);
+    }
+    return 1;
+  }
+
+  /// Whether an in-edge may be taken more than once.
+  bool may_repeat() const { return !takes_all() && repeats(kind); }
+};
+
+} // namespace graphmill
