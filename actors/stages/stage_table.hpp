@@ -1,12 +1,12 @@
 #pragma once
 
 #include "messages/base/ids.hpp"
+#include "messages/base/work_report.hpp"
 #include "messages/definition/definition.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 
 #include <cstddef>
 #include <memory>
-#include <vector>
 
 namespace graphmill {
 
@@ -28,9 +28,9 @@ struct stage_table {
                         std::size_t trainers, std::size_t samplers,
                         std::size_t proxies);
 
-  /// Leaves out `batch_proxy` if there are no proxies. With parts on disk there
-  /// are entries for what was read from there; only readers have replicas.
-  std::vector<stage_report> reports() const;
+  /// What they did, and what came from disk. Leaves out `batch_proxy` if there
+  /// are no proxies.
+  work_report report() const;
 };
 
 } // namespace graphmill

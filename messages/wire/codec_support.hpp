@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/definition/field_codec.hpp"
 #include "messages/wire/capnp_frame.hpp"
 #include "messages/wire/frame.hpp"
 
@@ -25,6 +26,21 @@ payload body(Fill fill) {
 template <class Root, class Get>
 auto read(const payload& from, const char* what, Get get) {
   return decode_frame<Root>(from.body, what, get);
+}
+
+/// The body of a message whose fields are listed beside its plain struct.
+template <class Root, class T>
+payload body_of(const T& what) {
+  return body<Root>([&what](typename Root::Builder out) {
+    T::fields(what, field_writer{out});
+  });
+}
+
+/// Reads such a body, with the checks of `field_reader`.
+template <class Root, class T>
+result<T> read_body(const payload& from, const char* what) {
+  return read<Root>(
+    from, what, [](typename Root::Reader in) { return read_fields<T>(in); });
 }
 
 inline std::string text(capnp::Text::Reader from) {

@@ -2,7 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
-#include "messages/base/stage_report.hpp"
+#include "messages/base/work_report.hpp"
 #include "messages/definition/definition.hpp"
 #include "messages/wire/frame.hpp"
 
@@ -17,7 +17,9 @@ namespace graphmill {
 
 // The plain form of run.capnp, where fields are described. Every `decode_*`
 // checks what came from outside: known enumerations, positions within their
-// lists, counts that fit.
+// lists, counts that fit. `fields` of a struct is the list of its fields by
+// their names in the schema, which encoding and decoding both walk; `check` is
+// what decoding asks of a struct besides.
 
 struct daemon_address {
   std::string name;
@@ -79,23 +81,37 @@ struct rank_digest {
   rank_id rank = 0;
   std::string digest;
   std::int64_t steps = 0; ///< Of training that its weights have taken.
+
+  static void fields(auto& of, auto visit) {
+    visit("rank", of.rank);
+    visit("digest", of.digest);
+    visit("steps", of.steps);
+  }
 };
 struct tensor_shape {
   std::string name;
   std::vector<std::int64_t> shape;
 
   std::uint64_t size() const; ///< In values; checked at decoding.
+  result<void> check() const;
+
+  static void fields(auto& of, auto visit) {
+    visit("name", of.name);
+    visit("shape", of.shape);
+  }
 };
 struct member_reply {
   std::vector<rank_digest> trainers;
   std::vector<tensor_shape> tensors;
-  std::vector<stage_report> stages;
-  std::uint64_t peak_memory_bytes = 0;
-  std::uint64_t peak_credit_bytes = 0;
-  std::uint64_t oversize_batches = 0;
-  std::uint64_t retried_batches = 0;
-  double cpu_seconds = 0;
+  work_report work;
   std::string failure;
+
+  static void fields(auto& of, auto visit) {
+    visit("trainers", of.trainers);
+    visit("tensors", of.tensors);
+    work_report::fields(of.work, visit);
+    visit("failure", of.failure);
+  }
 };
 payload encode(const member_reply& what);
 result<member_reply> decode_member_reply(const payload& from);

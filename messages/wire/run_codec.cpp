@@ -102,61 +102,8 @@ result<member_order> decode(schema::MemberOrder::Reader in) {
   }
 }
 
-void fill_stage(const stage_report& from, schema::StageReport::Builder to) {
-  to.setStage(from.stage);
-  to.setReplicas(from.replicas);
-  to.setItems(from.items);
-  to.setBytes(from.bytes);
-  to.setBusySeconds(from.busy_seconds);
-  to.setCpuSeconds(from.cpu_seconds);
-  to.setInputWaitSeconds(from.input_wait_seconds);
-  to.setCreditWaitSeconds(from.credit_wait_seconds);
-  to.setRestarts(from.restarts);
-}
-
-stage_report stage_of(schema::StageReport::Reader in) {
-  return {text(in.getStage()),
-          in.getReplicas(),
-          in.getItems(),
-          in.getBytes(),
-          in.getBusySeconds(),
-          in.getCpuSeconds(),
-          in.getInputWaitSeconds(),
-          in.getCreditWaitSeconds(),
-          in.getRestarts()};
-}
-
 /// No tensor has more values than fit in memory; so products cannot overflow.
 constexpr std::int64_t most_values = std::int64_t{1} << 48;
-
-result<tensor_shape> shape_of(schema::Tensor::Reader in) {
-  tensor_shape out{text(in.getName()), get_list<std::int64_t>(in.getShape())};
-  std::int64_t values = 1;
-  for (auto size : out.shape) {
-    if (size < 0 || (size > 0 && values > most_values / size))
-      return fail(ec::invalid_data, "tensor \"{}\" has an impossible shape",
-                  out.name);
-    values *= size;
-  }
-  return out;
-}
-
-result<member_reply> decode(schema::MemberReply::Reader in) {
-  member_reply out;
-  for (auto state : in.getTrainers())
-    out.trainers.push_back(
-      {state.getRank(), text(state.getDigest()), state.getSteps()});
-  TRY(out.tensors, get_structs<tensor_shape>(in.getTensors(), shape_of));
-  for (auto stage : in.getStages())
-    out.stages.push_back(stage_of(stage));
-  out.peak_memory_bytes = in.getPeakMemoryBytes();
-  out.peak_credit_bytes = in.getPeakCreditBytes();
-  out.oversize_batches = in.getOversizeBatches();
-  out.retried_batches = in.getRetriedBatches();
-  out.cpu_seconds = in.getCpuSeconds();
-  out.failure = text(in.getFailure());
-  return out;
-}
 
 } // namespace
 
@@ -231,33 +178,24 @@ std::uint64_t tensor_shape::size() const {
   return values;
 }
 
+result<void> tensor_shape::check() const {
+  std::int64_t values = 1;
+  for (auto length : shape) {
+    if (length < 0 || (length > 0 && values > most_values / length))
+      return fail(ec::invalid_data, "tensor \"{}\" has an impossible shape",
+                  name);
+    values *= length;
+  }
+  return ok();
+}
+
 payload encode(const member_reply& what) {
-  return body<schema::MemberReply>([&what](schema::MemberReply::Builder out) {
-    put_structs(out.initTrainers(what.trainers.size()), what.trainers,
-                [](const rank_digest& from, schema::TrainerState::Builder to) {
-                  to.setRank(from.rank);
-                  to.setDigest(from.digest);
-                  to.setSteps(from.steps);
-                });
-    put_structs(out.initTensors(what.tensors.size()), what.tensors,
-                [](const tensor_shape& from, schema::Tensor::Builder to) {
-                  to.setName(from.name);
-                  put_list(to.initShape(from.shape.size()), from.shape);
-                });
-    put_structs(out.initStages(what.stages.size()), what.stages, fill_stage);
-    out.setPeakMemoryBytes(what.peak_memory_bytes);
-    out.setPeakCreditBytes(what.peak_credit_bytes);
-    out.setOversizeBatches(what.oversize_batches);
-    out.setRetriedBatches(what.retried_batches);
-    out.setCpuSeconds(what.cpu_seconds);
-    out.setFailure(what.failure);
-  });
+  return body_of<schema::MemberReply>(what);
 }
 
 result<member_reply> decode_member_reply(const payload& from) {
-  return read<schema::MemberReply>(
-    from, "an answer to an order",
-    [](schema::MemberReply::Reader in) { return decode(in); });
+  return read_body<schema::MemberReply, member_reply>(from,
+                                                      "an answer to an order");
 }
 
 payload encode(const weights_request& what) {
