@@ -84,9 +84,12 @@ private:
   void read_word(const char* name, const value& from, T& into) const {
     const auto word = from.as<capnp::DynamicEnum>();
     if (word.getRaw() == 0 || word.getEnumerant() == nullptr)
-      *failure_ = fail(ec::invalid_data,
-                       "{} has the value {}, which this version does not know",
-                       user_name(name), word.getRaw());
+      *failure_ =
+        fail(ec::invalid_data,
+             "{} of a {} has the value {}, which this version does "
+             "not know",
+             user_name(name), from_.getSchema().getShortDisplayName().cStr(),
+             word.getRaw());
     else
       into = static_cast<T>(word.getRaw() - wire_offset<T>);
   }
