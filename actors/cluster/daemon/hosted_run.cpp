@@ -38,11 +38,10 @@ void add_sent(wire_use& to, const traffic& before, const traffic& now) {
     const auto which = static_cast<method>(m);
     const auto more = difference(sent_of(now.of(which)), //
                                  sent_of(before.of(which)));
-    auto& sum = which == method::sample || which == method::sample_batch
-                  ? to.sampling_sent
-                : which == method::gather || which == method::spread
-                  ? to.features_sent
-                  : to.control_sent;
+    const auto about = traits_of(which).about;
+    auto& sum = about == method_subject::sampling   ? to.sampling_sent
+                : about == method_subject::features ? to.features_sent
+                                                    : to.control_sent;
     sum.items += more.messages;
     sum.bytes += more.bytes;
   }
