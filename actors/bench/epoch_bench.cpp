@@ -53,12 +53,12 @@ result<std::vector<bench_figure>> bench_epoch(const bench_context& context) {
   TRY(const auto run, run_epoch(context));
   double busiest = 0;
   double at_work = 0;
-  for (const auto& stage : run.stages) {
+  for (const auto& stage : table_of(run.work)) {
     busiest = std::max(busiest, stage.busy_seconds / stage.replicas);
     at_work += stage.cpu_seconds;
   }
   const auto overhead =
-    100 * std::max(0.0, run.cpu_seconds - at_work) / run.cpu_seconds;
+    100 * std::max(0.0, run.work.cpu_seconds - at_work) / run.work.cpu_seconds;
   return std::vector<bench_figure>{
     // The limit: the busiest stage alone, the others all behind it.
     {"epoch", run.seconds, "s", busiest, run.seconds / busiest},

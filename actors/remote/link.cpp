@@ -22,9 +22,7 @@ remote_call call_over(const std::shared_ptr<transport>& by, std::string address,
 
 bool serve_data(const data_server_actor& server,
                 const incoming_request& request) {
-  if (request.method != method::sample && request.method != method::gather
-      && request.method != method::sample_batch
-      && request.method != method::spread)
+  if (traits_of(request.method).server != method_server::data)
     return false;
   post(server, data_request{request.method, request.data, request.deadline,
                             request.from.incarnation,

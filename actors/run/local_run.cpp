@@ -155,6 +155,7 @@ result<run_result> run_locally(local_run_config config,
   };
   memory_probe memory;
   run_result out;
+  double cpu_seconds = 0;
   caf::actor_system_config settings;
   set_scheduler(settings, scheduler_threads(config.def));
   std::optional<shutdown_watchdog> watchdog;
@@ -176,7 +177,7 @@ result<run_result> run_locally(local_run_config config,
       if (auto damage = guard.changed())
         out.outcome.failure = damage;
     out.seconds = std::chrono::duration<double>(clock::now() - began).count();
-    out.cpu_seconds = process_cpu_seconds() - cpu_before;
+    cpu_seconds = process_cpu_seconds() - cpu_before;
     log_end(*config.log, out);
     watchdog.emplace(config.log, signals.count() > 1);
     stop_actor(conductor);
@@ -184,11 +185,12 @@ result<run_result> run_locally(local_run_config config,
   }
   watchdog.reset();
   memory.sample();
-  out.stages = stages.reports();
-  out.peak_memory_bytes = memory.peak_bytes();
-  out.peak_credit_bytes = gauges->peak_bytes;
-  out.oversize_batches = gauges->oversize;
-  out.retried_batches = gauges->retried;
+  out.work = stages.report();
+  out.work.peak_memory_bytes = memory.peak_bytes();
+  out.work.peak_credit_bytes = gauges->peak_bytes;
+  out.work.oversize_batches = gauges->oversize;
+  out.work.retried_batches = gauges->retried;
+  out.work.cpu_seconds = cpu_seconds;
   return out;
 }
 

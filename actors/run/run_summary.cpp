@@ -1,11 +1,12 @@
 #include "actors/run/run_summary.hpp"
 
+#include "messages/base/field_name.hpp"
+#include "pipelines/flow/stage_counters.hpp"
 #include "pipelines/results/safetensors.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 namespace graphmill {
@@ -17,30 +18,51 @@ nlohmann::json accuracy_of(const run_reporter& reporter, phase which) {
   return metrics ? nlohmann::json(metrics->accuracy()) : nlohmann::json();
 }
 
-const stage_report* find_stage(const run_result& run, std::string_view name) {
-  const auto it =
-    std::find_if(run.stages.begin(), run.stages.end(),
-                 [name](const auto& stage) { return stage.stage == name; });
-  return it == run.stages.end() ? nullptr : &*it;
+/// What the cache of remote rows spared; null if there was none.
+nlohmann::json cache_of(const work_report& work) {
+  if (!work.cache || !work.wire)
+    return {};
+  const auto& [filling, kept, found] = *work.cache;
+  const auto wanted = found.items + work.wire->feature_rows.items;
+  return {{"rows_wanted", wanted},
+          {"rows_found", found.items},
+          {"hit_rate", wanted == 0 ? 0.0 : double(found.items) / wanted},
+          {"bytes_saved", found.bytes},
+          {"rows_kept", kept.items},
+          {"memory_bytes", kept.bytes},
+          {"filling_bytes", filling.bytes}};
 }
 
-/// What the cache of remote rows spared; null if there was none.
-nlohmann::json cache_of(const run_result& run) {
-  const auto* found = find_stage(run, "cache: rows found");
-  const auto* came = find_stage(run, "wire: feature rows");
-  const auto* kept = find_stage(run, "cache: rows kept");
-  const auto* filling = find_stage(run, "wire: cache filling");
-  if (found == nullptr || came == nullptr || kept == nullptr
-      || filling == nullptr)
+/// What came from disk; null if all was in memory.
+nlohmann::json disk_of(const work_report& work) {
+  if (!work.disk)
     return {};
-  const auto wanted = found->items + came->items;
-  return {{"rows_wanted", wanted},
-          {"rows_found", found->items},
-          {"hit_rate", wanted == 0 ? 0.0 : double(found->items) / wanted},
-          {"bytes_saved", found->bytes},
-          {"rows_kept", kept->items},
-          {"memory_bytes", kept->bytes},
-          {"filling_bytes", filling->bytes}};
+  const auto& disk = *work.disk;
+  const auto seconds = disk.readers.busy_seconds;
+  const auto rate = [seconds](std::uint64_t count) {
+    return seconds > 0 ? double(count) / seconds : 0.0;
+  };
+  return {{"rows_wanted", disk.rows_wanted},
+          {"rows_found", disk.rows_found},
+          {"rows_shared", disk.rows_shared},
+          {"rows_read", disk.readers.items},
+          {"hit_rate", disk.rows_wanted == 0
+                         ? 0.0
+                         : double(disk.rows_found) / double(disk.rows_wanted)},
+          {"reads", disk.reads.items},
+          {"bytes_read", disk.reads.bytes},
+          {"reading_seconds", seconds},
+          {"rows_read_per_second", rate(disk.readers.items)},
+          {"reads_per_second", rate(disk.reads.items)}};
+}
+
+/// A row of what has no workers.
+stage_report count_row(const char* what, const item_count& count) {
+  stage_report out;
+  out.stage = what;
+  out.items = count.items;
+  out.bytes = count.bytes;
+  return out;
 }
 
 result<void> write_weights(const run_outcome& outcome,
@@ -65,45 +87,46 @@ void add_failure(std::optional<error>& to, const error& unsaved) {
   to->message += "; and it could not be saved: " + unsaved.message;
 }
 
-/// What came from disk; null if all was in memory.
-nlohmann::json disk_of(const run_result& run) {
-  const auto* reader = find_stage(run, "row reader");
-  const auto* wanted = find_stage(run, "disk: rows wanted");
-  const auto* found = find_stage(run, "disk: rows found");
-  const auto* shared = find_stage(run, "disk: rows shared");
-  const auto* reads = find_stage(run, "disk: reads");
-  if (reader == nullptr || wanted == nullptr || found == nullptr
-      || shared == nullptr || reads == nullptr)
-    return {};
-  const auto seconds = reader->busy_seconds;
-  const auto rate = [seconds](std::uint64_t count) {
-    return seconds > 0 ? double(count) / seconds : 0.0;
-  };
-  return {{"rows_wanted", wanted->items},
-          {"rows_found", found->items},
-          {"rows_shared", shared->items},
-          {"rows_read", reader->items},
-          {"hit_rate", wanted->items == 0
-                         ? 0.0
-                         : double(found->items) / double(wanted->items)},
-          {"reads", reads->items},
-          {"bytes_read", reads->bytes},
-          {"reading_seconds", seconds},
-          {"rows_read_per_second", rate(reader->items)},
-          {"reads_per_second", rate(reads->items)}};
-}
-
 } // namespace
 
-std::string render_stages(const run_result& run) {
+std::vector<stage_report> table_of(const work_report& work) {
+  auto out = work.stages;
+  if (const auto& disk = work.disk) {
+    out.push_back(disk->readers);
+    out.push_back(count_row("disk: rows wanted", {disk->rows_wanted, 0}));
+    out.push_back(count_row("disk: rows found", {disk->rows_found, 0}));
+    out.push_back(count_row("disk: rows shared", {disk->rows_shared, 0}));
+    out.push_back(count_row("disk: reads", disk->reads));
+  }
+  if (const auto& wire = work.wire) {
+    out.push_back(count_row("wire: ids asked", wire->ids_asked));
+    out.push_back(
+      count_row("wire: sampled neighbours", wire->sampled_neighbours));
+    out.push_back(count_row("wire: feature rows", wire->feature_rows));
+    out.push_back(count_row("wire: other values", {0, wire->other_bytes}));
+    out.push_back(count_row("wire: sampled batches", wire->sampled_batches));
+    out.push_back(count_row("wire: sampling sent", wire->sampling_sent));
+    out.push_back(count_row("wire: features sent", wire->features_sent));
+    out.push_back(count_row("wire: control sent", wire->control_sent));
+  }
+  if (const auto& cache = work.cache) {
+    out.push_back(count_row("wire: cache filling", cache->filling));
+    out.push_back(count_row("cache: rows kept", cache->kept));
+    out.push_back(count_row("cache: rows found", cache->found));
+  }
+  return out;
+}
+
+std::string render_table(const std::vector<stage_report>& rows,
+                         double seconds) {
   std::size_t name = 17;
-  for (const auto& stage : run.stages)
+  for (const auto& stage : rows)
     name = std::max(name, stage.stage.size());
   auto out = fmt::format("{:<{}} {:>8} {:>8} {:>10} {:>6} {:>8} {:>9} {:>9} "
                          "{:>8}\n",
                          "stage", name, "replicas", "items", "MB", "busy",
                          "cpu s", "input s", "credit s", "restarts");
-  for (const auto& stage : run.stages) {
+  for (const auto& stage : rows) {
     // What is counted but has no workers: nothing, if there was none of it.
     if (stage.replicas == 0 && stage.busy_seconds == 0) {
       if (stage.items != 0 || stage.bytes != 0)
@@ -111,24 +134,23 @@ std::string render_stages(const run_result& run) {
                            "", stage.items, double(stage.bytes) * 1e-6);
       continue;
     }
-    out += fmt::format("{:<{}} {:>8} {:>8} {:>10.1f} {:>4.0f} % {:>8.2f} "
-                       "{:>9.2f} {:>9.2f} {:>8}\n",
-                       stage.stage, name, stage.replicas, stage.items,
-                       double(stage.bytes) * 1e-6,
-                       100 * stage.utilisation(run.seconds), stage.cpu_seconds,
-                       stage.input_wait_seconds, stage.credit_wait_seconds,
-                       stage.restarts);
+    out +=
+      fmt::format("{:<{}} {:>8} {:>8} {:>10.1f} {:>4.0f} % {:>8.2f} "
+                  "{:>9.2f} {:>9.2f} {:>8}\n",
+                  stage.stage, name, stage.replicas, stage.items,
+                  double(stage.bytes) * 1e-6, 100 * stage.utilisation(seconds),
+                  stage.cpu_seconds, stage.input_wait_seconds,
+                  stage.credit_wait_seconds, stage.restarts);
   }
   return out;
 }
 
-nlohmann::json stages_json(const run_result& run) {
+nlohmann::json table_json(const std::vector<stage_report>& rows) {
   auto out = nlohmann::json::array();
-  for (const auto& stage : run.stages) {
+  for (const auto& stage : rows) {
     auto one = nlohmann::json::object();
-    one["stage"] = stage.stage;
-    for_each_figure(stage, [&one](const char* name, const auto& figure) {
-      one[name] = figure;
+    stage_report::fields(stage, [&one](const char* name, const auto& figure) {
+      one[user_name(name)] = figure;
     });
     out.push_back(std::move(one));
   }
@@ -138,6 +160,8 @@ nlohmann::json stages_json(const run_result& run) {
 nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
                          const std::string& folder) {
   const auto& outcome = run.outcome;
+  const auto& work = run.work;
+  const auto rows = table_of(work);
   return {
     {"test_accuracy", accuracy_of(reporter, phase::test)},
     {"validation_accuracy", outcome.best_validation
@@ -145,17 +169,17 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
                               : accuracy_of(reporter, phase::validation)},
     {"epochs", reporter.epochs()},
     {"seconds", run.seconds},
-    {"cpu_seconds", run.cpu_seconds},
+    {"cpu_seconds", work.cpu_seconds},
     {"steps", outcome.train_steps},
     {"digest", outcome.digest},
-    {"peak_memory_bytes", run.peak_memory_bytes},
-    {"peak_credit_bytes", run.peak_credit_bytes},
-    {"oversize_batches", run.oversize_batches},
-    {"retried_batches", run.retried_batches},
-    {"bottleneck", bottleneck_of(run.stages, run.seconds)},
-    {"stages", stages_json(run)},
-    {"cache", cache_of(run)},
-    {"disk", disk_of(run)},
+    {"peak_memory_bytes", work.peak_memory_bytes},
+    {"peak_credit_bytes", work.peak_credit_bytes},
+    {"oversize_batches", work.oversize_batches},
+    {"retried_batches", work.retried_batches},
+    {"bottleneck", bottleneck_of(rows, run.seconds)},
+    {"stages", table_json(rows)},
+    {"cache", cache_of(work)},
+    {"disk", disk_of(work)},
     {"cancelled", outcome.failure && outcome.failure->code == ec::cancelled},
     {"error", outcome.failure ? nlohmann::json(outcome.failure->message)
                               : nlohmann::json()},

@@ -2,12 +2,11 @@
 
 #include "actors/run/conductor.hpp"
 #include "actors/run/run_reporter.hpp"
-#include "pipelines/flow/stage_counters.hpp"
+#include "messages/base/work_report.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,18 +15,18 @@ namespace graphmill {
 /// A run that is over, with what its processes tell of it.
 struct run_result {
   run_outcome outcome;
-  std::vector<stage_report> stages;
-  double seconds = 0;     ///< From the first batch to the last.
-  double cpu_seconds = 0; ///< Of the process in that time.
-  std::uint64_t peak_memory_bytes = 0;
-  std::uint64_t peak_credit_bytes = 0; ///< Most that batches had reserved.
-  std::uint64_t oversize_batches = 0;
-  std::uint64_t retried_batches = 0;
+  work_report work;   ///< Of all processes.
+  double seconds = 0; ///< From the first batch to the last.
 };
 
-/// The stages' figures as a table for people, and as JSON.
-std::string render_stages(const run_result& run);
-nlohmann::json stages_json(const run_result& run);
+/// The rows of the table that users see: the stages, then what was counted
+/// besides, each kind of it as a row without replicas.
+std::vector<stage_report> table_of(const work_report& work);
+
+/// Such a table for people, and as JSON.
+/// @param seconds That the run took.
+std::string render_table(const std::vector<stage_report>& rows, double seconds);
+nlohmann::json table_json(const std::vector<stage_report>& rows);
 
 /// The summary that `--json` prints and summary.json keeps. `cache` says what
 /// the cache of remote rows spared, `disk` what was read from disk, both over

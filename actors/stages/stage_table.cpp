@@ -6,25 +6,19 @@ namespace graphmill {
 
 namespace {
 
-stage_report count(const char* what, std::uint64_t items,
-                   std::uint64_t bytes = 0) {
-  stage_report out;
-  out.stage = what;
-  out.items = items;
-  out.bytes = bytes;
+disk_use report_of(const disk_counters& disk) {
+  disk_use out;
+  out.readers.stage = "row reader";
+  out.readers.replicas = disk.readers;
+  out.readers.items = disk.rows;
+  out.readers.bytes = disk.bytes;
+  out.readers.busy_seconds = double(disk.busy_ns.load()) * 1e-9;
+  out.readers.cpu_seconds = double(disk.cpu_ns.load()) * 1e-9;
+  out.rows_wanted = disk.wanted;
+  out.rows_found = disk.found;
+  out.rows_shared = disk.shared;
+  out.reads = {disk.reads, disk.bytes};
   return out;
-}
-
-void add_disk(const disk_counters& disk, std::vector<stage_report>& to) {
-  auto reader = count("row reader", disk.rows, disk.bytes);
-  reader.replicas = disk.readers;
-  reader.busy_seconds = double(disk.busy_ns.load()) * 1e-9;
-  reader.cpu_seconds = double(disk.cpu_ns.load()) * 1e-9;
-  to.push_back(std::move(reader));
-  to.push_back(count("disk: rows wanted", disk.wanted));
-  to.push_back(count("disk: rows found", disk.found));
-  to.push_back(count("disk: rows shared", disk.shared));
-  to.push_back(count("disk: reads", disk.reads, disk.bytes));
 }
 
 } // namespace
@@ -48,14 +42,14 @@ stage_table stage_table::of(const definition& def, std::size_t parts,
   return out;
 }
 
-std::vector<stage_report> stage_table::reports() const {
-  std::vector<stage_report> out;
+work_report stage_table::report() const {
+  work_report out;
   const auto& proxy = (*this)[stage_kind::batch_proxy];
   for (const auto& stage : stages)
     if (stage && (stage != proxy || stage->report().replicas != 0))
-      out.push_back(stage->report());
+      out.stages.push_back(stage->report());
   if (disk)
-    add_disk(*disk, out);
+    out.disk = report_of(*disk);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/ids.hpp"
+#include "messages/base/work_report.hpp"
 #include "messages/definition/definition.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 #include "pipelines/flow/stage_list.hpp"
@@ -8,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <vector>
 
 namespace graphmill {
 
@@ -34,9 +34,9 @@ struct stage_table {
     return stages[static_cast<std::size_t>(which)];
   }
 
-  /// Leaves out `batch_proxy` if there are no proxies. With parts on disk there
-  /// are entries for what was read from there; only readers have replicas.
-  std::vector<stage_report> reports() const;
+  /// What they did, and what came from disk. Leaves out `batch_proxy` if there
+  /// are no proxies.
+  work_report report() const;
 };
 
 } // namespace graphmill

@@ -5,7 +5,7 @@
 
 namespace graphmill {
 
-/// What a stage did so far.
+/// What a stage did so far: from its counters, over the wire, to JSON.
 struct stage_report {
   std::string stage;
   std::uint32_t replicas = 0;
@@ -22,20 +22,22 @@ struct stage_report {
     const auto all = elapsed * replicas;
     return all > 0 ? busy_seconds / all : 0;
   }
-};
 
-/// Calls `visit(name, field)` for each figure of a report, by the names that
-/// they have in JSON.
-template <class Report, class Visit>
-void for_each_figure(Report& report, Visit visit) {
-  visit("replicas", report.replicas);
-  visit("items", report.items);
-  visit("bytes", report.bytes);
-  visit("busy_seconds", report.busy_seconds);
-  visit("cpu_seconds", report.cpu_seconds);
-  visit("input_wait_seconds", report.input_wait_seconds);
-  visit("credit_wait_seconds", report.credit_wait_seconds);
-  visit("restarts", report.restarts);
-}
+  /// The list of its fields: calls `visit` with the name in run.capnp and the
+  /// field, behind which come those of `others`, which are reports, too.
+  static void fields(auto& of, auto visit, auto&... others) {
+    visit("stage", of.stage, others.stage...);
+    visit("replicas", of.replicas, others.replicas...);
+    visit("items", of.items, others.items...);
+    visit("bytes", of.bytes, others.bytes...);
+    visit("busySeconds", of.busy_seconds, others.busy_seconds...);
+    visit("cpuSeconds", of.cpu_seconds, others.cpu_seconds...);
+    visit("inputWaitSeconds", of.input_wait_seconds,
+          others.input_wait_seconds...);
+    visit("creditWaitSeconds", of.credit_wait_seconds,
+          others.credit_wait_seconds...);
+    visit("restarts", of.restarts, others.restarts...);
+  }
+};
 
 } // namespace graphmill

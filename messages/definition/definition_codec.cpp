@@ -2,13 +2,12 @@
 
 #include "messages/definition/definition.capnp.h"
 #include "messages/definition/definition_schema.hpp"
+#include "messages/definition/field_codec.hpp"
 
 #include <kj/exception.h>
 
-#include <map>
 #include <string>
-#include <type_traits>
-#include <vector>
+#include <utility>
 
 namespace graphmill {
 
@@ -95,126 +94,12 @@ result<void> check_struct(capnp::DynamicStruct::Reader reader,
   return ok();
 }
 
-// -- fields
-
-using lists_by_key = std::map<std::string, std::vector<std::int32_t>>;
-
-/// Takes the fields of a section from a message that has been checked.
-class field_reader {
-public:
-  explicit field_reader(capnp::DynamicStruct::Reader from) : from_(from) {}
-
-  void operator()(const char* name, auto& into) const {
-    read(from_.get(name), into);
-  }
-
-private:
-  using value = capnp::DynamicValue::Reader;
-
-  template <class T>
-  static void read(value from, T& into) {
-    if constexpr (std::is_arithmetic_v<T>)
-      into = from.as<T>();
-    else if constexpr (std::is_enum_v<T>)
-      into = static_cast<T>(from.as<capnp::DynamicEnum>().getRaw() - 1);
-    else
-      T::fields(into, field_reader{from.as<capnp::DynamicStruct>()});
-  }
-
-  static void read(value from, std::string& into) {
-    into = from.as<capnp::Text>().cStr();
-  }
-
-  static void read(value from, std::vector<std::int32_t>& into) {
-    into.clear();
-    for (auto element : from.as<capnp::DynamicList>())
-      into.push_back(element.as<std::int32_t>());
-  }
-
-  static void read(value from, std::vector<std::string>& into) {
-    into.clear();
-    for (auto element : from.as<capnp::DynamicList>()) {
-      const auto text = element.as<capnp::Text>();
-      into.emplace_back(text.begin(), text.end());
-    }
-  }
-
-  static void read(value from, lists_by_key& into) {
-    for (auto entry : from.as<capnp::DynamicList>()) {
-      const auto pair = entry.as<capnp::DynamicStruct>();
-      read(pair.get("values"), into[pair.get("key").as<capnp::Text>().cStr()]);
-    }
-  }
-
-  capnp::DynamicStruct::Reader from_;
-};
-
-/// Puts the fields of a section into a message.
-class field_writer {
-public:
-  explicit field_writer(capnp::DynamicStruct::Builder to) : to_(to) {}
-
-  template <class T>
-  void operator()(const char* name, const T& from) {
-    if constexpr (std::is_arithmetic_v<T>)
-      to_.set(name, from);
-    else if constexpr (std::is_enum_v<T>)
-      to_.set(name, enumerant(name, static_cast<int>(from) + 1));
-    else
-      T::fields(from, field_writer{to_.init(name).as<capnp::DynamicStruct>()});
-  }
-
-  void operator()(const char* name, const std::string& from) {
-    to_.set(name, text(from));
-  }
-
-  void operator()(const char* name, const std::vector<std::int32_t>& from) {
-    auto list = init_list(name, from.size());
-    for (unsigned i = 0; i < list.size(); ++i)
-      list.set(i, from[i]);
-  }
-
-  void operator()(const char* name, const std::vector<std::string>& from) {
-    auto list = init_list(name, from.size());
-    for (unsigned i = 0; i < list.size(); ++i)
-      list.set(i, text(from[i]));
-  }
-
-  void operator()(const char* name, const lists_by_key& from) {
-    auto list = init_list(name, from.size());
-    unsigned i = 0;
-    for (const auto& [key, values] : from) {
-      field_writer entry{list[i++].as<capnp::DynamicStruct>()};
-      entry("key", key);
-      entry("values", values);
-    }
-  }
-
-private:
-  static capnp::Text::Reader text(const std::string& from) {
-    return {from.data(), from.size()};
-  }
-
-  capnp::DynamicList::Builder init_list(const char* name, std::size_t size) {
-    return to_.init(name, static_cast<unsigned>(size)).as<capnp::DynamicList>();
-  }
-
-  capnp::DynamicEnum enumerant(const char* name, int number) const {
-    const auto type = to_.getSchema().getFieldByName(name).getType().asEnum();
-    return {type, static_cast<std::uint16_t>(number)};
-  }
-
-  capnp::DynamicStruct::Builder to_;
-};
-
 } // namespace
 
 result<definition> decode_definition(capnp::DynamicStruct::Reader reader) {
   try {
     TRYV(check_struct(reader, ""));
-    definition out;
-    definition::fields(out, field_reader{reader});
-    return out;
+    return read_fields<definition>(reader);
   } catch (const kj::Exception& broken) {
     return fail(ec::invalid_data, "cannot decode a definition: {}",
                 broken.getDescription().cStr());
@@ -224,6 +109,15 @@ result<definition> decode_definition(capnp::DynamicStruct::Reader reader) {
 void encode_definition(const definition& def,
                        capnp::DynamicStruct::Builder builder) {
   definition::fields(def, field_writer{builder});
+}
+
+void field_reader::read(const char*, const value& from,
+                        definition& into) const {
+  auto got = decode_definition(from.as<capnp::DynamicStruct>());
+  if (got)
+    into = std::move(got).value();
+  else
+    *failure_ = std::move(got).error();
 }
 
 } // namespace graphmill

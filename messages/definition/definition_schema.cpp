@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <cmath>
 
 namespace graphmill {
@@ -67,16 +66,6 @@ field_notes notes_of(capnp::StructSchema::Field field) {
     }
   }
   return notes;
-}
-
-std::string user_name(std::string_view schema_name) {
-  std::string out;
-  for (const char c : schema_name) {
-    if (std::isupper(static_cast<unsigned char>(c)) != 0)
-      out += '_';
-    out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return out;
 }
 
 std::string user_name(capnp::StructSchema::Field field) {

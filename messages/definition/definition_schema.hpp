@@ -1,5 +1,7 @@
 #pragma once
 
+#include "messages/base/field_name.hpp"
+
 #include <capnp/dynamic.h>
 #include <capnp/schema.h>
 
@@ -32,8 +34,7 @@ struct field_notes {
 };
 field_notes notes_of(capnp::StructSchema::Field field);
 
-/// "batchSize" -> "batch_size": names as users write them.
-std::string user_name(std::string_view schema_name);
+/// Its name as users write it.
 std::string user_name(capnp::StructSchema::Field field);
 
 /// "from 1 to 64 stages", "at least 1", "at most 10 epochs".

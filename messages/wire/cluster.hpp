@@ -14,7 +14,9 @@
 namespace graphmill {
 
 // The plain form of cluster.capnp, where fields are described. Every `decode_*`
-// checks what came from outside.
+// checks what came from outside. `fields` of a struct is the list of its fields
+// by their names in the schema, which encoding and decoding both walk; `check`
+// is what decoding asks of a struct besides known enumerations.
 
 struct join_request {
   std::string dataset;
@@ -27,12 +29,32 @@ struct join_request {
   std::string fault;
   std::string arithmetic;
   std::string arithmetic_digest;
+
+  /// Its parts are as they must be.
+  result<void> check() const;
+
+  static void fields(auto& of, auto visit) {
+    visit("dataset", of.dataset);
+    visit("datasetDigest", of.dataset_digest);
+    visit("partDigests", of.part_digests);
+    visit("parts", of.parts);
+    visit("slots", of.slots);
+    visit("host", of.host);
+    visit("cudaDevices", of.cuda_devices);
+    visit("fault", of.fault);
+    visit("arithmetic", of.arithmetic);
+    visit("arithmeticDigest", of.arithmetic_digest);
+  }
 };
 payload encode(const join_request& what);
 result<join_request> decode_join_request(const payload& from);
 
 struct join_reply {
   std::string coordinator;
+
+  static void fields(auto& of, auto visit) {
+    visit("coordinator", of.coordinator);
+  }
 };
 payload encode(const join_reply& what);
 
@@ -48,6 +70,17 @@ struct daemon_status {
   std::string host;
   std::string note;
   std::uint32_t cuda_devices = 0;
+
+  static void fields(auto& of, auto visit) {
+    visit("name", of.name);
+    visit("address", of.address);
+    visit("state", of.state);
+    visit("parts", of.parts);
+    visit("slots", of.slots);
+    visit("host", of.host);
+    visit("note", of.note);
+    visit("cudaDevices", of.cuda_devices);
+  }
 };
 struct status_reply {
   std::string coordinator;
@@ -57,6 +90,16 @@ struct status_reply {
   std::string running;
   std::vector<std::string> queued;
   std::string note;
+
+  static void fields(auto& of, auto visit) {
+    visit("coordinator", of.coordinator);
+    visit("dataset", of.dataset);
+    visit("parts", of.parts);
+    visit("daemons", of.daemons);
+    visit("running", of.running);
+    visit("note", of.note);
+    visit("queued", of.queued);
+  }
 };
 payload encode(const status_reply& what);
 result<status_reply> decode_status_reply(const payload& from);
@@ -74,6 +117,12 @@ struct plan_reply {
   std::vector<std::string> daemon_of_part;
   std::vector<std::string> daemon_of_rank;
   std::vector<std::string> samplers; ///< None: beside each trainer.
+
+  static void fields(auto& of, auto visit) {
+    visit("daemonOfPart", of.daemon_of_part);
+    visit("daemonOfRank", of.daemon_of_rank);
+    visit("samplers", of.samplers);
+  }
 };
 payload encode(const plan_reply& what);
 result<plan_reply> decode_plan_reply(const payload& from);
@@ -102,12 +151,29 @@ struct run_record {
   unix_time ended{0};
   std::string message;
   std::string summary; ///< JSON.
+
+  static void fields(auto& of, auto visit) {
+    visit("id", of.id);
+    visit("name", of.name);
+    visit("state", of.state);
+    visit("submitted", of.submitted);
+    visit("started", of.started);
+    visit("ended", of.ended);
+    visit("message", of.message);
+    visit("summary", of.summary);
+  }
 };
 
 struct runs_request {
   std::string run;
   std::uint32_t limit = 20;
   std::string before;
+
+  static void fields(auto& of, auto visit) {
+    visit("run", of.run);
+    visit("limit", of.limit);
+    visit("before", of.before);
+  }
 };
 payload encode(const runs_request& what);
 result<runs_request> decode_runs_request(const payload& from);
@@ -115,6 +181,11 @@ result<runs_request> decode_runs_request(const payload& from);
 struct runs_reply {
   std::vector<run_record> runs;
   bool more = false;
+
+  static void fields(auto& of, auto visit) {
+    visit("runs", of.runs);
+    visit("more", of.more);
+  }
 };
 payload encode(const runs_reply& what);
 result<runs_reply> decode_runs_reply(const payload& from);
@@ -123,6 +194,12 @@ struct watch_request {
   std::string run;
   std::uint64_t cursor = 0;
   std::chrono::milliseconds wait{0};
+
+  static void fields(auto& of, auto visit) {
+    visit("run", of.run);
+    visit("cursor", of.cursor);
+    visit("wait", of.wait);
+  }
 };
 payload encode(const watch_request& what);
 result<watch_request> decode_watch_request(const payload& from);
@@ -145,6 +222,11 @@ result<watch_reply> decode_watch_reply(const payload& from);
 struct cancel_request {
   std::string run;
   bool now = false;
+
+  static void fields(auto& of, auto visit) {
+    visit("run", of.run);
+    visit("now", of.now);
+  }
 };
 payload encode(const cancel_request& what);
 result<cancel_request> decode_cancel_request(const payload& from);
@@ -152,6 +234,11 @@ result<cancel_request> decode_cancel_request(const payload& from);
 struct node_request {
   std::string name;
   bool back = false;
+
+  static void fields(auto& of, auto visit) {
+    visit("name", of.name);
+    visit("back", of.back);
+  }
 };
 payload encode(const node_request& what);
 result<node_request> decode_node_request(const payload& from);
@@ -160,6 +247,12 @@ struct file_request {
   std::string run;
   std::string file;
   std::uint64_t offset = 0;
+
+  static void fields(auto& of, auto visit) {
+    visit("run", of.run);
+    visit("file", of.file);
+    visit("offset", of.offset);
+  }
 };
 payload encode(const file_request& what);
 result<file_request> decode_file_request(const payload& from);
@@ -167,7 +260,12 @@ result<file_request> decode_file_request(const payload& from);
 struct file_reply {
   std::vector<std::string> files;
   std::uint64_t size = 0;
-  std::vector<std::byte> bytes;
+  std::vector<std::byte> bytes; ///< In bulk frames.
+
+  static void fields(auto& of, auto visit) {
+    visit("files", of.files);
+    visit("size", of.size);
+  }
 };
 payload encode(const file_reply& what);
 result<file_reply> decode_file_reply(const payload& from);

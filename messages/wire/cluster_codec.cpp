@@ -3,41 +3,17 @@
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/codec_support.hpp"
 
-#include <algorithm>
-
 namespace graphmill {
 
 using namespace wire;
 
-namespace {
-
+// The values are the schema's.
+template <>
+inline constexpr int wire_offset<run_state> = 0;
 static_assert(static_cast<int>(schema::RunState::CANCELLED)
               == static_cast<int>(run_state::cancelled));
-result<run_record> decode(schema::RunRecord::Reader in) {
-  run_record out;
-  out.id = text(in.getId());
-  out.name = text(in.getName());
-  out.state = static_cast<run_state>(in.getState());
-  if (out.state < run_state::queued || out.state > run_state::cancelled)
-    return fail(ec::invalid_data, "run \"{}\" is in an unknown state", out.id);
-  out.submitted = unix_time{in.getSubmitted()};
-  out.started = unix_time{in.getStarted()};
-  out.ended = unix_time{in.getEnded()};
-  out.message = text(in.getMessage());
-  out.summary = text(in.getSummary());
-  return out;
-}
 
-void fill(const run_record& from, schema::RunRecord::Builder to) {
-  to.setId(from.id);
-  to.setName(from.name);
-  to.setState(static_cast<schema::RunState>(from.state));
-  to.setSubmitted(from.submitted.count());
-  to.setStarted(from.started.count());
-  to.setEnded(from.ended.count());
-  to.setMessage(from.message);
-  to.setSummary(from.summary);
-}
+namespace {
 
 void fill(const run_news& from, schema::RunNews::Builder to) {
   if (!from.metrics.empty()) {
@@ -106,91 +82,46 @@ result<std::string> decode_run_id(const payload& from) {
 }
 
 payload encode(const plan_reply& what) {
-  return body<schema::PlanReply>([&what](schema::PlanReply::Builder out) {
-    put_list(out.initDaemonOfPart(what.daemon_of_part.size()),
-             what.daemon_of_part);
-    put_list(out.initDaemonOfRank(what.daemon_of_rank.size()),
-             what.daemon_of_rank);
-    put_list(out.initSamplers(what.samplers.size()), what.samplers);
-  });
+  return body_of<schema::PlanReply>(what);
 }
 
 result<plan_reply> decode_plan_reply(const payload& from) {
-  return read<schema::PlanReply>(
-    from, "a placement",
-    [](schema::PlanReply::Reader in) -> result<plan_reply> {
-      return plan_reply{get_texts(in.getDaemonOfPart()),
-                        get_texts(in.getDaemonOfRank()),
-                        get_texts(in.getSamplers())};
-    });
+  return read_body<schema::PlanReply, plan_reply>(from, "a placement");
 }
 
 payload encode(const runs_request& what) {
-  return body<schema::RunsRequest>([&what](schema::RunsRequest::Builder out) {
-    out.setRun(what.run);
-    out.setLimit(what.limit);
-    out.setBefore(what.before);
-  });
+  return body_of<schema::RunsRequest>(what);
 }
 
 result<runs_request> decode_runs_request(const payload& from) {
-  return read<schema::RunsRequest>(
-    from, "a request for runs",
-    [](schema::RunsRequest::Reader in) -> result<runs_request> {
-      return runs_request{text(in.getRun()), in.getLimit(),
-                          text(in.getBefore())};
-    });
+  return read_body<schema::RunsRequest, runs_request>(from,
+                                                      "a request for runs");
 }
 
 payload encode(const runs_reply& what) {
-  return body<schema::RunsReply>([&what](schema::RunsReply::Builder out) {
-    put_structs(out.initRuns(what.runs.size()), what.runs,
-                [](const run_record& from, schema::RunRecord::Builder to) {
-                  fill(from, to);
-                });
-    out.setMore(what.more);
-  });
+  return body_of<schema::RunsReply>(what);
 }
 
 result<runs_reply> decode_runs_reply(const payload& from) {
-  return read<schema::RunsReply>(
-    from, "a list of runs",
-    [](schema::RunsReply::Reader in) -> result<runs_reply> {
-      runs_reply out;
-      TRY(out.runs, get_structs<run_record>(in.getRuns(),
-                                            [](schema::RunRecord::Reader one) {
-                                              return decode(one);
-                                            }));
-      out.more = in.getMore();
-      return out;
-    });
+  return read_body<schema::RunsReply, runs_reply>(from, "a list of runs");
 }
 
 payload encode(const watch_request& what) {
-  return body<schema::WatchRequest>([&what](schema::WatchRequest::Builder out) {
-    out.setRun(what.run);
-    out.setCursor(what.cursor);
-    out.setWait(static_cast<std::uint32_t>(what.wait.count()));
-  });
+  return body_of<schema::WatchRequest>(what);
 }
 
 result<watch_request> decode_watch_request(const payload& from) {
-  return read<schema::WatchRequest>(
-    from, "a request to watch a run",
-    [](schema::WatchRequest::Reader in) -> result<watch_request> {
-      return watch_request{text(in.getRun()), in.getCursor(),
-                           std::chrono::milliseconds{in.getWait()}};
-    });
+  return read_body<schema::WatchRequest, watch_request>(
+    from, "a request to watch a run");
 }
 
 payload encode(const watch_reply& what) {
   return body<schema::WatchReply>([&what](schema::WatchReply::Builder out) {
     out.setNext(what.next);
-    put_structs(out.initEvents(what.events.size()), what.events,
-                [](const run_news& from, schema::RunNews::Builder to) {
-                  fill(from, to);
-                });
-    fill(what.record, out.initRecord());
+    auto events = out.initEvents(static_cast<unsigned>(what.events.size()));
+    for (unsigned i = 0; i < events.size(); ++i)
+      fill(what.events[i], events[i]);
+    run_record::fields(what.record, field_writer{out.initRecord()});
   });
 }
 
@@ -202,61 +133,38 @@ result<watch_reply> decode_watch_reply(const payload& from) {
       out.next = in.getNext();
       for (auto one : in.getEvents())
         out.events.push_back(news_of(one));
-      TRY(out.record, decode(in.getRecord()));
+      TRY(out.record, read_fields<run_record>(in.getRecord()));
       return out;
     });
 }
 
 payload encode(const cancel_request& what) {
-  return body<schema::CancelRequest>(
-    [&what](schema::CancelRequest::Builder out) {
-      out.setRun(what.run);
-      out.setNow(what.now);
-    });
+  return body_of<schema::CancelRequest>(what);
 }
 
 result<cancel_request> decode_cancel_request(const payload& from) {
-  return read<schema::CancelRequest>(
-    from, "a cancellation",
-    [](schema::CancelRequest::Reader in) -> result<cancel_request> {
-      return cancel_request{text(in.getRun()), in.getNow()};
-    });
+  return read_body<schema::CancelRequest, cancel_request>(from,
+                                                          "a cancellation");
 }
 
 payload encode(const file_request& what) {
-  return body<schema::FileRequest>([&what](schema::FileRequest::Builder out) {
-    out.setRun(what.run);
-    out.setFile(what.file);
-    out.setOffset(what.offset);
-  });
+  return body_of<schema::FileRequest>(what);
 }
 
 result<file_request> decode_file_request(const payload& from) {
-  return read<schema::FileRequest>(
-    from, "a request for a file",
-    [](schema::FileRequest::Reader in) -> result<file_request> {
-      return file_request{text(in.getRun()), text(in.getFile()),
-                          in.getOffset()};
-    });
+  return read_body<schema::FileRequest, file_request>(from,
+                                                      "a request for a file");
 }
 
 payload encode(const file_reply& what) {
-  auto out =
-    body<schema::FileReply>([&what](schema::FileReply::Builder builder) {
-      put_list(builder.initFiles(what.files.size()), what.files);
-      builder.setSize(what.size);
-    });
+  auto out = body_of<schema::FileReply>(what);
   out.bulk = cut(what.bytes);
   return out;
 }
 
 result<file_reply> decode_file_reply(const payload& from) {
   TRY(auto out,
-      read<schema::FileReply>(
-        from, "a piece of a file",
-        [](schema::FileReply::Reader in) -> result<file_reply> {
-          return file_reply{get_texts(in.getFiles()), in.getSize(), {}};
-        }));
+      read_body<schema::FileReply, file_reply>(from, "a piece of a file"));
   for (const auto& piece : from.bulk)
     out.bytes.insert(out.bytes.end(), piece.bytes().begin(),
                      piece.bytes().end());

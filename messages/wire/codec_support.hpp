@@ -1,14 +1,15 @@
 #pragma once
 
+#include "messages/definition/field_codec.hpp"
 #include "messages/wire/capnp_frame.hpp"
 #include "messages/wire/frame.hpp"
 
-#include <capnp/list.h>
 #include <capnp/message.h>
 
-#include <cstring>
+#include <algorithm>
+#include <cstddef>
+#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace graphmill::wire {
@@ -27,52 +28,23 @@ auto read(const payload& from, const char* what, Get get) {
   return decode_frame<Root>(from.body, what, get);
 }
 
+/// The body of a message whose fields are listed beside its plain struct.
+template <class Root, class T>
+payload body_of(const T& what) {
+  return body<Root>([&what](typename Root::Builder out) {
+    T::fields(what, field_writer{out});
+  });
+}
+
+/// Reads such a body, with the checks of `field_reader`.
+template <class Root, class T>
+result<T> read_body(const payload& from, const char* what) {
+  return read<Root>(
+    from, what, [](typename Root::Reader in) { return read_fields<T>(in); });
+}
+
 inline std::string text(capnp::Text::Reader from) {
   return {from.begin(), from.end()};
-}
-
-/// Fills a list of plain values.
-template <class List, class Values>
-void put_list(List to, const Values& from) {
-  for (unsigned i = 0; i < from.size(); ++i)
-    to.set(i, from[i]);
-}
-
-/// Fills a list of structs: `put(element of from, builder)`.
-template <class List, class Values, class Put>
-void put_structs(List to, const Values& from, Put put) {
-  for (unsigned i = 0; i < from.size(); ++i)
-    put(from[i], to[i]);
-}
-
-template <class T, class List>
-std::vector<T> get_list(List from) {
-  std::vector<T> out;
-  out.reserve(from.size());
-  for (auto value : from)
-    out.push_back(static_cast<T>(value));
-  return out;
-}
-
-template <class List>
-std::vector<std::string> get_texts(List from) {
-  std::vector<std::string> out;
-  out.reserve(from.size());
-  for (auto value : from)
-    out.push_back(text(value));
-  return out;
-}
-
-/// Reads a list of structs; `get(reader)` returns a result of an element.
-template <class T, class List, class Get>
-result<std::vector<T>> get_structs(List from, Get get) {
-  std::vector<T> out;
-  out.reserve(from.size());
-  for (auto one : from) {
-    TRY(auto value, get(one));
-    out.push_back(std::move(value));
-  }
-  return out;
 }
 
 /// Cuts bytes into frames, copied.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -8,7 +9,7 @@ namespace graphmill {
 
 /// What a request asks for. The values are those of wire.capnp, where they are
 /// described; those of obsolete methods are left out. To add one: append it
-/// there, here, and to the table in method.cpp.
+/// there, here, and to the table below.
 enum class method : std::uint16_t {
   unset,
   hello, ///< The transport's own.
@@ -43,22 +44,85 @@ inline constexpr std::size_t method_count =
 /// hold up the other.
 enum class lane : std::uint8_t { control, data };
 
-/// What the transport must know about a method.
+/// Who of a daemon answers a request. What is the coordinator's goes to the
+/// node of a daemon that is none.
+enum class method_server : std::uint8_t { transport, coordinator, node, data };
+
+/// Under which sum of a run's report its messages are.
+enum class method_subject : std::uint8_t { control, sampling, features };
+
+/// What must be known about a method wherever it passes.
 struct method_traits {
   graphmill::method method;
   std::string_view name; ///< In snake_case, for logs and reports.
   graphmill::lane lane;
   bool idempotent; ///< May be run again by a retry; its reply is not kept.
+  method_server server;
+  method_subject about = method_subject::control;
 };
+
+/// By value. The first row is that of all unknown values.
+inline constexpr auto method_table = [] {
+  using enum method_server;
+  using enum method_subject;
+  constexpr auto small = lane::control;
+  constexpr auto bulk = lane::data;
+  constexpr method_traits unknown{method::unset, "unknown", small, true,
+                                  coordinator};
+  return std::array<method_traits, method_count>{{
+    unknown,
+    {method::hello, "hello", small, true, transport},
+    {method::beat, "beat", small, true, transport},
+    {method::join, "join", small, false, coordinator},
+    {method::leave, "leave", small, false, coordinator},
+    {method::deploy, "deploy", small, false, node},
+    unknown, // Obsolete.
+    {method::run_event, "run_event", small, false, coordinator},
+    {method::order, "order", small, false, node},
+    {method::sample, "sample", bulk, true, data, sampling},
+    {method::gather, "gather", bulk, true, data, features},
+    {method::rendezvous, "rendezvous", small, false, coordinator},
+    {method::submit, "submit", small, false, coordinator},
+    {method::status, "status", small, true, coordinator},
+    {method::runs, "runs", small, true, coordinator},
+    unknown, // Obsolete.
+    {method::cancel, "cancel", small, false, coordinator},
+    {method::drain, "drain", small, false, coordinator},
+    {method::stop, "stop", small, false, coordinator},
+    {method::fetch_file, "fetch_file", bulk, true, coordinator},
+    {method::watch, "watch", small, true, coordinator},
+    {method::plan, "plan", small, true, coordinator},
+    {method::weights, "weights", bulk, true, node},
+    {method::sample_batch, "sample_batch", bulk, true, data, sampling},
+    {method::spread, "spread", bulk, true, data, features},
+  }};
+}();
+
+static_assert(
+  [] {
+    for (std::size_t i = 0; i < method_table.size(); ++i)
+      if (method_table[i].method != method::unset
+          && static_cast<std::size_t>(method_table[i].method) != i)
+        return false;
+    return true;
+  }(),
+  "each method stands at its value");
 
 /// Of a method that is known; of `unset` for any other value, those of obsolete
 /// methods among them.
-const method_traits& traits_of(method which);
+constexpr const method_traits& traits_of(method which) {
+  const auto row = static_cast<std::size_t>(which);
+  return method_table[row < method_table.size() ? row : 0];
+}
 
 /// The name of a method, or "unknown".
-std::string_view to_string(method which);
+constexpr std::string_view to_string(method which) {
+  return traits_of(which).name;
+}
 
 /// Whether a value from the wire is a method that this version knows.
-bool is_known(method which);
+constexpr bool is_known(method which) {
+  return traits_of(which).method != method::unset;
+}
 
 } // namespace graphmill

@@ -130,6 +130,12 @@ struct MemberReply {
 
   failure @8 :Text;
   # Of `finish`: why the run is no success; empty: it is.
+
+  disk @9 :DiskUse;
+  # Of the end, as are the next two. Null: all was in memory.
+  wire @10 :WireUse;
+  cache @11 :CacheUse;
+  # Of remote rows. Null: there was none.
 }
 
 struct TrainerState {
@@ -154,6 +160,50 @@ struct StageReport {
   inputWaitSeconds @6 :Float64;
   creditWaitSeconds @7 :Float64;
   restarts @8 :UInt64;
+}
+
+struct ItemCount {
+  items @0 :UInt64;
+  bytes @1 :UInt64;
+}
+
+struct DiskUse {
+  # What came from disk.
+
+  readers @0 :StageReport;
+  # Items: rows that were read.
+  rowsWanted @1 :UInt64;
+  # By batches.
+  rowsFound @2 :UInt64;
+  # In the cache.
+  rowsShared @3 :UInt64;
+  # Came by a read that another one began.
+  reads @4 :ItemCount;
+}
+
+struct WireUse {
+  # What came over the wire from other daemons, in bytes of arrays.
+
+  idsAsked @0 :ItemCount;
+  # Requests, and the bytes of their ids.
+  sampledNeighbours @1 :ItemCount;
+  featureRows @2 :ItemCount;
+  otherBytes @3 :UInt64;
+  sampledBatches @4 :ItemCount;
+
+  samplingSent @5 :ItemCount;
+  # Whole messages that the daemon sent, by what they are about.
+  featuresSent @6 :ItemCount;
+  controlSent @7 :ItemCount;
+}
+
+struct CacheUse {
+  filling @0 :ItemCount;
+  # Rows, and the bytes that filling the cache took, both ways.
+  kept @1 :ItemCount;
+  # Rows, and their memory.
+  found @2 :ItemCount;
+  # Rows that were not asked for, and what they would have taken.
 }
 
 # -- weights -------------------------------------------------------------------

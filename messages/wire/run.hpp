@@ -2,7 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
-#include "messages/base/stage_report.hpp"
+#include "messages/base/work_report.hpp"
 #include "messages/definition/definition.hpp"
 #include "messages/wire/frame.hpp"
 
@@ -17,7 +17,9 @@ namespace graphmill {
 
 // The plain form of run.capnp, where fields are described. Every `decode_*`
 // checks what came from outside: known enumerations, positions within their
-// lists, counts that fit.
+// lists, counts that fit. `fields` of a struct is the list of its fields by
+// their names in the schema, which encoding and decoding both walk; `check` is
+// what decoding asks of a struct besides.
 
 struct daemon_address {
   std::string name;
@@ -25,6 +27,11 @@ struct daemon_address {
 
   friend bool operator==(const daemon_address&,
                          const daemon_address&) = default;
+
+  static void fields(auto& of, auto visit) {
+    visit("name", of.name);
+    visit("address", of.address);
+  }
 };
 
 struct deployment {
@@ -38,6 +45,22 @@ struct deployment {
   std::uint16_t you = 0;
   std::string coordinator;
   std::vector<std::uint16_t> samplers; ///< None: beside the trainers.
+
+  /// There are parts, ranks and a run, and all positions are those of daemons.
+  result<void> check() const;
+
+  static void fields(auto& of, auto visit) {
+    visit("run", of.run);
+    visit("definition", of.def);
+    visit("datasetDigest", of.dataset_digest);
+    visit("generation", of.generation);
+    visit("daemons", of.daemons);
+    visit("ownerOfPart", of.owner_of_part);
+    visit("daemonOfRank", of.daemon_of_rank);
+    visit("you", of.you);
+    visit("coordinator", of.coordinator);
+    visit("samplers", of.samplers);
+  }
 };
 payload encode(const deployment& what);
 result<deployment> decode_deployment(const payload& from);
@@ -79,23 +102,39 @@ struct rank_digest {
   rank_id rank = 0;
   std::string digest;
   std::int64_t steps = 0; ///< Of training that its weights have taken.
+
+  static void fields(auto& of, auto visit) {
+    visit("rank", of.rank);
+    visit("digest", of.digest);
+    visit("steps", of.steps);
+  }
 };
 struct tensor_shape {
   std::string name;
   std::vector<std::int64_t> shape;
 
   std::uint64_t size() const; ///< In values; checked at decoding.
+
+  /// No length is below 0, nor the size beyond what fits in memory.
+  result<void> check() const;
+
+  static void fields(auto& of, auto visit) {
+    visit("name", of.name);
+    visit("shape", of.shape);
+  }
 };
 struct member_reply {
   std::vector<rank_digest> trainers;
   std::vector<tensor_shape> tensors;
-  std::vector<stage_report> stages;
-  std::uint64_t peak_memory_bytes = 0;
-  std::uint64_t peak_credit_bytes = 0;
-  std::uint64_t oversize_batches = 0;
-  std::uint64_t retried_batches = 0;
-  double cpu_seconds = 0;
+  work_report work;
   std::string failure;
+
+  static void fields(auto& of, auto visit) {
+    visit("trainers", of.trainers);
+    visit("tensors", of.tensors);
+    work_report::fields(of.work, visit);
+    visit("failure", of.failure);
+  }
 };
 payload encode(const member_reply& what);
 result<member_reply> decode_member_reply(const payload& from);
@@ -105,6 +144,13 @@ struct weights_request {
   std::uint32_t tensor = 0;
   std::uint64_t offset = 0;
   std::uint64_t count = 0;
+
+  static void fields(auto& of, auto visit) {
+    visit("run", of.run);
+    visit("tensor", of.tensor);
+    visit("offset", of.offset);
+    visit("count", of.count);
+  }
 };
 payload encode(const weights_request& what);
 result<weights_request> decode_weights_request(const payload& from);
@@ -118,6 +164,20 @@ struct step_done {
   std::int64_t correct = 0;
   std::int64_t seeds = 0;
   std::vector<node_id> original_seeds;
+
+  /// Its step and rank are none below 0.
+  result<void> check() const;
+
+  static void fields(auto& of, auto visit) {
+    visit("phase", of.key.phase);
+    visit("epoch", of.key.epoch);
+    visit("step", of.key.step);
+    visit("rank", of.key.rank);
+    visit("lossSum", of.loss_sum);
+    visit("correct", of.correct);
+    visit("seeds", of.seeds);
+    visit("originalSeeds", of.original_seeds);
+  }
 };
 struct run_events {
   std::string run;
@@ -127,6 +187,14 @@ struct run_events {
   std::optional<error> failure;
 
   bool empty() const { return steps.empty() && stopped.empty() && !failure; }
+
+  /// All but the failure, which is two fields.
+  static void fields(auto& of, auto visit) {
+    visit("run", of.run);
+    visit("sequence", of.sequence);
+    visit("steps", of.steps);
+    visit("stopped", of.stopped);
+  }
 };
 payload encode(const run_events& what);
 result<run_events> decode_run_events(const payload& from);

@@ -1,4 +1,3 @@
-#include "messages/definition/definition_codec.hpp"
 #include "messages/wire/codec_support.hpp"
 #include "messages/wire/phase_codec.hpp"
 #include "messages/wire/run.capnp.h"
@@ -11,44 +10,6 @@ namespace graphmill {
 using namespace wire;
 
 namespace {
-
-// -- deployment
-
-result<void> check(const deployment& what) {
-  const auto known = [&what](std::uint16_t position) {
-    return position < what.daemons.size();
-  };
-  if (what.run.empty() || what.owner_of_part.empty()
-      || what.daemon_of_rank.empty() || !known(what.you)
-      || !std::all_of(what.owner_of_part.begin(), what.owner_of_part.end(),
-                      known)
-      || !std::all_of(what.daemon_of_rank.begin(), what.daemon_of_rank.end(),
-                      known)
-      || !std::all_of(what.samplers.begin(), what.samplers.end(), known))
-    return fail(ec::invalid_data,
-                "a deployment without parts, ranks or run, or with a daemon "
-                "that it does not list");
-  return ok();
-}
-
-result<deployment> decode(schema::Deployment::Reader in) {
-  deployment out;
-  out.run = text(in.getRun());
-  TRY(out.def, decode_definition(in.getDefinition()));
-  out.dataset_digest = text(in.getDatasetDigest());
-  out.generation = in.getGeneration();
-  for (auto daemon : in.getDaemons())
-    out.daemons.push_back({text(daemon.getName()), text(daemon.getAddress())});
-  out.owner_of_part = get_list<std::uint16_t>(in.getOwnerOfPart());
-  out.daemon_of_rank = get_list<std::uint16_t>(in.getDaemonOfRank());
-  out.you = in.getYou();
-  out.coordinator = text(in.getCoordinator());
-  out.samplers = get_list<std::uint16_t>(in.getSamplers());
-  TRYV(check(out));
-  return out;
-}
-
-// -- orders
 
 static_assert(static_cast<int>(schema::TrainerOrder::KEEP_BEST)
               == static_cast<int>(trainer_order::keep_best));
@@ -102,89 +63,32 @@ result<member_order> decode(schema::MemberOrder::Reader in) {
   }
 }
 
-void fill_stage(const stage_report& from, schema::StageReport::Builder to) {
-  to.setStage(from.stage);
-  to.setReplicas(from.replicas);
-  to.setItems(from.items);
-  to.setBytes(from.bytes);
-  to.setBusySeconds(from.busy_seconds);
-  to.setCpuSeconds(from.cpu_seconds);
-  to.setInputWaitSeconds(from.input_wait_seconds);
-  to.setCreditWaitSeconds(from.credit_wait_seconds);
-  to.setRestarts(from.restarts);
-}
-
-stage_report stage_of(schema::StageReport::Reader in) {
-  return {text(in.getStage()),
-          in.getReplicas(),
-          in.getItems(),
-          in.getBytes(),
-          in.getBusySeconds(),
-          in.getCpuSeconds(),
-          in.getInputWaitSeconds(),
-          in.getCreditWaitSeconds(),
-          in.getRestarts()};
-}
-
 /// No tensor has more values than fit in memory; so products cannot overflow.
 constexpr std::int64_t most_values = std::int64_t{1} << 48;
 
-result<tensor_shape> shape_of(schema::Tensor::Reader in) {
-  tensor_shape out{text(in.getName()), get_list<std::int64_t>(in.getShape())};
-  std::int64_t values = 1;
-  for (auto size : out.shape) {
-    if (size < 0 || (size > 0 && values > most_values / size))
-      return fail(ec::invalid_data, "tensor \"{}\" has an impossible shape",
-                  out.name);
-    values *= size;
-  }
-  return out;
-}
-
-result<member_reply> decode(schema::MemberReply::Reader in) {
-  member_reply out;
-  for (auto state : in.getTrainers())
-    out.trainers.push_back(
-      {state.getRank(), text(state.getDigest()), state.getSteps()});
-  TRY(out.tensors, get_structs<tensor_shape>(in.getTensors(), shape_of));
-  for (auto stage : in.getStages())
-    out.stages.push_back(stage_of(stage));
-  out.peak_memory_bytes = in.getPeakMemoryBytes();
-  out.peak_credit_bytes = in.getPeakCreditBytes();
-  out.oversize_batches = in.getOversizeBatches();
-  out.retried_batches = in.getRetriedBatches();
-  out.cpu_seconds = in.getCpuSeconds();
-  out.failure = text(in.getFailure());
-  return out;
-}
-
 } // namespace
 
+result<void> deployment::check() const {
+  const auto known = [this](std::uint16_t position) {
+    return position < daemons.size();
+  };
+  if (run.empty() || owner_of_part.empty() || daemon_of_rank.empty()
+      || !known(you)
+      || !std::all_of(owner_of_part.begin(), owner_of_part.end(), known)
+      || !std::all_of(daemon_of_rank.begin(), daemon_of_rank.end(), known)
+      || !std::all_of(samplers.begin(), samplers.end(), known))
+    return fail(ec::invalid_data,
+                "a deployment without parts, ranks or run, or with a daemon "
+                "that it does not list");
+  return ok();
+}
+
 payload encode(const deployment& what) {
-  return body<schema::Deployment>([&what](schema::Deployment::Builder out) {
-    out.setRun(what.run);
-    encode_definition(what.def, out.initDefinition());
-    out.setDatasetDigest(what.dataset_digest);
-    out.setGeneration(what.generation);
-    put_structs(out.initDaemons(what.daemons.size()), what.daemons,
-                [](const daemon_address& from, schema::Daemon::Builder to) {
-                  to.setName(from.name);
-                  to.setAddress(from.address);
-                });
-    put_list(out.initOwnerOfPart(what.owner_of_part.size()),
-             what.owner_of_part);
-    put_list(out.initDaemonOfRank(what.daemon_of_rank.size()),
-             what.daemon_of_rank);
-    out.setYou(what.you);
-    out.setCoordinator(what.coordinator);
-    put_list(out.initSamplers(what.samplers.size()), what.samplers);
-  });
+  return body_of<schema::Deployment>(what);
 }
 
 result<deployment> decode_deployment(const payload& from) {
-  return read<schema::Deployment>(
-    from, "a deployment",
-    [](schema::Deployment::Reader in) { return decode(in); });
+  return read_body<schema::Deployment, deployment>(from, "a deployment");
 }
 
 payload encode(const member_order& what) {
@@ -231,52 +135,33 @@ std::uint64_t tensor_shape::size() const {
   return values;
 }
 
+result<void> tensor_shape::check() const {
+  std::int64_t values = 1;
+  for (auto length : shape) {
+    if (length < 0 || (length > 0 && values > most_values / length))
+      return fail(ec::invalid_data, "tensor \"{}\" has an impossible shape",
+                  name);
+    values *= length;
+  }
+  return ok();
+}
+
 payload encode(const member_reply& what) {
-  return body<schema::MemberReply>([&what](schema::MemberReply::Builder out) {
-    put_structs(out.initTrainers(what.trainers.size()), what.trainers,
-                [](const rank_digest& from, schema::TrainerState::Builder to) {
-                  to.setRank(from.rank);
-                  to.setDigest(from.digest);
-                  to.setSteps(from.steps);
-                });
-    put_structs(out.initTensors(what.tensors.size()), what.tensors,
-                [](const tensor_shape& from, schema::Tensor::Builder to) {
-                  to.setName(from.name);
-                  put_list(to.initShape(from.shape.size()), from.shape);
-                });
-    put_structs(out.initStages(what.stages.size()), what.stages, fill_stage);
-    out.setPeakMemoryBytes(what.peak_memory_bytes);
-    out.setPeakCreditBytes(what.peak_credit_bytes);
-    out.setOversizeBatches(what.oversize_batches);
-    out.setRetriedBatches(what.retried_batches);
-    out.setCpuSeconds(what.cpu_seconds);
-    out.setFailure(what.failure);
-  });
+  return body_of<schema::MemberReply>(what);
 }
 
 result<member_reply> decode_member_reply(const payload& from) {
-  return read<schema::MemberReply>(
-    from, "an answer to an order",
-    [](schema::MemberReply::Reader in) { return decode(in); });
+  return read_body<schema::MemberReply, member_reply>(from,
+                                                      "an answer to an order");
 }
 
 payload encode(const weights_request& what) {
-  return body<schema::WeightsRequest>(
-    [&what](schema::WeightsRequest::Builder out) {
-      out.setRun(what.run);
-      out.setTensor(what.tensor);
-      out.setOffset(what.offset);
-      out.setCount(what.count);
-    });
+  return body_of<schema::WeightsRequest>(what);
 }
 
 result<weights_request> decode_weights_request(const payload& from) {
-  return read<schema::WeightsRequest>(
-    from, "a request for weights",
-    [](schema::WeightsRequest::Reader in) -> result<weights_request> {
-      return weights_request{text(in.getRun()), in.getTensor(), in.getOffset(),
-                             in.getCount()};
-    });
+  return read_body<schema::WeightsRequest, weights_request>(
+    from, "a request for weights");
 }
 
 payload encode_weights(std::span<const float> values) {

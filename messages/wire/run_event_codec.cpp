@@ -1,7 +1,9 @@
 #include "messages/wire/codec_support.hpp"
-#include "messages/wire/phase_codec.hpp"
 #include "messages/wire/run.capnp.h"
 #include "messages/wire/run.hpp"
+
+#include <optional>
+#include <string>
 
 namespace graphmill {
 
@@ -9,39 +11,18 @@ using namespace wire;
 
 namespace {
 
-result<step_done> decode(schema::StepDone::Reader in) {
-  step_done out;
-  TRY(out.key.phase, from_wire(in.getPhase()));
-  out.key.epoch = in.getEpoch();
-  out.key.step = in.getStep();
-  out.key.rank = in.getRank();
-  out.loss_sum = in.getLossSum();
-  out.correct = in.getCorrect();
-  out.seeds = in.getSeeds();
-  out.original_seeds = get_list<node_id>(in.getOriginalSeeds());
-  if (out.key.step < 0 || out.key.rank < 0)
-    return fail(ec::invalid_data, "step {} of rank {} is none", out.key.step,
-                out.key.rank);
-  return out;
-}
+static_assert(static_cast<int>(schema::RunPhase::TEST)
+              == static_cast<int>(phase::test) + wire_offset<phase>);
 
-result<run_events> decode(schema::RunEvents::Reader in) {
-  run_events out;
-  out.run = text(in.getRun());
-  out.sequence = in.getSequence();
-  TRY(out.steps,
-      get_structs<step_done>(in.getSteps(), [](schema::StepDone::Reader one) {
-        return decode(one);
-      }));
-  out.stopped = get_list<rank_id>(in.getStopped());
-  if (in.getFailure().size() != 0) {
-    const auto code = in.getFailureCode();
-    out.failure = error{code >= 1 && code <= static_cast<int>(ec::internal)
-                          ? static_cast<ec>(code)
-                          : ec::internal,
-                        text(in.getFailure())};
-  }
-  return out;
+/// A code that this version does not know is an internal error.
+std::optional<error> failure_of(schema::RunEvents::Reader in) {
+  if (in.getFailure().size() == 0)
+    return std::nullopt;
+  const auto code = in.getFailureCode();
+  return error{code >= 1 && code <= static_cast<int>(ec::internal)
+                 ? static_cast<ec>(code)
+                 : ec::internal,
+               text(in.getFailure())};
 }
 
 std::string bytes_of(capnp::Data::Reader from) {
@@ -55,23 +36,16 @@ capnp::Data::Reader data_of(const std::string& from) {
 
 } // namespace
 
+result<void> step_done::check() const {
+  if (key.step < 0 || key.rank < 0)
+    return fail(ec::invalid_data, "step {} of rank {} is none", key.step,
+                key.rank);
+  return ok();
+}
+
 payload encode(const run_events& what) {
   return body<schema::RunEvents>([&what](schema::RunEvents::Builder out) {
-    out.setRun(what.run);
-    out.setSequence(what.sequence);
-    put_structs(out.initSteps(what.steps.size()), what.steps,
-                [](const step_done& from, schema::StepDone::Builder to) {
-                  to.setPhase(to_wire(from.key.phase));
-                  to.setEpoch(from.key.epoch);
-                  to.setStep(from.key.step);
-                  to.setRank(from.key.rank);
-                  to.setLossSum(from.loss_sum);
-                  to.setCorrect(from.correct);
-                  to.setSeeds(from.seeds);
-                  put_list(to.initOriginalSeeds(from.original_seeds.size()),
-                           from.original_seeds);
-                });
-    put_list(out.initStopped(what.stopped.size()), what.stopped);
+    run_events::fields(what, field_writer{out});
     if (what.failure) {
       out.setFailure(what.failure->message);
       out.setFailureCode(static_cast<std::uint16_t>(what.failure->code));
@@ -82,7 +56,11 @@ payload encode(const run_events& what) {
 result<run_events> decode_run_events(const payload& from) {
   return read<schema::RunEvents>(
     from, "events of a run",
-    [](schema::RunEvents::Reader in) { return decode(in); });
+    [](schema::RunEvents::Reader in) -> result<run_events> {
+      TRY(auto out, read_fields<run_events>(in));
+      out.failure = failure_of(in);
+      return out;
+    });
 }
 
 payload encode(const rendezvous_request& what) {

@@ -185,7 +185,7 @@ void coordinator::on_share_ended(const std::string& id,
   auto report = answer ? decode_member_reply(answer.value())
                        : result<member_reply>{answer.error()};
   if (report)
-    active_->file->add(daemon, report.value());
+    active_->file->add(daemon, report.value().work);
   else
     config_.log->warn("run {}: daemon {} did not end its share: {}", id, daemon,
                       report.error().message);

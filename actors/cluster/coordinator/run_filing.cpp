@@ -16,32 +16,10 @@ namespace {
 /// What one answer brings of a file: 8 MiB.
 constexpr std::uint64_t piece_bytes = std::uint64_t{8} << 20;
 
-void add_stage(std::vector<stage_report>& to, const stage_report& from) {
-  auto it = std::find_if(to.begin(), to.end(), [&from](const auto& stage) {
-    return stage.stage == from.stage;
-  });
-  if (it == to.end()) {
-    to.emplace_back();
-    it = std::prev(to.end());
-    it->stage = from.stage;
-  }
-  it->replicas += from.replicas;
-  it->items += from.items;
-  it->bytes += from.bytes;
-  it->busy_seconds += from.busy_seconds;
-  it->cpu_seconds += from.cpu_seconds;
-  it->input_wait_seconds += from.input_wait_seconds;
-  it->credit_wait_seconds += from.credit_wait_seconds;
-  it->restarts += from.restarts;
-}
-
-nlohmann::json json_of(const member_reply& share) {
-  run_result own;
-  for (const auto& stage : share.stages)
-    add_stage(own.stages, stage);
+nlohmann::json json_of(const work_report& share) {
   return {{"peak_memory_bytes", share.peak_memory_bytes},
           {"cpu_seconds", share.cpu_seconds},
-          {"stages", stages_json(own)}};
+          {"stages", table_json(table_of(share))}};
 }
 
 run_state state_of(const saved_run& run, bool cancelled) {
@@ -76,14 +54,8 @@ result<void> run_file::begin(spdlog::sink_ptr console) {
   return ok();
 }
 
-void run_file::add(const std::string& daemon, const member_reply& share) {
-  for (const auto& stage : share.stages)
-    add_stage(result_.stages, stage);
-  result_.cpu_seconds += share.cpu_seconds;
-  result_.peak_memory_bytes += share.peak_memory_bytes;
-  result_.peak_credit_bytes += share.peak_credit_bytes;
-  result_.oversize_batches += share.oversize_batches;
-  result_.retried_batches += share.retried_batches;
+void run_file::add(const std::string& daemon, const work_report& share) {
+  result_.work.add(share);
   daemons_[daemon] = json_of(share);
 }
 

@@ -2,9 +2,9 @@
 
 #include "actors/run/run_reporter.hpp"
 #include "actors/run/run_summary.hpp"
+#include "messages/base/work_report.hpp"
 #include "messages/definition/definition.hpp"
 #include "messages/wire/cluster.hpp"
-#include "messages/wire/run.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <spdlog/logger.h>
@@ -36,7 +36,7 @@ public:
   result<void> begin(spdlog::sink_ptr console);
 
   /// Adds what a daemon says about its share.
-  void add(const std::string& daemon, const member_reply& share);
+  void add(const std::string& daemon, const work_report& share);
 
   /// Takes the folder away: the run was not taken.
   void discard();

@@ -2,7 +2,6 @@
 
 #include "partition/dataset/verification.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace graphmill {
@@ -11,15 +10,6 @@ namespace {
 
 /// A message holds no more than that: 32 MiB.
 constexpr std::uint64_t most_values = std::uint64_t{8} << 20;
-
-stage_report wire_figures(const char* what, std::uint64_t items,
-                          std::uint64_t bytes) {
-  stage_report out;
-  out.stage = what;
-  out.items = items;
-  out.bytes = bytes;
-  return out;
-}
 
 /// What the daemon sent, as requests and as replies.
 flow_count sent_of(const traffic::line& line) {
@@ -31,42 +21,43 @@ flow_count difference(const flow_count& now, const flow_count& before) {
   return {now.messages - before.messages, now.bytes - before.bytes};
 }
 
-/// Whole messages by what they are about. Each is counted where it leaves, so
-/// that the sum over daemons has it once.
-void add_messages(std::vector<stage_report>& to, const traffic& before,
-                  const traffic& now) {
-  flow_count sampling, features, control;
+/// What came over the wire from other daemons.
+wire_use received(const remote_counters& wire) {
+  wire_use out;
+  out.ids_asked = {wire.requests, wire.ids_out};
+  out.sampled_neighbours = {wire.sampled_sources, wire.sources_in};
+  out.feature_rows = {wire.rows, wire.rows_in};
+  out.other_bytes = wire.values_in + wire.edge_ids_in;
+  out.sampled_batches = {wire.batches, wire.batches_in};
+  return out;
+}
+
+/// Whole messages that have left since then, by what they are about.
+void add_sent(wire_use& to, const traffic& before, const traffic& now) {
   for (std::size_t m = 0; m < method_count; ++m) {
     const auto which = static_cast<method>(m);
     const auto more = difference(sent_of(now.of(which)), //
                                  sent_of(before.of(which)));
-    auto& sum = which == method::sample || which == method::sample_batch
-                  ? sampling
-                : which == method::gather || which == method::spread ? features
-                                                                     : control;
-    sum.messages += more.messages;
+    const auto about = traits_of(which).about;
+    auto& sum = about == method_subject::sampling   ? to.sampling_sent
+                : about == method_subject::features ? to.features_sent
+                                                    : to.control_sent;
+    sum.items += more.messages;
     sum.bytes += more.bytes;
   }
-  for (const auto& [what, sum] : {std::pair{"wire: sampling sent", sampling},
-                                  std::pair{"wire: features sent", features},
-                                  std::pair{"wire: control sent", control}})
-    to.push_back(wire_figures(what, sum.messages, sum.bytes));
 }
 
 /// What the cache of remote rows did, and what filling it took.
-void add_cache(const hosted_run& run, const remote_counters& wire,
-               std::vector<stage_report>& stages) {
-  const auto filling = run.filling->read();
-  std::uint64_t rows = 0;
-  if (run.cache->is_open())
-    for (std::size_t t = 0; t < run.cache->type_count(); ++t)
-      rows += run.cache->ids(static_cast<node_type_id>(t)).size();
-  stages.push_back(wire_figures("wire: cache filling", filling.rows,
-                                filling.bytes_in + filling.bytes_out));
-  stages.push_back(
-    wire_figures("cache: rows kept", rows, run.cache->byte_size()));
-  stages.push_back(
-    wire_figures("cache: rows found", wire.cached_rows, wire.cached_bytes));
+cache_use report_of(const row_cache& cache, const remote_counters& wire,
+                    const remote_counters& filling) {
+  cache_use out;
+  out.filling = {filling.rows, filling.bytes_in + filling.bytes_out};
+  if (cache.is_open())
+    for (std::size_t t = 0; t < cache.type_count(); ++t)
+      out.kept.items += cache.ids(static_cast<node_type_id>(t)).size();
+  out.kept.bytes = cache.byte_size();
+  out.found = {wire.cached_rows, wire.cached_bytes};
+  return out;
 }
 
 std::string why_no_success(const hosted_run& run) {
@@ -83,28 +74,19 @@ std::string why_no_success(const hosted_run& run) {
 
 member_reply final_report(hosted_run& run, const traffic& sent) {
   member_reply out;
-  out.stages = run.stages.reports();
-  // What came over the wire from other daemons, as stages without replicas.
+  auto& work = out.work;
+  work = run.stages.report();
   const auto wire = run.wire->read();
-  out.stages.push_back(
-    wire_figures("wire: ids asked", wire.requests, wire.ids_out));
-  out.stages.push_back(wire_figures("wire: sampled neighbours",
-                                    wire.sampled_sources, wire.sources_in));
-  out.stages.push_back(
-    wire_figures("wire: feature rows", wire.rows, wire.rows_in));
-  out.stages.push_back(
-    wire_figures("wire: other values", 0, wire.values_in + wire.edge_ids_in));
-  out.stages.push_back(
-    wire_figures("wire: sampled batches", wire.batches, wire.batches_in));
-  add_messages(out.stages, run.sent_before, sent);
+  work.wire = received(wire);
+  add_sent(*work.wire, run.sent_before, sent);
   if (run.what.def.fetch.cache != 0)
-    add_cache(run, wire, out.stages);
+    work.cache = report_of(*run.cache, wire, run.filling->read());
   run.memory.sample();
-  out.peak_memory_bytes = run.memory.peak_bytes();
-  out.peak_credit_bytes = run.gauges->peak_bytes;
-  out.oversize_batches = run.gauges->oversize;
-  out.retried_batches = run.gauges->retried;
-  out.cpu_seconds = process_cpu_seconds() - run.cpu_before;
+  work.peak_memory_bytes = run.memory.peak_bytes();
+  work.peak_credit_bytes = run.gauges->peak_bytes;
+  work.oversize_batches = run.gauges->oversize;
+  work.retried_batches = run.gauges->retried;
+  work.cpu_seconds = process_cpu_seconds() - run.cpu_before;
   if (run.life.finishing())
     out.failure = why_no_success(run);
   return out;

@@ -33,9 +33,7 @@ void switchboard::tell(const peer_event& event) {
 }
 
 void switchboard::serve_control(const incoming_request& request) {
-  const auto of_node = request.method == method::deploy
-                       || request.method == method::order
-                       || request.method == method::weights;
+  const auto of_node = traits_of(request.method).server == method_server::node;
   if (coordinator_ && !of_node)
     post(coordinator_, incoming{request});
   else

@@ -2,8 +2,10 @@
 
 #include "actors/run/run_summary.hpp"
 #include "messages/base/counted.hpp"
+#include "messages/base/field_name.hpp"
 
 #include <type_traits>
+#include <vector>
 
 namespace graphmill {
 
@@ -38,12 +40,14 @@ std::string text(const json& in, const char* key) {
 
 stage_report stage_of(const json& in) {
   stage_report out;
-  out.stage = text(in, "stage");
-  for_each_figure(out, [&in]<class Figure>(const char* name, Figure& figure) {
-    if constexpr (std::is_integral_v<Figure>)
-      figure = static_cast<Figure>(count(in, name));
+  stage_report::fields(out, [&in]<class Field>(const char* name, Field& field) {
+    const auto key = user_name(name);
+    if constexpr (std::is_integral_v<Field>)
+      field = static_cast<Field>(count(in, key.c_str()));
+    else if constexpr (std::is_floating_point_v<Field>)
+      field = number(in, key.c_str());
     else
-      figure = number(in, name);
+      field = text(in, key.c_str());
   });
   return out;
 }
@@ -54,11 +58,10 @@ std::string summary_text(const json& summary) {
   std::string out;
   const auto* stages = find(summary, "stages");
   if (stages != nullptr && stages->is_array() && !stages->empty()) {
-    run_result run;
-    run.seconds = number(summary, "seconds");
+    std::vector<stage_report> rows;
     for (const auto& stage : *stages)
-      run.stages.push_back(stage_of(stage));
-    out += fmt::format("\n{}", render_stages(run));
+      rows.push_back(stage_of(stage));
+    out += fmt::format("\n{}", render_table(rows, number(summary, "seconds")));
   }
   if (const auto* cache = find(summary, "cache"))
     out += fmt::format("\nrow cache        {:.1f} % of {} remote rows found, "

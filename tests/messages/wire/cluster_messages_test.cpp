@@ -7,9 +7,13 @@
 #include "tests/support/result.hpp"
 
 #include <capnp/message.h>
+#include <fmt/format.h>
 
 #include <functional>
+#include <optional>
 #include <random>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 using namespace graphmill;
@@ -50,9 +54,53 @@ member_reply full_reply() {
   member_reply out;
   out.trainers = {{0, "d0", 7}, {2, "d2", 8}};
   out.tensors = {{"w", {3, 4}}, {"b", {}}};
-  out.stages = {{"trainer", 1, 2, 3, 4.5, 5.5, 6.5, 7.5, 8}};
-  out.peak_memory_bytes = 9;
-  out.cpu_seconds = 1.25;
+  auto& work = out.work;
+  work.stages = {{"trainer", 1, 2, 3, 4.5, 5.5, 6.5, 7.5, 8}};
+  work.disk =
+    disk_use{{"row reader", 2, 3, 4, 5.5, 6.5, 0, 0, 0}, 10, 11, 12, {13, 14}};
+  work.wire = wire_use{{20, 21}, {22, 23}, {24, 25}, 26,
+                       {27, 28}, {29, 30}, {31, 32}, {33, 34}};
+  work.cache = cache_use{{40, 41}, {42, 43}, {44, 45}};
+  work.peak_memory_bytes = 9;
+  work.peak_credit_bytes = 10;
+  work.oversize_batches = 11;
+  work.retried_batches = 12;
+  work.cpu_seconds = 1.25;
+  out.failure = "why";
+  return out;
+}
+
+/// All fields of a report, one behind the other, by name.
+struct field_text {
+  std::string* out;
+
+  template <class T>
+  void operator()(const char* name, const T& from) const {
+    if constexpr (std::is_arithmetic_v<T>)
+      *out += fmt::format("{}={} ", name, from);
+    else
+      T::fields(from, *this);
+  }
+  void operator()(const char* name, const std::string& from) const {
+    *out += fmt::format("{}={} ", name, from);
+  }
+  template <class T>
+  void operator()(const char* name, const std::vector<T>& from) const {
+    for (const auto& one : from)
+      (*this)(name, one);
+  }
+  template <class T>
+  void operator()(const char* name, const std::optional<T>& from) const {
+    *out += from ? "some " : "none ";
+    if (from)
+      (*this)(name, *from);
+  }
+};
+
+template <class T>
+std::string text_of(const T& what) {
+  std::string out;
+  T::fields(what, field_text{&out});
   return out;
 }
 
@@ -110,8 +158,12 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
   CATCH_CHECK(reply.trainers[1].steps == 8);
   CATCH_CHECK(reply.tensors[0].size() == 12);
   CATCH_CHECK(reply.tensors[1].size() == 1);
-  CATCH_CHECK(reply.stages[0].credit_wait_seconds == 7.5);
-  CATCH_CHECK(reply.cpu_seconds == 1.25);
+  CATCH_CHECK(reply.work.stages[0].credit_wait_seconds == 7.5);
+  CATCH_CHECK(reply.work.wire->other_bytes == 26);
+  CATCH_CHECK(reply.work.cpu_seconds == 1.25);
+  CATCH_CHECK(text_of(reply) == text_of(full_reply()));
+  const auto nothing = value_of(decode_member_reply(encode(member_reply{})));
+  CATCH_CHECK(text_of(nothing) == text_of(member_reply{}));
   const auto events = value_of(decode_run_events(encode(full_events())));
   CATCH_CHECK(events.sequence == 7);
   CATCH_CHECK(events.steps[0].key == full_events().steps[0].key);

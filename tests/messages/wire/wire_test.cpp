@@ -151,6 +151,7 @@ CATCH_TEST_CASE("every kind, method and error code crosses the wire",
   CATCH_CHECK(got.failure.code == ec::internal);
   CATCH_CHECK_FALSE(is_known(got.method));
   CATCH_CHECK_FALSE(is_known(method::unset));
+  CATCH_CHECK(traits_of(got.method).server == method_server::coordinator);
   sent.kind = static_cast<message_kind>(6);
   CATCH_CHECK(error_of(decode_envelope(encode_envelope(sent))).code
               == ec::invalid_data);

@@ -1,0 +1,227 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/field_name.hpp"
+#include "messages/definition/definition.hpp"
+
+#include <capnp/dynamic.h>
+#include <capnp/schema.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// Reads and writes plain structs by the list of fields beside them, `fields`,
+// which names each as the schema does. A name that the schema lacks is a bug of
+// ours, and a kj::Exception: every struct is in a test that sends it there and
+// back.
+
+namespace graphmill {
+
+/// How far the values of an enumeration of the schema are ahead of ours. All
+/// schemas begin with `unset`; of ours, most begin with the value behind it.
+/// 0: the values are the schema's.
+template <class Enum>
+inline constexpr int wire_offset = 1;
+
+/// Takes the fields of a struct from a message that comes from outside. Refuses
+/// values that an enumeration of the schema does not have, and what a struct's
+/// `check`, if it has one, says about it. After the first failure, which it
+/// keeps, nothing is read.
+class field_reader {
+public:
+  field_reader(capnp::DynamicStruct::Reader from, std::optional<error>& failure)
+    : from_(from), failure_(&failure) {}
+
+  /// All fields of a struct, with its `check`.
+  template <class T>
+  void read_all(T& into) const {
+    T::fields(into, *this);
+    if constexpr (requires { into.check(); }) {
+      if (*failure_)
+        return;
+      if (auto sound = into.check(); !sound)
+        *failure_ = std::move(sound).error();
+    }
+  }
+
+  template <class T>
+  void operator()(const char* name, T& into) const {
+    if (!*failure_)
+      read(name, from_.get(name), into);
+  }
+
+  /// What is not in the message stays empty.
+  template <class T>
+  void operator()(const char* name, std::optional<T>& into) const {
+    if (!*failure_ && from_.has(name))
+      read(name, from_.get(name), into.emplace());
+  }
+
+private:
+  using value = capnp::DynamicValue::Reader;
+
+  template <class T>
+  void read(const char* name, const value& from, T& into) const {
+    if constexpr (std::is_arithmetic_v<T>)
+      into = from.as<T>(); // Throws if it does not fit.
+    else if constexpr (std::is_enum_v<T>)
+      read_word(name, from, into);
+    else
+      field_reader{from.as<capnp::DynamicStruct>(), *failure_}.read_all(into);
+  }
+
+  /// Checked as wide as it travels, before it becomes ours.
+  template <class T>
+  void read_word(const char* name, const value& from, T& into) const {
+    const auto word = from.as<capnp::DynamicEnum>();
+    if (word.getRaw() == 0 || word.getEnumerant() == nullptr)
+      *failure_ =
+        fail(ec::invalid_data,
+             "{} of a {} has the value {}, which this version does "
+             "not know",
+             user_name(name), from_.getSchema().getShortDisplayName().cStr(),
+             word.getRaw());
+    else
+      into = static_cast<T>(word.getRaw() - wire_offset<T>);
+  }
+
+  void read(const char*, const value& from, std::string& into) const {
+    const auto text = from.as<capnp::Text>();
+    into.assign(text.begin(), text.end());
+  }
+
+  void read(const char*, const value& from,
+            std::chrono::milliseconds& into) const {
+    into = std::chrono::milliseconds{from.as<std::int64_t>()};
+  }
+
+  template <class T>
+  void read(const char* name, const value& from, std::vector<T>& into) const {
+    const auto list = from.as<capnp::DynamicList>();
+    into.clear();
+    into.reserve(list.size());
+    for (auto element : list) {
+      if (*failure_)
+        return;
+      read(name, element, into.emplace_back());
+    }
+  }
+
+  template <class T>
+  void read(const char* name, const value& from,
+            std::map<std::string, T>& into) const {
+    for (auto entry : from.as<capnp::DynamicList>()) {
+      const auto pair = entry.as<capnp::DynamicStruct>();
+      std::string key;
+      read(name, pair.get("key"), key);
+      read(name, pair.get("values"), into[key]);
+    }
+  }
+
+  /// With the ranges of its schema: by `decode_definition`.
+  void read(const char* name, const value& from, definition& into) const;
+
+  capnp::DynamicStruct::Reader from_;
+  std::optional<error>* failure_;
+};
+
+/// Reads a struct that comes from outside by its list of fields.
+/// @returns its first problem, as a sentence. Cap'n Proto may throw.
+template <class T>
+result<T> read_fields(capnp::DynamicStruct::Reader from) {
+  std::optional<error> failure;
+  T out;
+  field_reader{from, failure}.read_all(out);
+  if (failure)
+    return std::move(*failure);
+  return out;
+}
+
+/// Puts the fields of a struct into a message, in the order of its list.
+class field_writer {
+public:
+  explicit field_writer(capnp::DynamicStruct::Builder to) : to_(to) {}
+
+  template <class T>
+  void operator()(const char* name, const T& from) {
+    if constexpr (std::is_arithmetic_v<T>)
+      to_.set(name, from);
+    else if constexpr (std::is_enum_v<T>)
+      to_.set(name, word(name, static_cast<int>(from) + wire_offset<T>));
+    else
+      T::fields(from, field_writer{to_.init(name).as<capnp::DynamicStruct>()});
+  }
+
+  /// Nothing leaves the field out.
+  template <class T>
+  void operator()(const char* name, const std::optional<T>& from) {
+    if (from)
+      (*this)(name, *from);
+  }
+
+  void operator()(const char* name, const std::string& from) {
+    to_.set(name, text(from));
+  }
+
+  void operator()(const char* name, const std::chrono::milliseconds& from) {
+    const std::int64_t count = from.count();
+    if (field(name).getType().isInt64())
+      to_.set(name, count);
+    else
+      to_.set(name, static_cast<std::uint32_t>(std::clamp<std::int64_t>(
+                      count, 0, std::numeric_limits<std::uint32_t>::max())));
+  }
+
+  template <class T>
+  void operator()(const char* name, const std::vector<T>& from) {
+    auto list = init_list(name, from.size());
+    for (unsigned i = 0; i < list.size(); ++i)
+      if constexpr (std::is_arithmetic_v<T>)
+        list.set(i, from[i]);
+      else if constexpr (std::is_same_v<T, std::string>)
+        list.set(i, text(from[i]));
+      else
+        T::fields(from[i], field_writer{list[i].as<capnp::DynamicStruct>()});
+  }
+
+  template <class T>
+  void operator()(const char* name, const std::map<std::string, T>& from) {
+    auto list = init_list(name, from.size());
+    unsigned i = 0;
+    for (const auto& [key, values] : from) {
+      field_writer entry{list[i++].as<capnp::DynamicStruct>()};
+      entry("key", key);
+      entry("values", values);
+    }
+  }
+
+private:
+  static capnp::Text::Reader text(const std::string& from) {
+    return {from.data(), from.size()};
+  }
+
+  capnp::StructSchema::Field field(const char* name) const {
+    return to_.getSchema().getFieldByName(name);
+  }
+
+  capnp::DynamicList::Builder init_list(const char* name, std::size_t size) {
+    return to_.init(name, static_cast<unsigned>(size)).as<capnp::DynamicList>();
+  }
+
+  capnp::DynamicEnum word(const char* name, int number) const {
+    return {field(name).getType().asEnum(), static_cast<std::uint16_t>(number)};
+  }
+
+  capnp::DynamicStruct::Builder to_;
+};
+
+} // namespace graphmill

@@ -1,0 +1,102 @@
+#include "actors/run/run_summary.hpp"
+
+#include "tests/support/catch.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+using namespace graphmill;
+
+namespace {
+
+run_result full_run() {
+  run_result out;
+  out.seconds = 10;
+  auto& work = out.work;
+  work.stages = {{"trainer", 2, 30, 4'000'000, 15, 12.5, 1, 0.25, 1}};
+  work.disk = disk_use{
+    {"row reader", 1, 50, 8192, 5, 1, 0, 0, 0}, 200, 100, 40, {25, 8192}};
+  work.wire =
+    wire_use{{1, 2}, {3, 4}, {60, 6}, 7, {0, 0}, {10, 11}, {12, 13}, {14, 15}};
+  work.cache = cache_use{{16, 17}, {18, 19}, {20, 21}};
+  work.cpu_seconds = 1.5;
+  return out;
+}
+
+std::string cells(const stage_report& row) {
+  return fmt::format("{}: {} {}", row.stage, row.items, row.bytes);
+}
+
+nlohmann::json summary_of(const run_result& run) {
+  return summarise(run, run_reporter{nullptr, {}, nullptr}, "folder");
+}
+
+} // namespace
+
+CATCH_TEST_CASE("what was counted has its rows behind the stages",
+                "[actors][summary]") {
+  std::vector<std::string> found;
+  for (const auto& row : table_of(full_run().work))
+    found.push_back(cells(row));
+  CATCH_CHECK(found
+              == std::vector<std::string>{
+                "trainer: 30 4000000", "row reader: 50 8192",
+                "disk: rows wanted: 200 0", "disk: rows found: 100 0",
+                "disk: rows shared: 40 0", "disk: reads: 25 8192",
+                "wire: ids asked: 1 2", "wire: sampled neighbours: 3 4",
+                "wire: feature rows: 60 6", "wire: other values: 0 7",
+                "wire: sampled batches: 0 0", "wire: sampling sent: 10 11",
+                "wire: features sent: 12 13", "wire: control sent: 14 15",
+                "wire: cache filling: 16 17", "cache: rows kept: 18 19",
+                "cache: rows found: 20 21"});
+  auto alone = full_run();
+  alone.work.disk.reset();
+  alone.work.wire.reset();
+  alone.work.cache.reset();
+  CATCH_CHECK(table_of(alone.work).size() == 1);
+}
+
+CATCH_TEST_CASE("the table of stages is what it was", "[actors][summary]") {
+  auto run = full_run();
+  run.work.disk.reset();
+  run.work.cache.reset();
+  const auto rows = table_of(run.work);
+  const auto text = render_table({rows[0], rows[3], rows[5]}, run.seconds);
+  CATCH_CHECK(
+    text
+    == "stage              replicas    items         MB   busy    cpu s   "
+       "input s  credit s restarts\n"
+       "trainer                   2       30        4.0   75 %    12.50      "
+       "1.00      0.25        1\n"
+       "wire: feature rows                60        0.0\n");
+  CATCH_CHECK(
+    table_json({rows[0]}).dump()
+    == R"([{"busy_seconds":15.0,"bytes":4000000,"cpu_seconds":12.5,)"
+       R"("credit_wait_seconds":0.25,"input_wait_seconds":1.0,"items":30,)"
+       R"("replicas":2,"restarts":1,"stage":"trainer"}])");
+}
+
+CATCH_TEST_CASE("the summary says what disk and cache brought",
+                "[actors][summary]") {
+  const auto whole = summary_of(full_run());
+  CATCH_CHECK(whole["cache"].dump()
+              == R"({"bytes_saved":21,"filling_bytes":17,"hit_rate":0.25,)"
+                 R"("memory_bytes":19,"rows_found":20,"rows_kept":18,)"
+                 R"("rows_wanted":80})");
+  CATCH_CHECK(whole["disk"].dump()
+              == R"({"bytes_read":8192,"hit_rate":0.5,"reading_seconds":5.0,)"
+                 R"("reads":25,"reads_per_second":5.0,"rows_found":100,)"
+                 R"("rows_read":50,"rows_read_per_second":10.0,)"
+                 R"("rows_shared":40,"rows_wanted":200})");
+  CATCH_CHECK(whole["stages"].size() == 17);
+  CATCH_CHECK(whole["bottleneck"] == "trainer");
+  CATCH_CHECK(whole["cpu_seconds"] == 1.5);
+  auto plain = full_run();
+  plain.work.disk.reset();
+  plain.work.cache.reset();
+  const auto less = summary_of(plain);
+  CATCH_CHECK(less["cache"].is_null());
+  CATCH_CHECK(less["disk"].is_null());
+}
