@@ -1,8 +1,12 @@
 """Imports of arrays by the built program, checked by an independent reader."""
 
 import json
+import pathlib
+import sys
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import support
 from imports import Workplace, save, small_set
 from support import Dataset, imported, np

@@ -3,8 +3,11 @@
 import gzip
 import json
 import pathlib
+import sys
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import support
 from imports import Workplace, small_set
 from support import Dataset, graphmill, imported, np

@@ -1,10 +1,14 @@
 """Imports and partitionings that are interrupted."""
 
+import pathlib
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import support
 from imports import Workplace
 from support import Dataset, imported, program

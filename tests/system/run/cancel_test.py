@@ -2,12 +2,16 @@
 
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from runs import Running, imported_rmat, merged
 from support import graphmill, np, program
