@@ -117,7 +117,8 @@ struct MemberReply {
   # Of a trainer order.
 
   tensors @1 :List(Tensor);
-  # Of a snapshot, from the daemon of rank 0: to be fetched by `weights`.
+  # What the daemon has kept of the last snapshot, of its trainer of the lowest
+  # rank: to be fetched by `weights`.
 
   stages @2 :List(StageReport);
   # Of the end.

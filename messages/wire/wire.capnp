@@ -90,7 +90,8 @@ enum Kind {
 }
 
 enum Method {
-  # A request's purpose. Bodies are described where the method is served.
+  # A request's purpose. Bodies are structs of data.capnp, run.capnp and
+  # cluster.capnp; wire-protocol.md says which method has which.
   unset @0;
   hello @1;
   # The handshake, first on every connection. Body both ways: `Hello`.
