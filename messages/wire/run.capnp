@@ -38,7 +38,8 @@ struct Deployment {
   # Of the whole dataset, as its partitions.json has it.
 
   generation @3 :UInt32;
-  # Of the trainer group.
+  # Of the trainer group: 0, until a run can outlive a daemon. Its trainers would
+  # then meet again as the next generation, under keys of their own.
 
   daemons @4 :List(Daemon);
 

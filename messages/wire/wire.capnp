@@ -179,7 +179,8 @@ struct Hello {
   # Of this connection.
 
   beatEvery @6 :Milliseconds;
-  # A caller that has nothing to say sends a beat that often.
+  # A caller that has nothing to say sends a beat that often. Told for people
+  # who read along: no server acts on it, for `lostAfter` is what counts.
 
   lostAfter @7 :Milliseconds;
   # Either side may count the other as lost when it was silent for that long: the
