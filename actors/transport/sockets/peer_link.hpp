@@ -39,8 +39,6 @@ public:
   /// Lets what was sent leave after the end, for that long.
   void linger(std::chrono::milliseconds time);
 
-  /// How many items `add_polls` adds.
-  static constexpr std::size_t poll_items = 4;
   void add_polls(std::vector<zmq::pollitem_t>& items);
 
 private:
