@@ -180,7 +180,7 @@ struct cancel_run {
 };
 /// A periodic message of an actor to itself.
 struct tick {};
-/// The compute thread of a trainer has finished a job.
+/// The compute lane of an actor has finished a job (`actor_lane`).
 struct lane_done {};
 
 } // namespace graphmill

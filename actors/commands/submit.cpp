@@ -77,10 +77,7 @@ void add_submit_command(command_line& cli) {
     "submit", "Give a pipeline definition to a cluster, which runs it");
   command->add_option("file", options->file, "Pipeline definition (YAML)")
     ->required();
-  command
-    ->add_option("--set", options->overrides,
-                 "Override a field: --set sampler.replicas=3 (repeatable)")
-    ->allow_extra_args(false);
+  add_override_option(*command, options->overrides);
   command->add_flag("-w,--watch", options->watch,
                     "Show the run and wait for its end");
   command->add_flag("-q,--quiet", options->quiet,

@@ -1,4 +1,5 @@
 #include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/options/run_options.hpp"
 #include "actors/commands/options/storage_options.hpp"
 #include "actors/commands/text/run_watcher.hpp"
@@ -157,10 +158,7 @@ void add_up_command(command_line& cli) {
     ->add_option("--runs", options->runs,
                  "Folder in which the run folder is made, at the coordinator")
     ->capture_default_str();
-  command
-    ->add_option("--set", options->overrides,
-                 "Override a field: --set sampler.replicas=3 (repeatable)")
-    ->allow_extra_args(false);
+  add_override_option(*command, options->overrides);
   command
     ->add_option("--program", options->program,
                  "With --hosts: graphmill's path there")

@@ -311,7 +311,7 @@ struct Budget {
   # What may be in flight. A batch larger than the whole budget runs alone.
 
   bytes @0 :UInt64 = 1073741824
-    $help("Memory of all batches in flight on a machine")
+    $help("Memory of all batches in flight in one process; on a cluster, in each daemon")
     $unit("bytes") $range(min = 1, max = 1125899906842624);
 
   batches @1 :UInt32 = 4

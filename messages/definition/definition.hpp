@@ -100,7 +100,7 @@ struct definition {
     std::uint32_t threads = 0; ///< That compute, per replica; 0: as fit.
     std::string device;        ///< "cpu", "cuda", "cuda:0", ...
     /// Seconds that a trainer waits for the others in a step.
-    std::uint32_t step_timeout = 1800;
+    std::uint32_t step_timeout = 0;
 
     static void fields(auto& of, auto visit) {
       visit("replicas", of.replicas);

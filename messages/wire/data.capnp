@@ -9,8 +9,9 @@
 # one frame, which it may share with others. A larger one begins at the start of
 # a frame and fills it and the frames that follow, of 1 MiB each but for the
 # last. Every array begins at a multiple of 8 bytes from the start of its frame;
-# elements are little-endian. No two arrays share bytes. All arrays of a message
-# together have at most 24 MiB.
+# elements are little-endian. A sender lets no two arrays share bytes, and puts
+# at most 24 MiB of arrays into a message; a receiver checks that all arrays
+# together have no more bytes than the frames.
 #
 # Ids. Wherever ids or whole numbers travel, they may be packed: an element `x`
 # of a narrow type means `base + x`. A sender takes 4 bytes if the range of the

@@ -38,7 +38,8 @@ struct Deployment {
   # Of the whole dataset, as its partitions.json has it.
 
   generation @3 :UInt32;
-  # Of the trainer group.
+  # Of the trainer group: 0, until a run can outlive a daemon. Its trainers would
+  # then meet again as the next generation, under keys of their own.
 
   daemons @4 :List(Daemon);
 
@@ -117,7 +118,8 @@ struct MemberReply {
   # Of a trainer order.
 
   tensors @1 :List(Tensor);
-  # Of a snapshot, from the daemon of rank 0: to be fetched by `weights`.
+  # What the daemon has kept of the last snapshot, of its trainer of the lowest
+  # rank: to be fetched by `weights`.
 
   stages @2 :List(StageReport);
   # Of the end.

@@ -38,7 +38,7 @@ struct deployment {
   std::string run;
   definition def;
   std::string dataset_digest;
-  std::uint32_t generation = 0;
+  std::uint32_t generation = 0; ///< Always, so far.
   std::vector<daemon_address> daemons;
   std::vector<std::uint16_t> owner_of_part;
   std::vector<std::uint16_t> daemon_of_rank;

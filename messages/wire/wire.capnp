@@ -90,7 +90,8 @@ enum Kind {
 }
 
 enum Method {
-  # A request's purpose. Bodies are described where the method is served.
+  # A request's purpose. Bodies are structs of data.capnp, run.capnp and
+  # cluster.capnp; wire-protocol.md says which method has which.
   unset @0;
   hello @1;
   # The handshake, first on every connection. Body both ways: `Hello`.
@@ -178,7 +179,8 @@ struct Hello {
   # Of this connection.
 
   beatEvery @6 :Milliseconds;
-  # A caller that has nothing to say sends a beat that often.
+  # A caller that has nothing to say sends a beat that often. Told for people
+  # who read along: no server acts on it, for `lostAfter` is what counts.
 
   lostAfter @7 :Milliseconds;
   # Either side may count the other as lost when it was silent for that long: the

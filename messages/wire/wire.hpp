@@ -47,7 +47,7 @@ struct hello_message {
   std::string software;
   std::uint16_t oldest_version = oldest_protocol_version;
   graphmill::lane lane = graphmill::lane::control;
-  std::chrono::milliseconds beat_every{0};
+  std::chrono::milliseconds beat_every{0}; ///< Nobody acts on it.
   std::chrono::milliseconds lost_after{0};
 };
 

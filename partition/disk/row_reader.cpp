@@ -1,11 +1,10 @@
 #include "partition/disk/row_reader.hpp"
 
 #include "partition/disk/row_file.hpp"
+#include "partition/disk/row_reads.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <ctime>
 #include <deque>
 #include <list>
@@ -32,28 +31,9 @@ struct row_job {
 
 namespace {
 
-constexpr std::size_t most_read_bytes = std::size_t{64} << 10;
-constexpr std::size_t row_alignment =
-  4096; ///< Alignment of memory, of every file.
-
 /// Rows looked up between two looks at the disk, whose reads take about as long
 /// to come back.
 constexpr std::size_t rows_at_once = 512;
-
-/// How often a read that was interrupted or came short is begun again.
-constexpr int most_attempts = 8;
-
-struct free_memory {
-  void operator()(std::byte* memory) const { std::free(memory); }
-};
-
-/// A read of the plan and where it goes to.
-struct planned_read {
-  row_file* of = nullptr;
-  node_type_id type = 0;
-  row_read what;
-  int attempts = 0;
-};
 
 std::chrono::nanoseconds thread_time() {
   timespec now{};
@@ -85,13 +65,7 @@ private:
   void serve();
   bool look_up();
   void look_up(row_job& what, const request& item);
-  void plan(node_type_id type);
-  void issue();
-  void begin(std::size_t slot);
-  void collect(bool wait);
-  void take(std::size_t slot, std::int64_t bytes);
-  std::optional<error> judge(const planned_read& read, std::int64_t bytes,
-                             bool& again) const;
+  void take(const row_reads::ended& read);
   void give(row_file& file, node_type_id type, std::int64_t row,
             const std::byte* bytes, const error* failure);
   bool hand_over(row_file& file, node_type_id type, std::int64_t row,
@@ -111,14 +85,7 @@ private:
   std::vector<std::optional<row_file>> files_; ///< By node type.
   std::list<row_job> jobs_;
   std::deque<row_job*> to_look_up_;
-  std::deque<planned_read> planned_;
-  std::size_t read_bytes_ = most_read_bytes;
-  std::vector<planned_read> slots_; ///< Under way, by place of their memory.
-  std::vector<std::uint32_t> free_slots_;
-  std::vector<block_reads::outcome> outcomes_;
-  std::unique_ptr<std::byte, free_memory> memory_;
-  /// After the memory: whoever reads into it goes first.
-  std::unique_ptr<block_reads> reads_;
+  std::optional<row_reads> reads_;
   std::thread thread_;
 };
 
@@ -127,28 +94,7 @@ private:
 result<void> row_reader::engine::open() {
   try {
     TRY(files_, open_row_files(*part_, how_.cache_bytes, how_.rounded));
-    for (const auto& file : files_)
-      if (file)
-        read_bytes_ =
-          std::max(read_bytes_, row_layout::bytes_for(file->layout.row_bytes,
-                                                      file->layout.alignment));
-    read_bytes_ =
-      (read_bytes_ + row_alignment - 1) / row_alignment * row_alignment;
-    const auto depth = static_cast<unsigned>(
-      std::clamp<std::uint64_t>(buffer_bytes / read_bytes_, 1, how_.depth));
-    memory_.reset(static_cast<std::byte*>(
-      std::aligned_alloc(row_alignment, depth * read_bytes_)));
-    if (!memory_)
-      throw std::bad_alloc{};
-    slots_.resize(depth);
-    for (unsigned i = depth; i > 0; --i)
-      free_slots_.push_back(i - 1);
-    for (auto& file : files_)
-      if (file)
-        file->layout.most_bytes = read_bytes_;
-    reads_ = how_.reads ? how_.reads(depth) : ring_reads(depth);
-    if (!reads_)
-      reads_ = pooled_reads(depth);
+    reads_.emplace(files_, how_, counters_);
     thread_ = std::thread{[this] { run(); }};
     ++counters_->readers;
     return ok();
@@ -191,7 +137,7 @@ void row_reader::engine::run() {
     const auto why = fail(ec::out_of_memory,
                           "no memory to read feature rows: lower --disk-cache "
                           "or budget.bytes");
-    reads_.reset(); // Nothing is written to the targets any more.
+    reads_->end();
     do
       end_all(why);
     while (await_work());
@@ -216,10 +162,10 @@ void row_reader::engine::serve() {
   const auto began = clock::now();
   const auto cpu = thread_time();
   const auto more = look_up();
-  issue();
-  const auto reading = free_slots_.size() != slots_.size();
+  reads_->issue();
+  const auto reading = reads_->under_way();
   if (reading)
-    collect(!more);
+    reads_->collect(!more, [this](const auto& read) { take(read); });
   if (reading)
     counters_->busy_ns += (clock::now() - began).count();
   counters_->cpu_ns += (thread_time() - cpu).count();
@@ -232,7 +178,7 @@ bool row_reader::engine::look_up() {
     return false;
   auto& what = *to_look_up_.front();
   while (!what.looked_up() && what.at == what.wanted[what.item].ids.size()) {
-    plan(what.wanted[what.item].type);
+    reads_->plan(what.wanted[what.item].type);
     ++what.item;
     what.at = 0;
   }
@@ -278,83 +224,11 @@ void row_reader::engine::look_up(row_job& what, const request& item) {
   counters_->shared += shared;
 }
 
-/// Cuts the rows that were not found into reads.
-void row_reader::engine::plan(node_type_id type) {
-  auto& file = *files_[type];
-  std::sort(file.fresh.begin(), file.fresh.end());
-  for (auto& read : plan_reads(file.layout, file.fresh))
-    planned_.push_back({&file, type, std::move(read), 0});
-  file.fresh.clear();
-}
-
-void row_reader::engine::issue() {
-  while (!free_slots_.empty() && !planned_.empty()) {
-    const auto slot = free_slots_.back();
-    free_slots_.pop_back();
-    slots_[slot] = std::move(planned_.front());
-    planned_.pop_front();
-    begin(slot);
-  }
-}
-
-void row_reader::engine::begin(std::size_t slot) {
-  auto& read = slots_[slot];
-  ++read.attempts;
-  reads_->begin({read.of->file.fd(), read.what.offset,
-                 memory_.get() + slot * read_bytes_, read.what.size,
-                 static_cast<std::uint32_t>(slot)});
-}
-
-void row_reader::engine::collect(bool wait) {
-  outcomes_.clear();
-  reads_->collect(wait, outcomes_);
-  for (const auto& outcome : outcomes_)
-    take(outcome.tag, outcome.bytes);
-}
-
-/// What is wrong with the outcome of a read, if it is.
-/// @param again Set if it should be begun again.
-std::optional<error> row_reader::engine::judge(const planned_read& read,
-                                               std::int64_t bytes,
-                                               bool& again) const {
-  const auto& path = read.of->file.path().string();
-  again = read.attempts < most_attempts
-          && (bytes >= 0 || bytes == -EINTR || bytes == -EAGAIN);
-  if (bytes < 0)
-    return fail_errno(static_cast<int>(-bytes),
-                      "cannot read {} bytes of {} from byte {} on",
-                      read.what.size, path, read.what.offset);
-  if (read.what.offset + static_cast<std::uint64_t>(bytes) >= read.what.end)
-    return std::nullopt;
-  if (auto size = read.of->file.size(); !size || size.value() < read.what.end) {
-    again = false;
-    return fail(ec::io,
-                "{} was shortened while it was in use; leave the files of a "
-                "dataset alone while something runs on it, prepare it again, "
-                "and run again",
-                path);
-  }
-  return fail(ec::io, "reads of {} from byte {} on keep coming short", path,
-              read.what.offset);
-}
-
-void row_reader::engine::take(std::size_t slot, std::int64_t bytes) {
-  auto again = false;
-  const auto failure = judge(slots_[slot], bytes, again);
-  if (failure && again) {
-    begin(slot);
-    return;
-  }
-  const auto read = std::move(slots_[slot]);
-  free_slots_.push_back(static_cast<std::uint32_t>(slot));
-  ++counters_->reads;
-  counters_->bytes += read.what.size;
-  counters_->rows += read.what.rows.size();
-  const auto* memory = memory_.get() + slot * read_bytes_;
+void row_reader::engine::take(const row_reads::ended& read) {
   for (const auto row : read.what.rows)
-    give(*read.of, read.type, row,
-         memory + (read.of->layout.offset_of(row) - read.what.offset),
-         failure ? &*failure : nullptr);
+    give(read.of, read.type, row,
+         read.bytes + (read.of.layout.offset_of(row) - read.what.offset),
+         read.failure);
 }
 
 /// A row has been read, or could not be: to all who wait for it.
@@ -397,7 +271,7 @@ void row_reader::engine::finish_if_whole(row_job& what) {
 
 /// Answers all requests, once nothing is written to their targets any more.
 void row_reader::engine::end_all(const error& why) {
-  reads_.reset();
+  reads_->end();
   std::list<row_job> open;
   {
     std::lock_guard lock{mutex_};

@@ -19,8 +19,9 @@ struct fetched_batch {
   std::vector<pod_vector<float>> features;
   /// Per node type without features: original ids, rows of the embedding table.
   std::vector<pod_vector<node_id>> embedding_rows;
-  /// Per node type, only for GCN: in-degrees over the full graph, all edge
-  /// types together. Degrees within a batch would be wrong.
+  /// Per node type, only for kinds of models that need them: in-degrees over
+  /// the full graph, all edge types together. Degrees within a batch would be
+  /// wrong.
   std::vector<pod_vector<std::int32_t>> degrees;
   pod_vector<std::int64_t> labels;    ///< [seeds], -1 = none.
   pod_vector<node_id> original_seeds; ///< [seeds]
@@ -50,7 +51,8 @@ struct minibatch {
     std::vector<csr> transposed;
   };
   std::vector<relation> relations;
-  std::int64_t global_seeds = 0; ///< Labelled seeds of the step on all ranks.
+  /// Seeds of the step on all ranks, by which the loss is divided.
+  std::int64_t global_seeds = 0;
 };
 
 } // namespace graphmill

@@ -34,8 +34,6 @@ std::vector<credit_ledger::order> credit_ledger::shrink(order which,
   if (found == items_.end() || found->second.where != state::admitted)
     return told;
   auto& item = found->second;
-  if (bytes > item.bytes)
-    ++seen_.overruns;
   seen_.used_bytes = seen_.used_bytes - item.bytes + bytes;
   seen_.peak_bytes = std::max(seen_.peak_bytes, seen_.used_bytes);
   item.bytes = bytes;

@@ -20,7 +20,6 @@ struct credit_statistics {
   std::uint64_t in_flight = 0;  ///< Items admitted and not yet finished.
   std::uint64_t waiting = 0;    ///< Items that asked and were not admitted yet.
   std::uint64_t oversize = 0;   ///< Items larger than the budget, run alone.
-  std::uint64_t overruns = 0;   ///< Items that grew beyond what they reserved.
   std::uint64_t next = 0;       ///< The order that is admitted next.
   std::optional<std::uint64_t> oldest; ///< The oldest item in flight.
 };
@@ -56,7 +55,7 @@ public:
   std::vector<order> request(order which, std::uint64_t bytes);
 
   /// Sets the actual size of an admitted item. More than was reserved is
-  /// booked all the same, and counted as an overrun.
+  /// booked all the same.
   std::vector<order> shrink(order which, std::uint64_t bytes);
 
   /// The item is finished, or not wanted any more: an order that waits, or has

@@ -133,10 +133,7 @@ epoch_plan::near_ranks(std::span<const node_id> seeds) const {
   std::vector<rank_id> near(seeds.size(), 0);
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     const auto part = options_.owner ? options_.owner(seeds[i]) : 0;
-    const auto known =
-      static_cast<std::size_t>(part) < options_.rank_of_part.size();
-    const auto rank = known ? options_.rank_of_part[part] : part;
-    near[i] = rank % options_.ranks;
+    near[i] = part % options_.ranks;
   }
   return near;
 }

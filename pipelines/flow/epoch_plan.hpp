@@ -18,10 +18,9 @@ struct epoch_plan_options {
   std::int64_t batch_size = 1; ///< Seeds per global step, over all ranks; >= 1.
   rank_id ranks = 1;           ///< World size; >= 1.
   seed_order order = seed_order::local;
-  /// For `local`: the part that owns a seed. Empty: one part owns all.
+  /// For `local`: the part that owns a seed; rank part % ranks is near it.
+  /// Empty: one part owns all.
   std::function<part_id(node_id)> owner;
-  /// For `local`: the rank nearest to each part. Empty: part % ranks.
-  std::vector<rank_id> rank_of_part;
 };
 
 /// Which seeds each rank takes in each global step of one epoch: a pure

@@ -34,37 +34,19 @@ private:
     return info_.node_types[static_cast<std::size_t>(info_.target)];
   }
 
+  /// What decoding and `check_against` have left open.
   result<void> check() const {
     const auto& model = def_.model;
-    if (hops(def_) < 1)
-      return fail(ec::invalid_argument, "sampler.fanouts is empty; a model "
-                                        "has as many layers as it has hops");
     if (hops(def_) > 64 || info_.node_types.size() > 256)
       return fail(ec::invalid_argument,
                   "{} layers over {} node types are more than 64 and 256",
                   hops(def_), info_.node_types.size());
-    if (target().class_count < 1)
-      return fail(ec::invalid_data, "node type {} has no labels to learn",
-                  target().name);
-    if (!traits_.typed && info_.node_types.size() > 1)
-      return fail(ec::invalid_argument,
-                  "dataset {} has {} node types, but this model kind knows "
-                  "one; use model.kind: {}",
-                  info_.name, info_.node_types.size(), name_of_typed_kind());
-    if (model.hidden < 1)
-      return fail(ec::invalid_argument, "model.hidden must be at least 1");
     if (traits_.attends()
         && (model.heads < 1 || model.hidden % model.heads != 0))
       return fail(ec::invalid_argument,
                   "model.hidden ({}) must be a multiple of model.heads ({}): "
                   "it is the width of all heads side by side",
                   model.hidden, model.heads);
-    for (const auto& type : info_.node_types)
-      if (type.feature_width == 0 && model.embedding < 1)
-        return fail(ec::invalid_argument,
-                    "node type {} has no features; set model.embedding to the "
-                    "width of the embedding to learn for it",
-                    type.name);
     return ok();
   }
 

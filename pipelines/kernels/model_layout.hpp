@@ -88,7 +88,8 @@ struct model_layout {
   }
 };
 
-/// Fails when the definition asks for a model that does not fit the dataset.
+/// Of a definition that fits the dataset (`check_against`). Fails when it asks
+/// for a model that cannot be computed.
 result<model_layout> make_layout(const definition& def,
                                  const dataset_info& info);
 

@@ -1,13 +1,11 @@
 #pragma once
 
 #include "messages/base/buffer.hpp"
-#include "pipelines/flow/batch.hpp"
 #include "pipelines/kernels/attention.hpp"
-#include "pipelines/kernels/thread_team.hpp"
+#include "pipelines/kernels/matrix.hpp"
 #include "pipelines/model/message_pass.hpp"
 
 #include <cstdint>
-#include <memory>
 
 namespace graphmill {
 
@@ -15,17 +13,10 @@ namespace graphmill {
 /// Heads lie side by side in the output, or are averaged (the last layer).
 class attention_pass final : public message_pass {
 public:
-  struct setting {
-    const csr* forward = nullptr;
-    const csr* transposed = nullptr; ///< Null: there is no backward.
-    std::int64_t rows = 0;           ///< Destinations of this layer.
-    const_matrix input;
-    const_matrix weight;
+  struct setting : message_pass::setting {
     const_matrix source;      ///< [heads, width of one]
     const_matrix destination; ///< [heads, width of one]
     bool average = false;
-    thread_team* team = nullptr;
-    std::shared_ptr<buffer_pool> pool;
   };
 
   explicit attention_pass(const setting& what);

@@ -125,31 +125,20 @@ std::unique_ptr<message_pass> fused_model::make_pass(int layer,
   const auto& edges = batch_.relations[relation];
   const auto back = how_.training && layer < int(edges.transposed.size())
                     && !edges.transposed[layer].indptr.empty();
-  const auto* transposed = back ? &edges.transposed[layer] : nullptr;
-  const auto rows = output_rows(layer, ends.destination);
-  const auto input = layers_[layer].types[ends.source].input;
-  const auto weight = parameters_.at(layout_, shape.weights[relation]);
+  const message_pass::setting common{
+    .forward = &edges.forward,
+    .transposed = back ? &edges.transposed[layer] : nullptr,
+    .rows = output_rows(layer, ends.destination),
+    .input = layers_[layer].types[ends.source].input,
+    .weight = parameters_.at(layout_, shape.weights[relation]),
+    .team = how_.team,
+    .pool = how_.pool};
   if (!layout_.traits.attends())
     return std::make_unique<relation_pass>(
-      relation_pass::setting{.forward = &edges.forward,
-                             .transposed = transposed,
-                             .scales = &scales_[relation],
-                             .rows = rows,
-                             .input = input,
-                             .weight = weight,
-                             .team = how_.team,
-                             .pool = how_.pool});
+      relation_pass::setting{common, &scales_[relation]});
   return std::make_unique<attention_pass>(attention_pass::setting{
-    .forward = &edges.forward,
-    .transposed = transposed,
-    .rows = rows,
-    .input = input,
-    .weight = weight,
-    .source = parameters_.at(layout_, shape.attention_source),
-    .destination = parameters_.at(layout_, shape.attention_destination),
-    .average = shape.last,
-    .team = how_.team,
-    .pool = how_.pool});
+    common, parameters_.at(layout_, shape.attention_source),
+    parameters_.at(layout_, shape.attention_destination), shape.last});
 }
 
 void fused_model::forward_type(int layer, node_type_id type) {

@@ -1,8 +1,12 @@
 #pragma once
 
+#include "messages/base/buffer.hpp"
+#include "pipelines/flow/batch.hpp"
 #include "pipelines/kernels/matrix.hpp"
+#include "pipelines/kernels/thread_team.hpp"
 
 #include <cstdint>
+#include <memory>
 
 namespace graphmill {
 
@@ -10,6 +14,17 @@ namespace graphmill {
 /// layer's output, and the gradients that flow back along them.
 class message_pass {
 public:
+  /// What every kind of pass works on.
+  struct setting {
+    const csr* forward = nullptr;
+    const csr* transposed = nullptr; ///< Null: there is no backward.
+    std::int64_t rows = 0;           ///< Destinations of this layer.
+    const_matrix input;              ///< h of the source type.
+    const_matrix weight;
+    thread_team* team = nullptr;
+    std::shared_ptr<buffer_pool> pool;
+  };
+
   virtual ~message_pass() = default;
 
   /// y = beta y + rows [begin, end) of the term; beta is 0 or 1. Each row is

@@ -6,11 +6,9 @@
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/kernels/gather_sum.hpp"
 #include "pipelines/kernels/matrix.hpp"
-#include "pipelines/kernels/thread_team.hpp"
 #include "pipelines/model/message_pass.hpp"
 
 #include <cstdint>
-#include <memory>
 
 namespace graphmill {
 
@@ -43,15 +41,8 @@ relation_scales scales_of(edge_weights weights, const minibatch& batch,
 /// sources, then sum (sums are linear). No way makes a row per edge.
 class relation_pass final : public message_pass {
 public:
-  struct setting {
-    const csr* forward = nullptr;
-    const csr* transposed = nullptr; ///< Null: there is no backward.
+  struct setting : message_pass::setting {
     const relation_scales* scales = nullptr;
-    std::int64_t rows = 0; ///< Destinations of this layer.
-    const_matrix input;    ///< h of the source type.
-    const_matrix weight;
-    thread_team* team = nullptr;
-    std::shared_ptr<buffer_pool> pool;
   };
 
   explicit relation_pass(const setting& what);

@@ -92,7 +92,9 @@ result<void> replica::impl::check(const minibatch& batch, bool training) const {
                   "{}",
                   have, t, want);
     if (layout.traits.needs_degrees() && batch.data.degrees[t].size() != rows)
-      return fail(ec::internal, "a batch for GCN has no in-degrees");
+      return fail(ec::internal,
+                  "a batch for a model of kind {} has no in-degrees",
+                  layout.traits.name);
   }
   for (int l = 0; training && l < layout.hops; ++l)
     TRYV(check_transposed(batch, l));

@@ -12,7 +12,7 @@ namespace graphmill {
 
 namespace {
 
-/// Runs that wait; each has files open.
+/// Runs that wait: each has a folder, and its definition in memory.
 constexpr std::size_t most_queued = 100;
 
 /// The longest definition, as YAML: thousands of edge types have room in it.

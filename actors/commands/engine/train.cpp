@@ -90,10 +90,7 @@ void add_train_command(command_line& cli) {
     ->add_option("--runs", options->runs,
                  "Folder in which the run folder is made")
     ->capture_default_str();
-  command
-    ->add_option("--set", options->overrides,
-                 "Override a field: --set sampler.replicas=3 (repeatable)")
-    ->allow_extra_args(false);
+  add_override_option(*command, options->overrides);
   add_no_verify_option(*command, options->no_verify);
   add_storage_options(*command, options->storage);
   command->add_flag("--json", options->json,

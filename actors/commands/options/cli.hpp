@@ -27,9 +27,9 @@ struct command_line {
 /// @returns its exit code: 1, or 130 when cancelled.
 int say_failure(const error& what);
 
-/// One registration function per command. engine.cpp lists all of them,
-/// main.cpp those that need neither actors nor libtorch. Each adds its
-/// subcommand with help and options, and in its callback sets `run`.
+/// One registration function per command. Each adds its subcommand with help
+/// and options, and in its callback sets `run`. engine.cpp lists all of them,
+/// main.cpp those that need neither libtorch nor actors.
 using register_command = void (*)(command_line&);
 
 void add_import_command(command_line& cli);

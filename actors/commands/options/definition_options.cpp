@@ -10,11 +10,16 @@ void add_definition_options(CLI::App& command, definition_options& options) {
   command.add_option("--data", options.data,
                      "The dataset, or the folder that holds it (default: "
                      "./data)");
+  add_override_option(command, options.overrides);
+  command.add_flag("--json", options.json, "Print one line of JSON");
+}
+
+void add_override_option(CLI::App& command,
+                         std::vector<std::string>& overrides) {
   command
-    .add_option("--set", options.overrides,
+    .add_option("--set", overrides,
                 "Override a field: --set sampler.replicas=3 (repeatable)")
     ->allow_extra_args(false);
-  command.add_flag("--json", options.json, "Print one line of JSON");
 }
 
 nlohmann::json problems_json(const std::string& file,

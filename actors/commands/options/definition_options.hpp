@@ -8,6 +8,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace graphmill {
@@ -20,6 +21,10 @@ struct definition_options {
   bool json = false;
 };
 void add_definition_options(CLI::App& command, definition_options& options);
+
+/// --set of the commands that take a definition.
+void add_override_option(CLI::App& command,
+                         std::vector<std::string>& overrides);
 
 /// {"file", "valid", "data", "problems": [{"origin", "line", "column",
 /// "message"}]}; `data` is null if no dataset was found.

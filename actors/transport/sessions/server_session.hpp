@@ -23,10 +23,13 @@ public:
   /// A connection: the routing id that the socket gives it.
   using route = std::string;
 
+  /// However many descriptors a daemon has.
+  static constexpr std::size_t most_peers = 4096;
+
   struct settings {
     hello_message self; ///< The lane is filled in here.
     std::uint64_t reply_cache_bytes = std::uint64_t{64} << 20;
-    std::size_t max_peers = 4096;
+    std::size_t max_peers = most_peers;
     std::size_t max_running = 4096; ///< Requests per peer.
     /// The most bytes of requests under way, of all peers and of one. A peer
     /// may always have one request, however large, if all together have room

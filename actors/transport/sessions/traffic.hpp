@@ -28,16 +28,13 @@ struct traffic {
     flow_count replies_sent, replies_received;
   };
   std::array<line, method_count> methods; ///< By method.
-  counter retries;                        ///< Attempts after the first.
-  counter duplicates;                     ///< Requests that were not run again.
-  counter late_replies;                   ///< Nobody waited for them any more.
-  /// Requests that found too much under way, here or at the other end, and
-  /// came again.
-  counter put_off;
+
+  // What went wrong: tests see by it what has happened.
+  counter retries;       ///< Attempts after the first.
+  counter duplicates;    ///< Requests that were not run again.
   counter malformed;     ///< Messages that cost a connection.
   counter refused;       ///< Connections without the cluster's key.
   counter strangers;     ///< Connections ended for saying nothing.
-  counter stalled;       ///< Connections ended for taking nothing.
   counter copied_frames; ///< Large ones received misaligned.
 
   /// Of a value that is no method: the line of `unset`.

@@ -1,16 +1,12 @@
 #include "actors/transport/sockets/descriptors.hpp"
 
+#include "actors/transport/sessions/server_session.hpp"
+
 #include <sys/resource.h>
 
 #include <algorithm>
 
 namespace graphmill {
-
-namespace {
-
-constexpr std::uint64_t most_peers = 4096;
-
-} // namespace
 
 void raise_descriptor_limit() {
   rlimit limit{};
@@ -32,7 +28,7 @@ descriptor_plan plan_descriptors(std::uint64_t limit) {
   const auto strangers = std::clamp<std::uint64_t>(part, 16, 256);
   const auto taken = std::min(limit, reserve + strangers);
   const auto peers = std::clamp<std::uint64_t>(
-    (limit - taken) / descriptors_per_peer, 1, most_peers);
+    (limit - taken) / descriptors_per_peer, 1, server_session::most_peers);
   return {static_cast<std::size_t>(reserve),
           static_cast<std::size_t>(strangers), static_cast<std::size_t>(peers)};
 }

@@ -123,7 +123,6 @@ private:
   std::uint64_t next_id_ = 1;
   std::uint64_t callers_made_ = 0;
   std::uint64_t duplicates_ = 0; ///< As far as `counters_` has them already.
-  std::uint64_t put_off_ = 0;
   complaint_log complaints_{[this](const auto& line) { log(line); }};
 };
 

@@ -119,8 +119,6 @@ void engine::pump(caller& of) {
     act(of, what);
   const auto& counted = of.session.counted();
   counters_->retries += counted.retries - of.counted.retries;
-  counters_->late_replies += counted.late_replies - of.counted.late_replies;
-  counters_->put_off += counted.put_off - of.counted.put_off;
   of.counted = counted;
 }
 

@@ -82,8 +82,6 @@ void engine::pump_port() {
     act(what);
   counters_->duplicates += server_->duplicates() - duplicates_;
   duplicates_ = server_->duplicates();
-  counters_->put_off += server_->put_off() - put_off_;
-  put_off_ = server_->put_off();
 }
 
 void engine::act(server_session::effect& what) {
@@ -122,7 +120,6 @@ void engine::send_to(const std::string& route, message what) {
   const auto method = what.head.method;
   if (outbox_.send(now(), route, std::move(what)))
     return;
-  ++counters_->put_off;
   complain(fmt::format("{} bytes of replies wait to be taken: whoever asked "
                        "for {} has to ask again",
                        outbox_.bytes(), to_string(method)));
@@ -157,7 +154,6 @@ void engine::end_strangers(const std::vector<int>& whom) {
 /// What waits for those who take nothing must not wait for ever.
 void engine::end_stalled() {
   for (const auto& route : outbox_.stalled(now())) {
-    ++counters_->stalled;
     complain(fmt::format("ended a connection: nothing of what waits for it was "
                          "taken for {} ms",
                          options_.stall_limit.count()));

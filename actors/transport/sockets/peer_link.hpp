@@ -40,8 +40,6 @@ public:
   /// Gives what was sent that much time to leave after this link has ended.
   void linger(std::chrono::milliseconds time);
 
-  /// How many items `add_polls` adds.
-  static constexpr std::size_t poll_items = 4;
   void add_polls(std::vector<zmq::pollitem_t>& items);
 
 private:

@@ -1,6 +1,6 @@
 #include "pipelines/gradients/carriers/c10d_carrier.hpp"
 
-#include "pipelines/gradients/plain_text.hpp"
+#include "pipelines/gradients/carriers/plain_text.hpp"
 
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>

@@ -1,7 +1,7 @@
 #include "pipelines/gradients/carriers/gloo_collective.hpp"
 
-#include "pipelines/gradients/c10d_store.hpp"
-#include "pipelines/gradients/plain_text.hpp"
+#include "pipelines/gradients/carriers/c10d_store.hpp"
+#include "pipelines/gradients/carriers/plain_text.hpp"
 
 #define USE_C10D_GLOO
 #include <ATen/ATen.h>

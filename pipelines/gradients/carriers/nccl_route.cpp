@@ -1,8 +1,8 @@
 #include "pipelines/gradients/carriers/nccl_route.hpp"
 
-#include "pipelines/gradients/c10d_store.hpp"
 #include "pipelines/gradients/carriers/c10d_carrier.hpp"
-#include "pipelines/gradients/plain_text.hpp"
+#include "pipelines/gradients/carriers/c10d_store.hpp"
+#include "pipelines/gradients/carriers/plain_text.hpp"
 
 #define USE_C10D_NCCL
 #include <ATen/cuda/CUDAContext.h>

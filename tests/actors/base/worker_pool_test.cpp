@@ -101,6 +101,12 @@ struct fixture {
     sim.run();
     return seen;
   }
+
+  /// Long enough for all pauses after which dead workers are replaced.
+  void wait_for_new_workers() {
+    for (int i = 0; i < 100; ++i)
+      sim.advance(100ms);
+  }
 };
 
 } // namespace
@@ -142,8 +148,7 @@ CATCH_TEST_CASE("a dead worker is replaced and its job done by another",
   worker_pool_config config;
   config.crash_every = 2; // The second job of each pair ends its worker.
   auto seen = f.ask_all(f.pool(config), {1, 2, 3, 4});
-  for (int i = 0; i < 100; ++i)
-    f.sim.advance(100ms);
+  f.wait_for_new_workers();
   CATCH_CHECK(seen->errors.empty());
   std::sort(seen->values.begin(), seen->values.end());
   CATCH_CHECK(seen->values == std::vector{2, 4, 6, 8});
@@ -156,8 +161,7 @@ CATCH_TEST_CASE("faults strike on the way in and in the middle",
   worker_pool_config config;
   config.crash_every = 1;
   auto seen = f.ask_all(f.pool(config), {4});
-  for (int i = 0; i < 100; ++i)
-    f.sim.advance(100ms);
+  f.wait_for_new_workers();
   // The first worker has not begun; the second one was ended too late to keep
   // it from its answer.
   CATCH_CHECK(seen->errors.empty());
@@ -171,8 +175,7 @@ CATCH_TEST_CASE("a job that ends every worker fails with the cause",
   worker_pool_config config;
   config.attempts = 3;
   auto seen = f.ask_all(f.pool(config), {13, 4});
-  for (int i = 0; i < 100; ++i)
-    f.sim.advance(100ms);
+  f.wait_for_new_workers();
   CATCH_REQUIRE(seen->errors.size() == 1);
   CATCH_CHECK(seen->errors[0].message.find("13 brings bad luck")
               != std::string::npos);

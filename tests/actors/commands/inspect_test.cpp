@@ -1,5 +1,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,7 @@
 #include <string>
 
 using namespace graphmill;
+using graphmill::test::has;
 
 namespace {
 
@@ -21,13 +23,8 @@ int inspect(const std::filesystem::path& folder, const std::string& flags,
                        + folder.string() + "' " + flags + " > '"
                        + (results / "out").string() + "' 2>&1";
   const auto status = std::system(command.c_str());
-  std::ifstream in{results / "out"};
-  out.assign(std::istreambuf_iterator<char>{in}, {});
+  out = test::content_of(results / "out");
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 } // namespace
@@ -79,8 +76,7 @@ CATCH_TEST_CASE("inspect sees whether parts belong together",
   std::string out;
   CATCH_CHECK(inspect(data, "-q", out) == 0);
   CATCH_CHECK(has(out, "nodes/node/time.npy is there, but nothing uses it"));
-  std::ifstream in{folder / "report"};
-  out.assign(std::istreambuf_iterator<char>{in}, {});
+  out = test::content_of(folder / "report");
   CATCH_CHECK(has(out, "nodes/node/time.npy is not carried over"));
   CATCH_CHECK(inspect(folder / "parts", "-q", out) == 0);
   std::filesystem::remove_all(folder / "parts" / "part-1");
@@ -110,8 +106,7 @@ CATCH_TEST_CASE("a program without its engine says so", "[commands]") {
                       " && cd here && ../graphmill train x.yaml 2> '"
                     + said + "'";
   CATCH_CHECK(std::system(call.c_str()) != 0);
-  std::ifstream in{said};
-  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  const auto text = test::content_of(said);
   CATCH_CHECK(has(text, "graphmill-engine, which belongs beside"));
   CATCH_CHECK(
     std::system(("'" + alone.string() + "' --version > /dev/null").c_str())

@@ -56,12 +56,6 @@ private:
   temp_folder folder_;
 };
 
-inline bool has(const std::string& text, const std::string& part) {
-  CATCH_INFO(text);
-  CATCH_CHECK(text.find(part) != std::string::npos);
-  return true;
-}
-
 /// Of a run that a fake coordinator tells of.
 inline run_record record(run_state state) {
   run_record out;

@@ -71,12 +71,17 @@ CATCH_TEST_CASE("a run is submitted and watched", "[cluster_commands]") {
               == nlohmann::json{{"run", "good-1"}});
   auto got = user.runs("submit good.yaml --watch");
   CATCH_CHECK(got.code == 0);
-  has(got.output, "validation  learning rate");
-  has(got.output, "    1      1.5000    0.2500      0.5000           0.01");
-  has(got.output, "    2      1.5000    0.6250      0.7500           0.01");
-  has(got.output, "test accuracy    0.8125\n");
-  has(got.errors, "run good-1 submitted to " + coordinator.address());
-  has(got.errors, "train epoch 1");
+  CATCH_CHECK_THAT(got.output, contains("validation  learning rate"));
+  CATCH_CHECK_THAT(
+    got.output,
+    contains("    1      1.5000    0.2500      0.5000           0.01"));
+  CATCH_CHECK_THAT(
+    got.output,
+    contains("    2      1.5000    0.6250      0.7500           0.01"));
+  CATCH_CHECK_THAT(got.output, contains("test accuracy    0.8125\n"));
+  CATCH_CHECK_THAT(
+    got.errors, contains("run good-1 submitted to " + coordinator.address()));
+  CATCH_CHECK_THAT(got.errors, contains("train epoch 1"));
 
   got = user.runs("submit good.yaml --watch --json -q");
   CATCH_CHECK(got.code == 0);
@@ -85,13 +90,13 @@ CATCH_TEST_CASE("a run is submitted and watched", "[cluster_commands]") {
 
   got = user.runs("submit good.yaml --set trainer.replicas=9");
   CATCH_CHECK(got.code == 1);
-  has(got.errors, "the cluster takes 4 trainers, not 9");
+  CATCH_CHECK_THAT(got.errors, contains("the cluster takes 4 trainers, not 9"));
 
   // Never sent.
   const auto before = coordinator.count(method::submit);
   got = user.runs("submit bad.yaml");
   CATCH_CHECK(got.code == 1);
-  has(got.errors, "did you mean `epochs`?");
+  CATCH_CHECK_THAT(got.errors, contains("did you mean `epochs`?"));
   CATCH_CHECK(coordinator.count(method::submit) == before);
 }
 
@@ -115,8 +120,12 @@ CATCH_TEST_CASE("a watched run that diverges ends with its cause",
   });
   const auto got = user.runs("submit good.yaml --watch");
   CATCH_CHECK(got.code == 1);
-  has(got.output, "    1         nan    0.2500           -           0.01");
-  has(got.errors, "run good-1 failed: the loss of epoch 1 is not a number");
+  CATCH_CHECK_THAT(
+    got.output,
+    contains("    1         nan    0.2500           -           0.01"));
+  CATCH_CHECK_THAT(
+    got.errors,
+    contains("run good-1 failed: the loss of epoch 1 is not a number"));
 }
 
 CATCH_TEST_CASE("how a watched run ends is how the command ends",
@@ -140,7 +149,7 @@ CATCH_TEST_CASE("how a watched run ends is how the command ends",
   got = user.runs("submit good.yaml --watch --json -q");
   CATCH_CHECK(got.code == 130);
   CATCH_CHECK(nlohmann::json::parse(got.output) == summary);
-  has(got.errors, "run good-1 was cancelled");
+  CATCH_CHECK_THAT(got.errors, contains("run good-1 was cancelled"));
   end = record(run_state::finished);
   end.summary = "not [json";
   CATCH_CHECK(user.runs("submit good.yaml --watch").code == 0);
@@ -152,7 +161,7 @@ CATCH_TEST_CASE("how a watched run ends is how the command ends",
   });
   got = user.runs("submit good.yaml --watch -q");
   CATCH_CHECK(got.code == 1);
-  has(got.errors, "unknown phase");
+  CATCH_CHECK_THAT(got.errors, contains("unknown phase"));
 }
 
 CATCH_TEST_CASE("a run that waits says what for", "[cluster_commands]") {
@@ -201,7 +210,9 @@ CATCH_TEST_CASE("watching goes on when the coordinator is back",
   const auto got = user.runs("watch");
   breaks.join();
   CATCH_CHECK(got.code == 1);
-  has(got.errors, "run good-1 failed: the coordinator ended while it was on");
+  CATCH_CHECK_THAT(
+    got.errors,
+    contains("run good-1 failed: the coordinator ended while it was on"));
 }
 
 CATCH_TEST_CASE("a signal ends watching, not the run", "[cluster_commands]") {
@@ -220,6 +231,6 @@ CATCH_TEST_CASE("a signal ends watching, not the run", "[cluster_commands]") {
   const auto got =
     user.runs("submit good.yaml --watch", "timeout --preserve-status -s INT 3");
   CATCH_CHECK(got.code == 130);
-  has(got.errors, "graphmill cancel good-1");
+  CATCH_CHECK_THAT(got.errors, contains("graphmill cancel good-1"));
   CATCH_CHECK(coordinator.count(method::cancel) == 0);
 }

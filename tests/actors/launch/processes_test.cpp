@@ -40,12 +40,6 @@ bool is_there(pid_t process) {
   return stat >> id >> name >> state && state != "Z";
 }
 
-bool has(const std::string& text, std::string_view part) {
-  CATCH_INFO(text);
-  CATCH_CHECK(text.find(part) != std::string::npos);
-  return true;
-}
-
 /// What this process has in memory of its own and in files without a name.
 std::uint64_t bytes_held() {
   std::uint64_t sum = 0;
@@ -106,7 +100,8 @@ CATCH_TEST_CASE("a program that is not there is an error", "[processes]") {
   const auto got =
     error_of(child_process::start({"daemon-0", {"/no/such/program", "node"}}));
   CATCH_CHECK(got.code == ec::not_found);
-  has(got.message, "cannot start daemon-0 by /no/such/program");
+  CATCH_CHECK_THAT(got.message,
+                   contains("cannot start daemon-0 by /no/such/program"));
 }
 
 CATCH_TEST_CASE("children end: by themselves, when asked, or by force",
@@ -173,7 +168,7 @@ CATCH_TEST_CASE("daemons that do not come up are told of", "[processes]") {
     with.patience = 500ms;
     const auto got = error_of(launched_cluster::start(launch, with));
     CATCH_CHECK(got.code == ec::timeout);
-    has(got.message, "starting");
+    CATCH_CHECK_THAT(got.message, contains("starting"));
     pid_t id = 0;
     CATCH_REQUIRE(std::ifstream{folder / "id"} >> id);
     CATCH_CHECK(!is_there(id));
@@ -197,8 +192,11 @@ CATCH_TEST_CASE("daemons are started by ssh", "[processes]") {
   launch.data = "a b";
   const auto got = error_of(launched_cluster::start(launch, {}));
   ::setenv("PATH", path.c_str(), 1);
-  has(got.message, "daemon-0 on me@127.0.0.1 ended with code 5");
-  has(got.message, "node --name daemon-0 --data a b --slots 1 "
-                   "--listen tcp://127.0.0.1:7800\ndenied");
-  has(content_of(folder / "arguments"), "BatchMode=yes\n");
+  CATCH_CHECK_THAT(got.message,
+                   contains("daemon-0 on me@127.0.0.1 ended with code 5"));
+  CATCH_CHECK_THAT(got.message,
+                   contains("node --name daemon-0 --data a b --slots 1 "
+                            "--listen tcp://127.0.0.1:7800\ndenied"));
+  CATCH_CHECK_THAT(content_of(folder / "arguments"),
+                   contains("BatchMode=yes\n"));
 }

@@ -148,7 +148,13 @@ struct fixture {
     return ended.get();
   }
 
-  /// The same of a run that has gone on for ten steps when `lead` is called.
+  /// A run that is started, and left alone.
+  run_outcome run_through() {
+    return run(
+      [](const conductor_actor& conductor) { post(conductor, start_run{}); });
+  }
+
+  /// One that has gone on for ten steps when `lead` is called.
   run_outcome run_ten_steps(std::function<void(const conductor_actor&)> lead) {
     std::promise<void> stepped;
     std::atomic<int> steps{0};
@@ -172,8 +178,7 @@ CATCH_TEST_CASE("a run goes through its epochs to the same weights again",
   for (auto crash_every : {0u, 5u}) {
     fixture f;
     f.def.faults.crash_every = crash_every;
-    const auto outcome = f.run(
-      [](const conductor_actor& conductor) { post(conductor, start_run{}); });
+    const auto outcome = f.run_through();
     CATCH_REQUIRE_FALSE(outcome.failure);
     CATCH_CHECK(outcome.train_steps == 12);
     CATCH_REQUIRE(f.phases.size() == 3);
@@ -203,8 +208,7 @@ CATCH_TEST_CASE("caches are filled before the first phase",
     CATCH_CHECK(of == 1);
     told.push_back(done);
   };
-  const auto outcome = f.run(
-    [](const conductor_actor& conductor) { post(conductor, start_run{}); });
+  const auto outcome = f.run_through();
   CATCH_REQUIRE_FALSE(outcome.failure);
   CATCH_CHECK(outcome.train_steps == 12);
   CATCH_CHECK(too_early == 0);
@@ -215,8 +219,7 @@ CATCH_TEST_CASE("a cache that cannot be filled fails the run",
                 "[actors][conductor]") {
   fixture f;
   f.fill(fake_filler::way::fail);
-  const auto outcome = f.run(
-    [](const conductor_actor& conductor) { post(conductor, start_run{}); });
+  const auto outcome = f.run_through();
   CATCH_REQUIRE(outcome.failure);
   CATCH_CHECK(outcome.failure->code == ec::unavailable);
   CATCH_CHECK(outcome.failure->message == "no rows come");
@@ -284,8 +287,7 @@ CATCH_TEST_CASE("an observer that fails ends the run, with weights",
   f.observer.on_phase = [](const phase_result&) -> result<void> {
     return fail(ec::no_space, "the disk is full");
   };
-  const auto outcome = f.run(
-    [](const conductor_actor& conductor) { post(conductor, start_run{}); });
+  const auto outcome = f.run_through();
   CATCH_REQUIRE(outcome.failure);
   CATCH_CHECK(outcome.failure->message == "the disk is full");
   CATCH_CHECK(outcome.train_steps == 4);
@@ -317,8 +319,7 @@ CATCH_TEST_CASE("a run that diverges keeps its best weights, if any",
   f.validation = GENERATE(false, true);
   f.def.optimizer.kind = optimizer_kind::sgd;
   f.def.optimizer.learning_rate = 1e30;
-  const auto outcome = f.run(
-    [](const conductor_actor& conductor) { post(conductor, start_run{}); });
+  const auto outcome = f.run_through();
   CATCH_REQUIRE(outcome.failure);
   CATCH_CHECK(outcome.failure->message.find("not a number")
               != std::string::npos);
@@ -334,8 +335,7 @@ CATCH_TEST_CASE("a stage that always dies fails the run by name",
                 "[actors][conductor]") {
   fixture f;
   f.def.faults.crash_every = 1;
-  const auto outcome = f.run(
-    [](const conductor_actor& conductor) { post(conductor, start_run{}); });
+  const auto outcome = f.run_through();
   CATCH_REQUIRE(outcome.failure);
   CATCH_INFO(outcome.failure->message);
   CATCH_CHECK(outcome.failure->message.find("epoch 1, step 1, rank 0")

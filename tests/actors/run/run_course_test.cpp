@@ -1,12 +1,10 @@
 #include "actors/run/run_course.hpp"
 
 #include "tests/support/catch.hpp"
+#include "tests/support/state_table.hpp"
 
-#include <functional>
 #include <limits>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace graphmill::test::run_course_states {
@@ -88,7 +86,7 @@ run_course diverged() {
 }
 
 /// What can happen to a run.
-const std::map<std::string, std::function<task(run_course&)>> events{
+const event_table<run_course> events{
   {"start", [](run_course& run) { return run.start(); }},
   {"phase over", [](run_course& run) { return run.phase_over(some_metrics); }},
   {"answered", [](run_course& run) { return run.answered({}); }},
@@ -100,13 +98,7 @@ const std::map<std::string, std::function<task(run_course&)>> events{
   {"failed", [](run_course& run) { return run.fail(trouble()); }},
 };
 
-struct transition {
-  state to;
-  task then;
-};
-
-/// What is not here leaves a run where it is, and asks for nothing.
-const std::map<std::pair<std::string, state>, transition> transitions{
+const transition_table<run_course> transitions{
   {{"start", state::waiting}, {state::filling, task::fill_caches}},
   {{"phase over", state::in_phase}, {state::comparing, task::compare}},
   {{"answered", state::filling}, {state::in_phase, task::begin_phase}},
@@ -152,16 +144,7 @@ const std::map<std::pair<std::string, state>, transition> transitions{
 
 CATCH_TEST_CASE("every event does what is written, in every state of a run",
                 "[run_course]") {
-  for (const auto& [name, event] : events)
-    for (const auto from : states) {
-      CATCH_INFO(name << " in state " << int(from));
-      const auto it = transitions.find({name, from});
-      const auto expected =
-        it == transitions.end() ? transition{from, task::none} : it->second;
-      auto run = at(from);
-      CATCH_CHECK(int(event(run)) == int(expected.then));
-      CATCH_CHECK(int(run.now()) == int(expected.to));
-    }
+  check_transitions<run_course>(states, at, events, transitions);
 }
 
 CATCH_TEST_CASE("a run goes its whole way once", "[run_course]") {

@@ -1,7 +1,7 @@
 #include "partition/dataset/dataset.hpp"
 #include "partition/writing/dataset_writer.hpp"
 #include "tests/partition/dataset/example.hpp"
-#include "tests/partition/importers/npy/npy_values.hpp"
+#include "tests/partition/importers/npy/array_list.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 

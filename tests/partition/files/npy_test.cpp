@@ -10,7 +10,6 @@
 #include <fstream>
 #include <limits>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -41,12 +40,6 @@ std::string message_of(const temp_folder& folder, const std::string& bytes) {
   const auto problem = error_of(npy_array::open(folder / "x.npy"));
   CATCH_CHECK(problem.message.find("x.npy") != std::string::npos);
   return problem.message;
-}
-
-std::string slurp(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream{path, std::ios::binary}.rdbuf();
-  return text.str();
 }
 
 template <class T>
@@ -80,7 +73,7 @@ CATCH_TEST_CASE("the file is what numpy would write", "[partition][npy]") {
   temp_folder folder;
   value_of(write_npy<std::int32_t>(folder / "a.npy",
                                    std::vector<std::int32_t>{7, 8, 9}));
-  CATCH_CHECK(slurp(folder / "a.npy")
+  CATCH_CHECK(content_of(folder / "a.npy")
               == file_of("{'descr': '<i4', 'fortran_order': False, 'shape': "
                          "(3,), }",
                          0)

@@ -22,14 +22,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::vector<std::string> names_in(const fs::path& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator{folder})
-    names.push_back(entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 result<void> build_slowly(const fs::path& folder) {
   fs::create_directory(folder / "inner");
   std::ofstream{folder / "inner" / "a"} << "half";

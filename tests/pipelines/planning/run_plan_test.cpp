@@ -47,8 +47,8 @@ CATCH_TEST_CASE("a plan worked out on paper", "[definition][plan]") {
     names.push_back(stage.name);
   CATCH_CHECK(names
               == std::vector<std::string>{
-                "sampler", "sampling service", "feature fetch",
-                "feature service", "batcher", "trainer", "gradient group"});
+                "sampler", "sampling service", "fetcher", "feature service",
+                "batcher", "trainer", "gradient group"});
   CATCH_CHECK(plan.stages[1].replicas == 2); // a service per part
   CATCH_CHECK(plan.stages[5].replicas == 3);
   CATCH_CHECK(plan.memory[0].bytes == 1ull << 30);

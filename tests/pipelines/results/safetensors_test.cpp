@@ -2,6 +2,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -43,11 +44,6 @@ result<tensor_file> read_bytes(const temp_folder& folder,
   const auto path = folder / "bytes.safetensors";
   std::ofstream{path, std::ios::binary} << bytes;
   return read_safetensors(path);
-}
-
-std::string slurp(const std::filesystem::path& path) {
-  std::ifstream in{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{in}, {}};
 }
 
 } // namespace
@@ -142,7 +138,7 @@ CATCH_TEST_CASE("no truncation or flipped byte crashes the reader",
   const temp_folder folder;
   const auto path = folder / "weights.safetensors";
   value_of(write_safetensors(path, some_weights()));
-  const auto good = slurp(path);
+  const auto good = content_of(path);
   for (std::size_t size = 0; size < good.size(); ++size)
     CATCH_CHECK(!read_bytes(folder, good.substr(0, size)));
   std::mt19937_64 random{11};

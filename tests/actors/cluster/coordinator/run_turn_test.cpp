@@ -1,11 +1,9 @@
 #include "actors/cluster/coordinator/run_turn.hpp"
 
 #include "tests/support/catch.hpp"
+#include "tests/support/state_table.hpp"
 
-#include <functional>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace graphmill::test::run_turn_states {
@@ -41,7 +39,7 @@ run_turn at(state where) {
 }
 
 /// What can happen to it.
-const std::map<std::string, std::function<task(run_turn&)>> events{
+const event_table<run_turn> events{
   {"one has prepared", [](run_turn& run) { return run.deployed("a", {}); }},
   {"all have prepared",
    [](run_turn& run) {
@@ -64,13 +62,7 @@ const std::map<std::string, std::function<task(run_turn&)>> events{
   {"cancel", [](run_turn& run) { return run.cancel(); }},
 };
 
-struct transition {
-  state to;
-  task then;
-};
-
-/// What is not here leaves a run where it is, and asks for nothing.
-const std::map<std::pair<std::string, state>, transition> transitions{
+const transition_table<run_turn> transitions{
   {{"all have prepared", state::deploying}, {state::conducting, task::conduct}},
   {{"one cannot prepare", state::deploying}, {state::ending, task::end_shares}},
   {{"conducted", state::conducting}, {state::ending, task::end_shares}},
@@ -89,19 +81,12 @@ const std::map<std::pair<std::string, state>, transition> transitions{
 
 CATCH_TEST_CASE("every event does what is written, in every state of a turn",
                 "[run_turn]") {
-  for (const auto& [name, event] : events)
-    for (const auto from : states) {
-      CATCH_INFO(name << " in state " << int(from));
-      const auto it = transitions.find({name, from});
-      const auto expected =
-        it == transitions.end() ? transition{from, task::none} : it->second;
-      auto run = at(from);
-      CATCH_CHECK(int(event(run)) == int(expected.then));
-      CATCH_CHECK(int(run.now()) == int(expected.to));
+  check_transitions<run_turn>(
+    states, at, events, transitions, [](const run_turn& run) {
       CATCH_CHECK(
         run.is_over()
         == (run.now() == state::ending || run.now() == state::filing));
-    }
+    });
 }
 
 CATCH_TEST_CASE("a run begins when every daemon has answered once",

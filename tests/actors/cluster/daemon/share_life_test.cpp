@@ -1,11 +1,8 @@
 #include "actors/cluster/daemon/share_life.hpp"
 
 #include "tests/support/catch.hpp"
+#include "tests/support/state_table.hpp"
 
-#include <functional>
-#include <map>
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace graphmill::test::share_life_states {
@@ -57,7 +54,7 @@ share_life at(state where) {
 }
 
 /// What can happen to it.
-const std::map<std::string, std::function<task(share_life&)>> events{
+const event_table<share_life> events{
   {"prepared", [](share_life& share) { return share.prepared(true); }},
   {"not prepared", [](share_life& share) { return share.prepared(false); }},
   {"member gone", [](share_life& share) { return share.member_gone(); }},
@@ -67,13 +64,7 @@ const std::map<std::string, std::function<task(share_life&)>> events{
   {"finish", [](share_life& share) { return share.end(true); }},
 };
 
-struct transition {
-  state to;
-  task then;
-};
-
-/// What is not here leaves a share where it is, and asks for nothing.
-const std::map<std::pair<std::string, state>, transition> transitions{
+const transition_table<share_life> transitions{
   {{"prepared", state::preparing}, {state::hosted, task::verify}},
   {{"prepared", state::abandoned}, {state::over, task::forget}},
   {{"not prepared", state::preparing}, {state::over, task::forget}},
@@ -98,20 +89,13 @@ const std::map<std::pair<std::string, state>, transition> transitions{
 
 CATCH_TEST_CASE("every event does what is written, in every state of a share",
                 "[share_life]") {
-  for (const auto& [name, event] : events)
-    for (const auto from : states) {
-      CATCH_INFO(name << " in state " << int(from));
-      const auto it = transitions.find({name, from});
-      const auto expected =
-        it == transitions.end() ? transition{from, task::none} : it->second;
-      auto share = at(from);
-      CATCH_CHECK(int(event(share)) == int(expected.then));
-      CATCH_CHECK(int(share.now()) == int(expected.to));
+  check_transitions<share_life>(
+    states, at, events, transitions, [](const share_life& share) {
       const auto lives = share.now() == state::preparing
                          || share.now() == state::hosted
                          || share.now() == state::broken;
       CATCH_CHECK(share.is_over() != lives);
-    }
+    });
 }
 
 CATCH_TEST_CASE("a share whose data are verified in time ends with its member",

@@ -85,13 +85,7 @@ CATCH_TEST_CASE("failures of the peer are handed on", "[transport][session]") {
   caller_scene it;
   const auto id = it.ask(method::submit);
   it.greet();
-  message back;
-  back.head.kind = message_kind::reply;
-  back.head.id = id;
-  back.head.method = method::submit;
-  back.head.failed = true;
-  back.head.failure = fail(ec::no_space, "full");
-  it.receive(lane::control, back);
+  it.refuse(id, method::submit, fail(ec::no_space, "full"));
   CATCH_CHECK(it.failed(id) == ec::no_space);
 }
 
@@ -209,17 +203,10 @@ CATCH_TEST_CASE("a request that finds no room is asked again, ever later",
   it.answers_beats = true;
   const auto id = it.ask(method::submit, {10s, 2, 20s});
   it.greet();
-  message full;
-  full.head.kind = message_kind::reply;
-  full.head.id = id;
-  full.head.method = method::submit;
-  full.head.failed = true;
-  full.head.failure = fail(ec::unavailable, "full");
-  full.head.retry_after = 100ms;
   CATCH_CHECK(it.requests().size() == 1);
   auto longest = 100ms;
   for (int i = 0; i < 3; ++i) {
-    it.receive(lane::control, full);
+    it.refuse(id, method::submit, fail(ec::unavailable, "full"), 100ms);
     it.advance(longest / 2 - 1ms);
     CATCH_CHECK(it.requests().empty());
     it.advance(longest / 2 + 1ms);
@@ -242,15 +229,8 @@ CATCH_TEST_CASE("a request that finds no room in time fails",
   it.answers_beats = true;
   const auto id = it.ask(method::submit, {1s, 1, 20s});
   it.greet();
-  message full;
-  full.head.kind = message_kind::reply;
-  full.head.id = id;
-  full.head.method = method::submit;
-  full.head.failed = true;
-  full.head.failure = fail(ec::unavailable, "full");
-  full.head.retry_after = 100ms;
   for (int i = 0; i < 20 && !it.answers[id]; ++i) {
-    it.receive(lane::control, full);
+    it.refuse(id, method::submit, fail(ec::unavailable, "full"), 100ms);
     it.advance(50ms);
   }
   CATCH_CHECK(it.failed(id) == ec::unavailable);

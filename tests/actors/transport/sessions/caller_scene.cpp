@@ -92,6 +92,18 @@ void caller_scene::reply(std::uint64_t id, method what) {
   receive(traits_of(what).lane, std::move(back));
 }
 
+void caller_scene::refuse(std::uint64_t id, method what, error why,
+                          std::chrono::milliseconds retry_after) {
+  message back;
+  back.head.kind = message_kind::reply;
+  back.head.id = id;
+  back.head.method = what;
+  back.head.failed = true;
+  back.head.failure = std::move(why);
+  back.head.retry_after = retry_after;
+  receive(traits_of(what).lane, std::move(back));
+}
+
 void caller_scene::lose(const error& why) {
   session_.link_down(now_, why);
   look();

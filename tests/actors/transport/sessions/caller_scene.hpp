@@ -40,6 +40,11 @@ public:
   /// Both lanes.
   void greet(const std::string& incarnation = incarnation_a);
   void reply(std::uint64_t id, method what);
+
+  /// @param retry_after If set, the peer only had no room, and says when to
+  ///                    ask again.
+  void refuse(std::uint64_t id, method what, error why,
+              std::chrono::milliseconds retry_after = {});
   void lose(const error& why = fail(ec::unavailable, "the connection broke"));
 
   // -- requests

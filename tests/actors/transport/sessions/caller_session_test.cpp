@@ -106,12 +106,7 @@ CATCH_TEST_CASE("refusals fail everything at once", "[transport][session]") {
     CATCH_CHECK(it.failed(id) == ec::permission);
   }
   CATCH_SECTION("by the handshake's answer") {
-    message back;
-    back.head.kind = message_kind::reply;
-    back.head.method = method::hello;
-    back.head.failed = true;
-    back.head.failure = fail(ec::version_mismatch, "too old");
-    it.receive(lane::control, back);
+    it.refuse(0, method::hello, fail(ec::version_mismatch, "too old"));
     CATCH_CHECK(it.failed(id) == ec::version_mismatch);
     CATCH_CHECK(error_of(*it.answers[id]).message.find("too old")
                 != std::string::npos);

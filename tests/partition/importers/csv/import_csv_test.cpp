@@ -1,12 +1,12 @@
 #include "partition/dataset/inspect.hpp"
 #include "partition/importers/csv/csv.hpp"
 #include "partition/importers/csv/csv_nodes.hpp"
-#include "tests/partition/importers/npy/npy_values.hpp"
+#include "tests/partition/importers/npy/array_list.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -20,12 +20,6 @@ namespace {
 fs::path put(const fs::path& path, const std::string& text) {
   std::ofstream{path, std::ios::binary} << text;
   return path;
-}
-
-std::string slurp(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream{path}.rdbuf();
-  return text.str();
 }
 
 constexpr const char* papers = "id,label,split,f0,f1\n"
@@ -77,7 +71,7 @@ CATCH_TEST_CASE("a node table and an edge list", "[partition][import][csv]") {
               == std::vector<std::int64_t>{0, 1, 1, 3, 3});
   CATCH_CHECK(list<std::int32_t>(data.edges(0).indices)
               == std::vector<std::int32_t>{3, 0, 1});
-  CATCH_CHECK(slurp(out / "nodes" / "paper" / "ids.txt")
+  CATCH_CHECK(content_of(out / "nodes" / "paper" / "ids.txt")
               == "x7\ny, z\nx9\n10\n");
   CATCH_CHECK(value_of(inspect_dataset(data)).broken.empty());
 }
@@ -118,7 +112,8 @@ CATCH_TEST_CASE("several types, one without a table",
   CATCH_CHECK(info.node_types[1].count == 3);
   CATCH_CHECK(info.node_types[0].feature_width == 0);
   CATCH_CHECK(info.node_types[info.target].name == "film");
-  CATCH_CHECK(slurp(out / "nodes" / "user" / "ids.txt") == "ann\nbob\neve\n");
+  CATCH_CHECK(content_of(out / "nodes" / "user" / "ids.txt")
+              == "ann\nbob\neve\n");
 }
 
 CATCH_TEST_CASE("a header is believed when it is said to be one",

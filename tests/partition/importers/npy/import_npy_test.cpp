@@ -1,6 +1,6 @@
 #include "partition/dataset/inspect.hpp"
 #include "partition/importers/npy/npy.hpp"
-#include "tests/partition/importers/npy/npy_values.hpp"
+#include "tests/partition/importers/npy/array_list.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"

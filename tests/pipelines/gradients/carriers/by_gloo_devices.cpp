@@ -1,8 +1,8 @@
-#include "pipelines/gradients/c10d_store.hpp"
 #include "pipelines/gradients/carriers/c10d_carrier.hpp"
+#include "pipelines/gradients/carriers/c10d_store.hpp"
 #include "pipelines/gradients/carriers/gloo_collective.hpp"
+#include "pipelines/gradients/carriers/plain_text.hpp"
 #include "pipelines/gradients/device_collective.hpp"
-#include "pipelines/gradients/plain_text.hpp"
 #include "tests/pipelines/gradients/ranks.hpp"
 
 #define USE_C10D_GLOO

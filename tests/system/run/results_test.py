@@ -2,8 +2,11 @@
 
 import json
 import pathlib
+import sys
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from runs import imported_rmat, merged, partitioned
 from support import Dataset, graphmill, np, program

@@ -1,7 +1,7 @@
 """Digests of clusters of several shapes beside those of one process, on data of
 real size. Takes minutes, so it is not among the tests that Meson runs:
 
-    python3 tests/system/matrix.py build/actors/graphmill [--scale 18]
+    python3 tests/system/cluster/matrix.py build/actors/graphmill [--scale 18]
 
 Prints a row per run, and fails unless all digests of a dataset and a number of
 trainers are the same: with seed order `global`, neither the partitioning nor
@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 import support
 from clusters import Cluster

@@ -18,7 +18,7 @@ except ImportError:
     print("skipped: numpy is not installed (Debian: python3-numpy)")
     sys.exit(SKIPPED)
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 SHARED = pathlib.Path(
     os.environ.get("GRAPHMILL_DATA", ROOT.parent / "shared" / "data"))
 TIMEOUT_SECONDS = 120
@@ -43,7 +43,8 @@ def program():
 
 def within_obstacles(**settings):
     """A command that starts a program with obstacles.cpp in its way."""
-    library = pathlib.Path(program()).parents[1] / "tests/system/obstacles.so"
+    library = (pathlib.Path(program()).parents[1]
+               / "tests/system/support/obstacles.so")
     assert library.exists(), f"{library} is not built"
     return ["env", f"LD_PRELOAD={library}",
             *(f"{name}={value}" for name, value in settings.items())]

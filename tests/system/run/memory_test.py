@@ -1,7 +1,11 @@
 """Memory is a setting: what is in flight stays within the budget."""
 
+import pathlib
+import sys
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from runs import described, imported_rmat, merged
 from support import imported, np, program

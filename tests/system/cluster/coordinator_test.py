@@ -6,9 +6,12 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster
 from runs import PATIENCE_SECONDS, SMALL, merged, partitioned, small_rmat

@@ -1,8 +1,12 @@
 """Weights do not depend on how a run was laid out, nor on what went wrong."""
 
 import json
+import pathlib
+import sys
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from runs import (SMALL, described, imported_rmat, merged, model_kinds,
                   partitioned, small_rmat)

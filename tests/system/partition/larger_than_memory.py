@@ -23,6 +23,8 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import memory_group
 
 DEFINITION = {

@@ -16,7 +16,7 @@ import support
 from support import graphmill
 
 sys.path.insert(
-    0, str(pathlib.Path(__file__).resolve().parents[1] / "pipelines/results"))
+    0, str(pathlib.Path(__file__).resolve().parents[2] / "pipelines/results"))
 from read_safetensors import read_safetensors  # noqa: E402
 
 # Bounds every wait for a process: no test may hang.

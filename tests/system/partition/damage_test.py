@@ -5,9 +5,12 @@ import os
 import pathlib
 import shutil
 import signal
+import sys
 import time
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import clusters
 import runs
 import support

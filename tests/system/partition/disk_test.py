@@ -2,10 +2,14 @@
 
 import ctypes
 import json
+import pathlib
 import struct
 import subprocess
+import sys
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import memory_group
 import runs
 from runs import merged, partitioned, small_rmat

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Says whether a training run of many small steps holds its memory.
 
-    python3 tests/system/soak.py build/actors/graphmill [--minutes 30] [--cluster]
+    python3 tests/system/run/soak.py build/actors/graphmill [--minutes 30]
+        [--cluster]
 
 Imports WordNet (Debian: wordnet-base) and trains R-GCN on it, hidden 16, fanouts
 2 and 2, batches of 32, budget.bytes 256 MiB: hundreds of steps per second, each
@@ -26,6 +27,8 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import support
 from clusters import Cluster
 from runs import partitioned

@@ -1,9 +1,13 @@
 """The benchmark of a cluster runs, on a small graph, and its sums are right."""
 
 import json
+import pathlib
 import subprocess
+import sys
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from support import ROOT, TIMEOUT_SECONDS, program
 

@@ -1,10 +1,13 @@
 """A cluster of machines with addresses of their own: network namespaces."""
 
 import os
+import pathlib
 import subprocess
 import sys
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster
 from runs import SMALL, merged, partitioned, small_rmat

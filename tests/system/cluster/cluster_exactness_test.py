@@ -4,8 +4,11 @@ fall to the trainers."""
 import collections
 import json
 import pathlib
+import sys
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import numpy as np
 import support
 from cluster_test import ClusterTest

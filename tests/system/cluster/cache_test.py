@@ -1,7 +1,11 @@
 """What crosses between daemons: float16, and the cache of remote rows."""
 
+import pathlib
+import sys
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster
 from runs import imported_rmat, merged, partitioned, small_rmat

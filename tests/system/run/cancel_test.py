@@ -2,12 +2,16 @@
 
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from runs import Running, imported_rmat, merged
 from support import graphmill, np, program
@@ -177,39 +181,32 @@ class Failing(Training):
     def test_edges_truncated(self):
         self.check_truncated("edges", "node__links__node", "indices.npy")
 
-    def full_disk(self, arguments, size):
-        """The command, with a tiny file system where its runs go."""
+    def check_full_disk(self, size, change, file):
+        """A run whose folder lies on a tiny file system ends with an error
+        that names the file."""
         self.runs.mkdir()
         probe = subprocess.run(["unshare", "-m", "true"], capture_output=True)
         if os.geteuid() != 0 or probe.returncode != 0:
             self.skipTest("needs root, to mount a tiny file system")
-        return ["unshare", "-m", "--propagation", "private", "sh", "-c",
-                f"mount -t tmpfs -o size={size} none \"$0\" && exec \"$@\"",
-                str(self.runs), *arguments]
+        change["faults"] = {"trainer_delay_ms": 0}
+        done = subprocess.run(
+            ["unshare", "-m", "--propagation", "private", "sh", "-c",
+             f"mount -t tmpfs -o size={size} none \"$0\" && exec \"$@\"",
+             str(self.runs),
+             *self.arguments(merged(DEFINITION, change), self.data)],
+            text=True, capture_output=True, timeout=runs.PATIENCE_SECONDS)
+        print(f"  {done.stderr.strip()}")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(file, done.stderr)
+        self.assertIn("No space left on device", done.stderr)
 
     def test_disk_too_small_for_weights(self):
-        arguments = self.arguments(
-            merged(DEFINITION, {"model": {"hidden": 4096},
-                                "train": {"max_steps": 2},
-                                "faults": {"trainer_delay_ms": 0}}), self.data)
-        done = subprocess.run(self.full_disk(arguments, "128k"), text=True,
-                              capture_output=True,
-                              timeout=runs.PATIENCE_SECONDS)
-        print(f"  {done.stderr.strip()}")
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("weights.safetensors", done.stderr)
-        self.assertIn("No space left on device", done.stderr)
+        self.check_full_disk("128k", {"model": {"hidden": 4096},
+                                      "train": {"max_steps": 2}},
+                             "weights.safetensors")
 
     def test_disk_full_of_metrics(self):
-        arguments = self.arguments(
-            merged(DEFINITION, {"faults": {"trainer_delay_ms": 0}}), self.data)
-        done = subprocess.run(self.full_disk(arguments, "64k"), text=True,
-                              capture_output=True,
-                              timeout=runs.PATIENCE_SECONDS)
-        print(f"  {done.stderr.strip()}")
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("metrics.jsonl", done.stderr)
-        self.assertIn("No space left on device", done.stderr)
+        self.check_full_disk("64k", {}, "metrics.jsonl")
 
     def test_runs_folder_that_is_a_file(self):
         self.runs.write_text("")

@@ -3,11 +3,15 @@
 import contextlib
 import json
 import os
+import pathlib
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster, Daemon
 from runs import PATIENCE_SECONDS, imported_rmat, merged, partitioned

@@ -1,10 +1,13 @@
 """Clusters of daemons train as one process does."""
 
 import json
-import re
 import pathlib
+import re
+import sys
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster, Daemon
 from runs import SMALL as DEFINITION, merged, partitioned, small_rmat

@@ -1,8 +1,12 @@
 """A daemon outlives whatever a run needs and cannot get."""
 
+import pathlib
 import shutil
+import sys
 import unittest
 
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster
 from runs import SMALL, merged, partitioned, small_rmat

@@ -1,0 +1,86 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "partition/disk/block_reads.hpp"
+#include "partition/disk/row_file.hpp"
+#include "partition/disk/row_reader.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace graphmill {
+
+/// The reads of a ROW READER, whose thread alone uses it: rows that are wanted
+/// are cut into reads, as many as allowed are kept under way, and those that
+/// were interrupted or came short are begun again.
+class row_reads {
+public:
+  /// A read that has ended. Its rows lie at `bytes`, as in the file.
+  struct ended {
+    row_file& of;
+    node_type_id type;
+    const row_read& what;
+    const std::byte* bytes;
+    const error* failure; ///< Why there are none; null: there are.
+  };
+
+  /// Tells the files' layouts how much a read may bring.
+  /// @param files By node type; must stay.
+  /// Throws std::bad_alloc, and std::system_error if threads are refused.
+  row_reads(std::vector<std::optional<row_file>>& files,
+            const row_reader::options& how,
+            std::shared_ptr<disk_counters> counters);
+
+  /// Cuts the fresh rows of a type into reads, behind all others.
+  void plan(node_type_id type);
+
+  /// Begins what there is room for.
+  void issue();
+
+  bool under_way() const { return free_slots_.size() != slots_.size(); }
+
+  /// Hands over the reads that have ended. If there are none and `wait`, waits
+  /// for one; something must be under way then.
+  void collect(bool wait, const std::function<void(const ended&)>& take);
+
+  /// Waits until nothing is written to any target any more. The last call.
+  void end() { reads_.reset(); }
+
+private:
+  /// A read of the plan and where it goes to.
+  struct planned_read {
+    row_file* of = nullptr;
+    node_type_id type = 0;
+    row_read what;
+    int attempts = 0;
+  };
+  struct free_memory {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+
+  void begin(std::size_t slot);
+  std::optional<error> judge(const planned_read& read, std::int64_t bytes,
+                             bool& again) const;
+  void take_outcome(const block_reads::outcome& outcome,
+                    const std::function<void(const ended&)>& take);
+
+  std::vector<std::optional<row_file>>& files_;
+  std::shared_ptr<disk_counters> counters_;
+  std::deque<planned_read> planned_;
+  std::size_t read_bytes_ = 0;      ///< Memory of a read.
+  std::vector<planned_read> slots_; ///< Under way, by place of their memory.
+  std::vector<std::uint32_t> free_slots_;
+  std::vector<block_reads::outcome> outcomes_;
+  std::unique_ptr<std::byte, free_memory> memory_;
+  /// After the memory: whoever reads into it goes first.
+  std::unique_ptr<block_reads> reads_;
+};
+
+} // namespace graphmill

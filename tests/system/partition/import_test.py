@@ -1,0 +1,194 @@
+"""Imports by the built program, checked by an independent reader."""
+
+import gzip
+import json
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import support
+from imports import Workplace, small_set
+from support import Dataset, graphmill, imported, np
+
+
+class Destination(Workplace):
+
+    def test_a_folder_with_other_things_stays(self):
+        self.out.mkdir()
+        (self.out / "thesis.txt").write_text("years of work")
+        small_set(self.source)
+        done = graphmill("import", "npy", self.source, "--out", self.out)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("no dataset", done.stderr)
+        self.assertEqual((self.out / "thesis.txt").read_text(),
+                         "years of work")
+
+    def test_a_file_stays(self):
+        self.out.write_text("a file")
+        small_set(self.source)
+        done = graphmill("import", "npy", self.source, "--out", self.out)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(self.out.read_text(), "a file")
+
+    def test_a_newer_version_stays(self):
+        small_set(self.source)
+        imported("npy", self.source, "--out", self.out)
+        path = self.out / "dataset.json"
+        newer = json.loads(path.read_text())
+        newer["format_version"] = 99
+        path.write_text(json.dumps(newer))
+        for arguments in (["import", "npy", self.source, "--out", self.out],
+                          ["inspect", self.out]):
+            done = graphmill(*arguments)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("99", done.stderr)
+            self.assertIn("version", done.stderr)
+
+    def test_inspect_finds_nothing_wrong(self):
+        small_set(self.source)
+        imported("npy", self.source, "--out", self.out)
+        done = graphmill("inspect", self.out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("300", done.stdout)
+
+
+PEOPLE = """id,label,split,age,"height, m"
+ann,blue,train,31,1.7
+bob,red,val,40,1.8
+"c,arl",,,5,1
+dora,red,test,7.5,1.1
+eve,blue,train,2e1,-1
+"""
+
+
+class CsvImport(Workplace):
+
+    def write(self, name, text):
+        path = self.source / name
+        if name.endswith(".gz"):
+            with gzip.open(path, "wt", newline="") as file:
+                file.write(text)
+        else:
+            path.write_text(text, newline="")
+        return path
+
+    def test_edge_list_alone(self):
+        rng = np.random.default_rng(3)
+        edges = rng.integers(0, 30, (2, 200))
+        text = "".join(f"n{s}\tn{d}\n" for s, d in edges.T)
+        imported("csv", "--edges", self.write("edges.tsv.gz", text), "--out",
+                 self.out)
+        got = Dataset(self.out)
+        # Nodes are numbered as they come.
+        numbers = {}
+        for name in edges.T.flatten():
+            numbers.setdefault(int(name), len(numbers))
+        mapped = np.vectorize(numbers.get)(edges)
+        self.check_edges(got, got.edge_types()[0], mapped,
+                         (len(numbers),) * 2)
+
+    def test_typed_tables(self):
+        people = self.write("people.csv", PEOPLE.replace("\n", "\r\n"))
+        likes = self.write("likes.csv.gz",
+                           'from,to\nann,"c,arl"\nbob,ann\ndora,ann\n')
+        owns = self.write("owns.csv", "from,to\neve,dog\nann,cat\neve,cat\n")
+        imported("csv", "--nodes", f"person={people}", "--edges",
+                 f"person__likes__person={likes}", "--edges",
+                 f"person__owns__pet={owns}", "--reverse", "--out", self.out)
+        got = Dataset(self.out)
+        person = got.node_type("person")
+        self.assertEqual(person["count"], 5)
+        self.assertEqual(person["class_names"], ["blue", "red"])
+        self.assertEqual(got.info["target"], "person")
+        np.testing.assert_array_equal(got.node_array("person", "labels"),
+                                      [0, 1, -1, 1, 0])
+        np.testing.assert_allclose(
+            got.node_array("person", "features"),
+            [[31, 1.7], [40, 1.8], [5, 1], [7.5, 1.1], [20, -1]], rtol=1e-6)
+        for split, ids in (("train", [0, 4]), ("val", [1]), ("test", [3])):
+            np.testing.assert_array_equal(got.node_array("person", split),
+                                          ids)
+        likes_edges = np.array([[0, 1, 3], [2, 0, 0]])
+        owns_edges = np.array([[4, 0, 4], [0, 1, 1]])
+        self.check_edges(got, "person__likes__person", likes_edges, (5, 5))
+        self.check_edges(got, "person__rev_likes__person", likes_edges[::-1],
+                         (5, 5))
+        self.check_edges(got, "person__owns__pet", owns_edges, (5, 2))
+        self.check_edges(got, "pet__rev_owns__person", owns_edges[::-1],
+                         (2, 5))
+
+    def check_bad(self, people, edges, *fragments):
+        self.check_fails(
+            ["csv", "--nodes", f"person={self.write('people.csv', people)}",
+             "--edges",
+             f"person__likes__person={self.write('likes.csv', edges)}"],
+            *fragments)
+
+    def test_bad_tables(self):
+        edges = "from,to\nann,bob\n"
+        self.check_bad(PEOPLE, edges + "ann,zoe\n", "likes.csv:3", "zoe")
+        self.check_bad(PEOPLE, edges + "ann\n", "likes.csv:3")
+        self.check_bad(PEOPLE.replace("40", "old"), edges, "people.csv:3",
+                       "old")
+        self.check_bad(PEOPLE.replace("40", "nan"), edges, "people.csv:3")
+        self.check_bad(PEOPLE.replace("val", "wall"), edges, "people.csv:3",
+                       "wall")
+        self.check_bad(PEOPLE.replace("bob", "ann"), edges, "people.csv:3",
+                       "ann")
+        self.check_bad(PEOPLE.replace("train", "test"), edges, "train")
+        self.check_bad(PEOPLE.replace(",1.8", ""), edges, "people.csv:3")
+        self.check_bad(PEOPLE.replace("id,", "name,"), edges, "people.csv:1")
+        self.check_bad("", edges, "people.csv")
+        self.check_bad(PEOPLE + '"open', edges, "people.csv:7")
+
+    def test_truncated_gzip(self):
+        path = self.write("likes.csv.gz", "a,b\n" * 5000)
+        path.write_bytes(path.read_bytes()[:-9])
+        self.check_fails(["csv", "--edges", path], "likes.csv.gz")
+
+    def test_missing_file(self):
+        self.check_fails(["csv", "--edges", self.top / "nowhere.csv"],
+                         "nowhere.csv")
+
+
+class Generated(Workplace):
+
+    def test_rmat(self):
+        summary = imported("rmat", "--scale", 8, "--edges", 2000, "--seed", 5,
+                           "--out", self.out)
+        self.assertEqual(summary["edge_types"][0]["count"], 2000)
+        got = Dataset(self.out)
+        edges = got.edges("node__links__node")
+        self.assertTrue((edges[0] != edges[1]).all())
+        self.check_edges(got, "node__links__node", edges, (256, 256))
+        again = imported("rmat", "--scale", 8, "--edges", 2000, "--seed", 5,
+                         "--out", self.results / "again")
+        self.assertEqual(again["digest"], summary["digest"])
+
+    def test_rmat_refuses(self):
+        self.check_fails(["rmat", "--scale", 99], "99")
+        self.check_fails(["rmat", "--scale", 8, "--edges", -1], "-1")
+
+    def test_wordnet(self):
+        if not pathlib.Path("/usr/share/wordnet/data.noun").exists():
+            self.skipTest("the package wordnet-base is not installed")
+        summary = imported("wordnet", "--features", 16, "--out", self.out)
+        got = Dataset(self.out)
+        self.assertEqual(got.node_type("synset")["count"], 117659)
+        total = sum(t["count"] for t in summary["edge_types"])
+        self.assertEqual(total, 364552)
+        hypernym = got.edges("synset__hypernym__synset")
+        hyponym = got.edges("synset__hyponym__synset")
+        self.assertEqual(set(map(tuple, hypernym.T)),
+                         set(map(tuple, hyponym[::-1].T)))
+
+    def test_wordnet_is_missing(self):
+        self.check_fails(["wordnet", "--source", self.source],
+                         "wordnet-base", "data.noun")
+
+
+if __name__ == "__main__":
+    support.program()
+    unittest.main(verbosity=2)
