@@ -1,5 +1,6 @@
 #include "messages/wire/bulk_codec.hpp"
 #include "messages/wire/draw_codec.hpp"
+#include "messages/wire/enum_codec.hpp"
 
 namespace graphmill {
 
@@ -14,6 +15,8 @@ static_assert(static_cast<int>(gather_kind::out_degrees)
               == static_cast<int>(schema::GatherKind::OUT_DEGREES));
 static_assert(static_cast<int>(batch_plan::evaluate)
               == static_cast<int>(schema::BatchPlan::EVALUATE));
+// An element is cast before it is checked (`bulk_check`).
+static_assert(sizeof(element) == sizeof(schema::Element));
 
 } // namespace
 
@@ -126,13 +129,14 @@ result<gather_request> decode_gather_request(const payload& from) {
         TRY(one.ids, arrays.read(query.getIds(), content::ids));
         TRYV(check_length(query.getKinds(), max_kinds));
         for (auto kind : query.getKinds()) {
-          const auto ours = static_cast<gather_kind>(kind);
-          if (ours == gather_kind::unset || ours > gather_kind::out_degrees)
+          const auto ours =
+            known_value(kind, gather_kind::features, gather_kind::out_degrees);
+          if (!ours)
             return fail(ec::invalid_data,
                         "a gather request asks for data of kind {}, which "
                         "this version does not know",
-                        static_cast<int>(ours));
-          one.kinds.push_back(ours);
+                        static_cast<int>(kind));
+          one.kinds.push_back(*ours);
         }
         out.queries.push_back(std::move(one));
       }
@@ -184,10 +188,12 @@ result<batch_request> decode_batch_request(const payload& from) {
       batch_request out;
       TRY(out.run, read_run(in.getRun()));
       out.key = in.getKey();
-      out.plan = static_cast<batch_plan>(in.getPlan());
-      if (out.plan != batch_plan::train && out.plan != batch_plan::evaluate)
+      const auto plan =
+        known_value(in.getPlan(), batch_plan::train, batch_plan::evaluate);
+      if (!plan)
         return fail(ec::invalid_data, "a batch of unknown plan {}",
-                    static_cast<int>(out.plan));
+                    static_cast<int>(in.getPlan()));
+      out.plan = *plan;
       TRY(out.seeds, arrays.read(in.getSeeds(), content::ids));
       return out;
     });

@@ -1,4 +1,5 @@
 #include "messages/wire/codec_support.hpp"
+#include "messages/wire/enum_codec.hpp"
 #include "messages/wire/phase_codec.hpp"
 #include "messages/wire/run.capnp.h"
 #include "messages/wire/run.hpp"
@@ -17,11 +18,12 @@ static_assert(static_cast<int>(schema::TrainerOrder::DIGEST)
               == static_cast<int>(trainer_order::digest));
 
 result<trainer_order> decode(schema::TrainerOrder what) {
-  const auto ours = static_cast<trainer_order>(what);
-  if (ours < trainer_order::keep_best || ours > trainer_order::digest)
+  const auto ours =
+    known_value(what, trainer_order::keep_best, trainer_order::digest);
+  if (!ours)
     return fail(ec::invalid_data, "an unknown order to trainers, {}",
                 static_cast<int>(what));
-  return ours;
+  return *ours;
 }
 
 result<member_order> decode(schema::MemberOrder::Reader in) {

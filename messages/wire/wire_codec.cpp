@@ -23,6 +23,10 @@ static_assert(same(schema::Method::RUNS, method::runs));
 static_assert(same(schema::Method::SPREAD, method::spread));
 static_assert(same(schema::FailureCode::INTERNAL, ec::internal));
 static_assert(same(schema::Lane::DATA, static_cast<int>(lane::data) + 1));
+// These are cast before they are checked: another version may know more of
+// them.
+static_assert(sizeof(message_kind) == sizeof(schema::Kind));
+static_assert(sizeof(method) == sizeof(schema::Method));
 
 std::uint32_t wire_time(std::chrono::milliseconds time) {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(
