@@ -6,6 +6,8 @@
 
 #include <kj/exception.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -13,18 +15,43 @@ namespace graphmill {
 
 namespace {
 
-// Enumerations of the schema have `unset` before the values of ours.
+/// Whether these are our values from 0 on, and the schema's behind `unset`.
+/// That they are all there are is left to a test.
 template <class Wire, class Ours>
-constexpr bool aligned(Wire wire, Ours ours) {
-  return static_cast<int>(wire) == static_cast<int>(ours) + 1;
+constexpr bool aligned(std::initializer_list<std::pair<Wire, Ours>> all) {
+  int next = 0;
+  for (const auto& [wire, ours] : all) {
+    if (static_cast<int>(ours) != next || static_cast<int>(wire) != next + 1)
+      return false;
+    ++next;
+  }
+  return true;
 }
-static_assert(aligned(schema::ModelKind::RGCN, model_kind::rgcn));
-static_assert(aligned(schema::OptimizerKind::SGD, optimizer_kind::sgd));
-static_assert(aligned(schema::ScheduleKind::STEP, schedule_kind::step));
-static_assert(aligned(schema::SeedOrder::GLOBAL, seed_order::global));
-static_assert(aligned(schema::NeighbourUse::ALL, neighbour_use::all));
-static_assert(aligned(schema::Precision::FLOAT16, feature_precision::float16));
-static_assert(aligned(schema::CacheOrder::DEGREE, cache_order::degree));
+static_assert(aligned<schema::ModelKind, model_kind>(
+  {{schema::ModelKind::SAGE, model_kind::sage},
+   {schema::ModelKind::GCN, model_kind::gcn},
+   {schema::ModelKind::GAT, model_kind::gat},
+   {schema::ModelKind::RGCN, model_kind::rgcn}}));
+static_assert(aligned<schema::OptimizerKind, optimizer_kind>(
+  {{schema::OptimizerKind::ADAM, optimizer_kind::adam},
+   {schema::OptimizerKind::ADAMW, optimizer_kind::adamw},
+   {schema::OptimizerKind::SGD, optimizer_kind::sgd}}));
+static_assert(aligned<schema::ScheduleKind, schedule_kind>(
+  {{schema::ScheduleKind::CONSTANT, schedule_kind::constant},
+   {schema::ScheduleKind::COSINE, schedule_kind::cosine},
+   {schema::ScheduleKind::STEP, schedule_kind::step}}));
+static_assert(aligned<schema::SeedOrder, seed_order>(
+  {{schema::SeedOrder::LOCAL, seed_order::local},
+   {schema::SeedOrder::GLOBAL, seed_order::global}}));
+static_assert(aligned<schema::NeighbourUse, neighbour_use>(
+  {{schema::NeighbourUse::SAMPLED, neighbour_use::sampled},
+   {schema::NeighbourUse::ALL, neighbour_use::all}}));
+static_assert(aligned<schema::Precision, feature_precision>(
+  {{schema::Precision::FLOAT32, feature_precision::float32},
+   {schema::Precision::FLOAT16, feature_precision::float16}}));
+static_assert(aligned<schema::CacheOrder, cache_order>(
+  {{schema::CacheOrder::VIP, cache_order::vip},
+   {schema::CacheOrder::DEGREE, cache_order::degree}}));
 
 // -- checks
 
@@ -35,6 +62,15 @@ result<void> check_number(double value, const field_notes& notes,
   if (notes.range && !notes.range->contains(value))
     return fail(ec::invalid_data, "{} is {}, must be {}", path, value,
                 range_text(*notes.range, notes.unit));
+  return ok();
+}
+
+/// What other libraries take of a text would end at a NUL.
+result<void> check_text(capnp::Text::Reader text, const std::string& path) {
+  if (std::find(text.begin(), text.end(), '\0') != text.end())
+    return fail(ec::invalid_data,
+                "{} has a NUL character, which no text may have; leave it out",
+                path);
   return ok();
 }
 
@@ -49,6 +85,8 @@ result<void> check_list(capnp::DynamicList::Reader list,
   for (auto element : list) {
     if (element.getType() == capnp::DynamicValue::INT) {
       TRYV(check_number(element.as<double>(), notes, path));
+    } else if (element.getType() == capnp::DynamicValue::TEXT) {
+      TRYV(check_text(element.as<capnp::Text>(), path));
     } else if (element.getType() == capnp::DynamicValue::STRUCT) {
       TRYV(check_struct(element.as<capnp::DynamicStruct>(), path + '.'));
     }
@@ -64,11 +102,12 @@ result<void> check_value(capnp::DynamicValue::Reader value,
   case capnp::DynamicValue::FLOAT:
     return check_number(value.as<double>(), notes, path);
   case capnp::DynamicValue::TEXT: {
-    const auto size = value.as<capnp::Text>().size();
+    const auto text = value.as<capnp::Text>();
+    const auto size = text.size();
     if (notes.length && !notes.length->contains(static_cast<double>(size)))
       return fail(ec::invalid_data, "{} has {} characters, must have {}", path,
                   size, range_text(*notes.length, ""));
-    return ok();
+    return check_text(text, path);
   }
   case capnp::DynamicValue::ENUM: {
     const auto raw = value.as<capnp::DynamicEnum>();

@@ -43,6 +43,9 @@ public:
   void OnScalar(const YAML::Mark& mark, const std::string& tag,
                 YAML::anchor_t anchor, const std::string& value) override {
     check(mark, tag, anchor);
+    if (value.find('\0') != std::string::npos)
+      throw YAML::ParserException(mark,
+                                  "NUL characters are not supported here");
     attach(yaml_node{yaml_node::kind::scalar, place(mark), value, {}, {}});
   }
 

@@ -1,3 +1,4 @@
+#include "messages/definition/definition.capnp.h"
 #include "messages/definition/definition_codec.hpp"
 #include "messages/definition/definition_schema.hpp"
 #include "partition/files/content_hash.hpp"
@@ -6,9 +7,11 @@
 
 #include <capnp/message.h>
 #include <capnp/pretty-print.h>
+#include <capnp/schema.h>
 #include <capnp/serialize.h>
 
 #include <algorithm>
+#include <string>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -130,6 +133,44 @@ CATCH_TEST_CASE("the bytes of a definition stay what they are",
   definition bare;
   bare.trainer.step_timeout = 1800;
   CATCH_CHECK(hash_of(bare) == "a5e7b6cca12e1aae47ab2efd29207724");
+}
+
+CATCH_TEST_CASE("a NUL in a text of a definition is refused, not its end",
+                "[definition][schema]") {
+  const std::string text{"a\0b", 3};
+  const auto refused = [](const definition& def) {
+    capnp::MallocMessageBuilder message;
+    auto root = new_definition(message);
+    encode_definition(def, root);
+    return error_of(decode_definition(root.asReader())).message;
+  };
+  auto def = full_definition();
+  def.name = text;
+  CATCH_CHECK(refused(def)
+              == "name has a NUL character, which no text may have; leave it "
+                 "out");
+  def = full_definition();
+  def.placement.samplers.push_back(text);
+  CATCH_CHECK_THAT(refused(def), contains("placement.samplers has a NUL"));
+  def = full_definition();
+  def.sampler.edge_fanouts[text] = {1, 2, 3};
+  CATCH_CHECK_THAT(refused(def), contains("edge_fanouts.key has a NUL"));
+}
+
+CATCH_TEST_CASE("ours are all values of the enumerations of a definition",
+                "[definition][schema]") {
+  // Behind `unset`.
+  const auto last = []<class Wire>(Wire) {
+    return static_cast<int>(capnp::Schema::from<Wire>().getEnumerants().size())
+           - 2;
+  };
+  CATCH_CHECK(last(schema::ModelKind{}) == int(model_kind::rgcn));
+  CATCH_CHECK(last(schema::OptimizerKind{}) == int(optimizer_kind::sgd));
+  CATCH_CHECK(last(schema::ScheduleKind{}) == int(schedule_kind::step));
+  CATCH_CHECK(last(schema::SeedOrder{}) == int(seed_order::global));
+  CATCH_CHECK(last(schema::NeighbourUse{}) == int(neighbour_use::all));
+  CATCH_CHECK(last(schema::Precision{}) == int(feature_precision::float16));
+  CATCH_CHECK(last(schema::CacheOrder{}) == int(cache_order::degree));
 }
 
 CATCH_TEST_CASE("texts of a definition may be empty, and lists, too",

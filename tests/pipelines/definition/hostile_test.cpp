@@ -64,6 +64,12 @@ CATCH_TEST_CASE("bytes that are no text", "[definition][hostile]") {
                             "ELF\x02\x01\x01")
               == 1);
   CATCH_CHECK(problem_count("dataset: \"\\x07\\x1b[31m\"") == 1);
+  const auto with_nul =
+    parse_definition("dataset: d\nname: \"a\\0b\"\n", "x.yaml");
+  CATCH_REQUIRE(with_nul.problems.size() == 1);
+  CATCH_CHECK(to_string(with_nul.problems[0])
+              == "x.yaml:2:7: not valid YAML: NUL characters are not "
+                 "supported here");
   const auto source = parse_definition("dataset: d\nname: \xff\n", "x.yaml");
   CATCH_CHECK(to_string(source.problems.at(0))
               == "x.yaml:2:7: a byte that is not UTF-8: this is not a text "
