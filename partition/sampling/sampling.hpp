@@ -18,7 +18,9 @@ struct sampling_plan {
   /// fanouts[hop][edge type]: in-edges per node; -1 = all, 0 = none.
   std::vector<std::vector<std::int32_t>> fanouts;
   draw_kind kind = draw_kind::without_replacement;
-  bool edge_ids = false; ///< Report original edge ids, too.
+  /// Report original edge ids, too. No run asks for them: tests see by them
+  /// that the very edges of the graph are drawn.
+  bool edge_ids = false;
 
   int hops() const { return static_cast<int>(fanouts.size()); }
 

@@ -193,4 +193,8 @@ struct dispatcher_scene {
   }
 };
 
+// What has come, in its order.
+using orders = std::vector<std::uint64_t>;
+using steps = std::vector<std::int64_t>;
+
 } // namespace graphmill::test

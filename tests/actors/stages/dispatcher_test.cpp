@@ -3,20 +3,11 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <string>
-#include <vector>
 
 namespace graphmill::test {
 
-namespace {
-
 using namespace std::chrono_literals;
-
-using orders = std::vector<std::uint64_t>;
-using steps = std::vector<std::int64_t>;
-
-} // namespace
 
 CATCH_TEST_CASE("all batches of a phase go through, in order",
                 "[actors][dispatcher]") {

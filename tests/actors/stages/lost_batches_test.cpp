@@ -4,19 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <vector>
 
 namespace graphmill::test {
 
-namespace {
-
 using namespace std::chrono_literals;
-
-using orders = std::vector<std::uint64_t>;
-using steps = std::vector<std::int64_t>;
-
-} // namespace
 
 CATCH_TEST_CASE("a batch that a stage loses is begun anew",
                 "[actors][dispatcher]") {
