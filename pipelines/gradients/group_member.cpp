@@ -117,6 +117,13 @@ std::optional<error> group_member::left_early(std::int64_t step) {
   return std::nullopt;
 }
 
+error group_member::late_to_join() {
+  roll_->gave_up({&options_.rank, 1});
+  return fail(ec::timeout, "{} of {} has not connected within {:.1f} s",
+              roll_->list({&options_.rank, 1}), roll_->group(),
+              std::chrono::duration<double>(longest_join(options_)).count());
+}
+
 error group_member::stopped(const gradient_progress& progress) {
   if (options_.ranks > 1)
     roll_->gave_up({&options_.rank, 1});

@@ -63,6 +63,7 @@ private:
   std::optional<error> left_early(std::int64_t step);
   struct spare_sets;
   std::shared_ptr<gradient_set> new_set();
+  error late_to_join();
   /// @param peer Whose connection has failed, or this rank with its device.
   error why_failed(std::optional<rank_id> peer, std::int64_t step,
                    const error& what);
