@@ -190,7 +190,8 @@ public:
       else if constexpr (std::is_same_v<T, std::string>)
         list.set(i, text(from[i]));
       else
-        T::fields(from[i], field_writer{list[i].as<capnp::DynamicStruct>()});
+        T::fields(from[i],
+                  field_writer{list[i].template as<capnp::DynamicStruct>()});
   }
 
   template <class T>
@@ -198,7 +199,7 @@ public:
     auto list = init_list(name, from.size());
     unsigned i = 0;
     for (const auto& [key, values] : from) {
-      field_writer entry{list[i++].as<capnp::DynamicStruct>()};
+      field_writer entry{list[i++].template as<capnp::DynamicStruct>()};
       entry("key", key);
       entry("values", values);
     }
