@@ -1,5 +1,5 @@
 #include "actors/commands/options/program.hpp"
-#include "pipelines/gradients/carriers/nccl_route.hpp"
+#include "pipelines/gradients/carriers/nccl_factory.hpp"
 
 // The program with everything in it. Users start `graphmill`, see main.cpp.
 

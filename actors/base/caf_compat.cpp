@@ -4,35 +4,35 @@ namespace graphmill {
 
 namespace {
 
-bool is_ours(const caf::error& what) {
-  return what.category() == caf::atom("graphmill");
+bool is_ours(const caf::error& reason) {
+  return reason.category() == caf::atom("graphmill");
 }
 
 } // namespace
 
-bool is_answer(const caf::error& what) {
+bool is_answer(const caf::error& reason) {
   // An actor that an exception ends leaves that to those who wait for it.
-  return is_ours(what) && static_cast<ec>(what.code()) != ec::crashed;
+  return is_ours(reason) && static_cast<ec>(reason.code()) != ec::crashed;
 }
 
-error from_caf(const caf::error& what, std::string_view who) {
-  if (is_ours(what)) {
-    error result{static_cast<ec>(what.code()), {}};
-    if (what.context().template match_elements<std::string>())
-      result.message = what.context().template get_as<std::string>(0);
+error from_caf(const caf::error& reason, std::string_view asked) {
+  if (is_ours(reason)) {
+    error result{static_cast<ec>(reason.code()), {}};
+    if (reason.context().template match_elements<std::string>())
+      result.message = reason.context().template get_as<std::string>(0);
     return result;
   }
-  if (what.category() == caf::atom("system")) {
-    switch (static_cast<caf::sec>(what.code())) {
+  if (reason.category() == caf::atom("system")) {
+    switch (static_cast<caf::sec>(reason.code())) {
     case caf::sec::request_timeout:
-      return fail(ec::timeout, "{} did not answer in time", who);
+      return fail(ec::timeout, "{} did not answer in time", asked);
     case caf::sec::request_receiver_down:
-      return fail(ec::unavailable, "{} ended before it answered", who);
+      return fail(ec::unavailable, "{} ended before it answered", asked);
     default:
       break;
     }
   }
-  return fail(ec::unavailable, "{} ended: {}", who, caf::to_string(what));
+  return fail(ec::unavailable, "{} ended: {}", asked, caf::to_string(reason));
 }
 
 void set_scheduler(caf::actor_system_config& config, std::size_t threads) {

@@ -47,9 +47,9 @@ auto state_factory() {
   using interface = typename S::interface;
   return [](typename interface::template stateful_pointer<state_box<S>> self,
             Ts... args) -> typename interface::behavior_type {
-    self->set_exception_handler([](std::exception_ptr what) -> caf::error {
+    self->set_exception_handler([](std::exception_ptr thrown) -> caf::error {
       try {
-        std::rethrow_exception(what);
+        std::rethrow_exception(thrown);
       } catch (const std::exception& e) {
         return caf::make_error(
           ec::crashed, fmt::format("{} crashed: {}", S::name, e.what()));
@@ -103,9 +103,9 @@ Interface handle_of(Self* self) {
 
 /// Ends an actor: politely (it may finish its handler), or at once.
 template <class Handle>
-void stop_actor(const Handle& who) {
-  if (who)
-    caf::anon_send_exit(who, caf::exit_reason::user_shutdown);
+void stop_actor(const Handle& actor) {
+  if (actor)
+    caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
 }
 
 // -- supervision
@@ -129,9 +129,9 @@ public:
   }
 
   template <class Self, class Handle>
-  void watch(Self* self, const Handle& who, callback call) {
-    callbacks_.emplace(who.address(), std::move(call));
-    self->monitor(who);
+  void watch(Self* self, const Handle& actor, callback call) {
+    callbacks_.emplace(actor.address(), std::move(call));
+    self->monitor(actor);
   }
 
 private:
@@ -140,15 +140,15 @@ private:
 
 // -- errors
 
-inline caf::error to_caf(const error& what) {
-  return caf::make_error(what.code, what.message);
+inline caf::error to_caf(const error& reason) {
+  return caf::make_error(reason.code, reason.message);
 }
 
 /// Whether an actor has answered with an error of ours, and is still there.
-bool is_answer(const caf::error& what);
+bool is_answer(const caf::error& reason);
 
-/// Turns CAF's errors (timeouts, ended receivers) into ours, naming `who`.
-error from_caf(const caf::error& what, std::string_view who);
+/// Turns CAF's errors (timeouts, ended receivers) into ours, naming `asked`.
+error from_caf(const caf::error& reason, std::string_view asked);
 
 // -- systems
 

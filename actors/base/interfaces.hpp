@@ -61,7 +61,7 @@ struct sample_job {
   batch_key key;
   std::uint64_t stream = 0; ///< `stream_key` of the step.
   std::shared_ptr<const std::vector<node_id>> seeds;
-  std::shared_ptr<const sampling_plan> plan;
+  std::shared_ptr<const sampling_scheme> scheme;
   bool crash = false;
 };
 struct sample_answer {
@@ -72,17 +72,17 @@ struct sample_answer {
 
 /// One pass over the seeds of a split, as the conductor orders it. Each member
 /// works out for itself which seeds these are, by the same epoch plan.
-struct phase_order {
+struct phase_request {
   graphmill::phase phase = graphmill::phase::train;
   std::int32_t epoch = 0;
   std::int64_t steps = 0;   ///< To do; the plan may have more.
   double learning_rate = 0; ///< Phase train only.
 };
 
-/// A `phase_order` with what the stages of a member need to carry it out.
-struct phase_work : phase_order {
+/// A `phase_request` with what the stages of a member need to carry it out.
+struct phase_work : phase_request {
   std::shared_ptr<const epoch_plan> plan;
-  std::shared_ptr<const sampling_plan> sampling;
+  std::shared_ptr<const sampling_scheme> sampling;
   bool outputs = false; ///< Ask for predictions and embeddings.
   bool seeds = false;   ///< Tell which seeds a step had.
 };
@@ -92,24 +92,24 @@ struct begin_phase {
 
 /// A batch of a DISPATCHER has paused for long enough.
 struct pause_over {
-  std::uint64_t order = 0;
+  std::uint64_t sequence = 0;
   std::uint32_t attempt = 0;
 };
 /// A stage of a DISPATCHER has shut down; by now the run should be over, too.
 struct farewell_over {
-  std::uint64_t order = 0;
+  std::uint64_t sequence = 0;
   error cause;
 };
 
 /// A batch for a trainer, in step order.
 struct step_input {
-  std::uint64_t order = 0;
+  std::uint64_t sequence = 0;
   std::shared_ptr<minibatch> batch;
   std::shared_ptr<const phase_work> work;
 };
 /// The trainer is done with a batch; its memory is free again.
 struct step_finished {
-  std::uint64_t order = 0;
+  std::uint64_t sequence = 0;
   rank_id rank = 0;
 };
 struct step_result {
@@ -139,7 +139,7 @@ struct stop_after_step {};
 
 /// What the conductor asks all trainers between phases.
 struct trainer_request {
-  trainer_order what = trainer_order::snapshot;
+  trainer_action action = trainer_action::snapshot;
 };
 struct trainer_state {
   rank_id rank = 0;
@@ -167,12 +167,12 @@ struct trainer_stopped {
 
 /// Anything that ends the run with an error.
 struct run_failed {
-  error why;
+  error reason;
 };
 /// The daemon of a member is gone: nothing is to be expected of it.
 struct member_lost {
   std::size_t member = 0; ///< Its index among the members of the run.
-  error why;
+  error reason;
 };
 struct start_run {};
 struct cancel_run {
@@ -180,8 +180,8 @@ struct cancel_run {
 };
 /// A periodic message of an actor to itself.
 struct tick {};
-/// The compute lane of an actor has finished a job (`actor_lane`).
-struct lane_done {};
+/// The compute thread of an actor has finished a job (`actor_thread`).
+struct job_done {};
 
 } // namespace graphmill
 
@@ -191,7 +191,7 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::gather_job)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::gather_answer)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::sample_job)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::sample_answer)
-GRAPHMILL_LOCAL_MESSAGE(graphmill::phase_order)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::phase_request)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::begin_phase)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::pause_over)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::farewell_over)
@@ -213,7 +213,7 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::member_lost)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::start_run)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::cancel_run)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::tick)
-GRAPHMILL_LOCAL_MESSAGE(graphmill::lane_done)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::job_done)
 
 namespace graphmill {
 
@@ -249,7 +249,7 @@ using trainer_actor = caf::typed_actor<
   // Keeps or restores the best weights, or copies the present ones.
   answers<trainer_request, trainer_state>,
   // INTERNAL: the compute thread has finished.
-  takes<lane_done>>;
+  takes<job_done>>;
 
 /// The GRADIENT GROUP adds up the gradients of all ranks, step by step.
 using gradient_group_actor = caf::typed_actor<
@@ -266,7 +266,7 @@ using cache_filler_actor = caf::typed_actor<
 /// A MEMBER of a run: the stages and trainers of one process.
 using member_actor = caf::typed_actor<
   // Begins a pass over a split; the one before it has ended.
-  takes<phase_order>,
+  takes<phase_request>,
   // Ends the run after the step that is being reduced.
   takes<stop_after_step>,
   // Asks all its trainers, or fills its cache.

@@ -38,14 +38,14 @@ void request_watch::forget(std::uint64_t id) {
 }
 
 /// Requests that CAF knows of, too, end by a message, as answers do.
-void request_watch::answer(caf::message_id id, caf::sec why) {
-  self_->eq_impl(id, self_->ctrl(), self_->context(), caf::make_error(why));
+void request_watch::answer(caf::message_id id, caf::sec reason) {
+  self_->eq_impl(id, self_->ctrl(), self_->context(), caf::make_error(reason));
 }
 
-void request_watch::give_up_on(caf::actor_id who) {
+void request_watch::give_up_on(caf::actor_id actor) {
   std::vector<caf::message_id> lost;
   for (const auto& [key, one] : waiting_)
-    if (one.asked == who)
+    if (one.asked == actor)
       lost.push_back(one.id);
   std::sort(lost.begin(), lost.end());
   for (auto id : lost) {

@@ -38,9 +38,9 @@ public:
       response_.then(
         settled(watch_, id, std::move(on_value), &Value::operator()),
         [watch = watch_, id,
-         on_error = std::move(on_error)](const caf::error& why) mutable {
+         on_error = std::move(on_error)](const caf::error& reason) mutable {
           watch->settle(id);
-          on_error(why);
+          on_error(reason);
         });
     }
 
@@ -83,10 +83,10 @@ public:
     return asked<decltype(response)>{this, std::move(response)};
   }
 
-  /// Fails what `who` still owes: it has ended, or is given up.
+  /// Fails what `actor` still owes: it has ended, or is given up.
   template <class Handle>
-  void give_up(const Handle& who) {
-    give_up_on(who->id());
+  void give_up(const Handle& actor) {
+    give_up_on(actor->id());
   }
 
 private:
@@ -109,11 +109,11 @@ private:
   void open(caf::scheduled_actor* self, caf::message_id id, caf::actor_id asked,
             std::chrono::milliseconds silence);
   void settle(caf::message_id id);
-  void give_up_on(caf::actor_id who);
+  void give_up_on(caf::actor_id actor);
   void forget(std::uint64_t id);
   void arm(clock::time_point when);
   void sweep();
-  void answer(caf::message_id id, caf::sec why);
+  void answer(caf::message_id id, caf::sec reason);
 
   caf::scheduled_actor* self_ = nullptr; ///< Set by the first request.
   std::unordered_map<std::uint64_t, waiting> waiting_;

@@ -37,10 +37,10 @@ public:
 
   /// Empties the table. The oldest comes first.
   std::vector<T> take_all() {
-    std::vector<T> all;
+    std::vector<T> taken;
     for (auto& [ticket, value] : std::exchange(open_, {}))
-      all.push_back(std::move(value));
-    return all;
+      taken.push_back(std::move(value));
+    return taken;
   }
 
   std::size_t size() const { return open_.size(); }

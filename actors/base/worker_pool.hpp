@@ -170,38 +170,38 @@ private:
     return done;
   }
 
-  void on_error(std::size_t i, std::uint64_t ticket, const caf::error& why) {
-    if (is_answer(why)) {
+  void on_error(std::size_t i, std::uint64_t ticket, const caf::error& reason) {
+    if (is_answer(reason)) {
       if (auto failed = retire(i, ticket))
-        failed->promise.deliver(why);
+        failed->promise.deliver(reason);
       assign();
       return;
     }
     // A hung worker counts as a dead one. In either case its DOWN message
     // brings the job back. If it has before, the slot has another worker now.
     if (slots_[i].running == ticket
-        && from_caf(why, config_.stage).code == ec::timeout)
+        && from_caf(reason, config_.stage).code == ec::timeout)
       caf::anon_send_exit(slots_[i].handle, caf::exit_reason::kill);
   }
 
-  void on_death(std::size_t i, const caf::error& why) {
+  void on_death(std::size_t i, const caf::error& reason) {
     counters_->restarted();
     const auto ticket = slots_[i].running;
     requests_.give_up(slots_[i].handle);
     slots_[i].handle = worker{};
     if (auto lost = retire(i, ticket))
-      retry(std::move(*lost), why);
+      retry(std::move(*lost), reason);
     assign(); // Another worker may be idle.
     post_later(handle_of<interface>(self_), backoff_, pool_timer{0});
     backoff_ = std::min(2 * backoff_, config_.longest_backoff);
   }
 
-  void retry(pending lost, const caf::error& why) {
+  void retry(pending lost, const caf::error& reason) {
     if (++lost.deaths < config_.attempts) {
       queue_.push_front(std::move(lost));
       return;
     }
-    const auto cause = from_caf(why, config_.stage);
+    const auto cause = from_caf(reason, config_.stage);
     lost.promise.deliver(
       to_caf(fail(ec::internal, "{} gave up on a job that ended {} workers: {}",
                   config_.stage, config_.attempts, cause.message)));
@@ -229,13 +229,13 @@ private:
     assign();
   }
 
-  void fail_all(const error& why) {
+  void fail_all(const error& reason) {
     for (auto& waiting : queue_)
-      waiting.promise.deliver(to_caf(why));
+      waiting.promise.deliver(to_caf(reason));
     for (auto& job : running_.take_all())
-      job.promise.deliver(to_caf(why));
+      job.promise.deliver(to_caf(reason));
     for (auto& answer : late_.take_all())
-      answer.first.deliver(to_caf(why));
+      answer.first.deliver(to_caf(reason));
     queue_.clear();
   }
 

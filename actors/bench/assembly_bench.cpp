@@ -45,18 +45,19 @@ double time_counting(const csr& forward, const csr& transposed,
 } // namespace
 
 result<std::vector<bench_figure>> bench_assembly(const bench_context& context) {
-  TRY(const auto on, open_bench_graph(context));
+  GRAPHMILL_TRY(const auto on, open_bench_graph(context));
   const auto& info = on.graph.info();
   const auto pool = buffer_pool::make(std::size_t{1} << 30);
   const batch_needs needs{true, false, true}; // Transposed for all layers.
   best_times best;
   for (int round = 0; round <= assembly_rounds; ++round) {
     fetched_batch fetched;
-    TRY(fetched.graph,
-        sample(on.graph, on.shards, bench_plan(info), bench_key(context, round),
-               bench_seeds(on.graph, round), pool));
+    GRAPHMILL_TRY(fetched.graph, sample(on.graph, on.shards, bench_scheme(info),
+                                        bench_key(context, round),
+                                        bench_seeds(on.graph, round), pool));
     const auto start = std::chrono::steady_clock::now();
-    TRY(const auto batch, assemble(std::move(fetched), needs, info, pool));
+    GRAPHMILL_TRY(const auto batch,
+                  assemble(std::move(fetched), needs, info, pool));
     const auto seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
         .count();

@@ -21,10 +21,10 @@ result<fs::path> bench_dataset(const bench_context& context) {
   options.seed = context.seed;
   const auto folder =
     context.cache / fmt::format("rmat-{}-seed-{}", options.scale, options.seed);
-  TRYV(prepare_folder(
+  GRAPHMILL_TRYV(prepare_folder(
     folder,
     [&options, &context](const fs::path& to) -> result<void> {
-      TRYV(import_rmat(options, to, context.on_progress));
+      GRAPHMILL_TRYV(import_rmat(options, to, context.on_progress));
       return ok();
     },
     context.on_progress));
@@ -32,9 +32,9 @@ result<fs::path> bench_dataset(const bench_context& context) {
 }
 
 result<bench_graph> open_bench_graph(const bench_context& context) {
-  TRY(const auto folder, bench_dataset(context));
-  TRY(auto graph, partitioned_graph::open(folder));
-  TRY(auto shard, graph.open_shard(0));
+  GRAPHMILL_TRY(const auto folder, bench_dataset(context));
+  GRAPHMILL_TRY(auto graph, partitioned_graph::open(folder));
+  GRAPHMILL_TRY(auto shard, graph.open_shard(0));
   if (graph.seeds(split::train).empty())
     return fail(ec::invalid_argument,
                 "the graph of scale {} has no training seeds: use a larger one",
@@ -42,21 +42,21 @@ result<bench_graph> open_bench_graph(const bench_context& context) {
   return bench_graph{std::move(graph), {std::move(shard)}};
 }
 
-sampling_plan bench_plan(const dataset_info& info) {
-  sampling_plan plan;
+sampling_scheme bench_scheme(const dataset_info& info) {
+  sampling_scheme scheme;
   for (auto fanout : {15, 10, 5})
-    plan.fanouts.emplace_back(info.edge_types.size(), fanout);
-  return plan;
+    scheme.fanouts.emplace_back(info.edge_types.size(), fanout);
+  return scheme;
 }
 
 std::vector<node_id> bench_seeds(const partitioned_graph& graph,
                                  std::int64_t step) {
-  const auto all = graph.seeds(split::train);
-  const auto size = std::min(bench_batch_size, all.size());
+  const auto train_seeds = graph.seeds(split::train);
+  const auto size = std::min(bench_batch_size, train_seeds.size());
   std::vector<node_id> seeds;
   for (std::size_t i = 0; i < size; ++i)
-    seeds.push_back(
-      all[(static_cast<std::size_t>(step) * size + i) % all.size()]);
+    seeds.push_back(train_seeds[(static_cast<std::size_t>(step) * size + i)
+                                % train_seeds.size()]);
   return seeds;
 }
 

@@ -27,7 +27,7 @@ result<bench_graph> open_bench_graph(const bench_context& context);
 result<std::filesystem::path> bench_dataset(const bench_context& context);
 
 /// Fanouts 15, 10, 5.
-sampling_plan bench_plan(const dataset_info& info);
+sampling_scheme bench_scheme(const dataset_info& info);
 
 inline constexpr std::size_t bench_batch_size = 1024;
 

@@ -23,8 +23,8 @@ trainer: {{threads: 1}}
 )";
 
 result<run_result> run_epoch(const bench_context& context) {
-  TRY(const auto data, bench_dataset(context));
-  TRY(const auto graph, partitioned_graph::open(data));
+  GRAPHMILL_TRY(const auto data, bench_dataset(context));
+  GRAPHMILL_TRY(const auto graph, partitioned_graph::open(data));
   local_run_config config;
   const auto source =
     parse_definition(fmt::format(definition_text, graph.info().name,
@@ -50,7 +50,7 @@ result<run_result> run_epoch(const bench_context& context) {
 } // namespace
 
 result<std::vector<bench_figure>> bench_epoch(const bench_context& context) {
-  TRY(const auto run, run_epoch(context));
+  GRAPHMILL_TRY(const auto run, run_epoch(context));
   double busiest = 0;
   double at_work = 0;
   for (const auto& stage : table_of(run.work)) {

@@ -93,15 +93,16 @@ double time_fastest_copy(const float* from, std::int64_t width,
 } // namespace
 
 result<std::vector<bench_figure>> bench_gather(const bench_context& context) {
-  TRY(const auto on, open_bench_graph(context));
+  GRAPHMILL_TRY(const auto on, open_bench_graph(context));
   const auto& info = on.graph.info();
   const auto pool = buffer_pool::make(std::size_t{1} << 30);
   const auto width = info.node_types[info.target].feature_width;
   best_times best;
   for (int round = 0; round <= gather_rounds; ++round) {
     const auto seeds = bench_seeds(on.graph, round);
-    TRY(const auto batch, sample(on.graph, on.shards, bench_plan(info),
-                                 bench_key(context, round), seeds, pool));
+    GRAPHMILL_TRY(const auto batch,
+                  sample(on.graph, on.shards, bench_scheme(info),
+                         bench_key(context, round), seeds, pool));
     const auto ids = batch.nodes[info.target].ids.span();
     std::vector<pod_vector<float>> out;
     for (std::size_t i = 0; i < targets; ++i) {
@@ -123,7 +124,7 @@ result<std::vector<bench_figure>> bench_gather(const bench_context& context) {
                            done = gather_features(*on.shards[0], info.target,
                                                   ids, {}, to);
                          }));
-      TRYV(std::move(done));
+      GRAPHMILL_TRYV(std::move(done));
     }
     const auto limit = time_fastest_copy(rows, width, ids, next_target);
     keep(out[0][0]);

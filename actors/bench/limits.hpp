@@ -26,6 +26,6 @@ inline constexpr std::array recorded_limits{
 };
 
 /// A limit measured below this share of the recorded one is reported.
-inline constexpr double least_share_of_limit = 0.7;
+inline constexpr double least_fraction_of_limit = 0.7;
 
 } // namespace graphmill

@@ -34,7 +34,7 @@ struct totals {
 };
 
 result<void> run_round(const bench_context& context, const bench_graph& on,
-                       const sampling_plan& plan, int round,
+                       const sampling_scheme& scheme, int round,
                        const std::shared_ptr<buffer_pool>& pool, totals& best) {
   std::int64_t edges = 0;
   double seconds = 0;
@@ -44,8 +44,9 @@ result<void> run_round(const bench_context& context, const bench_graph& on,
     const auto before = pool->live_bytes();
     pool->reset_peak();
     const auto start = std::chrono::steady_clock::now();
-    TRY(const auto batch, sample(on.graph, on.shards, plan,
-                                 bench_key(context, step), seeds, pool));
+    GRAPHMILL_TRY(const auto batch,
+                  sample(on.graph, on.shards, scheme, bench_key(context, step),
+                         seeds, pool));
     seconds +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
         .count();
@@ -63,14 +64,15 @@ result<void> run_round(const bench_context& context, const bench_graph& on,
 } // namespace
 
 result<std::vector<bench_figure>> bench_sampling(const bench_context& context) {
-  TRY(const auto on, open_bench_graph(context));
-  const auto plan = bench_plan(on.graph.info());
+  GRAPHMILL_TRY(const auto on, open_bench_graph(context));
+  const auto scheme = bench_scheme(on.graph.info());
   const auto pool = buffer_pool::make(std::size_t{1} << 30);
   totals best;
-  TRYV(run_round(context, on, plan, 0, pool, best)); // Warms up maps and pool.
+  GRAPHMILL_TRYV(
+    run_round(context, on, scheme, 0, pool, best)); // Warms up maps and pool.
   best = {};
   for (int round = 1; round <= sampling_rounds; ++round)
-    TRYV(run_round(context, on, plan, round, pool, best));
+    GRAPHMILL_TRYV(run_round(context, on, scheme, round, pool, best));
   return std::vector<bench_figure>{
     best.times.figure("sampling", "million edges/s", 1e6),
     {"sampling memory", best.bytes, "bytes/edge", 12, best.bytes / 12},

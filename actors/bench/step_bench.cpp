@@ -42,17 +42,18 @@ result<minibatch> make_batch(const bench_context& context,
   const auto& part = *on.shards.front();
   const auto seeds = bench_seeds(on.graph, 0);
   fetched_batch data;
-  TRY(data.graph, sample(on.graph, on.shards, bench_plan(info),
-                         bench_key(context, 0), seeds, pool));
+  GRAPHMILL_TRY(data.graph, sample(on.graph, on.shards, bench_scheme(info),
+                                   bench_key(context, 0), seeds, pool));
   const auto ids = data.graph.nodes.front().ids.span();
   auto& features = data.features.emplace_back(pool);
   features.resize(ids.size() * static_cast<std::size_t>(nodes.feature_width));
-  TRYV(gather_features(part, 0, ids, {}, features.data()));
+  GRAPHMILL_TRYV(gather_features(part, 0, ids, {}, features.data()));
   data.labels.resize(seeds.size());
   const auto& owned = part.nodes(0);
   gather_values(owned.labels, owned.begin, ids.first(seeds.size()), {},
                 data.labels.data());
-  TRY(auto batch, assemble(std::move(data), needs_of(def, info), info, pool));
+  GRAPHMILL_TRY(auto batch,
+                assemble(std::move(data), needs_of(def, info), info, pool));
   batch.global_seeds = static_cast<std::int64_t>(seeds.size());
   return batch;
 }
@@ -96,13 +97,13 @@ double time_products(std::span<const layer_shape> layers,
 } // namespace
 
 result<std::vector<bench_figure>> bench_step(const bench_context& context) {
-  TRY(const auto on, open_bench_graph(context));
+  GRAPHMILL_TRY(const auto on, open_bench_graph(context));
   const auto pool = buffer_pool::make(std::size_t{1} << 30);
   const auto def = step_definition(context);
   const auto& info = on.graph.info();
-  TRY(const auto batch, make_batch(context, on, def, pool));
+  GRAPHMILL_TRY(const auto batch, make_batch(context, on, def, pool));
   keep_libraries_single_threaded();
-  TRY(const auto model, replica::create(def, info));
+  GRAPHMILL_TRY(const auto model, replica::create(def, info));
   const auto& found = batch.data.graph.nodes.front().found;
   const auto width = info.node_types.front().feature_width;
   const auto classes = info.node_types.front().class_count;
@@ -120,7 +121,7 @@ result<std::vector<bench_figure>> bench_step(const bench_context& context) {
       done = metrics ? model->apply(gradients, 0.003)
                      : result<void>{std::move(metrics).error()};
     });
-    TRYV(std::move(done));
+    GRAPHMILL_TRYV(std::move(done));
     step = std::min(step, seconds);
     products = std::min(products, time_products(layers, pool));
   }

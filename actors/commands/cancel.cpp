@@ -16,8 +16,8 @@ struct cancel_options {
 };
 
 result<int> cancel(const cancel_options& options) {
-  TRY(auto client, connect(options.cluster, "cancel"));
-  TRYV(client.cancel({options.run, options.now}));
+  GRAPHMILL_TRY(auto client, connect(options.cluster, "cancel"));
+  GRAPHMILL_TRYV(client.cancel({options.run, options.now}));
   if (options.cluster.json)
     say("{}\n", one_line({{"run", options.run}, {"now", options.now}}));
   else

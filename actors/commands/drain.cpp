@@ -16,8 +16,8 @@ struct drain_options {
 };
 
 result<int> drain(const drain_options& options) {
-  TRY(auto client, connect(options.cluster, "drain"));
-  TRYV(client.drain({options.daemon, options.back}));
+  GRAPHMILL_TRY(auto client, connect(options.cluster, "drain"));
+  GRAPHMILL_TRYV(client.drain({options.daemon, options.back}));
   if (options.cluster.json)
     say("{}\n", one_line({{"daemon", options.daemon},
                           {"state", options.back ? "ready" : "draining"}}));

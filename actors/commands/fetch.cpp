@@ -3,7 +3,7 @@
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/process/say.hpp"
-#include "messages/base/counted.hpp"
+#include "messages/base/pluralized.hpp"
 
 #include <memory>
 
@@ -22,8 +22,8 @@ struct fetch_options {
 
 result<int> fetch(const fetch_options& options) {
   signal_watch signals;
-  TRY(auto client, connect(options.cluster, "fetch", &signals));
-  TRY(const auto run, client.run(options.run));
+  GRAPHMILL_TRY(auto client, connect(options.cluster, "fetch", &signals));
+  GRAPHMILL_TRY(const auto run, client.run(options.run));
   if (!is_over(run.state))
     return fail(ec::unavailable,
                 "run {0} is {1}; wait for its end (`graphmill watch {0}`) or "
@@ -33,8 +33,8 @@ result<int> fetch(const fetch_options& options) {
     return fail(ec::invalid_data, "the run has a strange id; give --out");
   const auto folder =
     options.out.empty() ? fs::path{"runs"} / run.id : fs::path{options.out};
-  TRY(const auto got,
-      fetch_run(client, run.id, folder, show_progress(options.quiet)));
+  GRAPHMILL_TRY(const auto got, fetch_run(client, run.id, folder,
+                                          show_progress(options.quiet)));
   if (options.cluster.json)
     say("{}\n", one_line({{"run", run.id},
                           {"folder", folder.string()},
@@ -42,7 +42,7 @@ result<int> fetch(const fetch_options& options) {
                           {"bytes", got.bytes}}));
   else if (!options.quiet)
     say("{}: {}, {:.1f} MB\n", folder.string(),
-        counted(got.files.size(), "file"), double(got.bytes) * 1e-6);
+        pluralized(got.files.size(), "file"), double(got.bytes) * 1e-6);
   return 0;
 }
 

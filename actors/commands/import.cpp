@@ -185,13 +185,13 @@ void add_rmat(command_line& cli, CLI::App& parent) {
     ->capture_default_str();
   app->add_option("--seed", options->seed, "Seed of everything drawn")
     ->capture_default_str();
-  app->add_option("--train", options->shares[0], "Share of training nodes")
+  app->add_option("--train", options->fractions[0], "Share of training nodes")
     ->capture_default_str();
   app
-    ->add_option("--validation", options->shares[1],
+    ->add_option("--validation", options->fractions[1],
                  "Share of validation nodes")
     ->capture_default_str();
-  app->add_option("--test", options->shares[2], "Share of test nodes")
+  app->add_option("--test", options->fractions[2], "Share of test nodes")
     ->capture_default_str();
 }
 

@@ -1,8 +1,8 @@
+#include "partition/dataset/inspect.hpp"
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/text/inspect_report.hpp"
 #include "actors/process/say.hpp"
 #include "partition/dataset/data_records.hpp"
-#include "partition/dataset/inspect.hpp"
 #include "partition/dataset/shard.hpp"
 
 #include <array>
@@ -35,16 +35,16 @@ result<std::vector<subject>> open_all(const fs::path& folder) {
   std::vector<subject> opened;
   std::error_code failed;
   if (!fs::exists(folder / "partitions.json", failed)) {
-    TRY(auto data, dataset::open(folder));
+    GRAPHMILL_TRY(auto data, dataset::open(folder));
     opened.push_back({std::move(data), {}});
     return opened;
   }
-  TRY(const auto graph, partitioned_graph::open(folder));
+  GRAPHMILL_TRY(const auto graph, partitioned_graph::open(folder));
   for (part_id p = 0; p < graph.part_count(); ++p) {
-    TRYV(graph.open_shard(p)); // Does it belong to the others?
-    TRY(auto part, dataset::open(folder / fmt::format("part-{}", p)));
-    TRY(auto records, p == 0 ? records_in(folder, std::array{p})
-                             : records_of_part(folder, p));
+    GRAPHMILL_TRYV(graph.open_shard(p)); // Does it belong to the others?
+    GRAPHMILL_TRY(auto part, dataset::open(folder / fmt::format("part-{}", p)));
+    GRAPHMILL_TRY(auto records, p == 0 ? records_in(folder, std::array{p})
+                                       : records_of_part(folder, p));
     opened.push_back({std::move(part), std::move(records)});
   }
   return opened;
@@ -61,7 +61,7 @@ std::vector<std::int64_t> whole_counts(const std::vector<subject>& parts) {
 
 result<int> run_inspect(const inspect_arguments& given) {
   const auto on_progress = show_progress(given.quiet);
-  TRY(auto opened, open_all(given.folder));
+  GRAPHMILL_TRY(auto opened, open_all(given.folder));
   std::error_code failed;
   const auto partitioned = fs::exists(given.folder / "partitions.json", failed);
   inspect_options options;
@@ -71,7 +71,7 @@ result<int> run_inspect(const inspect_arguments& given) {
   std::vector<inspected> found;
   for (auto& [data, records] : opened) {
     options.records = std::move(records);
-    TRY(auto one, inspect_dataset(data, options, on_progress));
+    GRAPHMILL_TRY(auto one, inspect_dataset(data, options, on_progress));
     sound = sound && one.broken.empty();
     found.push_back({data, std::move(one)});
   }

@@ -15,8 +15,8 @@ struct keygen_options {
 };
 
 result<int> keygen(const keygen_options& options) {
-  TRY(const auto keys, make_keys());
-  TRYV(write_keys(keys, options.file));
+  GRAPHMILL_TRY(const auto keys, make_keys());
+  GRAPHMILL_TRYV(write_keys(keys, options.file));
   if (options.json)
     say("{}\n",
         one_line({{"file", options.file}, {"public_key", keys.public_key}}));

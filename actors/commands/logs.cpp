@@ -42,7 +42,8 @@ result<void> read_log(cluster_client& client, const std::string& run,
     const auto& bytes = piece.value().bytes;
     if (bytes.empty())
       return ok();
-    TRYV(out({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    GRAPHMILL_TRYV(
+      out({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
     offset += bytes.size();
     if (offset >= piece.value().size)
       return ok();
@@ -56,11 +57,11 @@ result<int> follow_log(cluster_client& client, run_record run,
   while (signals.count() == 0) {
     // In this order: nothing is written after the end.
     const auto over = is_over(run.state);
-    TRYV(read_log(client, run.id, offset, out));
+    GRAPHMILL_TRYV(read_log(client, run.id, offset, out));
     if (over)
       return 0;
     signals.wait(follow_interval);
-    TRY(run, client.run(run.id));
+    GRAPHMILL_TRY(run, client.run(run.id));
   }
   return fail(ec::cancelled, "follows no more; run {} goes on", run.id);
 }
@@ -72,25 +73,25 @@ result<int> logs(const logs_options& options) {
     return ok();
   };
   signal_watch signals;
-  TRY(auto client, connect(options.cluster, "logs", &signals));
-  TRY(auto run, client.run(options.run));
+  GRAPHMILL_TRY(auto client, connect(options.cluster, "logs", &signals));
+  GRAPHMILL_TRY(auto run, client.run(options.run));
   if (options.follow)
     return follow_log(client, std::move(run), signals, print);
   std::uint64_t offset = 0;
   if (!options.cluster.json) {
-    TRYV(read_log(client, run.id, offset, print));
+    GRAPHMILL_TRYV(read_log(client, run.id, offset, print));
     return 0;
   }
   std::string whole;
-  TRYV(read_log(client, run.id, offset,
-                [&whole](std::string_view text) -> result<void> {
-                  whole += text;
-                  if (whole.size() > longest_json_log)
-                    return fail(ec::invalid_argument,
-                                "the log is too long for a line of JSON; "
-                                "print it without --json");
-                  return ok();
-                }));
+  GRAPHMILL_TRYV(read_log(
+    client, run.id, offset, [&whole](std::string_view text) -> result<void> {
+      whole += text;
+      if (whole.size() > longest_json_log)
+        return fail(ec::invalid_argument,
+                    "the log is too long for a line of JSON; "
+                    "print it without --json");
+      return ok();
+    }));
   say("{}\n", one_line({{"run", run.id}, {"log", whole}}));
   return 0;
 }

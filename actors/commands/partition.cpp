@@ -97,10 +97,10 @@ fs::path folder_for(const partition_arguments& given) {
 result<void> verify_source(const dataset& data,
                            const partition_options& options) {
   auto memory = verified_files::open(data.folder(), user_memory());
-  TRY(const auto records, records_of(data));
-  TRYV(verify_all(records, {.memory = &memory,
-                            .stop = options.stop,
-                            .on_progress = options.on_progress}));
+  GRAPHMILL_TRY(const auto records, records_of(data));
+  GRAPHMILL_TRYV(verify_all(records, {.memory = &memory,
+                                      .stop = options.stop,
+                                      .on_progress = options.on_progress}));
   // Not remembered, it is read again the next time.
   (void)memory.save();
   return ok();
@@ -123,7 +123,7 @@ std::string remedy_for(const dataset& data, partition_options options) {
 result<int> run_partition(const partition_arguments& given) {
   const auto start = std::chrono::steady_clock::now();
   const interrupt_flag interrupted;
-  TRY(const auto data, dataset::open(given.dataset));
+  GRAPHMILL_TRY(const auto data, dataset::open(given.dataset));
   const partition_options options{
     .parts = given.parts,
     .method = method_of(given.method).value_or(partition_method::metis),
@@ -143,13 +143,13 @@ result<int> run_partition(const partition_arguments& given) {
         byte_text(estimate.memory_bytes), byte_text(estimate.disk_bytes),
         std::max(1.0, estimate.seconds));
   if (!given.no_verify) {
-    TRYV(verify_source(data, options));
+    GRAPHMILL_TRYV(verify_source(data, options));
   }
   const auto room = memory_available();
   if (const auto short_of =
         memory_shortage("this partitioning", estimate.memory_bytes, room))
     say(stderr, "warning: {}{}\n", *short_of, remedy_for(data, options));
-  TRY(const auto done, prepare_partitions(data, options, folder));
+  GRAPHMILL_TRY(const auto done, prepare_partitions(data, options, folder));
   const std::chrono::duration<double> seconds =
     std::chrono::steady_clock::now() - start;
   if (given.json) {

@@ -81,7 +81,7 @@ result<runs_reply> list(cluster_client& client, const runs_options& options) {
   do {
     const auto left =
       options.limit - static_cast<std::uint32_t>(out.runs.size());
-    TRY(auto page, client.runs({{}, left, before}));
+    GRAPHMILL_TRY(auto page, client.runs({{}, left, before}));
     out.more = page.more;
     if (page.runs.size() > left || (page.more && page.runs.empty()))
       return fail(ec::invalid_data, "the coordinator sent {} runs, not {}",
@@ -95,12 +95,12 @@ result<runs_reply> list(cluster_client& client, const runs_options& options) {
 }
 
 result<int> runs(const runs_options& options) {
-  TRY(auto client, connect(options.cluster, "runs"));
+  GRAPHMILL_TRY(auto client, connect(options.cluster, "runs"));
   runs_reply found;
   if (options.run.empty()) {
-    TRY(found, list(client, options));
+    GRAPHMILL_TRY(found, list(client, options));
   } else {
-    TRY(auto one, client.run(options.run));
+    GRAPHMILL_TRY(auto one, client.run(options.run));
     found.runs.push_back(std::move(one));
   }
   if (options.cluster.json) {

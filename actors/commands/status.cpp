@@ -87,8 +87,8 @@ void print_status(const std::string& address, const status_reply& now) {
 }
 
 result<int> status(const cluster_options& options) {
-  TRY(auto client, connect(options, "status"));
-  TRY(const auto now, client.status());
+  GRAPHMILL_TRY(auto client, connect(options, "status"));
+  GRAPHMILL_TRY(const auto now, client.status());
   if (options.json)
     say("{}\n", one_line(status_json(client.address(), now)));
   else

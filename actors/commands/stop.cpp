@@ -19,8 +19,8 @@ result<int> stop(const stop_options& options) {
   if (options.all != options.daemon.empty())
     return fail(ec::invalid_argument,
                 "name the daemon to stop, or give --all to stop the cluster");
-  TRY(auto client, connect(options.cluster, "stop"));
-  TRYV(client.stop({options.daemon, false}));
+  GRAPHMILL_TRY(auto client, connect(options.cluster, "stop"));
+  GRAPHMILL_TRYV(client.stop({options.daemon, false}));
   if (options.cluster.json)
     say("{}\n",
         one_line({{"daemon", options.all ? nlohmann::json()

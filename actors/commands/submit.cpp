@@ -46,11 +46,12 @@ result<int> watch(cluster_client& client, const std::string& run, bool json,
 }
 
 result<int> submit(const submit_options& options) {
-  TRY(const auto source, load_definition(options.file, options.overrides));
+  GRAPHMILL_TRY(const auto source,
+                load_definition(options.file, options.overrides));
   signal_watch signals;
-  TRY(auto client,
-      connect(options.cluster, "submit", options.watch ? &signals : nullptr));
-  TRY(const auto run, client.submit(source.value));
+  GRAPHMILL_TRY(auto client, connect(options.cluster, "submit",
+                                     options.watch ? &signals : nullptr));
+  GRAPHMILL_TRY(const auto run, client.submit(source.value));
   const auto json = options.cluster.json;
   if (!options.quiet)
     say(json || options.watch ? stderr : stdout, "run {} submitted to {}\n",
@@ -64,8 +65,8 @@ result<int> submit(const submit_options& options) {
 
 result<int> watch_run(const watch_options& options) {
   signal_watch signals;
-  TRY(auto client, connect(options.cluster, "watch", &signals));
-  TRY(const auto run, client.run(options.run));
+  GRAPHMILL_TRY(auto client, connect(options.cluster, "watch", &signals));
+  GRAPHMILL_TRY(const auto run, client.run(options.run));
   return watch(client, run.id, options.cluster.json, options.quiet);
 }
 

@@ -49,9 +49,9 @@ result<launched_cluster> start_local(const up_options& options,
                                      const definition_source& source,
                                      signal_watch& signals) {
   const auto& def = source.value;
-  TRY(const auto data, find_dataset(def, options.data));
-  TRYV(check_definition_against(source, data));
-  TRY(const auto graph, partitioned_graph::open(data));
+  GRAPHMILL_TRY(const auto data, find_dataset(def, options.data));
+  GRAPHMILL_TRYV(check_definition_against(source, data));
+  GRAPHMILL_TRY(const auto graph, partitioned_graph::open(data));
   local_launch launch;
   std::error_code failed;
   launch.program = fs::read_symlink("/proc/self/exe", failed).string();
@@ -62,14 +62,13 @@ result<launched_cluster> start_local(const up_options& options,
   launch.daemons = options.local;
   launch.slots = slots_of_each(def, options.local);
   launch.processors =
-    share_of_processors(std::min(options.local, def.trainer.replicas));
+    processors_per_process(std::min(options.local, def.trainer.replicas));
   launch.runs = options.runs;
   launch.key = options.key;
   launch.how = options.how;
   // Daemons do not know of each other's memory.
   if (auto& each = launch.how.storage.memory_bytes; each == 0)
-    each = std::max<std::uint64_t>(
-      memory_available().bytes / options.local, 1);
+    each = std::max<std::uint64_t>(memory_available().bytes / options.local, 1);
   launched_cluster::settings with;
   with.signals = &signals;
   with.key = options.key;
@@ -79,9 +78,9 @@ result<launched_cluster> start_local(const up_options& options,
 result<launched_cluster> start_remote(const up_options& options,
                                       const definition& def,
                                       signal_watch& signals) {
-  TRY(const auto text, read_text(options.hosts, largest_hosts_file));
+  GRAPHMILL_TRY(const auto text, read_text(options.hosts, largest_hosts_file));
   remote_launch launch;
-  TRY(launch.hosts, parse_hosts(text, options.hosts));
+  GRAPHMILL_TRY(launch.hosts, parse_hosts(text, options.hosts));
   launch.program = options.program;
   launch.data = options.data.empty() ? "data/" + def.dataset : options.data;
   launch.runs = options.runs;
@@ -99,7 +98,7 @@ result<launched_cluster> start_remote(const up_options& options,
 result<run_record> run_on(launched_cluster& cluster, const definition& def,
                           const up_options& options) {
   auto& client = cluster.client();
-  TRY(const auto run, client.submit(def));
+  GRAPHMILL_TRY(const auto run, client.submit(def));
   run_watcher::settings with;
   with.run = run;
   with.table = options.quiet ? nullptr : options.json ? stderr : stdout;
@@ -111,7 +110,7 @@ result<run_record> run_on(launched_cluster& cluster, const definition& def,
     if (ended || ended.error().code != ec::cancelled)
       return ended;
     client.forget_signals();
-    TRYV(client.cancel({run, again}));
+    GRAPHMILL_TRYV(client.cancel({run, again}));
   }
 }
 
@@ -120,11 +119,12 @@ result<int> up(const up_options& options) {
     return fail(ec::invalid_argument,
                 "say where the daemons shall run: --local N on this machine, "
                 "or --hosts FILE by ssh");
-  TRY(const auto source, load_definition(options.file, options.overrides));
+  GRAPHMILL_TRY(const auto source,
+                load_definition(options.file, options.overrides));
   signal_watch signals;
-  TRY(auto cluster, options.local != 0
-                      ? start_local(options, source, signals)
-                      : start_remote(options, source.value, signals));
+  GRAPHMILL_TRY(auto cluster, options.local != 0
+                                ? start_local(options, source, signals)
+                                : start_remote(options, source.value, signals));
   auto ended = run_on(cluster, source.value, options);
   cluster.end();
   if (!ended)

@@ -37,7 +37,7 @@ result<int> validate(const definition_options& options) {
   auto found = find_dataset(source.value, options.data);
   if (found) {
     data = found.value().string();
-    TRY(const auto graph, partitioned_graph::open(data));
+    GRAPHMILL_TRY(const auto graph, partitioned_graph::open(data));
     for (auto& what : problems_with(source, graph.info()))
       problems.push_back(std::move(what));
   } else if (!options.data.empty()) {

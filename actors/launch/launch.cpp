@@ -42,7 +42,7 @@ result<void> set_option(launch_host& host, std::string_view key,
                         std::string_view value) {
   if (key == "serve") {
     host.serve = value;
-    TRYV(parse_parts(value));
+    GRAPHMILL_TRYV(parse_parts(value));
     return ok();
   }
   if (key == "data") {
@@ -73,11 +73,12 @@ result<launch_host> parse_host(std::string_view line) {
     if (equals == std::string_view::npos || equals + 1 == word.size())
       return fail(ec::invalid_argument,
                   "`{}` is no option of a host: write key=value", word);
-    TRYV(set_option(out, word.substr(0, equals), word.substr(equals + 1)));
+    GRAPHMILL_TRYV(
+      set_option(out, word.substr(0, equals), word.substr(equals + 1)));
   }
   if (out.address.empty())
     out.address = out.login.substr(out.login.rfind('@') + 1);
-  TRYV(parse_endpoint(address_of(out)));
+  GRAPHMILL_TRYV(parse_endpoint(address_of(out)));
   return out;
 }
 
@@ -88,8 +89,8 @@ void add_data_options(const launch_data_options& how,
     words.emplace_back("--no-verify");
   if (how.storage.where != storage_kind::automatic) {
     words.emplace_back("--storage");
-    words.emplace_back(
-      how.storage.where == storage_kind::disk ? "disk" : "memory");
+    words.emplace_back(how.storage.where == storage_kind::disk ? "disk"
+                                                               : "memory");
   }
   if (how.storage.cache_bytes != 0) {
     words.emplace_back("--disk-cache");

@@ -3,7 +3,7 @@
 #include "actors/launch/processes.hpp"
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
-#include "pipelines/planning/storage_plan.hpp"
+#include "pipelines/planning/storage_decision.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -54,10 +54,12 @@ result<std::optional<place>> read_place(const environment_lookup& lookup) {
     const auto world = lookup(names.world);
     if (!rank || !world)
       continue;
-    TRY(const auto all, read_number(names.world, *world, 1, most_ranks));
-    TRY(const auto mine, read_number(names.rank, *rank, 0, all - 1));
+    GRAPHMILL_TRY(const auto total,
+                  read_number(names.world, *world, 1, most_ranks));
+    GRAPHMILL_TRY(const auto mine,
+                  read_number(names.rank, *rank, 0, total - 1));
     return std::optional{
-      place{mine, all, std::string_view{names.rank} != "RANK"}};
+      place{mine, total, std::string_view{names.rank} != "RANK"}};
   }
   return std::optional<place>{};
 }
@@ -79,7 +81,7 @@ result<std::uint16_t> master_port(const environment_lookup& lookup) {
   const auto text = lookup("MASTER_PORT");
   if (!text)
     return usual_port;
-  TRY(auto port, read_number("MASTER_PORT", *text, 1, 65534));
+  GRAPHMILL_TRY(auto port, read_number("MASTER_PORT", *text, 1, 65534));
   if (const auto taken = lookup("TORCHELASTIC_USE_AGENT_STORE");
       taken && (*taken == "True" || *taken == "1"))
     ++port;
@@ -93,8 +95,10 @@ result<std::string> own_device(const environment_lookup& lookup,
   const auto world = lookup("LOCAL_WORLD_SIZE");
   if (!rank || !world)
     return std::string{};
-  TRY(const auto all, read_number("LOCAL_WORLD_SIZE", *world, 1, most_ranks));
-  TRY(const auto mine, read_number("LOCAL_RANK", *rank, 0, all - 1));
+  GRAPHMILL_TRY(const auto total,
+                read_number("LOCAL_WORLD_SIZE", *world, 1, most_ranks));
+  GRAPHMILL_TRY(const auto mine,
+                read_number("LOCAL_RANK", *rank, 0, total - 1));
   std::vector<std::string> names;
   if (const auto visible = lookup("CUDA_VISIBLE_DEVICES"))
     boost::algorithm::split(names, *visible, boost::is_any_of(","));
@@ -102,8 +106,8 @@ result<std::string> own_device(const environment_lookup& lookup,
     for (std::uint32_t i = 0; i < devices; ++i)
       names.push_back(std::to_string(i));
   // A launcher that has dealt them out already leaves one.
-  return all > 1 && names.size() > 1 ? names[mine % names.size()]
-                                     : std::string{};
+  return total > 1 && names.size() > 1 ? names[mine % names.size()]
+                                       : std::string{};
 }
 
 } // namespace
@@ -163,13 +167,13 @@ result<std::string> first_slurm_host(const std::string& list) {
 result<std::optional<launch_environment>>
 read_launch_environment(const environment_lookup& lookup,
                         std::uint32_t devices) {
-  TRY(const auto mine, read_place(lookup));
+  GRAPHMILL_TRY(const auto mine, read_place(lookup));
   if (!mine || mine->world == 1)
     return std::optional<launch_environment>{};
   endpoint master;
-  TRY(master.host, master_host(lookup, *mine));
-  TRY(master.port, master_port(lookup));
-  TRYV(parse_endpoint(to_string(master)));
+  GRAPHMILL_TRY(master.host, master_host(lookup, *mine));
+  GRAPHMILL_TRY(master.port, master_port(lookup));
+  GRAPHMILL_TRYV(parse_endpoint(to_string(master)));
   // Loopback is open to this machine alone and needs no key.
   const auto is_v6 = master.host.find(':') != std::string::npos;
   const std::string where =
@@ -185,10 +189,10 @@ read_launch_environment(const environment_lookup& lookup,
   else if (!is_loopback(master))
     out.advertise = master.host;
   if (const auto local = lookup("LOCAL_WORLD_SIZE")) {
-    TRY(out.local_world,
-        read_number("LOCAL_WORLD_SIZE", *local, 1, most_ranks));
+    GRAPHMILL_TRY(out.local_world,
+                  read_number("LOCAL_WORLD_SIZE", *local, 1, most_ranks));
   }
-  TRY(out.devices, own_device(lookup, devices));
+  GRAPHMILL_TRY(out.devices, own_device(lookup, devices));
   return std::optional{std::move(out)};
 }
 

@@ -55,22 +55,22 @@ result<launched_cluster> launched_cluster::start(local_launch launch,
                                                  settings with) {
   launched_cluster out{std::move(with)};
   out.until_ = clock::now() + out.with_.patience;
-  TRYV(out.launch_local(std::move(launch)));
-  TRYV(out.await_daemons());
+  GRAPHMILL_TRYV(out.launch_local(std::move(launch)));
+  GRAPHMILL_TRYV(out.await_daemons());
   return out;
 }
 
 result<void> launched_cluster::launch_local(local_launch launch) {
   temporary_folder ready;
-  TRY(launch.ready, ready.make());
-  TRYV(add(local_daemon(launch, 0, {})));
-  TRY(const auto address, await_address(ready_file(launch, 0)));
+  GRAPHMILL_TRY(launch.ready, ready.make());
+  GRAPHMILL_TRYV(add(local_daemon(launch, 0, {})));
+  GRAPHMILL_TRY(const auto address, await_address(ready_file(launch, 0)));
   for (std::uint32_t i = 1; i < launch.daemons; ++i)
-    TRYV(add(local_daemon(launch, i, address)));
-  TRYV(open_client(address));
+    GRAPHMILL_TRYV(add(local_daemon(launch, i, address)));
+  GRAPHMILL_TRYV(open_client(address));
   // From here on the folder is of no use, once all have written to it.
   for (std::uint32_t i = 1; i < launch.daemons; ++i)
-    TRYV(await_address(ready_file(launch, i)));
+    GRAPHMILL_TRYV(await_address(ready_file(launch, i)));
   return ok();
 }
 
@@ -79,9 +79,9 @@ result<launched_cluster> launched_cluster::start(const remote_launch& launch,
   launched_cluster out{std::move(with)};
   out.until_ = clock::now() + out.with_.patience;
   for (std::size_t i = 0; i < launch.hosts.size(); ++i)
-    TRYV(out.add(remote_daemon(launch, i)));
-  TRYV(out.open_client(address_of(launch.hosts.front())));
-  TRYV(out.await_daemons());
+    GRAPHMILL_TRYV(out.add(remote_daemon(launch, i)));
+  GRAPHMILL_TRYV(out.open_client(address_of(launch.hosts.front())));
+  GRAPHMILL_TRYV(out.await_daemons());
   return out;
 }
 
@@ -89,8 +89,8 @@ launched_cluster::~launched_cluster() {
   end();
 }
 
-result<void> launched_cluster::add(process_command what) {
-  TRY(auto child, child_process::start(std::move(what)));
+result<void> launched_cluster::add(process_command command) {
+  GRAPHMILL_TRY(auto child, child_process::start(std::move(command)));
   daemons_.push_back(std::move(child));
   return ok();
 }
@@ -101,15 +101,15 @@ result<void> launched_cluster::open_client(const std::string& address) {
   with.address = address;
   with.key = with_.key;
   with.signals = with_.signals;
-  TRY(auto made, cluster_client::make(std::move(with)));
+  GRAPHMILL_TRY(auto made, cluster_client::make(std::move(with)));
   client_.emplace(std::move(made));
   return ok();
 }
 
 result<void> launched_cluster::check_all() {
-  for (auto& one : daemons_)
-    if (!one.running())
-      return one.obituary();
+  for (auto& daemon : daemons_)
+    if (!daemon.running())
+      return daemon.obituary();
   return ok();
 }
 
@@ -121,7 +121,7 @@ result<void> launched_cluster::check_coordinator() {
 
 /// Waits a little for daemons to get on, and looks after them.
 result<void> launched_cluster::pause() {
-  TRYV(check_all());
+  GRAPHMILL_TRYV(check_all());
   if (clock::now() >= until_)
     return fail(ec::timeout, "the daemons were not up within {} s{}{}",
                 std::chrono::ceil<std::chrono::seconds>(with_.patience).count(),
@@ -145,7 +145,7 @@ result<std::string> launched_cluster::await_address(const fs::path& file) {
     std::string line;
     if (std::getline(in, line) && !in.eof())
       return line;
-    TRYV(pause());
+    GRAPHMILL_TRYV(pause());
   }
 }
 
@@ -154,8 +154,8 @@ result<void> launched_cluster::await_daemons() {
     const auto now = client_->status();
     if (now
         && std::ranges::count_if(now.value().daemons,
-                                 [](const daemon_status& one) {
-                                   return one.state != daemon_state::lost;
+                                 [](const daemon_status& daemon) {
+                                   return daemon.state != daemon_state::lost;
                                  })
              >= std::ssize(daemons_))
       return ok();
@@ -163,7 +163,7 @@ result<void> launched_cluster::await_daemons() {
     if (!now && now.error().code != ec::unavailable
         && now.error().code != ec::timeout)
       return now.error();
-    TRYV(pause());
+    GRAPHMILL_TRYV(pause());
   }
 }
 

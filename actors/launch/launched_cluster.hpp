@@ -46,7 +46,7 @@ public:
 private:
   explicit launched_cluster(settings with) : with_(std::move(with)) {}
   result<void> launch_local(local_launch launch);
-  result<void> add(process_command what);
+  result<void> add(process_command command);
   result<std::string> await_address(const std::filesystem::path& file);
   result<void> open_client(const std::string& address);
   result<void> await_daemons();

@@ -34,10 +34,10 @@ result<std::vector<part_id>> parse_parts(std::string_view text) {
     const auto comma = rest.find(',');
     const auto item = rest.substr(0, comma);
     const auto dash = item.find('-');
-    TRY(const auto first, parse_part(item.substr(0, dash), text));
+    GRAPHMILL_TRY(const auto first, parse_part(item.substr(0, dash), text));
     auto last = first;
     if (dash != std::string_view::npos) {
-      TRY(last, parse_part(item.substr(dash + 1), text));
+      GRAPHMILL_TRY(last, parse_part(item.substr(dash + 1), text));
     }
     if (last < first)
       return fail(ec::invalid_argument,

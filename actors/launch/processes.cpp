@@ -62,14 +62,14 @@ bool all_ended(std::vector<child_process>& children,
 
 } // namespace
 
-result<child_process> child_process::start(process_command what) {
+result<child_process> child_process::start(process_command command) {
   child_process out;
-  out.name_ = std::move(what.name);
+  out.name_ = std::move(command.name);
   std::vector<char*> arguments;
-  for (auto& argument : what.arguments)
+  for (auto& argument : command.arguments)
     arguments.push_back(argument.data());
   arguments.push_back(nullptr);
-  TRY(out.output_, output_tail::open());
+  GRAPHMILL_TRY(out.output_, output_tail::open());
   const unique_fd input{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
   int report[2];
   if (input.get() < 0 || ::pipe2(report, O_CLOEXEC) != 0)
@@ -93,7 +93,7 @@ result<child_process> child_process::start(process_command what) {
   while (got < 0 && errno == EINTR);
   if (got == static_cast<ssize_t>(sizeof reason))
     return fail_errno(reason, "cannot start {} by {}", out.name_,
-                      what.arguments.front());
+                      command.arguments.front());
   return out;
 }
 

@@ -25,7 +25,7 @@ struct process_command {
 /// when that thread ends, the kernel kills the child.
 class child_process {
 public:
-  static result<child_process> start(process_command what);
+  static result<child_process> start(process_command command);
 
   /// Kills it, if it still runs.
   ~child_process();

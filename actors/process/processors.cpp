@@ -30,7 +30,7 @@ unsigned usable_processors() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-unsigned share_of_processors(std::size_t processes) {
+unsigned processors_per_process(std::size_t processes) {
   return dealt_out(usable_processors(), processes);
 }
 

@@ -10,7 +10,7 @@ namespace graphmill {
 unsigned usable_processors();
 
 /// Those of one of `processes` that share the machine, at least one.
-unsigned share_of_processors(std::size_t processes);
+unsigned processors_per_process(std::size_t processes);
 
 /// Gives `trainer.threads` its number where the definition leaves it open (0):
 /// the processors, dealt out to the trainers that are here. The threads of

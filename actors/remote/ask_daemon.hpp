@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/remote/interfaces.hpp"
-#include "actors/remote/route.hpp"
+#include "actors/remote/remote_part.hpp"
 
 #include <cstdint>
 #include <utility>
@@ -13,11 +13,11 @@ namespace graphmill {
 /// request keeps the proxy alive.
 template <class Proxy>
 void ask_daemon(const Proxy& proxy, std::uint64_t ticket,
-                const remote_call& call, method what, payload data,
+                const remote_call& call, method method_id, payload data,
                 remote_counters& counters) {
   ++counters.requests;
   counters.bytes_out += data.byte_size();
-  call(what, std::move(data), [proxy, ticket](result<payload> got) {
+  call(method_id, std::move(data), [proxy, ticket](result<payload> got) {
     remote_reply reply{ticket, {}, std::nullopt};
     if (got)
       reply.data = std::move(got).value();

@@ -52,10 +52,10 @@ edges_of(const edge_list& list, bulk_writer& arrays,
 /// A batch while it is read.
 class batch_reader {
 public:
-  batch_reader(const dataset_info& info, const sampling_plan& plan,
+  batch_reader(const dataset_info& info, const sampling_scheme& scheme,
                const payload& from, std::shared_ptr<buffer_pool> pool)
-    : info_(info), plan_(plan), from_(from), pool_(std::move(pool)) {
-    out_.hops = plan.hops();
+    : info_(info), scheme_(scheme), from_(from), pool_(std::move(pool)) {
+    out_.hops = scheme.hops();
   }
 
   result<sampled_subgraph> read(std::span<const node_id> seeds,
@@ -69,11 +69,11 @@ public:
                   info_.node_types.size(), info_.edge_types.size());
     for (std::size_t t = 0; t < reply.nodes.size(); ++t) {
       const auto target = std::cmp_equal(t, info_.target);
-      TRYV(read_nodes(info_.node_types[t], reply.nodes[t],
-                      target ? seeds : std::span<const node_id>{}));
+      GRAPHMILL_TRYV(read_nodes(info_.node_types[t], reply.nodes[t],
+                                target ? seeds : std::span<const node_id>{}));
     }
     for (std::size_t e = 0; e < reply.edges.size(); ++e)
-      TRYV(read_edges(static_cast<edge_type_id>(e), reply.edges[e]));
+      GRAPHMILL_TRYV(read_edges(static_cast<edge_type_id>(e), reply.edges[e]));
     return std::move(out_);
   }
 
@@ -82,14 +82,14 @@ private:
   result<void> read_nodes(const node_type_info& type, const node_arrays& from,
                           std::span<const node_id> seeds) {
     const auto& found = from.found;
-    if (std::ssize(found) != std::ptrdiff_t{plan_.hops()} + 1
+    if (std::ssize(found) != std::ptrdiff_t{scheme_.hops()} + 1
         || found.front() != std::ssize(seeds)
         || std::cmp_not_equal(found.back() - found.front(), from.ids.count)
         || found.back() > type.count)
       return fail(ec::invalid_data,
                   "a batch's nodes of type \"{}\" do not fit its {} hops, {} "
                   "seeds and {} ids",
-                  type.name, plan_.hops(), seeds.size(), from.ids.count);
+                  type.name, scheme_.hops(), seeds.size(), from.ids.count);
     node_list list{pod_vector<node_id>{pool_}, found};
     list.ids.resize(static_cast<std::size_t>(found.back()));
     std::copy(seeds.begin(), seeds.end(), list.ids.begin());
@@ -100,7 +100,7 @@ private:
         return fail(ec::invalid_data,
                     "a batch has node {} of type \"{}\", which has {} nodes",
                     id, type.name, type.count);
-    TRYV(check_distinct(type, list.ids));
+    GRAPHMILL_TRYV(check_distinct(type, list.ids));
     out_.nodes.push_back(std::move(list));
     return ok();
   }
@@ -124,10 +124,10 @@ private:
   }
 
   result<void> read_edges(edge_type_id type, const neighbour_arrays& from) {
-    const auto rows = static_cast<std::size_t>(rows_of(type, plan_.hops()));
+    const auto rows = static_cast<std::size_t>(rows_of(type, scheme_.hops()));
     const auto sources = from.sources.count;
     if (from.counts.count != rows
-        || from.edge_ids.count != (plan_.edge_ids ? sources : 0))
+        || from.edge_ids.count != (scheme_.edge_ids ? sources : 0))
       return fail(ec::invalid_data,
                   "a batch has {} rows and {} edge ids of type \"{}\", but {} "
                   "expanded nodes and {} sources",
@@ -135,10 +135,11 @@ private:
                   info_.edge_type_name(type), rows, sources);
     edge_list list{pod_vector<std::int64_t>{pool_}, pod_vector<local_id>{pool_},
                    pod_vector<edge_id>{pool_}};
-    TRYV(read_rows(type, from.counts, sources, list.indptr));
+    GRAPHMILL_TRYV(read_rows(type, from.counts, sources, list.indptr));
     list.sources.resize(static_cast<std::size_t>(sources));
-    TRYV(read_integers(from.sources, from_.bulk, list.sources.data()));
-    TRYV(check_sources(type, list));
+    GRAPHMILL_TRYV(
+      read_integers(from.sources, from_.bulk, list.sources.data()));
+    GRAPHMILL_TRYV(check_sources(type, list));
     list.edge_ids.resize(static_cast<std::size_t>(from.edge_ids.count));
     read_integers(from.edge_ids, from_.bulk, list.edge_ids.data());
     out_.edges.push_back(std::move(list));
@@ -152,7 +153,7 @@ private:
     indptr[0] = 0;
     pod_vector<std::int32_t> each{pool_};
     each.resize(static_cast<std::size_t>(counts.count));
-    TRYV(read_integers(counts, from_.bulk, each.data()));
+    GRAPHMILL_TRYV(read_integers(counts, from_.bulk, each.data()));
     std::inclusive_scan(each.begin(), each.end(), indptr.begin() + 1,
                         std::plus<>{}, std::int64_t{0});
     if (std::cmp_not_equal(indptr.back(), sources))
@@ -167,7 +168,7 @@ private:
   /// node that a later hop has found.
   result<void> check_sources(edge_type_id type, const edge_list& list) const {
     const auto& known = out_.nodes[info_.edge_types[type].source].found;
-    for (int hop = 1; hop <= plan_.hops(); ++hop) {
+    for (int hop = 1; hop <= scheme_.hops(); ++hop) {
       const auto begin = list.indptr[rows_of(type, hop - 1)];
       const auto end = list.indptr[rows_of(type, hop)];
       for (auto i = begin; i < end; ++i)
@@ -186,7 +187,7 @@ private:
   }
 
   const dataset_info& info_;
-  const sampling_plan& plan_;
+  const sampling_scheme& scheme_;
   const payload& from_;
   std::shared_ptr<buffer_pool> pool_;
   sampled_subgraph out_;
@@ -195,10 +196,10 @@ private:
 } // namespace
 
 result<payload> batch_question(const std::string& run, std::uint64_t key,
-                               batch_plan plan, std::span<const node_id> seeds,
+                               batch_kind kind, std::span<const node_id> seeds,
                                std::uint64_t& ids_bytes) {
   bulk_writer arrays;
-  batch_request out{run, key, plan, arrays.add_integers(seeds)};
+  batch_request out{run, key, kind, arrays.add_integers(seeds)};
   ids_bytes = arrays.byte_size();
   return encode(out, std::move(arrays));
 }
@@ -220,10 +221,10 @@ result<payload> batch_answer(const dataset_info& info,
 }
 
 result<sampled_subgraph>
-read_batch(const dataset_info& info, const sampling_plan& plan,
+read_batch(const dataset_info& info, const sampling_scheme& scheme,
            std::span<const node_id> seeds, const batch_reply& reply,
            const payload& from, const std::shared_ptr<buffer_pool>& pool) {
-  return batch_reader{info, plan, from, pool}.read(seeds, reply);
+  return batch_reader{info, scheme, from, pool}.read(seeds, reply);
 }
 
 } // namespace graphmill

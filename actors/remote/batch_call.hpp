@@ -15,7 +15,7 @@ namespace graphmill {
 /// Asks for a batch.
 /// @param ids_bytes Set to the size of the ids that are sent.
 result<payload> batch_question(const std::string& run, std::uint64_t key,
-                               batch_plan plan, std::span<const node_id> seeds,
+                               batch_kind kind, std::span<const node_id> seeds,
                                std::uint64_t& ids_bytes);
 
 /// The answer with a batch, or one that says that the batch is too large for a
@@ -27,7 +27,7 @@ result<payload> batch_answer(const dataset_info& info,
 /// these seeds by this plan, as far as that can be told without the graph:
 /// types, hops, ids that exist, rows that fit, local ids that their hop knows.
 result<sampled_subgraph>
-read_batch(const dataset_info& info, const sampling_plan& plan,
+read_batch(const dataset_info& info, const sampling_scheme& scheme,
            std::span<const node_id> seeds, const batch_reply& reply,
            const payload& from, const std::shared_ptr<buffer_pool>& pool);
 

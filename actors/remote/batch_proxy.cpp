@@ -44,7 +44,7 @@ private:
   /// A batch that another daemon samples.
   struct batch {
     sample_job job;
-    batch_plan plan = batch_plan::unset;
+    batch_kind kind = batch_kind::unset;
     const batch_source* source = nullptr;
     promise_type promise;
   };
@@ -59,37 +59,38 @@ private:
   caf::result<sample_answer> begin(const sample_job& job) {
     crash_if_told(job);
     auto promise = self_->make_response_promise<sample_answer>();
-    const auto plan =
-      job.key.phase == phase::train ? batch_plan::train : batch_plan::evaluate;
-    batch what{job, plan, &source_of(job.key), promise};
-    if (!what.source->call)
-      sample_here(what);
-    else if (!config_.limits->allow(plan, job.seeds->size()))
-      sample_large(what);
-    else if (auto sent = send(what); !sent)
-      promise.deliver(to_caf(explain(what, sent.error())));
+    const auto kind =
+      job.key.phase == phase::train ? batch_kind::train : batch_kind::evaluate;
+    batch asked{job, kind, &source_of(job.key), promise};
+    if (!asked.source->call)
+      sample_here(asked);
+    else if (!config_.limits->allow(kind, job.seeds->size()))
+      sample_large(asked);
+    else if (auto sent = send(asked); !sent)
+      promise.deliver(to_caf(explain(asked, sent.error())));
     return promise;
   }
 
-  void sample_here(const batch& what) {
-    requests_.ask(self_, config_.here, config_.timeout, what.job)
+  void sample_here(const batch& asked) {
+    requests_.ask(self_, config_.here, config_.timeout, asked.job)
       .then(
-        [this, promise = what.promise](sample_answer& answer) mutable {
+        [this, promise = asked.promise](sample_answer& answer) mutable {
           config_.counters->item_done(answer.graph->byte_size());
           promise.deliver(std::move(answer));
         },
-        [promise = what.promise](const caf::error& why) mutable {
-          promise.deliver(to_caf(from_caf(why, "the sampler")));
+        [promise = asked.promise](const caf::error& reason) mutable {
+          promise.deliver(to_caf(from_caf(reason, "the sampler")));
         });
   }
 
-  result<void> send(const batch& what) {
+  result<void> send(const batch& asked) {
     std::uint64_t ids = 0;
-    TRY(auto data, batch_question(config_.run, what.job.stream, what.plan,
-                                  *what.job.seeds, ids));
+    GRAPHMILL_TRY(auto data, batch_question(config_.run, asked.job.stream,
+                                            asked.kind, *asked.job.seeds, ids));
     config_.wire->ids_out += ids;
-    ask_daemon(handle_of<interface>(self_), open_.add(what), what.source->call,
-               method::sample_batch, std::move(data), *config_.wire);
+    ask_daemon(handle_of<interface>(self_), open_.add(asked),
+               asked.source->call, method::sample_batch, std::move(data),
+               *config_.wire);
     return ok();
   }
 
@@ -97,35 +98,35 @@ private:
     auto found = open_.take(reply.ticket);
     if (!found)
       return;
-    auto& what = *found;
+    auto& asked = *found;
     config_.wire->bytes_in += reply.data.byte_size();
     auto too_large = false;
-    auto graph = read(what, reply, too_large);
+    auto graph = read(asked, reply, too_large);
     if (!graph) {
       ++config_.wire->failures;
-      what.promise.deliver(to_caf(explain(what, graph.error())));
+      asked.promise.deliver(to_caf(explain(asked, graph.error())));
     } else if (too_large) {
-      config_.limits->was_too_large(what.plan, what.job.seeds->size());
-      sample_large(what);
+      config_.limits->was_too_large(asked.kind, asked.job.seeds->size());
+      sample_large(asked);
     } else {
       config_.counters->item_done(graph.value()->byte_size());
-      what.promise.deliver(sample_answer{std::move(graph).value()});
+      asked.promise.deliver(sample_answer{std::move(graph).value()});
     }
   }
 
   /// Null if the batch is too large for a message.
   result<std::shared_ptr<sampled_subgraph>>
-  read(const batch& what, const remote_reply& reply, bool& too_large) {
+  read(const batch& asked, const remote_reply& reply, bool& too_large) {
     busy_scope busy{*config_.counters};
     if (reply.failure)
       return *reply.failure;
-    TRY(const auto arrays, decode_batch_reply(reply.data));
+    GRAPHMILL_TRY(const auto arrays, decode_batch_reply(reply.data));
     too_large = arrays.too_large;
     if (too_large)
       return std::shared_ptr<sampled_subgraph>{};
-    TRY(auto graph,
-        read_batch(config_.graph->info(), *what.job.plan, *what.job.seeds,
-                   arrays, reply.data, config_.pool));
+    GRAPHMILL_TRY(auto graph, read_batch(config_.graph->info(),
+                                         *asked.job.scheme, *asked.job.seeds,
+                                         arrays, reply.data, config_.pool));
     auto& wire = *config_.wire;
     ++wire.batches;
     for (const auto& part : reply.data.bulk)
@@ -133,18 +134,18 @@ private:
     return std::make_shared<sampled_subgraph>(std::move(graph));
   }
 
-  void sample_large(const batch& what) {
+  void sample_large(const batch& asked) {
     if (config_.wire->large_batches++ == 0 && config_.log)
       config_.log->warn("a batch is larger than a message may be: instead of "
                         "daemon {}, this one samples it; use smaller batches "
                         "or fanouts, or leave out placement.samplers",
-                        what.source->daemon);
-    sample_here(what);
+                        asked.source->daemon);
+    sample_here(asked);
   }
 
-  static error explain(const batch& what, const error& why) {
-    return fail(why.code, "sampling at daemon \"{}\": {}", what.source->daemon,
-                why.message);
+  static error explain(const batch& asked, const error& reason) {
+    return fail(reason.code, "sampling at daemon \"{}\": {}",
+                asked.source->daemon, reason.message);
   }
 
   interface::pointer self_;

@@ -2,7 +2,7 @@
 
 #include "actors/base/interfaces.hpp"
 #include "actors/base/timeouts.hpp"
-#include "actors/remote/route.hpp"
+#include "actors/remote/remote_part.hpp"
 #include "messages/wire/data.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 
@@ -28,11 +28,11 @@ struct batch_source {
 /// all proxies of a process. Thread-safe.
 class batch_limits {
 public:
-  bool allow(batch_plan plan, std::size_t seeds) const {
-    return seeds < of(plan);
+  bool allow(batch_kind kind, std::size_t seeds) const {
+    return seeds < of(kind);
   }
-  void was_too_large(batch_plan plan, std::size_t seeds) {
-    auto& least = of(plan);
+  void was_too_large(batch_kind kind, std::size_t seeds) {
+    auto& least = of(kind);
     auto known = least.load();
     while (seeds < known && !least.compare_exchange_weak(known, seeds))
       ;
@@ -40,11 +40,11 @@ public:
 
 private:
   using number = std::atomic<std::size_t>;
-  const number& of(batch_plan plan) const {
-    return plan == batch_plan::train ? train_ : evaluate_;
+  const number& of(batch_kind kind) const {
+    return kind == batch_kind::train ? train_ : evaluate_;
   }
-  number& of(batch_plan plan) {
-    return plan == batch_plan::train ? train_ : evaluate_;
+  number& of(batch_kind kind) {
+    return kind == batch_kind::train ? train_ : evaluate_;
   }
 
   number train_{std::numeric_limits<std::size_t>::max()};

@@ -7,7 +7,7 @@
 #include "actors/remote/gather_jobs.hpp"
 #include "actors/remote/interfaces.hpp"
 #include "actors/remote/spread_call.hpp"
-#include "actors/remote/task_lanes.hpp"
+#include "actors/remote/task_queues.hpp"
 #include "partition/sampling/hot_nodes.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
 
@@ -67,7 +67,7 @@ private:
       proxies_.push_back(is_here(part) ? feature_service_actor{}
                                        : proxy_of(part));
     }
-    lanes_.emplace(windows);
+    queues_.emplace(windows);
     jobs_.emplace(self_, proxies_);
     if (config_.def.fetch.cache_order == cache_order::vip)
       next_rank();
@@ -78,7 +78,7 @@ private:
 
   feature_service_actor proxy_of(part_id part) {
     remote_feature_config proxy;
-    proxy.to = config_.route(part);
+    proxy.to = config_.remote(part);
     proxy.half = rounds_features(config_.def);
     auto made =
       spawn_remote_feature_service(self_->home_system(), std::move(proxy));
@@ -93,7 +93,7 @@ private:
       choose();
       return;
     }
-    work_.emplace(graph(), *config_.plan,
+    work_.emplace(graph(), *config_.scheme,
                   seed_chances(config_.def, config_.graph, config_.world,
                                config_.ranks[rank_]));
     next_hop();
@@ -102,8 +102,8 @@ private:
   void next_hop() {
     while (!work_->done()) {
       for (const auto& one : work_->tasks())
-        lanes_->push(one);
-      if (!lanes_->empty()) {
+        queues_->push(one);
+      if (!queues_->empty()) {
         send_tasks();
         return;
       }
@@ -117,7 +117,7 @@ private:
 
   void send_tasks() {
     while (!over()) {
-      const auto next = lanes_->next();
+      const auto next = queues_->next();
       if (!next)
         return;
       if (is_here(next->part)) {
@@ -129,24 +129,24 @@ private:
     }
   }
 
-  result<void> send(const task& what) {
-    const auto to = config_.route(what.part);
-    TRY(auto data, encode(to.run, to.part, work_->request(what)));
-    ask_daemon(handle_of<interface>(self_), asked_.add(what), to.call,
+  result<void> send(const task& next) {
+    const auto to = config_.remote(next.part);
+    GRAPHMILL_TRY(auto data, encode(to.run, to.part, work_->request(next)));
+    ask_daemon(handle_of<interface>(self_), asked_.add(next), to.call,
                method::spread, std::move(data), *to.counters);
     return ok();
   }
 
   void on_reply(const remote_reply& reply) {
-    auto what = asked_.take(reply.ticket);
-    if (!what || over())
+    auto task = asked_.take(reply.ticket);
+    if (!task || over())
       return;
-    const auto from = config_.route(what->part);
+    const auto from = config_.remote(task->part);
     from.counters->bytes_in += reply.data.byte_size();
     auto done = reply.failure ? result<bool>{*reply.failure}
-                              : take(*what, read_spread(reply.data));
+                              : take(*task, read_spread(reply.data));
     if (done)
-      settle(*what, done.value());
+      settle(*task, done.value());
     else
       give_up(from.explain(done.error()));
   }
@@ -154,23 +154,23 @@ private:
   void work_here() {
     if (here_.empty() || over())
       return;
-    auto what = here_.front();
+    auto task = here_.front();
     here_.pop_front();
-    const auto& part = *config_.shards[static_cast<std::size_t>(what.part)];
-    if (auto done = take(what, spread(part, work_->request(what))); done)
-      settle(what, done.value());
+    const auto& part = *config_.shards[static_cast<std::size_t>(task.part)];
+    if (auto done = take(task, spread(part, work_->request(task))); done)
+      settle(task, done.value());
     else
       give_up(done.error());
   }
 
-  result<bool> take(task& what, const result<spread_reply>& reply) {
-    return reply ? work_->accept(what, reply.value())
+  result<bool> take(task& next, const result<inclusion_reply>& reply) {
+    return reply ? work_->accept(next, reply.value())
                  : result<bool>{reply.error()};
   }
 
-  void settle(const task& what, bool done) {
-    lanes_->settle(what, done);
-    if (!lanes_->empty()) {
+  void settle(const task& next, bool done) {
+    queues_->settle(next, done);
+    if (!queues_->empty()) {
       send_tasks();
       return;
     }
@@ -251,11 +251,12 @@ private:
 
   bool over() const { return promise_delivered_; }
 
-  void give_up(const error& why) {
+  void give_up(const error& reason) {
     if (!promise_ || std::exchange(promise_delivered_, true))
       return;
-    promise_->deliver(to_caf(fail(
-      why.code, "the cache of remote rows cannot be filled: {}", why.message)));
+    promise_->deliver(
+      to_caf(fail(reason.code, "the cache of remote rows cannot be filled: {}",
+                  reason.message)));
   }
 
   template <class... Ts>
@@ -272,7 +273,7 @@ private:
   node_scores scores_;
   std::vector<feature_service_actor> proxies_; ///< None of parts here.
   std::optional<gather_jobs<std::remove_pointer_t<interface::pointer>>> jobs_;
-  std::optional<task_lanes> lanes_;
+  std::optional<task_queues> queues_;
   std::optional<inclusion> work_; ///< Of `ranks[rank_]`.
   std::size_t rank_ = 0;
   ticket_table<task> asked_;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/base/interfaces.hpp"
-#include "actors/remote/route.hpp"
+#include "actors/remote/remote_part.hpp"
 #include "messages/definition/definition.hpp"
 #include "partition/sampling/row_cache.hpp"
 
@@ -20,11 +20,11 @@ struct cache_filler_config {
   std::shared_ptr<const partitioned_graph> graph;
   /// By part. Null: another daemon serves it.
   std::vector<std::shared_ptr<const shard>> shards;
-  std::shared_ptr<const sampling_plan> plan; ///< Of training.
+  std::shared_ptr<const sampling_scheme> scheme; ///< Of training.
   rank_id world = 1;
   std::vector<rank_id> ranks; ///< Trained here.
   /// How to reach a part of another daemon, with counters of its own.
-  std::function<remote_part(part_id)> route;
+  std::function<remote_part(part_id)> remote;
   std::shared_ptr<row_cache> cache; ///< Closed and empty.
   /// Requests to one daemon that may be under way while rows are chosen.
   std::uint32_t window = 2;

@@ -68,12 +68,13 @@ public:
 
   /// Ends everything.
   std::vector<Work> take_all() {
-    std::vector<Work> all;
+    std::vector<Work> works;
     for (auto& call : calls_.take_all())
-      std::move(call.works.begin(), call.works.end(), std::back_inserter(all));
-    std::move(waiting_.begin(), waiting_.end(), std::back_inserter(all));
+      std::move(call.works.begin(), call.works.end(),
+                std::back_inserter(works));
+    std::move(waiting_.begin(), waiting_.end(), std::back_inserter(works));
     waiting_.clear();
-    return all;
+    return works;
   }
 
 private:

@@ -20,9 +20,9 @@ struct promised_gather : remote_gather {
                   caf::typed_response_promise<gather_answer> to)
     : remote_gather(std::move(owner)), promise(std::move(to)) {}
 
-  void give_up(const error& why) {
+  void give_up(const error& reason) {
     if (!std::exchange(over, true))
-      promise.deliver(to_caf(why));
+      promise.deliver(to_caf(reason));
   }
   void finish() {
     over = true;
@@ -43,11 +43,11 @@ std::vector<remote_values> group(const std::vector<gather_item>& items) {
   for (const auto& item : items) {
     if (item.ids.empty())
       continue;
-    auto same =
-      std::find_if(out.begin(), out.end(), [&item](const remote_values& one) {
-        return one.type == item.type && one.ids.data() == item.ids.data()
-               && one.ids.size() == item.ids.size()
-               && one.targets.size() < max_kinds;
+    auto same = std::find_if(
+      out.begin(), out.end(), [&item](const remote_values& values) {
+        return values.type == item.type && values.ids.data() == item.ids.data()
+               && values.ids.size() == item.ids.size()
+               && values.targets.size() < max_kinds;
       });
     if (same == out.end())
       same = out.insert(out.end(), {item.type, item.ids, {}});
@@ -66,10 +66,10 @@ public:
   feature_proxy(interface::pointer self, remote_feature_config config)
     : self_(self), config_(std::move(config)), window_(config_.window) {
     self_->set_exit_handler([this](const caf::exit_msg& exit) {
-      const auto why =
+      const auto reason =
         fail(ec::cancelled, "the proxy of a feature service is shutting down");
       for (const auto& call : window_.take_all())
-        job_of(call).give_up(why);
+        job_of(call).give_up(reason);
       self_->quit(exit.reason);
     });
   }
@@ -90,7 +90,7 @@ private:
     auto promise = self_->make_response_promise<gather_answer>();
     auto work = std::make_shared<promised_gather>(job.owner, promise);
     work->wanted = group(ask_cache(job, *work));
-    auto calls = plan_calls(info(), work, config_.reply_bytes, config_.half);
+    auto calls = cut_calls(info(), work, config_.reply_bytes, config_.half);
     work->missing = calls.size();
     if (calls.empty())
       work->finish();
@@ -123,8 +123,8 @@ private:
         ask_daemon(handle_of<interface>(self_), ticket, config_.to.call,
                    method::gather, std::move(data), counters());
       },
-      [this](const gather_call& call, const error& why) {
-        job_of(call).give_up(config_.to.explain(why));
+      [this](const gather_call& call, const error& reason) {
+        job_of(call).give_up(config_.to.explain(reason));
       });
   }
 
@@ -147,7 +147,8 @@ private:
   result<void> take(const gather_call& call, const remote_reply& reply) {
     if (reply.failure)
       return *reply.failure;
-    TRY(const auto in, scatter(info(), call, config_.half, reply.data));
+    GRAPHMILL_TRY(const auto in,
+                  scatter(info(), call, config_.half, reply.data));
     counters().rows += in.rows;
     counters().rows_in += in.features;
     counters().values_in += in.values;

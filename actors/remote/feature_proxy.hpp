@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/base/interfaces.hpp"
-#include "actors/remote/route.hpp"
+#include "actors/remote/remote_part.hpp"
 #include "partition/sampling/row_cache.hpp"
 
 #include <cstdint>

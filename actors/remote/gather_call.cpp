@@ -183,15 +183,15 @@ result<payload> gather_call::encode(const std::string& run, part_id part,
   return graphmill::encode(message, std::move(arrays));
 }
 
-std::vector<gather_call> plan_calls(const dataset_info& info,
-                                    const std::shared_ptr<remote_gather>& job,
-                                    std::uint64_t reply_bytes, bool half) {
+std::vector<gather_call> cut_calls(const dataset_info& info,
+                                   const std::shared_ptr<remote_gather>& job,
+                                   std::uint64_t reply_bytes, bool half) {
   std::vector<gather_call> calls;
   std::uint64_t left = 0;
   for (std::size_t v = 0; v < job->wanted.size(); ++v) {
-    const auto all = job->wanted[v].ids.size();
+    const auto total = job->wanted[v].ids.size();
     const auto each = bytes_each(info, job->wanted[v], half);
-    for (std::size_t from = 0; from < all;) {
+    for (std::size_t from = 0; from < total;) {
       if (calls.empty() || left < each
           || calls.back().pieces.size() == max_queries) {
         calls.push_back({job, {}});
@@ -199,7 +199,7 @@ std::vector<gather_call> plan_calls(const dataset_info& info,
       }
       const auto room = std::max<std::uint64_t>(left / each, 1);
       const auto count =
-        static_cast<std::size_t>(std::min<std::uint64_t>(room, all - from));
+        static_cast<std::size_t>(std::min<std::uint64_t>(room, total - from));
       calls.back().pieces.push_back({v, from, count});
       left -= std::min(left, count * each);
       from += count;
@@ -211,34 +211,34 @@ std::vector<gather_call> plan_calls(const dataset_info& info,
 result<gathered_bytes> scatter(const dataset_info& info,
                                const gather_call& call, bool half,
                                const payload& from) {
-  TRY(const auto reply, decode_gather_reply(from));
-  std::vector<incoming> all;
+  GRAPHMILL_TRY(const auto reply, decode_gather_reply(from));
+  std::vector<incoming> arrivals;
   for (const auto& piece : call.pieces) {
     const auto& values = call.of->wanted[piece.values];
     for (const auto& target : values.targets) {
-      if (all.size() == reply.values.size())
+      if (arrivals.size() == reply.values.size())
         return fail(ec::invalid_data, "only {} arrays came",
                     reply.values.size());
-      all.push_back({info.node_types[values.type],
-                     piece,
-                     target,
-                     reply.values[all.size()],
-                     {}});
+      arrivals.push_back({info.node_types[values.type],
+                          piece,
+                          target,
+                          reply.values[arrivals.size()],
+                          {}});
     }
   }
-  if (all.size() != reply.values.size())
+  if (arrivals.size() != reply.values.size())
     return fail(ec::invalid_data, "{} arrays came, {} were expected",
-                reply.values.size(), all.size());
-  for (auto& one : all)
-    TRYV(check(one, half, from.bulk));
+                reply.values.size(), arrivals.size());
+  for (auto& one : arrivals)
+    GRAPHMILL_TRYV(check(one, half, from.bulk));
   gathered_bytes in;
-  for (const auto& one : all) {
-    call.of->bytes += write(one, from.bulk);
-    if (one.target.kind == gather_kind::features) {
-      in.rows += one.piece.count;
-      in.features += one.array.byte_size();
+  for (const auto& arrival : arrivals) {
+    call.of->bytes += write(arrival, from.bulk);
+    if (arrival.target.kind == gather_kind::features) {
+      in.rows += arrival.piece.count;
+      in.features += arrival.array.byte_size();
     } else {
-      in.values += one.array.byte_size();
+      in.values += arrival.array.byte_size();
     }
   }
   return in;

@@ -66,9 +66,9 @@ struct gathered_bytes {
 };
 
 /// Cuts a job into calls whose answers have at most `reply_bytes`, or one node.
-std::vector<gather_call> plan_calls(const dataset_info& info,
-                                    const std::shared_ptr<remote_gather>& job,
-                                    std::uint64_t reply_bytes, bool half);
+std::vector<gather_call> cut_calls(const dataset_info& info,
+                                   const std::shared_ptr<remote_gather>& job,
+                                   std::uint64_t reply_bytes, bool half);
 
 /// Writes the answer to a call into the job's targets. Checks everything first:
 /// fails without having written anything if the message does not fit.

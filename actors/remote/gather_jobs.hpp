@@ -60,8 +60,8 @@ private:
           else
             next(part);
         },
-        [this](const caf::error& why) {
-          finish(from_caf(why, "a feature service"));
+        [this](const caf::error& reason) {
+          finish(from_caf(reason, "a feature service"));
         });
   }
 

@@ -51,12 +51,12 @@ struct serve_batches {
   std::shared_ptr<const partitioned_graph> graph;
   sampler_actor sampler;
   /// A kind of batch that the run's definition knows.
-  struct plan {
-    std::shared_ptr<const sampling_plan> sampling;
+  struct kind {
+    std::shared_ptr<const sampling_scheme> sampling;
     std::uint32_t most_seeds = 0;
   };
-  plan train;
-  plan evaluate;
+  kind train;
+  kind evaluate;
 };
 /// The run is over here: none of its parts is served any more.
 struct withdraw_run {
@@ -79,7 +79,7 @@ namespace graphmill {
 using data_server_actor = caf::typed_actor<
   // A daemon asks.
   takes<data_request>,
-  // The NODE has spawned the services of a part or a sampler, or ends a run.
+  // The AGENT has spawned the services of a part or a sampler, or ends a run.
   takes<serve_part>, takes<serve_batches>, takes<withdraw_run>>;
 
 } // namespace graphmill

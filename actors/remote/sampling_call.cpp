@@ -36,13 +36,13 @@ public:
 
   void add(const std::shared_ptr<remote_sampling>& request,
            std::uint64_t each) {
-    const auto all = request->request.destinations.size();
-    for (std::size_t from = 0; from < all;) {
+    const auto total = request->request.destinations.size();
+    for (std::size_t from = 0; from < total;) {
       if (calls_.empty() || used_ + each > limit_
           || calls_.back().pieces.size() == max_queries)
         open();
       const auto room = std::max<std::uint64_t>((limit_ - used_) / each, 1);
-      const auto count = std::min<std::uint64_t>(room, all - from);
+      const auto count = std::min<std::uint64_t>(room, total - from);
       calls_.back().pieces.push_back(
         {request, from, static_cast<std::size_t>(count)});
       used_ = std::min(limit_, used_ + count * each);
@@ -111,7 +111,7 @@ result<neighbour_reply> read_piece(const dataset_info& info,
                 piece.count, arrays.counts.count);
   out.counts = pod_vector<std::int32_t>{pool};
   out.counts.resize(piece.count);
-  TRYV(read_integers(arrays.counts, from.bulk, out.counts.data()));
+  GRAPHMILL_TRYV(read_integers(arrays.counts, from.bulk, out.counts.data()));
   const auto total =
     std::accumulate(out.counts.begin(), out.counts.end(), std::uint64_t{0});
   const auto most =
@@ -120,7 +120,7 @@ result<neighbour_reply> read_piece(const dataset_info& info,
     return fail(ec::invalid_data,
                 "a node is said to have {} sampled in-edges, {} are possible",
                 total, most);
-  TRYV(check_counts(piece, arrays, total));
+  GRAPHMILL_TRYV(check_counts(piece, arrays, total));
   const auto size = static_cast<std::size_t>(arrays.sources.count);
   const auto nodes = info.node_types[type.source].count;
   // By the dataset, not by the message: pieces are joined.
@@ -132,9 +132,9 @@ result<neighbour_reply> read_piece(const dataset_info& info,
     read_integers(arrays.sources, from.bulk,
                   reinterpret_cast<std::int64_t*>(ids));
   else
-    TRYV(read_integers(arrays.sources, from.bulk,
-                       reinterpret_cast<std::int32_t*>(ids), 0,
-                       static_cast<std::int32_t>(nodes - 1)));
+    GRAPHMILL_TRYV(read_integers(arrays.sources, from.bulk,
+                                 reinterpret_cast<std::int32_t*>(ids), 0,
+                                 static_cast<std::int32_t>(nodes - 1)));
   out.edge_ids = pod_vector<edge_id>{pool};
   out.edge_ids.resize(request.edge_ids ? size : 0);
   if (request.edge_ids)
@@ -220,13 +220,13 @@ result<payload> sampling_call::encode(const std::string& run, part_id part,
 
 std::vector<sampling_call>
 sampling_call::smaller(std::uint64_t reply_bytes) const {
-  std::size_t all = 0;
+  std::size_t total = 0;
   for (const auto& piece : pieces)
-    all += piece.count;
-  if (all < 2)
+    total += piece.count;
+  if (total < 2)
     return first_slice(*this, reply_bytes);
   std::vector<sampling_call> out(2);
-  auto left = all / 2;
+  auto left = total / 2;
   for (const auto& piece : pieces) {
     const auto here = std::min(left, piece.count);
     if (here != 0)
@@ -240,9 +240,9 @@ sampling_call::smaller(std::uint64_t reply_bytes) const {
 }
 
 std::vector<sampling_call>
-plan_calls(const dataset_info& info,
-           std::span<const std::shared_ptr<remote_sampling>> requests,
-           std::uint64_t reply_bytes) {
+cut_calls(const dataset_info& info,
+          std::span<const std::shared_ptr<remote_sampling>> requests,
+          std::uint64_t reply_bytes) {
   call_packer packer{reply_bytes};
   for (const auto& request : requests)
     packer.add(request, likely_bytes(info, request->request));
@@ -253,7 +253,7 @@ result<std::optional<sampling_piece>>
 accept_piece(const dataset_info& info, const sampling_piece& piece,
              const neighbour_arrays& arrays, const payload& from,
              const std::shared_ptr<buffer_pool>& pool) {
-  TRY(auto part, read_piece(info, piece, arrays, from, pool));
+  GRAPHMILL_TRY(auto part, read_piece(info, piece, arrays, from, pool));
   if (piece.most != 0)
     return add_slice(piece, std::move(part));
   piece.of->pieces.push_back({piece.from, std::move(part)});

@@ -70,9 +70,9 @@ struct sampling_call {
 /// Cuts requests of the same batch and hop into calls whose answers are likely
 /// to have at most `reply_bytes`.
 std::vector<sampling_call>
-plan_calls(const dataset_info& info,
-           std::span<const std::shared_ptr<remote_sampling>> requests,
-           std::uint64_t reply_bytes);
+cut_calls(const dataset_info& info,
+          std::span<const std::shared_ptr<remote_sampling>> requests,
+          std::uint64_t reply_bytes);
 
 /// Reads the answer to a piece out of a message and adds it to its request.
 /// Checks counts and the ranges that fit the dataset; of what does not fit,

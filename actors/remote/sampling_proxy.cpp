@@ -19,9 +19,9 @@ struct promised_sampling : remote_sampling {
                     caf::typed_response_promise<neighbour_answer> to)
     : remote_sampling(job.request, job.owner), promise(std::move(to)) {}
 
-  void give_up(const error& why) {
+  void give_up(const error& reason) {
     if (!std::exchange(over, true))
-      promise.deliver(to_caf(why));
+      promise.deliver(to_caf(reason));
   }
 
   void finish() {
@@ -33,9 +33,9 @@ struct promised_sampling : remote_sampling {
   caf::typed_response_promise<neighbour_answer> promise;
 };
 
-void give_up(const sampling_call& call, const error& why) {
+void give_up(const sampling_call& call, const error& reason) {
   for (const auto& piece : call.pieces)
-    static_cast<promised_sampling&>(*piece.of).give_up(why);
+    static_cast<promised_sampling&>(*piece.of).give_up(reason);
 }
 
 class sampling_proxy {
@@ -90,7 +90,7 @@ private:
     auto jobs = hops_.extract({due.key, due.hop});
     if (jobs.empty())
       return;
-    for (auto& call : plan_calls(info(), jobs.mapped(), config_.reply_bytes))
+    for (auto& call : cut_calls(info(), jobs.mapped(), config_.reply_bytes))
       window_.push(std::move(call));
     pump();
   }
@@ -106,8 +106,8 @@ private:
         ask_daemon(handle_of<interface>(self_), ticket, config_.to.call,
                    method::sample, std::move(data), counters());
       },
-      [this](const sampling_call& call, const error& why) {
-        give_up(call, config_.to.explain(why));
+      [this](const sampling_call& call, const error& reason) {
+        give_up(call, config_.to.explain(reason));
       });
   }
 
@@ -124,14 +124,14 @@ private:
   result<void> take(const sampling_call& call, const remote_reply& reply) {
     if (reply.failure)
       return *reply.failure;
-    TRY(const auto answer, decode_sample_reply(reply.data));
+    GRAPHMILL_TRY(const auto answer, decode_sample_reply(reply.data));
     if (answer.too_large)
       return ask_in_pieces(call);
     if (answer.answers.size() != call.pieces.size())
       return fail(ec::invalid_data, "{} queries were answered by {} answers",
                   call.pieces.size(), answer.answers.size());
     for (std::size_t i = 0; i < call.pieces.size(); ++i)
-      TRYV(take_piece(call.pieces[i], answer.answers[i], reply.data));
+      GRAPHMILL_TRYV(take_piece(call.pieces[i], answer.answers[i], reply.data));
     return ok();
   }
 
@@ -140,7 +140,8 @@ private:
     auto& job = static_cast<promised_sampling&>(*piece.of);
     if (job.over)
       return ok();
-    TRY(auto next, accept_piece(info(), piece, arrays, data, config_.to.pool));
+    GRAPHMILL_TRY(auto next,
+                  accept_piece(info(), piece, arrays, data, config_.to.pool));
     if (next) {
       ++counters().split;
       window_.push_first({{std::move(*next)}});
@@ -167,13 +168,13 @@ private:
     return ok();
   }
 
-  void fail_all(const error& why) {
+  void fail_all(const error& reason) {
     for (auto& [key, jobs] : hops_)
       for (auto& job : jobs)
-        static_cast<promised_sampling&>(*job).give_up(why);
+        static_cast<promised_sampling&>(*job).give_up(reason);
     hops_.clear();
     for (const auto& call : window_.take_all())
-      give_up(call, why);
+      give_up(call, reason);
   }
 
   interface::pointer self_;

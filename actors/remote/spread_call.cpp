@@ -5,18 +5,18 @@
 namespace graphmill {
 
 result<payload> encode(const std::string& run, part_id part,
-                       const spread_request& request) {
+                       const inclusion_request& request) {
   bulk_writer arrays;
-  spread_query query{
+  spread_request query{
     run,          part, request.edge_type, request.rule, request.first,
     request.skip, {}};
   query.chances = arrays.add(element::float32, std::as_bytes(request.chances));
   return encode(query, std::move(arrays));
 }
 
-result<spread_reply> read_spread(const payload& from) {
-  TRY(const auto answer, decode_spread_answer(from));
-  spread_reply out;
+result<inclusion_reply> read_spread(const payload& from) {
+  GRAPHMILL_TRY(const auto answer, decode_spread_reply(from));
+  inclusion_reply out;
   out.nodes = answer.nodes;
   out.edges = answer.edges;
   out.sources.resize(static_cast<std::size_t>(answer.sources.count));
@@ -26,15 +26,16 @@ result<spread_reply> read_spread(const payload& from) {
   return out;
 }
 
-result<payload> answer_spread(const shard& part, const spread_query& request,
+result<payload> answer_spread(const shard& part, const spread_request& request,
                               const payload& from) {
   pod_vector<float> chances;
   chances.resize(static_cast<std::size_t>(request.chances.count));
   read_floats(request.chances, from.bulk, chances.data());
-  TRY(auto reply, spread(part, {request.edge_type, request.rule, request.first,
-                                request.skip, chances.span()}));
+  GRAPHMILL_TRY(auto reply,
+                spread(part, {request.edge_type, request.rule, request.first,
+                              request.skip, chances.span()}));
   bulk_writer arrays;
-  spread_answer out{reply.nodes, reply.edges, {}, {}};
+  spread_reply out{reply.nodes, reply.edges, {}, {}};
   out.sources = arrays.add_integers(reply.sources.span());
   const auto misses =
     std::make_shared<pod_vector<float>>(std::move(reply.misses));

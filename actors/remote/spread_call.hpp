@@ -11,13 +11,13 @@ namespace graphmill {
 
 /// The message that asks the owner of a part for what follows from chances.
 result<payload> encode(const std::string& run, part_id part,
-                       const spread_request& request);
+                       const inclusion_request& request);
 
 /// Reads its answer, whose meaning has not been checked yet.
-result<spread_reply> read_spread(const payload& from);
+result<inclusion_reply> read_spread(const payload& from);
 
 /// Answers such a message. That takes a moment, so a handler may do it.
-result<payload> answer_spread(const shard& part, const spread_query& request,
+result<payload> answer_spread(const shard& part, const spread_request& request,
                               const payload& from);
 
 } // namespace graphmill

@@ -16,7 +16,7 @@ namespace graphmill {
 namespace {
 
 /// Leads a run: carries out what its `run_course` has it do next, and tells
-/// that what has come of it. Sends the orders, adds up a phase, and collects
+/// that what has come of it. Sends the requests, adds up a phase, and collects
 /// answers; when what is done is up to the course.
 class conductor {
 public:
@@ -30,9 +30,9 @@ public:
     members_ =
       config_.members(self_->home_system(), handle_of<interface>(self_));
     answers_ = member_answers{members_.size()};
-    for (auto& one : members_)
-      deaths_.watch(self_, one, [this](const caf::error& why) {
-        carry_out(course_.fail(from_caf(why, "a member of the run")));
+    for (auto& member : members_)
+      deaths_.watch(self_, member, [this](const caf::error& reason) {
+        carry_out(course_.fail(from_caf(reason, "a member of the run")));
       });
   }
 
@@ -48,7 +48,9 @@ public:
       [this](const trainer_stopped& stopped) {
         carry_out(course_.stopped(stopped.rank));
       },
-      [this](const run_failed& failed) { carry_out(course_.fail(failed.why)); },
+      [this](const run_failed& failed) {
+        carry_out(course_.fail(failed.reason));
+      },
       [this](const start_run&) { carry_out(course_.start()); },
       [this](const member_lost& lost) { on_lost(lost); },
       [this](const cancel_run& cancel) {
@@ -61,12 +63,12 @@ private:
   using state = run_course::state;
   using task = run_course::task;
 
-  void carry_out(task what) {
-    switch (what) {
+  void carry_out(task next) {
+    switch (next) {
     case task::none:
       break;
     case task::fill_caches:
-      order_all(trainer_order::fill_cache);
+      ask_all(trainer_action::fill_cache);
       tell_filled();
       break;
     case task::begin_phase:
@@ -77,16 +79,16 @@ private:
         post_urgent(one, stop_after_step{});
       break;
     case task::compare:
-      order_all(trainer_order::digest);
+      ask_all(trainer_action::digest);
       break;
     case task::keep_best:
-      order_all(trainer_order::keep_best);
+      ask_all(trainer_action::keep_best);
       break;
     case task::restore_best:
-      order_all(trainer_order::restore_best);
+      ask_all(trainer_action::restore_best);
       break;
     case task::save:
-      order_all(trainer_order::snapshot);
+      ask_all(trainer_action::snapshot);
       break;
     case task::fetch:
       fetch_weights();
@@ -100,15 +102,15 @@ private:
   // -- phases
 
   void begin(const course_step& step) {
-    const auto order = order_of(
+    const auto request = request_of(
       step, config_.def, config_.seeds[static_cast<std::size_t>(step.phase)]);
-    now_.emplace(order, config_.ranks);
+    now_.emplace(request, config_.ranks);
     if (now_->complete()) {
       end_phase();
       return;
     }
     for (auto& one : members_)
-      post(one, order);
+      post(one, request);
   }
 
   /// Steps that are done while the run is being saved count, too.
@@ -129,7 +131,7 @@ private:
     if (result.output && config_.observer.on_output)
       config_.observer.on_output(result);
     if (config_.observer.on_step)
-      config_.observer.on_step(now_->order(), now_->steps_done());
+      config_.observer.on_step(now_->request(), now_->steps_done());
     if (now_->complete())
       end_phase();
   }
@@ -145,38 +147,40 @@ private:
     carry_out(course_.phase_over(done.metrics));
   }
 
-  // -- orders that are answered
+  // -- requests that are answered
 
-  void order_all(trainer_order what) {
+  void ask_all(trainer_action action) {
     for (auto member : answers_.ask_all())
-      order_one(member, what);
+      ask_one(member, action);
     look_at_answers();
   }
 
   /// How long the answer may take. One who has cancelled a run waits for its
   /// weights as for those of a success.
-  std::chrono::milliseconds timeout_of(trainer_order what) const {
-    const auto& why = course_.failure();
-    const auto usual = patience_for(what);
-    return why && why->code != ec::cancelled ? std::min(usual, timeouts::rescue)
-                                             : usual;
+  std::chrono::milliseconds timeout_of(trainer_action action) const {
+    const auto& reason = course_.failure();
+    const auto usual = patience_for(action);
+    return reason && reason->code != ec::cancelled
+             ? std::min(usual, timeouts::rescue)
+             : usual;
   }
 
-  void order_one(std::size_t member, trainer_order what) {
+  void ask_one(std::size_t member, trainer_action action) {
     requests_
-      .ask(self_, members_[member], timeout_of(what), trainer_request{what})
+      .ask(self_, members_[member], timeout_of(action), trainer_request{action})
       .then(
-        [this, member, order = answers_.order()](const member_state& answer) {
-          if (!answers_.awaits(order, member))
+        [this, member,
+         request = answers_.request()](const member_state& answer) {
+          if (!answers_.awaits(request, member))
             return;
           answers_.keep(member, answer);
           settle(member);
         },
-        [this, member, order = answers_.order()](const caf::error& why) {
-          if (!answers_.awaits(order, member))
+        [this, member, request = answers_.request()](const caf::error& reason) {
+          if (!answers_.awaits(request, member))
             return;
-          carry_out(course_.fail(from_caf(why, "a member of the run")));
-          if (answers_.awaits(order, member))
+          carry_out(course_.fail(from_caf(reason, "a member of the run")));
+          if (answers_.awaits(request, member))
             settle(member); // The others have weights, too.
         });
   }
@@ -185,7 +189,7 @@ private:
     if (course_.has_ended() || lost.member >= members_.size())
       return;
     answers_.lose(lost.member);
-    carry_out(course_.fail(lost.why));
+    carry_out(course_.fail(lost.reason));
     settle(lost.member);
   }
 
@@ -231,7 +235,7 @@ private:
   void fetch_weights() {
     if (const auto member = search_.next(answers_)) {
       answers_.ask(*member);
-      order_one(*member, trainer_order::weights);
+      ask_one(*member, trainer_action::weights);
       return;
     }
     carry_out(course_.fetched(search_.found() != nullptr));

@@ -40,7 +40,7 @@ struct run_observer {
   /// Members whose caches of remote rows are filled, before the first phase of
   /// a run that has them.
   std::function<void(std::size_t done, std::size_t of)> on_filled;
-  std::function<void(const phase_order&, std::int64_t done)> on_step;
+  std::function<void(const phase_request&, std::int64_t done)> on_step;
   std::function<result<void>(const phase_result&)> on_phase; ///< Errors end it.
   std::function<void(const step_result&)> on_output;
   /// A rank's part of a step; called with `train.record_steps`. Errors end the

@@ -13,9 +13,9 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-std::uint64_t bytes_of(const data_guard::records& what) {
+std::uint64_t bytes_of(const data_guard::records& data) {
   std::uint64_t sum = 0;
-  for (const auto& record : what)
+  for (const auto& record : data)
     for (const auto& piece : record.pieces)
       sum += piece.bytes;
   return sum;
@@ -26,7 +26,7 @@ std::uint64_t bytes_of(const data_guard::records& what) {
 data_guard::data_guard(options how) : how_(std::move(how)) {
   if (!how_.verify)
     return;
-  lane_.post(
+  thread_.post(
     [this] {
       give_way_to_others();
       memory_ = verified_files::open(how_.data, how_.memory);
@@ -46,17 +46,17 @@ void data_guard::check(std::function<result<records>()> open,
     if (--queued_ == 0)
       hurry_ = false;
   };
-  lane_.post(
+  thread_.post(
     [this, tell, open = std::move(open)] {
-      auto what = open();
-      tell(what ? verify(what.value()) : result<void>{what.error()});
+      auto data = open();
+      tell(data ? verify(data.value()) : result<void>{data.error()});
     },
     [tell](const error& why) { tell(why); });
 }
 
-void data_guard::check(records what,
+void data_guard::check(records data,
                        std::function<void(const result<void>&)> done) {
-  check([what = std::move(what)]() -> result<records> { return what; },
+  check([data = std::move(data)]() -> result<records> { return data; },
         std::move(done));
 }
 
@@ -64,14 +64,14 @@ void data_guard::hurry() {
   hurry_ = queued_ != 0;
 }
 
-result<void> data_guard::verify(const records& what) {
+result<void> data_guard::verify(const records& data) {
   if (!how_.verify)
     return ok();
   records unknown;
-  for (const auto& record : what) {
-    const auto found = faults_.find(record.what);
+  for (const auto& record : data) {
+    const auto found = faults_.find(record.path);
     if (found != faults_.end() && found->second.record == record)
-      return found->second.why;
+      return found->second.reason;
     if (!memory_.knows(record))
       unknown.push_back(record);
   }
@@ -91,14 +91,14 @@ result<void> data_guard::verify(const records& what) {
   return ok();
 }
 
-result<void> data_guard::verify_unknown(const records& what) {
+result<void> data_guard::verify_unknown(const records& data) {
   const verification how{.memory = &memory_, .stop = &stop_, .hurry = &hurry_};
-  for (const auto& record : what) {
-    faults_.erase(record.what);
+  for (const auto& record : data) {
+    faults_.erase(record.path);
     auto sound = graphmill::verify(record, how);
     if (!sound && sound.error().code == ec::invalid_data)
-      faults_.insert({record.what, {record, sound.error()}});
-    TRYV(std::move(sound));
+      faults_.insert({record.path, {record, sound.error()}});
+    GRAPHMILL_TRYV(std::move(sound));
   }
   return ok();
 }
@@ -107,10 +107,10 @@ result<data_guard::records> served_data::look() {
   if (!last_.empty() && still_unchanged(last_, replaced_files::count))
     return last_;
   last_.clear();
-  TRY(const auto graph, reopen(folder_, *graph_));
+  GRAPHMILL_TRY(const auto graph, reopen(folder_, *graph_));
   for (auto part : parts_)
-    TRYV(graph->open_shard(part));
-  TRY(last_, records_in(folder_, parts_));
+    GRAPHMILL_TRYV(graph->open_shard(part));
+  GRAPHMILL_TRY(last_, records_in(folder_, parts_));
   return last_;
 }
 

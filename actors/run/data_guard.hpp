@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/base/compute_lane.hpp"
+#include "actors/base/compute_thread.hpp"
 #include "messages/base/error.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/dataset/verified_files.hpp"
@@ -46,15 +46,15 @@ public:
   /// @param done Called there, once, unless the guard ends before.
   void check(std::function<result<records>()> open,
              std::function<void(const result<void>&)> done);
-  void check(records what, std::function<void(const result<void>&)> done);
+  void check(records data, std::function<void(const result<void>&)> done);
 
   /// Somebody has nothing left to do but to wait: the verifications that are
   /// queued now stop giving way to others.
   void hurry();
 
 private:
-  result<void> verify(const records& what);
-  result<void> verify_unknown(const records& what);
+  result<void> verify(const records& data);
+  result<void> verify_unknown(const records& data);
 
   const options how_;
   std::atomic<bool> stop_{false};
@@ -65,10 +65,10 @@ private:
   /// What was found damaged, so that it is not read over and over.
   struct fault {
     digest_record record;
-    error why;
+    error reason;
   };
   std::map<std::filesystem::path, fault> faults_;
-  compute_lane lane_; ///< Last: ends before what its jobs use.
+  compute_thread thread_; ///< Last: ends before what its jobs use.
 };
 
 /// The files of the parts that a daemon serves, looked at also between runs.

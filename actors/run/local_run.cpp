@@ -7,7 +7,7 @@
 #include "actors/process/shutdown_watchdog.hpp"
 #include "actors/process/signals.hpp"
 #include "actors/run/data_guard.hpp"
-#include "messages/base/counted.hpp"
+#include "messages/base/pluralized.hpp"
 #include "partition/dataset/data_records.hpp"
 #include "partition/dataset/reopened_graph.hpp"
 #include "partition/dataset/verification.hpp"
@@ -35,13 +35,13 @@ std::size_t scheduler_threads(const definition& def) {
 /// damaged.
 class run_guard {
 public:
-  run_guard(const local_run_config& config, data_guard::records what,
+  run_guard(const local_run_config& config, data_guard::records data,
             const conductor_actor& conductor)
-    : what_(std::move(what)), conductor_(conductor),
+    : data_(std::move(data)), conductor_(conductor),
       sound_(answer_.get_future()),
       guard_(
         {.data = config.data, .verify = config.verify, .log = config.log}) {
-    guard_.check(what_, [this, conductor](const result<void>& sound) {
+    guard_.check(data_, [this, conductor](const result<void>& sound) {
       answer_.set_value(sound);
       if (!sound)
         post(conductor, run_failed{sound.error()});
@@ -60,7 +60,7 @@ public:
 
   /// Why what was trained on are other data than those that were verified.
   std::optional<error> changed() const {
-    if (auto same = still_unchanged(what_, replaced_files::pass); !same)
+    if (auto same = still_unchanged(data_, replaced_files::pass); !same)
       return same.error();
     return std::nullopt;
   }
@@ -83,7 +83,7 @@ public:
   }
 
 private:
-  const data_guard::records what_;
+  const data_guard::records data_;
   const conductor_actor conductor_;
   clock::time_point look_at_ = clock::now() + timeouts::data_look;
   std::promise<result<void>> answer_;
@@ -124,14 +124,14 @@ void log_end(spdlog::logger& log, const run_result& run) {
 
 result<run_result> run_locally(local_run_config config,
                                std::optional<signal_watch>& watch) {
-  TRY(const auto seen, partitioned_graph::open(config.data));
+  GRAPHMILL_TRY(const auto seen, partitioned_graph::open(config.data));
   const auto share = member_share::all(config.def, seen);
   settle_threads(config.def, share.ranks.size(), usable_processors());
-  TRY(const auto records, records_in(config.data, share.parts));
+  GRAPHMILL_TRY(const auto records, records_in(config.data, share.parts));
   // Its seeds are of the files that the records are of.
-  TRY(const auto graph, reopen(config.data, seen));
-  TRY(auto member, prepare_member(config, graph, share));
-  TRYV(still_unchanged(records, replaced_files::count));
+  GRAPHMILL_TRY(const auto graph, reopen(config.data, seen));
+  GRAPHMILL_TRY(auto member, prepare_member(config, graph, share));
+  GRAPHMILL_TRYV(still_unchanged(records, replaced_files::count));
   const auto gauges = std::make_shared<dispatcher_gauges>();
   member.log = config.log;
   member.gauges = gauges;
@@ -167,7 +167,7 @@ result<run_result> run_locally(local_run_config config,
     run_guard guard{config, records, conductor};
     post(conductor, start_run{});
     config.log->info("run began on {}, {}", config.data.string(),
-                     counted(graph->part_count(), "part"));
+                     pluralized(graph->part_count(), "part"));
     config.log->info("{}", sentence(storage));
     out.outcome =
       wait_for_end(signals, memory, guard, ended, conductor, *config.log);

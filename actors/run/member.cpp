@@ -1,6 +1,6 @@
 #include "actors/run/member.hpp"
 
-#include "actors/base/actor_lane.hpp"
+#include "actors/base/actor_thread.hpp"
 #include "actors/base/request_watch.hpp"
 #include "actors/base/timeouts.hpp"
 #include "actors/run/pipeline.hpp"
@@ -16,15 +16,15 @@ class member {
 public:
   using interface = member_actor::extend<
     // INTERNAL: the seeds of a phase are in order.
-    takes<lane_done>>;
+    takes<job_done>>;
   static constexpr const char* name = "member";
 
   member(interface::pointer self, member_config config, stage_table stages,
          run_reports_actor conductor)
     : self_(self), config_(std::move(config)), conductor_(std::move(conductor)),
-      lane_(self) {
+      thread_(self) {
     deaths_.install(self_);
-    lane_.install([this] { stop_all(); });
+    thread_.install([this] { stop_all(); });
     actors_ = spawn_pipeline(self_->home_system(), config_, stages, conductor_);
     if (actors_.dispatcher)
       watch(actors_.dispatcher, "the dispatcher");
@@ -34,8 +34,8 @@ public:
       watch(group, "the gradient group");
     for (auto& pool : actors_.pools)
       watch(pool, "a stage");
-    if (config_.links.cache)
-      filler_ = config_.links.cache(self_->home_system());
+    if (config_.access.cache)
+      filler_ = config_.access.cache(self_->home_system());
     post(conductor_, member_ready{});
   }
 
@@ -43,16 +43,16 @@ public:
 
   interface::behavior_type make_behavior() {
     return {
-      [this](const phase_order& order) { begin(order); },
+      [this](const phase_request& request) { begin(request); },
       [this](const stop_after_step& stop) {
         for (auto& group : actors_.groups)
           post_urgent(group, stop);
       },
       [this](const trainer_request& request) {
-        return request.what == trainer_order::fill_cache ? fill()
-                                                         : ask_all(request);
+        return request.action == trainer_action::fill_cache ? fill()
+                                                            : ask_all(request);
       },
-      [this](const lane_done&) { lane_.next(); },
+      [this](const job_done&) { thread_.next(); },
     };
   }
 
@@ -68,38 +68,38 @@ private:
   }
 
   template <class Handle>
-  void watch(const Handle& who, std::string_view label) {
-    deaths_.watch(self_, who, [this, label](const caf::error& why) {
-      if (!lane_.leaving()) // Then it has been told to end, too.
-        post(conductor_, run_failed{from_caf(why, label)});
+  void watch(const Handle& actor, std::string_view label) {
+    deaths_.watch(self_, actor, [this, label](const caf::error& reason) {
+      if (!thread_.leaving()) // Then it has been told to end, too.
+        post(conductor_, run_failed{from_caf(reason, label)});
     });
   }
 
-  void begin(const phase_order& order) {
+  void begin(const phase_request& request) {
     if (!actors_.dispatcher)
       return; // A process that only serves data has nothing to begin.
     auto work = std::make_shared<phase_work>();
-    lane_.post([this, order, work] { *work = work_of(order); },
-               [this, work](const std::optional<error>& failure) {
-                 if (failure)
-                   post(conductor_, run_failed{*failure});
-                 else if (actors_.dispatcher)
-                   post(actors_.dispatcher, begin_phase{work});
-               });
+    thread_.post([this, request, work] { *work = work_of(request); },
+                 [this, work](const std::optional<error>& failure) {
+                   if (failure)
+                     post(conductor_, run_failed{*failure});
+                   else if (actors_.dispatcher)
+                     post(actors_.dispatcher, begin_phase{work});
+                 });
   }
 
   /// Shuffles the seeds of a phase, which takes a while if they are many. On
-  /// the lane: reads what stays as it is.
-  phase_work work_of(const phase_order& order) const {
+  /// the thread: reads what stays as it is.
+  phase_work work_of(const phase_request& request) const {
     const auto& def = config_.def;
-    phase_work out{order};
+    phase_work out{request};
     out.plan = std::make_shared<const epoch_plan>(
       config_.seeds ? std::span<const node_id>{*config_.seeds}
-                    : config_.graph->seeds(split_of(order.phase)),
-      plan_options(def, config_.graph, config_.world, order.phase), def.seed,
-      order.phase, order.epoch);
-    out.sampling =
-      order.phase == phase::train ? config_.train_plan : config_.evaluate_plan;
+                    : config_.graph->seeds(split_of(request.phase)),
+      plan_options(def, config_.graph, config_.world, request.phase), def.seed,
+      request.phase, request.epoch);
+    out.sampling = request.phase == phase::train ? config_.train_scheme
+                                                 : config_.evaluate_scheme;
     out.outputs = config_.outputs;
     out.seeds = config_.outputs || def.train.record_steps;
     return out;
@@ -128,30 +128,30 @@ private:
 
   /// Answers what the trainers that can answer say.
   caf::result<member_state> ask_all(const trainer_request& request) {
-    auto all = std::make_shared<round>();
+    auto answers = std::make_shared<round>();
     // One more than there are, taken off at the end of this function: so a
     // member without trainers answers, too.
-    all->missing = actors_.trainers.size() + 1;
-    all->promise = self_->make_response_promise<member_state>();
-    auto promise = all->promise;
+    answers->missing = actors_.trainers.size() + 1;
+    answers->promise = self_->make_response_promise<member_state>();
+    auto promise = answers->promise;
     std::erase_if(rounds_, [](const auto& old) { return old->missing == 0; });
-    rounds_.push_back(all);
+    rounds_.push_back(answers);
     for (auto& trainer : actors_.trainers)
-      requests_.ask(self_, trainer, patience_for(request.what), request)
+      requests_.ask(self_, trainer, patience_for(request.action), request)
         .then(
-          [all](const trainer_state& state) {
-            if (all->missing == 0)
+          [answers](const trainer_state& state) {
+            if (answers->missing == 0)
               return;
-            all->state.trainers.push_back(state);
-            all->one_less();
+            answers->state.trainers.push_back(state);
+            answers->one_less();
           },
-          [all](const caf::error& why) {
-            if (all->missing == 0)
+          [answers](const caf::error& reason) {
+            if (answers->missing == 0)
               return;
-            all->failure = from_caf(why, "a trainer");
-            all->one_less();
+            answers->failure = from_caf(reason, "a trainer");
+            answers->one_less();
           });
-    all->one_less();
+    answers->one_less();
     return promise;
   }
 
@@ -164,14 +164,14 @@ private:
       return filled;
     auto promise = self_->make_response_promise<member_state>();
     requests_
-      .ask(self_, filler_, patience_for(trainer_order::fill_cache),
+      .ask(self_, filler_, patience_for(trainer_action::fill_cache),
            fill_cache{})
       .then(
         [promise, filled](const cache_filled&) mutable {
           promise.deliver(std::move(filled));
         },
-        [promise](const caf::error& why) mutable {
-          promise.deliver(to_caf(from_caf(why, "the cache filler")));
+        [promise](const caf::error& reason) mutable {
+          promise.deliver(to_caf(from_caf(reason, "the cache filler")));
         });
     return promise;
   }
@@ -184,13 +184,13 @@ private:
   down_watch deaths_;
   request_watch requests_;
   std::vector<std::shared_ptr<round>> rounds_;
-  actor_lane<interface> lane_; ///< Last: ends before what its jobs use.
+  actor_thread<interface> thread_; ///< Last: ends before what its jobs use.
 };
 
 } // namespace
 
-std::chrono::milliseconds patience_for(trainer_order what) {
-  if (what == trainer_order::fill_cache)
+std::chrono::milliseconds patience_for(trainer_action action) {
+  if (action == trainer_action::fill_cache)
     return timeouts::unbounded;
   return timeouts::trainers;
 }

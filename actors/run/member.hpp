@@ -4,7 +4,7 @@
 #include "actors/stages/dispatcher.hpp"
 #include "actors/stages/stage_table.hpp"
 #include "messages/definition/definition.hpp"
-#include "pipelines/planning/storage_plan.hpp"
+#include "pipelines/planning/storage_decision.hpp"
 
 #include <spdlog/logger.h>
 
@@ -20,7 +20,7 @@ struct disk_counters;
 
 /// How a member reaches what other processes have. All functions are empty in a
 /// run of one process.
-struct member_links {
+struct remote_access {
   std::function<sampling_service_actor(caf::actor_system&, part_id)> sampling;
   std::function<feature_service_actor(caf::actor_system&, part_id)> features;
   /// Spawns the gradient group of a rank. Empty: all ranks are in this process.
@@ -39,12 +39,12 @@ struct member_links {
   std::function<void(sampler_actor)> publish_sampler;
 };
 
-/// How long an order to the trainers may take. Orders come between phases, so
+/// How long a request to the trainers may take. Orders come between phases, so
 /// the limit is longer than any job that a trainer can have at hand. Filling a
 /// cache takes as long as there are rows to fetch: it fails when a request of
 /// the filler exceeds a limit of its own, or when a daemon is lost, so the
 /// limit here is only there because every wait has one.
-std::chrono::milliseconds patience_for(trainer_order what);
+std::chrono::milliseconds patience_for(trainer_action action);
 
 /// How many batches other daemons sample at the same time for a member with
 /// that many trainers.
@@ -58,7 +58,7 @@ struct member_config {
   std::shared_ptr<const partitioned_graph> graph;
   /// By part. Null: another process serves it.
   std::vector<std::shared_ptr<const shard>> shards;
-  storage_plan storage; ///< Where `shards` are read from.
+  storage_decision storage; ///< Where `shards` are read from.
   /// By part; null for parts elsewhere or without features. None at all if the
   /// parts are in memory.
   std::vector<std::shared_ptr<row_reader>> row_readers;
@@ -66,13 +66,13 @@ struct member_config {
   rank_id world = 1;                   ///< Trainers of the run in all.
   std::vector<rank_id> ranks;          ///< Of the trainers here, ascending.
   std::vector<std::shared_ptr<replica>> models; ///< One per rank.
-  std::shared_ptr<const sampling_plan> train_plan;
-  std::shared_ptr<const sampling_plan> evaluate_plan;
+  std::shared_ptr<const sampling_scheme> train_scheme;
+  std::shared_ptr<const sampling_scheme> evaluate_scheme;
   /// Global ids of nodes to evaluate in place of a split's seeds. Null: the
   /// seeds of the split.
   std::shared_ptr<const std::vector<node_id>> seeds;
   bool outputs = false; ///< Ask for predictions and embeddings.
-  member_links links;
+  remote_access access;
   std::shared_ptr<buffer_pool> pool;
   std::shared_ptr<spdlog::logger> log;
   std::shared_ptr<dispatcher_gauges> gauges;

@@ -8,7 +8,7 @@ namespace graphmill {
 std::vector<std::size_t> member_answers::ask_all() {
   std::vector<std::size_t> out;
   answers_.clear();
-  ++order_;
+  ++request_;
   for (std::size_t m = 0; m < members_.size(); ++m) {
     members_[m].owing = !members_[m].lost;
     if (members_[m].owing)
@@ -18,7 +18,7 @@ std::vector<std::size_t> member_answers::ask_all() {
 }
 
 void member_answers::ask(std::size_t member) {
-  ++order_;
+  ++request_;
   members_[member].owing = true;
 }
 

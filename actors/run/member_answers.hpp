@@ -14,26 +14,27 @@ struct trainer_answer {
   trainer_state state;
 };
 
-/// Which members of a run owe an answer to the last order, and what the others
-/// have answered. A new order may be given before all have answered the last
-/// one, whose answers then do not count any more. A member that is lost is
-/// never asked again. Part of the CONDUCTOR's state; it sends nothing itself.
+/// Which members of a run owe an answer to the last request, and what the
+/// others have answered. A new request may be given before all have answered
+/// the last one, whose answers then do not count any more. A member that is
+/// lost is never asked again. Part of the CONDUCTOR's state; it sends nothing
+/// itself.
 class member_answers {
 public:
   explicit member_answers(std::size_t members = 0) : members_(members) {}
 
-  /// A new order to all members that are there. @returns whom to send it.
+  /// A new request to all members that are there. @returns whom to send it.
   std::vector<std::size_t> ask_all();
 
-  /// A new order to this member alone.
+  /// A new request to this member alone.
   void ask(std::size_t member);
 
-  /// The number of the last order.
-  std::uint64_t order() const { return order_; }
+  /// The number of the last request.
+  std::uint64_t request() const { return request_; }
 
-  /// Whether the member's answer to the order is waited for.
-  bool awaits(std::uint64_t order, std::size_t member) const {
-    return order == order_ && members_[member].owing;
+  /// Whether the member's answer to the request is waited for.
+  bool awaits(std::uint64_t request, std::size_t member) const {
+    return request == request_ && members_[member].owing;
   }
 
   /// Keeps the answer of a member, which still owes it.
@@ -50,7 +51,7 @@ public:
   std::size_t members() const { return members_.size(); }
   std::size_t owing() const; ///< Members.
 
-  /// What has been answered to the last order, by rank.
+  /// What has been answered to the last request, by rank.
   std::vector<trainer_answer> take();
 
 private:
@@ -60,7 +61,7 @@ private:
   };
   std::vector<party> members_;
   std::vector<trainer_answer> answers_;
-  std::uint64_t order_ = 0;
+  std::uint64_t request_ = 0;
 };
 
 } // namespace graphmill

@@ -5,7 +5,7 @@
 #include "pipelines/model/devices.hpp"
 #include "pipelines/model/threads.hpp"
 #include "pipelines/planning/run_plan.hpp"
-#include "pipelines/planning/storage_plan.hpp"
+#include "pipelines/planning/storage_decision.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -21,9 +21,9 @@ make_replicas(const run_setup& run, const dataset_info& info,
   auto def = run.def;
   for (std::size_t i = 0; i < count; ++i) {
     def.trainer.device = device_of(run.def.trainer.device, i, cuda_devices());
-    TRY(auto made, replica::create(def, info));
+    GRAPHMILL_TRY(auto made, replica::create(def, info));
     if (run.mode == run_mode::evaluate || run.mode == run_mode::predict)
-      TRYV(made->load(run.weights));
+      GRAPHMILL_TRYV(made->load(run.weights));
     out.push_back(std::move(made));
   }
   return out;
@@ -81,7 +81,8 @@ result<void> read_from_disk(member_config& member) {
     options.cache_bytes = static_cast<std::uint64_t>(
       double(member.storage.memory.row_cache) * double(features)
       / double(member.storage.data.features));
-    TRY(member.row_readers[p], row_reader::start(part, options, member.disk));
+    GRAPHMILL_TRY(member.row_readers[p],
+                  row_reader::start(part, options, member.disk));
   }
   auto& def = member.def;
   def.budget.bytes = member.storage.batch_bytes;
@@ -96,14 +97,14 @@ result<void> read_from_disk(member_config& member) {
 /// Decides where the parts of a member are read from, and sees to it.
 result<void> settle_storage(member_config& member,
                             const storage_choice& choice) {
-  TRY(const auto plan,
-      plan_run(member.def, member.graph->info(), member.graph->part_count()));
+  GRAPHMILL_TRY(const auto plan, plan_run(member.def, member.graph->info(),
+                                          member.graph->part_count()));
   part_bytes data;
   for (const auto& part : member.shards)
     if (part)
       data += bytes_of(*part);
   member.storage =
-    plan_storage(member.def, plan, choice, data, memory_available());
+    decide_storage(member.def, plan, choice, data, memory_available());
   return member.storage.from_disk ? read_from_disk(member) : ok();
 }
 
@@ -125,27 +126,29 @@ prepare_member(const run_setup& run,
                std::shared_ptr<const partitioned_graph> graph,
                const member_share& share) {
   const auto& info = graph->info();
-  TRYV(check_against(run.def, info));
-  TRY(auto train_plan, resolve_fanouts(run.def, info));
-  TRY(auto evaluate_plan, resolve_evaluation_fanouts(run.def, info));
+  GRAPHMILL_TRYV(check_against(run.def, info));
+  GRAPHMILL_TRY(auto train_scheme, resolve_fanouts(run.def, info));
+  GRAPHMILL_TRY(auto evaluate_scheme,
+                resolve_evaluation_fanouts(run.def, info));
   member_config out;
   out.def = run.def;
   out.graph = graph;
   out.shards.resize(static_cast<std::size_t>(graph->part_count()));
   for (auto part : share.parts) {
-    TRY(auto opened, graph->open_shard(part));
+    GRAPHMILL_TRY(auto opened, graph->open_shard(part));
     out.shards[static_cast<std::size_t>(part)] = std::move(opened);
   }
   keep_libraries_single_threaded();
   out.world = share.world;
   out.ranks = share.ranks;
-  TRY(out.models, make_replicas(run, info, share.ranks.size()));
-  out.train_plan = std::make_shared<const sampling_plan>(std::move(train_plan));
-  out.evaluate_plan =
-    std::make_shared<const sampling_plan>(std::move(evaluate_plan));
+  GRAPHMILL_TRY(out.models, make_replicas(run, info, share.ranks.size()));
+  out.train_scheme =
+    std::make_shared<const sampling_scheme>(std::move(train_scheme));
+  out.evaluate_scheme =
+    std::make_shared<const sampling_scheme>(std::move(evaluate_scheme));
   out.seeds = seeds_of(run, *graph);
   out.outputs = run.mode == run_mode::predict;
-  TRYV(settle_storage(out, run.storage));
+  GRAPHMILL_TRYV(settle_storage(out, run.storage));
   out.pool = buffer_pool::make(out.def.budget.bytes);
   return out;
 }

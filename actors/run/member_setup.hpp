@@ -4,7 +4,7 @@
 #include "actors/run/member.hpp"
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
-#include "pipelines/planning/storage_plan.hpp"
+#include "pipelines/planning/storage_decision.hpp"
 #include "pipelines/results/named_tensor.hpp"
 
 #include <cstdint>

@@ -7,12 +7,12 @@
 
 namespace graphmill {
 
-phase_order order_of(const course_step& step, const definition& def,
-                     std::int64_t seeds) {
+phase_request request_of(const course_step& step, const definition& def,
+                         std::int64_t seeds) {
   const auto batch =
     std::int64_t{step.phase == phase::train ? def.train.batch_size
                                             : def.evaluate.batch_size};
-  phase_order out;
+  phase_request out;
   out.phase = step.phase;
   out.epoch = step.epoch;
   out.steps = (seeds + batch - 1) / batch;
@@ -23,15 +23,15 @@ phase_order order_of(const course_step& step, const definition& def,
   return out;
 }
 
-phase_tally::phase_tally(const phase_order& order, rank_id ranks)
-  : order_(order), ranks_(static_cast<std::size_t>(ranks)),
-    sums_(static_cast<std::size_t>(order.steps) * ranks_),
+phase_tally::phase_tally(const phase_request& request, rank_id ranks)
+  : request_(request), ranks_(static_cast<std::size_t>(ranks)),
+    sums_(static_cast<std::size_t>(request.steps) * ranks_),
     seen_(sums_.size(), false) {}
 
 bool phase_tally::take(const step_result& told) {
   const auto& key = told.key;
-  if (key.phase != order_.phase || key.epoch != order_.epoch || key.step < 0
-      || key.step >= order_.steps || key.rank < 0
+  if (key.phase != request_.phase || key.epoch != request_.epoch || key.step < 0
+      || key.step >= request_.steps || key.rank < 0
       || std::cmp_greater_equal(key.rank, ranks_))
     return false;
   const auto place = static_cast<std::size_t>(key.step) * ranks_
@@ -50,10 +50,10 @@ std::int64_t phase_tally::steps_done() const {
 
 phase_result phase_tally::result() const {
   phase_result out;
-  out.phase = order_.phase;
-  out.epoch = order_.epoch;
-  out.steps = order_.steps;
-  out.learning_rate = order_.learning_rate;
+  out.phase = request_.phase;
+  out.epoch = request_.epoch;
+  out.steps = request_.steps;
+  out.learning_rate = request_.learning_rate;
   out.seconds = std::chrono::duration<double>(clock::now() - began_).count();
   // In step order: sums of doubles depend on it.
   for (const auto& part : sums_)

@@ -11,18 +11,18 @@
 namespace graphmill {
 
 /// The order for a phase of a course that has that many seeds.
-phase_order order_of(const course_step& step, const definition& def,
-                     std::int64_t seeds);
+phase_request request_of(const course_step& step, const definition& def,
+                         std::int64_t seeds);
 
 /// Adds up what the ranks of a run tell of a phase.
 class phase_tally {
 public:
-  phase_tally(const phase_order& order, rank_id ranks);
+  phase_tally(const phase_request& request, rank_id ranks);
 
   /// @returns false if the result is of another phase, or was told before.
   bool take(const step_result& told);
 
-  const phase_order& order() const { return order_; }
+  const phase_request& request() const { return request_; }
   std::int64_t steps_done() const; ///< By all ranks, on average.
   bool complete() const { return arrived_ == sums_.size(); }
 
@@ -32,7 +32,7 @@ public:
 private:
   using clock = std::chrono::steady_clock;
 
-  phase_order order_;
+  phase_request request_;
   std::size_t ranks_;
   std::vector<batch_metrics> sums_; ///< By step, then rank.
   std::vector<bool> seen_;          ///< Which of them have arrived.

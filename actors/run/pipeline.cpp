@@ -41,7 +41,7 @@ public:
       const auto& part = config_.shards[p];
       if (!part) {
         out.push_back(
-          remember(config_.links.sampling(system_, static_cast<part_id>(p))));
+          remember(config_.access.sampling(system_, static_cast<part_id>(p))));
         continue;
       }
       sampling_service_config service{part, config_.pool,
@@ -62,7 +62,7 @@ public:
       const auto& part = config_.shards[p];
       if (!part) {
         out.push_back(
-          remember(config_.links.features(system_, static_cast<part_id>(p))));
+          remember(config_.access.features(system_, static_cast<part_id>(p))));
         continue;
       }
       feature_service_config service{part, stages_[stage_kind::feature_service],
@@ -70,7 +70,7 @@ public:
                                      nullptr};
       if (config_.storage.from_disk) {
         service.rows = config_.row_readers[p];
-        service.lane = std::make_shared<compute_lane>();
+        service.thread = std::make_shared<compute_thread>();
       }
       out.push_back(pool<gather_job, gather_answer>(
         service_pool(config_.def.fetch.threads), service.counters,
@@ -105,7 +105,7 @@ public:
     settings.idle_is_credit = true;
     return pool<sample_job, sample_answer>(
       settings, stages_[stage_kind::batch_proxy],
-      [make = config_.links.sampler, here](caf::actor_system& system) {
+      [make = config_.access.sampler, here](caf::actor_system& system) {
         return make(system, here);
       });
   }
@@ -147,9 +147,9 @@ public:
 
 private:
   template <class Handle>
-  Handle remember(Handle who) {
-    pools_.push_back(caf::actor_cast<caf::actor>(who));
-    return who;
+  Handle remember(Handle actor) {
+    pools_.push_back(caf::actor_cast<caf::actor>(actor));
+    return actor;
   }
 
   worker_pool_config service_pool(std::uint32_t threads) const {
@@ -174,12 +174,12 @@ std::vector<gradient_group_actor> spawn_groups(caf::actor_system& system,
                                                const member_config& config,
                                                const stage_table& stages) {
   std::vector<gradient_group_actor> out;
-  if (!config.ranks.empty() && !config.links.group)
+  if (!config.ranks.empty() && !config.access.group)
     out.push_back(spawn_gradient_group(
       system, {config.world, stages[stage_kind::gradient_group]}));
   else
     for (auto rank : config.ranks)
-      out.push_back(config.links.group(system, rank));
+      out.push_back(config.access.group(system, rank));
   return out;
 }
 
@@ -199,7 +199,7 @@ spawn_trainers(caf::actor_system& system, const member_config& config,
     trainer.step_delay =
       std::chrono::milliseconds{config.def.faults.trainer_delay_ms};
     // Ranks of other processes are exchanged with while backward goes on.
-    trainer.early = static_cast<bool>(config.links.group);
+    trainer.early = static_cast<bool>(config.access.group);
     trainer.group_timeout =
       std::chrono::seconds{config.def.trainer.step_timeout};
     if (trainer.early)
@@ -220,13 +220,13 @@ pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
   auto sampling = build.sampling_services();
   auto features = build.feature_services();
   for (std::size_t p = 0; p < config.shards.size(); ++p)
-    if (config.shards[p] && config.links.publish)
-      config.links.publish(static_cast<part_id>(p), sampling[p], features[p]);
+    if (config.shards[p] && config.access.publish)
+      config.access.publish(static_cast<part_id>(p), sampling[p], features[p]);
   sampler_actor sampler;
-  if (!config.ranks.empty() || config.links.publish_sampler)
+  if (!config.ranks.empty() || config.access.publish_sampler)
     sampler = build.samplers(std::move(sampling));
-  if (config.links.publish_sampler)
-    config.links.publish_sampler(sampler);
+  if (config.access.publish_sampler)
+    config.access.publish_sampler(sampler);
   if (!config.ranks.empty()) {
     out.groups = spawn_groups(system, config, stages);
     out.trainers =
@@ -238,7 +238,7 @@ pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
     dispatcher.limits = {config.def.budget.bytes,
                          std::uint64_t{config.def.budget.batches}
                            * config.ranks.size()};
-    if (config.links.sampler)
+    if (config.access.sampler)
       sampler = build.samplers_elsewhere(sampler);
     dispatcher.stages = {
       sampling_by(sampler, config.graph, dispatcher.needs),

@@ -21,9 +21,9 @@ std::optional<error> difference(const std::vector<trainer_answer>& replicas) {
                      })
       ->state;
   std::vector<rank_id> odd;
-  for (const auto& one : replicas)
-    if (one.state.digest != usual.digest)
-      odd.push_back(one.state.rank);
+  for (const auto& replica : replicas)
+    if (replica.state.digest != usual.digest)
+      odd.push_back(replica.state.rank);
   return fail(ec::internal,
               "after {} training steps the weights of rank {} differ from "
               "those of rank {}: trainers of one run need the same build of "
@@ -49,9 +49,9 @@ std::optional<std::size_t> weight_search::next(const member_answers& members) {
 }
 
 void weight_search::take(const std::vector<trainer_answer>& answers) {
-  for (const auto& one : answers)
-    if (!replicas_.empty() && one.state.parameters)
-      replicas_.front().state.parameters = one.state.parameters;
+  for (const auto& answer : answers)
+    if (!replicas_.empty() && answer.state.parameters)
+      replicas_.front().state.parameters = answer.state.parameters;
 }
 
 const trainer_state* weight_search::found() const {

@@ -1,6 +1,6 @@
 #include "actors/run/run_course.hpp"
 
-#include "messages/base/counted.hpp"
+#include "messages/base/pluralized.hpp"
 
 #include <cmath>
 #include <utility>
@@ -15,9 +15,9 @@ error stopped_by_user() {
 
 } // namespace
 
-run_course::task run_course::enter(state next, task what) {
+run_course::task run_course::enter(state next, task todo) {
   now_ = next;
-  return what;
+  return todo;
 }
 
 run_course::task run_course::start() {
@@ -45,16 +45,16 @@ run_course::task run_course::next() {
   return enter(state::saving, task::save);
 }
 
-run_course::task run_course::phase_over(const batch_metrics& all) {
+run_course::task run_course::phase_over(const batch_metrics& metrics) {
   if (now_ != state::in_phase)
     return task::none;
   const auto done = phases_.next();
   const auto trained = done.phase == phase::train;
-  if (trained && !std::isfinite(all.loss()))
+  if (trained && !std::isfinite(metrics.loss()))
     return diverged(done.epoch);
   if (cancelled_)
     return save_cancelled();
-  phases_.finished(all);
+  phases_.finished(metrics);
   // Replicas that apply the same gradients stay equal. If they do not, then
   // that is to be known before more epochs are spent on it.
   if (trained && ranks_ > 1)
@@ -95,7 +95,7 @@ run_course::task run_course::fetched(bool found) {
     failure_->message +=
       fmt::format("; the weights after {} are lost, for no trainer could "
                   "give them",
-                  counted(train_steps_, "training step"));
+                  pluralized(train_steps_, "training step"));
   return enter(state::ended, task::end);
 }
 
@@ -138,10 +138,10 @@ run_course::task run_course::save_cancelled() {
   return enter(state::saving, task::save);
 }
 
-run_course::task run_course::fail(error why) {
+run_course::task run_course::fail(error reason) {
   if (has_ended() || failure_)
     return task::none; // One that has failed is on the way to its end.
-  failure_ = std::move(why);
+  failure_ = std::move(reason);
   if (ends_already())
     return task::none;
   if (train_steps_ == 0)

@@ -79,9 +79,9 @@ public:
   void trained() { ++train_steps_; }
 
   /// All ranks have told of all steps of the phase that is on.
-  task phase_over(const batch_metrics& all);
+  task phase_over(const batch_metrics& metrics);
 
-  /// All members have answered the last order, or never will.
+  /// All members have answered the last request, or never will.
   /// @param odd What is wrong with the answers, if anything.
   task answered(std::optional<error> odd);
 
@@ -101,7 +101,7 @@ public:
   task stopped(rank_id rank);
 
   /// Anything that makes the run a failure.
-  task fail(error why);
+  task fail(error reason);
 
   // -- where it stands
 
@@ -119,7 +119,7 @@ public:
   }
 
 private:
-  task enter(state next, task what);
+  task enter(state next, task todo);
   task next();
   task diverged(std::int32_t epoch);
   task gone_back(const std::optional<error>& odd);

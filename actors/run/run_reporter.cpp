@@ -1,6 +1,6 @@
-#include "actors/process/say.hpp"
 #include "actors/run/run_reporter.hpp"
-#include "messages/base/counted.hpp"
+#include "actors/process/say.hpp"
+#include "messages/base/pluralized.hpp"
 
 #include <fmt/format.h>
 
@@ -47,7 +47,7 @@ nlohmann::json step_json(const step_result& done) {
 
 run_observer run_reporter::observer() {
   run_observer out;
-  out.on_step = [this](const phase_order& work, std::int64_t done) {
+  out.on_step = [this](const phase_request& work, std::int64_t done) {
     on_step(work, done);
   };
   out.on_phase = [this](const phase_result& done) { return on_phase(done); };
@@ -59,7 +59,7 @@ std::optional<batch_metrics> run_reporter::last(phase which) const {
   return last_[static_cast<std::size_t>(which)];
 }
 
-void run_reporter::on_step(const phase_order& work, std::int64_t done) {
+void run_reporter::on_step(const phase_request& work, std::int64_t done) {
   if (!bar_)
     return;
   const auto text = work.phase == phase::train
@@ -82,10 +82,10 @@ result<void> run_reporter::on_phase(const phase_result& done) {
     log_->info("{} epoch {}: loss {:.4f}, accuracy {:.4f}, {} in {:.2f} s",
                to_string(done.phase), done.epoch + 1,
                without_sign_if_nan(done.metrics.loss()),
-               done.metrics.accuracy(), counted(done.steps, "step"),
+               done.metrics.accuracy(), pluralized(done.steps, "step"),
                done.seconds);
   if (folder_ != nullptr) {
-    TRYV(folder_->add_metrics(metrics_json(done)));
+    GRAPHMILL_TRYV(folder_->add_metrics(metrics_json(done)));
   }
   return ok();
 }

@@ -42,7 +42,7 @@ public:
   std::int32_t epochs() const { return epochs_; }
 
 private:
-  void on_step(const phase_order& work, std::int64_t done);
+  void on_step(const phase_request& work, std::int64_t done);
   result<void> on_phase(const phase_result& done);
   result<void> on_record(const step_result& done);
   void print_row(const phase_result& done);

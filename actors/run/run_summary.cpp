@@ -57,9 +57,9 @@ nlohmann::json disk_of(const work_report& work) {
 }
 
 /// A row of what has no workers.
-stage_report count_row(const char* what, const item_count& count) {
+stage_report count_row(const char* name, const item_count& count) {
   stage_report out;
-  out.stage = what;
+  out.stage = name;
   out.items = count.items;
   out.bytes = count.bytes;
   return out;

@@ -19,7 +19,7 @@ struct batch_in_making {
   batch_key key;
   std::uint64_t stream = 0; ///< `stream_key` of the step.
   std::shared_ptr<const std::vector<node_id>> seeds;
-  std::shared_ptr<const sampling_plan> plan;
+  std::shared_ptr<const sampling_scheme> scheme;
   std::int64_t global_seeds = 0; ///< Of the step, on all ranks.
 
   std::shared_ptr<sampled_subgraph> graph;
@@ -47,13 +47,13 @@ struct batch_stage {
   std::function<std::uint64_t(const batch_in_making&)> bytes;
 };
 
-/// The entry of the stage behind `who`. @param job Makes its job of a batch.
+/// The entry of the stage behind `actor`. @param job Makes its job of a batch.
 /// @param put Puts its answer into the batch.
 template <class Answer, class Handle, class Job, class Put>
-batch_stage make_stage(std::string_view name, Handle who, Job job, Put put) {
+batch_stage make_stage(std::string_view name, Handle actor, Job job, Put put) {
   batch_stage out;
   out.name = name;
-  out.ask = [who = std::move(who), job,
+  out.ask = [actor = std::move(actor), job,
              put](const std::shared_ptr<batch_in_making>& batch,
                   batch_stage::asking how) {
     auto on_answer = [batch, put,
@@ -61,7 +61,7 @@ batch_stage make_stage(std::string_view name, Handle who, Job job, Put put) {
       put(*batch, answer);
       then();
     };
-    how.watch.ask(how.self, who, how.silence, job(*batch))
+    how.watch.ask(how.self, actor, how.silence, job(*batch))
       .then(std::move(on_answer), std::move(how.on_error));
   };
   return out;

@@ -50,9 +50,9 @@ batcher_actor spawn_batcher(caf::actor_system& system, batcher_config config) {
   return spawn_state<batcher>(system, std::move(config));
 }
 
-batch_stage assembling_by(batcher_actor who) {
+batch_stage assembling_by(batcher_actor actor) {
   return make_stage<assemble_answer>(
-    "batcher", std::move(who),
+    "batcher", std::move(actor),
     [](batch_in_making& batch) {
       return assemble_job{std::move(batch.fetched), batch.global_seeds, false};
     },

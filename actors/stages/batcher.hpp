@@ -42,6 +42,6 @@ struct batcher_config {
 batcher_actor spawn_batcher(caf::actor_system& system, batcher_config config);
 
 /// Its place on the way of a batch.
-batch_stage assembling_by(batcher_actor who);
+batch_stage assembling_by(batcher_actor actor);
 
 } // namespace graphmill

@@ -1,8 +1,8 @@
 #include "actors/stages/ddp_group.hpp"
 
-#include "actors/base/actor_lane.hpp"
+#include "actors/base/actor_thread.hpp"
 #include "pipelines/gradients/carriers/gloo_collective.hpp"
-#include "pipelines/gradients/carriers/nccl_route.hpp"
+#include "pipelines/gradients/carriers/nccl_factory.hpp"
 #include "pipelines/gradients/device_collective.hpp"
 
 #include <atomic>
@@ -17,28 +17,28 @@ class ddp_group {
 public:
   using interface = gradient_group_actor::extend<
     // INTERNAL: a step has ended.
-    takes<lane_done>>;
+    takes<job_done>>;
   static constexpr const char* name = "ddp_group";
 
   ddp_group(interface::pointer self, ddp_group_config config)
     : self_(self), config_(std::move(config)),
-      member_(
+      rank_(
         config_.options, config_.shape, config_.store,
         [this](auto roll, const std::string& fingerprint) {
           return connect(std::move(roll), fingerprint);
         },
         config_.counters),
-      lane_(self) {
-    lane_.install([this] { member_.abandon(); });
+      thread_(self) {
+    thread_.install([this] { rank_.abandon(); });
   }
 
-  ~ddp_group() { member_.abandon(); }
+  ~ddp_group() { rank_.abandon(); }
 
   interface::behavior_type make_behavior() {
     return {
       [this](const contribution& part) { return add_part(part); },
       [this](const stop_after_step&) { stopping_ = true; },
-      [this](const lane_done&) { lane_.next(); },
+      [this](const job_done&) { thread_.next(); },
     };
   }
 
@@ -46,12 +46,13 @@ private:
   /// By Gloo and, where ranks compute on CUDA, by NCCL for gradients.
   std::unique_ptr<collective> connect(const std::shared_ptr<roll_call>& roll,
                                       const std::string& fingerprint) const {
-    auto group = join_by_gloo(roll, fingerprint, config_.store, config_.lot);
+    auto group =
+      join_by_gloo(roll, fingerprint, config_.store, config_.orphans);
     if (config_.device == "cpu")
       return group;
     return join_by_devices(std::move(group),
-                           nccl_route(config_.device, roll, config_.store),
-                           config_.lot);
+                           nccl_factory(config_.device, roll, config_.store),
+                           config_.orphans);
   }
 
   caf::result<reduced_gradients> add_part(const contribution& part) {
@@ -61,7 +62,7 @@ private:
                          part.rank, config_.options.rank));
     auto promise = self_->make_response_promise<reduced_gradients>();
     auto done = std::make_shared<result<step_sum>>(error{});
-    lane_.post(
+    thread_.post(
       [this, part, done] {
         gradient_progress finished;
         auto* progress = part.progress.get();
@@ -69,8 +70,7 @@ private:
           finished.finish(part.seeds);
           progress = &finished;
         }
-        *done =
-          member_.reduce({part.step, stopping_}, part.gradients, *progress);
+        *done = rank_.reduce({part.step, stopping_}, part.gradients, *progress);
       },
       [promise, done](const std::optional<error>& failure) mutable {
         if (failure)
@@ -86,9 +86,9 @@ private:
 
   interface::pointer self_;
   ddp_group_config config_;
-  group_member member_;
+  group_rank rank_;
   std::atomic<bool> stopping_{false};
-  actor_lane<interface> lane_; ///< Last: ends before what its jobs use.
+  actor_thread<interface> thread_; ///< Last: ends before what its jobs use.
 };
 
 } // namespace

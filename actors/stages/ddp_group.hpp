@@ -3,8 +3,8 @@
 #include "actors/base/interfaces.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
-#include "pipelines/gradients/group_member.hpp"
-#include "pipelines/gradients/parking.hpp"
+#include "pipelines/gradients/group_rank.hpp"
+#include "pipelines/gradients/orphan_threads.hpp"
 
 #include <memory>
 
@@ -16,7 +16,7 @@ struct ddp_group_config {
   gradient_shape shape;                    ///< Of the rank's replica.
   std::string device = "cpu";              ///< The device of the replica.
   std::shared_ptr<rendezvous_store> store; ///< Where the ranks meet.
-  std::shared_ptr<parking> lot;            ///< One per process.
+  std::shared_ptr<orphan_threads> orphans; ///< One per process.
   std::shared_ptr<stage_counters> counters;
 };
 

@@ -45,15 +45,15 @@ public:
     return {
       [this](const begin_phase& begin) { start(begin); },
       [this](const tick&) { look_for_held_credit(); },
-      [this](const pause_over& what) {
-        const auto it = flights_.find(what.order);
-        if (it != flights_.end() && it->second.attempt == what.attempt)
-          go_on(what.order, 0);
+      [this](const pause_over& pause) {
+        const auto it = flights_.find(pause.sequence);
+        if (it != flights_.end() && it->second.attempt == pause.attempt)
+          go_on(pause.sequence, 0);
       },
-      [this](const farewell_over& what) {
-        report(what.order,
+      [this](const farewell_over& farewell) {
+        report(farewell.sequence,
                fail(ec::unavailable, "{}, and the run went on for {} s",
-                    what.cause.message,
+                    farewell.cause.message,
                     std::chrono::round<std::chrono::seconds>(config_.farewell)
                       .count()));
       },
@@ -61,7 +61,7 @@ public:
   }
 
 private:
-  using order = credit_ledger::order;
+  using sequence = credit_ledger::sequence;
 
   /// A batch from its admission to its end.
   struct in_flight {
@@ -78,7 +78,7 @@ private:
     work_ = begin.work;
     // The ledger knows no phases: orders go on from one to the next.
     first_ = next_;
-    end_ = first_ + static_cast<order>(work_->steps) * windows_.size();
+    end_ = first_ + static_cast<sequence>(work_->steps) * windows_.size();
     for (auto& window : windows_)
       window.restart(0);
     bounds_.clear();
@@ -94,7 +94,7 @@ private:
     }
   }
 
-  void admit(const std::vector<order>& told) {
+  void admit(const std::vector<sequence>& told) {
     for (auto which : told) {
       waiting_ = false;
       ++next_;
@@ -104,17 +104,17 @@ private:
   }
 
   /// Credit has come back: lets in whoever waits, then asks for more.
-  void credited(const std::vector<order>& told) {
+  void credited(const std::vector<sequence>& told) {
     admit(told);
     ask_for_credit();
   }
 
   /// Position in `config_.trainers` of the one that takes a batch.
-  std::size_t trainer_of(order which) const {
+  std::size_t trainer_of(sequence which) const {
     return static_cast<std::size_t>((which - first_) % windows_.size());
   }
 
-  void prepare(order which) {
+  void prepare(sequence which) {
     const auto index = which - first_;
     const auto made = std::make_shared<batch_in_making>();
     auto& batch = *made;
@@ -134,14 +134,14 @@ private:
     batch.stream = stream_key(config_.run_seed, purpose_of(batch.key.phase),
                               static_cast<std::uint64_t>(batch.key.epoch),
                               static_cast<std::uint64_t>(batch.key.step));
-    batch.plan = work_->sampling;
+    batch.scheme = work_->sampling;
     in_flight flight;
     flight.batch = made;
     flights_.insert_or_assign(which, std::move(flight));
   }
 
   /// The most that a batch can hold; batches with as many seeds are alike.
-  std::uint64_t bound_bytes(order which) {
+  std::uint64_t bound_bytes(sequence which) {
     const auto seeds =
       static_cast<std::int64_t>(flights_.at(which).batch->seeds->size());
     auto [it, fresh] = bounds_.try_emplace(seeds, 0);
@@ -154,7 +154,7 @@ private:
 
   // -- the way of a batch
 
-  in_flight* enter(order which, std::string_view stage) {
+  in_flight* enter(sequence which, std::string_view stage) {
     auto it = flights_.find(which);
     if (it == flights_.end())
       return nullptr;
@@ -166,7 +166,7 @@ private:
 
   /// Has stage number `stage` take the batch; after the last one it waits for
   /// its turn at its trainer.
-  void go_on(order which, std::size_t stage) {
+  void go_on(sequence which, std::size_t stage) {
     if (stage == config_.stages.size()) {
       line_up(which);
       return;
@@ -182,7 +182,7 @@ private:
 
   /// A stage has done its part of the batch. The next one is asked before the
   /// batch's credit, of which the rest may come back now, lets others in.
-  void take_over(order which, std::size_t stage) {
+  void take_over(sequence which, std::size_t stage) {
     const auto it = flights_.find(which);
     if (it == flights_.end())
       return;
@@ -196,7 +196,7 @@ private:
     credited(ledger_.shrink(which, bytes));
   }
 
-  void line_up(order which) {
+  void line_up(sequence which) {
     auto* flight = enter(which, "trainer");
     if (flight == nullptr)
       return;
@@ -209,7 +209,7 @@ private:
       train(trainer, ready->first, std::move(ready->second));
   }
 
-  void train(std::size_t trainer, order which,
+  void train(std::size_t trainer, sequence which,
              std::shared_ptr<minibatch> made) {
     // A failure is final here: the trainer may have learnt from the batch, so
     // it must not get it a second time.
@@ -218,23 +218,23 @@ private:
            step_input{which, std::move(made), work_})
       .then(
         [this](const step_finished& done) {
-          flights_.erase(done.order);
-          credited(ledger_.release(done.order));
+          flights_.erase(done.sequence);
+          credited(ledger_.release(done.sequence));
         },
-        [this, which](const caf::error& why) {
-          give_up(which, from_caf(why, "the trainer"));
+        [this, which](const caf::error& reason) {
+          give_up(which, from_caf(reason, "the trainer"));
         });
   }
 
   // -- trouble
 
-  std::function<void(const caf::error&)> failed(order which) {
-    return [this, which](const caf::error& why) {
+  std::function<void(const caf::error&)> failed(sequence which) {
+    return [this, which](const caf::error& reason) {
       auto it = flights_.find(which);
       if (it == flights_.end())
         return;
       auto& flight = it->second;
-      const auto cause = from_caf(why, flight.where);
+      const auto cause = from_caf(reason, flight.where);
       if (flight.attempt >= config_.attempts || !may_pass(cause.code)) {
         give_up(which, cause);
         return;
@@ -247,7 +247,7 @@ private:
     };
   }
 
-  void pause(order which, const in_flight& flight) {
+  void pause(sequence which, const in_flight& flight) {
     // The second attempt has the shortest pause.
     const auto bound = config_.pause.count() << (flight.attempt - 2);
     const auto drawn = mix64(mix64(which + 1) + flight.attempt)
@@ -268,7 +268,7 @@ private:
 
   /// A stage that shuts down is no failure if the run is ending; its batch
   /// must not be forgotten if it is not.
-  void give_up(order which, const error& cause) {
+  void give_up(sequence which, const error& cause) {
     if (cause.code == ec::cancelled)
       post_later(handle_of<interface>(self_), config_.farewell,
                  farewell_over{which, cause});
@@ -276,7 +276,7 @@ private:
       report(which, cause);
   }
 
-  void report(order which, const error& cause) {
+  void report(sequence which, const error& cause) {
     auto it = flights_.find(which);
     if (it == flights_.end())
       return;
@@ -318,17 +318,17 @@ private:
   request_watch requests_;
   credit_ledger ledger_;
   std::shared_ptr<const phase_work> work_;
-  order first_ = 0;      ///< Of the phase.
-  order end_ = 0;        ///< One past the last of the phase.
-  order next_ = 0;       ///< The next one to be admitted.
+  sequence first_ = 0;   ///< Of the phase.
+  sequence end_ = 0;     ///< One past the last of the phase.
+  sequence next_ = 0;    ///< The next one to be admitted.
   bool waiting_ = false; ///< `next_` has asked for credit and waits.
-  std::map<order, in_flight> flights_;
+  std::map<sequence, in_flight> flights_;
   std::map<std::int64_t, std::uint64_t> bounds_; ///< By number of seeds.
   std::vector<std::vector<node_id>> split_;      ///< Seeds of the step by rank.
   std::int64_t split_step_ = -1;
   const phase_work* split_of_ = nullptr;
   /// Per trainer: assembled batches until their turn comes.
-  std::vector<reorder_window<std::pair<order, std::shared_ptr<minibatch>>>>
+  std::vector<reorder_window<std::pair<sequence, std::shared_ptr<minibatch>>>>
     windows_;
 };
 

@@ -58,7 +58,7 @@ private:
 };
 
 /// The same for a part on disk: features come from its ROW READER, and the
-/// mapped values by a lane.
+/// mapped values by a thread.
 class disk_feature_service {
 public:
   using interface = feature_service_actor::extend<takes<values_gathered>>;
@@ -110,15 +110,15 @@ private:
                            post(me, values_gathered{ticket, failure_of(done)});
                          });
     if (!others.empty())
-      config_.lane->post(
+      config_.thread->post(
         [me, ticket, part = config_.part, owner = job.owner,
          counters = config_.counters, others = std::move(others)] {
           busy_scope busy{*counters};
           post(me,
                values_gathered{ticket, failure_of(gather_all(*part, others))});
         },
-        [me, ticket](const error& why) {
-          post(me, values_gathered{ticket, why});
+        [me, ticket](const error& reason) {
+          post(me, values_gathered{ticket, reason});
         });
     return promise;
   }
@@ -132,7 +132,7 @@ private:
     for (const auto& item : items)
       request_pages(part, item);
     for (const auto& item : items)
-      TRYV(gather(part, item, false));
+      GRAPHMILL_TRYV(gather(part, item, false));
     if (auto fault = mapped_file::first_fault())
       return *fault;
     return ok();
@@ -162,7 +162,7 @@ private:
 
 feature_service_actor spawn_feature_service(caf::actor_system& system,
                                             feature_service_config config) {
-  if (config.lane)
+  if (config.thread)
     return spawn_state<disk_feature_service>(system, std::move(config));
   return spawn_state<feature_service>(system, std::move(config));
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/base/compute_lane.hpp"
+#include "actors/base/compute_thread.hpp"
 #include "actors/base/interfaces.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/disk/row_reader.hpp"
@@ -17,14 +17,14 @@ struct feature_service_config {
   bool half = false; ///< Round features to float16.
   /// For a part on disk, shared by its workers: the reader of feature rows,
   /// null if it has no features, and the thread that waits for the pages of all
-  /// other values. A null lane means that the part is in memory.
+  /// other values. A null thread means that the part is in memory.
   std::shared_ptr<row_reader> rows;
-  std::shared_ptr<compute_lane> lane;
+  std::shared_ptr<compute_thread> thread;
 };
 
 /// Spawns one worker of the FEATURE SERVICE of a part: copies features, labels,
 /// degrees and original ids of its nodes to where a job says. If the part is on
-/// disk it hands jobs to the reader and the lane, and never waits itself.
+/// disk it hands jobs to the reader and the thread, and never waits itself.
 feature_service_actor spawn_feature_service(caf::actor_system& system,
                                             feature_service_config config);
 

@@ -73,10 +73,10 @@ private:
             if (--state->missing == 0)
               finish(state);
           },
-          [this, state](const caf::error& why) {
+          [this, state](const caf::error& reason) {
             if (!std::exchange(state->over, true))
               state->promise.deliver(
-                to_caf(from_caf(why, "a feature service")));
+                to_caf(from_caf(reason, "a feature service")));
           });
     if (jobs.empty())
       finish(state);
@@ -242,9 +242,9 @@ fetcher_actor spawn_fetcher(caf::actor_system& system, fetcher_config config) {
   return spawn_state<fetcher>(system, std::move(config));
 }
 
-batch_stage fetching_by(fetcher_actor who) {
+batch_stage fetching_by(fetcher_actor actor) {
   return make_stage<fetch_answer>(
-    "fetcher", std::move(who),
+    "fetcher", std::move(actor),
     [](batch_in_making& batch) {
       return fetch_job{batch.key, std::move(batch.graph), false};
     },

@@ -48,6 +48,6 @@ struct fetcher_config {
 fetcher_actor spawn_fetcher(caf::actor_system& system, fetcher_config config);
 
 /// Its place on the way of a batch.
-batch_stage fetching_by(fetcher_actor who);
+batch_stage fetching_by(fetcher_actor actor);
 
 } // namespace graphmill

@@ -18,8 +18,8 @@ constexpr std::size_t least_sampling_chunk = 4096;
 struct sampling {
   sampling(const partitioned_graph& graph, const sample_job& job,
            std::shared_ptr<buffer_pool> pool)
-    : seeds(job.seeds), plan(job.plan),
-      blocks(graph, *plan, job.stream, std::move(pool)) {}
+    : seeds(job.seeds), scheme(job.scheme),
+      blocks(graph, *scheme, job.stream, std::move(pool)) {}
 
   /// The answers to the pieces of one request.
   struct slot {
@@ -28,7 +28,7 @@ struct sampling {
   };
 
   std::shared_ptr<const std::vector<node_id>> seeds;
-  std::shared_ptr<const sampling_plan> plan;
+  std::shared_ptr<const sampling_scheme> scheme;
   batch_sampler blocks;
   caf::typed_response_promise<sample_answer> promise;
   std::vector<slot> slots;
@@ -104,17 +104,17 @@ private:
 
   void ask_part(const work& batch, std::size_t index,
                 const batch_sampler::part_request& wanted) {
-    const auto all = wanted.request.destinations;
+    const auto total = wanted.request.destinations;
     const auto pieces = std::clamp<std::size_t>(
-      all.size() / least_sampling_chunk, 1, config_.chunks);
+      total.size() / least_sampling_chunk, 1, config_.chunks);
     auto& slot = batch->slots[index];
     slot.pieces.resize(pieces);
     slot.missing = pieces;
     for (std::size_t p = 0; p < pieces; ++p) {
       neighbour_job job{wanted.request, batch, false};
-      const auto from = all.size() * p / pieces;
-      const auto to = all.size() * (p + 1) / pieces;
-      job.request.destinations = all.subspan(from, to - from);
+      const auto from = total.size() * p / pieces;
+      const auto to = total.size() * (p + 1) / pieces;
+      job.request.destinations = total.subspan(from, to - from);
       requests_
         .ask(self_, config_.services[wanted.part], config_.timeout,
              std::move(job))
@@ -122,8 +122,8 @@ private:
           [this, batch, index, p](const neighbour_answer& answer) {
             take(batch, index, p, answer);
           },
-          [this, batch](const caf::error& why) {
-            give_up(batch, from_caf(why, "a sampling service"));
+          [this, batch](const caf::error& reason) {
+            give_up(batch, from_caf(reason, "a sampling service"));
           });
     }
   }
@@ -168,9 +168,9 @@ private:
     batch->promise.deliver(sample_answer{std::move(graph)});
   }
 
-  void give_up(const work& batch, const error& why) {
+  void give_up(const work& batch, const error& reason) {
     if (!std::exchange(batch->over, true))
-      batch->promise.deliver(to_caf(why));
+      batch->promise.deliver(to_caf(reason));
   }
 
   interface::pointer self_;
@@ -184,13 +184,13 @@ sampler_actor spawn_sampler(caf::actor_system& system, sampler_config config) {
   return spawn_state<sampler>(system, std::move(config));
 }
 
-batch_stage sampling_by(sampler_actor who,
+batch_stage sampling_by(sampler_actor actor,
                         std::shared_ptr<const partitioned_graph> graph,
                         const batch_needs& needs) {
   auto out = make_stage<sample_answer>(
-    "sampler", std::move(who),
+    "sampler", std::move(actor),
     [](batch_in_making& batch) {
-      return sample_job{batch.key, batch.stream, batch.seeds, batch.plan,
+      return sample_job{batch.key, batch.stream, batch.seeds, batch.scheme,
                         false};
     },
     [](batch_in_making& batch, const sample_answer& answer) {

@@ -28,7 +28,7 @@ struct sampler_config {
 sampler_actor spawn_sampler(caf::actor_system& system, sampler_config config);
 
 /// Its place on the way of a batch, whose size is known once it is sampled.
-batch_stage sampling_by(sampler_actor who,
+batch_stage sampling_by(sampler_actor actor,
                         std::shared_ptr<const partitioned_graph> graph,
                         const batch_needs& needs);
 

@@ -1,6 +1,6 @@
 #include "actors/stages/sampling_service.hpp"
 
-#include "actors/base/actor_lane.hpp"
+#include "actors/base/actor_thread.hpp"
 #include "actors/base/worker_pool.hpp"
 #include "partition/disk/disk_sampling.hpp"
 #include "partition/files/mapped_file.hpp"
@@ -16,8 +16,9 @@ result<neighbour_answer> sampled(const sampling_service_config& config,
   reply->counts = pod_vector<std::int32_t>{config.pool};
   reply->sources = pod_vector<std::byte>{config.pool};
   reply->edge_ids = pod_vector<edge_id>{config.pool};
-  TRYV(config.from_disk ? sample_from_disk(*config.part, job.request, *reply)
-                        : sample_neighbours(*config.part, job.request, *reply));
+  GRAPHMILL_TRYV(config.from_disk
+                   ? sample_from_disk(*config.part, job.request, *reply)
+                   : sample_neighbours(*config.part, job.request, *reply));
   // What lay beyond the end of a shortened file has been read as zeros.
   if (auto fault = mapped_file::first_fault())
     return *std::move(fault);
@@ -52,18 +53,18 @@ private:
 /// The same for a part on disk, by a thread of its own that may wait for pages.
 class disk_sampling_service {
 public:
-  using interface = sampling_service_actor::extend<takes<lane_done>>;
+  using interface = sampling_service_actor::extend<takes<job_done>>;
   static constexpr const char* name = "disk_sampling_service";
 
   disk_sampling_service(interface::pointer self, sampling_service_config config)
-    : self_(self), config_(std::move(config)), lane_(self) {
-    lane_.install([] {});
+    : self_(self), config_(std::move(config)), thread_(self) {
+    thread_.install([] {});
   }
 
   interface::behavior_type make_behavior() {
     return {
       [this](const neighbour_job& job) { return begin(job); },
-      [this](const lane_done&) { lane_.next(); },
+      [this](const job_done&) { thread_.next(); },
     };
   }
 
@@ -72,21 +73,22 @@ private:
     crash_if_told(job);
     auto promise = self_->make_response_promise<neighbour_answer>();
     auto answer = std::make_shared<std::optional<result<neighbour_answer>>>();
-    lane_.post([this, job, answer] { *answer = sampled(config_, job); },
-               [promise, answer](const std::optional<error>& failure) mutable {
-                 if (failure)
-                   promise.deliver(to_caf(*failure));
-                 else if (**answer)
-                   promise.deliver((*answer)->value());
-                 else
-                   promise.deliver(to_caf((*answer)->error()));
-               });
+    thread_.post(
+      [this, job, answer] { *answer = sampled(config_, job); },
+      [promise, answer](const std::optional<error>& failure) mutable {
+        if (failure)
+          promise.deliver(to_caf(*failure));
+        else if (**answer)
+          promise.deliver((*answer)->value());
+        else
+          promise.deliver(to_caf((*answer)->error()));
+      });
     return promise;
   }
 
   interface::pointer self_;
   sampling_service_config config_;
-  actor_lane<interface> lane_; ///< Last: ends before what its jobs use.
+  actor_thread<interface> thread_; ///< Last: ends before what its jobs use.
 };
 
 } // namespace

@@ -18,7 +18,7 @@ struct sampling_service_config {
 
 /// Spawns one worker of the SAMPLING SERVICE of a part: answers which in-edges
 /// of its nodes were drawn. The answer is a pure function of part and request.
-/// If the part is on disk, a lane draws, since it may wait for pages.
+/// If the part is on disk, a thread draws, since it may wait for pages.
 sampling_service_actor spawn_sampling_service(caf::actor_system& system,
                                               sampling_service_config config);
 

@@ -1,6 +1,6 @@
 #include "actors/stages/trainer.hpp"
 
-#include "actors/base/actor_lane.hpp"
+#include "actors/base/actor_thread.hpp"
 #include "actors/base/request_watch.hpp"
 #include "messages/base/random.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
@@ -43,8 +43,8 @@ public:
   static constexpr const char* name = "trainer";
 
   trainer(interface::pointer self, trainer_config config)
-    : self_(self), config_(std::move(config)), lane_(self) {
-    lane_.install([this] {
+    : self_(self), config_(std::move(config)), thread_(self) {
+    thread_.install([this] {
       stopped_ = true;
       for (auto& one : queue_)
         one.promise.deliver(
@@ -62,7 +62,7 @@ public:
         return promise;
       },
       [this](const trainer_request& request) { return serve(request); },
-      [this](const lane_done&) { lane_.next(); },
+      [this](const job_done&) { thread_.next(); },
     };
   }
 
@@ -91,9 +91,9 @@ private:
   /// Runs a part of a step on the compute thread, then `then` in this actor,
   /// unless the run is over by then.
   void compute(std::function<void()> job, std::function<void()> then) {
-    lane_.post(std::move(job), [this, then = std::move(then)](
-                                 const std::optional<error>& failure) {
-      if (lane_.leaving())
+    thread_.post(std::move(job), [this, then = std::move(then)](
+                                   const std::optional<error>& failure) {
+      if (thread_.leaving())
         return;
       if (failure)
         stop_with(*failure);
@@ -175,7 +175,7 @@ private:
     config_.counters->item_done(0);
     // The buffers go back before the credit does.
     input.batch.reset();
-    work.promise.deliver(step_finished{input.order, config_.rank});
+    work.promise.deliver(step_finished{input.sequence, config_.rank});
     if (!training) {
       finish(report);
       return;
@@ -194,8 +194,8 @@ private:
           reduced_ = sum;
           apply_when_reduced();
         },
-        [this](const caf::error& why) {
-          reduced_ = from_caf(why, "the gradient group");
+        [this](const caf::error& reason) {
+          reduced_ = from_caf(reason, "the gradient group");
           apply_when_reduced();
         });
   }
@@ -203,7 +203,7 @@ private:
   /// The answer may come before this actor hears of the end of its own
   /// backward, whose failure would be the cause of the group's.
   void apply_when_reduced() {
-    if (!computed_ || !reduced_ || lane_.leaving())
+    if (!computed_ || !reduced_ || thread_.leaving())
       return;
     config_.counters->waited_for_credit(clock::now() - computed_->since);
     const auto sum = std::exchange(reduced_, std::nullopt);
@@ -243,10 +243,11 @@ private:
     next();
   }
 
-  void stop_with(const error& why) {
+  void stop_with(const error& reason) {
     stopped_ = true;
-    post(config_.conductor, run_failed{fail(why.code, "trainer of rank {}: {}",
-                                            config_.rank, why.message)});
+    post(config_.conductor,
+         run_failed{fail(reason.code, "trainer of rank {}: {}", config_.rank,
+                         reason.message)});
   }
 
   caf::result<trainer_state> serve(const trainer_request& request) {
@@ -254,23 +255,23 @@ private:
     auto state = std::make_shared<trainer_state>();
     state->rank = config_.rank;
     state->steps = applied_;
-    // On the lane, where no step changes the weights while they are read.
-    lane_.post(
-      [this, what = request.what, state] {
+    // On the thread, where no step changes the weights while they are read.
+    thread_.post(
+      [this, what = request.action, state] {
         switch (what) {
-        case trainer_order::keep_best:
+        case trainer_action::keep_best:
           config_.model->keep_best();
           break;
-        case trainer_order::restore_best:
+        case trainer_action::restore_best:
           config_.model->restore_best();
           break;
-        case trainer_order::fill_cache: // The member has done that.
+        case trainer_action::fill_cache: // The member has done that.
           break;
-        case trainer_order::digest:
+        case trainer_action::digest:
           state->digest = config_.model->digest();
           break;
-        case trainer_order::snapshot:
-        case trainer_order::weights:
+        case trainer_action::snapshot:
+        case trainer_action::weights:
           state->digest = config_.model->digest();
           state->parameters = std::make_shared<const std::vector<named_tensor>>(
             config_.model->parameters());
@@ -297,7 +298,7 @@ private:
   bool stopped_ = false;
   std::int64_t applied_ = 0; ///< Steps of training, to the model.
   clock::time_point idle_since_ = clock::now();
-  actor_lane<interface> lane_; ///< Last: ends before what its jobs use.
+  actor_thread<interface> thread_; ///< Last: ends before what its jobs use.
 };
 
 } // namespace

@@ -10,8 +10,8 @@ result<std::unique_ptr<transport>> transport::start(transport_options options) {
   auto made = std::unique_ptr<transport>{new transport};
   made->mailbox_ = std::make_shared<mailbox>();
   made->counters_ = std::make_shared<traffic>();
-  TRY(made->engine_,
-      engine::make(std::move(options), made->mailbox_, made->counters_));
+  GRAPHMILL_TRY(made->engine_, engine::make(std::move(options), made->mailbox_,
+                                            made->counters_));
   made->self_ = made->engine_->self();
   made->thread_ = std::thread{[runs = made->engine_.get()] { runs->run(); }};
   return made;
@@ -24,15 +24,16 @@ transport::~transport() {
   thread_.join();
 }
 
-void transport::request(std::string address, method what, payload data,
+void transport::request(std::string address, method method_id, payload data,
                         call_options options,
                         std::function<void(result<payload>)> on_reply) {
-  auto back = mailbox_->post(mailbox::request{
-    std::move(address), what, std::move(data), options, std::move(on_reply)});
+  auto back = mailbox_->post(mailbox::request{std::move(address), method_id,
+                                              std::move(data), options,
+                                              std::move(on_reply)});
   if (back)
     std::get<mailbox::request>(*back).on_reply(
       fail(ec::cancelled, "{} was asked of a transport that has ended",
-           to_string(what)));
+           to_string(method_id)));
 }
 
 void transport::keep(std::string address) {

@@ -34,7 +34,7 @@ public:
 
   /// Asks the peer at `address`; connects if necessary. From any thread.
   /// `on_reply` is called exactly once, on the transport's thread.
-  void request(std::string address, method what, payload data,
+  void request(std::string address, method method_id, payload data,
                call_options options,
                std::function<void(result<payload>)> on_reply);
 

@@ -17,8 +17,8 @@ error caught(std::string_view doing) {
         || refused.code().category() == std::system_category())
       code = errno_error({}, refused.code().value()).code;
     return fail(code, "cannot {}: {}", doing, refused.what());
-  } catch (const std::exception& what) {
-    return fail(ec::internal, "cannot {}: {}", doing, what.what());
+  } catch (const std::exception& thrown) {
+    return fail(ec::internal, "cannot {}: {}", doing, thrown.what());
   } catch (...) {
     return fail(ec::internal, "cannot {}: an unknown exception", doing);
   }

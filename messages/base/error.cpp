@@ -44,14 +44,14 @@ std::string_view to_string(ec code) {
   return index < names.size() ? names[index] : "unknown";
 }
 
-std::string to_string(const error& what) {
-  return fmt::format("{} [{}]", what.message, to_string(what.code));
+std::string to_string(const error& reason) {
+  return fmt::format("{} [{}]", reason.message, to_string(reason.code));
 }
 
-error errno_error(std::string what, int error_number) {
-  what += ": ";
-  what += std::strerror(error_number);
-  return error{code_of(error_number), std::move(what)};
+error errno_error(std::string text, int error_number) {
+  text += ": ";
+  text += std::strerror(error_number);
+  return error{code_of(error_number), std::move(text)};
 }
 
 } // namespace graphmill

@@ -39,7 +39,7 @@ struct error {
 };
 
 /// Renders `error` for people: the message, with the code behind it.
-std::string to_string(const error& what);
+std::string to_string(const error& reason);
 
 /// A value or an `error`. Asking for the value of a failure throws, so a missed
 /// check ends loudly; library code checks first.
@@ -55,7 +55,7 @@ error fail(ec code, fmt::format_string<Ts...> text, Ts&&... args) {
 /// Builds an error from the current `errno`, choosing the code from it:
 /// `return fail_errno("cannot open {}", path)` gives "cannot open x: No
 /// such...".
-error errno_error(std::string what, int error_number);
+error errno_error(std::string text, int error_number);
 
 template <class... Ts>
 error fail_errno(int error_number, fmt::format_string<Ts...> text,
@@ -74,18 +74,21 @@ inline auto ok() {
 #define GRAPHMILL_CONCAT_IMPL(a, b) a##b
 #define GRAPHMILL_CONCAT(a, b) GRAPHMILL_CONCAT_IMPL(a, b)
 
-/// `TRY(auto x, f());` takes the value or returns the error to the caller.
-/// (Boost.Outcome's own macro changed its meaning between releases.)
-#define TRY(declaration, ...)                                                  \
-  TRY_IMPL(GRAPHMILL_CONCAT(try_, __COUNTER__), declaration, __VA_ARGS__)
-#define TRY_IMPL(name, declaration, ...)                                       \
+/// `GRAPHMILL_TRY(auto x, f());` takes the value or returns the error to the
+/// caller. (Boost.Outcome's own macro changed its meaning between releases.)
+#define GRAPHMILL_TRY(declaration, ...)                                        \
+  GRAPHMILL_TRY_IMPL(GRAPHMILL_CONCAT(try_, __COUNTER__), declaration,         \
+                     __VA_ARGS__)
+#define GRAPHMILL_TRY_IMPL(name, declaration, ...)                             \
   auto name = (__VA_ARGS__);                                                   \
   if (!name)                                                                   \
     return std::move(name).error();                                            \
   declaration = std::move(name).value()
 
-/// `TRYV(f());` for a `result<void>`, or when the value does not matter.
-#define TRYV(...) TRYV_IMPL(GRAPHMILL_CONCAT(try_, __COUNTER__), __VA_ARGS__)
-#define TRYV_IMPL(name, ...)                                                   \
+/// `GRAPHMILL_TRYV(f());` for a `result<void>`, or when the value does not
+/// matter.
+#define GRAPHMILL_TRYV(...)                                                    \
+  GRAPHMILL_TRYV_IMPL(GRAPHMILL_CONCAT(try_, __COUNTER__), __VA_ARGS__)
+#define GRAPHMILL_TRYV_IMPL(name, ...)                                         \
   if (auto name = (__VA_ARGS__); !name)                                        \
   return std::move(name).error()

@@ -19,8 +19,8 @@ struct stage_report {
 
   /// Share of `elapsed` that the average replica was at work.
   double utilisation(double elapsed) const {
-    const auto all = elapsed * replicas;
-    return all > 0 ? busy_seconds / all : 0;
+    const auto total = elapsed * replicas;
+    return total > 0 ? busy_seconds / total : 0;
   }
 
   /// The list of its fields: calls `visit` with the name in run.capnp and the

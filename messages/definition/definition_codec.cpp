@@ -84,11 +84,12 @@ result<void> check_list(capnp::DynamicList::Reader list,
                 list.size(), range_text(*notes.length, ""));
   for (auto element : list) {
     if (element.getType() == capnp::DynamicValue::INT) {
-      TRYV(check_number(element.as<double>(), notes, path));
+      GRAPHMILL_TRYV(check_number(element.as<double>(), notes, path));
     } else if (element.getType() == capnp::DynamicValue::TEXT) {
-      TRYV(check_text(element.as<capnp::Text>(), path));
+      GRAPHMILL_TRYV(check_text(element.as<capnp::Text>(), path));
     } else if (element.getType() == capnp::DynamicValue::STRUCT) {
-      TRYV(check_struct(element.as<capnp::DynamicStruct>(), path + '.'));
+      GRAPHMILL_TRYV(
+        check_struct(element.as<capnp::DynamicStruct>(), path + '.'));
     }
   }
   return ok();
@@ -129,7 +130,8 @@ result<void> check_value(capnp::DynamicValue::Reader value,
 result<void> check_struct(capnp::DynamicStruct::Reader reader,
                           const std::string& prefix) {
   for (auto f : reader.getSchema().getFields())
-    TRYV(check_value(reader.get(f), notes_of(f), prefix + user_name(f)));
+    GRAPHMILL_TRYV(
+      check_value(reader.get(f), notes_of(f), prefix + user_name(f)));
   return ok();
 }
 
@@ -137,7 +139,7 @@ result<void> check_struct(capnp::DynamicStruct::Reader reader,
 
 result<definition> decode_definition(capnp::DynamicStruct::Reader reader) {
   try {
-    TRYV(check_struct(reader, ""));
+    GRAPHMILL_TRYV(check_struct(reader, ""));
     return read_fields<definition>(reader);
   } catch (const kj::Exception& broken) {
     return fail(ec::invalid_data, "cannot decode a definition: {}",

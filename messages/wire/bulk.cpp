@@ -167,35 +167,36 @@ bulk_check::bulk_check(std::span<const frame> frames) : frames_(frames) {
     left_ += part.size();
 }
 
-result<void> bulk_check::array(const bulk_array& what) {
-  if (what.type == element::unset && what.count == 0)
+result<void> bulk_check::array(const bulk_array& array) {
+  if (array.type == element::unset && array.count == 0)
     return ok();
-  const auto bad = [&what](std::string_view why) {
+  const auto bad = [&array](std::string_view reason) {
     return fail(ec::invalid_data,
                 "an array of {} elements of type {} at byte {} of frame {} {}",
-                what.count, static_cast<int>(what.type), what.offset,
-                what.frame, why);
+                array.count, static_cast<int>(array.type), array.offset,
+                array.frame, reason);
   };
-  const auto width = element_size(what.type);
+  const auto width = element_size(array.type);
   if (width == 0)
     return bad("is of a type that this version does not know");
-  if (!is_integer(what.type) && what.base != 0)
+  if (!is_integer(array.type) && array.base != 0)
     return bad("has a base, but no whole numbers");
-  if (what.count > left_ / width)
+  if (array.count > left_ / width)
     return bad("claims more bytes than the message has");
-  auto left = what.byte_size();
+  auto left = array.byte_size();
   left_ -= left;
   if (left == 0)
     return ok();
-  if (what.offset % array_alignment != 0)
+  if (array.offset % array_alignment != 0)
     return bad("is not aligned");
-  if (what.frame >= frames_.size() || what.offset > frames_[what.frame].size())
+  if (array.frame >= frames_.size()
+      || array.offset > frames_[array.frame].size())
     return bad("lies outside of the message");
-  if (left <= frames_[what.frame].size() - what.offset)
+  if (left <= frames_[array.frame].size() - array.offset)
     return ok();
-  if (what.offset != 0)
+  if (array.offset != 0)
     return bad("is longer than its frame");
-  for (auto number = std::size_t{what.frame}; left != 0; ++number) {
+  for (auto number = std::size_t{array.frame}; left != 0; ++number) {
     if (number >= frames_.size())
       return bad("ends behind the last frame");
     const auto size = frames_[number].size();

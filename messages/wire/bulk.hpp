@@ -96,7 +96,7 @@ private:
 class bulk_check {
 public:
   explicit bulk_check(std::span<const frame> frames);
-  result<void> array(const bulk_array& what);
+  result<void> array(const bulk_array& array);
 
 private:
   std::span<const frame> frames_;
@@ -110,9 +110,9 @@ void for_each_piece(const bulk_array& array, std::span<const frame> frames,
   auto left = array.byte_size();
   auto offset = std::size_t{array.offset};
   for (auto number = std::size_t{array.frame}; left != 0; ++number) {
-    const auto all = frames[number].bytes().subspan(offset);
-    const auto piece = all.first(
-      static_cast<std::size_t>(std::min<std::uint64_t>(left, all.size())));
+    const auto rest = frames[number].bytes().subspan(offset);
+    const auto piece = rest.first(
+      static_cast<std::size_t>(std::min<std::uint64_t>(left, rest.size())));
     visit(piece);
     left -= piece.size();
     offset = 0;

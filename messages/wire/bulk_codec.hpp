@@ -23,8 +23,8 @@ inline void write(const bulk_array& from, schema::BulkArray::Builder to) {
 /// What an array may consist of.
 enum class content : std::uint8_t { ids, counts, values, floats };
 
-inline bool fits(element type, content what) {
-  switch (what) {
+inline bool fits(element type, content expected) {
+  switch (expected) {
   case content::ids:
     return type == element::int32 || type == element::int64;
   case content::counts:
@@ -43,12 +43,12 @@ class array_reader {
 public:
   explicit array_reader(const payload& from) : check_(from.bulk) {}
 
-  result<bulk_array> read(schema::BulkArray::Reader from, content what) {
+  result<bulk_array> read(schema::BulkArray::Reader from, content expected) {
     const bulk_array out{static_cast<element>(from.getElement()),
                          from.getCount(), from.getBase(), from.getFrame(),
                          from.getOffset()};
-    TRYV(check_.array(out));
-    if (out.count != 0 && !fits(out.type, what))
+    GRAPHMILL_TRYV(check_.array(out));
+    if (out.count != 0 && !fits(out.type, expected))
       return fail(ec::invalid_data,
                   "an array has elements of type {}, which "
                   "do not belong there",

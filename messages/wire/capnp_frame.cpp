@@ -13,11 +13,11 @@ frame encode_frame(capnp::MessageBuilder& message) {
     {reinterpret_cast<const std::byte*>(bytes.begin()), bytes.size()});
 }
 
-result<frame> aligned_words(const frame& from, std::string_view what) {
+result<frame> aligned_words(const frame& from, std::string_view name) {
   if (from.size() % sizeof(capnp::word) != 0)
     return fail(ec::invalid_data,
                 "cannot decode {}: {} bytes are not a number of whole words",
-                what, from.size());
+                name, from.size());
   if (reinterpret_cast<std::uintptr_t>(from.data()) % sizeof(capnp::word) == 0)
     return from;
   return frame::copy(from.bytes());

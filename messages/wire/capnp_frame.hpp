@@ -21,19 +21,19 @@ inline constexpr capnp::ReaderOptions frame_limits{std::uint64_t{1} << 20, 32};
 
 /// The words of a frame, copied if they are not aligned.
 /// @returns an error if these are not whole words.
-result<frame> aligned_words(const frame& from, std::string_view what);
+result<frame> aligned_words(const frame& from, std::string_view name);
 
 /// Reads a frame that came from outside: `read` gets a `Root::Reader`, valid
 /// for the call, and returns a result<...>; it may let Cap'n Proto throw. An
 /// empty frame reads as a struct of defaults.
-/// @param what Names the content in errors, as in "a handshake".
+/// @param name Names the content in errors, as in "a handshake".
 /// @returns what `read` did, or invalid_data.
 template <class Root, class Read>
-auto decode_frame(const frame& from, std::string_view what, Read read)
+auto decode_frame(const frame& from, std::string_view name, Read read)
   -> decltype(read(std::declval<typename Root::Reader>())) {
   if (from.empty())
     return read(typename Root::Reader{});
-  TRY(const auto words, aligned_words(from, what));
+  GRAPHMILL_TRY(const auto words, aligned_words(from, name));
   try {
     capnp::FlatArrayMessageReader message{
       {reinterpret_cast<const capnp::word*>(words.data()),
@@ -41,7 +41,7 @@ auto decode_frame(const frame& from, std::string_view what, Read read)
       frame_limits};
     return read(message.template getRoot<Root>());
   } catch (const kj::Exception& broken) {
-    return fail(ec::invalid_data, "cannot decode {}: {}", what,
+    return fail(ec::invalid_data, "cannot decode {}: {}", name,
                 broken.getDescription().cStr());
   }
 }

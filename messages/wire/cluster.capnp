@@ -9,7 +9,7 @@ using Cxx = import "/capnp/c++.capnp";
 using Definition = import "/messages/definition/definition.capnp".Definition;
 $Cxx.namespace("graphmill::schema");
 
-# -- membership ----------------------------------------------------------------
+# -- daemons -------------------------------------------------------------------
 
 struct JoinRequest {
   # From a daemon to the coordinator, when it starts and whenever the coordinator
@@ -176,7 +176,7 @@ struct RunNews {
 }
 
 struct Progress {
-  what @0 :Text;
+  label @0 :Text;
   done @1 :UInt64;
   total @2 :UInt64;
 }
@@ -187,7 +187,7 @@ struct CancelRequest {
   # Do not finish the step.
 }
 
-struct NodeRequest {
+struct DaemonRequest {
   # Of `drain` and `stop`.
 
   name @0 :Text;

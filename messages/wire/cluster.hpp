@@ -46,7 +46,7 @@ struct join_request {
     visit("arithmeticDigest", of.arithmetic_digest);
   }
 };
-payload encode(const join_request& what);
+payload encode(const join_request& request);
 result<join_request> decode_join_request(const payload& from);
 
 struct join_reply {
@@ -56,10 +56,10 @@ struct join_reply {
     visit("coordinator", of.coordinator);
   }
 };
-payload encode(const join_reply& what);
+payload encode(const join_reply& reply);
 
 enum class daemon_state : std::uint8_t { ready = 1, draining, lost, damaged };
-std::string_view to_string(daemon_state what);
+std::string_view to_string(daemon_state state);
 
 struct daemon_status {
   std::string name;
@@ -101,7 +101,7 @@ struct status_reply {
     visit("queued", of.queued);
   }
 };
-payload encode(const status_reply& what);
+payload encode(const status_reply& reply);
 result<status_reply> decode_status_reply(const payload& from);
 
 /// Body of `submit` and of `plan`.
@@ -124,7 +124,7 @@ struct plan_reply {
     visit("samplers", of.samplers);
   }
 };
-payload encode(const plan_reply& what);
+payload encode(const plan_reply& reply);
 result<plan_reply> decode_plan_reply(const payload& from);
 
 enum class run_state : std::uint8_t {
@@ -134,10 +134,10 @@ enum class run_state : std::uint8_t {
   failed,
   cancelled,
 };
-std::string_view to_string(run_state what);
+std::string_view to_string(run_state state);
 /// Whether nothing more will happen.
-constexpr bool is_over(run_state what) {
-  return what >= run_state::finished;
+constexpr bool is_over(run_state state) {
+  return state >= run_state::finished;
 }
 
 using unix_time = std::chrono::milliseconds; ///< Since 1970; 0: not yet.
@@ -175,7 +175,7 @@ struct runs_request {
     visit("before", of.before);
   }
 };
-payload encode(const runs_request& what);
+payload encode(const runs_request& request);
 result<runs_request> decode_runs_request(const payload& from);
 
 struct runs_reply {
@@ -187,7 +187,7 @@ struct runs_reply {
     visit("more", of.more);
   }
 };
-payload encode(const runs_reply& what);
+payload encode(const runs_reply& reply);
 result<runs_reply> decode_runs_reply(const payload& from);
 
 struct watch_request {
@@ -201,13 +201,13 @@ struct watch_request {
     visit("wait", of.wait);
   }
 };
-payload encode(const watch_request& what);
+payload encode(const watch_request& request);
 result<watch_request> decode_watch_request(const payload& from);
 
 /// Either the end of a phase or a progress.
 struct run_news {
   std::string metrics; ///< JSON; empty: the fields below hold.
-  std::string what;
+  std::string label;
   std::uint64_t done = 0;
   std::uint64_t total = 0;
 };
@@ -216,7 +216,7 @@ struct watch_reply {
   std::vector<run_news> events;
   run_record record;
 };
-payload encode(const watch_reply& what);
+payload encode(const watch_reply& reply);
 result<watch_reply> decode_watch_reply(const payload& from);
 
 struct cancel_request {
@@ -228,10 +228,10 @@ struct cancel_request {
     visit("now", of.now);
   }
 };
-payload encode(const cancel_request& what);
+payload encode(const cancel_request& request);
 result<cancel_request> decode_cancel_request(const payload& from);
 
-struct node_request {
+struct daemon_request {
   std::string name;
   bool back = false;
 
@@ -240,8 +240,8 @@ struct node_request {
     visit("back", of.back);
   }
 };
-payload encode(const node_request& what);
-result<node_request> decode_node_request(const payload& from);
+payload encode(const daemon_request& request);
+result<daemon_request> decode_daemon_request(const payload& from);
 
 struct file_request {
   std::string run;
@@ -254,7 +254,7 @@ struct file_request {
     visit("offset", of.offset);
   }
 };
-payload encode(const file_request& what);
+payload encode(const file_request& request);
 result<file_request> decode_file_request(const payload& from);
 
 struct file_reply {
@@ -267,7 +267,7 @@ struct file_reply {
     visit("size", of.size);
   }
 };
-payload encode(const file_reply& what);
+payload encode(const file_reply& reply);
 result<file_reply> decode_file_reply(const payload& from);
 
 } // namespace graphmill

@@ -21,7 +21,7 @@ void fill(const run_news& from, schema::RunNews::Builder to) {
     return;
   }
   auto progress = to.initProgress();
-  progress.setWhat(from.what);
+  progress.setLabel(from.label);
   progress.setDone(from.done);
   progress.setTotal(from.total);
 }
@@ -33,13 +33,13 @@ run_news news_of(schema::RunNews::Reader in) {
     return {};
   const auto progress = in.getProgress();
   return {
-    {}, text(progress.getWhat()), progress.getDone(), progress.getTotal()};
+    {}, text(progress.getLabel()), progress.getDone(), progress.getTotal()};
 }
 
 } // namespace
 
-std::string_view to_string(run_state what) {
-  switch (what) {
+std::string_view to_string(run_state state) {
+  switch (state) {
   case run_state::queued:
     return "queued";
   case run_state::running:
@@ -81,16 +81,16 @@ result<std::string> decode_run_id(const payload& from) {
     });
 }
 
-payload encode(const plan_reply& what) {
-  return body_of<schema::PlanReply>(what);
+payload encode(const plan_reply& reply) {
+  return body_of<schema::PlanReply>(reply);
 }
 
 result<plan_reply> decode_plan_reply(const payload& from) {
   return read_body<schema::PlanReply, plan_reply>(from, "a placement");
 }
 
-payload encode(const runs_request& what) {
-  return body_of<schema::RunsRequest>(what);
+payload encode(const runs_request& request) {
+  return body_of<schema::RunsRequest>(request);
 }
 
 result<runs_request> decode_runs_request(const payload& from) {
@@ -98,16 +98,16 @@ result<runs_request> decode_runs_request(const payload& from) {
                                                       "a request for runs");
 }
 
-payload encode(const runs_reply& what) {
-  return body_of<schema::RunsReply>(what);
+payload encode(const runs_reply& reply) {
+  return body_of<schema::RunsReply>(reply);
 }
 
 result<runs_reply> decode_runs_reply(const payload& from) {
   return read_body<schema::RunsReply, runs_reply>(from, "a list of runs");
 }
 
-payload encode(const watch_request& what) {
-  return body_of<schema::WatchRequest>(what);
+payload encode(const watch_request& request) {
+  return body_of<schema::WatchRequest>(request);
 }
 
 result<watch_request> decode_watch_request(const payload& from) {
@@ -115,13 +115,13 @@ result<watch_request> decode_watch_request(const payload& from) {
     from, "a request to watch a run");
 }
 
-payload encode(const watch_reply& what) {
-  return body<schema::WatchReply>([&what](schema::WatchReply::Builder out) {
-    out.setNext(what.next);
-    auto events = out.initEvents(static_cast<unsigned>(what.events.size()));
+payload encode(const watch_reply& reply) {
+  return body<schema::WatchReply>([&reply](schema::WatchReply::Builder out) {
+    out.setNext(reply.next);
+    auto events = out.initEvents(static_cast<unsigned>(reply.events.size()));
     for (unsigned i = 0; i < events.size(); ++i)
-      fill(what.events[i], events[i]);
-    run_record::fields(what.record, field_writer{out.initRecord()});
+      fill(reply.events[i], events[i]);
+    run_record::fields(reply.record, field_writer{out.initRecord()});
   });
 }
 
@@ -133,13 +133,13 @@ result<watch_reply> decode_watch_reply(const payload& from) {
       out.next = in.getNext();
       for (auto one : in.getEvents())
         out.events.push_back(news_of(one));
-      TRY(out.record, read_fields<run_record>(in.getRecord()));
+      GRAPHMILL_TRY(out.record, read_fields<run_record>(in.getRecord()));
       return out;
     });
 }
 
-payload encode(const cancel_request& what) {
-  return body_of<schema::CancelRequest>(what);
+payload encode(const cancel_request& request) {
+  return body_of<schema::CancelRequest>(request);
 }
 
 result<cancel_request> decode_cancel_request(const payload& from) {
@@ -147,8 +147,8 @@ result<cancel_request> decode_cancel_request(const payload& from) {
                                                           "a cancellation");
 }
 
-payload encode(const file_request& what) {
-  return body_of<schema::FileRequest>(what);
+payload encode(const file_request& request) {
+  return body_of<schema::FileRequest>(request);
 }
 
 result<file_request> decode_file_request(const payload& from) {
@@ -156,15 +156,15 @@ result<file_request> decode_file_request(const payload& from) {
                                                       "a request for a file");
 }
 
-payload encode(const file_reply& what) {
-  auto out = body_of<schema::FileReply>(what);
-  out.bulk = cut(what.bytes);
+payload encode(const file_reply& reply) {
+  auto out = body_of<schema::FileReply>(reply);
+  out.bulk = cut(reply.bytes);
   return out;
 }
 
 result<file_reply> decode_file_reply(const payload& from) {
-  TRY(auto out,
-      read_body<schema::FileReply, file_reply>(from, "a piece of a file"));
+  GRAPHMILL_TRY(auto out, read_body<schema::FileReply, file_reply>(
+                            from, "a piece of a file"));
   for (const auto& piece : from.bulk)
     out.bytes.insert(out.bytes.end(), piece.bytes().begin(),
                      piece.bytes().end());

@@ -24,23 +24,23 @@ payload body(Fill fill) {
 
 /// Reads the body of a message: `get` gets a `Root::Reader`.
 template <class Root, class Get>
-auto read(const payload& from, const char* what, Get get) {
-  return decode_frame<Root>(from.body, what, get);
+auto read(const payload& from, const char* name, Get get) {
+  return decode_frame<Root>(from.body, name, get);
 }
 
 /// The body of a message whose fields are listed beside its plain struct.
 template <class Root, class T>
-payload body_of(const T& what) {
-  return body<Root>([&what](typename Root::Builder out) {
-    T::fields(what, field_writer{out});
+payload body_of(const T& plain) {
+  return body<Root>([&plain](typename Root::Builder out) {
+    T::fields(plain, field_writer{out});
   });
 }
 
 /// Reads such a body, with the checks of `field_reader`.
 template <class Root, class T>
-result<T> read_body(const payload& from, const char* what) {
+result<T> read_body(const payload& from, const char* name) {
   return read<Root>(
-    from, what, [](typename Root::Reader in) { return read_fields<T>(in); });
+    from, name, [](typename Root::Reader in) { return read_fields<T>(in); });
 }
 
 inline std::string text(capnp::Text::Reader from) {

@@ -182,14 +182,14 @@ struct BatchRequest {
   key @1 :UInt64;
   # The stream of the batch's step: key of the random draws.
 
-  plan @2 :BatchPlan;
+  kind @2 :BatchKind;
 
   seeds @3 :BulkArray;
   # int32 or int64: distinct global ids of the target type, in the order of the
-  # batch. No more than a step of that plan has.
+  # batch. No more than a step of that kind has.
 }
 
-enum BatchPlan {
+enum BatchKind {
   # What the run's definition says to sample.
   unset @0;
   train @1;
@@ -231,7 +231,7 @@ struct BatchEdges {
   # source type.
 
   edgeIds @2 :BulkArray;
-  # int32 or int64: original ids, one per source; absent unless the plan asks for
+  # int32 or int64: original ids, one per source; absent unless the scheme asks for
   # them.
 }
 

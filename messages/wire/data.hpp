@@ -75,11 +75,11 @@ struct gather_reply {
 
 /// Which plan of the run's definition a batch is sampled by. The values are
 /// those of data.capnp.
-enum class batch_plan : std::uint16_t { unset, train, evaluate };
+enum class batch_kind : std::uint16_t { unset, train, evaluate };
 struct batch_request {
   std::string run;
   std::uint64_t key = 0;
-  batch_plan plan = batch_plan::unset;
+  batch_kind kind = batch_kind::unset;
   bulk_array seeds;
 };
 struct node_arrays {
@@ -96,7 +96,7 @@ struct batch_reply {
 inline constexpr std::size_t max_types = 4096;
 inline constexpr std::size_t max_found = 64;
 
-struct spread_query {
+struct spread_request {
   std::string run;
   part_id part = 0;
   edge_type_id edge_type = 0;
@@ -105,7 +105,7 @@ struct spread_query {
   std::int64_t skip = 0;
   bulk_array chances;
 };
-struct spread_answer {
+struct spread_reply {
   std::int64_t nodes = 0;
   std::int64_t edges = 0;
   bulk_array sources;
@@ -120,8 +120,8 @@ result<payload> encode(const gather_request& from, bulk_writer arrays);
 result<payload> encode(const gather_reply& from, bulk_writer arrays);
 result<payload> encode(const batch_request& from, bulk_writer arrays);
 result<payload> encode(const batch_reply& from, bulk_writer arrays);
-result<payload> encode(const spread_query& from, bulk_writer arrays);
-result<payload> encode(const spread_answer& from, bulk_writer arrays);
+result<payload> encode(const spread_request& from, bulk_writer arrays);
+result<payload> encode(const spread_reply& from, bulk_writer arrays);
 
 /// Reads what came from outside. Arrays have been checked against the frames
 /// and are of the element types that stand in data.capnp; part, types, fanouts
@@ -132,7 +132,7 @@ result<gather_request> decode_gather_request(const payload& from);
 result<gather_reply> decode_gather_reply(const payload& from);
 result<batch_request> decode_batch_request(const payload& from);
 result<batch_reply> decode_batch_reply(const payload& from);
-result<spread_query> decode_spread_query(const payload& from);
-result<spread_answer> decode_spread_answer(const payload& from);
+result<spread_request> decode_spread_request(const payload& from);
+result<spread_reply> decode_spread_reply(const payload& from);
 
 } // namespace graphmill

@@ -13,8 +13,8 @@ static_assert(static_cast<int>(element::float32)
               == static_cast<int>(schema::Element::FLOAT32));
 static_assert(static_cast<int>(gather_kind::out_degrees)
               == static_cast<int>(schema::GatherKind::OUT_DEGREES));
-static_assert(static_cast<int>(batch_plan::evaluate)
-              == static_cast<int>(schema::BatchPlan::EVALUATE));
+static_assert(static_cast<int>(batch_kind::evaluate)
+              == static_cast<int>(schema::BatchKind::EVALUATE));
 // An element is cast before it is checked (`bulk_check`).
 static_assert(sizeof(element) == sizeof(schema::Element));
 
@@ -48,13 +48,14 @@ result<sample_request> decode_sample_request(const payload& from) {
     [&from](root::Reader in) -> result<sample_request> {
       array_reader arrays{from};
       sample_request out;
-      TRY(out.run, read_run(in.getRun()));
+      GRAPHMILL_TRY(out.run, read_run(in.getRun()));
       out.part = in.getPart();
       out.key = in.getKey();
       out.hop = in.getHop();
-      TRYV(check_length(in.getQueries(), max_queries));
+      GRAPHMILL_TRYV(check_length(in.getQueries(), max_queries));
       for (auto query : in.getQueries()) {
-        TRY(auto ids, arrays.read(query.getDestinations(), content::ids));
+        GRAPHMILL_TRY(auto ids,
+                      arrays.read(query.getDestinations(), content::ids));
         out.queries.push_back({query.getEdgeType(), read_rule(query),
                                query.getEdgeIds(), ids, query.getMost(),
                                query.getSkip()});
@@ -83,12 +84,15 @@ result<sample_reply> decode_sample_reply(const payload& from) {
       array_reader arrays{from};
       sample_reply out;
       out.too_large = in.getTooLarge();
-      TRYV(check_length(in.getAnswers(), max_queries));
+      GRAPHMILL_TRYV(check_length(in.getAnswers(), max_queries));
       for (auto answer : in.getAnswers()) {
         neighbour_arrays one;
-        TRY(one.counts, arrays.read(answer.getCounts(), content::counts));
-        TRY(one.sources, arrays.read(answer.getSources(), content::ids));
-        TRY(one.edge_ids, arrays.read(answer.getEdgeIds(), content::ids));
+        GRAPHMILL_TRY(one.counts,
+                      arrays.read(answer.getCounts(), content::counts));
+        GRAPHMILL_TRY(one.sources,
+                      arrays.read(answer.getSources(), content::ids));
+        GRAPHMILL_TRY(one.edge_ids,
+                      arrays.read(answer.getEdgeIds(), content::ids));
         out.answers.push_back(one);
       }
       return out;
@@ -121,13 +125,13 @@ result<gather_request> decode_gather_request(const payload& from) {
     [&from](root::Reader in) -> result<gather_request> {
       array_reader arrays{from};
       gather_request out;
-      TRY(out.run, read_run(in.getRun()));
+      GRAPHMILL_TRY(out.run, read_run(in.getRun()));
       out.part = in.getPart();
-      TRYV(check_length(in.getQueries(), max_queries));
+      GRAPHMILL_TRYV(check_length(in.getQueries(), max_queries));
       for (auto query : in.getQueries()) {
         value_query one{query.getNodeType(), {}, {}, query.getHalf()};
-        TRY(one.ids, arrays.read(query.getIds(), content::ids));
-        TRYV(check_length(query.getKinds(), max_kinds));
+        GRAPHMILL_TRY(one.ids, arrays.read(query.getIds(), content::ids));
+        GRAPHMILL_TRYV(check_length(query.getKinds(), max_kinds));
         for (auto kind : query.getKinds()) {
           const auto ours =
             known_value(kind, gather_kind::features, gather_kind::out_degrees);
@@ -159,9 +163,9 @@ result<gather_reply> decode_gather_reply(const payload& from) {
     [&from](root::Reader in) -> result<gather_reply> {
       array_reader arrays{from};
       gather_reply out;
-      TRYV(check_length(in.getValues(), max_queries * max_kinds));
+      GRAPHMILL_TRYV(check_length(in.getValues(), max_queries * max_kinds));
       for (auto array : in.getValues()) {
-        TRY(auto one, arrays.read(array, content::values));
+        GRAPHMILL_TRY(auto one, arrays.read(array, content::values));
         out.values.push_back(one);
       }
       return out;
@@ -174,7 +178,7 @@ result<payload> encode(const batch_request& from, bulk_writer arrays) {
   return encode_with<schema::BatchRequest>(arrays, [&from](auto to) {
     to.setRun(from.run);
     to.setKey(from.key);
-    to.setPlan(static_cast<schema::BatchPlan>(from.plan));
+    to.setKind(static_cast<schema::BatchKind>(from.kind));
     write(from.seeds, to.initSeeds());
   });
 }
@@ -186,15 +190,15 @@ result<batch_request> decode_batch_request(const payload& from) {
     [&from](root::Reader in) -> result<batch_request> {
       array_reader arrays{from};
       batch_request out;
-      TRY(out.run, read_run(in.getRun()));
+      GRAPHMILL_TRY(out.run, read_run(in.getRun()));
       out.key = in.getKey();
-      const auto plan =
-        known_value(in.getPlan(), batch_plan::train, batch_plan::evaluate);
-      if (!plan)
-        return fail(ec::invalid_data, "a batch of unknown plan {}",
-                    static_cast<int>(in.getPlan()));
-      out.plan = *plan;
-      TRY(out.seeds, arrays.read(in.getSeeds(), content::ids));
+      const auto kind =
+        known_value(in.getKind(), batch_kind::train, batch_kind::evaluate);
+      if (!kind)
+        return fail(ec::invalid_data, "a batch of unknown kind {}",
+                    static_cast<int>(in.getKind()));
+      out.kind = *kind;
+      GRAPHMILL_TRY(out.seeds, arrays.read(in.getSeeds(), content::ids));
       return out;
     });
 }
@@ -225,25 +229,28 @@ result<batch_reply> decode_batch_reply(const payload& from) {
       array_reader arrays{from};
       batch_reply out;
       out.too_large = in.getTooLarge();
-      TRYV(check_length(in.getNodes(), max_types));
-      TRYV(check_length(in.getEdges(), max_types));
+      GRAPHMILL_TRYV(check_length(in.getNodes(), max_types));
+      GRAPHMILL_TRYV(check_length(in.getEdges(), max_types));
       for (auto list : in.getNodes()) {
         node_arrays one;
-        TRYV(check_length(list.getFound(), max_found));
+        GRAPHMILL_TRYV(check_length(list.getFound(), max_found));
         for (auto count : list.getFound()) {
           if (count < (one.found.empty() ? 0 : one.found.back()))
             return fail(ec::invalid_data,
                         "the nodes found by a batch's hops become fewer");
           one.found.push_back(count);
         }
-        TRY(one.ids, arrays.read(list.getIds(), content::ids));
+        GRAPHMILL_TRY(one.ids, arrays.read(list.getIds(), content::ids));
         out.nodes.push_back(std::move(one));
       }
       for (auto list : in.getEdges()) {
         neighbour_arrays one;
-        TRY(one.counts, arrays.read(list.getCounts(), content::counts));
-        TRY(one.sources, arrays.read(list.getSources(), content::ids));
-        TRY(one.edge_ids, arrays.read(list.getEdgeIds(), content::ids));
+        GRAPHMILL_TRY(one.counts,
+                      arrays.read(list.getCounts(), content::counts));
+        GRAPHMILL_TRY(one.sources,
+                      arrays.read(list.getSources(), content::ids));
+        GRAPHMILL_TRY(one.edge_ids,
+                      arrays.read(list.getEdgeIds(), content::ids));
         out.edges.push_back(one);
       }
       return out;

@@ -40,13 +40,13 @@ enum class method : std::uint16_t {
 inline constexpr std::size_t method_count =
   static_cast<std::size_t>(method::spread) + 1;
 
-/// Which connection of a peer a message takes. What waits on one lane does not
-/// hold up the other.
-enum class lane : std::uint8_t { control, data };
+/// Which connection of a peer a message takes. What waits on one channel does
+/// not hold up the other.
+enum class channel : std::uint8_t { control, data };
 
 /// Who of a daemon answers a request. What is the coordinator's goes to the
-/// node of a daemon that is none.
-enum class method_server : std::uint8_t { transport, coordinator, node, data };
+/// agent of a daemon that is none.
+enum class method_server : std::uint8_t { transport, coordinator, agent, data };
 
 /// Under which sum of a run's report its messages are.
 enum class method_subject : std::uint8_t { control, sampling, features };
@@ -55,7 +55,7 @@ enum class method_subject : std::uint8_t { control, sampling, features };
 struct method_traits {
   graphmill::method method;
   std::string_view name; ///< In snake_case, for logs and reports.
-  graphmill::lane lane;
+  graphmill::channel channel;
   bool idempotent; ///< May be run again by a retry; its reply is not kept.
   method_server server;
   method_subject about = method_subject::control;
@@ -65,8 +65,8 @@ struct method_traits {
 inline constexpr auto method_table = [] {
   using enum method_server;
   using enum method_subject;
-  constexpr auto small = lane::control;
-  constexpr auto bulk = lane::data;
+  constexpr auto small = channel::control;
+  constexpr auto bulk = channel::data;
   constexpr method_traits unknown{method::unset, "unknown", small, true,
                                   coordinator};
   return std::array<method_traits, method_count>{{
@@ -75,10 +75,10 @@ inline constexpr auto method_table = [] {
     {method::beat, "beat", small, true, transport},
     {method::join, "join", small, false, coordinator},
     {method::leave, "leave", small, false, coordinator},
-    {method::deploy, "deploy", small, false, node},
+    {method::deploy, "deploy", small, false, agent},
     unknown, // Obsolete.
     {method::run_event, "run_event", small, false, coordinator},
-    {method::order, "order", small, false, node},
+    {method::order, "order", small, false, agent},
     {method::sample, "sample", bulk, true, data, sampling},
     {method::gather, "gather", bulk, true, data, features},
     {method::rendezvous, "rendezvous", small, false, coordinator},
@@ -92,7 +92,7 @@ inline constexpr auto method_table = [] {
     {method::fetch_file, "fetch_file", bulk, true, coordinator},
     {method::watch, "watch", small, true, coordinator},
     {method::plan, "plan", small, true, coordinator},
-    {method::weights, "weights", bulk, true, node},
+    {method::weights, "weights", bulk, true, agent},
     {method::sample_batch, "sample_batch", bulk, true, data, sampling},
     {method::spread, "spread", bulk, true, data, features},
   }};

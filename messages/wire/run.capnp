@@ -5,11 +5,11 @@
 #
 # Life of a run. The coordinator places parts and ranks and sends every daemon
 # the same `Deployment`, which names them all. When all have answered, it sends
-# `MemberOrder`s: phases to begin, requests to the trainers, at last the end.
+# `MemberRequest`s: phases to begin, requests to the trainers, at last the end.
 # Daemons send `RunEvents` to the coordinator in turn: one message at a time, the
 # next one when the last is answered, so that none is lost and none overtakes.
 #
-# A daemon that does not know the run of an order answers `unavailable`. A
+# A daemon that does not know the run of a request answers `unavailable`. A
 # coordinator that does not know the run of an event answers `notFound`; the
 # daemon then ends its share of the run.
 #
@@ -70,7 +70,7 @@ struct Daemon {
 
 # -- order ---------------------------------------------------------------------
 
-struct MemberOrder {
+struct MemberRequest {
   run @0 :Text;
 
   union {
@@ -80,7 +80,7 @@ struct MemberOrder {
     # Stop after the step that is being reduced. Not answered by anything but
     # an empty reply; each rank that has stopped tells by an event.
 
-    trainers @4 :TrainerOrder;
+    trainers @4 :TrainerAction;
     end @5 :Void;
     # Ends the receiver's share of the run. The reply has the stages.
 
@@ -101,7 +101,7 @@ struct BeginPhase {
   learningRate @3 :Float64;
 }
 
-enum TrainerOrder {
+enum TrainerAction {
   unset @0;
   keepBest @1;
   restoreBest @2;
@@ -115,7 +115,7 @@ enum TrainerOrder {
 
 struct MemberReply {
   trainers @0 :List(TrainerState);
-  # Of a trainer order.
+  # Of a trainer action.
 
   tensors @1 :List(Tensor);
   # What the daemon has kept of the last snapshot, of its trainer of the lowest

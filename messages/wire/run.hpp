@@ -62,12 +62,12 @@ struct deployment {
     visit("samplers", of.samplers);
   }
 };
-payload encode(const deployment& what);
+payload encode(const deployment& assignment);
 result<deployment> decode_deployment(const payload& from);
 
 /// What the trainers of a member are asked between phases. The values are those
 /// of run.capnp.
-enum class trainer_order : std::uint16_t {
+enum class trainer_action : std::uint16_t {
   keep_best = 1,
   restore_best,
   snapshot,
@@ -86,17 +86,17 @@ enum class member_action : std::uint8_t {
   check,
   finish,
 };
-struct member_order {
+struct member_request {
   std::string run;
   member_action action = member_action::begin;
-  trainer_order trainers = trainer_order::snapshot;
+  trainer_action trainers = trainer_action::snapshot;
   graphmill::phase phase = graphmill::phase::train; ///< Of `begin`, as below.
   std::int32_t epoch = 0;
   std::int64_t steps = 0;
   double learning_rate = 0;
 };
-payload encode(const member_order& what);
-result<member_order> decode_member_order(const payload& from);
+payload encode(const member_request& request);
+result<member_request> decode_member_request(const payload& from);
 
 struct rank_digest {
   rank_id rank = 0;
@@ -136,7 +136,7 @@ struct member_reply {
     visit("failure", of.failure);
   }
 };
-payload encode(const member_reply& what);
+payload encode(const member_reply& reply);
 result<member_reply> decode_member_reply(const payload& from);
 
 struct weights_request {
@@ -152,7 +152,7 @@ struct weights_request {
     visit("count", of.count);
   }
 };
-payload encode(const weights_request& what);
+payload encode(const weights_request& request);
 result<weights_request> decode_weights_request(const payload& from);
 payload encode_weights(std::span<const float> values);
 /// Fails unless there are just `out.size()` values.
@@ -196,7 +196,7 @@ struct run_events {
     visit("stopped", of.stopped);
   }
 };
-payload encode(const run_events& what);
+payload encode(const run_events& events);
 result<run_events> decode_run_events(const payload& from);
 
 struct rendezvous_request {
@@ -205,7 +205,7 @@ struct rendezvous_request {
   std::optional<std::string> value; ///< To be set; else get.
   std::chrono::milliseconds wait{0};
 };
-payload encode(const rendezvous_request& what);
+payload encode(const rendezvous_request& request);
 result<rendezvous_request> decode_rendezvous_request(const payload& from);
 /// Nothing: the key is not there.
 payload encode_rendezvous_value(const std::optional<std::string>& value);

@@ -12,28 +12,28 @@ using namespace wire;
 
 namespace {
 
-static_assert(static_cast<int>(schema::TrainerOrder::KEEP_BEST)
-              == static_cast<int>(trainer_order::keep_best));
-static_assert(static_cast<int>(schema::TrainerOrder::DIGEST)
-              == static_cast<int>(trainer_order::digest));
+static_assert(static_cast<int>(schema::TrainerAction::KEEP_BEST)
+              == static_cast<int>(trainer_action::keep_best));
+static_assert(static_cast<int>(schema::TrainerAction::DIGEST)
+              == static_cast<int>(trainer_action::digest));
 
-result<trainer_order> decode(schema::TrainerOrder what) {
+result<trainer_action> decode(schema::TrainerAction action) {
   const auto ours =
-    known_value(what, trainer_order::keep_best, trainer_order::digest);
+    known_value(action, trainer_action::keep_best, trainer_action::digest);
   if (!ours)
     return fail(ec::invalid_data, "an unknown order to trainers, {}",
-                static_cast<int>(what));
+                static_cast<int>(action));
   return *ours;
 }
 
-result<member_order> decode(schema::MemberOrder::Reader in) {
-  member_order out;
+result<member_request> decode(schema::MemberRequest::Reader in) {
+  member_request out;
   out.run = text(in.getRun());
   switch (in.which()) {
-  case schema::MemberOrder::BEGIN: {
+  case schema::MemberRequest::BEGIN: {
     const auto begin = in.getBegin();
     out.action = member_action::begin;
-    TRY(out.phase, from_wire(begin.getPhase()));
+    GRAPHMILL_TRY(out.phase, from_wire(begin.getPhase()));
     out.epoch = begin.getEpoch();
     out.steps = begin.getSteps();
     out.learning_rate = begin.getLearningRate();
@@ -42,21 +42,21 @@ result<member_order> decode(schema::MemberOrder::Reader in) {
                   out.epoch, out.steps);
     return out;
   }
-  case schema::MemberOrder::STOP:
+  case schema::MemberRequest::STOP:
     out.action = member_action::stop;
     return out;
-  case schema::MemberOrder::TRAINERS: {
+  case schema::MemberRequest::TRAINERS: {
     out.action = member_action::trainers;
-    TRY(out.trainers, decode(in.getTrainers()));
+    GRAPHMILL_TRY(out.trainers, decode(in.getTrainers()));
     return out;
   }
-  case schema::MemberOrder::END:
+  case schema::MemberRequest::END:
     out.action = member_action::end;
     return out;
-  case schema::MemberOrder::CHECK:
+  case schema::MemberRequest::CHECK:
     out.action = member_action::check;
     return out;
-  case schema::MemberOrder::FINISH:
+  case schema::MemberRequest::FINISH:
     out.action = member_action::finish;
     return out;
   default:
@@ -85,49 +85,50 @@ result<void> deployment::check() const {
   return ok();
 }
 
-payload encode(const deployment& what) {
-  return body_of<schema::Deployment>(what);
+payload encode(const deployment& assignment) {
+  return body_of<schema::Deployment>(assignment);
 }
 
 result<deployment> decode_deployment(const payload& from) {
   return read_body<schema::Deployment, deployment>(from, "a deployment");
 }
 
-payload encode(const member_order& what) {
-  return body<schema::MemberOrder>([&what](schema::MemberOrder::Builder out) {
-    out.setRun(what.run);
-    switch (what.action) {
-    case member_action::begin: {
-      auto begin = out.initBegin();
-      begin.setPhase(to_wire(what.phase));
-      begin.setEpoch(what.epoch);
-      begin.setSteps(what.steps);
-      begin.setLearningRate(what.learning_rate);
-      break;
-    }
-    case member_action::stop:
-      out.setStop();
-      break;
-    case member_action::trainers:
-      out.setTrainers(static_cast<schema::TrainerOrder>(what.trainers));
-      break;
-    case member_action::end:
-      out.setEnd();
-      break;
-    case member_action::check:
-      out.setCheck();
-      break;
-    case member_action::finish:
-      out.setFinish();
-      break;
-    }
-  });
+payload encode(const member_request& request) {
+  return body<schema::MemberRequest>(
+    [&request](schema::MemberRequest::Builder out) {
+      out.setRun(request.run);
+      switch (request.action) {
+      case member_action::begin: {
+        auto begin = out.initBegin();
+        begin.setPhase(to_wire(request.phase));
+        begin.setEpoch(request.epoch);
+        begin.setSteps(request.steps);
+        begin.setLearningRate(request.learning_rate);
+        break;
+      }
+      case member_action::stop:
+        out.setStop();
+        break;
+      case member_action::trainers:
+        out.setTrainers(static_cast<schema::TrainerAction>(request.trainers));
+        break;
+      case member_action::end:
+        out.setEnd();
+        break;
+      case member_action::check:
+        out.setCheck();
+        break;
+      case member_action::finish:
+        out.setFinish();
+        break;
+      }
+    });
 }
 
-result<member_order> decode_member_order(const payload& from) {
-  return read<schema::MemberOrder>(
+result<member_request> decode_member_request(const payload& from) {
+  return read<schema::MemberRequest>(
     from, "an order",
-    [](schema::MemberOrder::Reader in) { return decode(in); });
+    [](schema::MemberRequest::Reader in) { return decode(in); });
 }
 
 std::uint64_t tensor_shape::size() const {
@@ -148,8 +149,8 @@ result<void> tensor_shape::check() const {
   return ok();
 }
 
-payload encode(const member_reply& what) {
-  return body_of<schema::MemberReply>(what);
+payload encode(const member_reply& reply) {
+  return body_of<schema::MemberReply>(reply);
 }
 
 result<member_reply> decode_member_reply(const payload& from) {
@@ -157,8 +158,8 @@ result<member_reply> decode_member_reply(const payload& from) {
                                                       "an answer to an order");
 }
 
-payload encode(const weights_request& what) {
-  return body_of<schema::WeightsRequest>(what);
+payload encode(const weights_request& request) {
+  return body_of<schema::WeightsRequest>(request);
 }
 
 result<weights_request> decode_weights_request(const payload& from) {

@@ -43,12 +43,12 @@ result<void> step_done::check() const {
   return ok();
 }
 
-payload encode(const run_events& what) {
-  return body<schema::RunEvents>([&what](schema::RunEvents::Builder out) {
-    run_events::fields(what, field_writer{out});
-    if (what.failure) {
-      out.setFailure(what.failure->message);
-      out.setFailureCode(static_cast<std::uint16_t>(what.failure->code));
+payload encode(const run_events& events) {
+  return body<schema::RunEvents>([&events](schema::RunEvents::Builder out) {
+    run_events::fields(events, field_writer{out});
+    if (events.failure) {
+      out.setFailure(events.failure->message);
+      out.setFailureCode(static_cast<std::uint16_t>(events.failure->code));
     }
   });
 }
@@ -57,21 +57,21 @@ result<run_events> decode_run_events(const payload& from) {
   return read<schema::RunEvents>(
     from, "events of a run",
     [](schema::RunEvents::Reader in) -> result<run_events> {
-      TRY(auto out, read_fields<run_events>(in));
+      GRAPHMILL_TRY(auto out, read_fields<run_events>(in));
       out.failure = failure_of(in);
       return out;
     });
 }
 
-payload encode(const rendezvous_request& what) {
+payload encode(const rendezvous_request& request) {
   return body<schema::RendezvousRequest>(
-    [&what](schema::RendezvousRequest::Builder out) {
-      out.setRun(what.run);
-      out.setKey(what.key);
-      out.setSet(what.value.has_value());
-      if (what.value)
-        out.setValue(data_of(*what.value));
-      out.setWait(static_cast<std::uint32_t>(what.wait.count()));
+    [&request](schema::RendezvousRequest::Builder out) {
+      out.setRun(request.run);
+      out.setKey(request.key);
+      out.setSet(request.value.has_value());
+      if (request.value)
+        out.setValue(data_of(*request.value));
+      out.setWait(static_cast<std::uint32_t>(request.wait.count()));
     });
 }
 

@@ -5,7 +5,7 @@ namespace graphmill {
 
 using namespace wire;
 
-result<payload> encode(const spread_query& from, bulk_writer arrays) {
+result<payload> encode(const spread_request& from, bulk_writer arrays) {
   return encode_with<schema::SpreadRequest>(arrays, [&from](auto to) {
     to.setRun(from.run);
     to.setPart(from.part);
@@ -17,25 +17,25 @@ result<payload> encode(const spread_query& from, bulk_writer arrays) {
   });
 }
 
-result<spread_query> decode_spread_query(const payload& from) {
+result<spread_request> decode_spread_request(const payload& from) {
   using root = schema::SpreadRequest;
   return decode_frame<root>(
     from.body, "a spread request",
-    [&from](root::Reader in) -> result<spread_query> {
+    [&from](root::Reader in) -> result<spread_request> {
       array_reader arrays{from};
-      spread_query out;
-      TRY(out.run, read_run(in.getRun()));
+      spread_request out;
+      GRAPHMILL_TRY(out.run, read_run(in.getRun()));
       out.part = in.getPart();
       out.edge_type = in.getEdgeType();
       out.rule = read_rule(in);
       out.first = in.getFirst();
       out.skip = in.getSkip();
-      TRY(out.chances, arrays.read(in.getChances(), content::floats));
+      GRAPHMILL_TRY(out.chances, arrays.read(in.getChances(), content::floats));
       return out;
     });
 }
 
-result<payload> encode(const spread_answer& from, bulk_writer arrays) {
+result<payload> encode(const spread_reply& from, bulk_writer arrays) {
   return encode_with<schema::SpreadReply>(arrays, [&from](auto to) {
     to.setNodes(from.nodes);
     to.setEdges(from.edges);
@@ -44,17 +44,17 @@ result<payload> encode(const spread_answer& from, bulk_writer arrays) {
   });
 }
 
-result<spread_answer> decode_spread_answer(const payload& from) {
+result<spread_reply> decode_spread_reply(const payload& from) {
   using root = schema::SpreadReply;
   return decode_frame<root>(
     from.body, "a spread reply",
-    [&from](root::Reader in) -> result<spread_answer> {
+    [&from](root::Reader in) -> result<spread_reply> {
       array_reader arrays{from};
-      spread_answer out;
+      spread_reply out;
       out.nodes = in.getNodes();
       out.edges = in.getEdges();
-      TRY(out.sources, arrays.read(in.getSources(), content::ids));
-      TRY(out.misses, arrays.read(in.getMisses(), content::floats));
+      GRAPHMILL_TRY(out.sources, arrays.read(in.getSources(), content::ids));
+      GRAPHMILL_TRY(out.misses, arrays.read(in.getMisses(), content::floats));
       return out;
     });
 }

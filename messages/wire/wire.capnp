@@ -175,7 +175,7 @@ struct Hello {
   oldestVersion @4 :UInt16;
   # The oldest protocol that the sender understands.
 
-  lane @5 :Lane;
+  channel @5 :Channel;
   # Of this connection.
 
   beatEvery @6 :Milliseconds;
@@ -190,7 +190,7 @@ struct Hello {
   # Was `readiness`.
 }
 
-enum Lane {
+enum Channel {
   unset @0;
   control @1;
   data @2;

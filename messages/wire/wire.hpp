@@ -46,7 +46,7 @@ struct hello_message {
   std::string address; ///< Empty for clients.
   std::string software;
   std::uint16_t oldest_version = oldest_protocol_version;
-  graphmill::lane lane = graphmill::lane::control;
+  graphmill::channel channel = graphmill::channel::control;
   std::chrono::milliseconds beat_every{0}; ///< Nobody acts on it.
   std::chrono::milliseconds lost_after{0};
 };

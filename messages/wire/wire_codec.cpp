@@ -22,7 +22,7 @@ static_assert(same(schema::Method::DEPLOY, method::deploy));
 static_assert(same(schema::Method::RUNS, method::runs));
 static_assert(same(schema::Method::SPREAD, method::spread));
 static_assert(same(schema::FailureCode::INTERNAL, ec::internal));
-static_assert(same(schema::Lane::DATA, static_cast<int>(lane::data) + 1));
+static_assert(same(schema::Channel::DATA, static_cast<int>(channel::data) + 1));
 // These are cast before they are checked: another version may know more of
 // them.
 static_assert(sizeof(message_kind) == sizeof(schema::Kind));
@@ -79,20 +79,21 @@ result<envelope> envelope_fields(schema::Envelope::Reader in) {
 
 result<hello_message> decode_fields(schema::Hello::Reader in) {
   hello_message out;
-  TRY(out.name, bounded(in.getName(), "name"));
-  TRY(out.incarnation, bounded(in.getIncarnation(), "incarnation"));
-  TRY(out.address, bounded(in.getAddress(), "address"));
-  TRY(out.software, bounded(in.getSoftware(), "version"));
+  GRAPHMILL_TRY(out.name, bounded(in.getName(), "name"));
+  GRAPHMILL_TRY(out.incarnation, bounded(in.getIncarnation(), "incarnation"));
+  GRAPHMILL_TRY(out.address, bounded(in.getAddress(), "address"));
+  GRAPHMILL_TRY(out.software, bounded(in.getSoftware(), "version"));
   if (!is_incarnation(out.incarnation))
     return fail(ec::invalid_data,
                 "a handshake's incarnation is '{}', must "
                 "have 32 hexadecimal digits",
                 out.incarnation);
-  if (in.getLane() != schema::Lane::CONTROL
-      && in.getLane() != schema::Lane::DATA)
-    return fail(ec::invalid_data, "a handshake on unknown lane {}",
-                static_cast<int>(in.getLane()));
-  out.lane = in.getLane() == schema::Lane::DATA ? lane::data : lane::control;
+  if (in.getChannel() != schema::Channel::CONTROL
+      && in.getChannel() != schema::Channel::DATA)
+    return fail(ec::invalid_data, "a handshake on unknown channel {}",
+                static_cast<int>(in.getChannel()));
+  out.channel =
+    in.getChannel() == schema::Channel::DATA ? channel::data : channel::control;
   out.oldest_version = in.getOldestVersion();
   out.beat_every = std::chrono::milliseconds{in.getBeatEvery()};
   out.lost_after = std::chrono::milliseconds{in.getLostAfter()};
@@ -149,8 +150,8 @@ frame encode_hello(const hello_message& from) {
   out.setAddress(from.address);
   out.setSoftware(from.software);
   out.setOldestVersion(from.oldest_version);
-  out.setLane(from.lane == lane::data ? schema::Lane::DATA
-                                      : schema::Lane::CONTROL);
+  out.setChannel(from.channel == channel::data ? schema::Channel::DATA
+                                               : schema::Channel::CONTROL);
   out.setBeatEvery(wire_time(from.beat_every));
   out.setLostAfter(wire_time(from.lost_after));
   return encode_frame(message);

@@ -40,8 +40,9 @@ struct folder_book {
 
 /// @param field The name of its table of digests.
 result<folder_book> read_folder_book(const fs::path& file, const char* field) {
-  TRY(const auto stamp, stamp_file(file)); // Before: a change must show.
-  TRY(const auto text, read_text(file, largest_json));
+  GRAPHMILL_TRY(const auto stamp,
+                stamp_file(file)); // Before: a change must show.
+  GRAPHMILL_TRY(const auto text, read_text(file, largest_json));
   content_hash hash;
   hash.update(text);
   folder_book out;
@@ -68,7 +69,7 @@ std::string name_within(const fs::path& folder, const fs::path& file) {
 
 result<digest_record::piece> piece_of(std::string text,
                                       const npy_array& array) {
-  TRY(const auto stamp, stamp_file(array.path()));
+  GRAPHMILL_TRY(const auto stamp, stamp_file(array.path()));
   return digest_record::piece{
     .text = std::move(text),
     .file = array.path(),
@@ -91,7 +92,7 @@ result<records> table_records(std::span<const npy_array* const> arrays,
                               const fs::path& folder) {
   records out;
   for (const auto* array : arrays) {
-    TRY(auto piece, piece_of({}, *array));
+    GRAPHMILL_TRY(auto piece, piece_of({}, *array));
     out.push_back({array->path(),
                    digest_in(digests, folder, array->path()),
                    {std::move(piece)}});
@@ -110,7 +111,7 @@ result<records> record_of_all(const dataset& data,
       out.pieces.push_back({.text = std::move(text)});
       continue;
     }
-    TRY(auto piece, piece_of(std::move(text), *array));
+    GRAPHMILL_TRY(auto piece, piece_of(std::move(text), *array));
     out.pieces.push_back(std::move(piece));
   }
   return records{std::move(out)};
@@ -121,10 +122,10 @@ result<records> record_of_all(const dataset& data,
 /// once. What it is not over, or all if there is none, has records of its own.
 result<records> records_of_all_and_each(const dataset& data,
                                         const digest_table& digests) {
-  TRY(auto all, record_of_all(data, content_of(data)));
+  GRAPHMILL_TRY(auto records, record_of_all(data, content_of(data)));
   std::set<fs::path> covered;
-  for (auto& whole : all) {
-    whole.what = data.folder() / "dataset.json";
+  for (auto& whole : records) {
+    whole.path = data.folder() / "dataset.json";
     for (auto& piece : whole.pieces) {
       if (piece.file.empty())
         continue;
@@ -138,8 +139,8 @@ result<records> records_of_all_and_each(const dataset& data,
     return covered.contains(array->path());
   });
   // First, as they are what is wrong when both are.
-  TRY(auto out, table_records(rest, digests, data.folder()));
-  std::ranges::move(all, std::back_inserter(out));
+  GRAPHMILL_TRY(auto out, table_records(rest, digests, data.folder()));
+  std::ranges::move(records, std::back_inserter(out));
   return out;
 }
 
@@ -151,13 +152,13 @@ bool is_name_of_seeds(const fs::path& name) {
 
 /// Of the files of seeds that are used, and of others that the table has.
 result<records> records_of_seeds(const fs::path& folder) {
-  TRY(const auto book,
-      read_folder_book(folder / "partitions.json", "seed_digests"));
+  GRAPHMILL_TRY(const auto book,
+                read_folder_book(folder / "partitions.json", "seed_digests"));
   records out{book.itself};
   if (!book.digests)
     return out;
-  TRY(const auto info,
-      parse_dataset_info(book.dataset, book.itself.what.string()));
+  GRAPHMILL_TRY(const auto info,
+                parse_dataset_info(book.dataset, book.itself.path.string()));
   std::set<fs::path> names;
   for (const auto& [name, digest] : *book.digests)
     if (is_name_of_seeds(name))
@@ -168,8 +169,9 @@ result<records> records_of_seeds(const fs::path& folder) {
       names.insert(fs::path{"seeds"} / target.name
                    / fmt::format("{}.npy", file_stem(which)));
   for (const auto& name : names) {
-    TRY(const auto array, npy_array::open(folder / name));
-    TRY(auto one, table_records(std::array{&array}, *book.digests, folder));
+    GRAPHMILL_TRY(const auto array, npy_array::open(folder / name));
+    GRAPHMILL_TRY(auto one,
+                  table_records(std::array{&array}, *book.digests, folder));
     std::ranges::move(one, std::back_inserter(out));
   }
   return out;
@@ -185,8 +187,9 @@ result<records> with_book(const folder_book& book, result<records> arrays) {
 } // namespace
 
 result<std::vector<digest_record>> records_of(const dataset& data) {
-  TRY(const auto book,
-      read_folder_book(data.folder() / "dataset.json", "array_digests"));
+  GRAPHMILL_TRY(
+    const auto book,
+    read_folder_book(data.folder() / "dataset.json", "array_digests"));
   return with_book(book, book.digests
                            ? records_of_all_and_each(data, *book.digests)
                            : record_of_all(data, content_of(data)));
@@ -195,20 +198,20 @@ result<std::vector<digest_record>> records_of(const dataset& data) {
 result<std::vector<digest_record>> records_of_part(const fs::path& dataset,
                                                    part_id part) {
   const auto folder = dataset / fmt::format("part-{}", part);
-  TRY(const auto data, graphmill::dataset::open(folder));
-  TRY(const auto book,
-      read_folder_book(folder / "dataset.json", "array_digests"));
+  GRAPHMILL_TRY(const auto data, graphmill::dataset::open(folder));
+  GRAPHMILL_TRY(const auto book,
+                read_folder_book(folder / "dataset.json", "array_digests"));
   const auto& info = data.info();
   std::vector<npy_array> original_ids;
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
-    TRY(auto array,
-        npy_array::open(node_folder(folder, info, t) / "original_ids.npy"));
+    GRAPHMILL_TRY(auto array, npy_array::open(node_folder(folder, info, t)
+                                              / "original_ids.npy"));
     original_ids.push_back(std::move(array));
   }
   std::vector<npy_array> original_begin;
   for (edge_type_id t = 0; t < std::ssize(info.edge_types); ++t) {
-    TRY(auto array,
-        npy_array::open(edge_folder(folder, info, t) / "original_begin.npy"));
+    GRAPHMILL_TRY(auto array, npy_array::open(edge_folder(folder, info, t)
+                                              / "original_begin.npy"));
     original_begin.push_back(std::move(array));
   }
   if (!book.digests)
@@ -226,12 +229,12 @@ result<std::vector<digest_record>> records_in(const fs::path& folder,
                                               std::span<const part_id> parts) {
   std::error_code unreadable;
   if (!fs::exists(folder / "partitions.json", unreadable)) {
-    TRY(const auto data, dataset::open(folder));
+    GRAPHMILL_TRY(const auto data, dataset::open(folder));
     return records_of(data);
   }
-  TRY(auto out, records_of_seeds(folder));
+  GRAPHMILL_TRY(auto out, records_of_seeds(folder));
   for (auto part : parts) {
-    TRY(auto more, records_of_part(folder, part));
+    GRAPHMILL_TRY(auto more, records_of_part(folder, part));
     out.insert(out.end(), std::make_move_iterator(more.begin()),
                std::make_move_iterator(more.end()));
   }

@@ -10,9 +10,9 @@ namespace {
 
 result<npy_array> open_array(const fs::path& path, dtype type,
                              const std::vector<std::int64_t>& shape) {
-  TRY(auto array, npy_array::open(path));
-  TRYV(array.expect_type(type));
-  TRYV(array.expect_shape(shape));
+  GRAPHMILL_TRY(auto array, npy_array::open(path));
+  GRAPHMILL_TRYV(array.expect_type(type));
+  GRAPHMILL_TRYV(array.expect_shape(shape));
   return array;
 }
 
@@ -20,19 +20,20 @@ result<dataset::node_arrays> open_nodes(const fs::path& folder,
                                         const node_type_info& type) {
   dataset::node_arrays arrays;
   if (type.feature_width > 0) {
-    TRY(arrays.features, open_array(folder / "features.npy", type.feature_type,
-                                    {type.count, type.feature_width}));
+    GRAPHMILL_TRY(arrays.features,
+                  open_array(folder / "features.npy", type.feature_type,
+                             {type.count, type.feature_width}));
   }
   if (type.class_count > 0) {
-    TRY(arrays.labels,
-        open_array(folder / "labels.npy", dtype::int64, {type.count}));
+    GRAPHMILL_TRY(arrays.labels, open_array(folder / "labels.npy", dtype::int64,
+                                            {type.count}));
   }
   for (auto which : all_splits) {
     const auto i = static_cast<std::size_t>(which);
     if (type.split_counts[i] > 0) {
-      TRY(arrays.splits[i],
-          open_array(folder / fmt::format("{}.npy", file_stem(which)),
-                     dtype::int64, {type.split_counts[i]}));
+      GRAPHMILL_TRY(arrays.splits[i],
+                    open_array(folder / fmt::format("{}.npy", file_stem(which)),
+                               dtype::int64, {type.split_counts[i]}));
     }
   }
   return arrays;
@@ -43,16 +44,16 @@ result<dataset::edge_arrays> open_edges(const fs::path& folder,
                                         std::int64_t sources,
                                         std::int64_t destinations) {
   dataset::edge_arrays arrays;
-  TRY(arrays.indptr,
-      open_array(folder / "indptr.npy", dtype::int64, {destinations + 1}));
-  TRY(arrays.indices,
-      open_array(folder / "indices.npy", type.index_type, {type.count}));
-  TRY(arrays.in_degrees,
-      open_array(folder / "in_degrees.npy", dtype::int32, {destinations}));
-  TRY(arrays.out_degrees,
-      open_array(folder / "out_degrees.npy", dtype::int32, {sources}));
+  GRAPHMILL_TRY(arrays.indptr, open_array(folder / "indptr.npy", dtype::int64,
+                                          {destinations + 1}));
+  GRAPHMILL_TRY(arrays.indices, open_array(folder / "indices.npy",
+                                           type.index_type, {type.count}));
+  GRAPHMILL_TRY(arrays.in_degrees, open_array(folder / "in_degrees.npy",
+                                              dtype::int32, {destinations}));
+  GRAPHMILL_TRY(arrays.out_degrees, open_array(folder / "out_degrees.npy",
+                                               dtype::int32, {sources}));
   // The ends at least: a reader of one list must not run out of the array.
-  TRY(const auto indptr, arrays.indptr.as<std::int64_t>());
+  GRAPHMILL_TRY(const auto indptr, arrays.indptr.as<std::int64_t>());
   if (indptr.front() != 0 || indptr.back() != type.count)
     return fail(
       ec::invalid_data, "{} goes from {} to {}; from 0 to {} expected",
@@ -63,24 +64,25 @@ result<dataset::edge_arrays> open_edges(const fs::path& folder,
 } // namespace
 
 result<dataset> dataset::open(const fs::path& folder) {
-  TRY(auto info, read_dataset_info(folder));
+  GRAPHMILL_TRY(auto info, read_dataset_info(folder));
   return open(folder, std::move(info));
 }
 
 result<dataset> dataset::open(const fs::path& folder, dataset_info info) {
-  TRYV(check_info(info, folder.string()));
+  GRAPHMILL_TRYV(check_info(info, folder.string()));
   dataset opened;
   opened.folder_ = folder;
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
-    TRY(auto arrays,
-        open_nodes(node_folder(folder, info, t), info.node_types[t]));
+    GRAPHMILL_TRY(auto arrays,
+                  open_nodes(node_folder(folder, info, t), info.node_types[t]));
     opened.nodes_.push_back(std::move(arrays));
   }
   for (edge_type_id t = 0; t < std::ssize(info.edge_types); ++t) {
     const auto& type = info.edge_types[t];
-    TRY(auto arrays, open_edges(edge_folder(folder, info, t), type,
-                                info.node_types[type.source].count,
-                                info.node_types[type.destination].count));
+    GRAPHMILL_TRY(auto arrays,
+                  open_edges(edge_folder(folder, info, t), type,
+                             info.node_types[type.source].count,
+                             info.node_types[type.destination].count));
     opened.edges_.push_back(std::move(arrays));
   }
   opened.info_ = std::move(info);

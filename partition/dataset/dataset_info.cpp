@@ -57,7 +57,7 @@ struct object_reader {
 
   result<dtype> type(const char* key, dtype first, dtype second,
                      dtype absent) const {
-    TRY(const auto name, text(key, false));
+    GRAPHMILL_TRY(const auto name, text(key, false));
     if (name.empty())
       return absent;
     for (auto candidate : {first, second})
@@ -79,16 +79,17 @@ struct object_reader {
 };
 
 result<node_type_info> read_node_type(const object_reader& in) {
-  TRYV(in.check());
+  GRAPHMILL_TRYV(in.check());
   node_type_info type;
-  TRY(type.name, in.text("name", true));
-  TRYV(check_name(type.name, in.where));
-  TRY(type.count, in.integer("count", most_items));
-  TRY(type.feature_width, in.integer("feature_width", most_columns, 0));
-  TRY(type.feature_type,
-      in.type("feature_type", dtype::float32, dtype::float16, dtype::float32));
-  TRY(type.class_count, in.integer("class_count", most_classes, 0));
-  TRY(const auto names, in.list("class_names", most_classes));
+  GRAPHMILL_TRY(type.name, in.text("name", true));
+  GRAPHMILL_TRYV(check_name(type.name, in.where));
+  GRAPHMILL_TRY(type.count, in.integer("count", most_items));
+  GRAPHMILL_TRY(type.feature_width,
+                in.integer("feature_width", most_columns, 0));
+  GRAPHMILL_TRY(type.feature_type, in.type("feature_type", dtype::float32,
+                                           dtype::float16, dtype::float32));
+  GRAPHMILL_TRY(type.class_count, in.integer("class_count", most_classes, 0));
+  GRAPHMILL_TRY(const auto names, in.list("class_names", most_classes));
   for (const auto& name : names) {
     if (!name.is_string())
       return in.wrong("class_names", "a list of strings");
@@ -96,10 +97,10 @@ result<node_type_info> read_node_type(const object_reader& in) {
   }
   if (const auto at = in.object.find("splits"); at != in.object.end()) {
     const object_reader splits{*at, in.where + ".splits"};
-    TRYV(splits.check());
+    GRAPHMILL_TRYV(splits.check());
     for (auto which : all_splits) {
-      TRY(type.split_counts[static_cast<std::size_t>(which)],
-          splits.integer(file_stem(which).data(), type.count, 0));
+      GRAPHMILL_TRY(type.split_counts[static_cast<std::size_t>(which)],
+                    splits.integer(file_stem(which).data(), type.count, 0));
     }
   }
   return type;
@@ -107,9 +108,9 @@ result<node_type_info> read_node_type(const object_reader& in) {
 
 result<edge_type_info> read_edge_type(const object_reader& in,
                                       const dataset_info& info) {
-  TRYV(in.check());
+  GRAPHMILL_TRYV(in.check());
   const auto end_of = [&](const char* key) -> result<node_type_id> {
-    TRY(const auto name, in.text(key, true));
+    GRAPHMILL_TRY(const auto name, in.text(key, true));
     const auto found = info.find_node_type(name);
     if (!found)
       return fail(ec::invalid_data, "{}: there is no node type \"{}\"",
@@ -117,52 +118,52 @@ result<edge_type_info> read_edge_type(const object_reader& in,
     return *found;
   };
   edge_type_info type;
-  TRY(type.source, end_of("source"));
-  TRY(type.name, in.text("name", true));
-  TRYV(check_name(type.name, in.where));
-  TRY(type.destination, end_of("destination"));
-  TRY(type.count, in.integer("count", most_items));
-  TRY(type.max_in_degree, in.integer("max_in_degree", most_degree));
-  TRY(type.index_type,
-      in.type("index_type", dtype::int32, dtype::int64, dtype::int64));
+  GRAPHMILL_TRY(type.source, end_of("source"));
+  GRAPHMILL_TRY(type.name, in.text("name", true));
+  GRAPHMILL_TRYV(check_name(type.name, in.where));
+  GRAPHMILL_TRY(type.destination, end_of("destination"));
+  GRAPHMILL_TRY(type.count, in.integer("count", most_items));
+  GRAPHMILL_TRY(type.max_in_degree, in.integer("max_in_degree", most_degree));
+  GRAPHMILL_TRY(type.index_type, in.type("index_type", dtype::int32,
+                                         dtype::int64, dtype::int64));
   return type;
 }
 
 result<dataset_info> read_info(const object_reader& in) {
-  TRYV(in.check());
+  GRAPHMILL_TRYV(in.check());
   dataset_info info;
-  TRY(const auto version,
-      in.integer("format_version", std::numeric_limits<int>::max()));
+  GRAPHMILL_TRY(const auto version,
+                in.integer("format_version", std::numeric_limits<int>::max()));
   if (version > dataset_format_version)
     return fail(ec::version_mismatch,
                 "{} has format version {}; this Graphmill reads up to {}: use "
                 "a newer one or prepare the dataset again",
                 in.where, version, dataset_format_version);
   info.format_version = static_cast<int>(version);
-  TRY(info.name, in.text("name", false));
-  TRY(info.provenance, in.text("provenance", false));
-  TRY(info.digest, in.text("digest", false));
-  TRY(const auto node_types, in.list("node_types", most_types));
+  GRAPHMILL_TRY(info.name, in.text("name", false));
+  GRAPHMILL_TRY(info.provenance, in.text("provenance", false));
+  GRAPHMILL_TRY(info.digest, in.text("digest", false));
+  GRAPHMILL_TRY(const auto node_types, in.list("node_types", most_types));
   for (std::size_t i = 0; i < node_types.size(); ++i) {
     const object_reader entry{node_types[i],
                               fmt::format("{}: node_types[{}]", in.where, i)};
-    TRY(auto type, read_node_type(entry));
+    GRAPHMILL_TRY(auto type, read_node_type(entry));
     info.node_types.push_back(std::move(type));
   }
-  TRY(const auto edge_types, in.list("edge_types", most_types));
+  GRAPHMILL_TRY(const auto edge_types, in.list("edge_types", most_types));
   for (std::size_t i = 0; i < edge_types.size(); ++i) {
     const object_reader entry{edge_types[i],
                               fmt::format("{}: edge_types[{}]", in.where, i)};
-    TRY(auto type, read_edge_type(entry, info));
+    GRAPHMILL_TRY(auto type, read_edge_type(entry, info));
     info.edge_types.push_back(std::move(type));
   }
-  TRY(const auto target, in.text("target", true));
+  GRAPHMILL_TRY(const auto target, in.text("target", true));
   const auto found = info.find_node_type(target);
   if (!found)
     return fail(ec::invalid_data, "{}: the target \"{}\" is no node type",
                 in.where, target);
   info.target = *found;
-  TRYV(check_info(info, in.where));
+  GRAPHMILL_TRYV(check_info(info, in.where));
   return info;
 }
 
@@ -218,7 +219,7 @@ result<dataset_info> read_dataset_info(const fs::path& folder) {
 
 result<void> write_dataset_info(const fs::path& folder,
                                 const dataset_info& info) {
-  TRYV(check_info(info, folder.string()));
+  GRAPHMILL_TRYV(check_info(info, folder.string()));
   json out{{"format_version", info.format_version},
            {"name", info.name},
            {"target", info.node_types[info.target].name},

@@ -18,22 +18,23 @@ bool allowed(char c) {
          || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
 }
 
-result<void> check_range(std::string_view name, const char* what,
+result<void> check_range(std::string_view name, const char* label,
                          std::int64_t count, std::int64_t most,
                          std::string_view where) {
   if (count < 0 || count > most)
     return fail(ec::invalid_data, "{}: {} has {} {}; 0 to {} expected", where,
-                name, count, what, most);
+                name, count, label, most);
   return ok();
 }
 
 result<void> check_node_type(const node_type_info& type,
                              std::string_view where) {
-  TRYV(check_name(type.name, where));
-  TRYV(check_range(type.name, "nodes", type.count, most_items, where));
-  TRYV(check_range(type.name, "features", type.feature_width, most_columns,
-                   where));
-  TRYV(
+  GRAPHMILL_TRYV(check_name(type.name, where));
+  GRAPHMILL_TRYV(
+    check_range(type.name, "nodes", type.count, most_items, where));
+  GRAPHMILL_TRYV(check_range(type.name, "features", type.feature_width,
+                             most_columns, where));
+  GRAPHMILL_TRYV(
     check_range(type.name, "classes", type.class_count, most_classes, where));
   if (type.feature_type != dtype::float32
       && type.feature_type != dtype::float16)
@@ -54,16 +55,17 @@ result<void> check_node_type(const node_type_info& type,
 
 result<void> check_edge_type(const edge_type_info& type,
                              const dataset_info& info, std::string_view where) {
-  TRYV(check_name(type.name, where));
+  GRAPHMILL_TRYV(check_name(type.name, where));
   const auto types = std::ssize(info.node_types);
   for (auto end : {type.source, type.destination})
     if (end < 0 || end >= types)
       return fail(ec::invalid_data,
                   "{}: edge type {} ends at node type {}, but there are {}",
                   where, type.name, end, types);
-  TRYV(check_range(type.name, "edges", type.count, most_items, where));
-  TRYV(check_range(type.name, "in-edges of a node", type.max_in_degree,
-                   most_degree, where));
+  GRAPHMILL_TRYV(
+    check_range(type.name, "edges", type.count, most_items, where));
+  GRAPHMILL_TRYV(check_range(type.name, "in-edges of a node",
+                             type.max_in_degree, most_degree, where));
   if (type.index_type != dtype::int32 && type.index_type != dtype::int64)
     return fail(ec::invalid_data,
                 "{}: indices of {} are {}; int32 or int64 expected", where,
@@ -133,13 +135,13 @@ result<void> check_info(const dataset_info& info, std::string_view where) {
     return fail(ec::invalid_data, "{}: the target is no node type", where);
   std::set<std::string> names;
   for (const auto& type : info.node_types) {
-    TRYV(check_node_type(type, where));
+    GRAPHMILL_TRYV(check_node_type(type, where));
     if (!names.insert(type.name).second)
       return fail(ec::invalid_data, "{}: node type {} stands there twice",
                   where, type.name);
   }
   for (std::size_t i = 0; i < info.edge_types.size(); ++i) {
-    TRYV(check_edge_type(info.edge_types[i], info, where));
+    GRAPHMILL_TRYV(check_edge_type(info.edge_types[i], info, where));
     const auto name = info.edge_type_name(static_cast<edge_type_id>(i));
     if (!names.insert(name).second)
       return fail(ec::invalid_data, "{}: edge type {} stands there twice",

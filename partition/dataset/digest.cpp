@@ -160,8 +160,8 @@ std::vector<const npy_array*> arrays_of(const dataset& data) {
   }
   for (edge_type_id t = 0; t < std::ssize(info.edge_types); ++t) {
     const auto& edges = data.edges(t);
-    for (const auto* array : {&edges.indptr, &edges.indices, &edges.in_degrees,
-                              &edges.out_degrees})
+    for (const auto* array :
+         {&edges.indptr, &edges.indices, &edges.in_degrees, &edges.out_degrees})
       out.push_back(array);
   }
   return out;
@@ -215,7 +215,7 @@ result<void>
 write_array_digests(const fs::path& folder,
                     const std::map<std::string, std::string>& digests) {
   const auto path = folder / "dataset.json";
-  TRY(const auto text, read_text(path, largest_info));
+  GRAPHMILL_TRY(const auto text, read_text(path, largest_info));
   auto about = nlohmann::json::parse(text);
   about["array_digests"] = digests;
   return write_text(path, about.dump(2) + '\n');

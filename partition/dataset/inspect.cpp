@@ -69,7 +69,7 @@ std::vector<std::int32_t> inspector::count_out_edges(edge_type_id type) {
   const auto& arrays = data.edges(type);
   const auto source_type = data.info().edge_types[type].source;
   const auto own = data.info().node_types[source_type].count;
-  const auto all = is_part() ? options.whole_counts[source_type] : own;
+  const auto counts = is_part() ? options.whole_counts[source_type] : own;
   arrays.indices.file().advise_sequential();
   const id_span sources{arrays.indices.data(), arrays.indices.size(),
                         arrays.indices.type() == dtype::int64};
@@ -78,10 +78,10 @@ std::vector<std::int32_t> inspector::count_out_edges(edge_type_id type) {
   finding missing;
   for (std::int64_t i = 0; i < sources.size; ++i) {
     const auto source = sources[i];
-    if (source < 0 || source >= all) {
+    if (source < 0 || source >= counts) {
       missing.add([&] {
         return fmt::format("edge {}: source {} does not exist ({} nodes)", i,
-                           source, all);
+                           source, counts);
       });
     } else if (!is_part()) {
       count_one(degrees[source]);
@@ -141,10 +141,10 @@ std::vector<digest_record> arrays_alone(const digest_record& record) {
   std::vector<digest_record> out;
   for (const auto& piece : record.pieces)
     if (!piece.digest.empty()) {
-      digest_record one{piece.file, piece.digest, {piece}};
-      one.pieces.front().text.clear();
-      one.pieces.front().digest.clear();
-      out.push_back(std::move(one));
+      digest_record record{piece.file, piece.digest, {piece}};
+      record.pieces.front().text.clear();
+      record.pieces.front().digest.clear();
+      out.push_back(std::move(record));
     }
   return out;
 }
@@ -162,7 +162,7 @@ find_damaged(std::span<const digest_record> records,
     if (sound.error().code != ec::invalid_data)
       return std::move(sound).error();
     // A verification ends with the first array that is damaged.
-    TRY(auto each, find_damaged(arrays_alone(record), on_progress));
+    GRAPHMILL_TRY(auto each, find_damaged(arrays_alone(record), on_progress));
     if (each.empty())
       each.push_back(std::move(sound).error().message);
     std::ranges::move(each, std::back_inserter(out));
@@ -192,9 +192,9 @@ result<inspection> inspect_dataset(const dataset& data,
       info.node_types[t].count - std::ranges::count(work.touched[t], true);
   auto records = options.records;
   if (!work.is_part()) {
-    TRY(records, records_of(data));
+    GRAPHMILL_TRY(records, records_of(data));
   }
-  TRY(auto damaged, find_damaged(records, on_progress));
+  GRAPHMILL_TRY(auto damaged, find_damaged(records, on_progress));
   std::ranges::move(damaged, std::back_inserter(work.found.broken));
   work.found.unused = unused_arrays(data);
   if (auto fault = mapped_file::first_fault())

@@ -47,7 +47,7 @@ std::string difference(const partitioned_graph& a, const partitioned_graph& b) {
 
 result<std::shared_ptr<const partitioned_graph>>
 reopen(const std::filesystem::path& folder, const partitioned_graph& before) {
-  TRY(auto now, partitioned_graph::open(folder));
+  GRAPHMILL_TRY(auto now, partitioned_graph::open(folder));
   if (const auto what = difference(before, now); !what.empty())
     return fail(ec::invalid_data,
                 "{} is another graph than the one that was opened here before: "

@@ -51,10 +51,11 @@ result<partition_book> read_book(const json& in, const std::string& where) {
     return fail(ec::invalid_data, "{}: \"parts\" is {}, not in 1..{}", where,
                 parts, most_parts);
   partition_book book;
-  TRY(book.info, parse_dataset_info(in.at("dataset").dump(), where));
+  GRAPHMILL_TRY(book.info, parse_dataset_info(in.at("dataset").dump(), where));
   for (const auto& type : book.info.node_types) {
-    TRY(auto cuts, read_offsets(in.at("offsets"), type,
-                                static_cast<std::size_t>(parts), where));
+    GRAPHMILL_TRY(auto cuts,
+                  read_offsets(in.at("offsets"), type,
+                               static_cast<std::size_t>(parts), where));
     book.offsets.push_back(std::move(cuts));
   }
   book.part_digests = in.at("part_digests").get<std::vector<std::string>>();
@@ -65,7 +66,7 @@ result<partition_book> read_book(const json& in, const std::string& where) {
 }
 
 result<partition_book> read_book(const fs::path& path) {
-  TRY(const auto text, read_text(path, largest_book));
+  GRAPHMILL_TRY(const auto text, read_text(path, largest_book));
   try {
     return read_book(json::parse(text), path.string());
   } catch (const json::exception& broken) {
@@ -79,9 +80,9 @@ result<std::vector<node_id>> read_seeds(const fs::path& path,
                                         std::int64_t size) {
   if (size == 0)
     return std::vector<node_id>{};
-  TRY(const auto array, npy_array::open(path));
-  TRYV(array.expect_shape({size}));
-  TRY(const auto ids, array.as<std::int64_t>());
+  GRAPHMILL_TRY(const auto array, npy_array::open(path));
+  GRAPHMILL_TRYV(array.expect_shape({size}));
+  GRAPHMILL_TRY(const auto ids, array.as<std::int64_t>());
   std::vector<node_id> seeds{ids.begin(), ids.end()};
   for (auto id : seeds)
     if (id < 0 || id >= type.count)
@@ -95,11 +96,11 @@ result<std::vector<node_id>> read_seeds(const fs::path& path,
 result<void> check_part(const dataset_info& part, const dataset_info& whole,
                         std::span<const std::vector<node_id>> offsets,
                         part_id number, const fs::path& folder) {
-  const auto alien = [&folder](std::string_view what) {
+  const auto alien = [&folder](std::string_view name) {
     return fail(ec::invalid_data,
                 "{} is not a part of this graph: {}: partition the dataset "
                 "again",
-                folder.string(), what);
+                folder.string(), name);
   };
   if (part.node_types.size() != whole.node_types.size()
       || part.edge_types.size() != whole.edge_types.size())
@@ -132,9 +133,9 @@ struct opened_part {
 
   result<std::span<const std::int64_t>> open(const fs::path& path,
                                              std::int64_t size) {
-    TRY(auto array, npy_array::open(path));
-    TRYV(array.expect_shape({size}));
-    TRY(const auto values, array.as<std::int64_t>());
+    GRAPHMILL_TRY(auto array, npy_array::open(path));
+    GRAPHMILL_TRYV(array.expect_shape({size}));
+    GRAPHMILL_TRY(const auto values, array.as<std::int64_t>());
     more.push_back(std::move(array)); // The mapping stays where it is.
     return values;
   }
@@ -146,7 +147,7 @@ result<node_shard> node_view(opened_part& part, node_type_id t) {
   if (arrays.features)
     out.features = arrays.features->data();
   if (arrays.labels) {
-    TRY(out.labels, arrays.labels->as<std::int64_t>());
+    GRAPHMILL_TRY(out.labels, arrays.labels->as<std::int64_t>());
   }
   return out;
 }
@@ -154,9 +155,9 @@ result<node_shard> node_view(opened_part& part, node_type_id t) {
 result<edge_shard> edge_view(opened_part& part, edge_type_id e) {
   const auto& arrays = part.data.edges(e);
   edge_shard out;
-  TRY(out.indptr, arrays.indptr.as<std::int64_t>());
-  TRY(out.in_degrees, arrays.in_degrees.as<std::int32_t>());
-  TRY(out.out_degrees, arrays.out_degrees.as<std::int32_t>());
+  GRAPHMILL_TRY(out.indptr, arrays.indptr.as<std::int64_t>());
+  GRAPHMILL_TRY(out.in_degrees, arrays.in_degrees.as<std::int32_t>());
+  GRAPHMILL_TRY(out.out_degrees, arrays.out_degrees.as<std::int32_t>());
   out.indices = {arrays.indices.data(), arrays.indices.size(),
                  arrays.indices.type() == dtype::int64};
   return out;
@@ -175,9 +176,9 @@ result<partitioned_graph> partitioned_graph::open(const fs::path& folder) {
                       folder.string());
   partition_book book;
   if (graph.partitioned_) {
-    TRY(book, read_book(book_path));
+    GRAPHMILL_TRY(book, read_book(book_path));
   } else {
-    TRY(book.info, read_dataset_info(folder));
+    GRAPHMILL_TRY(book.info, read_dataset_info(folder));
     for (const auto& type : book.info.node_types)
       book.offsets.push_back({0, type.count});
   }
@@ -186,9 +187,10 @@ result<partitioned_graph> partitioned_graph::open(const fs::path& folder) {
     folder / (graph.partitioned_ ? "seeds" : "nodes") / target.name;
   for (auto which : all_splits) {
     const auto i = static_cast<std::size_t>(which);
-    TRY(graph.seeds_[i],
-        read_seeds(seed_folder / fmt::format("{}.npy", file_stem(which)),
-                   target, target.split_counts[i]));
+    GRAPHMILL_TRY(
+      graph.seeds_[i],
+      read_seeds(seed_folder / fmt::format("{}.npy", file_stem(which)), target,
+                 target.split_counts[i]));
   }
   graph.parts_ = std::ssize(book.offsets[0]) - 1;
   graph.offsets_ = std::move(book.offsets);
@@ -210,8 +212,8 @@ partitioned_graph::open_shard(part_id part) const {
                 part_count());
   const auto at =
     partitioned_ ? folder_ / fmt::format("part-{}", part) : folder_;
-  TRY(auto data, dataset::open(at));
-  TRYV(check_part(data.info(), *info_, offsets_, part, at));
+  GRAPHMILL_TRY(auto data, dataset::open(at));
+  GRAPHMILL_TRYV(check_part(data.info(), *info_, offsets_, part, at));
   if (partitioned_ && data.info().digest != part_digests_[part])
     return fail(ec::invalid_data,
                 "{} is of another partitioning: its digest is {}, but "
@@ -224,22 +226,23 @@ partitioned_graph::open_shard(part_id part) const {
   out->owner_ = opened;
   const auto& info = opened->data.info();
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
-    TRY(auto nodes, node_view(*opened, t));
+    GRAPHMILL_TRY(auto nodes, node_view(*opened, t));
     nodes.begin = offsets_[t][part];
     nodes.end = offsets_[t][part + 1];
     if (partitioned_) {
-      TRY(nodes.original_ids,
-          opened->open(node_folder(at, info, t) / "original_ids.npy",
-                       nodes.end - nodes.begin));
+      GRAPHMILL_TRY(nodes.original_ids,
+                    opened->open(node_folder(at, info, t) / "original_ids.npy",
+                                 nodes.end - nodes.begin));
     }
     out->nodes_.push_back(nodes);
   }
   for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e) {
-    TRY(auto edges, edge_view(*opened, e));
+    GRAPHMILL_TRY(auto edges, edge_view(*opened, e));
     if (partitioned_) {
-      TRY(edges.original_begin,
-          opened->open(edge_folder(at, info, e) / "original_begin.npy",
-                       std::ssize(edges.indptr) - 1));
+      GRAPHMILL_TRY(
+        edges.original_begin,
+        opened->open(edge_folder(at, info, e) / "original_begin.npy",
+                     std::ssize(edges.indptr) - 1));
     }
     out->edges_.push_back(edges);
   }

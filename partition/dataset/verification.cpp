@@ -35,7 +35,7 @@ error damaged(const digest_record& record, const std::string& found) {
               "record: copy it again from where it is sound, or prepare the "
               "dataset again (changed on purpose? --no-verify takes it as it "
               "is)",
-              record.what.string(), found, record.digest);
+              record.path.string(), found, record.digest);
 }
 
 /// The arrays have the digests on record.
@@ -45,7 +45,7 @@ error misdescribed(const digest_record& record, const std::string& found) {
               "them they have the digest {}, and {} is on record: copy it "
               "again from where it is sound, or prepare the dataset again "
               "(changed on purpose? --no-verify takes it as it is)",
-              record.what.string(), found, record.digest);
+              record.path.string(), found, record.digest);
 }
 
 error unrecorded(const digest_record& record) {
@@ -54,7 +54,7 @@ error unrecorded(const digest_record& record) {
               "one: copy the .json files of the dataset again from where they "
               "are sound, or prepare it again (left out on purpose? "
               "--no-verify takes it as it is)",
-              record.what.string());
+              record.path.string());
 }
 
 error changed(const fs::path& file) {
@@ -73,8 +73,8 @@ public:
   /// @param take Gets one block after the other.
   template <class Take>
   result<void> read(const digest_record::piece& piece, Take take) {
-    TRY(const auto file, open_file(piece.file, O_RDONLY));
-    TRYV(expect_state(file.get(), piece));
+    GRAPHMILL_TRY(const auto file, open_file(piece.file, O_RDONLY));
+    GRAPHMILL_TRYV(expect_state(file.get(), piece));
     // Else the kernel would read ahead into memory that nobody asked for.
     ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_RANDOM);
     const auto end = piece.offset + piece.bytes;
@@ -86,7 +86,7 @@ public:
         std::min(end, (at / verified_block_bytes + 1) * verified_block_bytes);
       const auto block =
         std::span{buffer_}.first(static_cast<std::size_t>(until - at));
-      TRYV(read_block(file.get(), at, block, piece.file));
+      GRAPHMILL_TRYV(read_block(file.get(), at, block, piece.file));
       take(block);
       at = until;
       done_ += block.size();
@@ -156,7 +156,7 @@ result<void> verify(const digest_record& record, const verification& how,
       continue;
     ++files;
     content_hash own;
-    TRYV(reader.read(piece, [&](std::span<const std::byte> block) {
+    GRAPHMILL_TRYV(reader.read(piece, [&](std::span<const std::byte> block) {
       hash.update(block);
       if (!piece.digest.empty())
         own.update(block);
@@ -186,7 +186,7 @@ result<void> verify_all(std::span<const digest_record> records,
                         const verification& how) {
   gentle_reader reader{how};
   for (const auto& record : records)
-    TRYV(verify(record, how, reader));
+    GRAPHMILL_TRYV(verify(record, how, reader));
   return ok();
 }
 

@@ -58,7 +58,7 @@ bool is_own(const fs::path& path) {
 result<void> make_private(const fs::path& folder) {
   std::error_code failed;
   if (!fs::exists(folder.parent_path(), failed)) {
-    TRYV(make_folders(folder.parent_path()));
+    GRAPHMILL_TRYV(make_folders(folder.parent_path()));
   }
   if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST)
     return fail_errno(errno, "cannot make the folder {}", folder.string());
@@ -183,7 +183,7 @@ void verified_files::add(const digest_record& record) {
 result<void> verified_files::save(std::int64_t now) const {
   if (file_.empty())
     return ok();
-  TRYV(make_private(file_.parent_path()));
+  GRAPHMILL_TRYV(make_private(file_.parent_path()));
   auto merged = read(file_); // Another process may have added its own parts.
   for (const auto& [path, about] : known_)
     merged[path] = about;
@@ -195,12 +195,13 @@ result<void> verified_files::save(std::int64_t now) const {
     return ok();
   const json out{{"format_version", memory_version},
                  {"files", std::move(files)}};
-  TRY(auto scratch, scratch_file::create(file_));
+  GRAPHMILL_TRY(auto scratch, scratch_file::create(file_));
   if (::fchmod(scratch.fd(), S_IRUSR | S_IWUSR) != 0)
     return fail_errno(errno, "cannot write {}", file_.string());
   const auto text = out.dump(1, ' ', false, json::error_handler_t::replace);
-  TRYV(write_all(scratch.fd(), std::as_bytes(std::span{text}), file_));
-  TRYV(scratch.commit());
+  GRAPHMILL_TRYV(
+    write_all(scratch.fd(), std::as_bytes(std::span{text}), file_));
+  GRAPHMILL_TRYV(scratch.commit());
   forget_oldest(file_.parent_path());
   return ok();
 }

@@ -27,7 +27,7 @@ public:
   virtual ~block_reads() = default;
 
   /// Begins a read; at most `depth` may be under way.
-  virtual void begin(const read& what) = 0;
+  virtual void begin(const read& wanted) = 0;
 
   /// Appends the outcomes that are there; if there are none and `wait`, waits
   /// for one. Something must be under way then.

@@ -14,8 +14,8 @@ namespace graphmill {
 
 namespace {
 
-constexpr std::size_t page_bytes = 4096;  ///< Of every memory and file system.
-constexpr std::size_t sector = 512; ///< Of every disk, at the least.
+constexpr std::size_t page_bytes = 4096; ///< Of every memory and file system.
+constexpr std::size_t sector = 512;      ///< Of every disk, at the least.
 
 /// What the file system says; 0: nothing.
 std::size_t stated_alignment([[maybe_unused]] int fd) {
@@ -62,7 +62,7 @@ result<direct_file> direct_file::open(const std::filesystem::path& path) {
       return out;
     }
   }
-  TRY(out.file_, open_file(path, O_RDONLY));
+  GRAPHMILL_TRY(out.file_, open_file(path, O_RDONLY));
   ::posix_fadvise(out.fd(), 0, 0, POSIX_FADV_RANDOM);
   return out;
 }

@@ -1,6 +1,6 @@
 #include "partition/disk/disk_sampling.hpp"
 
-#include "partition/disk/read_plan.hpp"
+#include "partition/disk/covering_reads.hpp"
 #include "partition/files/page_requests.hpp"
 #include "partition/sampling/draws.hpp"
 
@@ -105,11 +105,11 @@ result<void> sample_pieces(const shard& part, const neighbour_request& request,
                        pod_vector<edge_id>{out.edge_ids.pool()}};
   request_pages(part, piece(request, 0));
   request_pages(part, piece(request, asked_ahead));
-  TRYV(sample_neighbours(part, piece(request, 0), out));
+  GRAPHMILL_TRYV(sample_neighbours(part, piece(request, 0), out));
   for (auto at = asked_ahead; at < request.destinations.size();
        at += asked_ahead) {
     request_pages(part, piece(request, at + asked_ahead));
-    TRYV(sample_neighbours(part, piece(request, at), some));
+    GRAPHMILL_TRYV(sample_neighbours(part, piece(request, at), some));
     out.counts.append(some.counts.span());
     out.sources.append(some.sources.span());
     out.edge_ids.append(some.edge_ids.span());

@@ -45,10 +45,10 @@ public:
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
 
-  void begin(const read& what) override {
+  void begin(const read& wanted) override {
     {
       std::lock_guard lock{mutex_};
-      waiting_.push_back(what);
+      waiting_.push_back(wanted);
     }
     wanted_.notify_one();
   }
@@ -69,14 +69,14 @@ private:
       wanted_.wait(lock, [this] { return over_ || !waiting_.empty(); });
       if (over_)
         return;
-      const auto what = waiting_.front();
+      const auto next = waiting_.front();
       waiting_.pop_front();
       lock.unlock();
       const auto bytes =
-        ::pread(what.fd, what.to, what.size, static_cast<off_t>(what.offset));
+        ::pread(next.fd, next.to, next.size, static_cast<off_t>(next.offset));
       const auto outcome = bytes < 0 ? -std::int64_t{errno} : bytes;
       lock.lock();
-      outcomes_.push_back({what.tag, outcome});
+      outcomes_.push_back({next.tag, outcome});
       come_.notify_one();
     }
   }

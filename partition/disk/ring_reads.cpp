@@ -34,11 +34,11 @@ public:
   ring(const ring&) = delete;
   ring& operator=(const ring&) = delete;
 
-  void begin(const read& what) override {
+  void begin(const read& wanted) override {
     auto* entry = ::io_uring_get_sqe(&ring_);
-    ::io_uring_prep_read(entry, what.fd, what.to,
-                         static_cast<unsigned>(what.size), what.offset);
-    entry->user_data = what.tag;
+    ::io_uring_prep_read(entry, wanted.fd, wanted.to,
+                         static_cast<unsigned>(wanted.size), wanted.offset);
+    entry->user_data = wanted.tag;
     ++under_way_;
     ++unsent_;
   }

@@ -8,18 +8,17 @@ namespace graphmill {
 
 namespace {
 
-std::uint64_t share_of_cache(const dataset_info& info,
-                             const node_type_info& type,
-                             std::uint64_t cache_bytes) {
+std::uint64_t cache_quota(const dataset_info& info, const node_type_info& type,
+                          std::uint64_t cache_bytes) {
   const auto bytes = [](const node_type_info& of) {
     return double(of.count) * double(of.feature_width)
            * double(size_of(of.feature_type));
   };
-  double all = 0;
+  double total = 0;
   for (const auto& other : info.node_types)
-    all += bytes(other);
+    total += bytes(other);
   return static_cast<std::uint64_t>(double(cache_bytes) * bytes(type)
-                                    / std::max(all, 1.0));
+                                    / std::max(total, 1.0));
 }
 
 result<row_file> open_type(const shard& part, node_type_id type,
@@ -31,14 +30,14 @@ result<row_file> open_type(const shard& part, node_type_id type,
     return fail(ec::invalid_argument,
                 "the features of node type \"{}\" are not in a file",
                 info.name);
-  TRY(auto file, direct_file::open(place->path));
+  GRAPHMILL_TRY(auto file, direct_file::open(place->path));
   const feature_row_copy copy{info, rounded};
   const row_layout layout{place->offset, copy.row_bytes(), file.alignment(), 0};
   return row_file{std::move(file),
                   layout,
                   copy,
                   {copy.row_bytes(),
-                   share_of_cache(part.info(), info, cache_bytes),
+                   cache_quota(part.info(), info, cache_bytes),
                    nodes.end - nodes.begin},
                   {},
                   {}};
@@ -53,7 +52,7 @@ open_row_files(const shard& part, std::uint64_t cache_bytes, bool rounded) {
     if (part.info().node_types[t].feature_width == 0
         || part.nodes(t).features == nullptr)
       continue;
-    TRY(auto file, open_type(part, t, cache_bytes, rounded));
+    GRAPHMILL_TRY(auto file, open_type(part, t, cache_bytes, rounded));
     out[t].emplace(std::move(file));
   }
   return out;

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "partition/dataset/shard.hpp"
+#include "partition/disk/covering_reads.hpp"
 #include "partition/disk/direct_file.hpp"
-#include "partition/disk/read_plan.hpp"
 #include "partition/disk/sieve_cache.hpp"
 #include "partition/sampling/gather.hpp"
 

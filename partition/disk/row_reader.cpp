@@ -55,7 +55,7 @@ public:
   ~engine();
 
   result<void> open();
-  void ask(row_job what);
+  void ask(row_job job);
 
 private:
   using clock = std::chrono::steady_clock;
@@ -64,14 +64,14 @@ private:
   bool await_work();
   void serve();
   bool look_up();
-  void look_up(row_job& what, const request& item);
+  void look_up(row_job& job, const request& item);
   void take(const row_reads::ended& read);
   void give(row_file& file, node_type_id type, std::int64_t row,
             const std::byte* bytes, const error* failure);
   bool hand_over(row_file& file, node_type_id type, std::int64_t row,
                  const std::byte* bytes, float* out, row_job& to);
-  void finish_if_whole(row_job& what);
-  void end_all(const error& why);
+  void finish_if_whole(row_job& job);
+  void end_all(const error& reason);
 
   std::shared_ptr<const shard> part_;
   options how_;
@@ -93,7 +93,8 @@ private:
 
 result<void> row_reader::engine::open() {
   try {
-    TRY(files_, open_row_files(*part_, how_.cache_bytes, how_.rounded));
+    GRAPHMILL_TRY(files_,
+                  open_row_files(*part_, how_.cache_bytes, how_.rounded));
     reads_.emplace(files_, how_, counters_);
     thread_ = std::thread{[this] { run(); }};
     ++counters_->readers;
@@ -118,10 +119,10 @@ row_reader::engine::~engine() {
     thread_.join();
 }
 
-void row_reader::engine::ask(row_job what) {
+void row_reader::engine::ask(row_job job) {
   {
     std::lock_guard lock{mutex_};
-    arrived_.push_back(std::move(what));
+    arrived_.push_back(std::move(job));
   }
   come_.notify_one();
 }
@@ -134,14 +135,14 @@ void row_reader::engine::run() {
       serve();
     end_all(fail(ec::cancelled, "the reader of feature rows is ending"));
   } catch (const std::bad_alloc&) {
-    const auto why = fail(ec::out_of_memory,
-                          "no memory to read feature rows: lower --disk-cache "
-                          "or budget.bytes");
+    const auto reason = fail(
+      ec::out_of_memory, "no memory to read feature rows: lower --disk-cache "
+                         "or budget.bytes");
     reads_->end();
     do
-      end_all(why);
+      end_all(reason);
     while (await_work());
-    end_all(why);
+    end_all(reason);
   }
 }
 
@@ -176,45 +177,44 @@ void row_reader::engine::serve() {
 bool row_reader::engine::look_up() {
   if (to_look_up_.empty())
     return false;
-  auto& what = *to_look_up_.front();
-  while (!what.looked_up() && what.at == what.wanted[what.item].ids.size()) {
-    reads_->plan(what.wanted[what.item].type);
-    ++what.item;
-    what.at = 0;
+  auto& next = *to_look_up_.front();
+  while (!next.looked_up() && next.at == next.wanted[next.item].ids.size()) {
+    reads_->plan(next.wanted[next.item].type);
+    ++next.item;
+    next.at = 0;
   }
-  if (what.looked_up()) {
+  if (next.looked_up()) {
     to_look_up_.pop_front();
-    finish_if_whole(what);
+    finish_if_whole(next);
   } else {
-    look_up(what, what.wanted[what.item]);
+    look_up(next, next.wanted[next.item]);
   }
   return !to_look_up_.empty();
 }
 
-void row_reader::engine::look_up(row_job& what, const request& item) {
+void row_reader::engine::look_up(row_job& job, const request& item) {
   auto& file = *files_[item.type];
   const auto begin = part_->nodes(item.type).begin;
   const auto width = file.copy.width();
-  const auto last = std::min(what.at + rows_at_once, item.ids.size());
-  for (auto i = what.at; i < last; ++i)
+  const auto last = std::min(job.at + rows_at_once, item.ids.size());
+  for (auto i = job.at; i < last; ++i)
     file.cache.prefetch(item.ids[i] - begin);
   std::uint64_t found = 0;
   std::uint64_t shared = 0;
-  counters_->wanted += last - what.at;
-  for (; what.at < last; ++what.at) {
-    const auto row = item.ids[what.at] - begin;
-    const auto to = item.rows.empty()
-                      ? what.at
-                      : static_cast<std::size_t>(item.rows[what.at]);
+  counters_->wanted += last - job.at;
+  for (; job.at < last; ++job.at) {
+    const auto row = item.ids[job.at] - begin;
+    const auto to =
+      item.rows.empty() ? job.at : static_cast<std::size_t>(item.rows[job.at]);
     auto* out = item.out + to * width;
     if (const auto* bytes = file.cache.find(row)) {
       ++found;
-      hand_over(file, item.type, row, bytes, out, what);
+      hand_over(file, item.type, row, bytes, out, job);
       continue;
     }
     auto& targets = file.awaited[row];
-    targets.push_back({&what, out});
-    ++what.missing;
+    targets.push_back({&job, out});
+    ++job.missing;
     if (targets.size() == 1)
       file.fresh.push_back(row);
     else
@@ -225,9 +225,9 @@ void row_reader::engine::look_up(row_job& what, const request& item) {
 }
 
 void row_reader::engine::take(const row_reads::ended& read) {
-  for (const auto row : read.what.rows)
+  for (const auto row : read.stretch.rows)
     give(read.of, read.type, row,
-         read.bytes + (read.of.layout.offset_of(row) - read.what.offset),
+         read.bytes + (read.of.layout.offset_of(row) - read.stretch.offset),
          read.failure);
 }
 
@@ -261,16 +261,16 @@ bool row_reader::engine::hand_over(row_file& file, node_type_id type,
   return false;
 }
 
-void row_reader::engine::finish_if_whole(row_job& what) {
-  if (!what.looked_up() || what.missing != 0)
+void row_reader::engine::finish_if_whole(row_job& job) {
+  if (!job.looked_up() || job.missing != 0)
     return;
-  const auto at = what.self;
-  what.done(what.failure ? result<void>{*what.failure} : ok());
+  const auto at = job.self;
+  job.done(job.failure ? result<void>{*job.failure} : ok());
   jobs_.erase(at);
 }
 
 /// Answers all requests, once nothing is written to their targets any more.
-void row_reader::engine::end_all(const error& why) {
+void row_reader::engine::end_all(const error& reason) {
   reads_->end();
   std::list<row_job> open;
   {
@@ -280,7 +280,7 @@ void row_reader::engine::end_all(const error& why) {
   open.splice(open.begin(), jobs_);
   to_look_up_.clear();
   for (auto& what : open)
-    what.done(why);
+    what.done(reason);
 }
 
 // -- the outside
@@ -295,17 +295,17 @@ row_reader::start(std::shared_ptr<const shard> part, options how,
                   std::shared_ptr<disk_counters> counters) {
   auto work = std::make_unique<engine>(std::move(part), std::move(how),
                                        std::move(counters));
-  TRYV(work->open());
+  GRAPHMILL_TRYV(work->open());
   return std::shared_ptr<row_reader>{new row_reader{std::move(work)}};
 }
 
 void row_reader::read(std::vector<request> wanted,
                       std::shared_ptr<const void> owner, callback done) {
-  row_job what;
-  what.wanted = std::move(wanted);
-  what.owner = std::move(owner);
-  what.done = std::move(done);
-  engine_->ask(std::move(what));
+  row_job job;
+  job.wanted = std::move(wanted);
+  job.owner = std::move(owner);
+  job.done = std::move(done);
+  engine_->ask(std::move(job));
 }
 
 } // namespace graphmill

@@ -55,7 +55,7 @@ row_reads::row_reads(std::vector<std::optional<row_file>>& files,
 void row_reads::plan(node_type_id type) {
   auto& file = *files_[type];
   std::sort(file.fresh.begin(), file.fresh.end());
-  for (auto& read : plan_reads(file.layout, file.fresh))
+  for (auto& read : cover_rows(file.layout, file.fresh))
     planned_.push_back({&file, type, std::move(read), 0});
   file.fresh.clear();
 }
@@ -73,8 +73,8 @@ void row_reads::issue() {
 void row_reads::begin(std::size_t slot) {
   auto& read = slots_[slot];
   ++read.attempts;
-  reads_->begin({read.of->file.fd(), read.what.offset,
-                 memory_.get() + slot * read_bytes_, read.what.size,
+  reads_->begin({read.of->file.fd(), read.stretch.offset,
+                 memory_.get() + slot * read_bytes_, read.stretch.size,
                  static_cast<std::uint32_t>(slot)});
 }
 
@@ -96,10 +96,12 @@ std::optional<error> row_reads::judge(const planned_read& read,
   if (bytes < 0)
     return fail_errno(static_cast<int>(-bytes),
                       "cannot read {} bytes of {} from byte {} on",
-                      read.what.size, path, read.what.offset);
-  if (read.what.offset + static_cast<std::uint64_t>(bytes) >= read.what.end)
+                      read.stretch.size, path, read.stretch.offset);
+  if (read.stretch.offset + static_cast<std::uint64_t>(bytes)
+      >= read.stretch.end)
     return std::nullopt;
-  if (auto size = read.of->file.size(); !size || size.value() < read.what.end) {
+  if (auto size = read.of->file.size();
+      !size || size.value() < read.stretch.end) {
     again = false;
     return fail(ec::io,
                 "{} was shortened while it was in use; leave the files of a "
@@ -108,7 +110,7 @@ std::optional<error> row_reads::judge(const planned_read& read,
                 path);
   }
   return fail(ec::io, "reads of {} from byte {} on keep coming short", path,
-              read.what.offset);
+              read.stretch.offset);
 }
 
 void row_reads::take_outcome(const block_reads::outcome& outcome,
@@ -123,9 +125,9 @@ void row_reads::take_outcome(const block_reads::outcome& outcome,
   const auto read = std::move(slots_[slot]);
   free_slots_.push_back(outcome.tag);
   ++counters_->reads;
-  counters_->bytes += read.what.size;
-  counters_->rows += read.what.rows.size();
-  take({*read.of, read.type, read.what, memory_.get() + slot * read_bytes_,
+  counters_->bytes += read.stretch.size;
+  counters_->rows += read.stretch.rows.size();
+  take({*read.of, read.type, read.stretch, memory_.get() + slot * read_bytes_,
         failure ? &*failure : nullptr});
 }
 

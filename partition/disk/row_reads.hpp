@@ -26,7 +26,7 @@ public:
   struct ended {
     row_file& of;
     node_type_id type;
-    const row_read& what;
+    const row_read& stretch;
     const std::byte* bytes;
     const error* failure; ///< Why there are none; null: there are.
   };
@@ -58,7 +58,7 @@ private:
   struct planned_read {
     row_file* of = nullptr;
     node_type_id type = 0;
-    row_read what;
+    row_read stretch;
     int attempts = 0;
   };
   struct free_memory {

@@ -27,7 +27,7 @@ struct digest_record {
     bool operator==(const piece&) const = default;
   };
 
-  std::filesystem::path what; ///< The array's file, or the folder.
+  std::filesystem::path path; ///< The array's file, or the folder.
   /// 32 hexadecimal digits. Empty: there should be one, and is not.
   std::string digest;
   std::vector<piece> pieces;

@@ -28,7 +28,7 @@ result<struct stat> look_at(int fd, const fs::path& path) {
 /// Of what was opened without waiting: whether it is a file or folder at all,
 /// and that reading it waits as usual.
 result<void> expect_file(int fd, const fs::path& path) {
-  TRY(const auto about, look_at(fd, path));
+  GRAPHMILL_TRY(const auto about, look_at(fd, path));
   if (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
     return fail(ec::invalid_data,
                 "{} is not a file, but a pipe, device or socket: put the file "
@@ -50,12 +50,12 @@ void unique_fd::reset() {
 result<unique_fd> open_file(const fs::path& path, int flags) {
   // Opening a pipe waits for its other end, which may never come.
   const auto reads = (flags & O_ACCMODE) == O_RDONLY;
-  const auto all = flags | O_CLOEXEC | (reads ? O_NONBLOCK : 0);
+  const auto open_flags = flags | O_CLOEXEC | (reads ? O_NONBLOCK : 0);
   for (;;) {
-    unique_fd fd{::open(path.c_str(), all, 0666)};
+    unique_fd fd{::open(path.c_str(), open_flags, 0666)};
     if (fd.get() >= 0) {
       if (reads)
-        TRYV(expect_file(fd.get(), path));
+        GRAPHMILL_TRYV(expect_file(fd.get(), path));
       return fd;
     }
     if (errno != EINTR)
@@ -64,7 +64,7 @@ result<unique_fd> open_file(const fs::path& path, int flags) {
 }
 
 result<std::size_t> file_size(int fd, const fs::path& path) {
-  TRY(const auto about, look_at(fd, path));
+  GRAPHMILL_TRY(const auto about, look_at(fd, path));
   if (!S_ISREG(about.st_mode))
     return fail(ec::invalid_data, "{} is not a file", path.string());
   return static_cast<std::size_t>(about.st_size);
@@ -102,20 +102,21 @@ result<std::size_t> read_some(int fd, std::span<std::byte> bytes,
 }
 
 result<std::string> read_text(const fs::path& path, std::size_t limit) {
-  TRY(auto file, open_file(path, O_RDONLY));
-  TRY(const auto size, file_size(file.get(), path));
+  GRAPHMILL_TRY(auto file, open_file(path, O_RDONLY));
+  GRAPHMILL_TRY(const auto size, file_size(file.get(), path));
   if (size > limit)
     return fail(ec::invalid_data, "{} has {} bytes; at most {} are expected",
                 path.string(), size, limit);
   std::string text(size, '\0');
-  TRY(const auto got,
-      read_some(file.get(), std::as_writable_bytes(std::span{text}), path));
+  GRAPHMILL_TRY(
+    const auto got,
+    read_some(file.get(), std::as_writable_bytes(std::span{text}), path));
   text.resize(got);
   return text;
 }
 
 result<void> write_text(const fs::path& path, std::string_view text) {
-  TRY(auto file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
+  GRAPHMILL_TRY(auto file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
   return write_all(file.get(), std::as_bytes(std::span{text}), path);
 }
 
@@ -128,7 +129,7 @@ result<void> sync_file(int fd, const fs::path& path) {
 
 result<void> sync_folder(const fs::path& folder) {
   const auto path = folder.empty() ? fs::path{"."} : folder;
-  TRY(auto fd, open_file(path, O_RDONLY | O_DIRECTORY));
+  GRAPHMILL_TRY(auto fd, open_file(path, O_RDONLY | O_DIRECTORY));
   return sync_file(fd.get(), path);
 }
 
@@ -145,8 +146,8 @@ result<void> for_each_entry(const fs::path& folder, Visit visit) {
       break;
     if (!fs::is_regular_file(kind) && !fs::is_directory(kind))
       continue;
-    TRY(auto file, open_file(entry->path(), O_RDONLY));
-    TRYV(visit(file.get(), entry->path()));
+    GRAPHMILL_TRY(auto file, open_file(entry->path(), O_RDONLY));
+    GRAPHMILL_TRYV(visit(file.get(), entry->path()));
   }
   if (failed)
     return fail_errno(failed.value(), "cannot list {}", folder.string());
@@ -158,11 +159,12 @@ result<void> for_each_entry(const fs::path& folder, Visit visit) {
 result<void> sync_tree(const fs::path& folder) {
   // Writing is started for all files before the first one is waited for, so
   // that the file system can commit them together.
-  TRYV(for_each_entry(folder, [](int fd, const fs::path&) -> result<void> {
-    ::sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); // a mere hint
-    return ok();
-  }));
-  TRYV(for_each_entry(folder, sync_file));
+  GRAPHMILL_TRYV(
+    for_each_entry(folder, [](int fd, const fs::path&) -> result<void> {
+      ::sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); // a mere hint
+      return ok();
+    }));
+  GRAPHMILL_TRYV(for_each_entry(folder, sync_file));
   return sync_folder(folder);
 }
 
@@ -191,7 +193,7 @@ scratch_file::~scratch_file() {
 }
 
 result<void> scratch_file::commit() {
-  TRYV(sync_file(file_.get(), target_));
+  GRAPHMILL_TRYV(sync_file(file_.get(), target_));
   if (::rename(path_.c_str(), target_.c_str()) != 0)
     return fail_errno(errno, "cannot write {}", target_.string());
   path_.clear();

@@ -141,9 +141,9 @@ std::optional<mapping_place> place_of(const void* address) {
 }
 
 result<mapped_file> mapped_file::open(const fs::path& path) {
-  TRY(auto file, open_file(path, O_RDONLY));
+  GRAPHMILL_TRY(auto file, open_file(path, O_RDONLY));
   mapped_file mapped;
-  TRY(mapped.size_, file_size(file.get(), path));
+  GRAPHMILL_TRY(mapped.size_, file_size(file.get(), path));
   if (mapped.size_ == 0)
     return mapped;
   std::call_once(installed, install_handler);

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 result<npy_array> npy_array::open(const fs::path& path) {
   npy_array array;
-  TRY(array.file_, mapped_file::open(path));
+  GRAPHMILL_TRY(array.file_, mapped_file::open(path));
   auto header = parse_npy_header(array.file_.bytes());
   if (!header)
     return fail(header.error().code, "cannot use {}: {}", path.string(),
@@ -70,7 +70,7 @@ struct npy_writer::impl {
   std::vector<std::byte> pending;
 
   result<void> flush() {
-    TRYV(write_all(file.get(), pending, path));
+    GRAPHMILL_TRYV(write_all(file.get(), pending, path));
     pending.clear();
     return ok();
   }
@@ -99,8 +99,9 @@ result<npy_writer> npy_writer::create(const fs::path& path, dtype type,
                     std::numeric_limits<std::int64_t>::max());
   const auto header = format_npy_header(type, self.shape);
   self.header_bytes = header.size();
-  TRY(self.file, open_file(path, O_RDWR | O_CREAT | O_TRUNC));
-  TRYV(write_all(self.file.get(), std::as_bytes(std::span{header}), path));
+  GRAPHMILL_TRY(self.file, open_file(path, O_RDWR | O_CREAT | O_TRUNC));
+  GRAPHMILL_TRYV(
+    write_all(self.file.get(), std::as_bytes(std::span{header}), path));
   return writer;
 }
 
@@ -111,7 +112,7 @@ result<void> npy_writer::append_bytes(std::span<const std::byte> bytes) {
                 self.path.string(), bytes.size(), to_string(self.type));
   self.data_bytes += bytes.size();
   if (self.pending.size() + bytes.size() > buffer_bytes) {
-    TRYV(self.flush());
+    GRAPHMILL_TRYV(self.flush());
   }
   if (bytes.size() >= buffer_bytes)
     return write_all(self.file.get(), bytes, self.path);
@@ -121,7 +122,7 @@ result<void> npy_writer::append_bytes(std::span<const std::byte> bytes) {
 
 result<void> npy_writer::finish() {
   auto& self = *impl_;
-  TRYV(self.flush());
+  GRAPHMILL_TRYV(self.flush());
   std::uint64_t row = size_of(self.type);
   for (std::size_t i = 1; i < self.shape.size(); ++i)
     row *= static_cast<std::uint64_t>(self.shape[i]);
@@ -134,7 +135,8 @@ result<void> npy_writer::finish() {
     format_npy_header(self.type, self.shape, self.header_bytes);
   if (::lseek(self.file.get(), 0, SEEK_SET) != 0)
     return fail_errno(errno, "cannot write {}", self.path.string());
-  TRYV(write_all(self.file.get(), std::as_bytes(std::span{header}), self.path));
+  GRAPHMILL_TRYV(
+    write_all(self.file.get(), std::as_bytes(std::span{header}), self.path));
   self.file.reset();
   return ok();
 }
@@ -149,8 +151,8 @@ result<void> write_npy_bytes(const fs::path& path, dtype type,
     return fail(ec::internal, "{}: {} bytes given for a shape of {}",
                 path.string(), bytes.size(), expected);
   const auto header = format_npy_header(type, shape);
-  TRY(auto file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
-  TRYV(write_all(file.get(), std::as_bytes(std::span{header}), path));
+  GRAPHMILL_TRY(auto file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
+  GRAPHMILL_TRYV(write_all(file.get(), std::as_bytes(std::span{header}), path));
   return write_all(file.get(), bytes, path);
 }
 

@@ -81,7 +81,7 @@ public:
   /// The elements; an error that names both types if `T` is not the file's.
   template <class T>
   result<std::span<const T>> as() const {
-    TRYV(expect_type(dtype_of<T>()));
+    GRAPHMILL_TRYV(expect_type(dtype_of<T>()));
     return std::span<const T>{reinterpret_cast<const T*>(data_),
                               static_cast<std::size_t>(size_)};
   }

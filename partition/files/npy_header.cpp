@@ -69,13 +69,13 @@ public:
   explicit dictionary(std::string_view text) : text_(text) {}
 
   result<void> parse() {
-    TRYV(expect('{'));
+    GRAPHMILL_TRYV(expect('{'));
     while (!accept('}')) {
-      TRY(const auto key, string());
-      TRYV(expect(':'));
-      TRYV(value(key));
+      GRAPHMILL_TRY(const auto key, string());
+      GRAPHMILL_TRYV(expect(':'));
+      GRAPHMILL_TRYV(value(key));
       if (!accept(',')) {
-        TRYV(expect('}'));
+        GRAPHMILL_TRYV(expect('}'));
         break;
       }
     }
@@ -92,9 +92,9 @@ public:
   std::optional<std::vector<std::int64_t>> shape;
 
 private:
-  error malformed(std::string_view what) const {
+  error malformed(std::string_view name) const {
     return fail(ec::invalid_data, "its header is malformed: {} (at byte {})",
-                what, at_);
+                name, at_);
   }
 
   void skip_space() {
@@ -143,7 +143,7 @@ private:
 
   result<std::vector<std::int64_t>> tuple() {
     std::vector<std::int64_t> values;
-    TRYV(expect('('));
+    GRAPHMILL_TRYV(expect('('));
     while (!accept(')')) {
       std::int64_t extent = 0;
       skip_space();
@@ -157,7 +157,7 @@ private:
       at_ += static_cast<std::size_t>(last - first);
       values.push_back(extent);
       if (!accept(',')) {
-        TRYV(expect(')'));
+        GRAPHMILL_TRYV(expect(')'));
         break;
       }
     }
@@ -170,11 +170,11 @@ private:
       if (at_ < text_.size() && text_[at_] == '[')
         return fail(ec::invalid_data,
                     "it is an array of records; save plain numbers");
-      TRY(descr, string());
+      GRAPHMILL_TRY(descr, string());
     } else if (key == "fortran_order" && !fortran_order) {
-      TRY(fortran_order, boolean());
+      GRAPHMILL_TRY(fortran_order, boolean());
     } else if (key == "shape" && !shape) {
-      TRY(shape, tuple());
+      GRAPHMILL_TRY(shape, tuple());
     } else {
       return malformed(fmt::format("unexpected key '{}'", key));
     }
@@ -257,17 +257,17 @@ std::string_view to_string(dtype type) {
 result<npy_header> parse_npy_header(std::span<const std::byte> file) {
   const std::string_view text{reinterpret_cast<const char*>(file.data()),
                               file.size()};
-  TRY(const auto range, find_dictionary(text));
+  GRAPHMILL_TRY(const auto range, find_dictionary(text));
   dictionary fields{text.substr(range.first, range.second - range.first)};
-  TRYV(fields.parse());
+  GRAPHMILL_TRYV(fields.parse());
   if (*fields.fortran_order && fields.shape->size() > 1)
     return fail(ec::invalid_data,
                 "it is in Fortran order; save numpy.ascontiguousarray of it");
   npy_header header;
-  TRY(header.type, parse_descr(*fields.descr));
+  GRAPHMILL_TRY(header.type, parse_descr(*fields.descr));
   header.shape = std::move(*fields.shape);
   header.data_offset = range.second;
-  TRYV(check_sizes(header, file.size()));
+  GRAPHMILL_TRYV(check_sizes(header, file.size()));
   return header;
 }
 

@@ -7,8 +7,8 @@
 
 namespace graphmill {
 
-result<void> validate(const split_shares& shares) {
-  const auto [train, validation, test] = shares;
+result<void> validate(const split_fractions& fractions) {
+  const auto [train, validation, test] = fractions;
   // Written so that NaN fails.
   if (train > 0 && validation >= 0 && test >= 0
       && train + validation + test <= 1 + 1e-9)
@@ -20,9 +20,9 @@ result<void> validate(const split_shares& shares) {
               train, validation, test);
 }
 
-std::array<std::vector<node_id>, 3> keyed_split(std::int64_t count,
-                                                const split_shares& shares,
-                                                std::uint64_t seed) {
+std::array<std::vector<node_id>, 3>
+keyed_split(std::int64_t count, const split_fractions& fractions,
+            std::uint64_t seed) {
   const auto key = stream_key(seed, purpose::split, 0, 0);
   std::vector<std::pair<std::uint64_t, node_id>> order;
   order.reserve(static_cast<std::size_t>(count));
@@ -31,12 +31,12 @@ std::array<std::vector<node_id>, 3> keyed_split(std::int64_t count,
   std::sort(order.begin(), order.end());
 
   std::array<std::vector<node_id>, 3> out;
-  double share = 0;
+  double fraction = 0;
   std::size_t begin = 0;
   for (std::size_t s = 0; s < out.size(); ++s) {
-    share += shares[s];
+    fraction += fractions[s];
     // The small sum keeps 0.1 + 0.1 + 0.8 from losing the last node.
-    const auto wanted = share * static_cast<double>(count) + 1e-6;
+    const auto wanted = fraction * static_cast<double>(count) + 1e-6;
     const auto end =
       std::clamp(static_cast<std::size_t>(wanted), begin, order.size());
     for (auto i = begin; i < end; ++i)

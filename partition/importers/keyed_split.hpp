@@ -11,10 +11,10 @@ namespace graphmill {
 
 /// Shares of the nodes that go to training, validation and test. What their
 /// sum leaves of 1 goes to none.
-using split_shares = std::array<double, 3>;
+using split_fractions = std::array<double, 3>;
 
 /// None negative, the first above 0, and at most 1 together.
-result<void> validate(const split_shares& shares);
+result<void> validate(const split_fractions& fractions);
 
 /// Draws the splits of nodes 0 .. count - 1: the nodes are ordered by a hash
 /// keyed with `seed`; the first `shares[0] * count` of them (rounded down)
@@ -23,6 +23,7 @@ result<void> validate(const split_shares& shares);
 /// pure function of its arguments.
 /// @returns Ascending ids per split.
 std::array<std::vector<node_id>, 3>
-keyed_split(std::int64_t count, const split_shares& shares, std::uint64_t seed);
+keyed_split(std::int64_t count, const split_fractions& fractions,
+            std::uint64_t seed);
 
 } // namespace graphmill

@@ -18,7 +18,7 @@ result<void> append_both_ways(dataset_writer& writer, edge_type_id type,
                               edge_type_id reverse,
                               std::span<const node_id> sources,
                               std::span<const node_id> destinations) {
-  TRYV(writer.append_edges(type, sources, destinations));
+  GRAPHMILL_TRYV(writer.append_edges(type, sources, destinations));
   if (reverse < 0)
     return ok();
   return writer.append_edges(reverse, destinations, sources);

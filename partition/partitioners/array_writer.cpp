@@ -4,7 +4,7 @@ namespace graphmill {
 
 result<void> array_writer::begin(const std::filesystem::path& path, dtype type,
                                  const std::vector<std::int64_t>& row_shape) {
-  TRY(out_, npy_writer::create(path, type, row_shape));
+  GRAPHMILL_TRY(out_, npy_writer::create(path, type, row_shape));
   path_ = path;
   own_ = content_hash{};
   return ok();
@@ -13,14 +13,14 @@ result<void> array_writer::begin(const std::filesystem::path& path, dtype type,
 result<void> array_writer::flush() {
   all_.update(pending_);
   own_.update(pending_);
-  TRYV(out_->append_bytes(pending_));
+  GRAPHMILL_TRYV(out_->append_bytes(pending_));
   pending_.clear();
   return ok();
 }
 
 result<void> array_writer::finish() {
-  TRYV(flush());
-  TRYV(out_->finish());
+  GRAPHMILL_TRYV(flush());
+  GRAPHMILL_TRYV(out_->finish());
   out_.reset();
   digests_.emplace_back(path_, own_.digest());
   return ok();

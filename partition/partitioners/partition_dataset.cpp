@@ -35,7 +35,7 @@ result<void> check_options(const partition_options& options) {
 }
 
 result<json> read_json(const fs::path& path) {
-  TRY(const auto text, read_text(path, largest_report));
+  GRAPHMILL_TRY(const auto text, read_text(path, largest_report));
   try {
     return json::parse(text);
   } catch (const json::exception& broken) {
@@ -55,7 +55,7 @@ result<std::string> digest_of(const dataset& data,
 
 /// A part's edges come from nodes that other parts own.
 result<void> refuse_part(const dataset& data) {
-  TRY(const auto about, read_json(data.folder() / "dataset.json"));
+  GRAPHMILL_TRY(const auto about, read_json(data.folder() / "dataset.json"));
   if (about.contains("part"))
     return fail(ec::invalid_argument,
                 "{} is one part of a partitioned dataset; partition the "
@@ -71,7 +71,8 @@ result<void> write_partitions_json(const graph_view& graph,
                                    const std::string& source_digest,
                                    const seed_digests& seeds,
                                    const fs::path& folder) {
-  TRY(const auto source, read_json(graph.data().folder() / "dataset.json"));
+  GRAPHMILL_TRY(const auto source,
+                read_json(graph.data().folder() / "dataset.json"));
   auto digests = json::array();
   for (const auto& part : parts)
     digests.push_back(part.digest);
@@ -120,33 +121,33 @@ partition_report start_report(const graph_view& graph,
 result<partition_report> do_partition(const dataset& data,
                                       const partition_options& options,
                                       const fs::path& folder) {
-  TRYV(refuse_part(data));
+  GRAPHMILL_TRYV(refuse_part(data));
   const auto estimate = estimate_partition(data.info(), options);
   monitor watch{options.on_progress, options.stop, estimate.seconds};
-  TRY(const auto graph, graph_view::open(data, watch));
-  TRY(const auto source_digest, digest_of(data, options.on_progress));
+  GRAPHMILL_TRY(const auto graph, graph_view::open(data, watch));
+  GRAPHMILL_TRY(const auto source_digest, digest_of(data, options.on_progress));
   const auto loads = graph.loads();
-  TRY(const auto assigned,
-      assign_parts(graph, loads,
-                   {.parts = options.parts,
-                    .method = options.method,
-                    .coarsen = options.coarsen,
-                    .seed = options.seed,
-                    .metis_memory_bytes = options.metis_memory_bytes,
-                    .folder = folder},
-                   watch));
+  GRAPHMILL_TRY(const auto assigned,
+                assign_parts(graph, loads,
+                             {.parts = options.parts,
+                              .method = options.method,
+                              .coarsen = options.coarsen,
+                              .seed = options.seed,
+                              .metis_memory_bytes = options.metis_memory_bytes,
+                              .folder = folder},
+                             watch));
   auto report = start_report(graph, loads, options, assigned);
   const auto numbers =
     renumber(graph.type_begin(), assigned.assignment, options.parts);
-  TRY(const auto parts,
-      write_parts(graph, assigned.assignment, numbers, folder, watch));
+  GRAPHMILL_TRY(const auto parts, write_parts(graph, assigned.assignment,
+                                              numbers, folder, watch));
   for (const auto& part : parts) {
     report.cut_edges += part.row.cut_edges;
     report.part_rows.push_back(part.row);
   }
-  TRY(const auto seeds, write_seeds(graph, numbers, folder));
-  TRYV(write_partitions_json(graph, numbers, parts, report, source_digest,
-                             seeds, folder));
+  GRAPHMILL_TRY(const auto seeds, write_seeds(graph, numbers, folder));
+  GRAPHMILL_TRYV(write_partitions_json(graph, numbers, parts, report,
+                                       source_digest, seeds, folder));
   watch.tell("done", 1, 1);
   report.memory_bytes = watch.peak_memory_bytes();
   return report;
@@ -173,13 +174,14 @@ result<partition_report> report_there(const dataset& data,
     return fail(
       ec::version_mismatch, "{} has format version {}; this Graphmill knows {}",
       path.string(), there["format_version"].dump(), partitions_format_version);
-  TRY(const auto digest, digest_of(data, options.on_progress));
+  GRAPHMILL_TRY(const auto digest, digest_of(data, options.on_progress));
   if (there.value("source_digest", json{}) != digest)
     return fail(ec::invalid_argument,
                 "{} holds partitions of another dataset, or of another state "
                 "of this one; remove it or choose another folder with --out",
                 folder.string());
-  TRY(auto report, report_of(there.value("report", json{}), path.string()));
+  GRAPHMILL_TRY(auto report,
+                report_of(there.value("report", json{}), path.string()));
   if (report.parts != options.parts || report.method != options.method
       || report.seed != options.seed)
     return fail(ec::invalid_argument,
@@ -203,7 +205,7 @@ result<partition_report> report_there(const dataset& data,
 result<partition_report> partition_dataset(const dataset& data,
                                            const partition_options& options,
                                            const fs::path& folder) {
-  TRYV(check_options(options));
+  GRAPHMILL_TRYV(check_options(options));
   try {
     return do_partition(data, options, folder);
   } catch (const std::bad_alloc&) {
@@ -218,17 +220,19 @@ result<partition_report> partition_dataset(const dataset& data,
 result<prepared_partitions> prepare_partitions(const dataset& data,
                                                const partition_options& options,
                                                const fs::path& folder) {
-  TRYV(check_options(options));
+  GRAPHMILL_TRYV(check_options(options));
   prepared_partitions out;
-  TRY(out.built, prepare_folder(
-                   folder,
-                   [&](const fs::path& partial) -> result<void> {
-                     TRY(out.report, partition_dataset(data, options, partial));
-                     return ok();
-                   },
-                   options.on_progress));
+  GRAPHMILL_TRY(out.built,
+                prepare_folder(
+                  folder,
+                  [&](const fs::path& partial) -> result<void> {
+                    GRAPHMILL_TRY(out.report,
+                                  partition_dataset(data, options, partial));
+                    return ok();
+                  },
+                  options.on_progress));
   if (!out.built) {
-    TRY(out.report, report_there(data, options, folder));
+    GRAPHMILL_TRY(out.report, report_there(data, options, folder));
   }
   return out;
 }

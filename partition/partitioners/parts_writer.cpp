@@ -56,19 +56,19 @@ public:
     outputs_.clear();
     std::fill(seen_by_.begin(), seen_by_.end(), 0);
     for (auto p = first; p < last; ++p)
-      outputs_.push_back({.folder = folder / fmt::format("part-{}", p),
-                          .info = graph_.info()});
+      outputs_.push_back(
+        {.folder = folder / fmt::format("part-{}", p), .info = graph_.info()});
     for (node_type_id t = 0; t < std::ssize(graph_.info().node_types); ++t) {
-      TRYV(write_nodes(t));
+      GRAPHMILL_TRYV(write_nodes(t));
     }
     for (const auto& edges : graph_.relations()) {
-      TRYV(write_edges(edges));
+      GRAPHMILL_TRYV(write_edges(edges));
     }
     if (auto fault = mapped_file::first_fault())
       return std::move(*fault);
     for (auto p = first; p < last; ++p) {
-      TRYV(write_info(p));
-      TRYV(measure(at(p)));
+      GRAPHMILL_TRYV(write_info(p));
+      GRAPHMILL_TRYV(measure(at(p)));
     }
     return ok();
   }
@@ -87,16 +87,16 @@ private:
   /// Begins an array of every part, lets `write` append to them, ends them.
   /// @param folder_of Where a part's array lies.
   template <class FolderOf, class Write>
-  result<void> write_array(FolderOf folder_of, std::string_view name,
-                           dtype type,
-                           const std::vector<std::int64_t>& row_shape,
-                           Write write) {
+  result<void>
+  write_array(FolderOf folder_of, std::string_view name, dtype type,
+              const std::vector<std::int64_t>& row_shape, Write write) {
     for (auto& part : outputs_) {
-      TRYV(part.arrays.begin(folder_of(part.folder) / name, type, row_shape));
+      GRAPHMILL_TRYV(
+        part.arrays.begin(folder_of(part.folder) / name, type, row_shape));
     }
-    TRYV(write());
+    GRAPHMILL_TRYV(write());
     for (auto& part : outputs_) {
-      TRYV(part.arrays.finish());
+      GRAPHMILL_TRYV(part.arrays.finish());
     }
     return ok();
   }
@@ -109,10 +109,10 @@ private:
     const auto count = graph_.type_begin()[type + 1] - first;
     for (std::int64_t row = 0; row < count; ++row) {
       if (row % tell_written_rows == 0) {
-        TRYV(tell(row, count));
+        GRAPHMILL_TRYV(tell(row, count));
       }
       if (auto* part = owner_of(first + row)) {
-        TRYV(visit(*part, row));
+        GRAPHMILL_TRYV(visit(*part, row));
       }
     }
     return ok();
@@ -123,15 +123,14 @@ private:
       return node_folder(part, graph_.info(), type);
     };
     for (auto& part : outputs_) {
-      TRYV(make_folders(folder(part.folder)));
+      GRAPHMILL_TRYV(make_folders(folder(part.folder)));
     }
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
-      const auto owned =
-        numbers_.owned(type, first_ + static_cast<part_id>(i));
+      const auto owned = numbers_.owned(type, first_ + static_cast<part_id>(i));
       outputs_[i].info.node_types[type].count = owned;
       outputs_[i].written.row.nodes.push_back(owned);
     }
-    TRYV(write_array(
+    GRAPHMILL_TRYV(write_array(
       folder, "original_ids.npy", dtype_of<node_id>(), {}, [&, type] {
         return for_each_row(type, [](part_output& part, node_id row) {
           return part.arrays.append_one(row);
@@ -139,13 +138,14 @@ private:
       }));
     const auto& from = graph_.data().nodes(type);
     if (from.features) {
-      TRYV(write_selected(folder, "features.npy", type, *from.features));
+      GRAPHMILL_TRYV(
+        write_selected(folder, "features.npy", type, *from.features));
     }
     if (from.labels) {
-      TRYV(write_selected(folder, "labels.npy", type, *from.labels));
+      GRAPHMILL_TRYV(write_selected(folder, "labels.npy", type, *from.labels));
     }
     for (auto which : all_splits) {
-      TRYV(write_split(folder, type, which));
+      GRAPHMILL_TRYV(write_split(folder, type, which));
     }
     return ok();
   }
@@ -176,7 +176,7 @@ private:
     const auto index = static_cast<std::size_t>(which);
     for (auto& part : outputs_)
       part.info.node_types[type].split_counts[index] = 0;
-    TRYV(write_array(
+    GRAPHMILL_TRYV(write_array(
       folder, fmt::format("{}.npy", file_stem(which)), dtype_of<node_id>(), {},
       [&, type]() -> result<void> {
         for (auto id : *seeds) {
@@ -185,8 +185,8 @@ private:
           if (part == nullptr)
             continue;
           ++part->info.node_types[type].split_counts[index];
-          TRYV(part->arrays.append_one(numbers_.globals[type][id]
-                                       - numbers_.begin(type, assignment_[v])));
+          GRAPHMILL_TRYV(part->arrays.append_one(
+            numbers_.globals[type][id] - numbers_.begin(type, assignment_[v])));
         }
         return ok();
       }));
@@ -203,15 +203,15 @@ private:
       return edge_folder(part, graph_.info(), type);
     };
     for (auto& part : outputs_) {
-      TRYV(make_folders(folder(part.folder)));
+      GRAPHMILL_TRYV(make_folders(folder(part.folder)));
     }
-    TRYV(write_array(folder, "indptr.npy", dtype_of<std::int64_t>(), {},
-                     [&] { return write_indptr(edges); }));
+    GRAPHMILL_TRYV(write_array(folder, "indptr.npy", dtype_of<std::int64_t>(),
+                               {}, [&] { return write_indptr(edges); }));
     const auto index_type =
       index_type_for(graph_.info().node_types[edges.source].count);
     const auto& from = graph_.data().edges(type);
     from.indices.file().advise_sequential();
-    TRYV(write_array(folder, "indices.npy", index_type, {}, [&] {
+    GRAPHMILL_TRYV(write_array(folder, "indices.npy", index_type, {}, [&] {
       return index_type == dtype::int32 ? write_indices<std::int32_t>(edges)
                                         : write_indices<std::int64_t>(edges);
     }));
@@ -220,24 +220,23 @@ private:
       part.info.edge_types[type].index_type = index_type;
       part.written.row.in_edges += part.edges;
     }
-    TRYV(write_selected(folder, "in_degrees.npy", edges.destination,
-                        from.in_degrees));
-    TRYV(write_selected(folder, "out_degrees.npy", edges.source,
-                        from.out_degrees));
+    GRAPHMILL_TRYV(write_selected(folder, "in_degrees.npy", edges.destination,
+                                  from.in_degrees));
+    GRAPHMILL_TRYV(write_selected(folder, "out_degrees.npy", edges.source,
+                                  from.out_degrees));
     return write_array(
       folder, "original_begin.npy", dtype_of<edge_id>(), {}, [&] {
-        return for_each_row(edges.destination,
-                            [&](part_output& part, std::int64_t row) {
-                              return part.arrays.append_one<edge_id>(
-                                edges.indptr[row]);
-                            });
+        return for_each_row(
+          edges.destination, [&](part_output& part, std::int64_t row) {
+            return part.arrays.append_one<edge_id>(edges.indptr[row]);
+          });
       });
   }
 
   result<void> write_indptr(const graph_view::relation& edges) {
     for (auto& part : outputs_) {
       part.edges = 0;
-      TRYV(part.arrays.append_one(part.edges));
+      GRAPHMILL_TRYV(part.arrays.append_one(part.edges));
     }
     return for_each_row(
       edges.destination, [&](part_output& part, std::int64_t row) {
@@ -279,9 +278,9 @@ private:
     auto& part = at(p);
     part.written.digest = part.arrays.digest();
     part.info.digest = part.written.digest;
-    TRYV(write_dataset_info(part.folder, part.info));
+    GRAPHMILL_TRYV(write_dataset_info(part.folder, part.info));
     const auto path = part.folder / "dataset.json";
-    TRY(const auto text, read_text(path, largest_part_info));
+    GRAPHMILL_TRY(const auto text, read_text(path, largest_part_info));
     auto json = nlohmann::json::parse(text);
     json["part"] = {{"number", p}, {"of", parts()}};
     json["array_digests"] = part.arrays.digests_within(part.folder);
@@ -331,7 +330,8 @@ write_parts(const graph_view& graph, std::span<const part_id> assignment,
   const auto parts = static_cast<part_id>(numbers.offsets[0].size()) - 1;
   std::vector<written_part> written;
   for (part_id first = 0; first < parts; first += parts_per_pass) {
-    TRYV(writer.write(first, std::min(parts, first + parts_per_pass), folder));
+    GRAPHMILL_TRYV(
+      writer.write(first, std::min(parts, first + parts_per_pass), folder));
     for (const auto& part : writer.outputs())
       written.push_back(part.written);
   }
@@ -348,16 +348,16 @@ write_seeds(const graph_view& graph, const renumbering& numbers,
     if (t != info.target && counts == decltype(node_type_info::split_counts){})
       continue;
     const auto to = folder / "seeds" / info.node_types[t].name;
-    TRYV(make_folders(to));
+    GRAPHMILL_TRYV(make_folders(to));
     for (auto which : all_splits) {
       std::vector<node_id> ids;
       if (const auto seeds = graph.seeds(t, which))
         for (auto id : *seeds)
           ids.push_back(numbers.globals[t][id]);
-      TRYV(arrays.begin(to / fmt::format("{}.npy", file_stem(which)),
-                        dtype_of<node_id>()));
-      TRYV(arrays.append(std::span<const node_id>{ids}));
-      TRYV(arrays.finish());
+      GRAPHMILL_TRYV(arrays.begin(to / fmt::format("{}.npy", file_stem(which)),
+                                  dtype_of<node_id>()));
+      GRAPHMILL_TRYV(arrays.append(std::span<const node_id>{ids}));
+      GRAPHMILL_TRYV(arrays.finish());
     }
   }
   return arrays.digests_within(folder);

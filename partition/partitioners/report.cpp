@@ -1,6 +1,6 @@
-#include "messages/base/byte_text.hpp"
-#include "messages/base/counted.hpp"
 #include "partition/partitioners/report.hpp"
+#include "messages/base/byte_text.hpp"
+#include "messages/base/pluralized.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -140,9 +140,9 @@ std::string verdict_of(const partition_report::balance_row& row) {
 
 std::string to_text(const partition_report& report) {
   auto text = fmt::format("{} by {}: {} of {} cut ({:.2f} %)\n\n",
-                          counted(report.parts, "part"),
+                          pluralized(report.parts, "part"),
                           to_string(report.method), report.cut_edges,
-                          counted(report.edges, "edge"), report.cut() * 100);
+                          pluralized(report.edges, "edge"), report.cut() * 100);
   text += fmt::format("{:<28} {:>12} {:>12} {:>12}\n", "balance", "total",
                       "largest part", "over mean");
   for (const auto& row : report.balance)

@@ -47,7 +47,7 @@ T* extend(pod_vector<T>& values, std::size_t size) {
 
 struct batch_sampler::impl {
   const partitioned_graph& graph;
-  sampling_plan plan;
+  sampling_scheme scheme;
   std::uint64_t key;
   std::shared_ptr<buffer_pool> pool;
   sampled_subgraph out;
@@ -60,7 +60,7 @@ struct batch_sampler::impl {
   std::vector<std::int64_t> pending; ///< Sources to number, per node type.
 
   const dataset_info& info() const { return graph.info(); }
-  result<void> check_plan() const;
+  result<void> check_scheme() const;
   result<void> seed(std::span<const node_id> seeds);
   void next_frontiers();
   void deal(node_type_id type);
@@ -72,11 +72,11 @@ struct batch_sampler::impl {
   result<void> finish();
 };
 
-result<void> batch_sampler::impl::check_plan() const {
-  if (plan.hops() > max_hops)
-    return fail(ec::invalid_argument, "{} hops are more than {}", plan.hops(),
+result<void> batch_sampler::impl::check_scheme() const {
+  if (scheme.hops() > max_hops)
+    return fail(ec::invalid_argument, "{} hops are more than {}", scheme.hops(),
                 max_hops);
-  for (const auto& fanouts : plan.fanouts)
+  for (const auto& fanouts : scheme.fanouts)
     if (fanouts.size() != info().edge_types.size())
       return fail(ec::invalid_argument,
                   "a hop has {} fanouts, but \"{}\" has {} edge types",
@@ -111,12 +111,12 @@ void batch_sampler::impl::next_frontiers() {
     nodes.found.push_back(static_cast<std::int64_t>(nodes.ids.size()));
     frontiers[t].begin = frontiers[t].end;
     frontiers[t].end = nodes.ids.size();
-    if (hop < plan.hops())
+    if (hop < scheme.hops())
       deal(static_cast<node_type_id>(t));
   }
   requests.clear();
   answers.clear();
-  if (hop < plan.hops())
+  if (hop < scheme.hops())
     ask();
 }
 
@@ -143,7 +143,7 @@ void batch_sampler::impl::deal(node_type_id type) {
 
 /// One request per edge type and part that owns some of the frontier.
 void batch_sampler::impl::ask() {
-  const auto& fanouts = plan.fanouts[hop];
+  const auto& fanouts = scheme.fanouts[hop];
   for (std::size_t e = 0; e < fanouts.size(); ++e) {
     const auto type = info().edge_types[e].destination;
     const auto& front = frontiers[type];
@@ -155,10 +155,12 @@ void batch_sampler::impl::ask() {
       if (size == 0)
         continue;
       const auto edge_type = static_cast<edge_type_id>(e);
-      const neighbour_request request{
-        key,           hop + 1,
-        edge_type,     plan.rule(hop, edge_type),
-        plan.edge_ids, {ids + front.cuts[p], size}};
+      const neighbour_request request{key,
+                                      hop + 1,
+                                      edge_type,
+                                      scheme.rule(hop, edge_type),
+                                      scheme.edge_ids,
+                                      {ids + front.cuts[p], size}};
       requests.push_back({requests.size(), p, request});
     }
   }
@@ -214,7 +216,7 @@ void batch_sampler::impl::finish_edges(edge_type_id type) {
   merge.write_indptr(sum,
                      extend(edges.indptr, edges.indptr.size() + merge.rows));
   auto* locals = extend(edges.sources, edges.sources.size() + total);
-  if (plan.edge_ids)
+  if (scheme.edge_ids)
     merge.write_edge_ids(extend(edges.edge_ids, edges.edge_ids.size() + total));
   // Narrow ids are numbered in place.
   pod_vector<node_id> globals{pool};
@@ -242,7 +244,7 @@ result<void> batch_sampler::impl::finish() {
       return fail(ec::internal,
                   "hop {} ends without the answer of part {} for edge type {}",
                   hop + 1, asked.part, asked.request.edge_type);
-  TRYV(count_sources());
+  GRAPHMILL_TRYV(count_sources());
   for (std::size_t e = 0; e < out.edges.size(); ++e)
     finish_edges(static_cast<edge_type_id>(e));
   ++hop;
@@ -251,13 +253,13 @@ result<void> batch_sampler::impl::finish() {
 }
 
 batch_sampler::batch_sampler(const partitioned_graph& graph,
-                             const sampling_plan& plan, std::uint64_t key,
+                             const sampling_scheme& scheme, std::uint64_t key,
                              std::shared_ptr<buffer_pool> pool)
   : impl_(new impl{
-    graph, plan, key, std::move(pool), {}, 0, false, {}, {}, {}, {}, {}}) {
+    graph, scheme, key, std::move(pool), {}, 0, false, {}, {}, {}, {}, {}}) {
   const auto& shared = impl_->pool;
   auto& out = impl_->out;
-  out.hops = plan.hops();
+  out.hops = scheme.hops();
   for (const auto& type : graph.info().node_types) {
     out.nodes.push_back({pod_vector<node_id>{shared}, {}});
     impl_->tables.emplace_back(type.count, shared);
@@ -279,10 +281,10 @@ batch_sampler& batch_sampler::operator=(batch_sampler&&) noexcept = default;
 result<void> batch_sampler::start(std::span<const node_id> seeds) {
   if (impl_->started)
     return fail(ec::internal, "a batch sampler starts once");
-  TRYV(impl_->check_plan());
+  GRAPHMILL_TRYV(impl_->check_scheme());
   impl_->started = true;
   try {
-    TRYV(impl_->seed(seeds));
+    GRAPHMILL_TRYV(impl_->seed(seeds));
     impl_->next_frontiers();
     return ok();
   } catch (const std::bad_alloc&) {
@@ -302,8 +304,8 @@ result<void> batch_sampler::accept(std::size_t slot, neighbour_reply reply) {
   if (answer.there)
     return ok();
   const auto& asked = impl_->requests[slot];
-  TRY(answer.sources,
-      check_reply(impl_->info(), asked.part, asked.request, reply));
+  GRAPHMILL_TRY(answer.sources,
+                check_reply(impl_->info(), asked.part, asked.request, reply));
   answer.reply = std::move(reply);
   answer.there = true;
   return ok();
@@ -320,7 +322,7 @@ result<void> batch_sampler::finish_hop() {
 }
 
 bool batch_sampler::done() const {
-  return impl_->started && impl_->hop == impl_->plan.hops();
+  return impl_->started && impl_->hop == impl_->scheme.hops();
 }
 
 sampled_subgraph batch_sampler::take() {

@@ -33,16 +33,18 @@ std::uint64_t kept_row_bytes(const node_type_info& type, bool half) {
 
 result<void> add_inclusion(const partitioned_graph& graph,
                            std::span<const std::shared_ptr<const shard>> shards,
-                           const sampling_plan& plan,
+                           const sampling_scheme& scheme,
                            std::span<const seed_chance> seeds,
-                           node_scores& scores, const spread_limits& limits) {
-  inclusion work{graph, plan, seeds};
+                           node_scores& scores,
+                           const inclusion_limits& limits) {
+  inclusion work{graph, scheme, seeds};
   for (; !work.done(); work.finish_hop())
     for (auto& task : work.tasks())
       for (auto over = false; !over;) {
         const auto& owner = *shards[static_cast<std::size_t>(task.part)];
-        TRY(const auto reply, spread(owner, work.request(task), limits));
-        TRY(over, work.accept(task, reply));
+        GRAPHMILL_TRY(const auto reply,
+                      spread(owner, work.request(task), limits));
+        GRAPHMILL_TRY(over, work.accept(task, reply));
       }
   work.add_to(scores);
   return ok();

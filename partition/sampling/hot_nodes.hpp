@@ -12,10 +12,10 @@ namespace graphmill {
 /// `inclusion` with all parts at hand. @param shards All parts, in order.
 result<void> add_inclusion(const partitioned_graph& graph,
                            std::span<const std::shared_ptr<const shard>> shards,
-                           const sampling_plan& plan,
+                           const sampling_scheme& scheme,
                            std::span<const seed_chance> seeds,
                            node_scores& scores,
-                           const spread_limits& limits = {});
+                           const inclusion_limits& limits = {});
 
 /// Adds the out-degrees, over all edge types, of the nodes that a part owns:
 /// the simpler order to compare with.

@@ -11,8 +11,8 @@ namespace graphmill {
 namespace {
 
 /// Asks for the pages that `spread` will read. The request has been checked.
-void request_pages(const shard& part, const spread_request& request,
-                   const spread_limits& limits) {
+void request_pages(const shard& part, const inclusion_request& request,
+                   const inclusion_limits& limits) {
   const auto& edges = part.edges(request.edge_type);
   const auto type = part.info().edge_types[request.edge_type].destination;
   const auto first = request.first - part.nodes(type).begin;
@@ -39,8 +39,8 @@ constexpr std::int64_t most_destinations = std::int64_t{1} << 18;
 /// Adds up what edges say about their sources.
 class spreader {
 public:
-  spreader(const shard& part, const spread_request& request,
-           const spread_limits& limits)
+  spreader(const shard& part, const inclusion_request& request,
+           const inclusion_limits& limits)
     : edges_(part.edges(request.edge_type)), limits_(limits),
       table_(part.info()
                .node_types[part.info().edge_types[request.edge_type].source]
@@ -66,14 +66,14 @@ public:
     return to;
   }
 
-  spread_reply finish() {
+  inclusion_reply finish() {
     reply.misses.resize(sums_.size());
     std::transform(sums_.begin(), sums_.end(), reply.misses.begin(),
                    [](double sum) { return static_cast<float>(sum); });
     return std::move(reply);
   }
 
-  spread_reply reply;
+  inclusion_reply reply;
 
 private:
   template <class Id>
@@ -83,20 +83,20 @@ private:
   }
 
   const edge_shard& edges_;
-  spread_limits limits_;
+  inclusion_limits limits_;
   id_table table_;
   pod_vector<local_id> places_;
   std::vector<double> sums_;
   std::int64_t taken_ = 0;
 };
 
-result<void> check(const shard& part, const spread_request& request) {
+result<void> check(const shard& part, const inclusion_request& request) {
   const auto types = part.info().edge_types.size();
   if (request.edge_type < 0
       || static_cast<std::size_t>(request.edge_type) >= types)
     return fail(ec::invalid_argument, "there is no edge type {}",
                 request.edge_type);
-  TRYV(request.rule.check());
+  GRAPHMILL_TRYV(request.rule.check());
   const auto type = part.info().edge_types[request.edge_type].destination;
   const auto& owned = part.nodes(type);
   const auto count = static_cast<std::int64_t>(request.chances.size());
@@ -115,17 +115,18 @@ result<void> check(const shard& part, const spread_request& request) {
 
 } // namespace
 
-result<spread_reply> spread(const shard& part, const spread_request& request,
-                            const spread_limits& limits) {
-  TRYV(check(part, request));
+result<inclusion_reply> spread(const shard& part,
+                               const inclusion_request& request,
+                               const inclusion_limits& limits) {
+  GRAPHMILL_TRYV(check(part, request));
   request_pages(part, request, limits);
   spreader work{part, request, limits};
   auto& [nodes, edges, sources, misses] = work.reply;
   const auto type = part.info().edge_types[request.edge_type].destination;
   const auto* list = part.edges(request.edge_type).indptr.data()
                      + (request.first - part.nodes(type).begin);
-  const auto all = part.edges(request.edge_type).indptr.back();
-  edges = std::clamp<std::int64_t>(request.skip, 0, all);
+  const auto total = part.edges(request.edge_type).indptr.back();
+  edges = std::clamp<std::int64_t>(request.skip, 0, total);
   for (auto chance : request.chances) {
     const auto begin = list[nodes];
     const auto end = list[nodes + 1];
@@ -151,9 +152,10 @@ node_scores no_scores(const dataset_info& info) {
   return out;
 }
 
-inclusion::inclusion(const partitioned_graph& graph, const sampling_plan& plan,
+inclusion::inclusion(const partitioned_graph& graph,
+                     const sampling_scheme& scheme,
                      std::span<const seed_chance> seeds)
-  : graph_(graph), plan_(plan), chances_(no_scores(graph.info())),
+  : graph_(graph), scheme_(scheme), chances_(no_scores(graph.info())),
     never_(no_scores(graph.info())) {
   for (const auto& type : graph.info().node_types)
     misses_.emplace_back(static_cast<std::size_t>(type.count), 0.0);
@@ -169,7 +171,7 @@ std::vector<inclusion::task> inclusion::tasks() const {
   const auto& info = graph_.info();
   for (part_id part = 0; part < graph_.part_count(); ++part)
     for (std::size_t e = 0; e < info.edge_types.size(); ++e) {
-      if (plan_.fanouts[hop_][e] == 0)
+      if (scheme_.fanouts[hop_][e] == 0)
         continue;
       const auto type = info.edge_types[e].destination;
       const auto& chances = chances_[type];
@@ -192,24 +194,24 @@ std::vector<inclusion::task> inclusion::tasks() const {
   return out;
 }
 
-spread_request inclusion::request(const task& what) const {
-  const auto type = graph_.info().edge_types[what.edge_type].destination;
+inclusion_request inclusion::request(const task& next) const {
+  const auto type = graph_.info().edge_types[next.edge_type].destination;
   return {
-    what.edge_type, plan_.rule(hop_, what.edge_type), what.first, what.skip,
-    std::span{chances_[type]}.subspan(static_cast<std::size_t>(what.first),
-                                      static_cast<std::size_t>(what.count))};
+    next.edge_type, scheme_.rule(hop_, next.edge_type), next.first, next.skip,
+    std::span{chances_[type]}.subspan(static_cast<std::size_t>(next.first),
+                                      static_cast<std::size_t>(next.count))};
 }
 
-result<bool> inclusion::accept(task& what, const spread_reply& reply) {
+result<bool> inclusion::accept(task& next, const inclusion_reply& reply) {
   const auto moves =
-    reply.nodes > 0 || (what.count > 0 && reply.edges > what.skip);
-  if (reply.nodes < 0 || reply.nodes > what.count || reply.edges < 0 || !moves
-      || (reply.nodes == what.count && reply.edges != 0)
+    reply.nodes > 0 || (next.count > 0 && reply.edges > next.skip);
+  if (reply.nodes < 0 || reply.nodes > next.count || reply.edges < 0 || !moves
+      || (reply.nodes == next.count && reply.edges != 0)
       || reply.sources.size() != reply.misses.size())
     return fail(ec::invalid_data,
                 "an answer about {} nodes is about {}, and {} edges",
-                what.count, reply.nodes, reply.edges);
-  auto& to = misses_[graph_.info().edge_types[what.edge_type].source];
+                next.count, reply.nodes, reply.edges);
+  auto& to = misses_[graph_.info().edge_types[next.edge_type].source];
   for (std::size_t i = 0; i < reply.sources.size(); ++i) {
     const auto id = reply.sources[i];
     if (id < 0 || static_cast<std::size_t>(id) >= to.size()
@@ -218,10 +220,10 @@ result<bool> inclusion::accept(task& what, const spread_reply& reply) {
                   reply.misses[i]);
     to[static_cast<std::size_t>(id)] += reply.misses[i];
   }
-  what.first += reply.nodes;
-  what.count -= reply.nodes;
-  what.skip = reply.edges;
-  return what.count == 0;
+  next.first += reply.nodes;
+  next.count -= reply.nodes;
+  next.skip = reply.edges;
+  return next.count == 0;
 }
 
 void inclusion::finish_hop() {

@@ -16,7 +16,7 @@ using node_scores = std::vector<std::vector<float>>;
 
 /// What is asked of the owner of some nodes, for one hop of `inclusion`: the
 /// in-edges of one type of the destinations [first, first + chances.size()).
-struct spread_request {
+struct inclusion_request {
   edge_type_id edge_type = 0;
   draw_rule rule;
   node_id first = 0;
@@ -25,7 +25,7 @@ struct spread_request {
 };
 
 /// The answer, about as many in-edges as its limits allow, in order.
-struct spread_reply {
+struct inclusion_reply {
   std::int64_t nodes = 0;      ///< Destinations that are done,
   std::int64_t edges = 0;      ///< and the first in-edges of the next one.
   pod_vector<node_id> sources; ///< Distinct.
@@ -35,15 +35,16 @@ struct spread_reply {
 };
 
 /// What an answer may take: 8 MiB, and about 50 ms.
-struct spread_limits {
+struct inclusion_limits {
   std::int64_t sources = std::int64_t{1} << 20;
   std::int64_t edges = std::int64_t{1} << 22;
 };
 
 /// Answers out of one part. A pure function of its arguments; fails on nodes
 /// that the part does not own.
-result<spread_reply> spread(const shard& part, const spread_request& request,
-                            const spread_limits& limits = {});
+result<inclusion_reply> spread(const shard& part,
+                               const inclusion_request& request,
+                               const inclusion_limits& limits = {});
 
 /// A node of the target type and the chance that a batch has it as a seed.
 struct seed_chance {
@@ -90,18 +91,18 @@ public:
   };
 
   /// Both are borrowed and must outlive it.
-  inclusion(const partitioned_graph& graph, const sampling_plan& plan,
+  inclusion(const partitioned_graph& graph, const sampling_scheme& scheme,
             std::span<const seed_chance> seeds);
 
-  bool done() const { return hop_ == plan_.hops(); }
+  bool done() const { return hop_ == scheme_.hops(); }
 
   /// What the present hop takes; nothing about nodes that are not reached.
   std::vector<task> tasks() const;
   /// Valid until `finish_hop`.
-  spread_request request(const task& what) const;
+  inclusion_request request(const task& next) const;
   /// Takes an answer, which may come from outside, and cuts it off the task.
   /// @returns whether nothing remains of the task.
-  result<bool> accept(task& what, const spread_reply& reply);
+  result<bool> accept(task& next, const inclusion_reply& reply);
   void finish_hop();
 
   /// Adds the probabilities, once done.
@@ -109,7 +110,7 @@ public:
 
 private:
   const partitioned_graph& graph_;
-  const sampling_plan& plan_;
+  const sampling_scheme& scheme_;
   int hop_ = 0;
   std::vector<std::vector<float>> chances_; ///< p of the hop before.
   std::vector<std::vector<double>> misses_; ///< Logarithms, of this hop.

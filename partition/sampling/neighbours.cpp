@@ -37,7 +37,7 @@ result<void> check(const shard& graph, const neighbour_request& request) {
   if (request.hop < 1 || request.hop > max_hops)
     return fail(ec::invalid_argument, "hop {} is not in 1..{}", request.hop,
                 max_hops);
-  TRYV(request.rule.check());
+  GRAPHMILL_TRYV(request.rule.check());
   const auto type = info.edge_types[request.edge_type].destination;
   const auto& owned = graph.nodes(type);
   for (auto id : request.destinations)
@@ -270,7 +270,8 @@ result<void> answer(const shard& graph, const neighbour_request& request,
   work.places.resize(rows);
   out.counts.resize(rows);
   out.wide = edges.indices.wide;
-  TRY(const auto found, find_lists(work, type.max_in_degree, out.counts));
+  GRAPHMILL_TRY(const auto found,
+                find_lists(work, type.max_in_degree, out.counts));
   const auto total = static_cast<std::size_t>(found);
   out.sources.resize(total * (out.wide ? 8 : 4));
   out.edge_ids.resize(request.edge_ids ? total : 0);
@@ -318,7 +319,8 @@ result<void> answer_slice(const shard& graph, const neighbour_request& request,
   work.places.resize(1);
   out.counts.resize(1);
   out.wide = edges.indices.wide;
-  TRY(const auto total, find_lists(work, type.max_in_degree, out.counts));
+  GRAPHMILL_TRY(const auto total,
+                find_lists(work, type.max_in_degree, out.counts));
   const auto wanted = static_cast<std::size_t>(
     std::clamp<std::int64_t>(total - slice.skip, 0, slice.most));
   out.sources.resize(wanted * (out.wide ? 8 : 4));
@@ -341,7 +343,7 @@ result<void> answer_slice(const shard& graph, const neighbour_request& request,
 
 result<void> sample_slice(const shard& graph, const neighbour_request& request,
                           const source_slice& slice, neighbour_reply& out) {
-  TRYV(check(graph, request));
+  GRAPHMILL_TRYV(check(graph, request));
   if (slice.most < 1 || slice.skip < 0 || request.destinations.size() != 1)
     return fail(ec::invalid_argument,
                 "{} sources from number {} on are asked for, of {} nodes: a "
@@ -359,7 +361,7 @@ result<void> sample_slice(const shard& graph, const neighbour_request& request,
 result<void> sample_neighbours(const shard& graph,
                                const neighbour_request& request,
                                neighbour_reply& out) {
-  TRYV(check(graph, request));
+  GRAPHMILL_TRYV(check(graph, request));
   try {
     return answer(graph, request, out);
   } catch (const std::bad_alloc&) {

@@ -44,11 +44,11 @@ std::size_t sources_of(const neighbour_reply& reply) {
 result<std::int64_t> check_reply(const dataset_info& info, part_id part,
                                  const neighbour_request& request,
                                  const neighbour_reply& reply) {
-  const auto bad = [part, &request](std::string_view what) {
+  const auto bad = [part, &request](std::string_view name) {
     return fail(ec::invalid_data,
                 "the answer of part {} for edge type {} in hop {} is broken: "
                 "{}",
-                part, request.edge_type, request.hop, what);
+                part, request.edge_type, request.hop, name);
   };
   const auto& type = info.edge_types[request.edge_type];
   if (reply.counts.size() != request.destinations.size())

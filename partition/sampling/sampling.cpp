@@ -35,27 +35,28 @@ std::size_t sampled_subgraph::byte_size() const {
 result<sampled_subgraph>
 sample(const partitioned_graph& graph,
        std::span<const std::shared_ptr<const shard>> shards,
-       const sampling_plan& plan, std::uint64_t key,
+       const sampling_scheme& scheme, std::uint64_t key,
        std::span<const node_id> seeds, std::shared_ptr<buffer_pool> pool) {
   if (shards.size() != static_cast<std::size_t>(graph.part_count()))
     return fail(ec::invalid_argument, "{} shards were given for {} parts",
                 shards.size(), graph.part_count());
-  batch_sampler sampler{graph, plan, key, pool};
-  TRYV(sampler.start(seeds));
+  batch_sampler sampler{graph, scheme, key, pool};
+  GRAPHMILL_TRYV(sampler.start(seeds));
   while (!sampler.done()) {
     for (const auto& asked : sampler.requests()) {
       neighbour_reply reply{pod_vector<std::int32_t>{pool},
                             pod_vector<std::byte>{pool}, false,
                             pod_vector<edge_id>{pool}};
-      TRYV(sample_neighbours(*shards[asked.part], asked.request, reply));
-      TRYV(sampler.accept(asked.slot, std::move(reply)));
+      GRAPHMILL_TRYV(
+        sample_neighbours(*shards[asked.part], asked.request, reply));
+      GRAPHMILL_TRYV(sampler.accept(asked.slot, std::move(reply)));
     }
-    TRYV(sampler.finish_hop());
+    GRAPHMILL_TRYV(sampler.finish_hop());
   }
   return sampler.take();
 }
 
-subgraph_bound bound_of(const dataset_info& info, const sampling_plan& plan,
+subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
                         std::int64_t seeds) {
   const auto types = info.node_types.size();
   subgraph_bound bound{std::vector<std::int64_t>(types),
@@ -64,21 +65,21 @@ subgraph_bound bound_of(const dataset_info& info, const sampling_plan& plan,
   std::vector<std::int64_t> fresh(types); // Most that the last hop can find.
   fresh[info.target] = std::min(seeds, info.node_types[info.target].count);
   bound.nodes = fresh;
-  for (int hop = 0; hop < plan.hops(); ++hop) {
+  for (int hop = 0; hop < scheme.hops(); ++hop) {
     std::vector<std::int64_t> found(types);
     for (std::size_t t = 0; t < types; ++t)
       bound.expanded[t] =
         std::min(info.node_types[t].count, plus(bound.expanded[t], fresh[t]));
-    for (std::size_t e = 0; e < plan.fanouts[hop].size(); ++e) {
+    for (std::size_t e = 0; e < scheme.fanouts[hop].size(); ++e) {
       const auto& type = info.edge_types[e];
-      const auto rule = plan.rule(hop, static_cast<edge_type_id>(e));
+      const auto rule = scheme.rule(hop, static_cast<edge_type_id>(e));
       auto edges =
         times(fresh[type.destination], rule.sources_of(type.max_in_degree));
       // Each node is expanded once, so that no edge is sampled twice.
       if (!rule.may_repeat())
         edges = std::min(edges, type.count);
       bound.edges[e] = plus(bound.edges[e], edges);
-      if (!repeats(plan.kind))
+      if (!repeats(scheme.kind))
         bound.edges[e] = std::min(bound.edges[e], type.count);
       found[type.source] = plus(found[type.source], edges);
     }

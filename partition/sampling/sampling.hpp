@@ -14,7 +14,7 @@
 namespace graphmill {
 
 /// What to sample: part of the definition, the same on every daemon.
-struct sampling_plan {
+struct sampling_scheme {
   /// fanouts[hop][edge type]: in-edges per node; -1 = all, 0 = none.
   std::vector<std::vector<std::int32_t>> fanouts;
   draw_kind kind = draw_kind::without_replacement;
@@ -107,7 +107,7 @@ public:
     neighbour_request request; ///< Spans stay valid until `finish_hop`.
   };
 
-  batch_sampler(const partitioned_graph& graph, const sampling_plan& plan,
+  batch_sampler(const partitioned_graph& graph, const sampling_scheme& scheme,
                 std::uint64_t key, std::shared_ptr<buffer_pool> pool);
   ~batch_sampler();
   batch_sampler(batch_sampler&&) noexcept;
@@ -141,17 +141,17 @@ private:
 result<sampled_subgraph>
 sample(const partitioned_graph& graph,
        std::span<const std::shared_ptr<const shard>> shards,
-       const sampling_plan& plan, std::uint64_t key,
+       const sampling_scheme& scheme, std::uint64_t key,
        std::span<const node_id> seeds,
        std::shared_ptr<buffer_pool> pool = nullptr);
 
-/// The most that a batch of `seeds` seeds can grow to under `plan`.
+/// The most that a batch of `seeds` seeds can grow to under `scheme`.
 struct subgraph_bound {
   std::vector<std::int64_t> nodes;    ///< Per node type, all hops.
   std::vector<std::int64_t> expanded; ///< Per node type: rows of its CSRs.
   std::vector<std::int64_t> edges;    ///< Per edge type, all hops.
 };
-subgraph_bound bound_of(const dataset_info& info, const sampling_plan& plan,
+subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
                         std::int64_t seeds);
 
 } // namespace graphmill

@@ -27,14 +27,14 @@ void tell(const csc_job& job, std::string_view phase, std::int64_t done,
 template <class Id, class Visit>
 result<void> for_each_edge(edge_source<Id>& edges, const csc_job& job,
                            std::string_view phase, Visit visit) {
-  TRYV(edges.rewind());
+  GRAPHMILL_TRYV(edges.rewind());
   std::int64_t done = 0;
   for (;;) {
-    TRY(const auto block, edges.next());
+    GRAPHMILL_TRY(const auto block, edges.next());
     if (block.empty())
       return ok();
     for (const auto& edge : block) {
-      TRYV(visit(edge));
+      GRAPHMILL_TRYV(visit(edge));
     }
     done += std::ssize(block);
     tell(job, phase, done, edges.size());
@@ -47,12 +47,12 @@ template <class Id>
 result<offsets> count_degrees(edge_source<Id>& edges, const csc_job& job) {
   offsets begin(static_cast<std::size_t>(job.destinations) + 1);
   offsets out(static_cast<std::size_t>(job.sources));
-  TRYV(for_each_edge(edges, job, "count degrees",
-                     [&](const auto& edge) -> result<void> {
-                       ++begin[static_cast<std::size_t>(edge.destination) + 1];
-                       ++out[static_cast<std::size_t>(edge.source)];
-                       return ok();
-                     }));
+  GRAPHMILL_TRYV(for_each_edge(
+    edges, job, "count degrees", [&](const auto& edge) -> result<void> {
+      ++begin[static_cast<std::size_t>(edge.destination) + 1];
+      ++out[static_cast<std::size_t>(edge.source)];
+      return ok();
+    }));
   const auto write = [&](const char* name,
                          std::span<const std::int64_t> wide) -> result<void> {
     std::vector<std::int32_t> degrees(wide.size());
@@ -66,8 +66,8 @@ result<offsets> count_degrees(edge_source<Id>& edges, const csc_job& job) {
     }
     return write_npy<std::int32_t>(job.folder / name, degrees);
   };
-  TRYV(write("out_degrees.npy", out));
-  TRYV(write("in_degrees.npy", std::span{begin}.subspan(1)));
+  GRAPHMILL_TRYV(write("out_degrees.npy", out));
+  GRAPHMILL_TRYV(write("in_degrees.npy", std::span{begin}.subspan(1)));
   for (std::size_t i = 1; i < begin.size(); ++i)
     begin[i] += begin[i - 1];
   return begin;
@@ -94,12 +94,12 @@ result<void> sort_range(edge_source<Id>& edges, const offsets& begin,
   const auto base = begin[first];
   std::vector<Index> sorted(static_cast<std::size_t>(begin[last] - base));
   offsets cursor(begin.begin() + first, begin.begin() + last);
-  TRYV(for_each_edge(edges, job, "sort edges",
-                     [&](const auto& edge) -> result<void> {
-                       auto& at = cursor[edge.destination - first];
-                       sorted[at++ - base] = static_cast<Index>(edge.source);
-                       return ok();
-                     }));
+  GRAPHMILL_TRYV(for_each_edge(
+    edges, job, "sort edges", [&](const auto& edge) -> result<void> {
+      auto& at = cursor[edge.destination - first];
+      sorted[at++ - base] = static_cast<Index>(edge.source);
+      return ok();
+    }));
   return out.append<Index>(sorted);
 }
 
@@ -118,17 +118,18 @@ result<std::vector<edge_spool<Id>>>
 deal_out(edge_source<Id>& edges, const offsets& cuts, const csc_job& job) {
   std::vector<edge_spool<Id>> buckets;
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
-    TRY(auto bucket,
-        edge_spool<Id>::create(job.folder / fmt::format("bucket-{}", i),
-                               bucket_buffer_bytes));
+    GRAPHMILL_TRY(auto bucket, edge_spool<Id>::create(
+                                 job.folder / fmt::format("bucket-{}", i),
+                                 bucket_buffer_bytes));
     buckets.push_back(std::move(bucket));
   }
-  TRYV(for_each_edge(edges, job, "deal out edges", [&](const auto& edge) {
-    const auto after = std::ranges::upper_bound(cuts, edge.destination);
-    return buckets[after - cuts.begin() - 1].append(edge);
-  }));
+  GRAPHMILL_TRYV(
+    for_each_edge(edges, job, "deal out edges", [&](const auto& edge) {
+      const auto after = std::ranges::upper_bound(cuts, edge.destination);
+      return buckets[after - cuts.begin() - 1].append(edge);
+    }));
   for (auto& bucket : buckets) {
-    TRYV(bucket.flush());
+    GRAPHMILL_TRYV(bucket.flush());
   }
   return buckets;
 }
@@ -136,21 +137,22 @@ deal_out(edge_source<Id>& edges, const offsets& cuts, const csc_job& job) {
 template <class Index, class Id>
 result<void> write_indices(edge_source<Id>& edges, const offsets& begin,
                            const csc_job& job) {
-  TRY(auto out,
-      npy_writer::create(job.folder / "indices.npy", dtype_of<Index>()));
+  GRAPHMILL_TRY(auto out, npy_writer::create(job.folder / "indices.npy",
+                                             dtype_of<Index>()));
   const auto fits = static_cast<std::int64_t>(job.memory_bytes / sizeof(Index));
   const auto cuts = cut_ranges(
     begin, std::max({fits, edges.size() / most_buckets, std::int64_t{1}}));
   if (cuts.size() <= 2) {
-    TRYV(sort_range<Index>(edges, begin, cuts.front(), cuts.back(), job, out));
+    GRAPHMILL_TRYV(
+      sort_range<Index>(edges, begin, cuts.front(), cuts.back(), job, out));
     return out.finish();
   }
-  TRY(auto buckets, deal_out(edges, cuts, job));
+  GRAPHMILL_TRY(auto buckets, deal_out(edges, cuts, job));
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     if (cuts[i + 1] - cuts[i] == 1) {
-      TRYV(copy_sources<Index>(buckets[i], job, out));
+      GRAPHMILL_TRYV(copy_sources<Index>(buckets[i], job, out));
     } else {
-      TRYV(
+      GRAPHMILL_TRYV(
         sort_range<Index>(buckets[i], begin, cuts[i], cuts[i + 1], job, out));
     }
   }
@@ -161,15 +163,15 @@ result<void> write_indices(edge_source<Id>& edges, const offsets& begin,
 
 template <class Id>
 result<std::int64_t> sort_to_csc(edge_source<Id>& edges, const csc_job& job) {
-  TRY(const auto begin, count_degrees(edges, job));
+  GRAPHMILL_TRY(const auto begin, count_degrees(edges, job));
   std::int64_t most = 0;
   for (std::size_t i = 1; i < begin.size(); ++i)
     most = std::max(most, begin[i] - begin[i - 1]);
-  TRYV(write_npy<std::int64_t>(job.folder / "indptr.npy", begin));
+  GRAPHMILL_TRYV(write_npy<std::int64_t>(job.folder / "indptr.npy", begin));
   if (job.index_type == dtype::int32) {
-    TRYV(write_indices<std::int32_t>(edges, begin, job));
+    GRAPHMILL_TRYV(write_indices<std::int32_t>(edges, begin, job));
   } else {
-    TRYV(write_indices<std::int64_t>(edges, begin, job));
+    GRAPHMILL_TRYV(write_indices<std::int64_t>(edges, begin, job));
   }
   return most;
 }

@@ -64,7 +64,7 @@ struct dataset_writer::impl {
   bool spent = false;
 
   result<void> make_type_folders();
-  result<void> check_node_type(node_type_id type, const char* what) const;
+  result<void> check_node_type(node_type_id type, const char* name) const;
   result<void> finish_nodes(node_type_id type);
   result<void> finish_edges(edge_type_id type);
   std::uint64_t sort_bytes(edge_type_id type) const;
@@ -80,7 +80,7 @@ result<dataset_writer> dataset_writer::create(const fs::path& folder,
   info.format_version = dataset_format_version;
   for (auto& type : info.node_types)
     type.split_counts = {};
-  TRYV(check_info(info, folder.string()));
+  GRAPHMILL_TRYV(check_info(info, folder.string()));
   dataset_writer writer;
   auto& self = *writer.impl_;
   self.folder = folder;
@@ -89,7 +89,7 @@ result<dataset_writer> dataset_writer::create(const fs::path& folder,
   self.opts.memory_bytes =
     std::min(self.opts.memory_bytes,
              std::max(least_sort_bytes, memory_available().bytes / 4));
-  TRYV(self.make_type_folders());
+  GRAPHMILL_TRYV(self.make_type_folders());
   return writer;
 }
 
@@ -97,24 +97,25 @@ result<void> dataset_writer::impl::make_type_folders() {
   nodes.resize(info.node_types.size());
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
     const auto path = node_folder(folder, info, t);
-    TRYV(make_type_folder(path));
+    GRAPHMILL_TRYV(make_type_folder(path));
     if (info.node_types[t].feature_width > 0) {
-      TRY(nodes[t].features,
-          feature_writer::create(path / "features.npy", info.node_types[t]));
+      GRAPHMILL_TRY(
+        nodes[t].features,
+        feature_writer::create(path / "features.npy", info.node_types[t]));
     }
   }
   for (edge_type_id t = 0; t < std::ssize(info.edge_types); ++t) {
     const auto& type = info.edge_types[t];
     const auto path = edge_folder(folder, info, t);
-    TRYV(make_type_folder(path));
+    GRAPHMILL_TRYV(make_type_folder(path));
     if (narrow(info.node_types[type.source].count)
         && narrow(info.node_types[type.destination].count)) {
-      TRY(auto spool,
-          edge_spool<std::int32_t>::create(path / "spool", spool_buffer_bytes));
+      GRAPHMILL_TRY(auto spool, edge_spool<std::int32_t>::create(
+                                  path / "spool", spool_buffer_bytes));
       edges.emplace_back(std::move(spool));
     } else {
-      TRY(auto spool,
-          edge_spool<std::int64_t>::create(path / "spool", spool_buffer_bytes));
+      GRAPHMILL_TRY(auto spool, edge_spool<std::int64_t>::create(
+                                  path / "spool", spool_buffer_bytes));
       edges.emplace_back(std::move(spool));
     }
   }
@@ -122,18 +123,18 @@ result<void> dataset_writer::impl::make_type_folders() {
 }
 
 result<void> dataset_writer::impl::check_node_type(node_type_id type,
-                                                   const char* what) const {
+                                                   const char* name) const {
   if (spent)
-    return fail(ec::internal, "{} given to a dataset that is finished", what);
+    return fail(ec::internal, "{} given to a dataset that is finished", name);
   if (type < 0 || type >= std::ssize(info.node_types))
     return fail(ec::internal, "{} given for node type {}, which is not there",
-                what, type);
+                name, type);
   return ok();
 }
 
 result<void> dataset_writer::append_features(node_type_id type,
                                              std::span<const float> rows) {
-  TRYV(impl_->check_node_type(type, "features"));
+  GRAPHMILL_TRYV(impl_->check_node_type(type, "features"));
   auto& out = impl_->nodes[type].features;
   if (!out)
     return fail(ec::invalid_data,
@@ -144,8 +145,8 @@ result<void> dataset_writer::append_features(node_type_id type,
 
 result<void> dataset_writer::set_labels(node_type_id type,
                                         std::span<const std::int64_t> labels) {
-  TRYV(impl_->check_node_type(type, "labels"));
-  TRYV(check_labels(impl_->info.node_types[type], labels));
+  GRAPHMILL_TRYV(impl_->check_node_type(type, "labels"));
+  GRAPHMILL_TRYV(check_labels(impl_->info.node_types[type], labels));
   auto& state = impl_->nodes[type];
   state.labels.assign(labels.begin(), labels.end());
   state.labelled = true;
@@ -154,7 +155,7 @@ result<void> dataset_writer::set_labels(node_type_id type,
 
 result<void> dataset_writer::set_split(node_type_id type, split which,
                                        std::span<const node_id> ids) {
-  TRYV(impl_->check_node_type(type, "a split"));
+  GRAPHMILL_TRYV(impl_->check_node_type(type, "a split"));
   impl_->nodes[type].splits[static_cast<std::size_t>(which)].assign(ids.begin(),
                                                                     ids.end());
   return ok();
@@ -190,7 +191,7 @@ dataset_writer::append_edges(edge_type_id type,
         if (destinations[i] < 0 || destinations[i] >= destination_count)
           return missing(i, first, "destination", destinations[i],
                          destination_count);
-        TRYV(spool.append(
+        GRAPHMILL_TRYV(spool.append(
           {static_cast<Id>(sources[i]), static_cast<Id>(destinations[i])}));
       }
       return ok();
@@ -203,22 +204,22 @@ result<void> dataset_writer::impl::finish_nodes(node_type_id type) {
   auto& state = nodes[type];
   const auto path = node_folder(folder, info, type);
   if (state.features) {
-    TRYV(state.features->finish());
+    GRAPHMILL_TRYV(state.features->finish());
   }
   if (about.class_count > 0 && !state.labelled)
     return fail(ec::invalid_data, "{} has {} classes, but no labels were given",
                 about.name, about.class_count);
-  TRYV(check_seeds(about, state.labels, state.splits,
-                   type == info.target && about.class_count > 0));
+  GRAPHMILL_TRYV(check_seeds(about, state.labels, state.splits,
+                             type == info.target && about.class_count > 0));
   if (state.labelled) {
-    TRYV(write_npy<std::int64_t>(path / "labels.npy", state.labels));
+    GRAPHMILL_TRYV(write_npy<std::int64_t>(path / "labels.npy", state.labels));
   }
   for (auto which : all_splits) {
     const auto i = static_cast<std::size_t>(which);
     about.split_counts[i] = std::ssize(state.splits[i]);
     if (!state.splits[i].empty()) {
-      TRYV(write_npy<node_id>(path / fmt::format("{}.npy", file_stem(which)),
-                              state.splits[i]));
+      GRAPHMILL_TRYV(write_npy<node_id>(
+        path / fmt::format("{}.npy", file_stem(which)), state.splits[i]));
     }
   }
   state = {};
@@ -236,9 +237,9 @@ result<void> dataset_writer::impl::finish_edges(edge_type_id type) {
   about.index_type = job.index_type;
   return std::visit(
     [&](auto& spool) -> result<void> {
-      TRYV(spool.flush());
+      GRAPHMILL_TRYV(spool.flush());
       about.count = spool.size();
-      TRY(about.max_in_degree, sort_to_csc(spool, job));
+      GRAPHMILL_TRY(about.max_in_degree, sort_to_csc(spool, job));
       spool = {};
       return ok();
     },
@@ -260,11 +261,11 @@ result<dataset_info> dataset_writer::finish() {
     return fail(ec::internal, "a dataset is finished twice");
   self.spent = true;
   for (node_type_id t = 0; t < std::ssize(self.info.node_types); ++t) {
-    TRYV(self.finish_nodes(t));
+    GRAPHMILL_TRYV(self.finish_nodes(t));
   }
   for (edge_type_id t = 0; t < std::ssize(self.info.edge_types); ++t) {
     try {
-      TRYV(self.finish_edges(t));
+      GRAPHMILL_TRYV(self.finish_edges(t));
     } catch (const std::bad_alloc&) {
       return fail(ec::out_of_memory,
                   "sorting {} takes about {} bytes of memory, which are not "
@@ -273,11 +274,11 @@ result<dataset_info> dataset_writer::finish() {
     }
   }
   // Opening it again checks that what was written is what can be read.
-  TRY(const auto written, dataset::open(self.folder, self.info));
-  TRY(const auto digests, digests_of(written, self.opts.on_progress));
+  GRAPHMILL_TRY(const auto written, dataset::open(self.folder, self.info));
+  GRAPHMILL_TRY(const auto digests, digests_of(written, self.opts.on_progress));
   self.info.digest = digests.content;
-  TRYV(write_dataset_info(self.folder, self.info));
-  TRYV(write_array_digests(self.folder, digests.arrays));
+  GRAPHMILL_TRYV(write_dataset_info(self.folder, self.info));
+  GRAPHMILL_TRYV(write_array_digests(self.folder, digests.arrays));
   return self.info;
 }
 

@@ -14,7 +14,7 @@ result<edge_spool<Id>> edge_spool<Id>::create(const std::filesystem::path& path,
   edge_spool spool;
   spool.path_ = path;
   spool.capacity_ = std::max<std::size_t>(1, buffer_bytes / sizeof(edge));
-  TRY(spool.file_, open_file(path, O_RDWR | O_CREAT | O_EXCL));
+  GRAPHMILL_TRY(spool.file_, open_file(path, O_RDWR | O_CREAT | O_EXCL));
   if (::unlink(path.c_str()) != 0)
     return fail_errno(errno, "cannot remove {}", path.string());
   return spool;
@@ -22,7 +22,8 @@ result<edge_spool<Id>> edge_spool<Id>::create(const std::filesystem::path& path,
 
 template <class Id>
 result<void> edge_spool<Id>::flush() {
-  TRYV(write_all(file_.get(), std::as_bytes(std::span{pending_}), path_));
+  GRAPHMILL_TRYV(
+    write_all(file_.get(), std::as_bytes(std::span{pending_}), path_));
   size_ += std::ssize(pending_);
   pending_.clear();
   return ok();
@@ -38,8 +39,9 @@ result<void> edge_spool<Id>::rewind() {
 template <class Id>
 result<std::span<const spooled_edge<Id>>> edge_spool<Id>::next() {
   block_.resize(capacity_);
-  TRY(const auto bytes,
-      read_some(file_.get(), std::as_writable_bytes(std::span{block_}), path_));
+  GRAPHMILL_TRY(
+    const auto bytes,
+    read_some(file_.get(), std::as_writable_bytes(std::span{block_}), path_));
   return std::span<const edge>{block_}.first(bytes / sizeof(edge));
 }
 

@@ -16,8 +16,8 @@ constexpr float half_limit = 65520.0f;
 
 result<feature_writer> feature_writer::create(const std::filesystem::path& path,
                                               const node_type_info& type) {
-  TRY(auto out,
-      npy_writer::create(path, type.feature_type, {type.feature_width}));
+  GRAPHMILL_TRY(auto out, npy_writer::create(path, type.feature_type,
+                                             {type.feature_width}));
   return feature_writer{std::move(out), type};
 }
 

@@ -110,7 +110,7 @@ private:
 
 /// @returns nothing if somebody else holds it.
 result<std::optional<folder_lock>> try_lock(const fs::path& path) {
-  TRY(auto file, open_file(path, O_RDWR | O_CREAT));
+  GRAPHMILL_TRY(auto file, open_file(path, O_RDWR | O_CREAT));
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK || errno == EINTR)
       return std::optional<folder_lock>{};
@@ -152,7 +152,7 @@ result<void> remove_leftovers(const places& at) {
   if (failed)
     return fail_errno(failed.value(), "cannot list {}", at.parent.string());
   for (const auto& path : found)
-    TRYV(remove_tree(path));
+    GRAPHMILL_TRYV(remove_tree(path));
   return ok();
 }
 
@@ -166,26 +166,26 @@ public:
   explicit work(fs::path target) : target_(std::move(target)) {}
 
   result<bool> run(const folder_builder& build, const progress_callback& tell) {
-    TRY(const auto at, places_of(target_));
-    TRYV(look_for(at.target));
+    GRAPHMILL_TRY(const auto at, places_of(target_));
+    GRAPHMILL_TRYV(look_for(at.target));
     if (complete_)
       return false;
-    TRYV(make_folders(at.parent));
+    GRAPHMILL_TRYV(make_folders(at.parent));
     const cleaner on_return{*this};
-    TRY(const auto mine, wait_for_lock(at, tell));
+    GRAPHMILL_TRY(const auto mine, wait_for_lock(at, tell));
     if (!mine)
       return false;
-    TRYV(build(at.partial));
-    TRYV(sync_tree(at.partial));
-    TRYV(put_in_place(at));
-    TRYV(sync_folder(at.parent));
+    GRAPHMILL_TRYV(build(at.partial));
+    GRAPHMILL_TRYV(sync_tree(at.partial));
+    GRAPHMILL_TRYV(put_in_place(at));
+    GRAPHMILL_TRYV(sync_folder(at.parent));
     return true;
   }
 
   result<bool> abandon() {
     abandoned_ = true; // Before the wait: `run` is to begin nothing more.
     const std::lock_guard guard{mutex_};
-    TRYV(clean());
+    GRAPHMILL_TRYV(clean());
     return !complete_;
   }
 
@@ -201,7 +201,7 @@ private:
 
   result<void> look_for(const fs::path& target) {
     const std::lock_guard guard{mutex_};
-    TRY(complete_, is_there(target));
+    GRAPHMILL_TRY(complete_, is_there(target));
     return ok();
   }
 
@@ -211,7 +211,7 @@ private:
   result<bool> wait_for_lock(const places& at, const progress_callback& tell) {
     auto pause = 5ms;
     for (std::uint64_t waited = 0;; waited += 1) {
-      TRY(const auto mine, try_begin(at));
+      GRAPHMILL_TRY(const auto mine, try_begin(at));
       if (mine || complete_)
         return mine;
       if (tell && waited % 4 == 3)
@@ -224,14 +224,14 @@ private:
   /// Takes the lock and makes the folder, unless the target is there.
   result<bool> try_begin(const places& at) {
     const std::lock_guard guard{mutex_};
-    TRYV(check_wanted());
-    TRY(auto lock, try_lock(at.lock));
-    TRY(complete_, is_there(at.target));
+    GRAPHMILL_TRYV(check_wanted());
+    GRAPHMILL_TRY(auto lock, try_lock(at.lock));
+    GRAPHMILL_TRY(complete_, is_there(at.target));
     if (!lock || complete_)
       return false;
     begun_.emplace(begun{at, std::move(*lock)});
-    TRYV(remove_leftovers(at));
-    TRYV(check_wanted());
+    GRAPHMILL_TRYV(remove_leftovers(at));
+    GRAPHMILL_TRYV(check_wanted());
     if (::mkdir(at.partial.c_str(), 0777) != 0)
       return fail_errno(errno, "cannot make the folder {}",
                         at.partial.string());
@@ -240,7 +240,7 @@ private:
 
   result<void> put_in_place(const places& at) {
     const std::lock_guard guard{mutex_};
-    TRYV(check_wanted());
+    GRAPHMILL_TRYV(check_wanted());
     if (::rename(at.partial.c_str(), at.target.c_str()) != 0)
       return fail_errno(errno, "cannot rename {} to {}", at.partial.string(),
                         at.target.string());

@@ -125,10 +125,10 @@ void write_struct(capnp::DynamicStruct::Reader reader, std::string_view indent,
 } // namespace
 
 void definition_source::report(source_position where, std::string text) {
-  problem what;
-  what.where = std::move(where);
-  what.text = std::move(text);
-  problems.push_back(std::move(what));
+  problem found;
+  found.where = std::move(where);
+  found.text = std::move(text);
+  problems.push_back(std::move(found));
 }
 
 source_position definition_source::where(const std::string& path) const {

@@ -1,5 +1,5 @@
-#include "messages/base/counted.hpp"
 #include "pipelines/definition/placement.hpp"
+#include "messages/base/pluralized.hpp"
 
 #include <fmt/ranges.h>
 
@@ -37,7 +37,7 @@ constexpr const char* lower_exponentials =
 
 /// What two daemons round differently, and the environment that ends it.
 struct difference {
-  std::string_view what;
+  std::string_view property;
   std::string remedy;
 };
 
@@ -72,8 +72,10 @@ public:
 
   /// Looks up the daemons that the definition names.
   result<void> find_named() {
-    TRY(trainers_, find("placement.trainers", def_.placement.trainers));
-    TRY(samplers_, find("placement.samplers", def_.placement.samplers));
+    GRAPHMILL_TRY(trainers_,
+                  find("placement.trainers", def_.placement.trainers));
+    GRAPHMILL_TRY(samplers_,
+                  find("placement.samplers", def_.placement.samplers));
     // Who is not named takes no trainer.
     for (std::uint16_t d = 0; d < offers_.size() && !trainers_.empty(); ++d)
       if (!contains(trainers_, d))
@@ -131,8 +133,8 @@ public:
         "that weights would depend on which of them trains what: "
         "name daemons of one kind in `placement.trainers`, with the "
         "same libraries, or start all daemons with {}",
-        first.name, first.arithmetic, other.name, other.arithmetic, unlike.what,
-        unlike.remedy);
+        first.name, first.arithmetic, other.name, other.arithmetic,
+        unlike.property, unlike.remedy);
     }
     return ok();
   }
@@ -196,12 +198,12 @@ private:
       return fail(ec::invalid_argument,
                   "`trainer.replicas` asks for {}{}, but the cluster "
                   "takes {}: start more daemons, or daemons with more --slots",
-                  counted(def_.trainer.replicas, "trainer"), on, slots);
+                  pluralized(def_.trainer.replicas, "trainer"), on, slots);
     return fail(ec::invalid_argument,
                 "`trainer.replicas` asks for {}{}, but the daemons of "
                 "`placement.trainers`, {}, take {}: name more of them, or "
                 "start them with more --slots",
-                counted(def_.trainer.replicas, "trainer"), on,
+                pluralized(def_.trainer.replicas, "trainer"), on,
                 fmt::join(def_.placement.trainers, ", "), slots);
   }
 
@@ -284,10 +286,10 @@ result<placement> place(const definition& def, part_id parts,
     return fail(ec::invalid_argument, "a run cannot use {} daemons",
                 offers.size());
   placer work{def, offers};
-  TRYV(work.find_named());
-  TRYV(work.place_parts(parts));
-  TRYV(work.place_ranks());
-  TRYV(work.compare_arithmetic());
+  GRAPHMILL_TRYV(work.find_named());
+  GRAPHMILL_TRYV(work.place_parts(parts));
+  GRAPHMILL_TRYV(work.place_ranks());
+  GRAPHMILL_TRYV(work.compare_arithmetic());
   return work.take();
 }
 

@@ -41,19 +41,19 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 } // namespace
 
-std::string to_string(const problem& what) {
-  if (what.where.line == 0)
-    return fmt::format("{}: {}", what.where.origin, what.text);
-  return fmt::format("{}:{}:{}: {}", what.where.origin, what.where.line,
-                     what.where.column, what.text);
+std::string to_string(const problem& found) {
+  if (found.where.line == 0)
+    return fmt::format("{}: {}", found.where.origin, found.text);
+  return fmt::format("{}:{}:{}: {}", found.where.origin, found.where.line,
+                     found.where.column, found.text);
 }
 
 error to_error(std::span<const problem> problems) {
   std::string text;
-  for (const auto& what : problems) {
+  for (const auto& found : problems) {
     if (!text.empty())
       text += '\n';
-    text += to_string(what);
+    text += to_string(found);
   }
   return error{ec::invalid_argument, std::move(text)};
 }

@@ -27,7 +27,7 @@ struct problem {
 };
 
 /// "file:line:column: text", or "flag: text".
-std::string to_string(const problem& what);
+std::string to_string(const problem& found);
 
 /// All problems, a line each, as one error. There must be at least one.
 error to_error(std::span<const problem> problems);

@@ -19,10 +19,10 @@ struct checked {
   std::vector<problem>& problems;
 
   void report(const std::string& path, std::string text) const {
-    problem what;
-    what.where = source.where(path);
-    what.text = std::move(text);
-    problems.push_back(std::move(what));
+    problem found;
+    found.where = source.where(path);
+    found.text = std::move(text);
+    problems.push_back(std::move(found));
   }
 
   const node_type_info& target() const {
@@ -133,46 +133,46 @@ result<void> check_against(const definition& def, const dataset_info& info) {
 
 result<void> check_definition_against(const definition_source& source,
                                       const std::filesystem::path& data) {
-  TRY(const auto graph, partitioned_graph::open(data));
+  GRAPHMILL_TRY(const auto graph, partitioned_graph::open(data));
   const auto problems = problems_with(source, graph.info());
   if (!problems.empty())
     return to_error(problems);
   return ok();
 }
 
-result<sampling_plan> resolve_fanouts(const definition& def,
-                                      const dataset_info& info) {
-  sampling_plan plan;
-  plan.kind = def.sampler.kind();
+result<sampling_scheme> resolve_fanouts(const definition& def,
+                                        const dataset_info& info) {
+  sampling_scheme scheme;
+  scheme.kind = def.sampler.kind();
   for (const auto fanout : def.sampler.fanouts)
-    plan.fanouts.emplace_back(info.edge_types.size(), fanout);
+    scheme.fanouts.emplace_back(info.edge_types.size(), fanout);
   for (const auto& [key, values] : def.sampler.edge_fanouts) {
     const auto type = info.find_edge_type(key);
     if (!type)
       return fail(ec::invalid_argument, "{} has no edge type {}{}",
                   in_quotes(info.name), in_quotes(key),
                   suggestion(key, edge_type_names(info)));
-    if (values.size() != plan.fanouts.size())
+    if (values.size() != scheme.fanouts.size())
       return fail(ec::invalid_argument,
                   "the fanouts of {} are for {} hops, those of `default` for "
                   "{}",
-                  in_quotes(key), values.size(), plan.fanouts.size());
+                  in_quotes(key), values.size(), scheme.fanouts.size());
     for (std::size_t hop = 0; hop < values.size(); ++hop)
-      plan.fanouts[hop][static_cast<std::size_t>(*type)] = values[hop];
+      scheme.fanouts[hop][static_cast<std::size_t>(*type)] = values[hop];
   }
-  return plan;
+  return scheme;
 }
 
-result<sampling_plan> resolve_evaluation_fanouts(const definition& def,
-                                                 const dataset_info& info) {
-  TRY(auto plan, resolve_fanouts(def, info));
+result<sampling_scheme> resolve_evaluation_fanouts(const definition& def,
+                                                   const dataset_info& info) {
+  GRAPHMILL_TRY(auto scheme, resolve_fanouts(def, info));
   if (def.evaluate.neighbours == neighbour_use::sampled)
-    return plan;
-  plan.kind = draw_kind::without_replacement;
-  for (auto& hop : plan.fanouts)
+    return scheme;
+  scheme.kind = draw_kind::without_replacement;
+  for (auto& hop : scheme.fanouts)
     for (auto& fanout : hop)
       fanout = fanout == 0 ? 0 : -1;
-  return plan;
+  return scheme;
 }
 
 } // namespace graphmill

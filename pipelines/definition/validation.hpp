@@ -27,12 +27,12 @@ result<void> check_definition_against(const definition_source& source,
 
 /// What to sample for training: the fanouts of every hop and edge type. Fails
 /// if a fanout names an edge type that there is not.
-result<sampling_plan> resolve_fanouts(const definition& def,
-                                      const dataset_info& info);
+result<sampling_scheme> resolve_fanouts(const definition& def,
+                                        const dataset_info& info);
 
 /// What to sample for evaluation. With `neighbours: all` every in-edge, once,
 /// of each edge type and hop that training samples from.
-result<sampling_plan> resolve_evaluation_fanouts(const definition& def,
-                                                 const dataset_info& info);
+result<sampling_scheme> resolve_evaluation_fanouts(const definition& def,
+                                                   const dataset_info& info);
 
 } // namespace graphmill

@@ -111,7 +111,7 @@ private:
 
 struct bad_byte {
   std::size_t offset = 0;
-  const char* what = "";
+  const char* problem = "";
 };
 
 /// Length of the UTF-8 sequence at the front of `text`, 0 if it is malformed.
@@ -173,8 +173,8 @@ std::optional<yaml_node> parse_yaml(std::string_view text,
                                     const std::string& origin, bool lines,
                                     std::vector<problem>& problems) {
   tree_builder builder{origin, lines};
-  const auto refuse = [&](const YAML::Mark& mark, std::string why) {
-    problems.push_back({builder.place(mark), std::move(why)});
+  const auto refuse = [&](const YAML::Mark& mark, std::string reason) {
+    problems.push_back({builder.place(mark), std::move(reason)});
     return std::nullopt;
   };
   if (text.size() > yaml_size_limit)
@@ -182,7 +182,7 @@ std::optional<yaml_node> parse_yaml(std::string_view text,
                                   yaml_size_limit >> 10));
   if (const auto bad = find_bad_byte(text))
     return refuse(mark_of(text, bad->offset),
-                  fmt::format("{}: this is not a text file", bad->what));
+                  fmt::format("{}: this is not a text file", bad->problem));
   try {
     std::istringstream stream{std::string{text}};
     YAML::Parser parser{stream};

@@ -54,7 +54,8 @@ std::uint64_t bytes_of(const sampled_subgraph& graph, const dataset_info& info,
 }
 
 std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
-                       const batch_needs& needs, const sampling_plan& plan) {
+                       const batch_needs& needs,
+                       const sampling_scheme& scheme) {
   // Beyond the batch itself, sampling needs this much for each edge.
   constexpr std::uint64_t working_bytes = 12;
   extent size;
@@ -69,8 +70,9 @@ std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
       std::uint64_t(bound.expanded[info.edge_types[e].destination]) + 1;
     size.edges += std::uint64_t(bound.edges[e]);
   }
-  bytes += size.edges * (working_bytes + (plan.edge_ids ? sizeof(edge_id) : 0));
-  return bytes + structure_bytes(size, plan.hops(), info, needs);
+  bytes +=
+    size.edges * (working_bytes + (scheme.edge_ids ? sizeof(edge_id) : 0));
+  return bytes + structure_bytes(size, scheme.hops(), info, needs);
 }
 
 } // namespace graphmill

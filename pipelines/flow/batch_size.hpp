@@ -15,6 +15,6 @@ std::uint64_t bytes_of(const sampled_subgraph& graph, const dataset_info& info,
 /// The most that a batch within `bound` can hold at any time, working memory of
 /// sampling included. What the dispatcher reserves before it is sampled.
 std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
-                       const batch_needs& needs, const sampling_plan& plan);
+                       const batch_needs& needs, const sampling_scheme& scheme);
 
 } // namespace graphmill

@@ -4,15 +4,15 @@
 
 namespace graphmill {
 
-credit_ledger::credit_ledger(credit_limits limits, order first)
+credit_ledger::credit_ledger(credit_limits limits, sequence first)
   : limits_(limits) {
   limits_.items = std::max<std::uint64_t>(limits_.items, 1);
   seen_.next = first;
 }
 
-std::vector<credit_ledger::order> credit_ledger::request(order which,
-                                                         std::uint64_t bytes) {
-  std::vector<order> told;
+std::vector<credit_ledger::sequence>
+credit_ledger::request(sequence which, std::uint64_t bytes) {
+  std::vector<sequence> told;
   const auto found = items_.find(which);
   if (found == items_.end()) {
     if (which < seen_.next)
@@ -27,9 +27,9 @@ std::vector<credit_ledger::order> credit_ledger::request(order which,
   return told;
 }
 
-std::vector<credit_ledger::order> credit_ledger::shrink(order which,
-                                                        std::uint64_t bytes) {
-  std::vector<order> told;
+std::vector<credit_ledger::sequence>
+credit_ledger::shrink(sequence which, std::uint64_t bytes) {
+  std::vector<sequence> told;
   const auto found = items_.find(which);
   if (found == items_.end() || found->second.where != state::admitted)
     return told;
@@ -41,8 +41,8 @@ std::vector<credit_ledger::order> credit_ledger::shrink(order which,
   return told;
 }
 
-std::vector<credit_ledger::order> credit_ledger::release(order which) {
-  std::vector<order> told;
+std::vector<credit_ledger::sequence> credit_ledger::release(sequence which) {
+  std::vector<sequence> told;
   const auto found = items_.find(which);
   if (found == items_.end()) {
     if (which >= seen_.next)
@@ -69,7 +69,7 @@ credit_statistics credit_ledger::statistics() const {
   return out;
 }
 
-std::optional<std::uint64_t> credit_ledger::held(order which) const {
+std::optional<std::uint64_t> credit_ledger::held(sequence which) const {
   const auto found = items_.find(which);
   if (found == items_.end() || found->second.where != state::admitted)
     return std::nullopt;
@@ -94,7 +94,7 @@ void credit_ledger::admit(entry& item) {
 }
 
 /// Admits while the next in sequence is there and fits.
-void credit_ledger::settle(std::vector<order>& told) {
+void credit_ledger::settle(std::vector<sequence>& told) {
   while (true) {
     const auto found = items_.find(seen_.next);
     if (found == items_.end())

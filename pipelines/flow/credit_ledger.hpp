@@ -20,7 +20,7 @@ struct credit_statistics {
   std::uint64_t in_flight = 0;  ///< Items admitted and not yet finished.
   std::uint64_t waiting = 0;    ///< Items that asked and were not admitted yet.
   std::uint64_t oversize = 0;   ///< Items larger than the budget, run alone.
-  std::uint64_t next = 0;       ///< The order that is admitted next.
+  std::uint64_t next = 0;       ///< The item that is admitted next.
   std::optional<std::uint64_t> oldest; ///< The oldest item in flight.
 };
 
@@ -34,38 +34,38 @@ struct credit_statistics {
 /// older one, for which everybody waits, still needs. The next item enters when
 /// it fits beside those in flight or when there are none, so one larger than
 /// the whole budget runs alone. Progress therefore holds for any budget, if
-///   - every order is asked for or released at some time, and
+///   - every item is asked for or released at some time, and
 ///   - an admitted item is released without waiting for a younger one (a
 ///     trainer releases its batch after backward, before all-reduce, which
 ///     waits for the other ranks' items of the step).
 ///
-/// Messages may be repeated: a stage that crashed asks again for its order and
-/// keeps the reservation. Every call returns the orders to be told that they
+/// Messages may be repeated: a stage that crashed asks again for its item and
+/// keeps the reservation. Every call returns the items to be told that they
 /// are admitted, ascending.
 class credit_ledger {
 public:
-  using order = std::uint64_t;
+  using sequence = std::uint64_t;
 
-  /// @param first The first order of the sequence.
-  explicit credit_ledger(credit_limits limits, order first = 0);
+  /// @param first The first item.
+  explicit credit_ledger(credit_limits limits, sequence first = 0);
 
   /// Asks for an upper bound of what the item will hold. Asking again while
-  /// admitted repeats the answer with the old reservation; asking for an order
+  /// admitted repeats the answer with the old reservation; asking for an item
   /// that is finished changes nothing and gets no answer.
-  std::vector<order> request(order which, std::uint64_t bytes);
+  std::vector<sequence> request(sequence which, std::uint64_t bytes);
 
   /// Sets the actual size of an admitted item. More than was reserved is
   /// booked all the same.
-  std::vector<order> shrink(order which, std::uint64_t bytes);
+  std::vector<sequence> shrink(sequence which, std::uint64_t bytes);
 
-  /// The item is finished, or not wanted any more: an order that waits, or has
+  /// The item is finished, or not wanted any more: one that waits, or has
   /// not been asked for yet, is passed over when its turn comes.
-  std::vector<order> release(order which);
+  std::vector<sequence> release(sequence which);
 
   credit_statistics statistics() const;
   const credit_limits& limits() const { return limits_; }
-  /// Bytes that an admitted item holds; nothing for any other order.
-  std::optional<std::uint64_t> held(order which) const;
+  /// Bytes that an admitted item holds; nothing for any other.
+  std::optional<std::uint64_t> held(sequence which) const;
 
 private:
   enum class state : std::uint8_t { waiting, admitted, passed };
@@ -76,12 +76,12 @@ private:
 
   bool fits(std::uint64_t bytes) const;
   void admit(entry& item);
-  void settle(std::vector<order>& told);
+  void settle(std::vector<sequence>& told);
 
   credit_limits limits_;
   credit_statistics seen_; ///< `waiting` and `oldest` are filled when asked.
   /// Admitted below `seen_.next`; waiting or passed from there on.
-  std::map<order, entry> items_;
+  std::map<sequence, entry> items_;
 };
 
 } // namespace graphmill

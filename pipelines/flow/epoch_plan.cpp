@@ -88,11 +88,11 @@ std::vector<node_id> epoch_plan::seeds(std::int64_t step, rank_id rank) const {
 }
 
 std::vector<std::vector<node_id>> epoch_plan::split(std::int64_t step) const {
-  const auto all = of_step(step);
-  const auto total = static_cast<std::int64_t>(all.size());
+  const auto seeds = of_step(step);
+  const auto total = static_cast<std::int64_t>(seeds.size());
   std::vector<std::vector<node_id>> out(options_.ranks);
   if (options_.order == seed_order::global) {
-    auto next = all.begin();
+    auto next = seeds.begin();
     const auto counts = equal_counts(total, options_.ranks);
     for (rank_id r = 0; r < options_.ranks; ++r) {
       out[r].assign(next, next + counts[r]);
@@ -102,12 +102,12 @@ std::vector<std::vector<node_id>> epoch_plan::split(std::int64_t step) const {
   }
   // First come, first served near the owner; then the rest where there is room.
   constexpr rank_id nobody = -1;
-  auto taker = near_ranks(all);
+  auto taker = near_ranks(seeds);
   auto room = wanted_counts(total, options_.ranks, taker);
   for (auto& r : taker)
     r = room[r] > 0 ? (--room[r], r) : nobody;
   rank_id free = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
     auto r = taker[i];
     if (r == nobody) {
       while (room[free] == 0)
@@ -115,7 +115,7 @@ std::vector<std::vector<node_id>> epoch_plan::split(std::int64_t step) const {
       r = free;
       --room[free];
     }
-    out[r].push_back(all[i]);
+    out[r].push_back(seeds[i]);
   }
   return out;
 }

@@ -33,7 +33,7 @@ public:
 };
 
 /// How a rank gets a carrier.
-struct bulk_route {
+struct carrier_factory {
   using device_id = std::array<std::byte, 16>;
   using connector = std::function<result<std::unique_ptr<bulk_carrier>>(
     const std::atomic<bool>& stop)>;

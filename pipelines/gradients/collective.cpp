@@ -57,12 +57,12 @@ void operation::transfer_done(rank_id peer, bool incoming) {
   bell_->ring();
 }
 
-void operation::fail_with(failure why) {
+void operation::fail_with(failure reason) {
   {
     std::lock_guard lock{mutex_};
     if (failure_ || open_ == 0)
       return;
-    failure_ = std::move(why);
+    failure_ = std::move(reason);
   }
   bell_->ring();
 }

@@ -43,7 +43,7 @@ public:
   /// Why an operation failed.
   struct failure {
     std::optional<rank_id> peer; ///< Whose connection it was.
-    error why;
+    error reason;
   };
 
   operation(std::shared_ptr<progress_bell> bell, rank_id ranks);
@@ -61,7 +61,7 @@ public:
   void expect(rank_id peer, bool incoming);
   void transfer_done(rank_id peer, bool incoming);
   /// The first failure counts.
-  void fail_with(failure why);
+  void fail_with(failure reason);
 
 private:
   const std::shared_ptr<progress_bell> bell_;
@@ -71,7 +71,7 @@ private:
   std::optional<failure> failure_;
 };
 
-/// One rank's membership in a group of ranks of one generation. All ranks start
+/// One rank's place in a group of ranks of one generation. All ranks start
 /// the same operations in the same order. The memory of an operation must stay
 /// until it is done without failure, or until the collective is gone.
 class collective {

@@ -38,7 +38,8 @@ roll_call::roll_call(group_options options,
 result<void> roll_call::join(const std::string& fingerprint,
                              const std::atomic<bool>& stop) {
   const auto deadline = clock::now() + options_.join_timeout;
-  TRYV(store_->set(key(fmt::format("joined/{}", options_.rank)), fingerprint));
+  GRAPHMILL_TRYV(
+    store_->set(key(fmt::format("joined/{}", options_.rank)), fingerprint));
   std::vector<rank_id> missing;
   for (rank_id r = 0; r < options_.ranks; ++r) {
     for (;;) {
@@ -139,9 +140,9 @@ std::string roll_call::group() const {
                      options_.generation);
 }
 
-std::string roll_call::key(std::string_view what) const {
+std::string roll_call::key(std::string_view name) const {
   return fmt::format("gradients/{}/{}/{}", options_.run, options_.generation,
-                     what);
+                     name);
 }
 
 } // namespace graphmill

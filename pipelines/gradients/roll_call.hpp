@@ -72,7 +72,7 @@ public:
   /// "the gradient group of 4 (generation 0)"
   std::string group() const;
   /// A key of this group in the store.
-  std::string key(std::string_view what) const;
+  std::string key(std::string_view name) const;
   const group_options& options() const { return options_; }
 
 private:

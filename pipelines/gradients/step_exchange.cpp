@@ -15,8 +15,8 @@ constexpr std::size_t fixed_words = 3;
 /// Sending does not write; a transfer's memory has no const.
 template <class T>
 std::span<std::byte> bytes_of(std::span<const T> values) {
-  const auto all = std::as_bytes(values);
-  return {const_cast<std::byte*>(all.data()), all.size()};
+  const auto bytes = std::as_bytes(values);
+  return {const_cast<std::byte*>(bytes.data()), bytes.size()};
 }
 
 template <class T>
@@ -26,17 +26,17 @@ std::span<std::byte> bytes_of(const pod_vector<T>& values) {
 
 } // namespace
 
-step_exchange::step_exchange(collective& group, exchange_plan& plan,
+step_exchange::step_exchange(collective& group, exchange_schedule& schedule,
                              const step_word& word, const gradient_set& mine,
                              const gradient_progress& progress,
                              gradient_set& sum)
-  : group_(group), plan_(plan), word_(word), mine_(mine), progress_(progress),
-    sum_(sum) {
-  sum_.dense.resize(static_cast<std::size_t>(plan_.shape().dense));
+  : group_(group), schedule_(schedule), word_(word), mine_(mine),
+    progress_(progress), sum_(sum) {
+  sum_.dense.resize(static_cast<std::size_t>(schedule_.shape().dense));
   sum_.tables.clear();
-  sum_.tables.resize(plan_.shape().tables.size());
+  sum_.tables.resize(schedule_.shape().tables.size());
   words_.resize(static_cast<std::size_t>(group.ranks())
-                * (fixed_words + plan_.shape().tables.size()));
+                * (fixed_words + schedule_.shape().tables.size()));
   tables_.resize(static_cast<std::size_t>(group.ranks()));
 }
 
@@ -48,30 +48,30 @@ void step_exchange::for_peers(const F& f) const {
 }
 
 result<bool> step_exchange::advance() {
-  const auto& posts = plan_.posts();
+  const auto& posts = schedule_.posts();
   while (operations_.size() < posts.size() && ready(posts[operations_.size()]))
-    TRYV(start(posts[operations_.size()]));
+    GRAPHMILL_TRYV(start(posts[operations_.size()]));
   bool finished = operations_.size() == posts.size();
   for (const auto& posted : operations_) {
     if (auto failure = posted->failed()) {
       lost_ = failure->peer;
-      return failure->why;
+      return failure->reason;
     }
     finished = finished && posted->done();
   }
   if (!finished)
     return false;
-  if (plan_.shape().tables.empty())
-    TRYV(read_words());
-  TRYV(finish_tables());
+  if (schedule_.shape().tables.empty())
+    GRAPHMILL_TRYV(read_words());
+  GRAPHMILL_TRYV(finish_tables());
   return true;
 }
 
-bool step_exchange::ready(const exchange_plan::post& next) const {
+bool step_exchange::ready(const exchange_schedule::post& next) const {
   const auto came = [](const operation& of) {
     return of.done() && !of.failed();
   };
-  switch (next.what) {
+  switch (next.content) {
   case kind::listen:
     return true;
   case kind::sums:
@@ -80,20 +80,20 @@ bool step_exchange::ready(const exchange_plan::post& next) const {
     return came(*spoken_);
   case kind::parts:
     return progress_.offset()
-           && *progress_.offset() <= plan_.buckets()[next.bucket].offset;
+           && *progress_.offset() <= schedule_.buckets()[next.bucket].offset;
   case kind::words:
     break;
   }
   return progress_.finished().has_value();
 }
 
-result<void> step_exchange::start(const exchange_plan::post& next) {
-  switch (next.what) {
+result<void> step_exchange::start(const exchange_schedule::post& next) {
+  switch (next.content) {
   case kind::listen:
     start_listening();
     break;
   case kind::words:
-    TRYV(start_words());
+    GRAPHMILL_TRYV(start_words());
     break;
   case kind::parts:
     start_parts(next.bucket);
@@ -103,7 +103,7 @@ result<void> step_exchange::start(const exchange_plan::post& next) {
     start_sums(next.bucket);
     break;
   case kind::tables:
-    TRYV(read_words());
+    GRAPHMILL_TRYV(read_words());
     start_tables();
     break;
   }
@@ -139,7 +139,7 @@ result<void> step_exchange::start_words() {
   own[0] = word_.step;
   own[1] = word_.stop;
   own[2] = progress_.finished().value_or(0);
-  const auto& tables = plan_.shape().tables;
+  const auto& tables = schedule_.shape().tables;
   if (mine_.tables.size() != tables.size())
     return fail(ec::internal, "gradients of {} tables for a group that has {}",
                 mine_.tables.size(), tables.size());
@@ -174,20 +174,20 @@ result<void> step_exchange::read_words() {
                   words[0], group_.rank(), word_.step);
     stop_ = stop_ || words[1] != 0;
     seeds_ += words[2];
-    for (std::size_t t = 0; t < plan_.shape().tables.size(); ++t)
+    for (std::size_t t = 0; t < schedule_.shape().tables.size(); ++t)
       if (const auto rows = words[fixed_words + t];
-          rows < 0 || rows > plan_.shape().tables[t].rows)
+          rows < 0 || rows > schedule_.shape().tables[t].rows)
         return fail(ec::invalid_data,
                     "rank {} has gradients for {} rows of a table of {}", r,
-                    rows, plan_.shape().tables[t].rows);
+                    rows, schedule_.shape().tables[t].rows);
   }
   return ok();
 }
 
 void step_exchange::start_parts(std::size_t bucket) {
-  const auto& whole = plan_.buckets()[bucket];
+  const auto& whole = schedule_.buckets()[bucket];
   const auto own = chunk_of(whole, group_.rank(), group_.ranks());
-  auto& into = plan_.received[bucket % exchange_plan::window];
+  auto& into = schedule_.received[bucket % exchange_schedule::window];
   into.resize(static_cast<std::size_t>(own.size * group_.ranks()));
   transfers out, in;
   for_peers([&](rank_id peer) {
@@ -208,8 +208,8 @@ void step_exchange::add_chunks(std::size_t bucket) {
   // Pieces that stay in the first cache while all ranks are added.
   constexpr std::int64_t piece = 4096;
   const auto own =
-    chunk_of(plan_.buckets()[bucket], group_.rank(), group_.ranks());
-  const auto& received = plan_.received[bucket % exchange_plan::window];
+    chunk_of(schedule_.buckets()[bucket], group_.rank(), group_.ranks());
+  const auto& received = schedule_.received[bucket % exchange_schedule::window];
   const auto* mine = mine_.dense.data() + own.offset;
   auto* sum = sum_.dense.data() + own.offset;
   for (std::int64_t begin = 0; begin < own.size; begin += piece) {
@@ -227,7 +227,7 @@ void step_exchange::add_chunks(std::size_t bucket) {
 }
 
 void step_exchange::start_sums(std::size_t bucket) {
-  const auto& whole = plan_.buckets()[bucket];
+  const auto& whole = schedule_.buckets()[bucket];
   const auto piece = [this, &whole](rank_id rank) {
     const auto chunk = chunk_of(whole, rank, group_.ranks());
     return std::as_writable_bytes(
@@ -251,7 +251,7 @@ void step_exchange::start_tables() {
       const auto rows =
         static_cast<std::size_t>(words_of(peer)[fixed_words + t]);
       const auto width =
-        static_cast<std::size_t>(plan_.shape().tables[t].width);
+        static_cast<std::size_t>(schedule_.shape().tables[t].width);
       theirs[t].rows.resize(rows);
       theirs[t].values.resize(rows * width);
       out.push_back({peer, bytes_of(mine_.tables[t].rows)});
@@ -264,13 +264,13 @@ void step_exchange::start_tables() {
 }
 
 result<void> step_exchange::finish_tables() {
-  std::vector<gradient_set::sparse> merged(plan_.shape().tables.size());
+  std::vector<gradient_set::sparse> merged(schedule_.shape().tables.size());
   for (rank_id r = 0; r < group_.ranks(); ++r) {
     const auto& from =
       r == group_.rank() ? mine_.tables : tables_[std::size_t(r)].tables;
     for (std::size_t t = 0; t < from.size(); ++t) {
       const auto rows = from[t].rows.span();
-      const auto limit = plan_.shape().tables[t].rows;
+      const auto limit = schedule_.shape().tables[t].rows;
       if (!rows.empty() && (rows.front() < 0 || rows.back() >= limit))
         return fail(ec::invalid_data,
                     "rank {} has gradients for rows beyond a table of {}", r,
@@ -302,10 +302,10 @@ std::vector<rank_id> step_exchange::silent() const {
     if (auto out = unheard(*posted); !out.empty())
       return out;
   // Words have come, and bulk does not tell one peer from another.
-  std::vector<rank_id> all;
-  for_peers([&all](rank_id peer) { all.push_back(peer); });
-  std::sort(all.begin(), all.end());
-  return all;
+  std::vector<rank_id> ranks;
+  for_peers([&ranks](rank_id peer) { ranks.push_back(peer); });
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
 }
 
 } // namespace graphmill

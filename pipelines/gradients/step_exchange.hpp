@@ -1,7 +1,7 @@
 #pragma once
 
 #include "pipelines/gradients/collective.hpp"
-#include "pipelines/gradients/exchange_plan.hpp"
+#include "pipelines/gradients/exchange_schedule.hpp"
 #include "pipelines/gradients/gradient_progress.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 
@@ -26,9 +26,9 @@ class step_exchange {
 public:
   /// @param mine Is not changed; read as `progress` allows. @param sum Receives
   /// the sum. Both must stay as long as `group`, unless the step ends well.
-  step_exchange(collective& group, exchange_plan& plan, const step_word& word,
-                const gradient_set& mine, const gradient_progress& progress,
-                gradient_set& sum);
+  step_exchange(collective& group, exchange_schedule& schedule,
+                const step_word& word, const gradient_set& mine,
+                const gradient_progress& progress, gradient_set& sum);
 
   /// Does what can be done now. True: `sum` is complete.
   result<bool> advance();
@@ -45,11 +45,11 @@ public:
   std::vector<rank_id> silent() const;
 
 private:
-  using kind = exchange_plan::kind;
+  using kind = exchange_schedule::kind;
   using transfers = std::vector<transfer>;
 
-  bool ready(const exchange_plan::post& next) const;
-  result<void> start(const exchange_plan::post& next);
+  bool ready(const exchange_schedule::post& next) const;
+  result<void> start(const exchange_schedule::post& next);
   void start_listening();
   result<void> start_words();
   void start_parts(std::size_t bucket);
@@ -66,7 +66,7 @@ private:
   void for_peers(const F& f) const;
 
   collective& group_;
-  exchange_plan& plan_;
+  exchange_schedule& schedule_;
   const step_word word_;
   const gradient_set& mine_;
   const gradient_progress& progress_;

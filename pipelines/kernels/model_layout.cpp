@@ -14,7 +14,7 @@ public:
     : def_(def), info_(info), traits_(traits_of(def.model.kind)) {}
 
   result<model_layout> build() {
-    TRYV(check());
+    GRAPHMILL_TRYV(check());
     out_.traits = traits_;
     out_.hops = hops(def_);
     out_.target = info_.target;

@@ -16,17 +16,17 @@ thread_team::~thread_team() {
     helper.join();
 }
 
-void thread_team::run(std::int64_t pieces, const work& what) {
+void thread_team::run(std::int64_t pieces, const work& body) {
   if (threads_ == 1 || pieces <= 1) {
     for (std::int64_t p = 0; p < pieces; ++p)
-      what(p);
+      body(p);
     return;
   }
   while (helpers_.size() + 1 < threads_)
     helpers_.emplace_back([this] { help(); });
   {
     const std::lock_guard lock{mutex_};
-    what_ = &what;
+    body_ = &body;
     pieces_ = pieces;
     next_ = 0;
     failure_ = nullptr;
@@ -43,9 +43,9 @@ void thread_team::run(std::int64_t pieces, const work& what) {
 }
 
 void thread_team::help() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  sigset_t signals;
+  sigfillset(&signals);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::unique_lock lock{mutex_};
   for (;;) {
     wake_.wait(lock, [this] { return stop_ || (open_ && next_ < pieces_); });
@@ -65,7 +65,7 @@ void thread_team::help() {
 void thread_team::take_pieces() {
   try {
     for (auto p = next_++; p < pieces_; p = next_++)
-      (*what_)(p);
+      (*body_)(p);
   } catch (...) {
     const std::lock_guard lock{mutex_};
     if (!failure_)

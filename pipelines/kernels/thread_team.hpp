@@ -42,7 +42,7 @@ public:
 private:
   using work = std::function<void(std::int64_t)>;
 
-  void run(std::int64_t pieces, const work& what);
+  void run(std::int64_t pieces, const work& body);
   void help();
   void take_pieces();
 
@@ -54,7 +54,7 @@ private:
   bool stop_ = false;
   bool open_ = false; ///< Helpers may still join the present loop.
   unsigned busy_ = 0; ///< Helpers at work.
-  const work* what_ = nullptr;
+  const work* body_ = nullptr;
   std::int64_t pieces_ = 0;
   std::atomic<std::int64_t> next_ = 0;
   std::atomic<std::int64_t> helper_cpu_ = 0; ///< Nanoseconds.

@@ -13,13 +13,13 @@ constexpr std::int64_t grain = 256;
 
 } // namespace
 
-attention_pass::attention_pass(const setting& what)
-  : set_(what), heads_(what.source.rows),
-    z_(what.input.rows, what.weight.columns, what.pool),
-    source_scores_(what.input.rows, heads_, what.pool),
-    destination_scores_(what.rows, heads_, what.pool),
-    weights_(what.forward->indptr[what.rows], heads_, what.pool),
-    self_weights_(what.rows, heads_, what.pool) {
+attention_pass::attention_pass(const setting& options)
+  : set_(options), heads_(options.source.rows),
+    z_(options.input.rows, options.weight.columns, options.pool),
+    source_scores_(options.input.rows, heads_, options.pool),
+    destination_scores_(options.rows, heads_, options.pool),
+    weights_(options.forward->indptr[options.rows], heads_, options.pool),
+    self_weights_(options.rows, heads_, options.pool) {
   multiply(*set_.team, set_.input, set_.weight, z_.view());
   const auto z = z_.view();
   set_.team->for_pieces(
@@ -46,15 +46,15 @@ attention attention_pass::task() {
 
 void attention_pass::add_output(std::int64_t begin, std::int64_t end,
                                 float beta, matrix y) {
-  const auto all = z_.view().columns;
+  const auto columns = z_.view().columns;
   const auto share = set_.average ? 1.0f / static_cast<float>(heads_) : 1.0f;
-  owned_matrix joined{end - begin, all, set_.pool};
+  owned_matrix joined{end - begin, columns, set_.pool};
   attend(task(), begin, end, joined.view());
   for (std::int64_t i = 0; i < y.rows; ++i) {
     const auto* row = joined.view().row(i);
     for (std::int64_t c = 0; c < y.columns; ++c) {
       float sum = 0;
-      for (auto k = c; k < all; k += y.columns)
+      for (auto k = c; k < columns; k += y.columns)
         sum += row[k];
       y.row(i)[c] = sum * share + (beta == 0 ? 0.0f : y.row(i)[c]);
     }

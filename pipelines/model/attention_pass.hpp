@@ -19,7 +19,7 @@ public:
     bool average = false;
   };
 
-  explicit attention_pass(const setting& what);
+  explicit attention_pass(const setting& options);
 
   void add_output(std::int64_t begin, std::int64_t end, float beta,
                   matrix y) override;

@@ -70,16 +70,16 @@ void add_product_tn(thread_team& team, const_matrix a, const_matrix b, matrix c,
   if (pieces <= 1)
     return multiply_tn(a, b, 1, c);
   owned_matrix products{pieces * c.rows, c.columns, pool};
-  const auto all = products.view();
+  const auto whole = products.view();
   team.for_pieces(
     a.rows, grain,
     [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
       multiply_tn(a.slice(begin, end), b.slice(begin, end), 0,
-                  all.slice(piece * c.rows, (piece + 1) * c.rows));
+                  whole.slice(piece * c.rows, (piece + 1) * c.rows));
     });
   for (std::int64_t p = 0; p < pieces; ++p)
     for (std::int64_t i = 0; i < c.size(); ++i)
-      c.data[i] += all.data[p * c.size() + i];
+      c.data[i] += whole.data[p * c.size() + i];
 }
 
 } // namespace graphmill

@@ -22,15 +22,15 @@ double known(const definition& def, const dataset_info& info,
       || def.evaluate.neighbours == neighbour_use::all)
     return most;
   double frontier = std::max(def.train.batch_size, def.evaluate.batch_size);
-  auto all = frontier;
+  auto total = frontier;
   for (int h = 0; h < hop; ++h) {
     const auto fanout = def.sampler.fanouts[static_cast<std::size_t>(h)];
     if (fanout < 0)
       return most;
     frontier *= double(fanout) * double(info.edge_types.size());
-    all += frontier;
+    total += frontier;
   }
-  return std::min(most, all);
+  return std::min(most, total);
 }
 
 /// Floats that a layer keeps from forward to backward, and that its backward
@@ -149,9 +149,11 @@ std::uint64_t largest_activations(const definition& def,
   const auto evaluation = resolve_evaluation_fanouts(def, info);
   if (!training || !evaluation || def.trainer.replicas == 0)
     return 0;
-  const auto of = [&def, &info](const sampling_plan& plan, std::int64_t batch) {
+  const auto of = [&def, &info](const sampling_scheme& scheme,
+                                std::int64_t batch) {
     const auto replicas = std::int64_t{def.trainer.replicas};
-    const auto bound = bound_of(info, plan, (batch + replicas - 1) / replicas);
+    const auto bound =
+      bound_of(info, scheme, (batch + replicas - 1) / replicas);
     return estimate_memory(def, info, bound).activations;
   };
   return std::max(of(training.value(), def.train.batch_size),

@@ -66,7 +66,7 @@ relation_scales scales_of(edge_weights weights, const minibatch& batch,
   return mean_scales(edges.forward, rows);
 }
 
-relation_pass::relation_pass(const setting& what) : set_(what) {
+relation_pass::relation_pass(const setting& options) : set_(options) {
   choose();
   const auto in = set_.input.columns;
   if (way_ == way::transform_first) {
@@ -84,18 +84,19 @@ void relation_pass::choose() {
   std::int64_t with_edges = 0;
   for (std::int64_t i = 0; i < set_.rows; ++i)
     with_edges += indptr[i] != indptr[i + 1];
-  const auto all = !set_.scales->self.empty() || 2 * with_edges >= set_.rows;
+  const auto every_row =
+    !set_.scales->self.empty() || 2 * with_edges >= set_.rows;
   const auto in = static_cast<double>(set_.input.columns);
   const auto out = static_cast<double>(set_.weight.columns);
   const auto edges =
     static_cast<double>(set_.rows == 0 ? 0 : indptr[set_.rows]);
-  const auto summed = static_cast<double>(all ? set_.rows : with_edges);
+  const auto summed = static_cast<double>(every_row ? set_.rows : with_edges);
   const auto sources = static_cast<double>(set_.input.rows);
   const auto sum_cost = edges * in * gather_cost + summed * in * out;
   const auto transform_cost = sources * in * out + edges * out * gather_cost;
   if (set_.transposed != nullptr && transform_cost < sum_cost)
     way_ = way::transform_first;
-  else if (!all)
+  else if (!every_row)
     keep_rows_with_edges(with_edges);
 }
 
@@ -140,8 +141,8 @@ void relation_pass::add_output(std::int64_t begin, std::int64_t end, float beta,
     return;
   }
   // `sum` numbers rows from the first one of the layer.
-  const matrix all{y.data - begin * y.columns, set_.rows, y.columns};
-  sum(transformed_.view(), begin, end, beta != 0, all);
+  const matrix whole{y.data - begin * y.columns, set_.rows, y.columns};
+  sum(transformed_.view(), begin, end, beta != 0, whole);
 }
 
 void relation_pass::scatter_rows(std::int64_t begin, std::int64_t end,
@@ -228,10 +229,10 @@ void relation_pass::compact_backward(const_matrix gradient, bool input_gradient,
 
 void relation_pass::add_input_gradient(std::int64_t begin, std::int64_t end,
                                        std::int64_t filled, matrix x) {
-  const matrix all{x.data - begin * x.columns, set_.input.rows, x.columns};
+  const matrix whole{x.data - begin * x.columns, set_.input.rows, x.columns};
   if (way_ != way::transform_first)
-    return transposed_sum(upstream_.view(), begin, end, filled, all);
-  zero_rows(std::max(begin, filled), end, all);
+    return transposed_sum(upstream_.view(), begin, end, filled, whole);
+  zero_rows(std::max(begin, filled), end, whole);
   multiply_nt(upstream_.view().slice(begin, end), set_.weight, 1, x);
 }
 

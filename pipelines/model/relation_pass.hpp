@@ -45,7 +45,7 @@ public:
     const relation_scales* scales = nullptr;
   };
 
-  explicit relation_pass(const setting& what);
+  explicit relation_pass(const setting& options);
 
   void add_output(std::int64_t begin, std::int64_t end, float beta,
                   matrix y) override;

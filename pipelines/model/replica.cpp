@@ -1,3 +1,4 @@
+#include "pipelines/model/replica.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/optimizer.hpp"
@@ -5,9 +6,7 @@
 #include "pipelines/model/devices.hpp"
 #include "pipelines/model/fused_model.hpp"
 #include "pipelines/model/memory_estimate.hpp"
-#include "pipelines/model/replica.hpp"
 #include "pipelines/model/torch_model.hpp"
-
 
 #include <exception>
 #include <optional>
@@ -18,16 +17,16 @@ namespace {
 
 /// Runs `f`, turning what libtorch or an allocation throws into an error.
 template <class F>
-auto guarded(const char* what, const F& f) -> decltype(f()) {
+auto guarded(const char* name, const F& f) -> decltype(f()) {
   try {
     return f();
   } catch (const std::bad_alloc&) {
     return fail(ec::out_of_memory,
                 "no memory left to {}; use a smaller "
                 "train.batch_size or sampler.fanouts",
-                what);
+                name);
   } catch (const std::exception& e) {
-    return fail(ec::internal, "cannot {}: {}", what, e.what());
+    return fail(ec::internal, "cannot {}: {}", name, e.what());
   }
 }
 
@@ -97,7 +96,7 @@ result<void> replica::impl::check(const minibatch& batch, bool training) const {
                   layout.traits.name);
   }
   for (int l = 0; training && l < layout.hops; ++l)
-    TRYV(check_transposed(batch, l));
+    GRAPHMILL_TRYV(check_transposed(batch, l));
   const auto& labels = batch.data.labels;
   if (labels.size() != static_cast<std::size_t>(seeds(batch)))
     return fail(ec::internal, "a batch has {} seeds and {} labels",
@@ -166,8 +165,8 @@ replica::~replica() = default;
 result<std::unique_ptr<replica>> replica::create(const definition& def,
                                                  const dataset_info& info) {
   return guarded("build the model", [&]() -> result<std::unique_ptr<replica>> {
-    TRYV(check_device(def.trainer.device));
-    TRY(auto layout, make_layout(def, info));
+    GRAPHMILL_TRYV(check_device(def.trainer.device));
+    GRAPHMILL_TRY(auto layout, make_layout(def, info));
     std::unique_ptr<replica> out{new replica};
     out->impl_ = std::make_unique<impl>(std::move(layout), def,
                                         largest_activations(def, info));
@@ -178,7 +177,7 @@ result<std::unique_ptr<replica>> replica::create(const definition& def,
 result<batch_metrics>
 replica::compute_gradients(const minibatch& batch, std::uint64_t key,
                            gradient_set& out, const gradient_sink& on_final) {
-  TRYV(impl_->check(batch, true));
+  GRAPHMILL_TRYV(impl_->check(batch, true));
   return guarded("compute gradients", [&]() -> result<batch_metrics> {
     if (impl_->seeds(batch) == 0) {
       impl_->zero(out);
@@ -209,7 +208,7 @@ result<void> replica::apply(const gradient_set& gradients,
 
 result<batch_metrics> replica::evaluate(const minibatch& batch,
                                         batch_output* output) {
-  TRYV(impl_->check(batch, false));
+  GRAPHMILL_TRYV(impl_->check(batch, false));
   return guarded("evaluate", [&]() -> result<batch_metrics> {
     const auto model = impl_->begin(batch, false, 0);
     const auto logits = model->forward();

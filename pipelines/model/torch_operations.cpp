@@ -84,8 +84,8 @@ at::Tensor attend(const at::Tensor& z, const at::Tensor& source,
   return average ? out.mean(1) : out.flatten(1);
 }
 
-at::Tensor drop(const at::Tensor& x, const dropout& what) {
-  if (what.threshold == 0)
+at::Tensor drop(const at::Tensor& x, const dropout& options) {
+  if (options.threshold == 0)
     return x;
   constexpr std::int64_t low = 0xffffffff;
   const auto whole = x.options().dtype(at::kLong);
@@ -96,9 +96,9 @@ at::Tensor drop(const at::Tensor& x, const dropout& what) {
   auto c3 = at::arange(groups * 16, whole).view({1, groups, 16});
   c3 = c3.expand({rows, groups, 16});
   auto c1 = at::zeros_like(c0);
-  auto c2 = at::full_like(c0, static_cast<std::int64_t>(what.stream));
-  auto k0 = static_cast<std::int64_t>(what.key & low);
-  auto k1 = static_cast<std::int64_t>(what.key >> 32);
+  auto c2 = at::full_like(c0, static_cast<std::int64_t>(options.stream));
+  auto k0 = static_cast<std::int64_t>(options.key & low);
+  auto k1 = static_cast<std::int64_t>(options.key >> 32);
   for (int round = 0; round < philox::rounds; ++round) {
     const auto p0 = c0 * std::int64_t{philox::multiplier0};
     const auto p1 = c2 * std::int64_t{philox::multiplier2};
@@ -115,8 +115,8 @@ at::Tensor drop(const at::Tensor& x, const dropout& what) {
       halves.push_back(at::bitwise_right_shift(word, shift) & 0xffff);
   const auto bits =
     at::stack(halves, 2).view({rows, groups * 128}).narrow(1, 0, x.size(1));
-  const auto kept = bits.ge(static_cast<std::int64_t>(what.threshold));
-  return x * kept.to(x.dtype()) * what.scale();
+  const auto kept = bits.ge(static_cast<std::int64_t>(options.threshold));
+  return x * kept.to(x.dtype()) * options.scale();
 }
 
 } // namespace graphmill

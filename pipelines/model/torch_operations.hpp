@@ -34,6 +34,6 @@ at::Tensor attend(const at::Tensor& z, const at::Tensor& source,
                   bool average);
 
 /// `x` with the elements dropped that `activate` drops, the others scaled.
-at::Tensor drop(const at::Tensor& x, const dropout& what);
+at::Tensor drop(const at::Tensor& x, const dropout& options);
 
 } // namespace graphmill

@@ -14,7 +14,7 @@ namespace graphmill {
 
 namespace {
 
-constexpr std::array shares{0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0};
+constexpr std::array fractions{0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0};
 
 /// One daemon with trainers, how much it expects to want each node's row, and
 /// in how many batches of the epoch it did.
@@ -32,18 +32,18 @@ public:
     : def_(def), graph_(std::move(graph)) {}
 
   result<cache_report> run(std::int32_t epoch) {
-    TRY(plan_, resolve_fanouts(def_, info()));
+    GRAPHMILL_TRY(scheme_, resolve_fanouts(def_, info()));
     for (part_id p = 0; p < graph_->part_count(); ++p) {
-      TRY(auto part, graph_->open_shard(p));
+      GRAPHMILL_TRY(auto part, graph_->open_shard(p));
       shards_.push_back(std::move(part));
     }
-    TRYV(place_trainers());
-    TRYV(analyse());
+    GRAPHMILL_TRYV(place_trainers());
+    GRAPHMILL_TRYV(analyse());
     const epoch_plan plan{graph_->seeds(split::train),
                           plan_options(def_, graph_, trainers(), phase::train),
                           def_.seed, phase::train, epoch};
     for (std::int64_t step = 0; step < plan.steps(); ++step)
-      TRYV(count_step(plan, epoch, step));
+      GRAPHMILL_TRYV(count_step(plan, epoch, step));
     return report(plan.steps());
   }
 
@@ -63,7 +63,7 @@ private:
          "",
          {p},
          static_cast<std::uint32_t>((trainers() + parts - 1) / parts)});
-    TRY(const auto where, place(def_, parts, offers));
+    GRAPHMILL_TRY(const auto where, place(def_, parts, offers));
     for (std::uint16_t d = 0; d < where.daemons.size(); ++d)
       if (auto ranks = where.ranks_of(d); !ranks.empty())
         daemons_.push_back({where.parts_of(d), std::move(ranks), {}, {}});
@@ -71,13 +71,13 @@ private:
   }
 
   /// Bytes of a cache, from the rows of a part on average.
-  std::uint64_t budget(double share) const {
+  std::uint64_t budget(double fraction) const {
     double rows = 0;
     for (const auto& type : info().node_types)
       rows +=
         static_cast<double>(type.count)
         * static_cast<double>(kept_row_bytes(type, rounds_features(def_)));
-    return static_cast<std::uint64_t>(share * rows / graph_->part_count());
+    return static_cast<std::uint64_t>(fraction * rows / graph_->part_count());
   }
 
   result<void> analyse() {
@@ -88,9 +88,9 @@ private:
       daemon.expected = no_scores(info());
       daemon.wanted = no_scores(info());
       for (auto rank : daemon.ranks)
-        TRYV(add_inclusion(*graph_, shards_, plan_,
-                           seed_chances(def_, graph_, trainers(), rank),
-                           daemon.expected));
+        GRAPHMILL_TRYV(add_inclusion(
+          *graph_, shards_, scheme_,
+          seed_chances(def_, graph_, trainers(), rank), daemon.expected));
     }
     return ok();
   }
@@ -103,8 +103,9 @@ private:
     const auto seeds = plan.split(step);
     for (auto& daemon : daemons_)
       for (auto rank : daemon.ranks) {
-        TRY(const auto batch, sample(*graph_, shards_, plan_, key,
-                                     seeds[static_cast<std::size_t>(rank)]));
+        GRAPHMILL_TRY(const auto batch,
+                      sample(*graph_, shards_, scheme_, key,
+                             seeds[static_cast<std::size_t>(rank)]));
         count(batch, daemon);
       }
     return ok();
@@ -142,8 +143,8 @@ private:
 
   cache_report report(std::int64_t steps) const {
     cache_report out{graph_->part_count(), trainers(), steps, {}};
-    for (auto share : shares) {
-      cache_size size{share, budget(share)};
+    for (auto fraction : fractions) {
+      cache_size size{fraction, budget(fraction)};
       for (const auto& daemon : daemons_) {
         size.vip += asked(daemon, daemon.expected, size.bytes);
         size.degree += asked(daemon, degrees_, size.bytes);
@@ -156,7 +157,7 @@ private:
 
   const definition& def_;
   std::shared_ptr<const partitioned_graph> graph_;
-  sampling_plan plan_;
+  sampling_scheme scheme_;
   std::vector<std::shared_ptr<const shard>> shards_;
   std::vector<trainer_daemon> daemons_;
   node_scores degrees_;

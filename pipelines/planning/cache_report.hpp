@@ -12,7 +12,7 @@ namespace graphmill {
 
 /// What caches of one size leave to be asked for, over all daemons.
 struct cache_size {
-  double share = 0;        ///< Of the feature rows of a part, on average.
+  double fraction = 0;     ///< Of the feature rows of a part, on average.
   std::uint64_t bytes = 0; ///< Of rows, per daemon: `fetch.cache`.
   std::uint64_t vip = 0;   ///< Rows asked for in an epoch, by either order.
   std::uint64_t degree = 0;

@@ -26,7 +26,7 @@ struct bounded_batch {
 };
 
 bounded_batch bound_batch(const definition& def, const dataset_info& info,
-                          const sampling_plan& sampling,
+                          const sampling_scheme& sampling,
                           std::int64_t batch_size, std::int64_t seeds) {
   bounded_batch out;
   auto& shown = out.shown;
@@ -65,15 +65,15 @@ planned_memory bound_cache(const definition& def, const dataset_info& info,
   planned_memory out{"cache of remote rows", 0};
   if (parts == 1 || def.fetch.cache == 0)
     return out;
-  std::uint64_t all = 0;
+  std::uint64_t total = 0;
   auto least = std::numeric_limits<std::uint64_t>::max();
   for (const auto& type : info.node_types)
     if (type.feature_width > 0) {
       const auto row = kept_row_bytes(type, rounds_features(def));
-      all += static_cast<std::uint64_t>(type.count) * row;
+      total += static_cast<std::uint64_t>(type.count) * row;
       least = std::min(least, row);
     }
-  const auto rows = std::min(def.fetch.cache, all);
+  const auto rows = std::min(def.fetch.cache, total);
   out.bytes = rows + rows / least * row_cache::bytes_per_row;
   return out;
 }
@@ -119,8 +119,8 @@ std::uint64_t run_plan::total_memory() const {
 
 result<run_plan> plan_run(const definition& def, const dataset_info& info,
                           part_id parts) {
-  TRY(const auto sampling, resolve_fanouts(def, info));
-  TRY(const auto evaluation, resolve_evaluation_fanouts(def, info));
+  GRAPHMILL_TRY(const auto sampling, resolve_fanouts(def, info));
+  GRAPHMILL_TRY(const auto evaluation, resolve_evaluation_fanouts(def, info));
   const auto& seeds =
     info.node_types[static_cast<std::size_t>(info.target)].split_counts;
   const auto train =

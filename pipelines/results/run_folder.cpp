@@ -24,9 +24,9 @@ std::string time_stamp() {
 }
 
 /// Names and errors may hold bytes that are no text.
-std::string text_of(const nlohmann::json& what, int indent) {
-  return what.dump(indent, ' ', false,
-                   nlohmann::json::error_handler_t::replace);
+std::string text_of(const nlohmann::json& content, int indent) {
+  return content.dump(indent, ' ', false,
+                      nlohmann::json::error_handler_t::replace);
 }
 
 /// Makes a folder that did not exist before, trying suffixes.
@@ -51,8 +51,8 @@ result<fs::path> make_fresh(const fs::path& root, const std::string& stem) {
 } // namespace
 
 result<void> write_file(const fs::path& path, const std::string& content) {
-  TRY(auto file, scratch_file::create(path));
-  TRYV(write_all(file.fd(), std::as_bytes(std::span{content}), path));
+  GRAPHMILL_TRY(auto file, scratch_file::create(path));
+  GRAPHMILL_TRYV(write_all(file.fd(), std::as_bytes(std::span{content}), path));
   return file.commit();
 }
 
@@ -70,7 +70,8 @@ result<run_folder> run_folder::create(const fs::path& root,
                       "cannot tell where {} is, as seen from the root: has the "
                       "folder been removed in which this process was started?",
                       from.data.string());
-  TRY(out.path_, make_fresh(root, fmt::format("{}-{}", name, time_stamp())));
+  GRAPHMILL_TRY(out.path_,
+                make_fresh(root, fmt::format("{}-{}", name, time_stamp())));
   if (auto begun = out.begin(definition_yaml); !begun) {
     std::error_code ignored;
     fs::remove_all(out.path_, ignored);
@@ -81,13 +82,13 @@ result<run_folder> run_folder::create(const fs::path& root,
 
 /// Writes what a run has from its first moment.
 result<void> run_folder::begin(const std::string& definition_yaml) {
-  TRYV(write_file(definition(), definition_yaml));
+  GRAPHMILL_TRYV(write_file(definition(), definition_yaml));
   const nlohmann::json about{
     {"data", origin_.data.string()},
     {"dataset_digest", origin_.dataset_digest},
     {"format_version", 1},
   };
-  TRYV(write_file(path_ / "run.json", text_of(about, 2) + "\n"));
+  GRAPHMILL_TRYV(write_file(path_ / "run.json", text_of(about, 2) + "\n"));
   // Not kept open: the run may wait for long, among many others.
   return write_file(path_ / "metrics.jsonl", "");
 }

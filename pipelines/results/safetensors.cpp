@@ -37,9 +37,10 @@ result<void> check_length(std::uint64_t length, std::uint64_t file_size,
 
 result<void> write_content(int fd, const std::string& header,
                            const tensor_file& content, const fs::path& path) {
-  TRYV(write_all(fd, std::as_bytes(std::span{header}), path));
+  GRAPHMILL_TRYV(write_all(fd, std::as_bytes(std::span{header}), path));
   for (const auto& tensor : content.tensors)
-    TRYV(write_all(fd, std::as_bytes(std::span{tensor.values}), path));
+    GRAPHMILL_TRYV(
+      write_all(fd, std::as_bytes(std::span{tensor.values}), path));
   return ok();
 }
 
@@ -47,30 +48,32 @@ result<void> write_content(int fd, const std::string& header,
 
 result<void> write_safetensors(const fs::path& path,
                                const tensor_file& content) {
-  TRY(const auto json, format_tensor_header(content));
+  GRAPHMILL_TRY(const auto json, format_tensor_header(content));
   std::string header(prefix_size, '\0');
   for (std::size_t i = 0; i < prefix_size; ++i)
     header[i] = static_cast<char>(json.size() >> (8 * i));
   header += json;
-  TRY(auto file, scratch_file::create(path));
-  TRYV(write_content(file.fd(), header, content, path));
+  GRAPHMILL_TRY(auto file, scratch_file::create(path));
+  GRAPHMILL_TRYV(write_content(file.fd(), header, content, path));
   return file.commit();
 }
 
 result<tensor_file> read_safetensors(const fs::path& path) {
   const auto name = path.string();
-  TRY(auto file, open_file(path, O_RDONLY));
-  TRY(const auto size, file_size(file.get(), path));
+  GRAPHMILL_TRY(auto file, open_file(path, O_RDONLY));
+  GRAPHMILL_TRY(const auto size, file_size(file.get(), path));
   std::byte prefix[prefix_size] = {};
-  TRYV(read_some(file.get(), prefix, path));
+  GRAPHMILL_TRYV(read_some(file.get(), prefix, path));
   const auto length = header_length(prefix);
-  TRYV(check_length(length, size, name));
+  GRAPHMILL_TRYV(check_length(length, size, name));
   std::string json(length, '\0');
-  TRYV(read_some(file.get(), std::as_writable_bytes(std::span{json}), path));
-  TRY(auto out, parse_tensor_header(json, size - prefix_size - length, name));
+  GRAPHMILL_TRYV(
+    read_some(file.get(), std::as_writable_bytes(std::span{json}), path));
+  GRAPHMILL_TRY(auto out,
+                parse_tensor_header(json, size - prefix_size - length, name));
   for (auto& tensor : out.tensors) {
     const auto bytes = std::as_writable_bytes(std::span{tensor.values});
-    TRY(const auto got, read_some(file.get(), bytes, path));
+    GRAPHMILL_TRY(const auto got, read_some(file.get(), bytes, path));
     if (got != bytes.size())
       return fail(ec::invalid_data, "{} was cut short while it was read", name);
   }

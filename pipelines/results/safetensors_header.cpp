@@ -46,17 +46,17 @@ public:
     : file_(file), data_size_(data_size) {}
 
   result<tensor_file> read(const std::string& text) {
-    TRY(const auto header, parse(text));
+    GRAPHMILL_TRY(const auto header, parse(text));
     tensor_file out;
     for (const auto& [name, value] : header.items()) {
       if (name == metadata_key) {
-        TRY(out.metadata, metadata(value));
+        GRAPHMILL_TRY(out.metadata, metadata(value));
         continue;
       }
-      TRY(auto tensor, one(name, value));
+      GRAPHMILL_TRY(auto tensor, one(name, value));
       entries_.push_back(std::move(tensor));
     }
-    TRYV(check_layout());
+    GRAPHMILL_TRYV(check_layout());
     for (auto& found : entries_) {
       found.tensor.values.resize((found.end - found.begin) / sizeof(float));
       out.tensors.push_back(std::move(found.tensor));
@@ -99,8 +99,8 @@ private:
   }
 
   result<entry> one(const std::string& name, const json& value) {
-    const auto broken = [&](const char* what) {
-      return fail(ec::invalid_data, "tensor {} of {} {}", name, file_, what);
+    const auto broken = [&](const char* label) {
+      return fail(ec::invalid_data, "tensor {} of {} {}", name, file_, label);
     };
     if (!value.is_object() || !value.contains("dtype")
         || !value.contains("shape") || !value.contains("data_offsets"))

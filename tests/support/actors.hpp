@@ -28,11 +28,11 @@ public:
 
   caf::actor_system& system() { return system_; }
 
-  /// Ends `who` when the simulation ends.
+  /// Ends `actor` when the simulation ends.
   template <class Handle>
-  Handle own(Handle who) {
-    ends_.push_back(caf::actor_cast<caf::actor>(who));
-    return who;
+  Handle own(Handle actor) {
+    ends_.push_back(caf::actor_cast<caf::actor>(actor));
+    return actor;
   }
 
   /// Delivers messages until there are none, without moving the clock.

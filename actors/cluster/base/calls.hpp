@@ -20,20 +20,20 @@ public:
   remote_calls(typename Interface::pointer self, std::shared_ptr<transport> net)
     : self_(self), net_(std::move(net)) {}
 
-  void call(const std::string& address, method what, payload data,
+  void call(const std::string& address, method method_id, payload data,
             const call_options& options, callback then) {
     const auto ticket = open_.add(std::move(then));
     net_->request(
-      address, what, std::move(data), options,
+      address, method_id, std::move(data), options,
       [me = handle_of<Interface>(self_), ticket](result<payload> answer) {
         post(me, call_ended{ticket, std::make_shared<result<payload>>(
                                       std::move(answer))});
       });
   }
 
-  void ended(const call_ended& what) {
-    if (auto then = open_.take(what.ticket))
-      (*then)(std::move(*what.answer));
+  void ended(const call_ended& call) {
+    if (auto then = open_.take(call.ticket))
+      (*then)(std::move(*call.answer));
   }
 
   transport& net() const { return *net_; }

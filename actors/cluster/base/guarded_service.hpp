@@ -18,10 +18,10 @@ void guarded_service(const incoming_request& request, complaint_log& complaints,
   try {
     serve(request);
   } catch (...) {
-    const auto why =
+    const auto reason =
       caught(fmt::format("serve `{}`", to_string(request.method)));
-    complaints.add(why.message, std::chrono::steady_clock::now());
-    request.reply.reply(why);
+    complaints.add(reason.message, std::chrono::steady_clock::now());
+    request.reply.reply(reason);
   }
 }
 

@@ -31,7 +31,7 @@ struct call_ended {
   std::uint64_t ticket = 0;
   std::shared_ptr<result<payload>> answer;
 };
-/// What a NODE needs for a run has been opened and built, or this has failed.
+/// What an AGENT needs for a run has been opened and built, or this has failed.
 struct run_prepared {
   std::string run;
   std::shared_ptr<result<member_config>> member;
@@ -54,7 +54,7 @@ struct data_seen {
 /// The coordinator does not know a run any more, or cannot be reached.
 struct run_orphaned {
   std::string run;
-  error why;
+  error reason;
 };
 /// News of the run that is on, from its conductor.
 struct run_news_came {
@@ -82,7 +82,7 @@ struct records_written {
   std::optional<error> failure;
 };
 /// The user has asked the daemon to end.
-struct end_in_order {};
+struct end_orderly {};
 
 } // namespace graphmill
 
@@ -99,12 +99,13 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::run_ended)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_filed)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_taken)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::records_written)
-GRAPHMILL_LOCAL_MESSAGE(graphmill::end_in_order)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::end_orderly)
 
 namespace graphmill {
 
-/// The NODE of a daemon: hosts its shares of runs, and keeps it in the cluster.
-using node_actor = caf::typed_actor<
+/// The AGENT of a daemon: hosts its shares of runs, and keeps it in the
+/// cluster.
+using agent_actor = caf::typed_actor<
   // The coordinator deploys a run or orders something of it.
   takes<incoming>,
   // The coordinator has come, gone or been replaced.
@@ -124,7 +125,7 @@ using coordinator_actor = caf::typed_actor<
   // The CONDUCTOR of the run that is on.
   takes<run_news_came>, takes<run_ended>,
   // The daemon: end the run that is on as its user would, then tell.
-  takes<end_in_order>,
+  takes<end_orderly>,
   // INTERNAL, in this order: an answer has come; a submitted run has its
   // folder; a run that is over is filed; the history is written; it is time to
   // look at watchers and questions.

@@ -28,7 +28,7 @@ struct cluster_client::peer_state {
 };
 
 result<cluster_client> cluster_client::make(settings with) {
-  TRY(const auto where, parse_endpoint(with.address));
+  GRAPHMILL_TRY(const auto where, parse_endpoint(with.address));
   if (is_wildcard(where) || where.port == 0)
     return fail(ec::invalid_argument,
                 "{} is no address to connect to: name the host and port of the "
@@ -38,22 +38,22 @@ result<cluster_client> cluster_client::make(settings with) {
   transport_options options;
   options.name = with.command;
   if (!with.key.empty()) {
-    TRY(options.keys, read_keys(with.key));
+    GRAPHMILL_TRY(options.keys, read_keys(with.key));
   }
   cluster_client out{std::move(with)};
   out.peer_ = std::make_shared<peer_state>();
   options.on_peer = [state = out.peer_](const peer_event& news) {
-    if (news.what == peer_event::kind::up)
+    if (news.change == peer_event::kind::up)
       state->met = true;
   };
-  TRY(out.transport_, transport::start(std::move(options)));
+  GRAPHMILL_TRY(out.transport_, transport::start(std::move(options)));
   out.transport_->keep(out.with_.address);
   return out;
 }
 
 /// Sends a request and waits for the answer, or for a signal.
 /// @param more Time that the answer may take by design.
-result<payload> cluster_client::call(method what, payload body,
+result<payload> cluster_client::call(method method_id, payload body,
                                      std::chrono::milliseconds more) {
   auto answer = std::make_shared<std::promise<result<payload>>>();
   auto there = answer->get_future();
@@ -62,7 +62,7 @@ result<payload> cluster_client::call(method what, payload body,
   options.deadline = with_.deadline + more;
   options.unreachable = with_.unreachable;
   options.attempts = attempts;
-  transport_->request(with_.address, what, std::move(body), options,
+  transport_->request(with_.address, method_id, std::move(body), options,
                       [answer, signals](result<payload> got) {
                         answer->set_value(std::move(got));
                         if (signals != nullptr)
@@ -73,7 +73,7 @@ result<payload> cluster_client::call(method what, payload body,
   while (there.wait_for(0ms) != std::future_status::ready) {
     if (std::chrono::steady_clock::now() >= patience)
       return fail(ec::internal, "the transport has not ended {}",
-                  to_string(what));
+                  to_string(method_id));
     if (signals == nullptr) {
       there.wait_until(patience);
       continue;
@@ -89,21 +89,21 @@ result<payload> cluster_client::call(method what, payload body,
 }
 
 /// Says what to do when there is nobody, or not for us.
-error cluster_client::explain(error what) const {
+error cluster_client::explain(error reason) const {
   if (peer_->met)
-    return what;
-  if (what.code == ec::unavailable || what.code == ec::timeout)
+    return reason;
+  if (reason.code == ec::unavailable || reason.code == ec::timeout)
     return fail(ec::unavailable,
                 "nobody answers at {}: start the cluster's first daemon there "
                 "(`graphmill node`), or name another address by --cluster or "
                 "GRAPHMILL_CLUSTER ({})",
-                address(), what.message);
-  if (what.code == ec::permission)
+                address(), reason.message);
+  if (reason.code == ec::permission)
     return fail(ec::permission,
                 "{} does not let us in: {}; name that file by --key or "
                 "GRAPHMILL_KEY",
-                address(), what.message);
-  return what;
+                address(), reason.message);
+  return reason;
 }
 
 void cluster_client::forget_signals() {
@@ -112,52 +112,55 @@ void cluster_client::forget_signals() {
 }
 
 result<std::string> cluster_client::submit(const definition& def) {
-  TRY(const auto got, call(method::submit, encode_definition_body(def)));
+  GRAPHMILL_TRY(const auto got,
+                call(method::submit, encode_definition_body(def)));
   return decode_run_id(got);
 }
 
 result<plan_reply> cluster_client::plan(const definition& def) {
-  TRY(const auto got, call(method::plan, encode_definition_body(def)));
+  GRAPHMILL_TRY(const auto got,
+                call(method::plan, encode_definition_body(def)));
   return decode_plan_reply(got);
 }
 
 result<status_reply> cluster_client::status() {
-  TRY(const auto got, call(method::status, {}));
+  GRAPHMILL_TRY(const auto got, call(method::status, {}));
   return decode_status_reply(got);
 }
 
-result<runs_reply> cluster_client::runs(const runs_request& what) {
-  TRY(const auto got, call(method::runs, encode(what)));
+result<runs_reply> cluster_client::runs(const runs_request& request) {
+  GRAPHMILL_TRY(const auto got, call(method::runs, encode(request)));
   return decode_runs_reply(got);
 }
 
-result<watch_reply> cluster_client::watch(const watch_request& what) {
-  TRY(const auto got, call(method::watch, encode(what), attempts * what.wait));
+result<watch_reply> cluster_client::watch(const watch_request& request) {
+  GRAPHMILL_TRY(const auto got,
+                call(method::watch, encode(request), attempts * request.wait));
   return decode_watch_reply(got);
 }
 
-result<void> cluster_client::cancel(const cancel_request& what) {
-  TRYV(call(method::cancel, encode(what)));
+result<void> cluster_client::cancel(const cancel_request& request) {
+  GRAPHMILL_TRYV(call(method::cancel, encode(request)));
   return ok();
 }
 
-result<void> cluster_client::drain(const node_request& what) {
-  TRYV(call(method::drain, encode(what)));
+result<void> cluster_client::drain(const daemon_request& request) {
+  GRAPHMILL_TRYV(call(method::drain, encode(request)));
   return ok();
 }
 
-result<void> cluster_client::stop(const node_request& what) {
-  TRYV(call(method::stop, encode(what)));
+result<void> cluster_client::stop(const daemon_request& request) {
+  GRAPHMILL_TRYV(call(method::stop, encode(request)));
   return ok();
 }
 
-result<file_reply> cluster_client::fetch_file(const file_request& what) {
-  TRY(const auto got, call(method::fetch_file, encode(what)));
+result<file_reply> cluster_client::fetch_file(const file_request& request) {
+  GRAPHMILL_TRY(const auto got, call(method::fetch_file, encode(request)));
   return decode_file_reply(got);
 }
 
 result<run_record> cluster_client::run(const std::string& id) {
-  TRY(auto found, runs({id, 1, {}}));
+  GRAPHMILL_TRY(auto found, runs({id, 1, {}}));
   if (!found.runs.empty())
     return std::move(found.runs.front());
   if (id.empty())

@@ -41,12 +41,12 @@ public:
   result<std::string> submit(const definition& def);
   result<plan_reply> plan(const definition& def);
   result<status_reply> status();
-  result<runs_reply> runs(const runs_request& what);
-  result<watch_reply> watch(const watch_request& what);
-  result<void> cancel(const cancel_request& what);
-  result<void> drain(const node_request& what);
-  result<void> stop(const node_request& what);
-  result<file_reply> fetch_file(const file_request& what);
+  result<runs_reply> runs(const runs_request& request);
+  result<watch_reply> watch(const watch_request& request);
+  result<void> cancel(const cancel_request& request);
+  result<void> drain(const daemon_request& request);
+  result<void> stop(const daemon_request& request);
+  result<file_reply> fetch_file(const file_request& request);
 
   /// The record of a run; of the latest one if `id` is empty.
   result<run_record> run(const std::string& id);
@@ -59,9 +59,9 @@ private:
   struct peer_state;
 
   explicit cluster_client(settings with) : with_(std::move(with)) {}
-  result<payload> call(method what, payload body,
+  result<payload> call(method method_id, payload body,
                        std::chrono::milliseconds more = {});
-  error explain(error what) const;
+  error explain(error reason) const;
 
   settings with_;
   int signals_seen_ = 0;

@@ -32,7 +32,7 @@ public:
       return fail_errno(failed.value(), "cannot tell where {} is",
                         target.string());
     const auto parent = out.target_.parent_path();
-    TRYV(make_folders(parent));
+    GRAPHMILL_TRYV(make_folders(parent));
     auto pattern = (parent / ".fetch-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr)
       return fail_errno(errno, "cannot make a folder in {}", parent.string());
@@ -59,7 +59,7 @@ public:
   result<void> commit() {
     std::error_code failed;
     fs::permissions(path_, fs::perms{0755}, failed);
-    TRYV(sync_tree(path_));
+    GRAPHMILL_TRYV(sync_tree(path_));
     if (::rename(path_.c_str(), target_.c_str()) != 0)
       return fail_errno(errno, "cannot rename {} to {}", path_.string(),
                         target_.string());
@@ -78,12 +78,13 @@ result<std::uint64_t> fetch_one(cluster_client& client, const std::string& run,
                                 const std::string& file, const fs::path& to,
                                 std::uint64_t before,
                                 const progress_callback& tell) {
-  TRYV(make_folders(to.parent_path()));
-  TRY(const auto out, open_file(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW));
+  GRAPHMILL_TRYV(make_folders(to.parent_path()));
+  GRAPHMILL_TRY(const auto out,
+                open_file(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW));
   std::uint64_t offset = 0;
   for (;;) {
-    TRY(const auto piece, client.fetch_file({run, file, offset}));
-    TRYV(write_all(out.get(), piece.bytes, to));
+    GRAPHMILL_TRY(const auto piece, client.fetch_file({run, file, offset}));
+    GRAPHMILL_TRYV(write_all(out.get(), piece.bytes, to));
     offset += piece.bytes.size();
     if (tell)
       tell({"fetch", before + offset, 0}); // No size in all is known.
@@ -115,22 +116,23 @@ result<fetched_run> fetch_run(cluster_client& client, const std::string& run,
     return fail(ec::invalid_argument,
                 "{} is there already; choose another folder by --out",
                 folder.string());
-  TRY(auto list, client.fetch_file({run, {}, 0}));
+  GRAPHMILL_TRY(auto list, client.fetch_file({run, {}, 0}));
   if (list.files.size() > most_files)
     return fail(ec::invalid_data, "the coordinator names {} files of run {}",
                 list.files.size(), run);
   fetched_run out;
-  TRY(auto scratch, scratch_folder::create(folder));
+  GRAPHMILL_TRY(auto scratch, scratch_folder::create(folder));
   for (const auto& file : std::set(list.files.begin(), list.files.end())) {
     if (!is_plain_path(file))
       return fail(ec::invalid_data,
                   "the coordinator names a file \"{}\" of run {}", file, run);
-    TRY(const auto bytes,
-        fetch_one(client, run, file, scratch.path() / file, out.bytes, tell));
+    GRAPHMILL_TRY(
+      const auto bytes,
+      fetch_one(client, run, file, scratch.path() / file, out.bytes, tell));
     out.bytes += bytes;
     out.files.push_back(file);
   }
-  TRYV(scratch.commit());
+  GRAPHMILL_TRYV(scratch.commit());
   return out;
 }
 

@@ -14,13 +14,13 @@ constexpr std::size_t most_questions = 4096;
 /// Of what a daemon says about a failure, this much is kept.
 constexpr std::size_t longest_failure = 4096;
 
-run_news news_of(const phase_order& order, std::int64_t done) {
+run_news news_of(const phase_request& request, std::int64_t done) {
   run_news out;
-  out.what = order.phase == phase::train
-               ? fmt::format("train epoch {}", order.epoch + 1)
-               : std::string{to_string(order.phase)};
+  out.label = request.phase == phase::train
+                ? fmt::format("train epoch {}", request.epoch + 1)
+                : std::string{to_string(request.phase)};
   out.done = static_cast<std::uint64_t>(done);
-  out.total = static_cast<std::uint64_t>(order.steps);
+  out.total = static_cast<std::uint64_t>(request.steps);
   return out;
 }
 
@@ -31,38 +31,39 @@ bool active_run::uses(const std::string& daemon) const {
                      [&daemon](const auto& one) { return one.name == daemon; });
 }
 
-bool active_run::is_member(const peer_identity& who) const {
+bool active_run::is_member(const peer_identity& identity) const {
   return std::any_of(
-    where.daemons.begin(), where.daemons.end(), [&who](const auto& one) {
-      return one.name == who.name && one.address == who.address;
+    where.daemons.begin(), where.daemons.end(), [&identity](const auto& one) {
+      return one.name == identity.name && one.address == identity.address;
     });
 }
 
-run_turn::task active_run::fail(error why) {
-  const auto what = turn.fail(why);
-  if (what == run_turn::task::tell_conductor)
-    post(conductor, run_failed{std::move(why)});
-  return what;
+run_turn::task active_run::fail(error reason) {
+  const auto next = turn.fail(reason);
+  if (next == run_turn::task::tell_conductor)
+    post(conductor, run_failed{std::move(reason)});
+  return next;
 }
 
-run_turn::task active_run::lose(const std::string& daemon, const error& why) {
-  const auto what = turn.lose(daemon, why);
-  if (what != run_turn::task::tell_conductor)
-    return what;
+run_turn::task active_run::lose(const std::string& daemon,
+                                const error& reason) {
+  const auto next = turn.lose(daemon, reason);
+  if (next != run_turn::task::tell_conductor)
+    return next;
   const auto it = std::find(members.begin(), members.end(), daemon);
   if (it == members.end()) // It serves the others.
-    post(conductor, run_failed{why});
+    post(conductor, run_failed{reason});
   else
     post(conductor,
-         member_lost{static_cast<std::size_t>(it - members.begin()), why});
-  return what;
+         member_lost{static_cast<std::size_t>(it - members.begin()), reason});
+  return next;
 }
 
 run_turn::task active_run::cancel(bool now) {
-  const auto what = turn.cancel();
-  if (what == run_turn::task::tell_conductor)
+  const auto next = turn.cancel();
+  if (next == run_turn::task::tell_conductor)
     post_urgent(conductor, cancel_run{now});
-  return what;
+  return next;
 }
 
 deployment active_run::deployment_for(std::size_t daemon,
@@ -109,9 +110,10 @@ result<run_turn::task> active_run::take(const std::string& daemon,
                     events.failure->message.substr(0, longest_failure)));
 }
 
-void active_run::take(const rendezvous_request& what, const responder& reply) {
-  if (what.value) {
-    if (auto kept = table.set(what.key, *what.value); !kept)
+void active_run::take(const rendezvous_request& request,
+                      const responder& reply) {
+  if (request.value) {
+    if (auto kept = table.set(request.key, *request.value); !kept)
       reply.reply(kept.error());
     else
       reply.reply(encode_rendezvous_value(std::nullopt));
@@ -121,8 +123,9 @@ void active_run::take(const rendezvous_request& what, const responder& reply) {
                                 questions.size(), id));
   } else {
     questions.push_back(
-      {what.key, reply,
-       clock::now() + std::min(what.wait, timeouts::longest_rendezvous_wait)});
+      {request.key, reply,
+       clock::now()
+         + std::min(request.wait, timeouts::longest_rendezvous_wait)});
   }
   answer_questions(clock::now());
 }
@@ -150,20 +153,20 @@ run_observer observer_of(const submitted_run& run,
   const auto inner = run.file->reporter().observer();
   out.on_filled = [id = run.id, coordinator](std::size_t done, std::size_t of) {
     run_news news;
-    news.what = "filling caches";
+    news.label = "filling caches";
     news.done = done;
     news.total = of;
     post(coordinator, run_news_came{id, std::move(news)});
   };
   // The observer is called by one actor, so it may have a state.
   auto last = std::make_shared<active_run::clock::time_point>();
-  out.on_step = [id = run.id, coordinator, last](const phase_order& order,
+  out.on_step = [id = run.id, coordinator, last](const phase_request& request,
                                                  std::int64_t done) {
     const auto now = active_run::clock::now();
-    if (done != order.steps && now - *last < timeouts::progress)
+    if (done != request.steps && now - *last < timeouts::progress)
       return;
     *last = now;
-    post(coordinator, run_news_came{id, news_of(order, done)});
+    post(coordinator, run_news_came{id, news_of(request, done)});
   };
   out.on_phase = [id = run.id, coordinator, file = run.file,
                   inner](const phase_result& done) -> result<void> {

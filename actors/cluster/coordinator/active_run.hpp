@@ -60,12 +60,12 @@ struct active_run : submitted_run {
   bool uses(const std::string& daemon) const;
 
   /// Whether this is a daemon of the run, and not another one with its name.
-  bool is_member(const peer_identity& who) const;
+  bool is_member(const peer_identity& identity) const;
 
   /// These tell `turn` of an event, and the conductor, too, while it leads the
   /// run.
-  run_turn::task fail(error why);
-  run_turn::task lose(const std::string& daemon, const error& why);
+  run_turn::task fail(error reason);
+  run_turn::task lose(const std::string& daemon, const error& reason);
   run_turn::task cancel(bool now);
 
   deployment deployment_for(std::size_t daemon, const std::string& digest,
@@ -75,7 +75,7 @@ struct active_run : submitted_run {
   /// are passed over.
   result<run_turn::task> take(const std::string& daemon,
                               const run_events& events);
-  void take(const rendezvous_request& what, const responder& reply);
+  void take(const rendezvous_request& request, const responder& reply);
   /// Answers questions that have waited long enough, or all.
   void answer_questions(clock::time_point now);
   /// Answers all questions and forgets all keys.

@@ -50,13 +50,13 @@ void coordinator::serve(const incoming_request& request) {
     stop(data, reply);
     break;
   case method::fetch_file:
-    if (lane_.waiting() >= most_file_requests)
+    if (thread_.waiting() >= most_file_requests)
       reply.reply(fail(ec::unavailable,
                        "{} requests for files of runs wait at the coordinator "
                        "already: ask again",
                        most_file_requests));
     else
-      lane_.post(
+      thread_.post(
         [runs = config_.runs, data, reply] { reply.reply(file(runs, data)); },
         [reply](const error& why) { reply.reply(why); });
     break;
@@ -77,14 +77,14 @@ status_reply coordinator::status() const {
   out.coordinator = calls_.net().self().name;
   out.dataset = config_.offer.dataset;
   out.parts = static_cast<std::uint32_t>(config_.offer.part_digests.size());
-  out.daemons = members_.statuses();
+  out.daemons = registry_.statuses();
   if (active_)
     out.running = active_->id;
   for (const auto& run : queue_)
     out.queued.push_back(run.id);
-  if (const auto& why = records_.failure())
+  if (const auto& reason = records_.failure())
     out.note = fmt::format("what becomes of runs is kept in memory alone: {}",
-                           why->message);
+                           reason->message);
   return out;
 }
 
@@ -127,9 +127,9 @@ void coordinator::look() {
   if (now < touch_at_ || (!active_ && queue_.empty()))
     return;
   touch_at_ = now + timeouts::life_sign;
-  if (history_lane_.waiting() == 0)
-    history_lane_.post([history = config_.history] { history->touch(); },
-                       [](const error&) {}); // It is touched again soon.
+  if (history_thread_.waiting() == 0)
+    history_thread_.post([history = config_.history] { history->touch(); },
+                         [](const error&) {}); // It is touched again soon.
 }
 
 coordinator_actor spawn_coordinator(caf::actor_system& system,

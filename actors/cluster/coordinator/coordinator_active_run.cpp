@@ -3,7 +3,7 @@
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/cluster/coordinator/remote_member.hpp"
 #include "actors/run/member_setup.hpp"
-#include "messages/base/counted.hpp"
+#include "messages/base/pluralized.hpp"
 
 #include <set>
 #include <utility>
@@ -58,8 +58,8 @@ void coordinator::start_next() {
 }
 
 /// Daemons may come, or come back.
-void coordinator::wait_on(submitted_run& run, const error& why) {
-  auto says = "waits: " + why.message;
+void coordinator::wait_on(submitted_run& run, const error& reason) {
+  auto says = "waits: " + reason.message;
   if (run.record.message == says)
     return;
   config_.log->info("run {} {}", run.id, says);
@@ -68,9 +68,9 @@ void coordinator::wait_on(submitted_run& run, const error& why) {
 }
 
 /// Carries out what the turn of the run has the coordinator do now.
-void coordinator::go_on(run_turn::task what) {
+void coordinator::go_on(run_turn::task next) {
   using task = run_turn::task;
-  switch (what) {
+  switch (next) {
   case task::none:
   case task::tell_conductor: // The run has done so itself.
     break;
@@ -92,7 +92,7 @@ void coordinator::go_on(run_turn::task what) {
 void coordinator::deploy() {
   const auto& daemons = active_->where.daemons;
   config_.log->info("run {}: deploying on {}", active_->id,
-                    counted(daemons.size(), "daemon"));
+                    pluralized(daemons.size(), "daemon"));
   for (std::size_t d = 0; d < daemons.size(); ++d)
     calls_.call(daemons[d].address, method::deploy,
                 encode(active_->deployment_for(d, config_.offer.dataset_digest,
@@ -138,9 +138,10 @@ void coordinator::conduct() {
   active_->began = clock::now();
   active_->conductor = spawn_conductor(self_->home_system(), std::move(lead));
   deaths_.watch(
-    self_, active_->conductor, [this, id = active_->id](const caf::error& why) {
+    self_, active_->conductor,
+    [this, id = active_->id](const caf::error& reason) {
       if (active_ && active_->id == id)
-        go_on(active_->turn.conducted(from_caf(why, "the conductor")));
+        go_on(active_->turn.conducted(from_caf(reason, "the conductor")));
     });
   post(active_->conductor, start_run{});
   config_.log->info("run {}: begun", active_->id);
@@ -171,7 +172,7 @@ void coordinator::end_shares(member_action how) {
   // To those that are lost, too: they may hear it, but need not answer.
   for (const auto& daemon : active_->where.daemons)
     calls_.call(
-      daemon.address, method::order, encode(member_order{active_->id, how}),
+      daemon.address, method::order, encode(member_request{active_->id, how}),
       within(patience, timeouts::question_unreachable),
       [this, id = active_->id, daemon = daemon.name](
         const result<payload>& answer) { on_share_ended(id, daemon, answer); });
@@ -205,18 +206,18 @@ void coordinator::close() {
     one.reply.reply(payload{});
   }
   active_->outcome.failure = active_->turn.failure();
-  lane_.post(
+  thread_.post(
     [me = handle_of<interface>(self_), file = active_->file,
      outcome = active_->outcome, cancelled = active_->turn.cancelled(),
      seconds = active_->seconds] {
       post(me, run_filed{file->close(outcome, cancelled, seconds)});
     },
-    [me = handle_of<interface>(self_), id = active_->id](const error& why) {
+    [me = handle_of<interface>(self_), id = active_->id](const error& reason) {
       run_record lost;
       lost.id = lost.name = id;
       lost.state = run_state::failed;
       lost.message =
-        fmt::format("what is left of the run is not filed: {}", why.message);
+        fmt::format("what is left of the run is not filed: {}", reason.message);
       post(me, run_filed{std::move(lost)});
     });
 }
@@ -254,22 +255,22 @@ result<payload> coordinator::take_events(const incoming_request& request) {
   const auto& events = told.value();
   if (!from_member || active_->id != events.run)
     return fail(ec::not_found, "run {} is not on", events.run);
-  TRY(const auto what, active_->take(request.from.name, events));
-  go_on(what); // It may have failed while others are still being deployed.
+  GRAPHMILL_TRY(const auto next, active_->take(request.from.name, events));
+  go_on(next); // It may have failed while others are still being deployed.
   return payload{};
 }
 
 void coordinator::rendezvous(const incoming_request& request) {
-  const auto what = decode_rendezvous_request(request.data);
-  if (!what)
-    request.reply.reply(what.error());
-  else if (!active_ || active_->id != what.value().run
+  const auto asked = decode_rendezvous_request(request.data);
+  if (!asked)
+    request.reply.reply(asked.error());
+  else if (!active_ || active_->id != asked.value().run
            || active_->turn.now() == run_turn::state::filing
            || !active_->is_member(request.from))
     request.reply.reply(
-      fail(ec::not_found, "run {} is not on", what.value().run));
+      fail(ec::not_found, "run {} is not on", asked.value().run));
   else
-    active_->take(what.value(), request.reply);
+    active_->take(asked.value(), request.reply);
 }
 
 } // namespace graphmill

@@ -1,115 +1,118 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
-#include "messages/base/counted.hpp"
+#include "messages/base/pluralized.hpp"
 
 #include <utility>
 
 namespace graphmill {
 
 void coordinator::join(const incoming_request& request) {
-  auto what = decode_join_request(request.data);
-  if (!what) {
-    request.reply.reply(what.error());
+  auto asked = decode_join_request(request.data);
+  if (!asked) {
+    request.reply.reply(asked.error());
     return;
   }
-  const auto& who = request.from;
-  if (auto fits = members_.check(who.name, what.value()); !fits) {
+  const auto& identity = request.from;
+  if (auto fits = registry_.check(identity.name, asked.value()); !fits) {
     complaints_.add("refused: " + fits.error().message, clock::now());
     request.reply.reply(fits.error());
     return;
   }
-  const auto rival = members_.rival_of(who);
-  if (!rival || rival->status.address == who.address) {
-    take_in(who, what.value(), request.reply);
+  const auto rival = registry_.rival_of(identity);
+  if (!rival || rival->status.address == identity.address) {
+    take_in(identity, asked.value(), request.reply);
     return;
   }
   // It may have been killed just now: then nobody answers there.
   calls_.call(rival->status.address, method::status, {},
               within(timeouts::rival, timeouts::rival_unreachable, 1),
-              [this, who, offer = std::move(what).value(),
+              [this, identity, offer = std::move(asked).value(),
                reply = request.reply, rival](const result<payload>& answer) {
                 const auto dead = !answer
                                   && (answer.error().code == ec::unavailable
                                       || answer.error().code == ec::timeout);
                 if (dead)
-                  take_in(who, offer, reply);
+                  take_in(identity, offer, reply);
                 else
                   reply.reply(
                     fail(ec::invalid_argument,
                          "another daemon at {} has the name \"{}\": give this "
                          "one another --name",
-                         rival->status.address, who.name));
+                         rival->status.address, identity.name));
               });
 }
 
 /// A daemon of the run that is on must stay until its share has ended: it may
 /// have the weights.
 void coordinator::leave(const incoming_request& request) {
-  const auto& who = request.from;
+  const auto& identity = request.from;
   if (active_ && active_->turn.now() != run_turn::state::filing
-      && active_->is_member(who)) {
-    config_.log->info("daemon {} leaves", who.name);
-    members_.begin_to_leave(who.name);
-    std::erase_if(active_->leaving,
-                  [&who](const auto& one) { return one.daemon == who.name; });
-    active_->leaving.push_back({who.name, who.incarnation, request.reply});
+      && active_->is_member(identity)) {
+    config_.log->info("daemon {} leaves", identity.name);
+    registry_.begin_to_leave(identity.name);
+    std::erase_if(active_->leaving, [&identity](const auto& one) {
+      return one.daemon == identity.name;
+    });
+    active_->leaving.push_back(
+      {identity.name, identity.incarnation, request.reply});
     if (!active_->turn.cancelled()) // Else it ends by itself.
-      go_on(active_->fail(
-        fail(ec::unavailable, "daemon \"{}\" has left the cluster", who.name)));
+      go_on(active_->fail(fail(
+        ec::unavailable, "daemon \"{}\" has left the cluster", identity.name)));
     return;
   }
-  let_go(who.name, who.incarnation);
+  let_go(identity.name, identity.incarnation);
   request.reply.reply(payload{});
 }
 
 void coordinator::let_go(const std::string& daemon,
                          const std::string& incarnation) {
-  const auto one = members_.find(daemon);
-  if (!members_.leave(daemon, incarnation))
+  const auto known = registry_.find(daemon);
+  if (!registry_.leave(daemon, incarnation))
     return; // Another one has the name by now.
   config_.log->info("daemon {} has left", daemon);
-  calls_.net().forget(one.value().status.address);
+  calls_.net().forget(known.value().status.address);
   start_next(); // Runs may wait for something else now.
 }
 
 void coordinator::break_off_if_used(const std::string& daemon,
-                                    const char* what) {
-  lose_if_used(daemon, fail(ec::unavailable, "daemon \"{}\" {}", daemon, what));
+                                    const char* event) {
+  lose_if_used(daemon,
+               fail(ec::unavailable, "daemon \"{}\" {}", daemon, event));
 }
 
-void coordinator::lose_if_used(const std::string& daemon, const error& why) {
+void coordinator::lose_if_used(const std::string& daemon, const error& reason) {
   if (!active_ || !active_->uses(daemon))
     return;
-  go_on(active_->lose(daemon, why));
+  go_on(active_->lose(daemon, reason));
 }
 
 /// A daemon that had lost the coordinator has ended its share of a run, but not
 /// of one that began when it was heard again and had yet to register.
-void coordinator::check_share(const peer_identity& who) {
-  if (!active_ || !active_->uses(who.name))
+void coordinator::check_share(const peer_identity& identity) {
+  if (!active_ || !active_->uses(identity.name))
     return;
-  calls_.call(who.address, method::order,
-              encode(member_order{active_->id, member_action::check}),
+  calls_.call(identity.address, method::order,
+              encode(member_request{active_->id, member_action::check}),
               within(timeouts::question, timeouts::question_unreachable),
-              [this, daemon = who.name,
+              [this, daemon = identity.name,
                run = active_->id](const result<payload>& answer) {
                 if (!answer && active_ && active_->id == run)
                   break_off_if_used(daemon, "had lost the coordinator");
               });
 }
 
-void coordinator::take_in(const peer_identity& who, const join_request& what,
-                          const responder& reply) {
-  const auto known = members_.find(who.name);
-  if (known && known.value().incarnation == who.incarnation)
-    check_share(who);
+void coordinator::take_in(const peer_identity& identity,
+                          const join_request& request, const responder& reply) {
+  const auto known = registry_.find(identity.name);
+  if (known && known.value().incarnation == identity.incarnation)
+    check_share(identity);
   else
-    break_off_if_used(who.name, "has been started anew");
-  for (const auto& address : members_.join(who, what))
+    break_off_if_used(identity.name, "has been started anew");
+  for (const auto& address : registry_.join(identity, request))
     calls_.net().forget(address);
-  calls_.net().keep(who.address);
-  config_.log->info("daemon {} at {} has joined with {}", who.name, who.address,
-                    counted(what.parts.size(), "part"));
+  calls_.net().keep(identity.address);
+  config_.log->info("daemon {} at {} has joined with {}", identity.name,
+                    identity.address, pluralized(request.parts.size(), "part"));
   reply.reply(encode(join_reply{calls_.net().self().name}));
   start_next();
 }
@@ -117,55 +120,55 @@ void coordinator::take_in(const peer_identity& who, const join_request& what,
 void coordinator::on_peer(const peer_event& event) {
   if (event.inbound)
     return;
-  const auto& address = event.who.address;
-  switch (event.what) {
+  const auto& address = event.identity.address;
+  switch (event.change) {
   case peer_event::kind::up:
-    if (auto one = members_.back(address, event.who.incarnation)) {
-      config_.log->info("daemon {} is back", one->status.name);
+    if (auto daemon = registry_.back(address, event.identity.incarnation)) {
+      config_.log->info("daemon {} is back", daemon->status.name);
       start_next();
     }
     break;
   case peer_event::kind::lost:
-    on_lost(members_.lost(address, event.reason));
+    on_lost(registry_.lost(address, event.reason));
     break;
   case peer_event::kind::replaced:
     // The new one registers by itself, perhaps it has done so already.
-    if (auto one = members_.outdated(address, event.who.incarnation))
-      on_lost(members_.lost(address, "it has been started anew"));
+    if (auto one = registry_.outdated(address, event.identity.incarnation))
+      on_lost(registry_.lost(address, "it has been started anew"));
     break;
   default:
     break;
   }
 }
 
-void coordinator::on_lost(const std::optional<membership::entry>& one) {
-  if (!one)
+void coordinator::on_lost(const std::optional<daemon_registry::entry>& daemon) {
+  if (!daemon)
     return;
-  const auto& who = one->status;
-  config_.log->warn("daemon {} at {} is lost: {}", who.name, who.address,
-                    who.note);
-  lose_if_used(who.name,
+  const auto& status = daemon->status;
+  config_.log->warn("daemon {} at {} is lost: {}", status.name, status.address,
+                    status.note);
+  lose_if_used(status.name,
                fail(ec::unavailable, "daemon \"{}\" at {} is lost: {}",
-                    who.name, who.address, who.note));
+                    status.name, status.address, status.note));
   start_next();
 }
 
 result<payload> coordinator::drain(const payload& data) {
-  TRY(const auto what, decode_node_request(data));
-  TRYV(members_.drain(what.name, !what.back));
-  config_.log->info("daemon {} is {}", what.name,
-                    what.back ? "in service again" : "draining");
+  GRAPHMILL_TRY(const auto request, decode_daemon_request(data));
+  GRAPHMILL_TRYV(registry_.drain(request.name, !request.back));
+  config_.log->info("daemon {} is {}", request.name,
+                    request.back ? "in service again" : "draining");
   start_next(); // Runs may have waited for it.
   return payload{};
 }
 
 void coordinator::stop(const payload& data, const responder& reply) {
-  const auto what = decode_node_request(data);
-  if (!what) {
-    reply.reply(what.error());
+  const auto request = decode_daemon_request(data);
+  if (!request) {
+    reply.reply(request.error());
     return;
   }
-  const auto& target = what.value().name;
+  const auto& target = request.value().name;
   if (active_ && (target.empty() || active_->uses(target))) {
     reply.reply(fail(ec::invalid_argument,
                      "run {} is on {}: cancel it first, or wait for its end",
@@ -176,22 +179,22 @@ void coordinator::stop(const payload& data, const responder& reply) {
     stop_all(target, reply);
     return;
   }
-  const auto one = members_.find(target);
-  if (!one) {
-    reply.reply(one.error());
+  const auto daemon = registry_.find(target);
+  if (!daemon) {
+    reply.reply(daemon.error());
     return;
   }
-  stop_daemon(one.value(), reply);
+  stop_daemon(daemon.value(), reply);
 }
 
-void coordinator::stop_daemon(const membership::entry& one,
+void coordinator::stop_daemon(const daemon_registry::entry& daemon,
                               const responder& reply) {
-  calls_.call(one.status.address, method::stop, {},
+  calls_.call(daemon.status.address, method::stop, {},
               within(timeouts::question, timeouts::question_unreachable, 1),
-              [this, one, reply](const result<payload>& answer) {
+              [this, daemon, reply](const result<payload>& answer) {
                 if (answer) {
-                  members_.leave(one.status.name, one.incarnation);
-                  calls_.net().forget(one.status.address);
+                  registry_.leave(daemon.status.name, daemon.incarnation);
+                  calls_.net().forget(daemon.status.address);
                   start_next();
                 }
                 reply.reply(answer);
@@ -199,7 +202,7 @@ void coordinator::stop_daemon(const membership::entry& one,
 }
 
 void coordinator::stop_all(const std::string& target, const responder& reply) {
-  if (!target.empty() && members_.statuses().size() > 1) {
+  if (!target.empty() && registry_.statuses().size() > 1) {
     reply.reply(fail(ec::invalid_argument,
                      "\"{}\" is the coordinator: stop the other daemons "
                      "first, or all with --all",
@@ -213,11 +216,12 @@ void coordinator::stop_all(const std::string& target, const responder& reply) {
     reply.reply(payload{});
     end_cluster();
   };
-  for (const auto& who : members_.statuses()) {
-    if (who.name == calls_.net().self().name || who.state == daemon_state::lost)
+  for (const auto& status : registry_.statuses()) {
+    if (status.name == calls_.net().self().name
+        || status.state == daemon_state::lost)
       continue;
     ++*left;
-    calls_.call(who.address, method::stop, {},
+    calls_.call(status.address, method::stop, {},
                 within(timeouts::question, timeouts::question_unreachable, 1),
                 [done](const result<payload>&) { done(); });
   }

@@ -59,32 +59,34 @@ runs_reply fitting(run_history::page page) {
 } // namespace
 
 /// The history answers from a thread of its own: the disk may be slow.
-void coordinator::ask_history(const responder& reply, question what) {
-  if (history_lane_.waiting() >= most_history_questions) {
+void coordinator::ask_history(const responder& reply, question asked) {
+  if (history_thread_.waiting() >= most_history_questions) {
     reply.reply(fail(ec::unavailable,
                      "{} questions about runs wait at the coordinator already: "
                      "ask again",
                      most_history_questions));
     return;
   }
-  history_lane_.post([history = config_.history, reply,
-                      what = std::move(what)] { reply.reply(what(*history)); },
-                     [reply](const error& why) { reply.reply(why); });
+  history_thread_.post(
+    [history = config_.history, reply, asked = std::move(asked)] {
+      reply.reply(asked(*history));
+    },
+    [reply](const error& why) { reply.reply(why); });
 }
 
 /// Answers a question about one run, wherever what is known of it stands.
 void coordinator::ask_run(const std::string& id, const responder& reply,
-                          run_question what) {
+                          run_question asked) {
   if (const auto* run = records_.find(id)) {
-    reply.reply(what(*run));
+    reply.reply(asked(*run));
     return;
   }
   ask_history(
     reply,
-    [id, what = std::move(what)](run_history& history) -> result<payload> {
-      TRY(auto old, history.get(id));
+    [id, asked = std::move(asked)](run_history& history) -> result<payload> {
+      GRAPHMILL_TRY(auto old, history.get(id));
       if (old)
-        return what(std::move(old->record));
+        return asked(std::move(old->record));
       return fail(ec::not_found,
                   "there is no run \"{}\" here; `graphmill runs` lists them",
                   id);
@@ -92,23 +94,23 @@ void coordinator::ask_run(const std::string& id, const responder& reply,
 }
 
 void coordinator::runs(const payload& data, const responder& reply) {
-  auto what = decode_runs_request(data);
-  if (!what) {
-    reply.reply(what.error());
-  } else if (!what.value().run.empty()) {
-    ask_run(what.value().run, reply, [](run_record run) -> result<payload> {
+  auto request = decode_runs_request(data);
+  if (!request) {
+    reply.reply(request.error());
+  } else if (!request.value().run.empty()) {
+    ask_run(request.value().run, reply, [](run_record run) -> result<payload> {
       return encode(runs_reply{{fitting(std::move(run))}, false});
     });
   } else {
-    ask_history(
-      reply,
-      [wanted = std::move(what).value(),
-       known = records_](run_history& history) -> result<payload> {
-        TRY(auto page,
-            history.list(std::min(wanted.limit, most_listed), wanted.before));
-        known.correct(page.runs);
-        return encode(fitting(std::move(page)));
-      });
+    ask_history(reply,
+                [wanted = std::move(request).value(),
+                 known = records_](run_history& history) -> result<payload> {
+                  GRAPHMILL_TRY(
+                    auto page, history.list(std::min(wanted.limit, most_listed),
+                                            wanted.before));
+                  known.correct(page.runs);
+                  return encode(fitting(std::move(page)));
+                });
   }
 }
 
@@ -123,7 +125,7 @@ void coordinator::note(const run_record& record) {
 void coordinator::write_records() {
   auto changes = records_.take_unwritten();
   if (!changes.empty())
-    history_lane_.post(
+    history_thread_.post(
       [me = handle_of<interface>(self_), history = config_.history,
        changes = std::move(changes)] {
         records_written done;
@@ -131,8 +133,8 @@ void coordinator::write_records() {
           done.failure = kept.error();
         post(me, std::move(done));
       },
-      [me = handle_of<interface>(self_)](const error& why) {
-        post(me, records_written{why});
+      [me = handle_of<interface>(self_)](const error& reason) {
+        post(me, records_written{reason});
       });
 }
 
@@ -156,13 +158,13 @@ void coordinator::on_written(const records_written& done) {
 // -- watchers and files
 
 void coordinator::watch(const payload& data, const responder& reply) {
-  auto what = decode_watch_request(data);
-  if (!what) {
-    reply.reply(what.error());
+  auto request = decode_watch_request(data);
+  if (!request) {
+    reply.reply(request.error());
     return;
   }
   const auto now = clock::now();
-  auto& wanted = what.value();
+  auto& wanted = request.value();
   if (records_.find(wanted.run) == nullptr) { // Then it is over.
     ask_run(wanted.run, reply,
             [seen = board_.since(wanted.run, wanted.cursor)](
@@ -184,24 +186,24 @@ void coordinator::watch(const payload& data, const responder& reply) {
 }
 
 void coordinator::answer_watchers(clock::time_point now) {
-  std::erase_if(watchers_, [this, now](const watcher& one) {
+  std::erase_if(watchers_, [this, now](const watcher& waiting) {
     // There is one: watchers are answered before it goes to the history.
-    const auto* record = records_.find(one.what.run);
+    const auto* record = records_.find(waiting.request.run);
     watch_reply out;
     std::tie(out.next, out.events) =
-      board_.since(one.what.run, one.what.cursor);
-    if (out.events.empty() && !is_over(record->state) && now < one.until)
+      board_.since(waiting.request.run, waiting.request.cursor);
+    if (out.events.empty() && !is_over(record->state) && now < waiting.until)
       return false;
     out.record = fitting(*record);
-    one.reply.reply(encode(out));
+    waiting.reply.reply(encode(out));
     return true;
   });
 }
 
 result<payload> coordinator::file(const std::filesystem::path& runs,
                                   const payload& data) {
-  TRY(const auto wanted, decode_file_request(data));
-  TRY(const auto piece, read_run_file(runs, wanted));
+  GRAPHMILL_TRY(const auto wanted, decode_file_request(data));
+  GRAPHMILL_TRY(const auto piece, read_run_file(runs, wanted));
   return encode(piece);
 }
 

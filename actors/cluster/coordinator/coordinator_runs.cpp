@@ -48,7 +48,7 @@ result<void> coordinator::check(const definition& def) const {
 
 result<placement> coordinator::place_among(const definition& def,
                                            daemon_state up_to) const {
-  return place(def, config_.graph->part_count(), members_.offers(up_to));
+  return place(def, config_.graph->part_count(), registry_.offers(up_to));
 }
 
 /// Where a run can go now; else why it cannot, by whom it waits for.
@@ -60,23 +60,23 @@ result<placement> coordinator::place_now(const definition& def) const {
     return fail(ec::unavailable,
                 "the run needs what is draining: {}; `graphmill drain NAME "
                 "--back` takes a daemon into service again",
-                fmt::join(members_.names_of(daemon_state::draining), ", "));
-  auto why = now.error();
-  for (const auto& one : members_.statuses())
-    if (one.state == daemon_state::damaged)
-      why.message +=
-        fmt::format("; the data of daemon \"{}\" cannot be used: {}", one.name,
-                    one.note);
+                fmt::join(registry_.names_of(daemon_state::draining), ", "));
+  auto reason = now.error();
+  for (const auto& daemon : registry_.statuses())
+    if (daemon.state == daemon_state::damaged)
+      reason.message +=
+        fmt::format("; the data of daemon \"{}\" cannot be used: {}",
+                    daemon.name, daemon.note);
   if (place_among(def, daemon_state::lost))
-    why.message += fmt::format(
-      "; lost: {}", fmt::join(members_.names_of(daemon_state::lost), ", "));
-  return why;
+    reason.message += fmt::format(
+      "; lost: {}", fmt::join(registry_.names_of(daemon_state::lost), ", "));
+  return reason;
 }
 
 /// Answers when the run is on disk.
 result<void> coordinator::submit(const payload& data, const responder& reply) {
-  TRY(auto def, decode_definition_body(data));
-  TRYV(check(def));
+  GRAPHMILL_TRY(auto def, decode_definition_body(data));
+  GRAPHMILL_TRYV(check(def));
   if (ending_)
     return fail(ec::unavailable, "the coordinator is ending");
   // What is draining will be back, so that the run may wait for it.
@@ -94,7 +94,7 @@ result<void> coordinator::submit(const payload& data, const responder& reply) {
     post(me, run_taken{std::make_shared<result<submitted_run>>(std::move(how)),
                        reply});
   };
-  history_lane_.post(
+  history_thread_.post(
     [tell, config = config_, def = std::move(def)]() mutable {
       tell(take_run(config, std::move(def)));
     },
@@ -111,8 +111,8 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
                 "the definition has {} bytes as YAML; {} are allowed",
                 yaml.size(), longest_definition);
   submitted_run run;
-  TRY(run.file, run_file::create(config.runs, def, config.data,
-                                 config.offer.dataset_digest));
+  GRAPHMILL_TRY(run.file, run_file::create(config.runs, def, config.data,
+                                           config.offer.dataset_digest));
   run.id = run.file->id();
   run.def = std::move(def);
   run.record.id = run.id;
@@ -158,9 +158,9 @@ void coordinator::give_up(run_record record) {
 }
 
 result<payload> coordinator::plan(const payload& data) const {
-  TRY(const auto def, decode_definition_body(data));
-  TRYV(check(def));
-  TRY(const auto where, place_now(def));
+  GRAPHMILL_TRY(const auto def, decode_definition_body(data));
+  GRAPHMILL_TRYV(check(def));
+  GRAPHMILL_TRY(const auto where, place_now(def));
   plan_reply out;
   for (auto owner : where.owner_of_part)
     out.daemon_of_part.push_back(where.daemons[owner].name);
@@ -172,12 +172,12 @@ result<payload> coordinator::plan(const payload& data) const {
 }
 
 void coordinator::cancel(const payload& data, const responder& reply) {
-  const auto what = decode_cancel_request(data);
-  if (!what) {
-    reply.reply(what.error());
+  const auto request = decode_cancel_request(data);
+  if (!request) {
+    reply.reply(request.error());
     return;
   }
-  const auto& id = what.value().run;
+  const auto& id = request.value().run;
   const auto queued =
     std::find_if(queue_.begin(), queue_.end(),
                  [&id](const auto& run) { return run.id == id; });
@@ -190,7 +190,7 @@ void coordinator::cancel(const payload& data, const responder& reply) {
     note(record);
     reply.reply(payload{});
   } else if (active_ && active_->id == id) {
-    go_on(active_->cancel(what.value().now));
+    go_on(active_->cancel(request.value().now));
     reply.reply(payload{});
   } else {
     ask_run(id, reply, [](run_record run) -> result<payload> {

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "actors/base/compute_lane.hpp"
+#include "actors/base/compute_thread.hpp"
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/base/guarded_service.hpp"
 #include "actors/cluster/coordinator/active_run.hpp"
 #include "actors/cluster/coordinator/coordinator.hpp"
-#include "actors/cluster/coordinator/membership.hpp"
+#include "actors/cluster/coordinator/daemon_registry.hpp"
 #include "actors/cluster/history/run_board.hpp"
 #include "actors/cluster/history/run_records.hpp"
 
@@ -46,7 +46,7 @@ public:
 
   coordinator(interface::pointer self, coordinator_config config)
     : self_(self), config_(std::move(config)), calls_(self, config_.net),
-      members_(config_.offer) {
+      registry_(config_.offer) {
     deaths_.install(self_);
     look_again();
   }
@@ -73,7 +73,7 @@ public:
       [this](const run_taken& taken) { on_taken(taken); },
       [this](const run_filed& filed) { on_filed(filed); },
       [this](const records_written& done) { on_written(done); },
-      [this](const end_in_order&) { end_cluster(); },
+      [this](const end_orderly&) { end_cluster(); },
       [this](const tick&) { look(); },
     };
   }
@@ -81,24 +81,25 @@ public:
 private:
   void serve(const incoming_request& request);
 
-  // -- membership
+  // -- daemons of the cluster
 
   void join(const incoming_request& request);
   void leave(const incoming_request& request);
   void let_go(const std::string& daemon, const std::string& incarnation);
 
   /// Daemons register when they start, and after they have given up all runs.
-  void break_off_if_used(const std::string& daemon, const char* what);
-  void lose_if_used(const std::string& daemon, const error& why);
-  void check_share(const peer_identity& who);
-  void take_in(const peer_identity& who, const join_request& what,
+  void break_off_if_used(const std::string& daemon, const char* event);
+  void lose_if_used(const std::string& daemon, const error& reason);
+  void check_share(const peer_identity& identity);
+  void take_in(const peer_identity& identity, const join_request& request,
                const responder& reply);
   void on_peer(const peer_event& event);
-  void on_lost(const std::optional<membership::entry>& one);
+  void on_lost(const std::optional<daemon_registry::entry>& daemon);
   status_reply status() const;
   result<payload> drain(const payload& data);
   void stop(const payload& data, const responder& reply);
-  void stop_daemon(const membership::entry& one, const responder& reply);
+  void stop_daemon(const daemon_registry::entry& daemon,
+                   const responder& reply);
 
   /// The coordinator ends last; without it no daemon is of use.
   void stop_all(const std::string& target, const responder& reply);
@@ -125,9 +126,9 @@ private:
 
   using question = std::function<result<payload>(run_history&)>;
   using run_question = std::function<result<payload>(run_record)>;
-  void ask_history(const responder& reply, question what);
+  void ask_history(const responder& reply, question asked);
   void ask_run(const std::string& id, const responder& reply,
-               run_question what);
+               run_question asked);
   void note(const run_record& record);
   void write_records();
   void on_written(const records_written& done);
@@ -136,13 +137,13 @@ private:
   // -- the run that is on
 
   void start_next();
-  void wait_on(submitted_run& run, const error& why);
+  void wait_on(submitted_run& run, const error& reason);
   void deploy();
   void on_deployed(const std::string& id, const std::string& daemon,
                    const result<payload>& answer);
   void conduct();
 
-  void go_on(run_turn::task what);
+  void go_on(run_turn::task next);
   void on_ended(const run_ended& ended);
 
   /// Has all shares of the run end.
@@ -158,7 +159,7 @@ private:
   // -- watchers and files
 
   struct watcher {
-    watch_request what;
+    watch_request request;
     responder reply;
     clock::time_point until;
   };
@@ -174,7 +175,7 @@ private:
   remote_calls<interface> calls_;
   complaint_log complaints_{
     [this](const auto& line) { config_.log->warn("{}", line); }};
-  membership members_;
+  daemon_registry registry_;
   run_board board_;
   run_records records_;
   std::deque<submitted_run> queue_;
@@ -188,8 +189,8 @@ private:
   std::vector<watcher> watchers_;
   // Threads for files, and for the history. Last: they end before what their
   // jobs use.
-  compute_lane lane_;
-  compute_lane history_lane_;
+  compute_thread thread_;
+  compute_thread history_thread_;
 };
 
 } // namespace graphmill

@@ -9,7 +9,7 @@ namespace graphmill {
 
 namespace {
 
-/// An order is answered once, however often it is sent, and a daemon that is
+/// A request is answered once, however often it is sent, and a daemon that is
 /// lost is known by other means: broken connections are no reason to give up.
 constexpr unsigned most_attempts = 1000;
 
@@ -30,12 +30,12 @@ public:
 
   interface::behavior_type make_behavior() {
     return {
-      [this](const phase_order& order) {
-        member_order out{config_.run, member_action::begin};
-        out.phase = order.phase;
-        out.epoch = order.epoch;
-        out.steps = order.steps;
-        out.learning_rate = order.learning_rate;
+      [this](const phase_request& request) {
+        member_request out{config_.run, member_action::begin};
+        out.phase = request.phase;
+        out.epoch = request.epoch;
+        out.steps = request.steps;
+        out.learning_rate = request.learning_rate;
         tell(out);
       },
       [this](const stop_after_step&) {
@@ -57,13 +57,13 @@ private:
     std::vector<named_tensor> tensors;
   };
 
-  error explain(const error& why) const {
-    return fail(why.code, "daemon \"{}\": {}", config_.daemon.name,
-                why.message);
+  error explain(const error& reason) const {
+    return fail(reason.code, "daemon \"{}\": {}", config_.daemon.name,
+                reason.message);
   }
 
-  void tell(const member_order& order) {
-    calls_.call(config_.daemon.address, method::order, encode(order), {},
+  void tell(const member_request& request) {
+    calls_.call(config_.daemon.address, method::order, encode(request), {},
                 [this](const result<payload>& answer) {
                   if (!answer)
                     post(conductor_, run_failed{explain(answer.error())});
@@ -71,105 +71,107 @@ private:
   }
 
   caf::result<member_state> ask_trainers(const trainer_request& request) {
-    auto all = std::make_shared<round>();
-    all->promise = self_->make_response_promise<member_state>();
-    auto promise = all->promise;
-    if (request.what == trainer_order::weights) {
-      all->state = snapshot_;
-      all->shapes = shapes_;
-      fetch(all);
+    auto answers = std::make_shared<round>();
+    answers->promise = self_->make_response_promise<member_state>();
+    auto promise = answers->promise;
+    if (request.action == trainer_action::weights) {
+      answers->state = snapshot_;
+      answers->shapes = shapes_;
+      fetch(answers);
       return promise;
     }
     call_options patience;
-    patience.deadline = patience_for(request.what);
+    patience.deadline = patience_for(request.action);
     patience.attempts = most_attempts;
     calls_.call(
       config_.daemon.address, method::order,
-      encode(member_order{config_.run, member_action::trainers, request.what}),
+      encode(
+        member_request{config_.run, member_action::trainers, request.action}),
       patience,
-      [this, all, what = request.what](const result<payload>& answer) {
-        if (auto done = take_states(*all, answer); !done) {
-          give_up(all, done.error());
+      [this, answers, what = request.action](const result<payload>& answer) {
+        if (auto done = take_states(*answers, answer); !done) {
+          give_up(answers, done.error());
           return;
         }
-        if (what == trainer_order::snapshot) {
-          snapshot_ = all->state;
-          shapes_ = all->shapes;
+        if (what == trainer_action::snapshot) {
+          snapshot_ = answers->state;
+          shapes_ = answers->shapes;
         }
-        all->promise.deliver(std::move(all->state));
+        answers->promise.deliver(std::move(answers->state));
       });
     return promise;
   }
 
-  static result<void> take_states(round& all, const result<payload>& answer) {
+  static result<void> take_states(round& answers,
+                                  const result<payload>& answer) {
     if (!answer)
       return answer.error();
-    TRY(auto reply, decode_member_reply(answer.value()));
-    for (auto& one : reply.trainers) {
+    GRAPHMILL_TRY(auto reply, decode_member_reply(answer.value()));
+    for (auto& trainer : reply.trainers) {
       trainer_state state;
-      state.rank = one.rank;
-      state.digest = std::move(one.digest);
-      state.steps = one.steps;
-      all.state.trainers.push_back(std::move(state));
+      state.rank = trainer.rank;
+      state.digest = std::move(trainer.digest);
+      state.steps = trainer.steps;
+      answers.state.trainers.push_back(std::move(state));
     }
-    all.shapes = std::move(reply.tensors);
+    answers.shapes = std::move(reply.tensors);
     return ok();
   }
 
   /// Asks for the next piece of the last snapshot's weights, or answers.
-  void fetch(const std::shared_ptr<round>& all) {
+  void fetch(const std::shared_ptr<round>& answers) {
     for (;;) {
-      auto& tensors = all->tensors;
+      auto& tensors = answers->tensors;
       if (!tensors.empty()
           && tensors.back().values.size()
-               < all->shapes[tensors.size() - 1].size()) {
-        fetch_piece(all);
+               < answers->shapes[tensors.size() - 1].size()) {
+        fetch_piece(answers);
         return;
       }
-      if (tensors.size() == all->shapes.size())
+      if (tensors.size() == answers->shapes.size())
         break;
-      const auto& shape = all->shapes[tensors.size()];
+      const auto& shape = answers->shapes[tensors.size()];
       tensors.push_back({shape.name, shape.shape, {}});
     }
-    auto& trainers = all->state.trainers;
-    if (!all->tensors.empty() && !trainers.empty())
+    auto& trainers = answers->state.trainers;
+    if (!answers->tensors.empty() && !trainers.empty())
       std::min_element(
         trainers.begin(), trainers.end(),
         [](const auto& a, const auto& b) { return a.rank < b.rank; })
         ->parameters = std::make_shared<const std::vector<named_tensor>>(
-        std::move(all->tensors));
-    all->promise.deliver(std::move(all->state));
+        std::move(answers->tensors));
+    answers->promise.deliver(std::move(answers->state));
   }
 
-  void fetch_piece(const std::shared_ptr<round>& all) {
-    const auto index = all->tensors.size() - 1;
+  void fetch_piece(const std::shared_ptr<round>& answers) {
+    const auto index = answers->tensors.size() - 1;
     weights_request wanted;
     wanted.run = config_.run;
     wanted.tensor = static_cast<std::uint32_t>(index);
-    wanted.offset = all->tensors.back().values.size();
+    wanted.offset = answers->tensors.back().values.size();
     wanted.count =
-      std::min(piece_values, all->shapes[index].size() - wanted.offset);
+      std::min(piece_values, answers->shapes[index].size() - wanted.offset);
     calls_.call(config_.daemon.address, method::weights, encode(wanted), {},
-                [this, all, wanted](const result<payload>& answer) {
-                  if (auto done = take_piece(*all, wanted, answer); !done)
-                    give_up(all, done.error());
+                [this, answers, wanted](const result<payload>& answer) {
+                  if (auto done = take_piece(*answers, wanted, answer); !done)
+                    give_up(answers, done.error());
                   else
-                    fetch(all);
+                    fetch(answers);
                 });
   }
 
-  static result<void> take_piece(round& all, const weights_request& wanted,
+  static result<void> take_piece(round& answers, const weights_request& wanted,
                                  const result<payload>& answer) {
     if (!answer)
       return answer.error();
-    auto& values = all.tensors.back().values;
+    auto& values = answers.tensors.back().values;
     values.resize(wanted.offset + wanted.count);
     return decode_weights(answer.value(),
                           std::span{values}.subspan(wanted.offset));
   }
 
-  void give_up(const std::shared_ptr<round>& all, const error& why) {
-    all->promise.deliver(to_caf(explain(why)));
+  void give_up(const std::shared_ptr<round>& answers, const error& reason) {
+    answers->promise.deliver(to_caf(explain(reason)));
   }
 
   interface::pointer self_;

@@ -41,13 +41,14 @@ result<std::shared_ptr<run_file>> run_file::create(const fs::path& runs,
                                                    const definition& def,
                                                    const fs::path& data,
                                                    const std::string& digest) {
-  TRY(auto folder,
-      run_folder::create(runs, def.name, definition_yaml(def), {data, digest}));
+  GRAPHMILL_TRY(
+    auto folder,
+    run_folder::create(runs, def.name, definition_yaml(def), {data, digest}));
   return std::shared_ptr<run_file>{new run_file{std::move(folder)}};
 }
 
 result<void> run_file::begin(spdlog::sink_ptr console) {
-  TRY(log_, make_logger(folder_.log(), std::move(console)));
+  GRAPHMILL_TRY(log_, make_logger(folder_.log(), std::move(console)));
   reporter_.log_to(log_);
   log_->info("run is prepared on the parts of {}",
              folder_.from().data.string());

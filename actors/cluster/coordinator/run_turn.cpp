@@ -52,10 +52,10 @@ run_turn::task run_turn::file_if_ended() {
   return task::file;
 }
 
-run_turn::task run_turn::fail(error why) {
+run_turn::task run_turn::fail(error reason) {
   switch (now_) {
   case state::deploying:
-    return end(std::move(why));
+    return end(std::move(reason));
   case state::conducting:
     return task::tell_conductor;
   case state::ending:
@@ -65,12 +65,12 @@ run_turn::task run_turn::fail(error why) {
   return task::none;
 }
 
-run_turn::task run_turn::lose(const std::string& daemon, const error& why) {
-  lost_.emplace(daemon, why);
+run_turn::task run_turn::lose(const std::string& daemon, const error& reason) {
+  lost_.emplace(daemon, reason);
   // It may have damage that nobody will hear of.
   if (now_ == state::ending)
-    return share_ended(daemon, unverified(daemon, why));
-  return fail(why);
+    return share_ended(daemon, unverified(daemon, reason));
+  return fail(reason);
 }
 
 run_turn::task run_turn::cancel() {
@@ -88,10 +88,10 @@ run_turn::task run_turn::cancel() {
   return task::hurry_shares;
 }
 
-error unverified(const std::string& daemon, const error& why) {
-  return fail(why.code,
+error unverified(const std::string& daemon, const error& reason) {
+  return fail(reason.code,
               "daemon \"{}\" did not say whether its data are sound: {}",
-              daemon, why.message);
+              daemon, reason.message);
 }
 
 } // namespace graphmill

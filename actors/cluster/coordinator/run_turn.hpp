@@ -68,10 +68,10 @@ public:
   // -- what may come between
 
   /// The run cannot go on.
-  task fail(error why);
+  task fail(error reason);
 
   /// The run cannot go on, as a daemon is gone. Nothing waits for it any more.
-  task lose(const std::string& daemon, const error& why);
+  task lose(const std::string& daemon, const error& reason);
 
   /// By the user: at once while it is deployed, by the conductor later, and
   /// without a verification at the end. Too late once all shares have ended.
@@ -106,6 +106,6 @@ private:
 };
 
 /// What is said of a daemon that did not say whether its data are sound.
-error unverified(const std::string& daemon, const error& why);
+error unverified(const std::string& daemon, const error& reason);
 
 } // namespace graphmill

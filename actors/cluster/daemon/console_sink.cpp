@@ -1,6 +1,6 @@
 #include "actors/cluster/daemon/console_sink.hpp"
 
-#include "messages/base/counted.hpp"
+#include "messages/base/pluralized.hpp"
 
 #include <spdlog/pattern_formatter.h>
 
@@ -80,7 +80,7 @@ struct console_sink::backlog {
       auto text = lost == 0 ? std::string{}
                             : fmt::format("{} of the log dropped: nobody read "
                                           "them\n",
-                                          counted(lost, "line"));
+                                          pluralized(lost, "line"));
       lost = 0;
       text += lines.front();
       drop_first();

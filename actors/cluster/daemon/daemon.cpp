@@ -2,9 +2,9 @@
 
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator.hpp"
+#include "actors/cluster/daemon/agent.hpp"
 #include "actors/cluster/daemon/console_sink.hpp"
-#include "actors/cluster/daemon/node.hpp"
-#include "actors/cluster/daemon/switchboard.hpp"
+#include "actors/cluster/daemon/request_router.hpp"
 #include "actors/process/heap_trimmer.hpp"
 #include "actors/process/processors.hpp"
 #include "actors/process/shutdown_watchdog.hpp"
@@ -12,7 +12,7 @@
 #include "actors/remote/serving/data_server.hpp"
 #include "actors/run/data_guard.hpp"
 #include "actors/transport/sessions/address.hpp"
-#include "messages/base/counted.hpp"
+#include "messages/base/pluralized.hpp"
 #include "pipelines/model/arithmetic.hpp"
 #include "pipelines/model/devices.hpp"
 #include "pipelines/model/threads.hpp"
@@ -72,7 +72,7 @@ result<join_request> make_offer(const daemon_options& options,
     std::iota(out.parts.begin(), out.parts.end(), part_id{0});
   }
   for (auto part : out.parts)
-    TRYV(graph.open_shard(part));
+    GRAPHMILL_TRYV(graph.open_shard(part));
   out.slots = options.slots.value_or(processors_of(options));
   out.host = host_name();
   out.cuda_devices = cuda_devices();
@@ -85,7 +85,7 @@ result<join_request> make_offer(const daemon_options& options,
 
 result<transport_options>
 transport_of(const daemon_options& options, const std::string& name,
-             const std::shared_ptr<switchboard>& board,
+             const std::shared_ptr<request_router>& router,
              const std::shared_ptr<spdlog::logger>& log) {
   transport_options out;
   out.name = name;
@@ -95,13 +95,13 @@ transport_of(const daemon_options& options, const std::string& name,
   out.route_to = options.join;
   out.insecure = options.insecure;
   if (!options.key.empty()) {
-    TRY(auto keys, read_keys(options.key));
+    GRAPHMILL_TRY(auto keys, read_keys(options.key));
     out.keys = std::move(keys);
   }
-  out.on_request = [board](const incoming_request& request) {
-    board->serve(request);
+  out.on_request = [router](const incoming_request& request) {
+    router->serve(request);
   };
-  out.on_peer = [board](const peer_event& event) { board->tell(event); };
+  out.on_peer = [router](const peer_event& event) { router->tell(event); };
   out.on_log = [log](const std::string& line) { log->warn("{}", line); };
   return out;
 }
@@ -114,7 +114,7 @@ open_history(const std::filesystem::path& runs, std::uint32_t keep) {
   if (failed)
     return fail(ec::io, "cannot make the folder {} for runs: {}", runs.string(),
                 failed.message());
-  TRY(auto there, run_history::open(runs / "runs.sqlite", keep));
+  GRAPHMILL_TRY(auto there, run_history::open(runs / "runs.sqlite", keep));
   return std::make_shared<run_history>(std::move(there));
 }
 
@@ -123,12 +123,12 @@ class end_note {
 public:
   explicit end_note(signal_watch& signals) : signals_(signals) {}
 
-  void write(std::optional<error> why) {
+  void write(std::optional<error> reason) {
     {
       std::lock_guard lock{mutex_};
       if (std::exchange(written_, true))
         return;
-      why_ = std::move(why);
+      reason_ = std::move(reason);
     }
     signals_.wake();
   }
@@ -138,16 +138,16 @@ public:
     return written_;
   }
 
-  std::optional<error> why() {
+  std::optional<error> reason() {
     std::lock_guard lock{mutex_};
-    return why_;
+    return reason_;
   }
 
 private:
   signal_watch& signals_;
   std::mutex mutex_;
   bool written_ = false;
-  std::optional<error> why_;
+  std::optional<error> reason_;
 };
 
 /// The actors of a daemon.
@@ -159,10 +159,10 @@ public:
             const std::shared_ptr<data_guard>& guard,
             const std::shared_ptr<run_history>& history,
             const std::shared_ptr<transport>& net,
-            const std::shared_ptr<parking>& lot, end_note& end,
+            const std::shared_ptr<orphan_threads>& orphans, end_note& end,
             const std::shared_ptr<spdlog::logger>& log) {
-    const auto on_stop = [&end](std::optional<error> why) {
-      end.write(std::move(why));
+    const auto on_stop = [&end](std::optional<error> reason) {
+      end.write(std::move(reason));
     };
     data_server_config serving;
     serving.daemon = net->self().name;
@@ -180,13 +180,13 @@ public:
       lead.log = log;
       coordinator_ = spawn_coordinator(system, std::move(lead));
     }
-    node_config own;
+    agent_config own;
     own.offer = offer;
     own.coordinator = options.join.empty() ? net->self().address : options.join;
     own.graph = graph;
     own.data = options.data;
     own.guard = guard;
-    own.around = {net, data_, lot, options.interface_name,
+    own.around = {net, data_, orphans, options.interface_name,
                   processors_of(options)};
     own.storage = options.storage;
     own.join_timeout = options.join_timeout;
@@ -199,29 +199,29 @@ public:
     };
     own.on_stop = on_stop;
     own.log = log;
-    node_ = spawn_node(system, std::move(own));
+    agent_ = spawn_agent(system, std::move(own));
     watch(data_, "the data server", end);
     if (coordinator_)
       watch(coordinator_, "the coordinator", end);
-    watch(node_, "the node", end);
+    watch(agent_, "the agent", end);
   }
 
   ~household() {
     stop_actor(coordinator_);
-    stop_actor(node_);
+    stop_actor(agent_);
     stop_actor(data_);
   }
 
-  void connect(switchboard& board) {
-    board.connect(node_, coordinator_, data_);
+  void connect(request_router& router) {
+    router.connect(agent_, coordinator_, data_);
   }
 
   /// Begins to end what is on: a coordinator its run, any other its part in
   /// one, which the coordinator lets go of. The end is told.
-  void end_in_order(transport& net, const std::string& coordinator,
-                    end_note& end) {
+  void end_orderly(transport& net, const std::string& coordinator,
+                   end_note& end) {
     if (coordinator_) {
-      post(coordinator_, graphmill::end_in_order{});
+      post(coordinator_, graphmill::end_orderly{});
       return;
     }
     call_options options;
@@ -236,17 +236,17 @@ public:
 private:
   /// A daemon without one of its actors is of no use to anybody.
   template <class Handle>
-  static void watch(const Handle& who, const char* label, end_note& end) {
-    caf::actor_cast<caf::actor>(who)->attach_functor(
-      [&end, label](const caf::error& why) {
-        if (why && why != caf::exit_reason::user_shutdown)
-          end.write(from_caf(why, label));
+  static void watch(const Handle& actor, const char* label, end_note& end) {
+    caf::actor_cast<caf::actor>(actor)->attach_functor(
+      [&end, label](const caf::error& reason) {
+        if (reason && reason != caf::exit_reason::user_shutdown)
+          end.write(from_caf(reason, label));
       });
   }
 
   data_server_actor data_;
   coordinator_actor coordinator_;
-  node_actor node_;
+  agent_actor agent_;
 };
 
 } // namespace
@@ -254,54 +254,54 @@ private:
 result<void> run_daemon(const daemon_options& given) {
   auto options = given;
   if (!options.join.empty()) {
-    TRY(const auto where, parse_endpoint(options.join));
+    GRAPHMILL_TRY(const auto where, parse_endpoint(options.join));
     options.join = to_string(where); // As news of the coordinator name it.
   }
-  TRY(auto opened, partitioned_graph::open(options.data));
+  GRAPHMILL_TRY(auto opened, partitioned_graph::open(options.data));
   const auto graph =
     std::make_shared<const partitioned_graph>(std::move(opened));
-  TRY(const auto offer, make_offer(options, *graph));
+  GRAPHMILL_TRY(const auto offer, make_offer(options, *graph));
   const auto name = options.name.empty() ? default_name(options) : options.name;
   const auto log = console_logger(name);
-  const auto board = std::make_shared<switchboard>();
+  const auto router = std::make_shared<request_router>();
   signal_watch signals;
   end_note end{signals};
-  TRY(auto net_options, transport_of(options, name, board, log));
-  net_options.on_failure = [&end](const error& why) { end.write(why); };
-  TRY(auto started, transport::start(std::move(net_options)));
+  GRAPHMILL_TRY(auto net_options, transport_of(options, name, router, log));
+  net_options.on_failure = [&end](const error& reason) { end.write(reason); };
+  GRAPHMILL_TRY(auto started, transport::start(std::move(net_options)));
   const std::shared_ptr<transport> net = std::move(started);
   std::shared_ptr<run_history> history;
   if (options.join.empty()) {
-    TRY(history, open_history(options.runs, options.keep_runs));
+    GRAPHMILL_TRY(history, open_history(options.runs, options.keep_runs));
   }
   log->info("serves {} of {} of {} at {}{}", offer.parts.size(),
-            counted(offer.part_digests.size(), "part"), offer.dataset,
+            pluralized(offer.part_digests.size(), "part"), offer.dataset,
             net->self().address, options.join.empty() ? ", coordinator" : "");
   caf::actor_system_config settings;
   set_scheduler(settings, std::max<std::size_t>(2, usable_processors()));
   std::optional<shutdown_watchdog> watchdog;
   // After the watchdog, which watches its threads end, too.
-  const auto lot = std::make_shared<parking>();
+  const auto orphans = std::make_shared<orphan_threads>();
   {
     caf::actor_system system{settings};
     const auto guard = std::make_shared<data_guard>(data_guard::options{
       .data = options.data, .verify = options.verify, .log = log});
-    household actors{system,  options, offer, graph, guard,
-                     history, net,     lot,   end,   log};
-    actors.connect(*board);
+    household actors{system,  options, offer,   graph, guard,
+                     history, net,     orphans, end,   log};
+    actors.connect(*router);
     for (heap_trimmer heap; signals.count() == 0 && !end.written(); heap.tick())
       signals.wait(timeouts::signal_look);
     log->info("ending");
     if (!end.written())
-      actors.end_in_order(*net, options.join, end);
+      actors.end_orderly(*net, options.join, end);
     const auto until = std::chrono::steady_clock::now() + timeouts::daemon_end;
     while (signals.count() < 2 && !end.written()
            && std::chrono::steady_clock::now() < until)
       signals.wait(timeouts::signal_look);
     watchdog.emplace(log, signals.count() > 1);
-    board->disconnect();
+    router->disconnect();
   }
-  if (auto why = end.why())
+  if (auto why = end.reason())
     return *why;
   return ok();
 }

@@ -2,7 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
-#include "pipelines/planning/storage_plan.hpp"
+#include "pipelines/planning/storage_decision.hpp"
 
 #include <chrono>
 #include <cstdint>

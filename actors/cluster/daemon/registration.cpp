@@ -31,15 +31,15 @@ std::optional<error> registration::answered(const result<void>& answer,
     return std::nullopt;
   ask_at_.reset();
   if (answer) {
-    now_ = state::member;
+    now_ = state::registered;
     if (outdated_)
       ask_at_ = now;
     return std::nullopt;
   }
-  const auto& why = answer.error();
-  if (is_final(why.code) || (now_ == state::applying && now > give_up_at_)) {
+  const auto& reason = answer.error();
+  if (is_final(reason.code) || (now_ == state::applying && now > give_up_at_)) {
     now_ = state::refused;
-    return why;
+    return reason;
   }
   ask_at_ = now + timeouts::ask_again;
   return std::nullopt;
@@ -47,18 +47,18 @@ std::optional<error> registration::answered(const result<void>& answer,
 
 void registration::changed(time_point now) {
   outdated_ = true; // For a question that is under way.
-  if (now_ == state::member && !asking_)
+  if (now_ == state::registered && !asking_)
     ask_at_ = now;
 }
 
 void registration::heard(bool started_anew, time_point now) {
   // One that applies asks anyway.
-  if (now_ == state::cut_off || (now_ == state::member && started_anew))
+  if (now_ == state::cut_off || (now_ == state::registered && started_anew))
     ask_at_ = now;
 }
 
 bool registration::lost() {
-  if (now_ != state::member)
+  if (now_ != state::registered)
     return false;
   now_ = state::cut_off;
   return true;

@@ -12,7 +12,7 @@ namespace graphmill {
 /// and what an answer means.
 ///
 ///                   taken              lost
-///     applying ----------> member <------------> cut_off
+///     applying --------> registered <----------> cut_off
 ///         |                  |         taken        |
 ///         '------------------'----------------------'--> refused
 ///
@@ -21,19 +21,19 @@ namespace graphmill {
 /// it tells of itself has changed, or when the coordinator was started anew.
 /// One that is cut off asks when the coordinator is heard again.
 ///
-/// The NODE calls it from its handlers, one member function per event, and does
-/// the asking when it is `due`. It knows nothing but these events and the time,
-/// and ignores those that come too late: an answer to no question, and all that
-/// comes after a refusal, which is the daemon's end.
+/// The AGENT calls it from its handlers, one member function per event, and
+/// does the asking when it is `due`. It knows nothing but these events and the
+/// time, and ignores those that come too late: an answer to no question, and
+/// all that comes after a refusal, which is the daemon's end.
 class registration {
 public:
   using time_point = std::chrono::steady_clock::time_point;
 
   enum class state : std::uint8_t {
-    applying, ///< Has never been taken.
-    member,   ///< Has been taken, and hears the coordinator.
-    cut_off,  ///< Was a member.
-    refused,  ///< For good; or it was never taken and its patience is over.
+    applying,   ///< Has never been taken.
+    registered, ///< Has been taken, and hears the coordinator.
+    cut_off,    ///< Was registered.
+    refused,    ///< For good; or it was never taken and its patience is over.
   };
 
   /// @param patience How long the coordinator may be unreachable at first.

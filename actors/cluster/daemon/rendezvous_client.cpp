@@ -21,7 +21,7 @@ public:
       run_(std::move(run)) {}
 
   result<void> set(const std::string& key, const std::string& value) override {
-    TRYV(ask({run_, key, value, {}}));
+    GRAPHMILL_TRYV(ask({run_, key, value, {}}));
     return ok();
   }
 
@@ -31,8 +31,8 @@ public:
       const auto left =
         std::clamp(duration_cast<milliseconds>(deadline - clock::now()),
                    milliseconds{0}, timeouts::rendezvous_wait);
-      TRY(auto answer, ask({run_, key, std::nullopt, left}));
-      TRY(auto value, decode_rendezvous_value(answer));
+      GRAPHMILL_TRY(auto answer, ask({run_, key, std::nullopt, left}));
+      GRAPHMILL_TRY(auto value, decode_rendezvous_value(answer));
       if (value)
         return std::move(*value);
       if (clock::now() >= deadline)
@@ -41,13 +41,13 @@ public:
   }
 
 private:
-  result<payload> ask(const rendezvous_request& what) {
+  result<payload> ask(const rendezvous_request& request) {
     auto promise = std::make_shared<std::promise<result<payload>>>();
     auto answer = promise->get_future();
     call_options options;
-    options.deadline = what.wait + timeouts::rendezvous_answer;
+    options.deadline = request.wait + timeouts::rendezvous_answer;
     net_->request(
-      coordinator_, method::rendezvous, encode(what), options,
+      coordinator_, method::rendezvous, encode(request), options,
       [promise](result<payload> came) { promise->set_value(std::move(came)); });
     return answer.get(); // The transport keeps the deadline.
   }

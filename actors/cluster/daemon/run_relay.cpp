@@ -35,7 +35,7 @@ public:
   interface::behavior_type make_behavior() {
     return {
       [this](const member_ready&) {
-        post(config_.node, share_ready{config_.run});
+        post(config_.agent, share_ready{config_.run});
       },
       [this](const step_result& done) {
         add(done);
@@ -47,7 +47,7 @@ public:
       },
       [this](const run_failed& failed) {
         if (!next_.failure)
-          next_.failure = failed.why;
+          next_.failure = failed.reason;
         send();
       },
       [this](const call_ended& ended) { calls_.ended(ended); },
@@ -135,7 +135,7 @@ private:
                || answer.error().code == ec::unavailable) {
       post_later(handle_of<interface>(self_), timeouts::tell_again, tick{});
     } else {
-      post(config_.node, run_orphaned{config_.run, answer.error()});
+      post(config_.agent, run_orphaned{config_.run, answer.error()});
     }
   }
 

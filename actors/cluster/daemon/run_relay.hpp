@@ -11,7 +11,7 @@ struct run_relay_config {
   std::string run;
   std::string coordinator; ///< Address.
   std::shared_ptr<transport> net;
-  node_actor node; ///< Told when nobody takes the events.
+  agent_actor agent; ///< Told when nobody takes the events.
 };
 
 /// Spawns the RUN RELAY, which stands for the CONDUCTOR towards the MEMBER of a

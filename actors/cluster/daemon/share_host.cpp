@@ -15,14 +15,14 @@ namespace graphmill {
 
 namespace {
 
-member_share share_of(const deployment& what) {
+member_share share_of(const deployment& assignment) {
   member_share out;
-  out.world = static_cast<rank_id>(what.daemon_of_rank.size());
-  for (std::size_t p = 0; p < what.owner_of_part.size(); ++p)
-    if (what.owner_of_part[p] == what.you)
+  out.world = static_cast<rank_id>(assignment.daemon_of_rank.size());
+  for (std::size_t p = 0; p < assignment.owner_of_part.size(); ++p)
+    if (assignment.owner_of_part[p] == assignment.you)
       out.parts.push_back(static_cast<part_id>(p));
-  for (std::size_t r = 0; r < what.daemon_of_rank.size(); ++r)
-    if (what.daemon_of_rank[r] == what.you)
+  for (std::size_t r = 0; r < assignment.daemon_of_rank.size(); ++r)
+    if (assignment.daemon_of_rank[r] == assignment.you)
       out.ranks.push_back(static_cast<rank_id>(r));
   return out;
 }
@@ -32,24 +32,24 @@ member_share share_of(const deployment& what) {
 /// @param began The graph as the daemon has known it from the start.
 /// @param records Gets those of the files that are mapped or were read.
 result<member_config>
-open_share(const deployment& what, const std::filesystem::path& folder,
+open_share(const deployment& assignment, const std::filesystem::path& folder,
            const partitioned_graph& began, unsigned processors,
            const storage_choice& storage, data_guard::records& records) {
-  const auto share = share_of(what);
-  TRY(records, records_in(folder, share.parts));
-  TRY(const auto graph, reopen(folder, began));
+  const auto share = share_of(assignment);
+  GRAPHMILL_TRY(records, records_in(folder, share.parts));
+  GRAPHMILL_TRY(const auto graph, reopen(folder, began));
   run_setup setup;
-  setup.def = what.def;
+  setup.def = assignment.def;
   setup.storage = storage;
   settle_threads(setup.def, share.ranks.size(), processors);
-  TRY(auto out, prepare_member(setup, graph, share));
-  TRYV(still_unchanged(records, replaced_files::count));
+  GRAPHMILL_TRY(auto out, prepare_member(setup, graph, share));
+  GRAPHMILL_TRYV(still_unchanged(records, replaced_files::count));
   return out;
 }
 
 } // namespace
 
-share_host::share_host(node_actor::pointer self, const node_config& config)
+share_host::share_host(agent_actor::pointer self, const agent_config& config)
   : self_(self), config_(config) {
   deaths_.install(self_);
 }
@@ -67,8 +67,8 @@ void share_host::sample_memory() {
 }
 
 result<payload> share_host::weights(const payload& data) const {
-  TRY(const auto wanted, decode_weights_request(data));
-  TRY(const auto run, find(wanted.run));
+  GRAPHMILL_TRY(const auto wanted, decode_weights_request(data));
+  GRAPHMILL_TRY(const auto run, find(wanted.run));
   return piece_of(*run, wanted);
 }
 
@@ -82,42 +82,42 @@ result<share_host::share> share_host::find(const std::string& id) const {
 // -- deployment
 
 void share_host::deploy(const incoming_request& request) {
-  auto what = decode_deployment(request.data);
-  if (!what) {
-    request.reply.reply(what.error());
+  auto deployment = decode_deployment(request.data);
+  if (!deployment) {
+    request.reply.reply(deployment.error());
     return;
   }
-  if (auto fits = check(what.value()); !fits) {
+  if (auto fits = check(deployment.value()); !fits) {
     request.reply.reply(fits.error());
     return;
   }
   // A coordinator has one run on: what else is here has lost its own.
   end_all(fail(ec::unavailable, "the coordinator has begun another run"));
-  auto run = std::make_shared<hosted_run>();
-  run->what = std::move(what).value();
+  auto run = std::make_shared<hosted_share>();
+  run->assignment = std::move(deployment).value();
   run->deployed = request.reply;
   run->cpu_before = process_cpu_seconds();
   run->sent_before = config_.around.net->statistics();
-  runs_[run->what.run] = run;
-  config_.log->info("run {}: preparing", run->what.run);
+  runs_[run->assignment.run] = run;
+  config_.log->info("run {}: preparing", run->assignment.run);
   prepare(run);
 }
 
-result<void> share_host::check(const deployment& what) const {
-  if (runs_.count(what.run) != 0)
+result<void> share_host::check(const deployment& assignment) const {
+  if (runs_.count(assignment.run) != 0)
     return fail(ec::invalid_argument, "run {} is deployed here already",
-                what.run);
+                assignment.run);
   if (const auto& fault = config_.offer.fault; !fault.empty())
     return fail(ec::invalid_data, "{}", fault);
-  if (what.dataset_digest != config_.offer.dataset_digest
-      || std::ssize(what.owner_of_part) != config_.graph->part_count())
+  if (assignment.dataset_digest != config_.offer.dataset_digest
+      || std::ssize(assignment.owner_of_part) != config_.graph->part_count())
     return fail(ec::invalid_data,
                 "run {} is on another dataset than the one "
                 "that daemon \"{}\" serves",
-                what.run, name());
+                assignment.run, name());
   const auto& mine = config_.offer.parts;
-  for (std::size_t p = 0; p < what.owner_of_part.size(); ++p)
-    if (what.owner_of_part[p] == what.you
+  for (std::size_t p = 0; p < assignment.owner_of_part.size(); ++p)
+    if (assignment.owner_of_part[p] == assignment.you
         && std::find(mine.begin(), mine.end(), part_id(p)) == mine.end())
       return fail(ec::invalid_argument, "daemon \"{}\" does not serve part {}",
                   name(), p);
@@ -126,14 +126,15 @@ result<void> share_host::check(const deployment& what) const {
 
 /// Opens files and builds models on a thread of its own.
 void share_host::prepare(const share& run) {
-  const auto tell = [me = handle_of<node_actor>(self_), id = run->what.run](
-                      result<member_config> how, data_guard::records records) {
+  const auto tell = [me = handle_of<agent_actor>(self_),
+                     id = run->assignment.run](result<member_config> how,
+                                               data_guard::records records) {
     post(me, run_prepared{
                id, std::make_shared<result<member_config>>(std::move(how)),
                std::move(records)});
   };
-  lane_.post(
-    [tell, what = run->what, graph = config_.graph, folder = config_.data,
+  thread_.post(
+    [tell, what = run->assignment, graph = config_.graph, folder = config_.data,
      processors = config_.around.processors, storage = config_.storage] {
       data_guard::records records;
       auto opened =
@@ -163,9 +164,9 @@ void share_host::begin(const run_prepared& done) {
 }
 
 /// Carries out what the life of a share has its host do now.
-void share_host::go_on(const share& run, share_life::task what) {
+void share_host::go_on(const share& run, share_life::task next) {
   using task = share_life::task;
-  switch (what) {
+  switch (next) {
   case task::none:
   case task::report: // `member_gone` knows why.
     break;
@@ -198,32 +199,35 @@ result<void> share_host::host(const share& run, member_config member) {
 }
 
 void share_host::spawn(const share& run, member_config member) {
-  config_.log->info("run {}: {}", run->what.run, sentence(member.storage));
-  run->stages = stages_of(run->what, member);
+  config_.log->info("run {}: {}", run->assignment.run,
+                    sentence(member.storage));
+  run->stages = stages_of(run->assignment, member);
   member.log = config_.log;
   member.gauges = run->gauges;
-  member.links = links_of(run->what, member, run->stages, config_.around,
-                          {run->wire, run->filling, run->cache});
+  member.access =
+    access_of(run->assignment, member, run->stages, config_.around,
+              {run->wire, run->filling, run->cache});
   auto& system = self_->home_system();
-  run->relay =
-    spawn_run_relay(system, {run->what.run, run->what.coordinator,
-                             config_.around.net, handle_of<node_actor>(self_)});
+  run->relay = spawn_run_relay(
+    system, {run->assignment.run, run->assignment.coordinator,
+             config_.around.net, handle_of<agent_actor>(self_)});
   run->member =
     spawn_member(system, std::move(member), run->stages, run->relay);
   deaths_.watch(self_, run->member,
                 [this, run](const caf::error& why) { member_gone(run, why); });
   // Without it the coordinator would wait for steps for ever.
-  deaths_.watch(self_, run->relay,
-                [me = handle_of<node_actor>(self_),
-                 id = run->what.run](const caf::error& why) {
-                  post(me, run_orphaned{id, from_caf(why, "the run's relay")});
-                });
+  deaths_.watch(
+    self_, run->relay,
+    [me = handle_of<agent_actor>(self_),
+     id = run->assignment.run](const caf::error& reason) {
+      post(me, run_orphaned{id, from_caf(reason, "the run's relay")});
+    });
 }
 
 void share_host::verify(const share& run) {
   config_.guard->check(run->records,
-                       [me = handle_of<node_actor>(self_),
-                        id = run->what.run](const result<void>& sound) {
+                       [me = handle_of<agent_actor>(self_),
+                        id = run->assignment.run](const result<void>& sound) {
                          post(me, share_verified{id, sound});
                        });
 }
@@ -245,47 +249,48 @@ void share_host::on_ready(const std::string& id) {
   config_.log->info("run {}: ready", id);
 }
 
-// -- orders
+// -- requests of the coordinator
 
-bool share_host::take_order(const incoming_request& request) {
-  auto order = decode_member_order(request.data);
-  if (!order) {
-    request.reply.reply(order.error());
+bool share_host::take_request(const incoming_request& request) {
+  auto asked = decode_member_request(request.data);
+  if (!asked) {
+    request.reply.reply(asked.error());
     return false;
   }
-  const auto& what = order.value();
-  auto run = find(what.run);
-  if (!run && what.action == member_action::end) {
+  const auto& wanted = asked.value();
+  auto run = find(wanted.run);
+  if (!run && wanted.action == member_action::end) {
     request.reply.reply(encode(member_reply{})); // It has ended before.
     return false;
   }
   if (run
-      && (what.action == member_action::end
-          || what.action == member_action::finish)) {
+      && (wanted.action == member_action::end
+          || wanted.action == member_action::finish)) {
     run.value()->ending.push_back(request.reply);
-    end(run.value(), what.action == member_action::finish);
-    return what.action == member_action::end;
+    end(run.value(), wanted.action == member_action::finish);
+    return wanted.action == member_action::end;
   }
-  if (run && what.action == member_action::check
+  if (run && wanted.action == member_action::check
       && !run.value()->life.is_over()) {
     request.reply.reply(encode(member_reply{}));
     return false;
   }
   if (!run || run.value()->life.now() != share_life::state::hosted) {
-    request.reply.reply(fail(
-      ec::unavailable, "run {} is not on at daemon \"{}\"", what.run, name()));
+    request.reply.reply(fail(ec::unavailable,
+                             "run {} is not on at daemon \"{}\"", wanted.run,
+                             name()));
     return false;
   }
-  carry_out(run.value(), what, request.reply);
+  carry_out(run.value(), wanted, request.reply);
   return false;
 }
 
-void share_host::carry_out(const share& run, const member_order& what,
+void share_host::carry_out(const share& run, const member_request& request,
                            const responder& reply) {
-  switch (what.action) {
+  switch (request.action) {
   case member_action::begin:
-    post(run->member,
-         phase_order{what.phase, what.epoch, what.steps, what.learning_rate});
+    post(run->member, phase_request{request.phase, request.epoch, request.steps,
+                                    request.learning_rate});
     reply.reply(encode(member_reply{}));
     break;
   case member_action::stop:
@@ -293,7 +298,7 @@ void share_host::carry_out(const share& run, const member_order& what,
     reply.reply(encode(member_reply{}));
     break;
   case member_action::trainers:
-    ask_trainers(run, what.trainers, reply);
+    ask_trainers(run, request.trainers, reply);
     break;
   case member_action::end:
   case member_action::finish:
@@ -302,9 +307,10 @@ void share_host::carry_out(const share& run, const member_order& what,
   }
 }
 
-void share_host::ask_trainers(const share& run, trainer_order what,
+void share_host::ask_trainers(const share& run, trainer_action action,
                               const responder& reply) {
-  requests_.ask(self_, run->member, patience_for(what), trainer_request{what})
+  requests_
+    .ask(self_, run->member, patience_for(action), trainer_request{action})
     .then(
       [run, reply](const member_state& state) {
         member_reply out;
@@ -321,8 +327,8 @@ void share_host::ask_trainers(const share& run, trainer_order what,
             out.tensors.push_back({tensor.name, tensor.shape});
         reply.reply(encode(out));
       },
-      [reply](const caf::error& why) {
-        reply.reply(from_caf(why, "a trainer"));
+      [reply](const caf::error& reason) {
+        reply.reply(from_caf(reason, "a trainer"));
       });
 }
 
@@ -332,48 +338,49 @@ void share_host::end(const share& run, bool finishing) {
   if (!run->life.is_over())
     // What is asked from now on is refused; `forget` does it again, for
     // parts that were published meanwhile.
-    post(config_.around.data, withdraw_run{run->what.run});
+    post(config_.around.data, withdraw_run{run->assignment.run});
   go_on(run, run->life.end(finishing));
 }
 
-void share_host::end_all(const error& why) {
-  const auto all = runs_; // A copy, since shares may be forgotten on the way.
-  for (auto& [id, run] : all)
-    orphaned(id, why);
+void share_host::end_all(const error& reason) {
+  const auto hosted =
+    runs_; // A copy, since shares may be forgotten on the way.
+  for (auto& [id, run] : hosted)
+    orphaned(id, reason);
 }
 
-void share_host::fail_all(const error& why) {
+void share_host::fail_all(const error& reason) {
   for (auto& [id, run] : runs_) {
     if (run->life.is_over())
       continue;
     if (run->relay)
-      post(run->relay, run_failed{why});
+      post(run->relay, run_failed{reason});
     else
-      run->deployed.reply(why); // The coordinator ends the share.
+      run->deployed.reply(reason); // The coordinator ends the share.
   }
 }
 
-bool share_host::orphaned(const std::string& id, const error& why) {
+bool share_host::orphaned(const std::string& id, const error& reason) {
   const auto it = runs_.find(id);
   if (it == runs_.end() || it->second->life.is_over())
     return false;
-  config_.log->warn("run {}: ended here: {}", id, why.message);
+  config_.log->warn("run {}: ended here: {}", id, reason.message);
   const auto run = it->second; // Which may be forgotten at once.
   end(run, false);
   return true;
 }
 
-void share_host::member_gone(const share& run, const caf::error& why) {
-  const auto what = run->life.member_gone();
-  if (what == share_life::task::report)
-    post(run->relay, run_failed{from_caf(why, "a member of the run")});
+void share_host::member_gone(const share& run, const caf::error& reason) {
+  const auto next = run->life.member_gone();
+  if (next == share_life::task::report)
+    post(run->relay, run_failed{from_caf(reason, "a member of the run")});
   else
-    config_.log->info("run {}: over", run->what.run);
-  go_on(run, what);
+    config_.log->info("run {}: over", run->assignment.run);
+  go_on(run, next);
 }
 
 void share_host::forget(const share& run) {
-  post(config_.around.data, withdraw_run{run->what.run});
+  post(config_.around.data, withdraw_run{run->assignment.run});
   run->deployed.reply(fail(ec::unavailable, "the run is over"));
   const auto report =
     encode(final_report(*run, config_.around.net->statistics()));
@@ -381,7 +388,7 @@ void share_host::forget(const share& run) {
     waiting.reply(report);
   stop_actor(run->member);
   stop_actor(run->relay);
-  runs_.erase(run->what.run);
+  runs_.erase(run->assignment.run);
 }
 
 } // namespace graphmill

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "actors/base/compute_lane.hpp"
+#include "actors/base/compute_thread.hpp"
 #include "actors/base/request_watch.hpp"
-#include "actors/cluster/daemon/hosted_run.hpp"
-#include "actors/cluster/daemon/node.hpp"
+#include "actors/cluster/daemon/agent.hpp"
+#include "actors/cluster/daemon/hosted_share.hpp"
 
 #include <map>
 #include <memory>
@@ -11,12 +11,12 @@
 
 namespace graphmill {
 
-/// Part of the NODE's state: the shares of runs that the daemon hosts, from
-/// their deployment until they have ended. Runs in the NODE's handlers.
+/// Part of the AGENT's state: the shares of runs that the daemon hosts, from
+/// their deployment until they have ended. Runs in the AGENT's handlers.
 class share_host {
 public:
-  /// @param config Of the node `self`. Outlives this.
-  share_host(node_actor::pointer self, const node_config& config);
+  /// @param config Of the agent `self`. Outlives this.
+  share_host(agent_actor::pointer self, const agent_config& config);
 
   /// Ends all shares.
   ~share_host();
@@ -30,10 +30,10 @@ public:
   /// the share of any other run.
   void deploy(const incoming_request& request);
 
-  /// Carries an order out and answers it; an order to end is answered with the
-  /// report, once the share is over.
+  /// Carries a request out and answers it; a request to end is answered with
+  /// the report, once the share is over.
   /// @returns whether the order ends a share of a run that is no success.
-  bool take_order(const incoming_request& request);
+  bool take_request(const incoming_request& request);
 
   /// A piece of the weights of a run's last snapshot.
   result<payload> weights(const payload& data) const;
@@ -51,40 +51,40 @@ public:
 
   /// The coordinator does not know the run any more, or cannot be told of it.
   /// @returns whether a share was on, and ends now.
-  bool orphaned(const std::string& id, const error& why);
+  bool orphaned(const std::string& id, const error& reason);
   /// The coordinator is gone, or has begun another run.
-  void end_all(const error& why);
+  void end_all(const error& reason);
   /// The runs cannot go on: the coordinator learns why, and ends them.
-  void fail_all(const error& why);
+  void fail_all(const error& reason);
 
   /// Looks at how much memory the process has by now.
   void sample_memory();
 
 private:
-  using share = std::shared_ptr<hosted_run>;
+  using share = std::shared_ptr<hosted_share>;
 
   const std::string& name() const { return config_.around.net->self().name; }
   result<share> find(const std::string& id) const;
-  result<void> check(const deployment& what) const;
+  result<void> check(const deployment& assignment) const;
   void prepare(const share& run);
   result<void> host(const share& run, member_config member);
   void spawn(const share& run, member_config member);
-  void go_on(const share& run, share_life::task what);
+  void go_on(const share& run, share_life::task next);
   void verify(const share& run);
-  void carry_out(const share& run, const member_order& what,
+  void carry_out(const share& run, const member_request& request,
                  const responder& reply);
-  void ask_trainers(const share& run, trainer_order what,
+  void ask_trainers(const share& run, trainer_action action,
                     const responder& reply);
   void end(const share& run, bool finishing);
-  void member_gone(const share& run, const caf::error& why);
+  void member_gone(const share& run, const caf::error& reason);
   void forget(const share& run);
 
-  node_actor::pointer self_;
-  const node_config& config_;
+  agent_actor::pointer self_;
+  const agent_config& config_;
   down_watch deaths_; ///< Of members.
   request_watch requests_;
   std::map<std::string, share> runs_;
-  compute_lane lane_; ///< Last: ends before what its jobs use.
+  compute_thread thread_; ///< Last: ends before what its jobs use.
 };
 
 } // namespace graphmill

@@ -4,9 +4,9 @@
 
 namespace graphmill {
 
-share_life::task share_life::enter(state next, task what) {
+share_life::task share_life::enter(state next, task todo) {
   now_ = next;
-  return what;
+  return todo;
 }
 
 share_life::task share_life::prepared(bool well) {

@@ -23,7 +23,7 @@ namespace graphmill {
 /// state. A share that is broken waits for the coordinator, which is told why,
 /// to end it.
 ///
-/// The SHARE HOST calls it from the NODE's handlers, one member function per
+/// The SHARE HOST calls it from the AGENT's handlers, one member function per
 /// event, and carries out the task that it gets back. An event that comes too
 /// late or twice gives `task::none`. It knows neither actors nor files. A share
 /// that is over stays so: a run that is deployed again is another object.
@@ -32,7 +32,7 @@ public:
   enum class state : std::uint8_t {
     preparing, ///< Files are opened, models are built.
     abandoned, ///< The same, but it is to end as soon as that is done.
-    hosted,    ///< Its MEMBER is there, and takes orders.
+    hosted,    ///< Its MEMBER is there, and takes requests.
     broken,    ///< Its MEMBER has ended unasked.
     ending,    ///< Its MEMBER was told to end.
     verifying, ///< Its MEMBER is gone; the end of the verification is awaited.
@@ -61,7 +61,7 @@ public:
   /// Its data were verified.
   task verified(result<void> sound);
 
-  // -- orders
+  // -- requests
 
   /// The coordinator orders it to end. @param finishing The run has succeeded,
   /// if its data are sound. Once it was to end without that, orders that come
@@ -82,7 +82,7 @@ public:
   const std::optional<result<void>>& sound() const { return sound_; }
 
 private:
-  task enter(state next, task what);
+  task enter(state next, task todo);
   task verify_or_forget();
 
   state now_ = state::preparing;

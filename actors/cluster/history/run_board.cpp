@@ -6,8 +6,8 @@ namespace graphmill {
 
 void run_board::add(const std::string& run, run_news news) {
   auto& history = runs_[run];
-  const auto is_progress = [](const run_news& what) {
-    return what.metrics.empty();
+  const auto is_progress = [](const run_news& news) {
+    return news.metrics.empty();
   };
   // A progress is of no use once there is something newer.
   if (!history.news.empty() && is_progress(history.news.back().news))

@@ -77,16 +77,16 @@ result<run_record> read_record(const statement& row, const fs::path& file) {
 
 /// Makes a new file ours, and refuses what is not.
 result<void> check_schema(sqlite3* database, const fs::path& file) {
-  TRY(const auto mark,
-      sqlite::query_number(database, "PRAGMA application_id", file));
-  TRY(const auto version,
-      sqlite::query_number(database, "PRAGMA user_version", file));
-  TRY(
+  GRAPHMILL_TRY(const auto mark,
+                sqlite::query_number(database, "PRAGMA application_id", file));
+  GRAPHMILL_TRY(const auto version,
+                sqlite::query_number(database, "PRAGMA user_version", file));
+  GRAPHMILL_TRY(
     const auto tables,
     sqlite::query_number(database, "SELECT count(*) FROM sqlite_schema", file));
   if (mark == 0 && version == 0 && tables == 0) {
-    TRYV(sqlite::execute(database, "BEGIN IMMEDIATE", file));
-    TRYV(sqlite::execute(database, create_tables, file));
+    GRAPHMILL_TRYV(sqlite::execute(database, "BEGIN IMMEDIATE", file));
+    GRAPHMILL_TRYV(sqlite::execute(database, create_tables, file));
     return sqlite::execute(database, "COMMIT", file);
   }
   if (mark != application)
@@ -119,16 +119,17 @@ unix_time last_life(const fs::path& file) {
 /// Runs that nobody leads any more have failed, when their leader died.
 result<void> close_open_runs(sqlite3* database, const fs::path& file,
                              unix_time died) {
-  TRY(auto update,
-      statement::prepare(database,
-                         "UPDATE runs SET state = 'failed', "
-                         "ended = max(?1, submitted, started), "
-                         "message = 'the coordinator ended while it was ' || "
-                         "CASE state WHEN 'queued' THEN 'queued' ELSE 'on' END "
-                         "WHERE state IN ('queued', 'running')",
-                         file));
+  GRAPHMILL_TRY(
+    auto update,
+    statement::prepare(database,
+                       "UPDATE runs SET state = 'failed', "
+                       "ended = max(?1, submitted, started), "
+                       "message = 'the coordinator ended while it was ' || "
+                       "CASE state WHEN 'queued' THEN 'queued' ELSE 'on' END "
+                       "WHERE state IN ('queued', 'running')",
+                       file));
   update.bind(died.count());
-  TRYV(update.step());
+  GRAPHMILL_TRYV(update.step());
   return ok();
 }
 
@@ -149,9 +150,9 @@ result<void> check_place(const fs::path& file) {
   if (!fs::is_regular_file(there))
     return fail(ec::invalid_data, "{} is no file for the run history",
                 file.string());
-  TRY(const auto opened, open_file(file, O_RDONLY));
+  GRAPHMILL_TRY(const auto opened, open_file(file, O_RDONLY));
   std::array<std::byte, magic.size()> begin;
-  TRY(const auto size, read_some(opened.get(), begin, file));
+  GRAPHMILL_TRY(const auto size, read_some(opened.get(), begin, file));
   if (size != 0
       && (size != begin.size()
           || std::memcmp(begin.data(), magic.data(), size) != 0))
@@ -170,7 +171,7 @@ void run_history::closer::operator()(sqlite3* database) const {
 
 result<run_history> run_history::open(const fs::path& file,
                                       std::uint32_t keep) {
-  TRYV(check_place(file));
+  GRAPHMILL_TRYV(check_place(file));
   const auto died = last_life(file); // Opening may change the file.
   sqlite3* raw = nullptr;
   const auto opened =
@@ -186,68 +187,70 @@ result<run_history> run_history::open(const fs::path& file,
     return sqlite::failure(raw, file, "open the run history");
   // The lock is held from the first access to the end: nobody else would know
   // which runs are on.
-  TRYV(sqlite::execute(raw, "PRAGMA locking_mode = EXCLUSIVE", file));
+  GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA locking_mode = EXCLUSIVE", file));
   auto ready = sqlite::execute(raw, "BEGIN EXCLUSIVE; COMMIT", file);
   if (!ready && ready.error().code == ec::unavailable)
     return fail(ec::unavailable,
                 "{} is in use: another coordinator has the same folder for "
                 "runs; give this one another",
                 file.string());
-  TRYV(ready);
-  TRYV(check_schema(raw, file));
-  TRYV(sqlite::execute(raw, "PRAGMA journal_mode = WAL", file));
-  TRYV(sqlite::execute(raw, "PRAGMA synchronous = FULL", file));
-  TRYV(close_open_runs(raw, file, died));
+  GRAPHMILL_TRYV(ready);
+  GRAPHMILL_TRYV(check_schema(raw, file));
+  GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA journal_mode = WAL", file));
+  GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA synchronous = FULL", file));
+  GRAPHMILL_TRYV(close_open_runs(raw, file, died));
   run_history out{std::move(database), file, keep};
-  TRYV(out.drop_old());
+  GRAPHMILL_TRYV(out.drop_old());
   return out;
 }
 
 result<void> run_history::put(std::span<const entry> changes) {
-  TRYV(sqlite::execute(database_.get(), "BEGIN IMMEDIATE", file_));
-  const auto all = [&]() -> result<void> {
+  GRAPHMILL_TRYV(sqlite::execute(database_.get(), "BEGIN IMMEDIATE", file_));
+  const auto everything = [&]() -> result<void> {
     for (const auto& one : changes)
-      TRYV(put_one(one));
-    TRYV(drop_old());
+      GRAPHMILL_TRYV(put_one(one));
+    GRAPHMILL_TRYV(drop_old());
     return sqlite::execute(database_.get(), "COMMIT", file_);
   };
-  auto done = all();
+  auto done = everything();
   // A failure may have ended the transaction by itself.
   if (!done && sqlite3_get_autocommit(database_.get()) == 0)
     (void)sqlite::execute(database_.get(), "ROLLBACK", file_);
   return done;
 }
 
-result<void> run_history::put_one(const entry& what) {
-  const auto& run = what.record;
-  TRY(auto put,
-      statement::prepare(
-        database_.get(),
-        "INSERT INTO runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
-        "ON CONFLICT (id) DO UPDATE SET name = ?2, state = ?3, "
-        "submitted = ?4, started = ?5, ended = ?6, message = ?7, summary = ?8, "
-        "definition = CASE ?9 WHEN '' THEN definition ELSE ?9 END",
-        file_));
+result<void> run_history::put_one(const entry& row) {
+  const auto& run = row.record;
+  GRAPHMILL_TRY(
+    auto put,
+    statement::prepare(
+      database_.get(),
+      "INSERT INTO runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
+      "ON CONFLICT (id) DO UPDATE SET name = ?2, state = ?3, "
+      "submitted = ?4, started = ?5, ended = ?6, message = ?7, summary = ?8, "
+      "definition = CASE ?9 WHEN '' THEN definition ELSE ?9 END",
+      file_));
   put.bind(run.id).bind(run.name).bind(to_string(run.state));
   put.bind(run.submitted.count())
     .bind(run.started.count())
     .bind(run.ended.count());
-  put.bind(run.message).bind(run.summary).bind(what.definition);
-  TRYV(put.step());
+  put.bind(run.message).bind(run.summary).bind(row.definition);
+  GRAPHMILL_TRYV(put.step());
   return ok();
 }
 
 /// Forgets the runs that are over and too many: those that ended first. A run
 /// that has just ended stays for whoever waited for it.
 result<void> run_history::drop_old() {
-  TRY(auto drop,
-      statement::prepare(database_.get(),
-                         "DELETE FROM runs WHERE id IN (SELECT id FROM runs "
-                         "WHERE state NOT IN ('queued', 'running') "
-                         "ORDER BY ended DESC, id DESC LIMIT -1 OFFSET ?1)",
-                         file_));
+  GRAPHMILL_TRY(
+    auto drop,
+    statement::prepare(database_.get(),
+                       "DELETE FROM runs WHERE id IN (SELECT id FROM runs "
+                       "WHERE state NOT IN ('queued', 'running') "
+                       "ORDER BY ended DESC, id DESC LIMIT -1 OFFSET ?1)",
+                       file_));
   drop.bind(std::int64_t{keep_});
-  TRYV(drop.step());
+  GRAPHMILL_TRYV(drop.step());
   return ok();
 }
 
@@ -260,13 +263,14 @@ result<std::optional<run_history::entry>>
 run_history::get(const std::string& id) {
   const auto sql =
     fmt::format("SELECT {}, definition FROM runs WHERE id = ?1", columns);
-  TRY(auto query, statement::prepare(database_.get(), sql.c_str(), file_));
+  GRAPHMILL_TRY(auto query,
+                statement::prepare(database_.get(), sql.c_str(), file_));
   query.bind(id);
-  TRY(const auto found, query.step());
+  GRAPHMILL_TRY(const auto found, query.step());
   if (!found)
     return std::optional<entry>{};
   entry out;
-  TRY(out.record, read_record(query, file_));
+  GRAPHMILL_TRY(out.record, read_record(query, file_));
   out.definition = query.text(8);
   return std::optional{std::move(out)};
 }
@@ -275,7 +279,7 @@ result<run_history::page> run_history::list(std::uint32_t limit,
                                             const std::string& before) {
   auto submitted = std::numeric_limits<std::int64_t>::max();
   if (!before.empty()) {
-    TRY(const auto found, get(before));
+    GRAPHMILL_TRY(const auto found, get(before));
     if (!found)
       return fail(ec::not_found, "there is no run \"{}\" to list others before",
                   before);
@@ -285,17 +289,18 @@ result<run_history::page> run_history::list(std::uint32_t limit,
     fmt::format("SELECT {} FROM runs WHERE (submitted, id) < (?1, ?2) "
                 "ORDER BY submitted DESC, id DESC LIMIT ?3",
                 columns);
-  TRY(auto query, statement::prepare(database_.get(), sql.c_str(), file_));
+  GRAPHMILL_TRY(auto query,
+                statement::prepare(database_.get(), sql.c_str(), file_));
   query.bind(submitted).bind(before).bind(std::int64_t{limit} + 1);
   page out;
   for (;;) {
-    TRY(const auto found, query.step());
+    GRAPHMILL_TRY(const auto found, query.step());
     if (!found)
       return out;
     out.more = out.runs.size() == limit;
     if (out.more)
       return out;
-    TRY(auto one, read_record(query, file_));
+    GRAPHMILL_TRY(auto one, read_record(query, file_));
     out.runs.push_back(std::move(one));
   }
 }

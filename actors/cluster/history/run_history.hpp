@@ -61,7 +61,7 @@ private:
 
   run_history(handle database, std::filesystem::path file, std::uint32_t keep)
     : file_(std::move(file)), keep_(keep), database_(std::move(database)) {}
-  result<void> put_one(const entry& what);
+  result<void> put_one(const entry& row);
   result<void> drop_old();
 
   std::filesystem::path file_;

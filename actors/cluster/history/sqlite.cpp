@@ -46,8 +46,8 @@ result<void> execute(sqlite3* database, const char* sql,
 
 result<std::int64_t> query_number(sqlite3* database, const char* sql,
                                   const std::filesystem::path& file) {
-  TRY(auto query, statement::prepare(database, sql, file));
-  TRY(const auto found, query.step());
+  GRAPHMILL_TRY(auto query, statement::prepare(database, sql, file));
+  GRAPHMILL_TRY(const auto found, query.step());
   return found ? query.number(0) : 0;
 }
 

@@ -74,13 +74,13 @@ void compare_with_record(const bench_figure& figure) {
     [&figure](const auto& each) { return each.figure == figure.name; });
   if (record == recorded_limits.end() || figure.limit <= 0)
     return;
-  const auto share = record->higher_is_faster ? figure.limit / record->limit
-                                              : record->limit / figure.limit;
-  if (share < least_share_of_limit)
+  const auto fraction = record->higher_is_faster ? figure.limit / record->limit
+                                                 : record->limit / figure.limit;
+  if (fraction < least_fraction_of_limit)
     say(stderr,
         "warning: the limit of {} is {:.4g} {} here, {:.0f} % of the "
         "{:.4g} recorded on {}\n",
-        figure.name, figure.limit, figure.unit, share * 100, record->limit,
+        figure.name, figure.limit, figure.unit, fraction * 100, record->limit,
         limits_machine);
 }
 
@@ -103,12 +103,12 @@ result<std::vector<benchmark>> chosen(const std::vector<std::string>& names) {
 }
 
 result<int> run_bench(const bench_options& options) {
-  TRY(const auto to_run, chosen(options.names));
+  GRAPHMILL_TRY(const auto to_run, chosen(options.names));
   if (!options.json)
     say("{:<24} {:>12} {:<16} {:>12} {:>8}\n", "name", "value", "unit", "limit",
         "ratio");
   for (const auto& each : to_run) {
-    TRY(const auto figures, each.run(options.context));
+    GRAPHMILL_TRY(const auto figures, each.run(options.context));
     for (const auto& figure : figures) {
       print(figure, options.json);
       if (options.context.scale == bench_context{}.scale)

@@ -4,7 +4,7 @@
 #include "actors/process/say.hpp"
 #include "actors/run/local_run.hpp"
 #include "actors/run/run_reporter.hpp"
-#include "messages/base/counted.hpp"
+#include "messages/base/pluralized.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 
 #include <nlohmann/json.hpp>
@@ -21,7 +21,7 @@ struct evaluate_options : finished_run_options {
 };
 
 result<int> evaluate(const evaluate_options& options) {
-  TRY(auto run, open_finished_run(options));
+  GRAPHMILL_TRY(auto run, open_finished_run(options));
   run.config.mode = run_mode::evaluate;
   run.config.evaluated = options.split == "train"        ? split::train
                          : options.split == "validation" ? split::validation
@@ -29,7 +29,7 @@ result<int> evaluate(const evaluate_options& options) {
   run_reporter reporter{nullptr, show_progress(options.quiet), nullptr};
   run.config.observer = reporter.observer();
   std::optional<signal_watch> signals;
-  TRY(auto done, run_locally(std::move(run.config), signals));
+  GRAPHMILL_TRY(auto done, run_locally(std::move(run.config), signals));
   if (done.outcome.failure)
     return *done.outcome.failure;
   const auto metrics = reporter.last(phase::test).value_or(batch_metrics{});
@@ -42,7 +42,7 @@ result<int> evaluate(const evaluate_options& options) {
                           {"run", options.run}}));
   else
     say("{}: accuracy {:.4f}, loss {:.4f} over {} in {:.1f} s\n", options.split,
-        metrics.accuracy(), metrics.loss(), counted(metrics.seeds, "node"),
+        metrics.accuracy(), metrics.loss(), pluralized(metrics.seeds, "node"),
         done.seconds);
   return 0;
 }

@@ -23,15 +23,15 @@ struct node_options {
 
 /// What a launcher's environment says, where no flag does.
 result<void> fill_in(node_options& options) {
-  TRY(const auto found,
-      read_launch_environment(environment_variable, nvidia_devices()));
+  GRAPHMILL_TRY(const auto found, read_launch_environment(environment_variable,
+                                                          nvidia_devices()));
   if (!found)
     return ok();
   auto& daemon = options.daemon;
   if (!found->devices.empty()) // Before there are threads that read it.
     setenv("CUDA_VISIBLE_DEVICES", found->devices.c_str(), 1);
   if (!daemon.processors)
-    daemon.processors = share_of_processors(found->local_world);
+    daemon.processors = processors_per_process(found->local_world);
   if (daemon.name.empty())
     daemon.name = found->name;
   if (!options.says_where) {
@@ -41,20 +41,20 @@ result<void> fill_in(node_options& options) {
       daemon.advertise = found->advertise;
   }
   if (options.parts.empty()) {
-    TRY(const auto graph, partitioned_graph::open(daemon.data));
+    GRAPHMILL_TRY(const auto graph, partitioned_graph::open(daemon.data));
     options.parts = found->serve(graph.part_count());
   }
   return ok();
 }
 
 result<int> node(node_options& options) {
-  TRYV(fill_in(options));
+  GRAPHMILL_TRYV(fill_in(options));
   if (!options.parts.empty()) {
-    TRY(auto parts, parse_parts(options.parts));
+    GRAPHMILL_TRY(auto parts, parse_parts(options.parts));
     options.daemon.parts = std::move(parts);
   }
   options.daemon.verify = !options.no_verify;
-  TRYV(run_daemon(options.daemon));
+  GRAPHMILL_TRYV(run_daemon(options.daemon));
   return 0;
 }
 

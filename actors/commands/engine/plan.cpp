@@ -7,10 +7,10 @@
 #include "actors/process/processors.hpp"
 #include "actors/process/say.hpp"
 #include "messages/base/byte_text.hpp"
-#include "messages/base/counted.hpp"
+#include "messages/base/pluralized.hpp"
 #include "partition/dataset/shard.hpp"
 #include "pipelines/definition/validation.hpp"
-#include "pipelines/planning/disk_share.hpp"
+#include "pipelines/planning/disk_fraction.hpp"
 #include "pipelines/planning/run_plan.hpp"
 
 #include <nlohmann/json.hpp>
@@ -76,8 +76,8 @@ void print_plan(const definition& def, const std::string& data,
   print_batch("training", plan.train);
   print_batch("evaluation", plan.evaluation);
   say("\n{} in all, {} and {} in flight\n\n",
-      counted(plan.total_steps, "training step"),
-      counted(plan.batches_in_flight, "batch", "batches"),
+      pluralized(plan.total_steps, "training step"),
+      pluralized(plan.batches_in_flight, "batch", "batches"),
       byte_text(plan.budget_bytes));
   say("{:<26} {:>10}\n", "memory, upper bound", "bytes");
   for (const auto& part : plan.memory)
@@ -101,8 +101,8 @@ caches_of(const definition& def,
 /// Where the parts would be read from by a run that began now, and what share
 /// of the rows would come from disk.
 struct planned_storage {
-  storage_plan plan;
-  double share = 0;
+  storage_decision decision;
+  double fraction = 0;
 };
 
 result<planned_storage>
@@ -112,39 +112,40 @@ storage_of(const definition& def,
   std::vector<std::shared_ptr<const shard>> parts;
   part_bytes data;
   for (part_id p = 0; p < graph->part_count(); ++p) {
-    TRY(auto part, graph->open_shard(p));
+    GRAPHMILL_TRY(auto part, graph->open_shard(p));
     data += bytes_of(*part);
     parts.push_back(std::move(part));
   }
   planned_storage out{
-    plan_storage(def, planned, choice, data, memory_available())};
-  if (out.plan.from_disk && data.features != 0) {
-    TRY(out.share,
-        expected_disk_share(def, graph, parts, out.plan.memory.row_cache));
+    decide_storage(def, planned, choice, data, memory_available())};
+  if (out.decision.from_disk && data.features != 0) {
+    GRAPHMILL_TRY(
+      out.fraction,
+      expected_disk_fraction(def, graph, parts, out.decision.memory.row_cache));
   }
   return out;
 }
 
 std::string storage_text(const planned_storage& storage) {
-  auto text = sentence(storage.plan);
-  if (storage.plan.from_disk)
+  auto text = sentence(storage.decision);
+  if (storage.decision.from_disk)
     text += fmt::format("; {:.0f} % of the feature rows are to be expected "
                         "from there",
-                        100 * storage.share);
+                        100 * storage.fraction);
   return text;
 }
 
 nlohmann::json storage_json(const planned_storage& storage) {
-  const auto& plan = storage.plan;
-  return {{"from_disk", plan.from_disk},
-          {"why", plan.why},
-          {"data_bytes", plan.data.all()},
-          {"feature_bytes", plan.data.features},
-          {"available_bytes", plan.room.bytes},
-          {"batch_bytes", plan.batch_bytes},
-          {"row_cache_bytes", plan.memory.row_cache},
-          {"page_bytes", plan.memory.pages},
-          {"expected_disk_share", storage.share}};
+  const auto& decision = storage.decision;
+  return {{"from_disk", decision.from_disk},
+          {"why", decision.reason},
+          {"data_bytes", decision.data.all()},
+          {"feature_bytes", decision.data.features},
+          {"available_bytes", decision.room.bytes},
+          {"batch_bytes", decision.batch_bytes},
+          {"row_cache_bytes", decision.memory.row_cache},
+          {"page_bytes", decision.memory.pages},
+          {"expected_disk_share", storage.fraction}};
 }
 
 struct plan_command_options : definition_options {
@@ -153,9 +154,10 @@ struct plan_command_options : definition_options {
 };
 
 result<int> plan(const plan_command_options& options) {
-  TRY(const auto source, load_definition(options.file, options.overrides));
-  TRY(const auto data, find_dataset(source.value, options.data));
-  TRY(auto opened, partitioned_graph::open(data));
+  GRAPHMILL_TRY(const auto source,
+                load_definition(options.file, options.overrides));
+  GRAPHMILL_TRY(const auto data, find_dataset(source.value, options.data));
+  GRAPHMILL_TRY(auto opened, partitioned_graph::open(data));
   const auto graph =
     std::make_shared<const partitioned_graph>(std::move(opened));
   const auto problems = problems_with(source, graph->info());
@@ -163,12 +165,14 @@ result<int> plan(const plan_command_options& options) {
     return to_error(problems);
   auto def = source.value;
   settle_threads(def, def.trainer.replicas, usable_processors());
-  TRY(auto planned, plan_run(def, graph->info(), graph->part_count()));
-  TRY(const auto storage, storage_of(def, graph, options.storage, planned));
-  add_storage(planned, storage.plan);
+  GRAPHMILL_TRY(auto planned,
+                plan_run(def, graph->info(), graph->part_count()));
+  GRAPHMILL_TRY(const auto storage,
+                storage_of(def, graph, options.storage, planned));
+  add_storage(planned, storage.decision);
   std::optional<cache_report> counted;
   if (options.caches) {
-    TRY(counted, caches_of(def, graph));
+    GRAPHMILL_TRY(counted, caches_of(def, graph));
   }
   if (options.json) {
     auto json = plan_json(def, data.string(), planned);
@@ -188,9 +192,10 @@ result<int> plan(const plan_command_options& options) {
 /// Where a cluster would carry it out.
 result<int> plan_on(const definition_options& options,
                     const cluster_options& cluster) {
-  TRY(const auto source, load_definition(options.file, options.overrides));
-  TRY(auto client, connect(cluster, "plan"));
-  TRY(const auto placed, client.plan(source.value));
+  GRAPHMILL_TRY(const auto source,
+                load_definition(options.file, options.overrides));
+  GRAPHMILL_TRY(auto client, connect(cluster, "plan"));
+  GRAPHMILL_TRY(const auto placed, client.plan(source.value));
   if (options.json)
     say("{}\n",
         one_line(placement_json(source.value, client.address(), placed)));

@@ -4,7 +4,7 @@
 #include "actors/process/say.hpp"
 #include "actors/run/local_run.hpp"
 #include "actors/run/run_reporter.hpp"
-#include "messages/base/counted.hpp"
+#include "messages/base/pluralized.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/npy.hpp"
 
@@ -63,31 +63,33 @@ struct output_files {
   std::optional<scratch_file> embeddings;
 
   static result<output_files> create(const predict_options& options) {
-    TRY(auto predictions, scratch_file::create(options.out));
+    GRAPHMILL_TRY(auto predictions, scratch_file::create(options.out));
     output_files out{std::move(predictions), std::nullopt};
     if (options.embeddings) {
-      TRY(out.embeddings, scratch_file::create(embeddings_path(options.out)));
+      GRAPHMILL_TRY(out.embeddings,
+                    scratch_file::create(embeddings_path(options.out)));
     }
     return out;
   }
 
   result<void> write(const collector& outputs) {
-    TRYV(write_npy<std::int64_t>(predictions.path(), outputs.classes));
+    GRAPHMILL_TRYV(
+      write_npy<std::int64_t>(predictions.path(), outputs.classes));
     if (embeddings)
-      TRYV(write_npy_bytes(
+      GRAPHMILL_TRYV(write_npy_bytes(
         embeddings->path(), dtype::float32,
         {static_cast<std::int64_t>(outputs.classes.size()), outputs.width},
         std::as_bytes(std::span{outputs.embeddings})));
     if (embeddings)
-      TRYV(embeddings->commit());
+      GRAPHMILL_TRYV(embeddings->commit());
     return predictions.commit();
   }
 };
 
 result<int> predict(const predict_options& options) {
-  TRY(auto run, open_finished_run(options));
-  TRY(auto files, output_files::create(options));
-  TRY(auto graph, partitioned_graph::open(run.config.data));
+  GRAPHMILL_TRY(auto run, open_finished_run(options));
+  GRAPHMILL_TRY(auto files, output_files::create(options));
+  GRAPHMILL_TRY(auto graph, partitioned_graph::open(run.config.data));
   const auto& info = graph.info();
   collector outputs;
   outputs.classes.resize(
@@ -100,10 +102,10 @@ result<int> predict(const predict_options& options) {
     outputs.take(result);
   };
   std::optional<signal_watch> signals; // Until all is written.
-  TRY(auto done, run_locally(std::move(run.config), signals));
+  GRAPHMILL_TRY(auto done, run_locally(std::move(run.config), signals));
   if (done.outcome.failure)
     return *done.outcome.failure;
-  TRYV(files.write(outputs));
+  GRAPHMILL_TRYV(files.write(outputs));
   nlohmann::json summary{{"nodes", outputs.classes.size()},
                          {"predictions", options.out},
                          {"seconds", done.seconds}};
@@ -113,7 +115,7 @@ result<int> predict(const predict_options& options) {
     say("{}\n", one_line(summary));
   else
     say("wrote the classes of {} to {}{}\n",
-        counted(outputs.classes.size(), "node"), options.out,
+        pluralized(outputs.classes.size(), "node"), options.out,
         options.embeddings
           ? fmt::format(" and embeddings of width {} to {}", outputs.width,
                         embeddings_path(options.out).string())

@@ -52,26 +52,26 @@ result<int> conclude(const train_options& options, const run_result& run,
 }
 
 result<int> train(const train_options& options) {
-  TRY(auto source, load_definition(options.file, options.overrides));
+  GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
   const auto& def = source.value;
-  TRY(auto data, find_dataset(def, options.data));
-  TRYV(check_definition_against(source, data));
-  TRY(auto graph, partitioned_graph::open(data));
-  TRY(auto folder,
-      run_folder::create(options.runs, def.name, definition_yaml(def),
-                         {data, graph.info().digest}));
+  GRAPHMILL_TRY(auto data, find_dataset(def, options.data));
+  GRAPHMILL_TRYV(check_definition_against(source, data));
+  GRAPHMILL_TRY(auto graph, partitioned_graph::open(data));
+  GRAPHMILL_TRY(auto folder,
+                run_folder::create(options.runs, def.name, definition_yaml(def),
+                                   {data, graph.info().digest}));
   local_run_config config;
   config.def = def;
   config.data = data;
   config.verify = !options.no_verify;
   config.storage = options.storage;
-  TRY(config.log, make_logger(folder.log()));
+  GRAPHMILL_TRY(config.log, make_logger(folder.log()));
   auto* table = options.quiet ? nullptr : options.json ? stderr : stdout;
   run_reporter reporter{table, show_progress(options.quiet), &folder};
   reporter.log_to(config.log);
   config.observer = reporter.observer();
   std::optional<signal_watch> signals; // Until all is saved.
-  TRY(auto run, run_locally(std::move(config), signals));
+  GRAPHMILL_TRY(auto run, run_locally(std::move(config), signals));
   return conclude(options, run, reporter, folder);
 }
 

@@ -25,7 +25,7 @@ struct command_line {
 
 /// Says why a command failed, in one sentence on standard error.
 /// @returns its exit code: 1, or 130 when cancelled.
-int say_failure(const error& what);
+int say_failure(const error& reason);
 
 /// One registration function per command. Each adds its subcommand with help
 /// and options, and in its callback sets `run`. engine.cpp lists all of them,

@@ -143,17 +143,18 @@ result<int> run_import(const import_target& target, const importer& import) {
   if (is_free(target.folder)) {
     folder_preparation preparation{target.folder};
     const tidy_interrupt interrupt{preparation};
-    TRY(built, preparation.run(
-                 [&import, &on_progress](
-                   const std::filesystem::path& folder) -> result<void> {
-                   TRYV(import(folder, on_progress));
-                   return ok();
-                 },
-                 on_progress));
+    GRAPHMILL_TRY(built,
+                  preparation.run(
+                    [&import, &on_progress](
+                      const std::filesystem::path& folder) -> result<void> {
+                      GRAPHMILL_TRYV(import(folder, on_progress));
+                      return ok();
+                    },
+                    on_progress));
     if (built && on_progress)
       on_progress({"done", 0, 0, 0});
   }
-  TRY(const auto info, read_present(target.folder));
+  GRAPHMILL_TRY(const auto info, read_present(target.folder));
   const std::chrono::duration<double> elapsed = clock::now() - start;
   report(target, info, built, elapsed.count());
   return 0;

@@ -25,12 +25,12 @@ int run(const graphmill::command_line& cli) {
   const auto done = cli.run();
   if (done)
     return done.value();
-  const auto& what = done.error();
+  const auto& failure = done.error();
   if (wants_json(cli.app))
     graphmill::say("{}\n",
-                   graphmill::one_line({{"error", what.message},
-                                        {"code", to_string(what.code)}}));
-  return graphmill::say_failure(what);
+                   graphmill::one_line({{"error", failure.message},
+                                        {"code", to_string(failure.code)}}));
+  return graphmill::say_failure(failure);
 }
 
 /// Whether all that was printed has arrived; a reader who has gone away has
@@ -42,10 +42,10 @@ bool output_arrived() {
 
 } // namespace
 
-int graphmill::say_failure(const error& what) {
+int graphmill::say_failure(const error& reason) {
   std::fflush(stdout);
-  say(stderr, "graphmill: {}\n", to_string(what));
-  return what.code == ec::cancelled ? 130 : 1;
+  say(stderr, "graphmill: {}\n", to_string(reason));
+  return reason.code == ec::cancelled ? 130 : 1;
 }
 
 int graphmill::run_program(int argc, char** argv,

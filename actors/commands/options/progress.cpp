@@ -36,10 +36,10 @@ double seconds_since(clock::time_point then) {
 
 std::string bar(const progress& now) {
   constexpr int width = 30;
-  const auto share = std::min(1.0, double(now.done) / double(now.total));
-  const auto full = static_cast<int>(share * width);
+  const auto fraction = std::min(1.0, double(now.done) / double(now.total));
+  const auto full = static_cast<int>(fraction * width);
   return fmt::format("[{:#<{}}{:.<{}}] {:3.0f} %", "", full, "", width - full,
-                     share * 100);
+                     fraction * 100);
 }
 
 std::string line(const progress_display& state, const progress& now) {

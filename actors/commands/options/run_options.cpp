@@ -75,8 +75,8 @@ result<void> check_weights(const run_folder& run,
 
 result<finished_run> open_finished_run(const finished_run_options& options) {
   finished_run out;
-  TRY(out.folder, run_folder::open(options.run));
-  TRY(auto source, load_definition(out.folder.definition()));
+  GRAPHMILL_TRY(out.folder, run_folder::open(options.run));
+  GRAPHMILL_TRY(auto source, load_definition(out.folder.definition()));
   out.config.def = source.value;
   out.config.data =
     options.data.empty() ? out.folder.from().data : fs::path{options.data};
@@ -86,18 +86,18 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
   out.config.verify = !options.no_verify;
   out.config.def.faults = {};
   out.config.storage = options.storage;
-  TRY(auto weights, read_safetensors(out.folder.weights()));
+  GRAPHMILL_TRY(auto weights, read_safetensors(out.folder.weights()));
   if (!options.no_verify)
-    TRYV(check_weights(out.folder, weights.tensors));
+    GRAPHMILL_TRYV(check_weights(out.folder, weights.tensors));
   out.config.weights = std::move(weights.tensors);
-  TRY(auto graph, partitioned_graph::open(out.config.data));
+  GRAPHMILL_TRY(auto graph, partitioned_graph::open(out.config.data));
   if (graph.info().digest != out.folder.from().dataset_digest)
     return fail(ec::invalid_data,
                 "{} holds another dataset than the one that {} was trained on "
                 "(digests {} and {})",
                 out.config.data.string(), options.run, graph.info().digest,
                 out.folder.from().dataset_digest);
-  TRY(out.config.log, make_logger({}));
+  GRAPHMILL_TRY(out.config.log, make_logger({}));
   return out;
 }
 

@@ -1,5 +1,5 @@
 #include "actors/commands/text/cache_table.hpp"
-#include "messages/base/counted.hpp"
+#include "messages/base/pluralized.hpp"
 
 #include <fmt/format.h>
 
@@ -22,14 +22,14 @@ std::string cache_text(const cache_report& report) {
     "rows asked of other daemons in an epoch of {}, by {} on {}\nwith a daemon "
     "each; fetch.cache as a share of a part's rows\n\n"
     "{:>9} {:>14} {:>11} {:>8} {:>11} {:>8} {:>11}\n",
-    counted(report.steps, "step"), counted(report.trainers, "trainer"),
-    counted(report.parts, "part"), "share", "fetch.cache", "vip", "found",
+    pluralized(report.steps, "step"), pluralized(report.trainers, "trainer"),
+    pluralized(report.parts, "part"), "share", "fetch.cache", "vip", "found",
     "degree", "found", "least");
   const auto wanted = report.sizes.empty() ? 0 : report.sizes.front().vip;
   for (const auto& size : report.sizes)
     out += fmt::format(
       "{:>7.0f} % {:>14} {:>11} {:>6.1f} % {:>11} {:>6.1f} % {:>11}\n",
-      100 * size.share, size.bytes, size.vip, found(size.vip, wanted),
+      100 * size.fraction, size.bytes, size.vip, found(size.vip, wanted),
       size.degree, found(size.degree, wanted), size.least);
   return out;
 }
@@ -37,7 +37,7 @@ std::string cache_text(const cache_report& report) {
 nlohmann::json cache_json(const cache_report& report) {
   auto sizes = nlohmann::json::array();
   for (const auto& size : report.sizes)
-    sizes.push_back({{"share", size.share},
+    sizes.push_back({{"share", size.fraction},
                      {"bytes", size.bytes},
                      {"vip_rows", size.vip},
                      {"degree_rows", size.degree},

@@ -1,5 +1,5 @@
 #include "actors/commands/text/inspect_report.hpp"
-#include "messages/base/counted.hpp"
+#include "messages/base/pluralized.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -30,8 +30,8 @@ void print_classes(std::string& out, const node_type_info& type,
   if (counts.empty())
     return;
   print(out, "\nlabels of {}: {}, {} without\n", type.name,
-        counted(counts.size(), "class", "classes"),
-        counted(found.unlabelled, "node"));
+        pluralized(counts.size(), "class", "classes"),
+        pluralized(found.unlabelled, "node"));
   if (counts.size() > most_classes_shown) {
     const auto [least, most] = std::ranges::minmax_element(counts);
     print(out, "  from {} nodes ({}) to {} ({}); --json lists all\n", *least,
@@ -136,21 +136,22 @@ json to_json(const inspected& one, bool part) {
 
 } // namespace
 
-std::string inspection_text(std::span<const inspected> all, bool partitioned) {
+std::string inspection_text(std::span<const inspected> parts,
+                            bool partitioned) {
   std::string out;
   std::vector<std::string> broken;
-  const auto& info = all.front().data.info();
+  const auto& info = parts.front().data.info();
   print(out, "{}: {}\ntarget {}, digest {}\n", info.name, info.provenance,
         info.node_types[info.target].name, info.digest);
   if (partitioned)
-    print(out, "partitioned, {}\n", counted(all.size(), "part"));
-  for (std::size_t p = 0; p < all.size(); ++p) {
+    print(out, "partitioned, {}\n", pluralized(parts.size(), "part"));
+  for (std::size_t p = 0; p < parts.size(); ++p) {
     print(out, "\n");
     if (partitioned)
       print(out, "-- part {}\n", p);
-    print_one(out, all[p], partitioned);
-    broken.insert(broken.end(), all[p].found.broken.begin(),
-                  all[p].found.broken.end());
+    print_one(out, parts[p], partitioned);
+    broken.insert(broken.end(), parts[p].found.broken.begin(),
+                  parts[p].found.broken.end());
   }
   if (broken.empty()) {
     print(out, "\nnothing broken\n");
@@ -162,17 +163,18 @@ std::string inspection_text(std::span<const inspected> all, bool partitioned) {
   return out;
 }
 
-std::string inspection_json(std::span<const inspected> all, bool partitioned) {
+std::string inspection_json(std::span<const inspected> parts,
+                            bool partitioned) {
   json out;
   if (partitioned) {
     out = {{"parts", json::array()}, {"broken", json::array()}};
-    for (const auto& one : all) {
-      out["parts"].push_back(to_json(one, true));
-      for (const auto& sentence : one.found.broken)
+    for (const auto& part : parts) {
+      out["parts"].push_back(to_json(part, true));
+      for (const auto& sentence : part.found.broken)
         out["broken"].push_back(sentence);
     }
   } else {
-    out = to_json(all.front(), false);
+    out = to_json(parts.front(), false);
   }
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }

@@ -15,9 +15,9 @@ struct inspected {
 
 /// For people: tables, then what is broken, or that nothing is.
 /// @param partitioned The datasets are the parts of one.
-std::string inspection_text(std::span<const inspected> all, bool partitioned);
+std::string inspection_text(std::span<const inspected> parts, bool partitioned);
 
 /// One line of JSON with everything, class by class.
-std::string inspection_json(std::span<const inspected> all, bool partitioned);
+std::string inspection_json(std::span<const inspected> parts, bool partitioned);
 
 } // namespace graphmill

@@ -10,10 +10,10 @@
 namespace graphmill {
 
 /// Where a run would go, a row per daemon.
-std::string placement_text(const plan_reply& plan);
+std::string placement_text(const plan_reply& placed);
 
 /// {"name", "cluster", "daemons": [{"name", "parts", "ranks"}]}
 nlohmann::json placement_json(const definition& def, const std::string& address,
-                              const plan_reply& plan);
+                              const plan_reply& placed);
 
 } // namespace graphmill

@@ -22,8 +22,8 @@ constexpr auto news_wait = 2s;
 /// Before asking again after a failure.
 constexpr auto retry_pause = 200ms;
 
-bool may_pass(const error& what) {
-  return what.code == ec::unavailable || what.code == ec::timeout;
+bool may_pass(const error& reason) {
+  return reason.code == ec::unavailable || reason.code == ec::timeout;
 }
 
 std::optional<phase> phase_named(const std::string& name) {
@@ -76,12 +76,12 @@ result<void> run_watcher::show(const watch_reply& news) {
       say(stderr, "graphmill: run {} {}\n", news.record.id, now);
     waits_ = now;
   }
-  for (const auto& one : news.events) {
-    if (!one.metrics.empty()) {
-      TRY(const auto done, read_metrics(one.metrics));
-      TRYV(observer_.on_phase(done));
-    } else if (!one.what.empty() && bar_) {
-      bar_({one.what, one.done, one.total});
+  for (const auto& event : news.events) {
+    if (!event.metrics.empty()) {
+      GRAPHMILL_TRY(const auto done, read_metrics(event.metrics));
+      GRAPHMILL_TRYV(observer_.on_phase(done));
+    } else if (!event.label.empty() && bar_) {
+      bar_({event.label, event.done, event.total});
     }
   }
   return ok();
@@ -92,7 +92,7 @@ result<watch_reply> run_watcher::ask(std::chrono::milliseconds wait) {
   const auto start = clock::now();
   for (auto told = false;;) {
     if (with_.check)
-      TRYV(with_.check());
+      GRAPHMILL_TRYV(with_.check());
     auto got = client_.watch({with_.run, cursor_, wait});
     if (got || !may_pass(got.error()) || clock::now() - start >= with_.patience)
       return got;
@@ -104,12 +104,12 @@ result<watch_reply> run_watcher::ask(std::chrono::milliseconds wait) {
 
 result<run_record> run_watcher::follow() {
   for (auto wait = 0ms;; wait = news_wait) {
-    TRY(auto news, ask(wait));
+    GRAPHMILL_TRY(auto news, ask(wait));
     if (!news.events.empty() && news.next <= cursor_)
       return fail(ec::invalid_data,
                   "the coordinator sent news before {} once more", cursor_);
     cursor_ = news.next;
-    TRYV(show(news));
+    GRAPHMILL_TRYV(show(news));
     // What a reply has no room for comes with the next one.
     if (is_over(news.record.state) && news.events.empty())
       return std::move(news.record);

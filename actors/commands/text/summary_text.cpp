@@ -1,8 +1,8 @@
 #include "actors/commands/text/summary_text.hpp"
 
 #include "actors/run/run_summary.hpp"
-#include "messages/base/counted.hpp"
 #include "messages/base/field_name.hpp"
+#include "messages/base/pluralized.hpp"
 
 #include <type_traits>
 #include <vector>
@@ -86,7 +86,7 @@ std::string summary_text(const json& summary) {
   if (const auto batches = count(summary, "oversize_batches"); batches != 0)
     out += fmt::format("oversize         {} could have exceeded "
                        "budget.bytes and ran alone\n",
-                       counted(batches, "batch", "batches"));
+                       pluralized(batches, "batch", "batches"));
   if (find(summary, "validation_accuracy") != nullptr)
     out += fmt::format("validation       {:.4f}\n",
                        number(summary, "validation_accuracy"));
@@ -95,8 +95,8 @@ std::string summary_text(const json& summary) {
                        number(summary, "test_accuracy"));
   out += fmt::format("time             {:.1f} s for {}, {}\n",
                      number(summary, "seconds"),
-                     counted(count(summary, "epochs"), "epoch"),
-                     counted(count(summary, "steps"), "step"));
+                     pluralized(count(summary, "epochs"), "epoch"),
+                     pluralized(count(summary, "steps"), "step"));
   out += fmt::format("weights digest   {}\n", text(summary, "digest"));
   out += fmt::format("run              {}\n", text(summary, "run"));
   return out;

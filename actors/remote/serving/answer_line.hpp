@@ -16,7 +16,7 @@ namespace graphmill {
 /// A request that has been read: what its answer takes, and how it is made.
 struct prepared_answer {
   std::uint64_t bytes = 0;
-  std::function<void(std::shared_ptr<reply_budget::share>)> begin;
+  std::function<void(std::shared_ptr<reply_budget::grant>)> begin;
 };
 
 /// A request that waits for its turn.

@@ -3,7 +3,7 @@
 #include "actors/base/request_watch.hpp"
 #include "actors/remote/batch_call.hpp"
 #include "actors/remote/serving/answer_line.hpp"
-#include "actors/remote/serving/served.hpp"
+#include "actors/remote/serving/pending_requests.hpp"
 #include "actors/remote/spread_call.hpp"
 #include "messages/base/caught.hpp"
 
@@ -81,8 +81,8 @@ private:
       [me = handle_of<interface>(self_)] { post(me, tick{}); });
   }
 
-  answer_line& line_of(method what) {
-    return what == method::sample_batch ? of_batches_ : of_parts_;
+  answer_line& line_of(method method_id) {
+    return method_id == method::sample_batch ? of_batches_ : of_parts_;
   }
 
   /// Begins what there is room for. Whose turn it is has the next bytes,
@@ -93,14 +93,14 @@ private:
       if (*of.begun >= most_begun)
         return;
       auto& next = of.queue.front();
-      std::shared_ptr<reply_budget::share> share;
+      std::shared_ptr<reply_budget::grant> grant;
       auto ready = prepare(next);
       if (ready) {
-        const auto& who = of.queue.turn();
-        share = of.budget->take(who, next.work->bytes);
-        if (!share) {
+        const auto& asker = of.queue.turn();
+        grant = of.budget->take(asker, next.work->bytes);
+        if (!grant) {
           tell_full(of);
-          if (!of.budget->has_some(who))
+          if (!of.budget->has_some(asker))
             return;
           of.queue.pass();
           ++passed;
@@ -112,30 +112,30 @@ private:
       if (!ready)
         request.reply(std::move(ready).error());
       else
-        begin(request, *work, std::move(share));
+        begin(request, *work, std::move(grant));
     }
   }
 
-  result<void> prepare(waiting_request& what) {
-    TRYV(time_left(what.request));
-    if (what.work)
+  result<void> prepare(waiting_request& request) {
+    GRAPHMILL_TRYV(time_left(request.request));
+    if (request.work)
       return ok();
     try {
-      TRY(what.work, read(what.request));
+      GRAPHMILL_TRY(request.work, read(request.request));
       return ok();
     } catch (const std::bad_alloc&) {
       return fail(ec::out_of_memory,
                   "no memory to answer a request of {} bytes",
-                  what.request.data.byte_size());
+                  request.request.data.byte_size());
     } catch (...) {
       return caught("answer a request for data");
     }
   }
 
   void begin(const data_request& request, const prepared_answer& work,
-             std::shared_ptr<reply_budget::share> share) {
+             std::shared_ptr<reply_budget::grant> grant) {
     try {
-      work.begin(std::move(share));
+      work.begin(std::move(grant));
     } catch (const std::bad_alloc&) {
       request.reply(fail(ec::out_of_memory, "no memory for an answer"));
     } catch (...) {
@@ -191,24 +191,24 @@ private:
   }
 
   result<prepared_answer> sample(const data_request& request) {
-    TRY(auto asked, decode_sample_request(request.data));
-    TRY(const auto* found, find(asked.run, asked.part));
+    GRAPHMILL_TRY(auto asked, decode_sample_request(request.data));
+    GRAPHMILL_TRY(const auto* found, find(asked.run, asked.part));
     const auto& place = *found;
-    TRY(auto work,
-        read_sample(*place.part, std::move(asked), request.data, place.pool));
+    GRAPHMILL_TRY(auto work, read_sample(*place.part, std::move(asked),
+                                         request.data, place.pool));
     if (work->bytes > config_.message_bytes)
       return prepared_answer{
         0, [reply = request.reply](const auto&) { reply(too_large_answer()); }};
     const auto bytes = cost_of(*work);
     return prepared_answer{
       bytes, [this, work, place, deadline = request.deadline,
-              reply = request.reply](auto share) {
+              reply = request.reply](auto grant) {
         ask_for(work, place, deadline,
-                answer_with(of_parts_, reply, std::move(share)));
+                answer_with(of_parts_, reply, std::move(grant)));
       }};
   }
 
-  void ask_for(const std::shared_ptr<served_sample>& work,
+  void ask_for(const std::shared_ptr<pending_sample>& work,
                const serve_part& place, clock::time_point deadline,
                const answer_function& reply) {
     if (work->missing == 0)
@@ -227,23 +227,23 @@ private:
             if (--work->missing == 0 && !work->over)
               finish(*part, *work, reply);
           },
-          [work, reply](const caf::error& why) {
+          [work, reply](const caf::error& reason) {
             if (!std::exchange(work->over, true))
-              reply(told(why, "the sampling service"));
+              reply(told(reason, "the sampling service"));
           });
   }
 
   result<prepared_answer> gather(const data_request& request) {
-    TRY(auto asked, decode_gather_request(request.data));
-    TRY(const auto* found, find(asked.run, asked.part));
+    GRAPHMILL_TRY(auto asked, decode_gather_request(request.data));
+    GRAPHMILL_TRY(const auto* found, find(asked.run, asked.part));
     const auto& place = *found;
-    TRY(auto work,
-        read_gather(*place.part, std::move(asked), request.data, place.pool));
+    GRAPHMILL_TRY(auto work, read_gather(*place.part, std::move(asked),
+                                         request.data, place.pool));
     const auto bytes = cost_of(*work);
     return prepared_answer{
       bytes, [this, work, place, deadline = request.deadline,
-              reply = request.reply](auto share) {
-        const auto answer = answer_with(of_parts_, reply, std::move(share));
+              reply = request.reply](auto grant) {
+        const auto answer = answer_with(of_parts_, reply, std::move(grant));
         requests_
           .ask(self_, place.features, patience(deadline),
                job_of(*place.part, work, place.pool))
@@ -252,58 +252,58 @@ private:
               answer(
                 encoded([&] { return encode(*place.part, work, place.pool); }));
             },
-            [answer](const caf::error& why) {
-              answer(told(why, "the feature service"));
+            [answer](const caf::error& reason) {
+              answer(told(reason, "the feature service"));
             });
       }};
   }
 
   /// Done here, as no batch waits: a run asks for this before it begins.
   result<prepared_answer> spread(const data_request& request) {
-    TRY(const auto asked, decode_spread_query(request.data));
-    TRY(const auto* place, find(asked.run, asked.part));
+    GRAPHMILL_TRY(const auto asked, decode_spread_request(request.data));
+    GRAPHMILL_TRY(const auto* place, find(asked.run, asked.part));
     return prepared_answer{
       most_spread_bytes, [this, asked, part = place->part, data = request.data,
-                          reply = request.reply](auto share) {
-        answer_with(of_parts_, reply, std::move(share))(
+                          reply = request.reply](auto grant) {
+        answer_with(of_parts_, reply, std::move(grant))(
           encoded([&] { return answer_spread(*part, asked, data); }));
       }};
   }
 
   result<prepared_answer> sample_batch(const data_request& request) {
-    TRY(const auto asked, decode_batch_request(request.data));
+    GRAPHMILL_TRY(const auto asked, decode_batch_request(request.data));
     const auto it = batches_.find(asked.run);
     if (it == batches_.end())
       return fail(ec::unavailable,
                   "daemon \"{}\" samples no batches of run \"{}\"",
                   config_.daemon, asked.run);
     const auto& place = it->second;
-    const auto& plan =
-      asked.plan == batch_plan::train ? place.train : place.evaluate;
-    if (asked.seeds.count > plan.most_seeds)
+    const auto& kind =
+      asked.kind == batch_kind::train ? place.train : place.evaluate;
+    if (asked.seeds.count > kind.most_seeds)
       return fail(ec::invalid_argument,
                   "a batch of {} seeds is asked for; the definition allows {}",
-                  asked.seeds.count, plan.most_seeds);
+                  asked.seeds.count, kind.most_seeds);
     auto seeds = std::make_shared<std::vector<node_id>>(asked.seeds.count);
     read_integers(asked.seeds, request.data.bulk, seeds->data());
     sample_job job;
     job.stream = asked.key;
     job.seeds = std::move(seeds);
-    job.plan = plan.sampling;
+    job.scheme = kind.sampling;
     // What is larger is not answered; few are sampled at a time.
     return prepared_answer{
       config_.message_bytes,
       [this, job, graph = place.graph, sampler = place.sampler,
-       deadline = request.deadline, reply = request.reply](auto share) {
-        const auto answer = answer_with(of_batches_, reply, std::move(share));
+       deadline = request.deadline, reply = request.reply](auto grant) {
+        const auto answer = answer_with(of_batches_, reply, std::move(grant));
         requests_.ask(self_, sampler, patience(deadline), job)
           .then(
             [graph, answer](const sample_answer& got) {
               answer(encoded(
                 [&] { return batch_answer(graph->info(), got.graph); }));
             },
-            [answer](const caf::error& why) {
-              answer(told(why, "the sampler"));
+            [answer](const caf::error& reason) {
+              answer(told(reason, "the sampler"));
             });
       }};
   }
@@ -320,12 +320,12 @@ private:
 
   /// Passes an answer on, which keeps no more of the share than it takes.
   answer_function answer_with(answer_line& of, const answer_function& reply,
-                              std::shared_ptr<reply_budget::share> share) {
-    return [this, &of, reply, share = std::move(share),
+                              std::shared_ptr<reply_budget::grant> grant) {
+    return [this, &of, reply, grant = std::move(grant),
             one = count_begun(of)](result<payload> answer) {
       if (answer) {
-        share->shrink(answer.value().byte_size());
-        reply(keep_share(std::move(answer).value(), share));
+        grant->shrink(answer.value().byte_size());
+        reply(keep_grant(std::move(answer).value(), grant));
       } else {
         reply(std::move(answer));
       }
@@ -347,14 +347,14 @@ private:
   }
 
   /// A service that ends is no decision of the asker's: it may ask elsewhere.
-  static error told(const caf::error& why, std::string_view who) {
-    auto out = from_caf(why, who);
+  static error told(const caf::error& reason, std::string_view who) {
+    auto out = from_caf(reason, who);
     if (out.code == ec::cancelled)
       out.code = ec::unavailable;
     return out;
   }
 
-  static void finish(const shard& part, const served_sample& work,
+  static void finish(const shard& part, const pending_sample& work,
                      const answer_function& reply) {
     reply(encoded([&] { return encode(part, work); }));
   }

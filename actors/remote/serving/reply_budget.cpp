@@ -4,7 +4,7 @@
 
 namespace graphmill {
 
-void reply_budget::share::shrink(std::uint64_t bytes) {
+void reply_budget::grant::shrink(std::uint64_t bytes) {
   if (bytes >= bytes_)
     return;
   const auto rest = bytes_ - bytes;
@@ -23,11 +23,11 @@ void reply_budget::close() {
   wake_ = nullptr;
 }
 
-std::shared_ptr<reply_budget::share> reply_budget::take(const std::string& who,
-                                                        std::uint64_t bytes) {
+std::shared_ptr<reply_budget::grant>
+reply_budget::take(const std::string& asker, std::uint64_t bytes) {
   {
     const std::lock_guard lock{mutex_};
-    const auto at = used_by_.find(who);
+    const auto at = used_by_.find(asker);
     const auto own = at == used_by_.end() ? 0 : at->second;
     const auto fits = used_ == 0 || used_ + bytes <= limit_;
     if (!fits || (own != 0 && own + bytes > limit_ - used_)) {
@@ -35,14 +35,14 @@ std::shared_ptr<reply_budget::share> reply_budget::take(const std::string& who,
       return nullptr;
     }
     used_ += bytes;
-    used_by_[who] += bytes;
+    used_by_[asker] += bytes;
   }
-  return std::make_shared<share>(shared_from_this(), who, bytes);
+  return std::make_shared<grant>(shared_from_this(), asker, bytes);
 }
 
-bool reply_budget::has_some(const std::string& who) const {
+bool reply_budget::has_some(const std::string& asker) const {
   const std::lock_guard lock{mutex_};
-  return used_by_.contains(who);
+  return used_by_.contains(asker);
 }
 
 std::uint64_t reply_budget::used() const {
@@ -62,13 +62,13 @@ void reply_budget::give_back(const std::string& whose, std::uint64_t bytes) {
     wake_();
 }
 
-payload keep_share(payload answer,
-                   const std::shared_ptr<reply_budget::share>& share) {
-  const auto keep = [&share](frame& part) {
+payload keep_grant(payload answer,
+                   const std::shared_ptr<reply_budget::grant>& grant) {
+  const auto keep = [&grant](frame& part) {
     using both = std::pair<std::shared_ptr<const void>,
-                           std::shared_ptr<reply_budget::share>>;
+                           std::shared_ptr<reply_budget::grant>>;
     if (part.owner())
-      part = frame::own(std::make_shared<const both>(part.owner(), share),
+      part = frame::own(std::make_shared<const both>(part.owner(), grant),
                         part.bytes());
   };
   for (auto& part : answer.bulk)

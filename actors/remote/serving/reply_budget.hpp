@@ -22,14 +22,14 @@ class reply_budget : public std::enable_shared_from_this<reply_budget> {
 public:
   /// Some bytes of the budget, which come back when it is dropped, on whichever
   /// thread.
-  class share {
+  class grant {
   public:
-    share(std::shared_ptr<reply_budget> of, std::string whose,
+    grant(std::shared_ptr<reply_budget> of, std::string whose,
           std::uint64_t bytes)
       : of_(std::move(of)), whose_(std::move(whose)), bytes_(bytes) {}
-    ~share() { of_->give_back(whose_, bytes_); }
-    share(const share&) = delete;
-    share& operator=(const share&) = delete;
+    ~grant() { of_->give_back(whose_, bytes_); }
+    grant(const grant&) = delete;
+    grant& operator=(const grant&) = delete;
 
     /// Gives back all but `bytes`. Called by the one thread that holds the
     /// share.
@@ -52,11 +52,11 @@ public:
   /// Takes bytes for an asker. More than the whole budget is given when nobody
   /// else holds any.
   /// @returns null if there are too few; `wake` tells when to try again.
-  std::shared_ptr<share> take(const std::string& who, std::uint64_t bytes);
+  std::shared_ptr<grant> take(const std::string& asker, std::uint64_t bytes);
 
   /// Whether an asker holds bytes. Then it may have to wait where others need
   /// not.
-  bool has_some(const std::string& who) const;
+  bool has_some(const std::string& asker) const;
 
   std::uint64_t used() const;
 
@@ -74,7 +74,7 @@ private:
 };
 
 /// The same answer, whose frames keep the share until the last of them is gone.
-payload keep_share(payload answer,
-                   const std::shared_ptr<reply_budget::share>& share);
+payload keep_grant(payload answer,
+                   const std::shared_ptr<reply_budget::grant>& grant);
 
 } // namespace graphmill

@@ -52,8 +52,8 @@ std::string find_interface(const std::function<bool(const ifaddrs&)>& wanted) {
   ifaddrs* first = nullptr;
   if (getifaddrs(&first) != 0)
     return {};
-  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> all{first,
-                                                             &freeifaddrs};
+  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> interfaces{
+    first, &freeifaddrs};
   std::string found;
   for (const auto* at = first; at != nullptr; at = at->ifa_next) {
     const auto address = numeric(at->ifa_addr);
@@ -113,7 +113,7 @@ bool is_loopback(const endpoint& where) {
 }
 
 result<std::string> resolve_host(const std::string& host) {
-  TRY(const auto found, look_up(host, 0));
+  GRAPHMILL_TRY(const auto found, look_up(host, 0));
   std::string other;
   for (const auto* at = found.get(); at != nullptr; at = at->ai_next) {
     if (at->ai_family == AF_INET)
@@ -137,7 +137,8 @@ result<std::string> address_of_interface(const std::string& name) {
 }
 
 result<std::string> address_towards(const endpoint& peer) {
-  TRY(const auto found, look_up(peer.host, peer.port == 0 ? 1 : peer.port));
+  GRAPHMILL_TRY(const auto found,
+                look_up(peer.host, peer.port == 0 ? 1 : peer.port));
   const auto* to = found.get();
   const auto socket = ::socket(to->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket < 0)

@@ -1,5 +1,5 @@
 #include "actors/transport/sessions/caller_session.hpp"
-#include "messages/base/counted.hpp"
+#include "messages/base/pluralized.hpp"
 
 #include <algorithm>
 
@@ -17,11 +17,11 @@ constexpr unsigned most_doublings = 5;
 
 } // namespace
 
-void caller_session::request(session_time now, std::uint64_t id, method what,
-                             payload data, call_options options,
-                             callback on_reply) {
-  const auto refuse_now = [this, &on_reply](error why) {
-    effects_.emplace_back(finish{std::move(on_reply), std::move(why)});
+void caller_session::request(session_time now, std::uint64_t id,
+                             method method_id, payload data,
+                             call_options options, callback on_reply) {
+  const auto refuse_now = [this, &on_reply](error reason) {
+    effects_.emplace_back(finish{std::move(on_reply), std::move(reason)});
   };
   if (auto fits = check_size(data); !fits)
     return refuse_now(std::move(fits).error());
@@ -37,8 +37,8 @@ void caller_session::request(session_time now, std::uint64_t id, method what,
   const auto deadline = now + options.deadline;
   const auto at =
     calls_
-      .try_emplace(id, call{what, std::move(data), options, std::move(on_reply),
-                            now, deadline, deadline})
+      .try_emplace(id, call{method_id, std::move(data), options,
+                            std::move(on_reply), now, deadline, deadline})
       .first;
   due_.emplace(deadline, id);
   if (state_ == state::closed)
@@ -49,23 +49,25 @@ void caller_session::request(session_time now, std::uint64_t id, method what,
 
 /// Sends a request, for the first time or again.
 void caller_session::dispatch(session_time now, calls::iterator at) {
-  auto& what = at->second;
-  counts_.retries += what.attempt != 0;
-  ++what.attempt;
-  what.sent_to = who_.incarnation;
+  auto& pending = at->second;
+  counts_.retries += pending.attempt != 0;
+  ++pending.attempt;
+  pending.sent_to = identity_.incarnation;
   message out;
   out.head.kind = message_kind::request;
   out.head.id = at->first;
-  out.head.method = what.method;
+  out.head.method = pending.method;
   out.head.attempt =
-    static_cast<std::uint16_t>(std::min(what.attempt, 0xffffu));
-  out.head.time_left =
-    std::chrono::duration_cast<std::chrono::milliseconds>(what.deadline - now);
-  out.data = what.data;
-  effects_.emplace_back(send{traits_of(what.method).lane, std::move(out)});
-  auto due = what.deadline;
-  if (what.attempt < what.options.attempts)
-    due = std::min(due, now + what.options.deadline / what.options.attempts);
+    static_cast<std::uint16_t>(std::min(pending.attempt, 0xffffu));
+  out.head.time_left = std::chrono::duration_cast<std::chrono::milliseconds>(
+    pending.deadline - now);
+  out.data = pending.data;
+  effects_.emplace_back(
+    send{traits_of(pending.method).channel, std::move(out)});
+  auto due = pending.deadline;
+  if (pending.attempt < pending.options.attempts)
+    due =
+      std::min(due, now + pending.options.deadline / pending.options.attempts);
   set_due(at, due);
 }
 
@@ -73,37 +75,38 @@ void caller_session::dispatch(session_time now, calls::iterator at) {
 /// up what another incarnation had.
 void caller_session::resume(session_time now) {
   for (auto at = calls_.begin(); at != calls_.end();) {
-    const auto& what = at->second;
-    if (what.attempt != 0 && what.sent_to != who_.incarnation) {
+    const auto& pending = at->second;
+    if (pending.attempt != 0 && pending.sent_to != identity_.incarnation) {
       at = complete(at, fail(ec::unavailable,
                              "{} was restarted while {} was under way there",
-                             peer(), to_string(what.method)));
-    } else if (what.attempt >= what.options.attempts) {
-      at = complete(at, fail(ec::unavailable,
-                             "the connection to {} broke while {} was under "
-                             "way there ({})",
-                             peer(), to_string(what.method),
-                             graphmill::counted(what.attempt, "attempt")));
+                             peer(), to_string(pending.method)));
+    } else if (pending.attempt >= pending.options.attempts) {
+      at =
+        complete(at, fail(ec::unavailable,
+                          "the connection to {} broke while {} was under "
+                          "way there ({})",
+                          peer(), to_string(pending.method),
+                          graphmill::pluralized(pending.attempt, "attempt")));
     } else {
       dispatch(now, at++);
     }
   }
 }
 
-void caller_session::replied(session_time now, message what) {
-  const auto at = calls_.find(what.head.id);
+void caller_session::replied(session_time now, message incoming) {
+  const auto at = calls_.find(incoming.head.id);
   if (at == calls_.end() || at->second.attempt == 0) {
     ++counts_.late_replies;
     return;
   }
-  if (at->second.method != what.head.method)
+  if (at->second.method != incoming.head.method)
     return reset(now, "it answered another question than was asked");
-  if (put_off(now, at, what.head))
+  if (put_off(now, at, incoming.head))
     return;
-  if (what.head.failed)
-    complete(at, std::move(what.head.failure));
+  if (incoming.head.failed)
+    complete(at, std::move(incoming.head.failure));
   else
-    complete(at, std::move(what.data));
+    complete(at, std::move(incoming.data));
   idle_since_ = now;
 }
 
@@ -112,23 +115,24 @@ void caller_session::replied(session_time now, message what) {
 /// @returns false if that would be too late, or the answer says no such thing.
 bool caller_session::put_off(session_time now, calls::iterator at,
                              const envelope& head) {
-  auto& what = at->second;
+  auto& pending = at->second;
   if (!head.failed || head.retry_after.count() == 0)
     return false;
   const auto bound =
-    std::min(head.retry_after * (1 << std::min(what.put_off, most_doublings)),
+    std::min(head.retry_after
+               * (1 << std::min(pending.put_off, most_doublings)),
              longest_pause)
       .count();
   // Drawn, so that those who were told at once do not return at once.
-  const auto drawn = mix64(with_.seed + mix64(at->first) + what.put_off)
+  const auto drawn = mix64(with_.seed + mix64(at->first) + pending.put_off)
                      % static_cast<std::uint64_t>(bound / 2 + 1);
   const auto due =
     now + std::chrono::milliseconds{bound - static_cast<std::int64_t>(drawn)};
-  if (due >= what.deadline)
+  if (due >= pending.deadline)
     return false;
-  ++what.put_off;
+  ++pending.put_off;
   ++counts_.put_off;
-  --what.attempt;
+  --pending.attempt;
   set_due(at, due);
   return true;
 }
@@ -152,36 +156,38 @@ caller_session::complete(calls::iterator at, result<payload> answer) {
 void caller_session::fail_due(session_time now) {
   while (!due_.empty() && due_.begin()->first <= now) {
     const auto at = calls_.find(due_.begin()->second);
-    const auto& what = at->second;
-    if (now < what.deadline) {
+    const auto& pending = at->second;
+    if (now < pending.deadline) {
       if (state_ == state::ready)
         dispatch(now, at);
       else
-        set_due(at, what.deadline); // Repeated after the handshake.
+        set_due(at, pending.deadline); // Repeated after the handshake.
       continue;
     }
-    complete(at,
-             fail(ec::timeout,
-                  "no answer from {} to {} within {} ms "
-                  "({}){}{}",
-                  peer(), to_string(what.method), what.options.deadline.count(),
-                  graphmill::counted(what.attempt, "attempt"),
-                  reason_.empty() ? "" : ": ", reason_));
+    complete(at, fail(ec::timeout,
+                      "no answer from {} to {} within {} ms "
+                      "({}){}{}",
+                      peer(), to_string(pending.method),
+                      pending.options.deadline.count(),
+                      graphmill::pluralized(pending.attempt, "attempt"),
+                      reason_.empty() ? "" : ": ", reason_));
     idle_since_ = now;
   }
 }
 
 void caller_session::fail_unreachable(session_time now) {
   for (auto at = calls_.begin(); at != calls_.end();) {
-    const auto& what = at->second;
-    if (now - std::max(what.start, last_heard_) < what.options.unreachable) {
+    const auto& pending = at->second;
+    if (now - std::max(pending.start, last_heard_)
+        < pending.options.unreachable) {
       ++at;
       continue;
     }
-    at = complete(
-      at, fail(ec::unavailable, "cannot reach {} for {}, tried for {} ms{}{}",
-               peer(), to_string(what.method), what.options.unreachable.count(),
-               reason_.empty() ? "" : ": ", reason_));
+    at = complete(at, fail(ec::unavailable,
+                           "cannot reach {} for {}, tried for {} ms{}{}",
+                           peer(), to_string(pending.method),
+                           pending.options.unreachable.count(),
+                           reason_.empty() ? "" : ": ", reason_));
   }
 }
 

@@ -53,12 +53,12 @@ void caller_session::open(session_time now) {
 void caller_session::say_hello(session_time now) {
   greeted_ = {};
   opened_ = now;
-  for (const auto over : {lane::control, lane::data}) {
+  for (const auto over : {channel::control, channel::data}) {
     message hello;
     hello.head.kind = message_kind::request;
     hello.head.method = method::hello;
     hello.head.attempt = 1;
-    with_.self.lane = over;
+    with_.self.channel = over;
     hello.data.body = encode_hello(with_.self);
     effects_.emplace_back(send{over, std::move(hello)});
   }
@@ -83,25 +83,25 @@ void caller_session::reset(session_time now, std::string reason) {
 }
 
 /// The peer, or we, will not have this connection: that will not change soon.
-void caller_session::refuse(session_time now, error why) {
+void caller_session::refuse(session_time now, error reason) {
   for (auto at = calls_.begin(); at != calls_.end();)
-    at = complete(at, why);
+    at = complete(at, reason);
   back_off_.slow();
-  reset(now, why.message);
+  reset(now, reason.message);
   if (kept_ && !reported_lost_) {
     reported_lost_ = true;
     reported_up_ = false;
-    notify(peer_event::kind::lost, why.message);
+    notify(peer_event::kind::lost, reason.message);
   }
 }
 
-void caller_session::link_down(session_time now, const error& why) {
+void caller_session::link_down(session_time now, const error& reason) {
   if (state_ != state::opening && state_ != state::ready)
     return;
-  if (why.code == ec::permission || why.code == ec::version_mismatch)
-    refuse(now, why);
+  if (reason.code == ec::permission || reason.code == ec::version_mismatch)
+    refuse(now, reason);
   else
-    reset(now, why.message);
+    reset(now, reason.message);
 }
 
 bool caller_session::worth_probing() const {
@@ -119,18 +119,18 @@ void caller_session::probed(session_time now, bool refused) {
 
 // -- messages
 
-void caller_session::receive(session_time now, lane over, message what) {
+void caller_session::receive(session_time now, channel over, message incoming) {
   if (state_ != state::opening && state_ != state::ready)
     return; // From a connection that is closed already.
   last_heard_ = now;
-  if (auto known = check_version(what.head, address_); !known)
+  if (auto known = check_version(incoming.head, address_); !known)
     return refuse(now, std::move(known).error());
-  switch (what.head.kind) {
+  switch (incoming.head.kind) {
   case message_kind::reply:
-    if (what.head.method == method::hello)
-      hello_answered(now, over, what);
+    if (incoming.head.method == method::hello)
+      hello_answered(now, over, incoming);
     else
-      replied(now, std::move(what));
+      replied(now, std::move(incoming));
     return;
   case message_kind::beat: // It has been heard; that is all.
     return;
@@ -146,15 +146,15 @@ void caller_session::receive(session_time now, lane over, message what) {
   }
 }
 
-void caller_session::hello_answered(session_time now, lane over,
-                                    const message& what) {
+void caller_session::hello_answered(session_time now, channel over,
+                                    const message& incoming) {
   if (state_ != state::opening)
     return;
-  if (what.head.failed)
-    return refuse(now, {what.head.failure.code,
+  if (incoming.head.failed)
+    return refuse(now, {incoming.head.failure.code,
                         fmt::format("{} refuses the connection: {}", address_,
-                                    what.head.failure.message)});
-  auto hello = decode_hello(what.data.body);
+                                    incoming.head.failure.message)});
+  auto hello = decode_hello(incoming.data.body);
   if (!hello)
     return reset(now, hello.error().message);
   const auto at = static_cast<std::size_t>(over);
@@ -164,10 +164,10 @@ void caller_session::hello_answered(session_time now, lane over,
     return;
   if (met_[0] != met_[1])
     return reset(now, "it was restarted during the handshake");
-  const auto before = who_.incarnation;
-  who_ = {hello.value().name, hello.value().incarnation, address_};
+  const auto before = identity_.incarnation;
+  identity_ = {hello.value().name, hello.value().incarnation, address_};
   state_ = state::ready;
-  if (kept_ && !before.empty() && before != who_.incarnation)
+  if (kept_ && !before.empty() && before != identity_.incarnation)
     notify(peer_event::kind::replaced);
   else if (kept_ && !reported_up_)
     notify(peer_event::kind::up);
@@ -211,7 +211,7 @@ void caller_session::tick(session_time now) {
     message beat;
     beat.head.kind = message_kind::beat;
     beat.head.method = method::beat;
-    effects_.emplace_back(send{lane::control, std::move(beat)});
+    effects_.emplace_back(send{channel::control, std::move(beat)});
   }
 }
 
@@ -263,24 +263,25 @@ void caller_session::shut(session_time) {
   if (state_ == state::ready) {
     message farewell;
     farewell.head.kind = message_kind::farewell;
-    effects_.emplace_back(send{lane::control, std::move(farewell)});
+    effects_.emplace_back(send{channel::control, std::move(farewell)});
   }
   if (state_ == state::ready || state_ == state::opening)
     effects_.emplace_back(close_link{true});
   state_ = state::closed;
 }
 
-void caller_session::notify(peer_event::kind what, std::string reason) {
-  auto who = who_;
-  who.address = address_;
+void caller_session::notify(peer_event::kind change, std::string reason) {
+  auto identity = identity_;
+  identity.address = address_;
   effects_.emplace_back(
-    peer_event{what, std::move(who), false, std::move(reason)});
+    peer_event{change, std::move(identity), false, std::move(reason)});
 }
 
 /// How errors name the peer.
 std::string caller_session::peer() const {
-  return who_.name.empty() ? address_
-                           : fmt::format("{} ({})", who_.name, address_);
+  return identity_.name.empty()
+           ? address_
+           : fmt::format("{} ({})", identity_.name, address_);
 }
 
 } // namespace graphmill

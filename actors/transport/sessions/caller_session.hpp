@@ -32,14 +32,14 @@ public:
 
   // Effects: what the owner must do, in the order of `take`.
 
-  struct open_link {}; ///< Connect both lanes anew.
+  struct open_link {}; ///< Connect both channels anew.
   /// Forget both connections.
   struct close_link {
     bool flush = false; ///< Give what was sent a moment to leave before.
   };
   struct send {
-    graphmill::lane lane;
-    message what;
+    graphmill::channel channel;
+    message content;
   };
   struct finish {
     callback on_reply;
@@ -57,17 +57,17 @@ public:
   caller_session(std::string address, settings with);
 
   /// @param id Never used before by this incarnation.
-  void request(session_time now, std::uint64_t id, method what, payload data,
-               call_options options, callback on_reply);
+  void request(session_time now, std::uint64_t id, method method_id,
+               payload data, call_options options, callback on_reply);
   void keep(session_time now);
   void forget(session_time now);
 
   /// One of the connections broke, or was ended for what came over it. With
   /// permission as code, trying again is of no use.
-  void link_down(session_time now, const error& why);
+  void link_down(session_time now, const error& reason);
   /// What came of a probe of the peer's port, after `link_down`.
   void probed(session_time now, bool refused);
-  void receive(session_time now, lane over, message what);
+  void receive(session_time now, channel over, message incoming);
   void tick(session_time now);
 
   /// Fails what is outstanding and says farewell.
@@ -84,7 +84,7 @@ public:
 
   /// Whether it is of use to find out if the peer's process has ended.
   bool worth_probing() const;
-  const counts& counted() const { return counts_; }
+  const counts& counters() const { return counts_; }
   const std::string& address() const { return address_; }
 
 private:
@@ -107,11 +107,11 @@ private:
   void open(session_time now);
   void say_hello(session_time now);
   void reset(session_time now, std::string reason);
-  void refuse(session_time now, error why);
-  void hello_answered(session_time now, lane over, const message& what);
+  void refuse(session_time now, error reason);
+  void hello_answered(session_time now, channel over, const message& incoming);
   void ready(session_time now);
   void resume(session_time now);
-  void replied(session_time now, message what);
+  void replied(session_time now, message incoming);
   bool put_off(session_time now, calls::iterator at, const envelope& head);
   void dispatch(session_time now, calls::iterator at);
   void set_due(calls::iterator at, session_time due);
@@ -120,7 +120,7 @@ private:
   void fail_due(session_time now);
   void report(session_time now);
   void report_lost();
-  void notify(peer_event::kind what, std::string reason = {});
+  void notify(peer_event::kind change, std::string reason = {});
   std::string peer() const;
   bool wanted() const { return kept_ || !calls_.empty(); }
 
@@ -131,9 +131,9 @@ private:
   bool kept_ = false;
   bool reported_lost_ = false;
   bool reported_up_ = false;
-  std::array<bool, 2> greeted_{};  ///< Lanes whose hello was answered.
-  std::array<std::string, 2> met_; ///< Incarnation, by lane.
-  peer_identity who_;              ///< As of the last handshake.
+  std::array<bool, 2> greeted_{};  ///< Channels whose hello was answered.
+  std::array<std::string, 2> met_; ///< Incarnation, by channel.
+  peer_identity identity_;         ///< As of the last handshake.
   std::string reason_;             ///< Why there is no connection.
   session_time last_heard_{};
   session_time wanted_since_{}; ///< When it was kept.

@@ -32,9 +32,9 @@ std::string draw_identity() {
                      device());
 }
 
-std::uint64_t cost_of(const message& what) {
+std::uint64_t cost_of(const message& of) {
   constexpr std::uint64_t around = 512; // Roughly.
-  return around + what.data.byte_size() + what.head.failure.message.size();
+  return around + of.data.byte_size() + of.head.failure.message.size();
 }
 
 } // namespace graphmill

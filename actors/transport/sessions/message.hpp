@@ -25,6 +25,6 @@ result<void> check_size(const payload& data);
 std::string draw_identity();
 
 /// Bytes that a message takes while it waits: its frames, and what holds them.
-std::uint64_t cost_of(const message& what);
+std::uint64_t cost_of(const message& of);
 
 } // namespace graphmill

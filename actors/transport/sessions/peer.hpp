@@ -27,10 +27,10 @@ struct peer_event {
     replaced, ///< Another incarnation answers at its address.
     left,     ///< Said farewell (inbound only).
   };
-  peer_event::kind what = kind::up;
-  peer_identity who;    ///< Only an address, if we have never met.
-  bool inbound = false; ///< It connected to us; else we keep it.
-  std::string reason;   ///< Why it was lost, in a sentence.
+  peer_event::kind change = kind::up;
+  peer_identity identity; ///< Only an address, if we have never met.
+  bool inbound = false;   ///< It connected to us; else we keep it.
+  std::string reason;     ///< Why it was lost, in a sentence.
 };
 
 /// How long a request may take.

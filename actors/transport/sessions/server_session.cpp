@@ -1,6 +1,6 @@
 #include "actors/transport/sessions/server_session.hpp"
 
-#include "messages/base/counted.hpp"
+#include "messages/base/pluralized.hpp"
 
 #include <algorithm>
 
@@ -34,30 +34,30 @@ std::vector<server_session::effect> server_session::take() {
 
 // -- messages
 
-void server_session::receive(session_time now, const route& from,
-                             message what) {
-  const auto at = routes_.find(from);
-  const auto known =
-    peers_.find(at == routes_.end() ? std::string{} : at->second.incarnation);
+void server_session::receive(session_time now, const connection_id& from,
+                             message incoming) {
+  const auto at = connections_.find(from);
+  const auto known = peers_.find(
+    at == connections_.end() ? std::string{} : at->second.incarnation);
   if (known != peers_.end())
     known->second.last_heard = now;
-  if (auto version = check_version(what.head, "the caller"); !version)
-    return reply(from, what.head, std::move(version).error());
-  if (what.head.kind == message_kind::request
-      && what.head.method == method::hello)
-    return hello(now, from, what);
-  switch (what.head.kind) {
+  if (auto version = check_version(incoming.head, "the caller"); !version)
+    return reply(from, incoming.head, std::move(version).error());
+  if (incoming.head.kind == message_kind::request
+      && incoming.head.method == method::hello)
+    return hello(now, from, incoming);
+  switch (incoming.head.kind) {
   case message_kind::request:
   case message_kind::beat:
     if (known == peers_.end()) {
       message stranger;
       stranger.head.kind = message_kind::stranger;
-      stranger.head.id = what.head.id;
+      stranger.head.id = incoming.head.id;
       effects_.emplace_back(send{from, std::move(stranger)});
-    } else if (what.head.kind == message_kind::beat) {
+    } else if (incoming.head.kind == message_kind::beat) {
       beat(from);
     } else {
-      request(now, from, place{at->second}, std::move(what));
+      request(now, from, place{at->second}, std::move(incoming));
     }
     return;
   case message_kind::farewell:
@@ -69,21 +69,21 @@ void server_session::receive(session_time now, const route& from,
   }
 }
 
-void server_session::hello(session_time now, const route& from,
-                           const message& what) {
-  auto hello = decode_hello(what.data.body);
+void server_session::hello(session_time now, const connection_id& from,
+                           const message& incoming) {
+  auto hello = decode_hello(incoming.data.body);
   if (!hello)
     return malformed(from, hello.error().message);
   if (hello.value().oldest_version > protocol_version)
-    return reply(from, what.head,
+    return reply(from, incoming.head,
                  fail(ec::version_mismatch,
                       "the caller understands protocol {} at least, this side "
                       "speaks {}: use the same version of graphmill on both",
                       hello.value().oldest_version, protocol_version));
-  const auto at = routes_.find(from);
-  if (at != routes_.end()
+  const auto at = connections_.find(from);
+  if (at != connections_.end()
       && (at->second.incarnation != hello.value().incarnation
-          || at->second.lane != hello.value().lane))
+          || at->second.channel != hello.value().channel))
     return malformed(from, "it changed its identity");
   if (peers_.size() >= with_.max_peers
       && !peers_.contains(hello.value().incarnation)) {
@@ -91,97 +91,99 @@ void server_session::hello(session_time now, const route& from,
       fail(ec::unavailable,
            "{} serves {} already, and its descriptors allow for no more: raise "
            "the limit of open files there (ulimit -Hn)",
-           with_.self.name, counted(peers_.size(), "peer"));
+           with_.self.name, pluralized(peers_.size(), "peer"));
     effects_.emplace_back(
       note{fmt::format("refused {}: {}", hello.value().name, full.message)});
-    return reply(from, what.head, std::move(full));
+    return reply(from, incoming.head, std::move(full));
   }
   greet(now, from, hello.value());
   auto self = with_.self;
-  self.lane = hello.value().lane;
-  reply(from, what.head, payload{encode_hello(self), {}});
+  self.channel = hello.value().channel;
+  reply(from, incoming.head, payload{encode_hello(self), {}});
 }
 
-void server_session::greet(session_time now, const route& from,
+void server_session::greet(session_time now, const connection_id& from,
                            const hello_message& hello) {
   const auto [at, is_new] = peers_.try_emplace(hello.incarnation);
-  auto& who = at->second;
-  who.who = {hello.name, hello.incarnation, hello.address};
-  who.last_heard = now;
+  auto& caller = at->second;
+  caller.identity = {hello.name, hello.incarnation, hello.address};
+  caller.last_heard = now;
   if (is_new) // It may be back, and have something running still.
     for (auto task = running_.lower_bound({hello.incarnation, 0});
          task != running_.end() && task->first.first == hello.incarnation;
          ++task) {
-      ++who.running;
-      who.bytes += tasks_.at(task->second).bytes;
+      ++caller.running;
+      caller.bytes += tasks_.at(task->second).bytes;
     }
-  who.lost_after =
+  caller.lost_after =
     std::clamp(hello.lost_after, shortest_silence, longest_silence);
-  auto& route = who.routes[static_cast<std::size_t>(hello.lane)];
-  if (route != from)
-    leave_seat(route); // It has connected anew.
-  route = from;
-  who.gone[static_cast<std::size_t>(hello.lane)] = false;
-  routes_[from] = {hello.incarnation, hello.lane};
+  auto& connection_id =
+    caller.connections[static_cast<std::size_t>(hello.channel)];
+  if (connection_id != from)
+    leave_seat(connection_id); // It has connected anew.
+  connection_id = from;
+  caller.gone[static_cast<std::size_t>(hello.channel)] = false;
+  connections_[from] = {hello.incarnation, hello.channel};
   if (is_new)
-    effects_.emplace_back(peer_event{peer_event::kind::up, who.who, true, {}});
+    effects_.emplace_back(
+      peer_event{peer_event::kind::up, caller.identity, true, {}});
 }
 
-void server_session::leave_seat(route& seat) {
+void server_session::leave_seat(connection_id& seat) {
   if (seat.empty())
     return;
-  routes_.erase(seat);
+  connections_.erase(seat);
   effects_.emplace_back(estrange{std::exchange(seat, {})});
 }
 
 /// What it has sent before is still to come, perhaps a farewell: it keeps its
 /// place for that.
-void server_session::disconnected(const route& whom) {
-  const auto at = routes_.find(whom);
-  const auto known =
-    peers_.find(at == routes_.end() ? std::string{} : at->second.incarnation);
+void server_session::disconnected(const connection_id& whom) {
+  const auto at = connections_.find(whom);
+  const auto known = peers_.find(
+    at == connections_.end() ? std::string{} : at->second.incarnation);
   if (known == peers_.end())
     return;
-  auto& who = known->second;
-  const auto lane = static_cast<std::size_t>(at->second.lane);
-  if (who.routes[lane] != whom)
+  auto& caller = known->second;
+  const auto channel = static_cast<std::size_t>(at->second.channel);
+  if (caller.connections[channel] != whom)
     return;
-  who.gone[lane] = true;
-  for (std::size_t i = 0; i < who.routes.size(); ++i)
-    if (!who.gone[i] && !who.routes[i].empty())
+  caller.gone[channel] = true;
+  for (std::size_t i = 0; i < caller.connections.size(); ++i)
+    if (!caller.gone[i] && !caller.connections[i].empty())
       return;
-  who.lost_after =
-    std::min<session_time::duration>(who.lost_after, silence_unconnected);
+  caller.lost_after =
+    std::min<session_time::duration>(caller.lost_after, silence_unconnected);
 }
 
-void server_session::beat(const route& from) {
+void server_session::beat(const connection_id& from) {
   message back;
   back.head.kind = message_kind::beat;
   back.head.method = method::beat;
   effects_.emplace_back(send{from, std::move(back)});
 }
 
-void server_session::malformed(const route& from, std::string reason) {
-  const auto at = routes_.find(from);
-  const auto known =
-    peers_.find(at == routes_.end() ? std::string{} : at->second.incarnation);
+void server_session::malformed(const connection_id& from, std::string reason) {
+  const auto at = connections_.find(from);
+  const auto known = peers_.find(
+    at == connections_.end() ? std::string{} : at->second.incarnation);
   if (known == peers_.end())
     return end(from, std::move(reason));
-  const auto lane = static_cast<std::size_t>(at->second.lane);
-  known->second.routes[lane].clear();
-  routes_.erase(at);
-  end(from, fmt::format("{}: {}", known->second.who.name, reason));
+  const auto channel = static_cast<std::size_t>(at->second.channel);
+  known->second.connections[channel].clear();
+  connections_.erase(at);
+  end(from, fmt::format("{}: {}", known->second.identity.name, reason));
 }
 
-void server_session::end(const route& whom, std::string reason) {
+void server_session::end(const connection_id& whom, std::string reason) {
   effects_.emplace_back(drop{whom, std::move(reason)});
 }
 
 // -- requests
 
-void server_session::request(session_time now, const route& from,
-                             const place& at, message what) {
-  const auto& head = what.head;
+void server_session::request(session_time now, const connection_id& from,
+                             const place& at, message incoming) {
+  const auto& head = incoming.head;
   if (head.id == 0)
     return malformed(from, "a request without id");
   if (!is_known(head.method) || head.method == method::beat)
@@ -204,40 +206,40 @@ void server_session::request(session_time now, const route& from,
     effects_.emplace_back(send{from, std::move(again)});
     return;
   }
-  auto& who = peers_.at(at.incarnation);
-  const auto bytes = request_overhead + what.data.byte_size();
-  if (!has_room(who, bytes))
-    return come_again(from, head, who);
-  ++who.running;
-  who.bytes += bytes;
+  auto& caller = peers_.at(at.incarnation);
+  const auto bytes = request_overhead + incoming.data.byte_size();
+  if (!has_room(caller, bytes))
+    return come_again(from, head, caller);
+  ++caller.running;
+  caller.bytes += bytes;
   bytes_ += bytes;
   const auto token = next_token_++;
   const auto deadline = now + head.time_left;
   running_.emplace(key, token);
   tasks_.emplace(
-    token, task{key, head.method, at.lane, head.attempt, deadline, bytes});
-  effects_.emplace_back(
-    deliver{token, head.method, who.who, std::move(what.data), deadline});
+    token, task{key, head.method, at.channel, head.attempt, deadline, bytes});
+  effects_.emplace_back(deliver{token, head.method, caller.identity,
+                                std::move(incoming.data), deadline});
 }
 
-bool server_session::has_room(const peer& who, std::uint64_t bytes) const {
-  return who.running < with_.max_running
+bool server_session::has_room(const peer& caller, std::uint64_t bytes) const {
+  return caller.running < with_.max_running
          && (bytes_ == 0 || bytes_ + bytes <= with_.max_bytes)
-         && (who.bytes == 0 || who.bytes + bytes <= with_.max_peer_bytes);
+         && (caller.bytes == 0 || caller.bytes + bytes <= with_.max_peer_bytes);
 }
 
-void server_session::come_again(const route& from, const envelope& head,
-                                const peer& who) {
+void server_session::come_again(const connection_id& from, const envelope& head,
+                                const peer& caller) {
   ++put_off_;
   effects_.emplace_back(note{fmt::format(
     "requests under way take {} bytes, {} of them those of {}: it has to ask "
     "again",
-    bytes_, who.bytes, who.who.name)});
+    bytes_, caller.bytes, caller.identity.name)});
   auto out = answer_to(
     head, fail(ec::unavailable,
                "requests of {} bytes are under way already, {} requests of {} "
                "bytes for {} alone; ask for less at once",
-               bytes_, who.running, who.bytes, who.who.name));
+               bytes_, caller.running, caller.bytes, caller.identity.name));
   out.head.retry_after = pause;
   effects_.emplace_back(send{from, std::move(out)});
 }
@@ -262,16 +264,17 @@ void server_session::answer(session_time now, std::uint64_t token,
   auto out = answer_to(question, std::move(answer));
   if (!traits_of(task.method).idempotent)
     kept_.put(task.key, out, std::max(task.deadline, now));
-  const auto who = peers_.find(task.key.first);
-  if (who == peers_.end())
+  const auto caller = peers_.find(task.key.first);
+  if (caller == peers_.end())
     return; // It may come back and ask again.
-  --who->second.running;
-  who->second.bytes -= task.bytes;
+  --caller->second.running;
+  caller->second.bytes -= task.bytes;
   if (now > task.deadline)
     return; // Nobody waits for it any more.
-  const auto& route = who->second.routes[static_cast<std::size_t>(task.lane)];
-  if (!route.empty())
-    effects_.emplace_back(send{route, std::move(out)});
+  const auto& connection_id =
+    caller->second.connections[static_cast<std::size_t>(task.channel)];
+  if (!connection_id.empty())
+    effects_.emplace_back(send{connection_id, std::move(out)});
 }
 
 message server_session::answer_to(const envelope& question,
@@ -293,7 +296,7 @@ message server_session::answer_to(const envelope& question,
   return out;
 }
 
-void server_session::reply(const route& to, const envelope& question,
+void server_session::reply(const connection_id& to, const envelope& question,
                            result<payload> answer) {
   effects_.emplace_back(send{to, answer_to(question, std::move(answer))});
 }
@@ -302,13 +305,13 @@ void server_session::reply(const route& to, const envelope& question,
 
 void server_session::tick(session_time now) {
   for (auto at = peers_.begin(); at != peers_.end();) {
-    const auto who = at++;
-    const auto limit = who->second.lost_after;
-    if (now - who->second.last_heard < limit)
+    const auto caller = at++;
+    const auto limit = caller->second.lost_after;
+    if (now - caller->second.last_heard < limit)
       continue;
     const auto ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(limit).count();
-    forget(who, peer_event::kind::lost,
+    forget(caller, peer_event::kind::lost,
            fmt::format("it was silent for {} ms", ms));
   }
   if (now >= next_expiry_) {
@@ -326,13 +329,13 @@ session_time server_session::next_tick() const {
 
 /// What runs for it goes on, and what was kept stays until its time is over: it
 /// may be back.
-void server_session::forget(std::map<std::string, peer>::iterator who,
-                            peer_event::kind what, std::string reason) {
-  for (auto& route : who->second.routes)
-    leave_seat(route);
+void server_session::forget(std::map<std::string, peer>::iterator caller,
+                            peer_event::kind change, std::string reason) {
+  for (auto& connection_id : caller->second.connections)
+    leave_seat(connection_id);
   effects_.emplace_back(
-    peer_event{what, who->second.who, true, std::move(reason)});
-  peers_.erase(who);
+    peer_event{change, caller->second.identity, true, std::move(reason)});
+  peers_.erase(caller);
 }
 
 } // namespace graphmill

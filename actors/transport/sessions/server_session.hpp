@@ -21,13 +21,13 @@ namespace graphmill {
 class server_session {
 public:
   /// A connection: the routing id that the socket gives it.
-  using route = std::string;
+  using connection_id = std::string;
 
   /// However many descriptors a daemon has.
   static constexpr std::size_t most_peers = 4096;
 
   struct settings {
-    hello_message self; ///< The lane is filled in here.
+    hello_message self; ///< The channel is filled in here.
     std::uint64_t reply_cache_bytes = std::uint64_t{64} << 20;
     std::size_t max_peers = most_peers;
     std::size_t max_running = 4096; ///< Requests per peer.
@@ -40,8 +40,8 @@ public:
 
   // -- effects: what the owner must do, in the order of `take`
   struct send {
-    server_session::route to;
-    message what;
+    server_session::connection_id to;
+    message content;
   };
   struct deliver {
     std::uint64_t token; ///< For `answer`.
@@ -52,12 +52,12 @@ public:
   };
   /// Ends a connection whose sender does not keep to the protocol.
   struct drop {
-    server_session::route whom;
+    server_session::connection_id whom;
     std::string reason;
   };
   /// Whoever is at the other end of a connection must say anew who it is.
   struct estrange {
-    server_session::route whom;
+    server_session::connection_id whom;
   };
   /// Something that whoever runs the daemon should know.
   struct note {
@@ -67,14 +67,14 @@ public:
 
   explicit server_session(settings with);
 
-  void receive(session_time now, const route& from, message what);
+  void receive(session_time now, const connection_id& from, message incoming);
 
   /// What came over a connection is not a message.
-  void malformed(const route& from, std::string reason);
+  void malformed(const connection_id& from, std::string reason);
 
   /// A connection is gone. A peer that has no other connection is lost soon,
   /// even if its handshake asked for a longer time of silence.
-  void disconnected(const route& whom);
+  void disconnected(const connection_id& whom);
 
   /// Gives the answer to what was delivered. To be called once for each token.
   void answer(session_time now, std::uint64_t token, result<payload> answer);
@@ -84,7 +84,9 @@ public:
   std::vector<effect> take();
 
   /// Whether somebody who has shaken hands is at the other end.
-  bool knows(const route& whom) const { return routes_.contains(whom); }
+  bool knows(const connection_id& whom) const {
+    return connections_.contains(whom);
+  }
 
   std::uint64_t duplicates() const { return duplicates_; }
   /// Requests that were told to come again.
@@ -94,9 +96,10 @@ public:
 
 private:
   struct peer {
-    peer_identity who;
-    std::array<server_session::route, 2> routes; ///< By lane; may be empty.
-    std::array<bool, 2> gone{}; ///< Their connections, by lane.
+    peer_identity identity;
+    std::array<server_session::connection_id, 2>
+      connections;              ///< By channel; may be empty.
+    std::array<bool, 2> gone{}; ///< Their connections, by channel.
     session_time last_heard;
     session_time::duration lost_after;
     std::size_t running = 0;
@@ -104,34 +107,38 @@ private:
   };
   struct place {
     std::string incarnation;
-    graphmill::lane lane;
+    graphmill::channel channel;
   };
   struct task {
     request_key key;
     graphmill::method method;
-    graphmill::lane lane;
+    graphmill::channel channel;
     std::uint16_t attempt;
     session_time deadline;
     std::uint64_t bytes;
   };
 
-  void hello(session_time now, const route& from, const message& what);
-  void greet(session_time now, const route& from, const hello_message& hello);
-  void request(session_time now, const route& from, const place& at,
-               message what);
-  void leave_seat(route& seat);
-  bool has_room(const peer& who, std::uint64_t bytes) const;
-  void come_again(const route& from, const envelope& head, const peer& who);
-  void beat(const route& from);
-  void reply(const route& to, const envelope& question, result<payload> answer);
-  void end(const route& whom, std::string reason);
-  void forget(std::map<std::string, peer>::iterator who, peer_event::kind what,
-              std::string reason);
+  void hello(session_time now, const connection_id& from,
+             const message& incoming);
+  void greet(session_time now, const connection_id& from,
+             const hello_message& hello);
+  void request(session_time now, const connection_id& from, const place& at,
+               message incoming);
+  void leave_seat(connection_id& seat);
+  bool has_room(const peer& caller, std::uint64_t bytes) const;
+  void come_again(const connection_id& from, const envelope& head,
+                  const peer& caller);
+  void beat(const connection_id& from);
+  void reply(const connection_id& to, const envelope& question,
+             result<payload> answer);
+  void end(const connection_id& whom, std::string reason);
+  void forget(std::map<std::string, peer>::iterator caller,
+              peer_event::kind change, std::string reason);
   message answer_to(const envelope& question, result<payload> answer) const;
 
   settings with_;
   std::map<std::string, peer> peers_; ///< By incarnation; those who are there.
-  std::unordered_map<route, place> routes_;
+  std::unordered_map<connection_id, place> connections_;
   std::map<request_key, std::uint64_t> running_; ///< Tokens.
   std::unordered_map<std::uint64_t, task> tasks_;
   reply_cache kept_;

@@ -22,7 +22,7 @@ std::uint64_t descriptor_limit() {
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 20;
 }
 
-descriptor_plan plan_descriptors(std::uint64_t limit) {
+descriptor_quota split_descriptors(std::uint64_t limit) {
   const auto part = limit / 8;
   const auto reserve = std::clamp<std::uint64_t>(part, 64, 1024);
   const auto strangers = std::clamp<std::uint64_t>(part, 16, 256);

@@ -17,7 +17,7 @@ void raise_descriptor_limit();
 std::uint64_t descriptor_limit();
 
 /// How a daemon shares out its descriptors.
-struct descriptor_plan {
+struct descriptor_quota {
   /// Left to files, maps and whatever else runs.
   std::size_t reserve = 0;
   /// Connections to our port that have not said who they are.
@@ -27,6 +27,6 @@ struct descriptor_plan {
 };
 
 /// @param limit Descriptors of the process.
-descriptor_plan plan_descriptors(std::uint64_t limit);
+descriptor_quota split_descriptors(std::uint64_t limit);
 
 } // namespace graphmill

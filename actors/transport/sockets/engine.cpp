@@ -22,9 +22,9 @@ constexpr std::chrono::milliseconds last_flush{1000};
 
 void engine::run() {
   // Signals are for others: they would interrupt calls on sockets.
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  sigset_t signals;
+  sigfillset(&signals);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   try {
     while (!step())
       wait();
@@ -38,8 +38,8 @@ void engine::run() {
   }
 }
 
-void engine::end_badly(const std::string& why) {
-  const auto how = fail(ec::internal, "the transport has failed: {}", why);
+void engine::end_badly(const std::string& reason) {
+  const auto how = fail(ec::internal, "the transport has failed: {}", reason);
   log(how.message);
   if (options_.on_failure)
     guarded([this, &how] { options_.on_failure(how); });
@@ -49,8 +49,8 @@ void engine::end_badly(const std::string& why) {
 /// @returns true at the end.
 bool engine::step() {
   const auto stop = obey(box_->take());
-  if (gate_)
-    gate_->answer();
+  if (authenticator_)
+    authenticator_->answer();
   serve_callers();
   if (port_) {
     serve_door();
@@ -66,8 +66,8 @@ void engine::wait() {
                         outbox_.next_tick(), unfinished_.next_tick()});
   polls_.clear();
   polls_.push_back({nullptr, box_->descriptor(), ZMQ_POLLIN, 0});
-  if (gate_)
-    polls_.push_back({gate_->socket().handle(), 0, ZMQ_POLLIN, 0});
+  if (authenticator_)
+    polls_.push_back({authenticator_->socket().handle(), 0, ZMQ_POLLIN, 0});
   if (port_) {
     polls_.push_back({port_->handle(), 0, ZMQ_POLLIN, 0});
     polls_.push_back({door_->handle(), 0, ZMQ_POLLIN, 0});

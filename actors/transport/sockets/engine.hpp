@@ -4,9 +4,9 @@
 #include "actors/transport/sessions/arrivals.hpp"
 #include "actors/transport/sessions/caller_session.hpp"
 #include "actors/transport/sessions/server_session.hpp"
+#include "actors/transport/sockets/authenticator.hpp"
 #include "actors/transport/sockets/complaint_log.hpp"
 #include "actors/transport/sockets/descriptors.hpp"
-#include "actors/transport/sockets/gate.hpp"
 #include "actors/transport/sockets/mailbox.hpp"
 #include "actors/transport/sockets/outbox.hpp"
 #include "actors/transport/sockets/peer_link.hpp"
@@ -52,7 +52,7 @@ private:
     /// first message has come over a link; until then it is `where` itself.
     endpoint seen_at;
     bool seen = false;                 ///< Whether this link has set `seen_at`.
-    caller_session::counts counted;    ///< What `counters_` has of it already.
+    caller_session::counts reported;   ///< What `counters_` has of it already.
     std::unique_ptr<port_probe> probe; ///< Finds out why the link broke.
   };
 
@@ -69,49 +69,49 @@ private:
   void tell(const peer_event& news);
   void log(const std::string& sentence);
   void complain(const std::string& sentence);
-  void end_badly(const std::string& why);
+  void end_badly(const std::string& reason);
   void guarded(const std::function<void()>& call);
 
   // -- the calling side
 
-  void obey(mailbox::request& what);
-  void obey(const mailbox::keep& what);
+  void obey(mailbox::request& request);
+  void obey(const mailbox::keep& request);
   result<caller*> caller_of(const std::string& address);
   void serve_callers();
   void pump(caller& of);
-  void act(caller& of, caller_session::effect& what);
+  void act(caller& of, caller_session::effect& effect);
   void open(caller& of);
-  static void broke(caller& of, const error& why);
+  static void broke(caller& of, const error& reason);
 
   // -- the serving side
 
   void serve_door();
   void serve_port();
-  void receive(arrival what);
+  void receive(arrival got);
   void pump_port();
-  void act(server_session::effect& what);
-  void deliver(server_session::deliver& what);
-  void send_to(const std::string& route, message what);
+  void act(server_session::effect& effect);
+  void deliver(server_session::deliver& request);
+  void send_to(const std::string& connection_id, message outgoing);
   void drop(const server_session::drop& whom);
-  void estrange(const std::string& route);
+  void estrange(const std::string& connection_id);
   void end_strangers(const std::vector<int>& whom);
   void end_stalled();
   void end_unfinished();
-  int descriptor_of(const std::string& route) const;
+  int descriptor_of(const std::string& connection_id) const;
 
   transport_options options_;
   std::shared_ptr<mailbox> box_;
   std::shared_ptr<traffic> counters_;
   hello_message hello_;
   zmq::context_t context_;
-  std::optional<gate> gate_;
+  std::optional<authenticator> authenticator_;
   std::optional<zmq::socket_t> port_; ///< The ROUTER, if we listen.
   std::optional<zmq::socket_t> door_; ///< Tells who connects, and who is gone.
   std::uint16_t port_number_ = 0;
   std::map<std::string, caller> callers_; ///< By address.
   std::optional<server_session> server_;  ///< Always there once made.
   outbox outbox_;
-  descriptor_plan plan_;
+  descriptor_quota quota_;
   arrivals arrivals_;
   unfinished_messages unfinished_;
   std::map<int, std::string> guests_; ///< Routes of known peers, by descriptor.

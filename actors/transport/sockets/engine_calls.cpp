@@ -1,6 +1,6 @@
 #include "actors/transport/sockets/engine.hpp"
 
-#include "messages/base/counted.hpp"
+#include "messages/base/pluralized.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -19,22 +19,23 @@ constexpr std::chrono::milliseconds farewell_linger{200};
 
 } // namespace
 
-void engine::obey(mailbox::request& what) {
-  auto of = caller_of(what.address);
+void engine::obey(mailbox::request& request) {
+  auto of = caller_of(request.address);
   if (!of)
-    return guarded([&what, &of] { what.on_reply(std::move(of).error()); });
+    return guarded(
+      [&request, &of] { request.on_reply(std::move(of).error()); });
   auto& to = *of.value();
-  to.session.request(now(), next_id_++, what.method, std::move(what.data),
-                     what.options, std::move(what.on_reply));
+  to.session.request(now(), next_id_++, request.method, std::move(request.data),
+                     request.options, std::move(request.on_reply));
   pump(to);
 }
 
-void engine::obey(const mailbox::keep& what) {
-  auto of = caller_of(what.address);
+void engine::obey(const mailbox::keep& request) {
+  auto of = caller_of(request.address);
   if (!of)
     return log(of.error().message);
   auto& session = of.value()->session;
-  if (what.on)
+  if (request.on)
     session.keep(now());
   else
     session.forget(now());
@@ -43,7 +44,7 @@ void engine::obey(const mailbox::keep& what) {
 
 /// Whoever asks at an address, made if there is none.
 result<engine::caller*> engine::caller_of(const std::string& address) {
-  TRY(auto where, parse_endpoint(address));
+  GRAPHMILL_TRY(auto where, parse_endpoint(address));
   if (where.port == 0 || is_wildcard(where))
     return fail(ec::invalid_argument,
                 "'{}' is an address to listen at, not "
@@ -72,17 +73,17 @@ result<engine::caller*> engine::caller_of(const std::string& address) {
 void engine::serve_callers() {
   for (auto at = callers_.begin(); at != callers_.end();) {
     auto& of = at->second;
-    for (const auto over : {lane::control, lane::data}) {
-      const auto turn = over == lane::control ? control_turn : data_turn;
+    for (const auto over : {channel::control, channel::data}) {
+      const auto turn = over == channel::control ? control_turn : data_turn;
       for (int i = 0; i < turn && of.link; ++i) {
         auto got = of.link->receive(over);
         if (!got)
           break;
-        if (got->what) {
+        if (got->content) {
           if (!std::exchange(of.seen, true))
             of.seen_at =
               other_end(got->descriptor, of.where.port).value_or(of.where);
-          of.session.receive(now(), over, std::move(*got->what));
+          of.session.receive(now(), over, std::move(*got->content));
         } else {
           ++counters_->malformed;
           of.session.link_down(
@@ -105,39 +106,39 @@ void engine::serve_callers() {
   }
 }
 
-void engine::broke(caller& of, const error& why) {
+void engine::broke(caller& of, const error& reason) {
   if (of.probe) // Not even refused until now: that was silence.
     of.session.probed(now(), false);
   of.probe.reset();
-  of.session.link_down(now(), why);
-  if (why.code == ec::unavailable && of.session.worth_probing())
+  of.session.link_down(now(), reason);
+  if (reason.code == ec::unavailable && of.session.worth_probing())
     of.probe = std::make_unique<port_probe>(of.seen_at);
 }
 
 void engine::pump(caller& of) {
-  for (auto& what : of.session.take())
-    act(of, what);
-  const auto& counted = of.session.counted();
-  counters_->retries += counted.retries - of.counted.retries;
-  of.counted = counted;
+  for (auto& effect : of.session.take())
+    act(of, effect);
+  const auto& counts = of.session.counters();
+  counters_->retries += counts.retries - of.reported.retries;
+  of.reported = counts;
 }
 
-void engine::act(caller& of, caller_session::effect& what) {
+void engine::act(caller& of, caller_session::effect& effect) {
   using session = caller_session;
-  if (std::holds_alternative<session::open_link>(what)) {
+  if (std::holds_alternative<session::open_link>(effect)) {
     open(of);
-  } else if (const auto* end = std::get_if<session::close_link>(&what)) {
+  } else if (const auto* end = std::get_if<session::close_link>(&effect)) {
     if (of.link && end->flush) {
       of.link->flush();
       of.link->linger(farewell_linger);
     }
     of.link.reset();
-  } else if (auto* out = std::get_if<session::send>(&what)) {
+  } else if (auto* out = std::get_if<session::send>(&effect)) {
     if (of.link)
-      of.link->send(out->lane, std::move(out->what));
-  } else if (auto* done = std::get_if<session::finish>(&what)) {
+      of.link->send(out->channel, std::move(out->content));
+  } else if (auto* done = std::get_if<session::finish>(&effect)) {
     guarded([done] { done->on_reply(std::move(done->answer)); });
-  } else if (const auto* news = std::get_if<peer_event>(&what)) {
+  } else if (const auto* news = std::get_if<peer_event>(&effect)) {
     tell(*news);
   }
 }
@@ -147,12 +148,12 @@ void engine::open(caller& of) {
   of.seen = false;
   const auto links = static_cast<std::size_t>(std::ranges::count_if(
     callers_, [](const auto& one) { return one.second.link != nullptr; }));
-  if (links >= plan_.peers)
+  if (links >= quota_.peers)
     return of.session.link_down(
       now(), fail(ec::unavailable,
                   "{} is connected to {}, and its descriptors allow for no "
                   "more: raise its limit of open files (ulimit -Hn)",
-                  options_.name, counted(links, "peer")));
+                  options_.name, pluralized(links, "peer")));
   try {
     of.link = std::make_unique<peer_link>(context_, of.where, options_.keys,
                                           *counters_);

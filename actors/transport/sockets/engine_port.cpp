@@ -1,5 +1,5 @@
 #include "actors/transport/sockets/engine.hpp"
-#include "messages/base/counted.hpp"
+#include "messages/base/pluralized.hpp"
 
 #include <algorithm>
 #include <system_error>
@@ -14,7 +14,7 @@ namespace {
 /// Messages taken from the socket before others have their turn.
 constexpr int port_turn = 64;
 
-/// Ended connections whose routes are remembered.
+/// Ended connections that are remembered.
 constexpr std::size_t max_ended = 1024;
 
 } // namespace
@@ -43,7 +43,7 @@ void engine::serve_door() {
       // Those who wait in the system's own queue come in when there is room.
       end_strangers(arrivals_.older_half());
     }
-    if (arrivals_.strangers() > plan_.strangers)
+    if (arrivals_.strangers() > quota_.strangers)
       end_strangers(arrivals_.excess(now()));
   }
 }
@@ -56,23 +56,23 @@ void engine::serve_port() {
     // The event of a connection comes before its messages: so it is known here
     // whose descriptor a message brings.
     serve_door();
-    if (!ended_.contains(got->route))
+    if (!ended_.contains(got->connection_id))
       receive(std::move(*got));
   }
   pump_port();
 }
 
-void engine::receive(arrival what) {
-  descriptor_ = what.descriptor;
+void engine::receive(arrival got) {
+  descriptor_ = got.descriptor;
   unfinished_.finished(descriptor_);
-  if (what.what)
-    server_->receive(now(), what.route, std::move(*what.what));
+  if (got.content)
+    server_->receive(now(), got.connection_id, std::move(*got.content));
   else
-    server_->malformed(what.route, std::move(what.reason));
+    server_->malformed(got.connection_id, std::move(got.reason));
   pump_port();
-  if (arrivals_.is_stranger(descriptor_) && server_->knows(what.route)) {
+  if (arrivals_.is_stranger(descriptor_) && server_->knows(got.connection_id)) {
     arrivals_.settled(descriptor_);
-    guests_[descriptor_] = what.route;
+    guests_[descriptor_] = got.connection_id;
   }
   descriptor_ = -1;
 }
@@ -84,57 +84,59 @@ void engine::pump_port() {
   duplicates_ = server_->duplicates();
 }
 
-void engine::act(server_session::effect& what) {
-  if (auto* out = std::get_if<server_session::send>(&what)) {
-    send_to(out->to, std::move(out->what));
-  } else if (auto* in = std::get_if<server_session::deliver>(&what)) {
+void engine::act(server_session::effect& effect) {
+  if (auto* out = std::get_if<server_session::send>(&effect)) {
+    send_to(out->to, std::move(out->content));
+  } else if (auto* in = std::get_if<server_session::deliver>(&effect)) {
     deliver(*in);
-  } else if (const auto* whom = std::get_if<server_session::drop>(&what)) {
+  } else if (const auto* whom = std::get_if<server_session::drop>(&effect)) {
     drop(*whom);
   } else if (const auto* stranger =
-               std::get_if<server_session::estrange>(&what)) {
+               std::get_if<server_session::estrange>(&effect)) {
     estrange(stranger->whom);
-  } else if (const auto* note = std::get_if<server_session::note>(&what)) {
+  } else if (const auto* note = std::get_if<server_session::note>(&effect)) {
     complain(note->sentence);
-  } else if (const auto* news = std::get_if<peer_event>(&what)) {
+  } else if (const auto* news = std::get_if<peer_event>(&effect)) {
     tell(*news);
   }
 }
 
-void engine::deliver(server_session::deliver& what) {
+void engine::deliver(server_session::deliver& request) {
   // The answer may come when this transport is gone.
-  responder reply{[box = box_, token = what.token](result<payload> data) {
+  responder reply{[box = box_, token = request.token](result<payload> data) {
     box->post(mailbox::answer{token, std::move(data)});
   }};
   if (!options_.on_request)
     return reply.reply(
       fail(ec::invalid_argument, "{} serves no requests", options_.name));
-  guarded([this, &what, &reply] {
-    options_.on_request({what.method, std::move(what.from),
-                         std::move(what.data), what.deadline,
+  guarded([this, &request, &reply] {
+    options_.on_request({request.method, std::move(request.from),
+                         std::move(request.data), request.deadline,
                          std::move(reply)});
   });
 }
 
-void engine::send_to(const std::string& route, message what) {
-  const auto method = what.head.method;
-  if (outbox_.send(now(), route, std::move(what)))
+void engine::send_to(const std::string& connection_id, message outgoing) {
+  const auto method = outgoing.head.method;
+  if (outbox_.send(now(), connection_id, std::move(outgoing)))
     return;
   complain(fmt::format("{} bytes of replies wait to be taken: whoever asked "
                        "for {} has to ask again",
                        outbox_.bytes(), to_string(method)));
 }
 
-int engine::descriptor_of(const std::string& route) const {
-  const auto at = std::ranges::find_if(
-    guests_, [&route](const auto& guest) { return guest.second == route; });
+int engine::descriptor_of(const std::string& connection_id) const {
+  const auto at =
+    std::ranges::find_if(guests_, [&connection_id](const auto& guest) {
+      return guest.second == connection_id;
+    });
   return at == guests_.end() ? -1 : at->first;
 }
 
 /// Whoever is there has to say anew who it is, soon.
-void engine::estrange(const std::string& route) {
-  outbox_.forget(route);
-  const auto descriptor = descriptor_of(route);
+void engine::estrange(const std::string& connection_id) {
+  outbox_.forget(connection_id);
+  const auto descriptor = descriptor_of(connection_id);
   if (descriptor < 0)
     return;
   guests_.erase(descriptor);
@@ -148,17 +150,17 @@ void engine::end_strangers(const std::vector<int>& whom) {
     end_connection(descriptor, port_number_);
   counters_->strangers += whom.size();
   complain(fmt::format("ended {} that did not say who it was",
-                       counted(whom.size(), "connection")));
+                       pluralized(whom.size(), "connection")));
 }
 
 /// What waits for those who take nothing must not wait for ever.
 void engine::end_stalled() {
-  for (const auto& route : outbox_.stalled(now())) {
+  for (const auto& connection_id : outbox_.stalled(now())) {
     complain(fmt::format("ended a connection: nothing of what waits for it was "
                          "taken for {} ms",
                          options_.stall_limit.count()));
-    end_connection(descriptor_of(route), port_number_);
-    outbox_.forget(route);
+    end_connection(descriptor_of(connection_id), port_number_);
+    outbox_.forget(connection_id);
   }
 }
 

@@ -20,7 +20,7 @@ constexpr int probes = 4;
 
 constexpr int backlog = 1024;
 
-/// Sockets of libzmq: for each peer two lanes, each with both ends of what
+/// Sockets of libzmq: for each peer two channels, each with both ends of what
 /// tells of it; and our own, with some to spare.
 constexpr std::size_t sockets_per_peer = 6;
 constexpr std::size_t own_sockets = 16;
@@ -38,9 +38,9 @@ constexpr int door_events =
   ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_DISCONNECTED;
 
 result<endpoint> listen_endpoint(const transport_options& options) {
-  TRY(auto where, parse_endpoint(options.listen));
+  GRAPHMILL_TRY(auto where, parse_endpoint(options.listen));
   if (!is_wildcard(where)) {
-    TRY(where.host, resolve_host(where.host));
+    GRAPHMILL_TRY(where.host, resolve_host(where.host));
   }
   if (!is_loopback(where) && !options.keys && !options.insecure)
     return fail(ec::permission,
@@ -59,7 +59,7 @@ result<std::string> reachable_host(const transport_options& options,
   if (!options.interface_name.empty())
     return address_of_interface(options.interface_name);
   if (!options.route_to.empty()) {
-    TRY(const auto peer, parse_endpoint(options.route_to));
+    GRAPHMILL_TRY(const auto peer, parse_endpoint(options.route_to));
     return address_towards(peer);
   }
   return any_address();
@@ -76,7 +76,7 @@ result<endpoint> advertised(const transport_options& options,
     return parse_endpoint(given);
   if (!given.empty())
     return endpoint{given, port};
-  TRY(auto host, reachable_host(options, listens));
+  GRAPHMILL_TRY(auto host, reachable_host(options, listens));
   return endpoint{std::move(host), port};
 }
 
@@ -110,42 +110,42 @@ engine::engine(transport_options options, std::shared_ptr<mailbox> box,
     counters_(std::move(counters)), hello_(hello_of(options_)),
     outbox_(
       {.limit_bytes = options_.reply_bytes, .patience = options_.stall_limit},
-      [this](const std::string& route, const message& what,
+      [this](const std::string& connection_id, const message& outgoing,
              const std::shared_ptr<outflow>& flow) {
-        return send_message(*port_, &route, what, *counters_, flow);
+        return send_message(*port_, &connection_id, outgoing, *counters_, flow);
       }),
-    plan_(plan_descriptors(options_.descriptors != 0 ? options_.descriptors
-                                                     : descriptor_limit())),
-    arrivals_(plan_.strangers, stranger_patience),
+    quota_(split_descriptors(options_.descriptors != 0 ? options_.descriptors
+                                                       : descriptor_limit())),
+    arrivals_(quota_.strangers, stranger_patience),
     unfinished_(most_unfinished_here) {
   if (options_.seed == 0)
     options_.seed = std::random_device{}();
   context_.set(zmq::ctxopt::max_sockets,
-               static_cast<int>(sockets_per_peer * plan_.peers + own_sockets));
+               static_cast<int>(sockets_per_peer * quota_.peers + own_sockets));
 }
 
 result<std::unique_ptr<engine>>
 engine::make(transport_options options, std::shared_ptr<mailbox> box,
              std::shared_ptr<traffic> counters) {
-  TRYV(check(options));
+  GRAPHMILL_TRYV(check(options));
   if (box->descriptor() < 0)
     return fail_errno(errno, "cannot make an event descriptor");
   std::optional<endpoint> listens;
   if (!options.listen.empty()) {
-    TRY(listens, listen_endpoint(options));
+    GRAPHMILL_TRY(listens, listen_endpoint(options));
   }
   try {
     auto made = std::unique_ptr<engine>{
       new engine{std::move(options), std::move(box), std::move(counters)}};
     if (listens) {
       made->bind(*listens);
-      TRY(const auto reached,
-          advertised(made->options_, *listens, made->port_number_));
+      GRAPHMILL_TRY(const auto reached,
+                    advertised(made->options_, *listens, made->port_number_));
       made->hello_.address = to_string(reached);
     }
     server_session::settings serving{made->hello_};
     serving.reply_cache_bytes = made->options_.reply_cache_bytes;
-    serving.max_peers = made->plan_.peers;
+    serving.max_peers = made->quota_.peers;
     serving.max_bytes = made->options_.request_bytes;
     serving.max_peer_bytes = made->options_.request_bytes / 4;
     made->server_.emplace(std::move(serving));
@@ -173,11 +173,12 @@ void engine::bind(const endpoint& listens) {
   port_->set(zmq::sockopt::backlog, backlog);
   port_->set(zmq::sockopt::ipv6, listens.host.find(':') != std::string::npos);
   if (options_.keys) {
-    gate_.emplace(context_, *options_.keys, [this](const std::string& whom) {
-      ++counters_->refused;
-      complain(
-        fmt::format("refused a connection from {} with another key", whom));
-    });
+    authenticator_.emplace(
+      context_, *options_.keys, [this](const std::string& whom) {
+        ++counters_->refused;
+        complain(
+          fmt::format("refused a connection from {} with another key", whom));
+      });
     port_->set(zmq::sockopt::curve_server, true);
     port_->set(zmq::sockopt::curve_secretkey, options_.keys->secret_key);
   }

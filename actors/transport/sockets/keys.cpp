@@ -118,7 +118,7 @@ result<curve_keys> read_keys(const std::filesystem::path& file) {
                 "others can read the key file {}: chmod 600 it, and make new "
                 "keys if somebody may have done so",
                 file.string());
-  TRY(const auto text, read_some(from.number(), file.string()));
+  GRAPHMILL_TRY(const auto text, read_some(from.number(), file.string()));
   curve_keys keys{value_of(text, "public "), value_of(text, "secret ")};
   std::array<char, key_text + 1> derived;
   if (!text.starts_with(first_line) || keys.secret_key.size() != key_text

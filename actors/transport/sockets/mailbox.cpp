@@ -16,12 +16,12 @@ mailbox::~mailbox() {
     ::close(wake_);
 }
 
-std::optional<mailbox::command> mailbox::post(command what) {
+std::optional<mailbox::command> mailbox::post(command posted) {
   const std::lock_guard lock{mutex_};
   if (closed_)
-    return what;
+    return posted;
   const auto first = waiting_.empty();
-  waiting_.push_back(std::move(what));
+  waiting_.push_back(std::move(posted));
   if (first)
     (void)::eventfd_write(wake_, 1);
   return std::nullopt;

@@ -40,7 +40,7 @@ public:
   mailbox& operator=(const mailbox&) = delete;
 
   /// @returns the command if nobody will take it: the transport has ended.
-  std::optional<command> post(command what);
+  std::optional<command> post(command posted);
 
   /// Takes what was posted.
   std::vector<command> take();

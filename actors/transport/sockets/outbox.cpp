@@ -13,11 +13,11 @@ constexpr std::chrono::milliseconds come_again{100};
 constexpr std::chrono::seconds outbox_look_interval{1};
 
 /// One connection may have that part of all bytes, and always one message.
-constexpr std::uint64_t share_of_one = 4;
+constexpr std::uint64_t quota_divisor = 4;
 
-message put_off(const message& what, std::uint64_t waiting) {
+message put_off(const message& outgoing, std::uint64_t waiting) {
   message out;
-  out.head = what.head;
+  out.head = outgoing.head;
   out.head.failed = true;
   out.head.failure = fail(ec::unavailable,
                           "{} bytes of answers wait to be taken already; ask "
@@ -29,90 +29,93 @@ message put_off(const message& what, std::uint64_t waiting) {
 
 } // namespace
 
-bool outbox::send(session_time now, const std::string& route, message what) {
-  const auto [at, fresh] = lanes_.try_emplace(route);
-  auto& lane = at->second;
+bool outbox::send(session_time now, const std::string& connection_id,
+                  message outgoing) {
+  const auto [at, fresh] = connections_.try_emplace(connection_id);
+  auto& connection = at->second;
   if (fresh) {
-    lane.moved = now;
-    lane.flow->all = held_;
+    connection.moved = now;
+    connection.flow->all = held_;
   }
-  const auto cost = cost_of(what);
-  const auto own = lane.queue.bytes() + lane.flow->bytes;
+  const auto cost = cost_of(outgoing);
+  const auto own = connection.queue.bytes() + connection.flow->bytes;
   const auto fits =
     (bytes() == 0 || bytes() + cost <= with_.limit_bytes)
-    && (own == 0 || own + cost <= with_.limit_bytes / share_of_one);
+    && (own == 0 || own + cost <= with_.limit_bytes / quota_divisor);
   if (!fits)
-    what = put_off(what, bytes());
-  if (lane.queue.empty()) {
-    const auto state = send_(route, what, lane.flow);
+    outgoing = put_off(outgoing, bytes());
+  if (connection.queue.empty()) {
+    const auto state = send_(connection_id, outgoing, connection.flow);
     if (state == sent::gone)
       drop(at);
     if (state != sent::blocked)
       return fits;
-    lane.moved = now;
+    connection.moved = now;
   }
-  lane.overrun = lane.queue.size() >= with_.most_messages;
-  if (lane.overrun)
+  connection.overrun = connection.queue.size() >= with_.most_messages;
+  if (connection.overrun)
     return fits;
-  bytes_ += cost_of(what);
-  lane.queue.push(std::move(what));
-  blocked_.insert(route);
+  bytes_ += cost_of(outgoing);
+  connection.queue.push(std::move(outgoing));
+  blocked_.insert(connection_id);
   return fits;
 }
 
 void outbox::flush(session_time now) {
   for (auto next = blocked_.begin(); next != blocked_.end();) {
-    const auto route = *next++;
-    const auto at = lanes_.find(route);
-    auto& lane = at->second;
-    const auto before = lane.queue.bytes();
-    const auto state = lane.queue.flush([&](const message& what) {
-      const auto became = send_(route, what, lane.flow);
+    const auto connection_id = *next++;
+    const auto at = connections_.find(connection_id);
+    auto& connection = at->second;
+    const auto before = connection.queue.bytes();
+    const auto state = connection.queue.flush([&](const message& outgoing) {
+      const auto became = send_(connection_id, outgoing, connection.flow);
       if (became == sent::done)
-        lane.moved = now;
+        connection.moved = now;
       return became;
     });
-    bytes_ -= before - lane.queue.bytes();
+    bytes_ -= before - connection.queue.bytes();
     if (state == sent::gone)
       drop(at);
     else if (state == sent::done)
-      blocked_.erase(route);
+      blocked_.erase(connection_id);
   }
 }
 
-void outbox::forget(const std::string& route) {
-  if (const auto at = lanes_.find(route); at != lanes_.end())
+void outbox::forget(const std::string& connection_id) {
+  if (const auto at = connections_.find(connection_id);
+      at != connections_.end())
     drop(at);
 }
 
-void outbox::drop(lanes::iterator at) {
+void outbox::drop(connections::iterator at) {
   bytes_ -= at->second.queue.bytes();
   blocked_.erase(at->first);
-  lanes_.erase(at);
+  connections_.erase(at);
 }
 
 std::vector<std::string> outbox::stalled(session_time now) {
   std::vector<std::string> out;
   looked_ = now;
-  for (auto next = lanes_.begin(); next != lanes_.end();) {
+  for (auto next = connections_.begin(); next != connections_.end();) {
     const auto at = next++;
-    auto& lane = at->second;
-    const auto idle = lane.queue.empty() && lane.flow->held == 0;
+    auto& connection = at->second;
+    const auto idle = connection.queue.empty() && connection.flow->held == 0;
     if (idle) {
       drop(at);
       continue;
     }
-    const std::uint64_t freed = lane.flow->freed;
-    if (std::exchange(lane.freed, freed) != freed)
-      lane.moved = now;
-    if (lane.overrun || now - lane.moved >= with_.patience)
+    const std::uint64_t freed = connection.flow->freed;
+    if (std::exchange(connection.freed, freed) != freed)
+      connection.moved = now;
+    if (connection.overrun || now - connection.moved >= with_.patience)
       out.push_back(at->first);
   }
   return out;
 }
 
 session_time outbox::next_tick() const {
-  return lanes_.empty() ? session_time::max() : looked_ + outbox_look_interval;
+  return connections_.empty() ? session_time::max()
+                              : looked_ + outbox_look_interval;
 }
 
 } // namespace graphmill

@@ -29,21 +29,23 @@ public:
     std::size_t most_messages = 8192;
     std::chrono::milliseconds patience = std::chrono::seconds{30};
   };
-  using sender = std::function<sent(const std::string& route, const message&,
-                                    const std::shared_ptr<outflow>&)>;
+  using sender =
+    std::function<sent(const std::string& connection_id, const message&,
+                       const std::shared_ptr<outflow>&)>;
 
   outbox(settings with, sender send) : with_(with), send_(std::move(send)) {}
 
   /// Sends at once what can be sent.
   /// @returns false if too much waits already: in place of the answer, the
   /// other end is told to ask again.
-  bool send(session_time now, const std::string& route, message what);
+  bool send(session_time now, const std::string& connection_id,
+            message outgoing);
 
   /// Sends what waits and can be sent.
   void flush(session_time now);
 
   /// Drops what waits for a connection.
-  void forget(const std::string& route);
+  void forget(const std::string& connection_id);
 
   /// Connections over which nothing has moved for longer than the patience,
   /// although something waits, and those for which too many messages do.
@@ -56,20 +58,21 @@ public:
   session_time next_tick() const;
 
 private:
-  struct lane_out {
+  struct connection_out {
     send_queue queue;
     std::shared_ptr<outflow> flow = std::make_shared<outflow>();
     std::uint64_t freed = 0; ///< Of `flow`, as last seen.
     session_time moved;      ///< Last known to have sent something.
     bool overrun = false;    ///< Too many messages wait.
   };
-  using lanes = std::map<std::string, lane_out>;
+  using connections = std::map<std::string, connection_out>;
 
-  void drop(lanes::iterator at);
+  void drop(connections::iterator at);
 
   settings with_;
   sender send_;
-  lanes lanes_; ///< By route; those that something was sent to.
+  connections
+    connections_; ///< By connection; those that something was sent to.
   std::set<std::string> blocked_; ///< Whose queues are not empty.
   std::uint64_t bytes_ = 0;       ///< Of our queues.
   /// What libzmq holds; shared with the frames, which may outlive us.

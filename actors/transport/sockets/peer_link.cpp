@@ -4,14 +4,14 @@ namespace graphmill {
 
 namespace {
 
-/// Messages of a lane in libzmq's own queue; more wait in ours, which counts
+/// Messages of a channel in libzmq's own queue; more wait in ours, which counts
 /// bytes. A data message has up to some MiB.
 constexpr int data_queue = 8;
 constexpr int control_queue = 256;
 
 constexpr int connect_timeout_ms = 3000;
 
-constexpr std::uint64_t lanes = 2;
+constexpr std::uint64_t channels = 2;
 
 constexpr int watched_events =
   ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_DISCONNECTED
@@ -23,7 +23,7 @@ constexpr int watched_events =
 constexpr unfinished_messages::limits most_unfinished_there{
   .connection = most_of_a_message,
   .stranger = most_of_a_message,
-  .all = lanes * most_of_a_message};
+  .all = channels * most_of_a_message};
 
 error error_of_event(int event) {
   switch (event) {
@@ -49,19 +49,19 @@ error error_of_event(int event) {
 peer_link::peer_link(zmq::context_t& context, const endpoint& peer,
                      const std::optional<curve_keys>& keys, traffic& counters)
   : counters_(counters), unfinished_(most_unfinished_there) {
-  for (const auto over : {lane::control, lane::data})
+  for (const auto over : {channel::control, channel::data})
     open(context, at(over), peer, keys, over);
 }
 
 peer_link::~peer_link() {
-  for (auto& lane : lanes_)
-    zmq_socket_monitor(lane.socket.handle(), nullptr, 0);
+  for (auto& channel : channels_)
+    zmq_socket_monitor(channel.socket.handle(), nullptr, 0);
 }
 
 void peer_link::open(zmq::context_t& context, connection& to,
                      const endpoint& peer,
-                     const std::optional<curve_keys>& keys, lane over) {
-  const auto queue = over == lane::data ? data_queue : control_queue;
+                     const std::optional<curve_keys>& keys, channel over) {
+  const auto queue = over == channel::data ? data_queue : control_queue;
   auto& socket = to.socket = zmq::socket_t{context, ZMQ_DEALER};
   const auto id = draw_identity();
   socket.set(zmq::sockopt::routing_id, id);
@@ -87,18 +87,18 @@ void peer_link::open(zmq::context_t& context, connection& to,
   socket.connect(to_string(peer));
 }
 
-void peer_link::send(lane over, message what) {
-  at(over).queue.push(std::move(what));
+void peer_link::send(channel over, message outgoing) {
+  at(over).queue.push(std::move(outgoing));
 }
 
 void peer_link::flush() {
-  for (auto& lane : lanes_)
-    lane.queue.flush([this, &lane](const message& what) {
-      return send_message(lane.socket, nullptr, what, counters_);
+  for (auto& channel : channels_)
+    channel.queue.flush([this, &channel](const message& outgoing) {
+      return send_message(channel.socket, nullptr, outgoing, counters_);
     });
 }
 
-std::optional<arrival> peer_link::receive(lane over) {
+std::optional<arrival> peer_link::receive(channel over) {
   auto got = receive_message(at(over).socket, false, counters_);
   if (got)
     unfinished_.finished(got->descriptor);
@@ -107,13 +107,13 @@ std::optional<arrival> peer_link::receive(lane over) {
 
 std::optional<error> peer_link::broken(session_time now) {
   std::optional<error> found;
-  for (auto& lane : lanes_) {
+  for (auto& channel : channels_) {
     zmq::message_t head;
-    while (lane.monitor.recv(head, zmq::recv_flags::dontwait)) {
+    while (channel.monitor.recv(head, zmq::recv_flags::dontwait)) {
       const auto [event, value] = read_event(head);
       zmq::message_t address;
       if (head.more())
-        (void)lane.monitor.recv(address, zmq::recv_flags::dontwait);
+        (void)channel.monitor.recv(address, zmq::recv_flags::dontwait);
       if (event == ZMQ_EVENT_CONNECTED)
         unfinished_.opened(value);
       else if (!found) // The reason comes before the mere end.
@@ -129,16 +129,17 @@ std::optional<error> peer_link::broken(session_time now) {
 }
 
 void peer_link::linger(std::chrono::milliseconds time) {
-  for (auto& lane : lanes_)
-    lane.socket.set(zmq::sockopt::linger, static_cast<int>(time.count()));
+  for (auto& channel : channels_)
+    channel.socket.set(zmq::sockopt::linger, static_cast<int>(time.count()));
 }
 
 void peer_link::add_polls(std::vector<zmq::pollitem_t>& items) {
-  for (auto& lane : lanes_) {
+  for (auto& channel : channels_) {
     const auto wanted =
-      lane.queue.empty() ? ZMQ_POLLIN : ZMQ_POLLIN | ZMQ_POLLOUT;
-    items.push_back({lane.socket.handle(), 0, static_cast<short>(wanted), 0});
-    items.push_back({lane.monitor.handle(), 0, ZMQ_POLLIN, 0});
+      channel.queue.empty() ? ZMQ_POLLIN : ZMQ_POLLIN | ZMQ_POLLOUT;
+    items.push_back(
+      {channel.socket.handle(), 0, static_cast<short>(wanted), 0});
+    items.push_back({channel.monitor.handle(), 0, ZMQ_POLLIN, 0});
   }
 }
 

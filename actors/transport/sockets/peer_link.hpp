@@ -12,9 +12,9 @@
 
 namespace graphmill {
 
-/// The two connections to one peer, a DEALER per lane. It never connects again
-/// by itself: when a connection breaks, it says so, and another link must be
-/// made.
+/// The two connections to one peer, a DEALER per channel. It never connects
+/// again by itself: when a connection breaks, it says so, and another link must
+/// be made.
 class peer_link {
 public:
   /// Begins to connect. Throws what cppzmq throws.
@@ -24,12 +24,12 @@ public:
   peer_link(const peer_link&) = delete;
   peer_link& operator=(const peer_link&) = delete;
 
-  void send(lane over, message what);
+  void send(channel over, message outgoing);
 
-  /// Sends what waits on either lane.
+  /// Sends what waits on either channel.
   void flush();
 
-  std::optional<arrival> receive(lane over);
+  std::optional<arrival> receive(channel over);
 
   /// Why a connection is broken, or to be ended, if one is.
   std::optional<error> broken(session_time now);
@@ -49,12 +49,14 @@ private:
     send_queue queue;
   };
 
-  connection& at(lane over) { return lanes_[static_cast<std::size_t>(over)]; }
+  connection& at(channel over) {
+    return channels_[static_cast<std::size_t>(over)];
+  }
   void open(zmq::context_t& context, connection& to, const endpoint& peer,
-            const std::optional<curve_keys>& keys, lane over);
+            const std::optional<curve_keys>& keys, channel over);
 
   traffic& counters_;
-  std::array<connection, 2> lanes_;
+  std::array<connection, 2> channels_;
   unfinished_messages unfinished_; ///< Of what the peer sends.
 };
 

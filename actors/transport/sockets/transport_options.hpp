@@ -44,7 +44,7 @@ struct transport_options {
   /// A peer that takes nothing of what waits for it for that long loses its
   /// connection, and what waits.
   std::chrono::milliseconds stall_limit = std::chrono::seconds{30};
-  /// Descriptors that the process may have, shared out as `plan_descriptors`
+  /// Descriptors that the process may have, shared out as `split_descriptors`
   /// says; 0: as many as the system allows.
   std::uint64_t descriptors = 0;
   /// Kept replies of methods that must not run twice.

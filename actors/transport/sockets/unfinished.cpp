@@ -35,11 +35,11 @@ std::vector<int> unfinished_messages::excess(session_time now,
   std::vector<std::pair<std::uint64_t, int>> waiting; ///< Bytes, and whose.
   std::uint64_t sum = 0;
   for (auto& [descriptor, at] : connections_) {
-    const auto all = received(descriptor);
+    const auto total = received(descriptor);
     // What came after the last whole message is not known, but soon will be.
     if (std::exchange(at.moved, false))
-      at.before = all;
-    const auto bytes = all - std::min(all, at.before);
+      at.before = total;
+    const auto bytes = total - std::min(total, at.before);
     if (bytes == 0)
       continue;
     waiting.emplace_back(bytes, descriptor);

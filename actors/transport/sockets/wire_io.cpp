@@ -34,8 +34,8 @@ std::uint16_t port_of(const sockaddr_storage& address) {
 /// A frame that libzmq holds.
 class loan {
 public:
-  loan(const frame& what, std::shared_ptr<outflow> flow)
-    : owner_(what.owner()), flow_(std::move(flow)), bytes_(what.size()) {
+  loan(const frame& from, std::shared_ptr<outflow> flow)
+    : owner_(from.owner()), flow_(std::move(flow)), bytes_(from.size()) {
     if (!flow_)
       return;
     ++flow_->held;
@@ -83,8 +83,8 @@ frame frame_of(zmq::message_t part, traffic& counters) {
   return frame::own(std::move(owner), bytes);
 }
 
-std::uint64_t size_of(const message& what, std::size_t envelope) {
-  return envelope + what.data.byte_size();
+std::uint64_t size_of(const message& outgoing, std::size_t envelope) {
+  return envelope + outgoing.data.byte_size();
 }
 
 /// The method under which a message is counted.
@@ -120,7 +120,8 @@ result<message> message_of(std::vector<zmq::message_t> parts, std::size_t first,
     return fail(ec::invalid_data, "a message without envelope");
   const auto envelope_bytes = parts[first].size();
   message out;
-  TRY(out.head, decode_envelope(frame_of(std::move(parts[first]), counters)));
+  GRAPHMILL_TRY(out.head,
+                decode_envelope(frame_of(std::move(parts[first]), counters)));
   if (parts.size() > first + 1)
     out.data.body = frame_of(std::move(parts[first + 1]), counters);
   for (auto i = first + 2; i < parts.size(); ++i)
@@ -134,17 +135,17 @@ result<message> message_of(std::vector<zmq::message_t> parts, std::size_t first,
 
 } // namespace
 
-sent send_message(zmq::socket_t& to, const std::string* route,
-                  const message& what, traffic& counters,
+sent send_message(zmq::socket_t& to, const std::string* connection_id,
+                  const message& outgoing, traffic& counters,
                   const std::shared_ptr<outflow>& flow) {
   std::vector<zmq::message_t> parts;
-  parts.reserve(3 + what.data.bulk.size());
-  if (route != nullptr)
-    parts.emplace_back(route->data(), route->size());
-  const auto envelope = encode_envelope(what.head);
+  parts.reserve(3 + outgoing.data.bulk.size());
+  if (connection_id != nullptr)
+    parts.emplace_back(connection_id->data(), connection_id->size());
+  const auto envelope = encode_envelope(outgoing.head);
   parts.push_back(part_of(envelope, flow));
-  parts.push_back(part_of(what.data.body, flow));
-  for (const auto& bulk : what.data.bulk)
+  parts.push_back(part_of(outgoing.data.body, flow));
+  for (const auto& bulk : outgoing.data.bulk)
     parts.push_back(part_of(bulk, flow));
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto last = i + 1 == parts.size();
@@ -160,11 +161,11 @@ sent send_message(zmq::socket_t& to, const std::string* route,
       throw;
     }
   }
-  auto& line = counters.of(counted_as(what.head));
-  auto& sent_so_far = what.head.kind == message_kind::reply
+  auto& line = counters.of(counted_as(outgoing.head));
+  auto& sent_so_far = outgoing.head.kind == message_kind::reply
                         ? line.replies_sent
                         : line.requests_sent;
-  sent_so_far.add(size_of(what, envelope.size()));
+  sent_so_far.add(size_of(outgoing, envelope.size()));
   return sent::done;
 }
 
@@ -176,17 +177,17 @@ std::optional<arrival> receive_message(zmq::socket_t& from, bool routed,
     return std::nullopt;
   arrival out;
   if (routed)
-    out.route = parts.list.front().to_string();
+    out.connection_id = parts.list.front().to_string();
   out.descriptor = zmq_msg_get(parts.list.back().handle(), ZMQ_SRCFD);
   if (parts.too_many) {
     out.reason = fmt::format("a message of more than {} frames", max_parts);
     return out;
   }
-  auto what = message_of(std::move(parts.list), first, counters);
-  if (what)
-    out.what = std::move(what).value();
+  auto decoded = message_of(std::move(parts.list), first, counters);
+  if (decoded)
+    out.content = std::move(decoded).value();
   else
-    out.reason = what.error().message;
+    out.reason = decoded.error().message;
   return out;
 }
 
@@ -216,13 +217,13 @@ std::optional<endpoint> other_end(int descriptor, std::uint16_t port) {
 }
 
 socket_event read_event(const zmq::message_t& head) {
-  std::uint16_t what = 0;
+  std::uint16_t event = 0;
   std::uint32_t value = 0;
-  if (head.size() < sizeof(what) + sizeof(value))
+  if (head.size() < sizeof(event) + sizeof(value))
     return {};
-  std::memcpy(&what, head.data(), sizeof(what));
-  std::memcpy(&value, head.data<std::byte>() + sizeof(what), sizeof(value));
-  return {what, static_cast<int>(value)};
+  std::memcpy(&event, head.data(), sizeof(event));
+  std::memcpy(&value, head.data<std::byte>() + sizeof(event), sizeof(value));
+  return {event, static_cast<int>(value)};
 }
 
 std::uint64_t bytes_received(int descriptor) {
@@ -237,9 +238,9 @@ std::uint64_t bytes_received(int descriptor) {
 
 // -- send_queue
 
-void send_queue::push(message what) {
-  bytes_ += cost_of(what);
-  waiting_.push_back(std::move(what));
+void send_queue::push(message outgoing) {
+  bytes_ += cost_of(outgoing);
+  waiting_.push_back(std::move(outgoing));
 }
 
 sent send_queue::flush(const sender& send) {

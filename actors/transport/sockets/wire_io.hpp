@@ -45,16 +45,16 @@ struct outflow {
 };
 
 /// Sends a message without waiting; large frames are not copied.
-/// @param route For a ROUTER: whom to send it to.
+/// @param connection_id For a ROUTER: whom to send it to.
 /// @param flow Counts the frames; null: nobody does.
-sent send_message(zmq::socket_t& to, const std::string* route,
-                  const message& what, traffic& counters,
+sent send_message(zmq::socket_t& to, const std::string* connection_id,
+                  const message& outgoing, traffic& counters,
                   const std::shared_ptr<outflow>& flow = nullptr);
 
 /// What came out of a socket.
 struct arrival {
-  std::string route; ///< From a ROUTER: who sent it.
-  std::optional<message> what;
+  std::string connection_id; ///< From a ROUTER: who sent it.
+  std::optional<message> content;
   std::string reason;  ///< Why there is no message in it.
   int descriptor = -1; ///< Of the connection that it came over.
 };
@@ -72,7 +72,7 @@ void end_connection(int descriptor, std::uint16_t port);
 
 /// What a monitor of a socket tells.
 struct socket_event {
-  int what = 0;  ///< ZMQ_EVENT_...
+  int kind = 0;  ///< ZMQ_EVENT_...
   int value = 0; ///< A descriptor, or an error.
 };
 /// @param head The first part of its message; the other is an address.
@@ -91,7 +91,7 @@ class send_queue {
 public:
   using sender = std::function<sent(const message&)>;
 
-  void push(message what);
+  void push(message outgoing);
 
   /// Sends what the socket takes.
   /// @returns blocked if something is left; gone drops all.

@@ -43,8 +43,8 @@ result<csv_graph> read_graph(const csv_import_options& options) {
   for (auto table : options.nodes) {
     if (table.type.empty())
       table.type = "node";
-    TRYV(check_name(table.type, table.file.string()));
-    TRY(auto type, read_node_table(table, options));
+    GRAPHMILL_TRYV(check_name(table.type, table.file.string()));
+    GRAPHMILL_TRY(auto type, read_node_table(table, options));
     graph.nodes.push_back(std::move(type));
   }
   for (const auto& table : options.edges) {
@@ -63,7 +63,7 @@ result<csv_graph> read_graph(const csv_import_options& options) {
     auto& destinations = graph.nodes[type.destination];
     if (sources.table && destinations.table)
       continue;
-    TRYV(for_each_csv_edge(
+    GRAPHMILL_TRYV(for_each_csv_edge(
       type.table, options,
       [&](std::int64_t line, std::string_view source,
           std::string_view destination) -> result<void> {
@@ -73,10 +73,11 @@ result<csv_graph> read_graph(const csv_import_options& options) {
                         "{}:{}: an id is empty or has a line break",
                         type.table.file.string(), line);
         if (!sources.table) {
-          TRYV(add_csv_id(sources, source, type.table.file, line));
+          GRAPHMILL_TRYV(add_csv_id(sources, source, type.table.file, line));
         }
         if (!destinations.table) {
-          TRYV(add_csv_id(destinations, destination, type.table.file, line));
+          GRAPHMILL_TRYV(
+            add_csv_id(destinations, destination, type.table.file, line));
         }
         return ok();
       }));
@@ -139,7 +140,8 @@ public:
   }
 
   result<void> flush() {
-    TRYV(append_both_ways(writer_, type_, reverse_, sources_, destinations_));
+    GRAPHMILL_TRYV(
+      append_both_ways(writer_, type_, reverse_, sources_, destinations_));
     sources_.clear();
     destinations_.clear();
     return ok();
@@ -163,14 +165,15 @@ result<void> copy_edges(const csv_graph& graph, const csv_edge_type& type,
     return fail(ec::invalid_data, "{}:{}: {} \"{}\" is not in the table of {}",
                 type.table.file.string(), line, end, id, nodes.name);
   };
-  TRYV(for_each_csv_edge(
+  GRAPHMILL_TRYV(for_each_csv_edge(
     type.table, options,
     [&](std::int64_t line, std::string_view from,
         std::string_view to) -> result<void> {
-      TRY(const auto source,
-          number(line, graph.nodes[type.source], "source", from));
-      TRY(const auto destination,
-          number(line, graph.nodes[type.destination], "destination", to));
+      GRAPHMILL_TRY(const auto source,
+                    number(line, graph.nodes[type.source], "source", from));
+      GRAPHMILL_TRY(
+        const auto destination,
+        number(line, graph.nodes[type.destination], "destination", to));
       return out.add(source, destination);
     }));
   return out.flush();
@@ -179,27 +182,28 @@ result<void> copy_edges(const csv_graph& graph, const csv_edge_type& type,
 result<void> copy_nodes(const csv_node_type& type, node_type_id id,
                         const csv_import_options& options,
                         dataset_writer& writer) {
-  TRYV(copy_csv_features(type, id, options, writer));
+  GRAPHMILL_TRYV(copy_csv_features(type, id, options, writer));
   if (!type.class_names.empty()) {
-    TRYV(writer.set_labels(id, type.labels));
+    GRAPHMILL_TRYV(writer.set_labels(id, type.labels));
   }
   for (auto which : all_splits) {
-    TRYV(writer.set_split(id, which,
-                          type.splits[static_cast<std::size_t>(which)]));
+    GRAPHMILL_TRYV(writer.set_split(
+      id, which, type.splits[static_cast<std::size_t>(which)]));
   }
   return ok();
 }
 
 result<void> write_ids(const csv_node_type& type,
                        const std::filesystem::path& path) {
-  TRY(auto file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
+  GRAPHMILL_TRY(auto file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
   std::string pending;
   for (node_id node = 0; node < type.ids.size(); ++node) {
     pending += type.ids.name(node);
     pending += '\n';
     if (pending.size() < csv_block_edges && node + 1 < type.ids.size())
       continue;
-    TRYV(write_all(file.get(), std::as_bytes(std::span{pending}), path));
+    GRAPHMILL_TRYV(
+      write_all(file.get(), std::as_bytes(std::span{pending}), path));
     pending.clear();
   }
   return ok();
@@ -216,21 +220,22 @@ result<dataset_info> import_csv(const csv_import_options& options,
       on_progress({.phase = phase, .done = done, .total = total});
   };
   tell("read tables", 0, 0);
-  TRY(const auto graph, read_graph(options));
-  TRY(auto info, declare(graph, options));
-  TRY(auto writer,
-      dataset_writer::create(folder, info, {.on_progress = on_progress}));
+  GRAPHMILL_TRY(const auto graph, read_graph(options));
+  GRAPHMILL_TRY(auto info, declare(graph, options));
+  GRAPHMILL_TRY(auto writer, dataset_writer::create(
+                               folder, info, {.on_progress = on_progress}));
   for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
     const auto id = static_cast<node_type_id>(t);
     tell("read nodes", t, graph.nodes.size());
-    TRYV(copy_nodes(graph.nodes[t], id, options, writer));
-    TRYV(write_ids(graph.nodes[t], node_folder(folder, info, id) / "ids.txt"));
+    GRAPHMILL_TRYV(copy_nodes(graph.nodes[t], id, options, writer));
+    GRAPHMILL_TRYV(
+      write_ids(graph.nodes[t], node_folder(folder, info, id) / "ids.txt"));
   }
   const auto types = static_cast<edge_type_id>(graph.edges.size());
   for (edge_type_id t = 0; t < types; ++t) {
     tell("read edges", static_cast<std::size_t>(t), graph.edges.size());
-    TRYV(copy_edges(graph, graph.edges[t], options,
-                    {writer, t, options.reverse ? types + t : -1}));
+    GRAPHMILL_TRYV(copy_edges(graph, graph.edges[t], options,
+                              {writer, t, options.reverse ? types + t : -1}));
   }
   return writer.finish();
 }

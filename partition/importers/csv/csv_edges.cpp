@@ -49,33 +49,33 @@ two_ids ends_of(const csv_reader& rows) {
 result<void> for_each_csv_edge(const csv_table& table,
                                const csv_import_options& options,
                                const edge_visitor& visit) {
-  TRY(auto rows, csv_reader::open(table.file, options.separator));
+  GRAPHMILL_TRY(auto rows, csv_reader::open(table.file, options.separator));
   const auto next = [&]() -> result<bool> {
-    TRY(const auto there, rows.next());
+    GRAPHMILL_TRY(const auto there, rows.next());
     if (there && rows.fields().size() < 2)
       return rows.wrong("one field; a source and a destination expected (give "
                         "the separator if it is an unusual one)");
     return there;
   };
-  TRY(auto there, next());
+  GRAPHMILL_TRY(auto there, next());
   if (!there)
     return ok();
   // The first row waits until the second one has shown what it is.
   const auto first = ends_of(rows);
   const auto first_line = rows.line();
-  TRY(there, next());
+  GRAPHMILL_TRY(there, next());
   two_ids second;
   if (there)
     second = ends_of(rows);
   const auto header =
     options.edge_header.value_or(looks_like_header(first, second));
   if (!header) {
-    TRYV(visit(first_line, first[0], first[1]));
+    GRAPHMILL_TRYV(visit(first_line, first[0], first[1]));
   }
   while (there) {
-    TRYV(visit(rows.line(), trim_blanks(rows.fields()[0]),
-               trim_blanks(rows.fields()[1])));
-    TRY(there, next());
+    GRAPHMILL_TRYV(visit(rows.line(), trim_blanks(rows.fields()[0]),
+                         trim_blanks(rows.fields()[1])));
+    GRAPHMILL_TRY(there, next());
   }
   return ok();
 }

@@ -45,7 +45,7 @@ std::optional<Number> parse(std::string_view text) {
 
 result<columns> read_header(csv_reader& rows,
                             const csv_import_options& options) {
-  TRY(const auto there, rows.next());
+  GRAPHMILL_TRY(const auto there, rows.next());
   if (!there)
     return rows.wrong("the table is empty; a header with a column \"id\" "
                       "expected");
@@ -77,7 +77,7 @@ result<columns> read_header(csv_reader& rows,
 
 /// Goes to the next row and checks that it has as many fields as the header.
 result<bool> next_row(csv_reader& rows, const columns& layout) {
-  TRY(const auto there, rows.next());
+  GRAPHMILL_TRY(const auto there, rows.next());
   if (there && rows.fields().size() != layout.count)
     return rows.wrong(fmt::format("{} fields; {} expected, as in the header",
                                   rows.fields().size(), layout.count));
@@ -102,7 +102,8 @@ result<node_id> add_id(csv_node_type& type, const csv_reader& rows,
                        std::string_view id) {
   if (id.empty() || id.find_first_of("\r\n") != id.npos)
     return rows.wrong("an id is empty or has a line break");
-  TRY(const auto added, add_csv_id(type, id, type.table->file, rows.line()));
+  GRAPHMILL_TRY(const auto added,
+                add_csv_id(type, id, type.table->file, rows.line()));
   const auto [number, fresh] = added;
   if (!fresh)
     return rows.wrong(fmt::format("id \"{}\" is there already", id));
@@ -121,10 +122,10 @@ result<std::pair<node_id, bool>> add_csv_id(csv_node_type& type,
   if (bytes < least_checked || bytes < type.checked_bytes / 4 * 5)
     return added;
   type.checked_bytes = bytes;
-  const auto short_of = memory_shortage(
-    fmt::format("going on with the {} ids of {} so far", type.ids.size(),
-                type.name),
-    bytes);
+  const auto short_of =
+    memory_shortage(fmt::format("going on with the {} ids of {} so far",
+                                type.ids.size(), type.name),
+                    bytes);
   if (short_of)
     return fail(ec::out_of_memory,
                 "{}:{}: {}; give it more, or number the nodes and take "
@@ -135,23 +136,24 @@ result<std::pair<node_id, bool>> add_csv_id(csv_node_type& type,
 
 result<csv_node_type> read_node_table(const csv_table& table,
                                       const csv_import_options& options) {
-  TRY(auto rows, csv_reader::open(table.file, options.separator));
-  TRY(auto layout, read_header(rows, options));
+  GRAPHMILL_TRY(auto rows, csv_reader::open(table.file, options.separator));
+  GRAPHMILL_TRY(auto layout, read_header(rows, options));
   csv_node_type type{.name = table.type, .table = table};
   id_map label_texts;
   std::vector<node_id> label_of; ///< [nodes] In `label_texts`.
   for (;;) {
-    TRY(const auto there, next_row(rows, layout));
+    GRAPHMILL_TRY(const auto there, next_row(rows, layout));
     if (!there)
       break;
     const auto& fields = rows.fields();
-    TRY(const auto node, add_id(type, rows, trim_blanks(fields[*layout.id])));
+    GRAPHMILL_TRY(const auto node,
+                  add_id(type, rows, trim_blanks(fields[*layout.id])));
     if (layout.label)
       label_of.push_back(
         label_texts.insert(trim_blanks(fields[*layout.label])).first);
     if (!layout.split)
       continue;
-    TRY(const auto which, parse_split(rows, fields[*layout.split]));
+    GRAPHMILL_TRY(const auto which, parse_split(rows, fields[*layout.split]));
     if (which)
       type.splits[static_cast<std::size_t>(*which)].push_back(node);
   }
@@ -172,16 +174,17 @@ result<void> copy_csv_features(const csv_node_type& type, node_type_id id,
   if (type.feature_columns.empty())
     return ok();
   const auto width = static_cast<std::int64_t>(type.feature_columns.size());
-  TRY(auto rows, csv_reader::open(type.table->file, options.separator));
-  TRY(const auto layout, read_header(rows, options));
+  GRAPHMILL_TRY(auto rows,
+                csv_reader::open(type.table->file, options.separator));
+  GRAPHMILL_TRY(const auto layout, read_header(rows, options));
   if (layout.features != type.feature_columns)
     return rows.wrong("the table changed while it was read");
   std::vector<float> values;
   for (;;) {
-    TRY(const auto there, next_row(rows, layout));
+    GRAPHMILL_TRY(const auto there, next_row(rows, layout));
     if (!there || values.size() >= block_values) {
       normalise_rows(values, width, options.normalise);
-      TRYV(writer.append_features(id, values));
+      GRAPHMILL_TRYV(writer.append_features(id, values));
       values.clear();
     }
     if (!there)

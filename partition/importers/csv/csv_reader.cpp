@@ -82,8 +82,9 @@ struct csv_reader::impl {
 /// Finds out about gzip, a byte order mark and the separator.
 result<void> csv_reader::impl::start(char wanted_separator) {
   unsigned char magic[2] = {0, 0};
-  TRY(const auto got,
-      read_some(file.get(), std::as_writable_bytes(std::span{magic}), path));
+  GRAPHMILL_TRY(
+    const auto got,
+    read_some(file.get(), std::as_writable_bytes(std::span{magic}), path));
   if (::lseek(file.get(), 0, SEEK_SET) != 0)
     return fail_errno(errno, "cannot read {}", path.string());
   if (got == 2 && magic[0] == 0x1f && magic[1] == 0x8b)
@@ -200,7 +201,7 @@ result<bool> csv_reader::impl::read_row() {
     return false;
   for (auto more = true; more;) {
     if (peek() == '"') {
-      TRY(more, quoted_field());
+      GRAPHMILL_TRY(more, quoted_field());
     } else {
       more = plain_field();
     }
@@ -220,15 +221,15 @@ result<csv_reader> csv_reader::open(const std::filesystem::path& path,
                                     char separator) {
   csv_reader reader;
   reader.impl_->path = path;
-  TRY(reader.impl_->file, open_file(path, O_RDONLY));
-  TRYV(reader.impl_->start(separator));
+  GRAPHMILL_TRY(reader.impl_->file, open_file(path, O_RDONLY));
+  GRAPHMILL_TRYV(reader.impl_->start(separator));
   return reader;
 }
 
 result<bool> csv_reader::next() {
   auto& self = *impl_;
   for (;;) {
-    TRY(const auto there, self.read_row());
+    GRAPHMILL_TRY(const auto there, self.read_row());
     if (self.failure)
       return *self.failure;
     if (!there)

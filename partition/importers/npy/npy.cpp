@@ -46,7 +46,7 @@ result<void> expand_rows(const npy_node_source& type, std::int64_t first,
   const auto width = type.feature_width;
   const auto n = std::ssize(rows) / width;
   std::vector<std::int64_t> begin(static_cast<std::size_t>(n) + 1);
-  TRYV(copy_integers(*type.indptr, first, begin));
+  GRAPHMILL_TRYV(copy_integers(*type.indptr, first, begin));
   const auto entries = type.indices->size();
   if (!std::ranges::is_sorted(begin) || begin.front() < 0
       || begin.back() > entries)
@@ -65,8 +65,8 @@ result<void> expand_rows(const npy_node_source& type, std::int64_t first,
   std::vector<std::int64_t> columns(
     static_cast<std::size_t>(begin.back() - begin.front()));
   std::vector<float> values(columns.size());
-  TRYV(copy_integers(*type.indices, begin.front(), columns));
-  TRYV(copy_floats(*type.values, begin.front(), values));
+  GRAPHMILL_TRYV(copy_integers(*type.indices, begin.front(), columns));
+  GRAPHMILL_TRYV(copy_floats(*type.values, begin.front(), values));
   std::ranges::fill(rows, 0.0f);
   for (std::int64_t row = 0; row < n; ++row)
     for (auto i = begin[row] - begin[0]; i < begin[row + 1] - begin[0]; ++i) {
@@ -91,29 +91,30 @@ result<void> copy_features(const npy_node_source& type, node_type_id id,
     const auto n = std::min(step, type.count - first);
     rows.resize(static_cast<std::size_t>(n * type.feature_width));
     if (type.dense) {
-      TRYV(copy_floats(*type.dense, first * type.feature_width, rows));
+      GRAPHMILL_TRYV(
+        copy_floats(*type.dense, first * type.feature_width, rows));
     } else {
-      TRYV(expand_rows(type, first, rows));
+      GRAPHMILL_TRYV(expand_rows(type, first, rows));
     }
     normalise_rows(rows, type.feature_width, norm);
-    TRYV(writer.append_features(id, rows));
+    GRAPHMILL_TRYV(writer.append_features(id, rows));
   }
   return ok();
 }
 
 result<void> copy_nodes(const npy_node_source& type, node_type_id id,
                         row_norm norm, dataset_writer& writer) {
-  TRYV(copy_features(type, id, norm, writer));
+  GRAPHMILL_TRYV(copy_features(type, id, norm, writer));
   if (type.class_count > 0) {
-    TRY(const auto labels, read_integers(*type.labels));
-    TRYV(writer.set_labels(id, labels));
+    GRAPHMILL_TRY(const auto labels, read_integers(*type.labels));
+    GRAPHMILL_TRYV(writer.set_labels(id, labels));
   }
   for (auto which : all_splits) {
     const auto& ids = type.splits[static_cast<std::size_t>(which)];
     if (!ids)
       continue;
-    TRY(const auto seeds, read_integers(*ids));
-    TRYV(writer.set_split(id, which, seeds));
+    GRAPHMILL_TRY(const auto seeds, read_integers(*ids));
+    GRAPHMILL_TRYV(writer.set_split(id, which, seeds));
   }
   return ok();
 }
@@ -128,9 +129,10 @@ result<void> copy_edges(const npy_array& edges, edge_type_id id,
     const auto n = std::min(values_at_once, count - first);
     sources.resize(static_cast<std::size_t>(n));
     destinations.resize(static_cast<std::size_t>(n));
-    TRYV(copy_integers(edges, first, sources));
-    TRYV(copy_integers(edges, count + first, destinations));
-    TRYV(append_both_ways(writer, id, reverse, sources, destinations));
+    GRAPHMILL_TRYV(copy_integers(edges, first, sources));
+    GRAPHMILL_TRYV(copy_integers(edges, count + first, destinations));
+    GRAPHMILL_TRYV(
+      append_both_ways(writer, id, reverse, sources, destinations));
     if (on_progress)
       on_progress({.phase = "read edges",
                    .done = static_cast<std::uint64_t>(first + n),
@@ -144,20 +146,22 @@ result<void> copy_edges(const npy_array& edges, edge_type_id id,
 result<dataset_info> import_npy(const npy_import_options& options,
                                 const std::filesystem::path& folder,
                                 const progress_callback& on_progress) {
-  TRY(const auto source, open_npy_source(options.source));
-  TRY(auto writer, dataset_writer::create(folder, declare(source, options),
-                                          {.on_progress = on_progress}));
+  GRAPHMILL_TRY(const auto source, open_npy_source(options.source));
+  GRAPHMILL_TRY(auto writer,
+                dataset_writer::create(folder, declare(source, options),
+                                       {.on_progress = on_progress}));
   for (std::size_t t = 0; t < source.nodes.size(); ++t) {
     if (on_progress)
       on_progress(
         {.phase = "read nodes", .done = t, .total = source.nodes.size()});
-    TRYV(copy_nodes(source.nodes[t], static_cast<node_type_id>(t),
-                    options.normalise, writer));
+    GRAPHMILL_TRYV(copy_nodes(source.nodes[t], static_cast<node_type_id>(t),
+                              options.normalise, writer));
   }
   const auto types = static_cast<edge_type_id>(source.edges.size());
   for (edge_type_id t = 0; t < types; ++t) {
-    TRYV(copy_edges(source.edges[t].edges, t, options.reverse ? types + t : -1,
-                    writer, on_progress));
+    GRAPHMILL_TRYV(copy_edges(source.edges[t].edges, t,
+                              options.reverse ? types + t : -1, writer,
+                              on_progress));
   }
   if (auto fault = mapped_file::first_fault())
     return *std::move(fault);

@@ -28,7 +28,7 @@ bool is_there(const fs::path& path) {
 result<std::optional<npy_array>> open_if_there(const fs::path& path) {
   if (!is_there(path))
     return std::optional<npy_array>{};
-  TRY(auto array, npy_array::open(path));
+  GRAPHMILL_TRY(auto array, npy_array::open(path));
   return std::optional<npy_array>{std::move(array)};
 }
 
@@ -37,7 +37,7 @@ result<json> read_meta(const fs::path& folder) {
   const auto path = folder / "meta.json";
   if (!is_there(path))
     return json::object();
-  TRY(const auto text, read_text(path, largest_meta));
+  GRAPHMILL_TRY(const auto text, read_text(path, largest_meta));
   try {
     auto meta = json::parse(text);
     if (meta.is_object())
@@ -63,7 +63,7 @@ result<std::optional<std::int64_t>> count_in(const json& meta,
 
 /// The largest element plus one; 0 without elements.
 result<std::int64_t> one_past_largest(const npy_array& array) {
-  TRY(const auto values, read_integers(array));
+  GRAPHMILL_TRY(const auto values, read_integers(array));
   const auto most = std::ranges::max_element(values);
   return most == values.end()
            ? 0
@@ -74,9 +74,9 @@ result<std::int64_t> one_past_largest(const npy_array& array) {
 /// @param from_edges One past the largest id in the edges of the type.
 result<void> derive_counts(npy_node_source& type, const json& meta,
                            std::int64_t from_edges) {
-  TRY(const auto nodes, count_in(meta, "num_nodes"));
-  TRY(const auto classes, count_in(meta, "num_classes"));
-  TRY(const auto width, count_in(meta, "num_features"));
+  GRAPHMILL_TRY(const auto nodes, count_in(meta, "num_nodes"));
+  GRAPHMILL_TRY(const auto classes, count_in(meta, "num_classes"));
+  GRAPHMILL_TRY(const auto width, count_in(meta, "num_features"));
   type.count = nodes         ? *nodes
                : type.labels ? type.labels->rows()
                : type.dense  ? type.dense->rows()
@@ -85,7 +85,7 @@ result<void> derive_counts(npy_node_source& type, const json& meta,
   if (type.labels && classes) {
     type.class_count = *classes;
   } else if (type.labels) {
-    TRY(type.class_count, one_past_largest(*type.labels));
+    GRAPHMILL_TRY(type.class_count, one_past_largest(*type.labels));
   }
   if (type.dense) {
     type.feature_width =
@@ -93,26 +93,26 @@ result<void> derive_counts(npy_node_source& type, const json& meta,
   } else if (type.indices && width) {
     type.feature_width = *width;
   } else if (type.indices) {
-    TRY(type.feature_width, one_past_largest(*type.indices));
+    GRAPHMILL_TRY(type.feature_width, one_past_largest(*type.indices));
   }
   return ok();
 }
 
 result<void> check_shapes(const npy_node_source& type) {
   if (type.labels) {
-    TRYV(type.labels->expect_shape({type.count}));
+    GRAPHMILL_TRYV(type.labels->expect_shape({type.count}));
   }
   for (const auto& ids : type.splits)
     if (ids) {
-      TRYV(ids->expect_shape({-1}));
+      GRAPHMILL_TRYV(ids->expect_shape({-1}));
     }
   if (type.dense) {
-    TRYV(type.dense->expect_shape({type.count, type.feature_width}));
+    GRAPHMILL_TRYV(type.dense->expect_shape({type.count, type.feature_width}));
   }
   if (type.indptr) {
-    TRYV(type.indptr->expect_shape({type.count + 1}));
-    TRYV(type.indices->expect_shape({-1}));
-    TRYV(type.values->expect_shape({type.indices->size()}));
+    GRAPHMILL_TRYV(type.indptr->expect_shape({type.count + 1}));
+    GRAPHMILL_TRYV(type.indices->expect_shape({-1}));
+    GRAPHMILL_TRYV(type.values->expect_shape({type.indices->size()}));
   }
   return ok();
 }
@@ -123,23 +123,24 @@ result<npy_node_source> open_nodes(const fs::path& folder,
   const auto prefix = typed ? name + "." : std::string{};
   npy_node_source type;
   type.name = name;
-  TRY(type.labels, open_if_there(folder / (prefix + "labels.npy")));
+  GRAPHMILL_TRY(type.labels, open_if_there(folder / (prefix + "labels.npy")));
   for (auto which : all_splits) {
-    TRY(type.splits[static_cast<std::size_t>(which)],
-        open_if_there(folder
-                      / fmt::format("{}{}_idx.npy", prefix, file_stem(which))));
+    GRAPHMILL_TRY(
+      type.splits[static_cast<std::size_t>(which)],
+      open_if_there(folder
+                    / fmt::format("{}{}_idx.npy", prefix, file_stem(which))));
   }
-  TRY(type.dense, open_if_there(folder / (prefix + "features.npy")));
+  GRAPHMILL_TRY(type.dense, open_if_there(folder / (prefix + "features.npy")));
   const auto csr = folder / (prefix + "features_indptr.npy");
   if (!type.dense && is_there(csr)) {
-    TRY(type.indptr, npy_array::open(csr));
-    TRY(type.indices,
-        npy_array::open(folder / (prefix + "features_indices.npy")));
-    TRY(type.values,
-        npy_array::open(folder / (prefix + "features_values.npy")));
+    GRAPHMILL_TRY(type.indptr, npy_array::open(csr));
+    GRAPHMILL_TRY(type.indices,
+                  npy_array::open(folder / (prefix + "features_indices.npy")));
+    GRAPHMILL_TRY(type.values,
+                  npy_array::open(folder / (prefix + "features_values.npy")));
   }
-  TRYV(derive_counts(type, meta, from_edges));
-  TRYV(check_shapes(type));
+  GRAPHMILL_TRYV(derive_counts(type, meta, from_edges));
+  GRAPHMILL_TRYV(check_shapes(type));
   return type;
 }
 
@@ -147,9 +148,9 @@ result<npy_edge_source> open_edges(const fs::path& path,
                                    const std::array<std::string, 3>& name,
                                    const json& meta) {
   npy_edge_source type{name[0], name[1], name[2], {}};
-  TRY(type.edges, npy_array::open(path));
-  TRYV(type.edges.expect_shape({2, -1}));
-  TRY(const auto count, count_in(meta, "num_edges"));
+  GRAPHMILL_TRY(type.edges, npy_array::open(path));
+  GRAPHMILL_TRYV(type.edges.expect_shape({2, -1}));
+  GRAPHMILL_TRY(const auto count, count_in(meta, "num_edges"));
   if (count && *count != type.edges.shape()[1])
     return fail(ec::invalid_data, "{} has {} edges; meta.json says {}",
                 path.string(), type.edges.shape()[1], *count);
@@ -194,12 +195,12 @@ result<std::vector<std::string>> edge_type_names(const fs::path& folder,
 result<void> open_all_edges(npy_source& source, const fs::path& folder,
                             bool typed, const json& meta) {
   if (!typed) {
-    TRY(auto type,
-        open_edges(folder / "edges.npy", {"node", "to", "node"}, meta));
+    GRAPHMILL_TRY(auto type, open_edges(folder / "edges.npy",
+                                        {"node", "to", "node"}, meta));
     source.edges.push_back(std::move(type));
     return ok();
   }
-  TRY(const auto names, edge_type_names(folder, meta));
+  GRAPHMILL_TRY(const auto names, edge_type_names(folder, meta));
   for (const auto& name : names) {
     const auto parts = split_edge_type_name(name);
     if (!parts)
@@ -207,8 +208,9 @@ result<void> open_all_edges(npy_source& source, const fs::path& folder,
                   "{}: \"{}\" is no edge type; "
                   "<source>__<name>__<destination> expected",
                   folder.string(), name);
-    TRY(auto type, open_edges(folder / (name + std::string{edges_suffix}),
-                              *parts, member(meta, "edge_types", name)));
+    GRAPHMILL_TRY(auto type,
+                  open_edges(folder / (name + std::string{edges_suffix}),
+                             *parts, member(meta, "edge_types", name)));
     source.edges.push_back(std::move(type));
   }
   return ok();
@@ -221,7 +223,7 @@ result<std::int64_t> count_from_edges(const npy_source& source,
   for (const auto& type : source.edges) {
     if (type.source != name && type.destination != name)
       continue;
-    TRY(const auto ids, read_integers(type.edges));
+    GRAPHMILL_TRY(const auto ids, read_integers(type.edges));
     const auto half = ids.begin() + std::ssize(ids) / 2;
     const auto take = [&count](auto first, auto last) {
       if (first != last)
@@ -275,13 +277,13 @@ result<npy_source> open_npy_source(const fs::path& folder) {
   std::error_code failed;
   if (!fs::is_directory(folder, failed))
     return fail(ec::not_found, "{} is not a folder", folder.string());
-  TRY(const auto meta, read_meta(folder));
+  GRAPHMILL_TRY(const auto meta, read_meta(folder));
   const auto typed =
     meta.contains("node_types") || !is_there(folder / "edges.npy");
   npy_source source;
   if (const auto at = meta.find("name"); at != meta.end() && at->is_string())
     source.name = at->get<std::string>();
-  TRYV(open_all_edges(source, folder, typed, meta));
+  GRAPHMILL_TRYV(open_all_edges(source, folder, typed, meta));
   const auto names = node_type_names(source, typed, meta);
   if (names.empty())
     return fail(ec::not_found,
@@ -292,9 +294,10 @@ result<npy_source> open_npy_source(const fs::path& folder) {
     const auto about = typed ? member(meta, "node_types", name) : meta;
     std::int64_t from_edges = 0;
     if (!about.contains("num_nodes")) {
-      TRY(from_edges, count_from_edges(source, name));
+      GRAPHMILL_TRY(from_edges, count_from_edges(source, name));
     }
-    TRY(auto type, open_nodes(folder, name, typed, about, from_edges));
+    GRAPHMILL_TRY(auto type,
+                  open_nodes(folder, name, typed, about, from_edges));
     source.nodes.push_back(std::move(type));
   }
   return source;

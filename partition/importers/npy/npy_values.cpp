@@ -57,7 +57,7 @@ result<void> copy_integers(const npy_array& array, std::int64_t begin,
 
 result<std::vector<std::int64_t>> read_integers(const npy_array& array) {
   std::vector<std::int64_t> values(static_cast<std::size_t>(array.size()));
-  TRYV(copy_integers(array, 0, values));
+  GRAPHMILL_TRYV(copy_integers(array, 0, values));
   return values;
 }
 

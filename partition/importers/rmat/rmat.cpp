@@ -57,7 +57,7 @@ result<void> write_features(const rmat_options& options,
       planted.draw_features(
         begin + i,
         std::span{rows}.subspan(static_cast<std::size_t>(i) * width, width));
-    TRYV(writer.append_features(0, rows));
+    GRAPHMILL_TRYV(writer.append_features(0, rows));
     if (on_progress)
       on_progress({"draw features", static_cast<std::uint64_t>(begin + chunk),
                    static_cast<std::uint64_t>(total), 0});
@@ -85,8 +85,8 @@ result<void> write_edges(const rmat_options& options, planted_labels& planted,
     // Apart from the drawing, so that cache misses of many edges overlap.
     for (std::size_t i = 0; i < sources.size(); ++i)
       planted.add_edge(sources[i], destinations[i]);
-    TRYV(append_both_ways(writer, 0, options.reverse ? 1 : -1, sources,
-                          destinations));
+    GRAPHMILL_TRYV(append_both_ways(writer, 0, options.reverse ? 1 : -1,
+                                    sources, destinations));
     if (on_progress)
       on_progress({"draw edges", static_cast<std::uint64_t>(end),
                    static_cast<std::uint64_t>(total), 0});
@@ -97,9 +97,9 @@ result<void> write_edges(const rmat_options& options, planted_labels& planted,
 result<void> check_memory(const rmat_options& options) {
   // Sums, the order of the split or labels twice, and degrees for sorting.
   constexpr auto per_node = planted_labels::bytes_per_node + 24;
-  const auto short_of = memory_shortage(
-    fmt::format("scale {}", options.scale),
-    static_cast<std::uint64_t>(node_count(options)) * per_node);
+  const auto short_of =
+    memory_shortage(fmt::format("scale {}", options.scale),
+                    static_cast<std::uint64_t>(node_count(options)) * per_node);
   if (short_of)
     return fail(ec::out_of_memory, "{}; choose a smaller scale", *short_of);
   return ok();
@@ -132,27 +132,28 @@ result<void> validate(const rmat_options& options) {
     return fail(ec::invalid_argument,
                 "the number of classes is {}; it must be 2 to 65536",
                 options.class_count);
-  TRYV(validate(options.shares));
+  GRAPHMILL_TRYV(validate(options.fractions));
   return check_memory(options);
 }
 
 result<dataset_info> import_rmat(const rmat_options& options,
                                  const std::filesystem::path& folder,
                                  const progress_callback& on_progress) {
-  TRYV(validate(options));
+  GRAPHMILL_TRYV(validate(options));
   dataset_writer::options how;
   how.on_progress = on_progress;
-  TRY(auto writer, dataset_writer::create(folder, describe(options), how));
+  GRAPHMILL_TRY(auto writer,
+                dataset_writer::create(folder, describe(options), how));
   const auto splits =
-    keyed_split(node_count(options), options.shares, options.seed);
+    keyed_split(node_count(options), options.fractions, options.seed);
   for (std::size_t s = 0; s < all_splits.size(); ++s)
-    TRYV(writer.set_split(0, all_splits[s], splits[s]));
+    GRAPHMILL_TRYV(writer.set_split(0, all_splits[s], splits[s]));
   {
     planted_labels planted{node_count(options), options.feature_width,
                            options.class_count, options.seed};
-    TRYV(write_features(options, planted, writer, on_progress));
-    TRYV(write_edges(options, planted, writer, on_progress));
-    TRYV(writer.set_labels(0, planted.labels()));
+    GRAPHMILL_TRYV(write_features(options, planted, writer, on_progress));
+    GRAPHMILL_TRYV(write_edges(options, planted, writer, on_progress));
+    GRAPHMILL_TRYV(writer.set_labels(0, planted.labels()));
   } // Frees the sums before edges are sorted.
   return writer.finish();
 }

@@ -19,7 +19,7 @@ struct rmat_options {
   std::int64_t feature_width = 100;
   std::int64_t class_count = 47;
   std::uint64_t seed = 0;
-  split_shares shares{0.1, 0.05, 0.05};
+  split_fractions fractions{0.1, 0.05, 0.05};
   bool reverse = false; ///< Add the reverse edges as `rev_links`.
 };
 

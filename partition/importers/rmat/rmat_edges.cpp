@@ -12,8 +12,9 @@ namespace {
 constexpr std::uint64_t edge_stream = 0;
 constexpr std::uint64_t scramble_stream = 1;
 
-std::uint32_t bound_of_share(double share) {
-  return static_cast<std::uint32_t>(std::clamp(share, 0.0, 1.0) * 4294967295.0);
+std::uint32_t bound_of_fraction(double fraction) {
+  return static_cast<std::uint32_t>(std::clamp(fraction, 0.0, 1.0)
+                                    * 4294967295.0);
 }
 
 } // namespace
@@ -31,8 +32,9 @@ id_scrambler::id_scrambler(int bits, std::uint64_t key)
 rmat_edges::rmat_edges(const rmat_options& options)
   : scale_(options.scale),
     key_(stream_key(options.seed, purpose::generate, edge_stream, 0)),
-    bounds_{bound_of_share(options.a), bound_of_share(options.a + options.b),
-            bound_of_share(options.a + options.b + options.c)},
+    bounds_{bound_of_fraction(options.a),
+            bound_of_fraction(options.a + options.b),
+            bound_of_fraction(options.a + options.b + options.c)},
     scramble_(options.scale,
               stream_key(options.seed, purpose::generate, scramble_stream, 0)) {
 }

@@ -52,27 +52,27 @@ struct database {
 };
 
 error at_line(const std::filesystem::path& path, std::size_t line,
-              std::string_view what) {
-  return fail(ec::invalid_data, "{}:{}: {}", path.string(), line, what);
+              std::string_view name) {
+  return fail(ec::invalid_data, "{}:{}: {}", path.string(), line, name);
 }
 
-result<void> add_synset(database& all, std::size_t file, std::size_t line,
+result<void> add_synset(database& words, std::size_t file, std::size_t line,
                         synset parsed) {
-  auto& offsets = all.offsets[file];
+  auto& offsets = words.offsets[file];
   if (!offsets.empty() && parsed.offset <= offsets.back())
     return fail(ec::invalid_data,
                 "its synset offset {} is not above the one before, {}",
                 parsed.offset, offsets.back());
   offsets.push_back(parsed.offset);
-  const auto id = static_cast<node_id>(all.labels.size());
-  all.labels.push_back(parsed.lexicographer_file);
+  const auto id = static_cast<node_id>(words.labels.size());
+  words.labels.push_back(parsed.lexicographer_file);
   for (const auto& to : parsed.pointers)
-    all.pointers.push_back({id, line, to});
-  all.texts.push_back({std::move(parsed.lemmas), parsed.gloss});
+    words.pointers.push_back({id, line, to});
+  words.texts.push_back({std::move(parsed.lemmas), parsed.gloss});
   return ok();
 }
 
-result<void> read_file(database& all, std::size_t file,
+result<void> read_file(database& words, std::size_t file,
                        const std::filesystem::path& path) {
   auto opened = mapped_file::open(path);
   if (!opened && opened.error().code == ec::not_found)
@@ -80,9 +80,9 @@ result<void> read_file(database& all, std::size_t file,
                 "no WordNet database: {} is not there; install the package "
                 "wordnet-base or give its folder by --source",
                 path.string());
-  TRY(all.maps[file], std::move(opened));
-  all.maps[file].advise_sequential();
-  const auto bytes = all.maps[file].bytes();
+  GRAPHMILL_TRY(words.maps[file], std::move(opened));
+  words.maps[file].advise_sequential();
+  const auto bytes = words.maps[file].bytes();
   std::string_view text{reinterpret_cast<const char*>(bytes.data()),
                         bytes.size()};
   for (std::size_t line = 1; !text.empty(); ++line) {
@@ -99,35 +99,35 @@ result<void> read_file(database& all, std::size_t file,
     auto parsed = parse_synset(content, static_cast<int>(file));
     if (!parsed)
       return at_line(path, line, parsed.error().message);
-    auto added = add_synset(all, file, line, std::move(parsed).value());
+    auto added = add_synset(words, file, line, std::move(parsed).value());
     if (!added)
       return at_line(path, line, added.error().message);
   }
-  if (all.offsets[file].empty())
+  if (words.offsets[file].empty())
     return fail(ec::invalid_data, "{} holds no synset", path.string());
-  all.first[file + 1] = static_cast<node_id>(all.labels.size());
+  words.first[file + 1] = static_cast<node_id>(words.labels.size());
   return ok();
 }
 
-std::optional<node_id> find_synset(const database& all, const pointer& to) {
+std::optional<node_id> find_synset(const database& words, const pointer& to) {
   const auto file = static_cast<std::size_t>(to.file);
-  const auto& offsets = all.offsets[file];
+  const auto& offsets = words.offsets[file];
   const auto at = std::lower_bound(offsets.begin(), offsets.end(), to.offset);
   if (at == offsets.end() || *at != to.offset)
     return std::nullopt;
-  return all.first[file] + (at - offsets.begin());
+  return words.first[file] + (at - offsets.begin());
 }
 
 /// One list of edges per relation, without repetitions.
-result<std::vector<edge_columns>> resolve(const database& all,
+result<std::vector<edge_columns>> resolve(const database& words,
                                           const std::filesystem::path& source) {
   std::vector<edge_columns> edges(relations().size());
-  for (const auto& held : all.pointers) {
-    const auto target = find_synset(all, held.to);
+  for (const auto& held : words.pointers) {
+    const auto target = find_synset(words, held.to);
     if (!target) {
       const auto file =
-        std::upper_bound(all.first.begin(), all.first.end(), held.holder)
-        - all.first.begin() - 1;
+        std::upper_bound(words.first.begin(), words.first.end(), held.holder)
+        - words.first.begin() - 1;
       return at_line(
         source / data_files[file], held.line,
         fmt::format("a pointer leads to a synset at {} of {}, where none is",
@@ -147,7 +147,7 @@ result<std::vector<edge_columns>> resolve(const database& all,
   return edges;
 }
 
-dataset_info describe(const database& all, const wordnet_options& options) {
+dataset_info describe(const database& words, const wordnet_options& options) {
   dataset_info info;
   info.name = "wordnet";
   info.provenance = fmt::format(
@@ -156,7 +156,7 @@ dataset_info describe(const database& all, const wordnet_options& options) {
     options.feature_width, options.seed);
   node_type_info synsets;
   synsets.name = "synset";
-  synsets.count = static_cast<std::int64_t>(all.labels.size());
+  synsets.count = static_cast<std::int64_t>(words.labels.size());
   synsets.feature_width = options.feature_width;
   synsets.class_count = static_cast<std::int64_t>(lexicographer_files().size());
   synsets.class_names.assign(lexicographer_files().begin(),
@@ -174,25 +174,26 @@ std::string_view without_marker(std::string_view lemma) {
   return lemma.ends_with(')') ? lemma.substr(0, lemma.rfind('(')) : lemma;
 }
 
-result<void> write_features(const database& all, std::int64_t width,
+result<void> write_features(const database& synsets, std::int64_t width,
                             dataset_writer& writer,
                             const progress_callback& on_progress) {
   constexpr std::size_t chunk = 1024;
   const auto columns = static_cast<std::size_t>(width);
   std::vector<float> rows(chunk * columns);
-  for (std::size_t begin = 0; begin < all.texts.size(); begin += chunk) {
-    const auto count = std::min(chunk, all.texts.size() - begin);
+  for (std::size_t begin = 0; begin < synsets.texts.size(); begin += chunk) {
+    const auto count = std::min(chunk, synsets.texts.size() - begin);
     for (std::size_t i = 0; i < count; ++i) {
       hashed_words words{std::span{rows}.subspan(i * columns, columns)};
-      for (const auto lemma : all.texts[begin + i].lemmas)
+      for (const auto lemma : synsets.texts[begin + i].lemmas)
         words.add(without_marker(lemma), lemma_weight);
-      for (auto gloss = all.texts[begin + i].gloss; !gloss.empty();)
+      for (auto gloss = synsets.texts[begin + i].gloss; !gloss.empty();)
         words.add(next_definition(gloss));
       words.normalise();
     }
-    TRYV(writer.append_features(0, std::span{rows}.first(count * columns)));
+    GRAPHMILL_TRYV(
+      writer.append_features(0, std::span{rows}.first(count * columns)));
     if (on_progress)
-      on_progress({"hash words", begin + count, all.texts.size(), 0});
+      on_progress({"hash words", begin + count, synsets.texts.size(), 0});
   }
   return ok();
 }
@@ -202,8 +203,8 @@ result<void> write_edges(const std::vector<edge_columns>& edges, bool reverse,
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const auto type = static_cast<edge_type_id>(i);
     const auto back = static_cast<edge_type_id>(edges.size() + i);
-    TRYV(append_both_ways(writer, type, reverse ? back : -1, edges[i].sources,
-                          edges[i].destinations));
+    GRAPHMILL_TRYV(append_both_ways(writer, type, reverse ? back : -1,
+                                    edges[i].sources, edges[i].destinations));
   }
   return ok();
 }
@@ -217,24 +218,26 @@ result<dataset_info> import_wordnet(const wordnet_options& options,
     return fail(ec::invalid_argument,
                 "the feature width is {}; it must be between 1 and 65536",
                 options.feature_width);
-  database all;
+  database words;
   for (std::size_t file = 0; file < data_files.size(); ++file) {
     if (on_progress)
       on_progress({"read WordNet", file, data_files.size(), 0});
-    TRYV(read_file(all, file, options.source / data_files[file]));
+    GRAPHMILL_TRYV(read_file(words, file, options.source / data_files[file]));
   }
-  TRY(const auto edges, resolve(all, options.source));
+  GRAPHMILL_TRY(const auto edges, resolve(words, options.source));
 
   dataset_writer::options how;
   how.on_progress = on_progress;
-  TRY(auto writer, dataset_writer::create(folder, describe(all, options), how));
-  TRYV(write_features(all, options.feature_width, writer, on_progress));
-  TRYV(writer.set_labels(0, all.labels));
-  const auto count = static_cast<std::int64_t>(all.labels.size());
-  const auto splits = keyed_split(count, options.shares, options.seed);
+  GRAPHMILL_TRY(auto writer,
+                dataset_writer::create(folder, describe(words, options), how));
+  GRAPHMILL_TRYV(
+    write_features(words, options.feature_width, writer, on_progress));
+  GRAPHMILL_TRYV(writer.set_labels(0, words.labels));
+  const auto count = static_cast<std::int64_t>(words.labels.size());
+  const auto splits = keyed_split(count, options.fractions, options.seed);
   for (std::size_t s = 0; s < all_splits.size(); ++s)
-    TRYV(writer.set_split(0, all_splits[s], splits[s]));
-  TRYV(write_edges(edges, options.reverse, writer));
+    GRAPHMILL_TRYV(writer.set_split(0, all_splits[s], splits[s]));
+  GRAPHMILL_TRYV(write_edges(edges, options.reverse, writer));
   if (const auto fault = mapped_file::first_fault())
     return *fault;
   return writer.finish();

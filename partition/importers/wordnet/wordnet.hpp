@@ -14,7 +14,7 @@ struct wordnet_options {
   std::filesystem::path source = "/usr/share/wordnet"; ///< Holds data.noun, ...
   std::int64_t feature_width = 512; ///< Columns that words are hashed to.
   std::uint64_t seed = 0;           ///< Of the split.
-  split_shares shares{0.1, 0.1, 0.8};
+  split_fractions fractions{0.1, 0.1, 0.8};
   bool reverse = false; ///< Add the reverse of each edge type: `rev_<name>`.
 };
 

@@ -79,25 +79,25 @@ class field_reader {
 public:
   explicit field_reader(std::string_view line) : rest_(line) {}
 
-  result<std::string_view> text(std::string_view what) {
+  result<std::string_view> text(std::string_view name) {
     const auto end = std::min(rest_.find(' '), rest_.size());
     if (end == 0)
-      return fail(ec::invalid_data, "the line ends before its {}", what);
+      return fail(ec::invalid_data, "the line ends before its {}", name);
     const auto field = rest_.substr(0, end);
     rest_.remove_prefix(std::min(end + 1, rest_.size()));
     return field;
   }
 
   /// A number of exactly `digits` digits.
-  result<std::uint32_t> number(std::string_view what, std::size_t digits,
+  result<std::uint32_t> number(std::string_view name, std::size_t digits,
                                int base = 10) {
-    TRY(const auto field, text(what));
+    GRAPHMILL_TRY(const auto field, text(name));
     std::uint32_t value = 0;
     const auto* end = field.data() + field.size();
     const auto [last, code] = std::from_chars(field.data(), end, value, base);
     if (code != std::errc{} || last != end || field.size() != digits)
       return fail(ec::invalid_data, "its {} '{}' is no number of {} {}digits",
-                  what, shown(field), digits, base == 16 ? "hexadecimal " : "");
+                  name, shown(field), digits, base == 16 ? "hexadecimal " : "");
     return value;
   }
 
@@ -109,18 +109,18 @@ private:
 
 result<pointer> parse_pointer(field_reader& fields) {
   pointer out;
-  TRY(const auto symbol, fields.text("pointer symbol"));
+  GRAPHMILL_TRY(const auto symbol, fields.text("pointer symbol"));
   const auto relation = find_relation(symbol);
   if (!relation)
     return fail(ec::invalid_data, "'{}' is no pointer symbol of WordNet",
                 shown(symbol));
-  TRY(out.offset, fields.number("pointer's synset offset", 8));
-  TRY(const auto type, fields.text("pointer's part of speech"));
+  GRAPHMILL_TRY(out.offset, fields.number("pointer's synset offset", 8));
+  GRAPHMILL_TRY(const auto type, fields.text("pointer's part of speech"));
   const auto file = file_of(type);
   if (!file)
     return fail(ec::invalid_data,
                 "'{}' is no part of speech; n, v, a and r are", shown(type));
-  TRYV(fields.number("pointer's source and target", 4, 16));
+  GRAPHMILL_TRYV(fields.number("pointer's source and target", 4, 16));
   out.relation = *relation;
   out.file = *file;
   return out;
@@ -146,27 +146,28 @@ std::span<const std::string_view> lexicographer_files() {
 result<synset> parse_synset(std::string_view line, int file) {
   field_reader fields{line};
   synset out;
-  TRY(out.offset, fields.number("synset offset", 8));
-  TRY(const auto number, fields.number("lexicographer file number", 2));
+  GRAPHMILL_TRY(out.offset, fields.number("synset offset", 8));
+  GRAPHMILL_TRY(const auto number,
+                fields.number("lexicographer file number", 2));
   if (number >= lexicographer_table.size())
     return fail(ec::invalid_data,
                 "its lexicographer file number {} is not below {}", number,
                 lexicographer_table.size());
   out.lexicographer_file = static_cast<int>(number);
-  TRY(const auto type, fields.text("synset type"));
+  GRAPHMILL_TRY(const auto type, fields.text("synset type"));
   if (file_of(type) != file)
     return fail(ec::invalid_data,
                 "its synset type '{}' does not belong into this file",
                 shown(type));
-  TRY(const auto words, fields.number("word count", 2, 16));
+  GRAPHMILL_TRY(const auto words, fields.number("word count", 2, 16));
   for (std::uint32_t i = 0; i < words; ++i) {
-    TRY(const auto lemma, fields.text("words"));
-    TRYV(fields.text("lexical id"));
+    GRAPHMILL_TRY(const auto lemma, fields.text("words"));
+    GRAPHMILL_TRYV(fields.text("lexical id"));
     out.lemmas.push_back(lemma);
   }
-  TRY(const auto pointers, fields.number("pointer count", 3));
+  GRAPHMILL_TRY(const auto pointers, fields.number("pointer count", 3));
   for (std::uint32_t i = 0; i < pointers; ++i) {
-    TRY(const auto parsed, parse_pointer(fields));
+    GRAPHMILL_TRY(const auto parsed, parse_pointer(fields));
     out.pointers.push_back(parsed);
   }
   // Verbs have sentence frames here, which nothing of ours uses.

@@ -70,24 +70,25 @@ void sum_up(std::vector<std::int64_t>& begin) {
     begin[v] += begin[v - 1];
 }
 
-result<void> check_numbers(std::int64_t value, std::string_view what) {
+result<void> check_numbers(std::int64_t value, std::string_view name) {
   if (value <= most_adjacency_entries)
     return ok();
   return fail(ec::invalid_argument,
               "the graph has {} {}, and METIS can number {}; partition it with "
               "--coarsen always",
-              value, what, most_adjacency_entries);
+              value, name, most_adjacency_entries);
 }
 
 } // namespace
 
 result<adjacency> build_adjacency(const graph_view& graph, monitor& watch) {
-  TRYV(check_numbers(graph.vertex_count(), "nodes"));
+  GRAPHMILL_TRYV(check_numbers(graph.vertex_count(), "nodes"));
   // METIS sums weights of both directions in 32 bits.
-  TRYV(check_numbers(2 * graph.edge_count(), "edges in both directions"));
+  GRAPHMILL_TRYV(
+    check_numbers(2 * graph.edge_count(), "edges in both directions"));
   adjacency out;
   out.begin.resize(graph.vertex_count() + 1);
-  TRYV(for_each_edge(graph, watch, 0, [&](vertex_id u, vertex_id v) {
+  GRAPHMILL_TRYV(for_each_edge(graph, watch, 0, [&](vertex_id u, vertex_id v) {
     ++out.begin[u + 1];
     ++out.begin[v + 1];
   }));
@@ -100,7 +101,7 @@ result<adjacency> build_adjacency(const graph_view& graph, monitor& watch) {
     if (next[at] < out.begin[at + 1])
       out.vertices[next[at]++] = static_cast<std::int32_t>(other);
   };
-  TRYV(for_each_edge(graph, watch, 1, [&](vertex_id u, vertex_id v) {
+  GRAPHMILL_TRYV(for_each_edge(graph, watch, 1, [&](vertex_id u, vertex_id v) {
     put(u, v);
     put(v, u);
   }));

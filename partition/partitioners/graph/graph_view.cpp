@@ -60,8 +60,8 @@ result<graph_view> graph_view::open(const dataset& data, monitor& watch) {
     view.type_begin_.push_back(view.type_begin_.back() + type.count);
   const auto types = static_cast<edge_type_id>(data.info().edge_types.size());
   for (edge_type_id type = 0; type < types; ++type)
-    TRYV(view.add_relation(type, watch));
-  TRYV(view.check_seeds());
+    GRAPHMILL_TRYV(view.add_relation(type, watch));
+  GRAPHMILL_TRYV(view.check_seeds());
   return view;
 }
 
@@ -69,12 +69,13 @@ result<void> graph_view::add_relation(edge_type_id type, monitor& watch) {
   const auto& info = data_->info().edge_types[type];
   const auto& arrays = data_->edges(type);
   const auto& nodes = data_->info().node_types;
-  TRYV(arrays.indptr.expect_shape({nodes[info.destination].count + 1}));
-  TRY(auto indptr, arrays.indptr.as<std::int64_t>());
-  TRY(auto indices, ids_of(arrays.indices));
+  GRAPHMILL_TRYV(
+    arrays.indptr.expect_shape({nodes[info.destination].count + 1}));
+  GRAPHMILL_TRY(auto indptr, arrays.indptr.as<std::int64_t>());
+  GRAPHMILL_TRY(auto indices, ids_of(arrays.indices));
   relation edges{type, info.source, info.destination, indptr, indices};
-  TRYV(check_rows(edges, nodes[info.source].count, arrays.indptr,
-                  arrays.indices, watch));
+  GRAPHMILL_TRYV(check_rows(edges, nodes[info.source].count, arrays.indptr,
+                            arrays.indices, watch));
   edge_count_ += indices.size;
   relations_.push_back(edges);
   return ok();
@@ -89,7 +90,7 @@ result<void> graph_view::check_seeds() const {
         data_->nodes(type).splits[static_cast<std::size_t>(which)];
       if (!array)
         continue;
-      TRY(auto ids, array->as<node_id>());
+      GRAPHMILL_TRY(auto ids, array->as<node_id>());
       std::vector<bool> seen(types[type].count);
       for (auto id : ids) {
         if (id < 0 || id >= types[type].count)

@@ -34,7 +34,7 @@ public:
   }
 
   result<std::span<const spooled_edge<Id>>> next() override {
-    TRYV(watch_.check());
+    GRAPHMILL_TRYV(watch_.check());
     block_.clear();
     for (; next_vertex_ < graph_.vertex_count()
            && block_.size() < view_block_edges;
@@ -56,7 +56,7 @@ private:
 class working_folder {
 public:
   static result<working_folder> make(fs::path path) {
-    TRYV(make_folders(path));
+    GRAPHMILL_TRYV(make_folders(path));
     return working_folder{std::move(path)};
   }
   working_folder(working_folder&& other) noexcept
@@ -88,7 +88,7 @@ result<undirected_view> undirected_view::make(const graph_view& graph,
                                               const fs::path& folder,
                                               std::uint64_t memory_bytes,
                                               monitor& watch) {
-  TRY(const auto place, working_folder::make(folder / "out-edges"));
+  GRAPHMILL_TRY(const auto place, working_folder::make(folder / "out-edges"));
   const auto n = graph.vertex_count();
   const auto is_narrow = n <= std::numeric_limits<std::int32_t>::max();
   const csc_job job{.folder = place.path(),
@@ -101,14 +101,14 @@ result<undirected_view> undirected_view::make(const graph_view& graph,
                     }};
   if (is_narrow) {
     reversed_edges<std::int32_t> edges{graph, watch};
-    TRYV(sort_to_csc<std::int32_t>(edges, job));
+    GRAPHMILL_TRYV(sort_to_csc<std::int32_t>(edges, job));
   } else {
     reversed_edges<std::int64_t> edges{graph, watch};
-    TRYV(sort_to_csc<std::int64_t>(edges, job));
+    GRAPHMILL_TRYV(sort_to_csc<std::int64_t>(edges, job));
   }
   // Mapped files stay although their names go.
-  TRY(auto begin, npy_array::open(place.path() / "indptr.npy"));
-  TRY(auto out, npy_array::open(place.path() / "indices.npy"));
+  GRAPHMILL_TRY(auto begin, npy_array::open(place.path() / "indptr.npy"));
+  GRAPHMILL_TRY(auto out, npy_array::open(place.path() / "indices.npy"));
   if (auto fault = mapped_file::first_fault())
     return std::move(*fault);
   return undirected_view{graph, std::move(begin), std::move(out)};

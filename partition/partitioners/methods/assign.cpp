@@ -71,7 +71,7 @@ struct work {
 
   result<void> by_ldg() {
     const auto neighbours = graph.in_neighbours();
-    TRYV(place(neighbours));
+    GRAPHMILL_TRYV(place(neighbours));
     return balance(neighbours);
   }
 
@@ -81,17 +81,17 @@ struct work {
                           || constraints.empty();
     if (!is_small && is_coarsened(options.coarsen, graph.edge_count()))
       return by_coarse_metis(constraints);
-    TRY(const auto symmetric, build_adjacency(graph, watch));
+    GRAPHMILL_TRY(const auto symmetric, build_adjacency(graph, watch));
     const auto neighbours = neighbours_of(symmetric);
     if (is_small || symmetric.entries() == 0) {
       out.notes.push_back("the graph is too small for METIS: nodes were placed "
                           "one by one beside their neighbours");
-      TRYV(place(neighbours));
+      GRAPHMILL_TRYV(place(neighbours));
       return balance(neighbours);
     }
     note_dealt(constraints);
-    TRY(auto found,
-        partition_by_metis(symmetric, loads, constraints, for_metis()));
+    GRAPHMILL_TRY(auto found, partition_by_metis(symmetric, loads, constraints,
+                                                 for_metis()));
     out.assignment = std::move(found.assignment);
     watch.note_memory(found.peak_memory_bytes);
     return balance(neighbours);
@@ -102,20 +102,22 @@ struct work {
     const auto sort_memory =
       std::max(sort_bytes,
                sort_bytes_per_node * static_cast<std::uint64_t>(loads.size()));
-    TRY(const auto both_ways,
-        undirected_view::make(graph, options.folder, sort_memory, watch));
-    TRY(auto found, partition_by_multilevel(both_ways, loads, constraints,
-                                            for_metis(), watch));
+    GRAPHMILL_TRY(
+      const auto both_ways,
+      undirected_view::make(graph, options.folder, sort_memory, watch));
+    GRAPHMILL_TRY(auto found,
+                  partition_by_multilevel(both_ways, loads, constraints,
+                                          for_metis(), watch));
     out.assignment = std::move(found.assignment);
     watch.note_memory(found.peak_memory_bytes);
     out.notes.push_back(fmt::format(
       "METIS has cut a coarsened graph of {} nodes and {} edges, and its parts "
       "were refined",
       found.coarse_vertices, found.coarse_edges));
-    TRYV(balance(neighbours_of(both_ways)));
+    GRAPHMILL_TRYV(balance(neighbours_of(both_ways)));
     // What was moved for balance may have left better places behind.
     part_loads held{loads, options.parts, out.assignment};
-    TRYV(refine(both_ways, held, out.assignment, watch));
+    GRAPHMILL_TRYV(refine(both_ways, held, out.assignment, watch));
     if (auto fault = mapped_file::first_fault())
       return std::move(*fault);
     return ok();
@@ -176,11 +178,11 @@ result<assigned_parts> assign_parts(const graph_view& graph,
   if (options.parts == 1) {
     todo.out.assignment.resize(loads.size());
   } else if (options.method == partition_method::random) {
-    TRYV(todo.by_random());
+    GRAPHMILL_TRYV(todo.by_random());
   } else if (options.method == partition_method::ldg) {
-    TRYV(todo.by_ldg());
+    GRAPHMILL_TRYV(todo.by_ldg());
   } else {
-    TRYV(todo.by_metis());
+    GRAPHMILL_TRYV(todo.by_metis());
   }
   return std::move(todo.out);
 }

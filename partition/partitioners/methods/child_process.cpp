@@ -203,10 +203,10 @@ result<child_report> run_in_child(const std::function<int()>& work,
   unique_fd gate_out{ends[0]};
   unique_fd gate_in{ends[1]};
   // Signals wait until the child has let go of the handlers it inherits.
-  sigset_t all;
+  sigset_t signals;
   sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  sigfillset(&signals);
+  pthread_sigmask(SIG_SETMASK, &signals, &before);
   const auto pid = fork();
   const auto failure = errno;
   if (pid != 0)

@@ -40,11 +40,11 @@ public:
 
   result<clustering> run() {
     for (int sweep = 0; sweep < most_clustering_sweeps; ++sweep) {
-      TRY(const auto moved, run_sweep());
+      GRAPHMILL_TRY(const auto moved, run_sweep());
       if (moved < graph_.size() / least_moved)
         break;
     }
-    TRYV(join_left_over());
+    GRAPHMILL_TRYV(join_left_over());
     return numbered();
   }
 
@@ -61,7 +61,7 @@ private:
       const auto to = std::min(std::max(from, std::int64_t{1}) * class_factor,
                                hub_degree_ + 1);
       for (vertex_id v = 0; v < graph_.size(); ++v) {
-        TRYV(tell(v));
+        GRAPHMILL_TRYV(tell(v));
         if (const auto degree = graph_.degree(v); degree >= from && degree < to)
           moved += move(v, choose(v).with_room);
       }
@@ -80,7 +80,7 @@ private:
     // Per favourite, the last for no favourite: where to join.
     std::vector<cluster_id> open(of_.size() + 1, no_cluster);
     for (vertex_id v = 0; v < graph_.size(); ++v) {
-      TRYV(tell(v));
+      GRAPHMILL_TRYV(tell(v));
       if (of_[v] != v || is_shared[v] || graph_.degree(v) > hub_degree_)
         continue;
       const auto favourite = choose(v).any;

@@ -47,11 +47,11 @@ public:
   result<adjacency> run(std::int64_t most_entries, std::uint64_t key) {
     std::int64_t between = 0;
     if (graph_.entries() > most_entries) {
-      TRYV(
+      GRAPHMILL_TRYV(
         for_each_entry([&](vertex_id, vertex_id, std::int64_t) { ++between; }));
     }
     const edge_sample sample{between, most_entries, key};
-    TRYV(collect(sample));
+    GRAPHMILL_TRYV(collect(sample));
     merge();
     return std::move(out_);
   }
@@ -84,7 +84,7 @@ private:
     const auto& of = clusters_.of;
     auto& begin = out_.begin;
     begin.resize(static_cast<std::size_t>(clusters_.count) + 1);
-    TRYV(for_each_entry([&](vertex_id v, vertex_id u, std::int64_t) {
+    GRAPHMILL_TRYV(for_each_entry([&](vertex_id v, vertex_id u, std::int64_t) {
       if (sample.has(u, v))
         ++begin[of[v] + 1];
     }));

@@ -14,7 +14,8 @@ namespace {
 
 static_assert(sizeof(idx_t) == sizeof(std::int32_t),
               "Adjacencies are built for METIS with 32-bit numbers.");
-constexpr auto most_metis_entries = std::int64_t{std::numeric_limits<idx_t>::max()};
+constexpr auto most_metis_entries =
+  std::int64_t{std::numeric_limits<idx_t>::max()};
 
 /// What METIS aims at: half of what is tolerated, for it often misses a little
 /// when it has several constraints.
@@ -96,22 +97,23 @@ result<metis_outcome> partition_by_metis(const adjacency& graph,
                 "{} nodes with {} neighbours are more than METIS can number "
                 "({}); use --coarsen always",
                 graph.size(), graph.entries(), most_metis_entries);
-  TRY(const auto memory, shared_memory::make(graph.size() * sizeof(part_id)));
+  GRAPHMILL_TRY(const auto memory,
+                shared_memory::make(graph.size() * sizeof(part_id)));
   const auto assignment = memory.as<part_id>();
   auto weights = weights_of(loads, constraints);
-  TRY(const auto child,
-      run_in_child(
-        [&] {
-          return exit_code_of(call_metis(graph, weights,
-                                         static_cast<idx_t>(constraints.size()),
-                                         options, assignment));
-        },
-        {.name = "METIS",
-         .memory_bytes = options.memory_bytes,
-         .on_wait = [&](pid_t, double seconds) {
-           return !options.on_wait || options.on_wait(seconds);
-         }}));
-  TRYV(check_code(child.exit_code));
+  GRAPHMILL_TRY(const auto child,
+                run_in_child(
+                  [&] {
+                    return exit_code_of(call_metis(
+                      graph, weights, static_cast<idx_t>(constraints.size()),
+                      options, assignment));
+                  },
+                  {.name = "METIS",
+                   .memory_bytes = options.memory_bytes,
+                   .on_wait = [&](pid_t, double seconds) {
+                     return !options.on_wait || options.on_wait(seconds);
+                   }}));
+  GRAPHMILL_TRYV(check_code(child.exit_code));
   for (auto p : assignment)
     if (p < 0 || p >= options.parts)
       return fail(ec::internal, "METIS assigned a node to part {} of {}", p,
@@ -121,11 +123,13 @@ result<metis_outcome> partition_by_metis(const adjacency& graph,
                        child.peak_memory_bytes};
 }
 
-template result<metis_outcome>
-partition_by_metis(const adjacency&, const vertex_loads&,
-                   const std::vector<int>&, const metis_options&);
-template result<metis_outcome>
-partition_by_metis(const adjacency&, const cluster_loads&,
-                   const std::vector<int>&, const metis_options&);
+template result<metis_outcome> partition_by_metis(const adjacency&,
+                                                  const vertex_loads&,
+                                                  const std::vector<int>&,
+                                                  const metis_options&);
+template result<metis_outcome> partition_by_metis(const adjacency&,
+                                                  const cluster_loads&,
+                                                  const std::vector<int>&,
+                                                  const metis_options&);
 
 } // namespace graphmill

@@ -61,16 +61,16 @@ public:
       options_(options), watch_(watch) {}
 
   result<multilevel_outcome> run() {
-    TRYV(add_level(graph_, loads_));
+    GRAPHMILL_TRYV(add_level(graph_, loads_));
     while (levels_.back().graph.entries() > few_entries) {
       const auto before = static_cast<double>(levels_.back().graph.size());
-      TRYV(add_level(levels_.back().graph, levels_.back().loads));
+      GRAPHMILL_TRYV(add_level(levels_.back().graph, levels_.back().loads));
       if (static_cast<double>(levels_.back().graph.size())
           > least_shrinking * before)
         break;
     }
-    TRY(auto out, cut_coarsest());
-    TRYV(refine_levels(out.assignment));
+    GRAPHMILL_TRY(auto out, cut_coarsest());
+    GRAPHMILL_TRYV(refine_levels(out.assignment));
     return out;
   }
 
@@ -79,17 +79,19 @@ private:
   result<void> add_level(const Graph& graph, const Loads& loads) {
     const auto key =
       stream_key(options_.seed, purpose::partition, levels_.size(), 0);
-    TRY(auto clusters,
-        find_clusters(graph,
-                      {.weights = sizes_of(loads, constraints_),
-                       .most_weight = static_cast<std::int64_t>(unit)
-                                      / (clusters_per_part * options_.parts),
-                       .key = key},
-                      watch_));
-    TRY(auto coarse, contract(graph, clusters,
-                              std::clamp(entries_per_vertex * graph_.size(),
-                                         least_entries, most_entries),
-                              key, watch_));
+    GRAPHMILL_TRY(
+      auto clusters,
+      find_clusters(graph,
+                    {.weights = sizes_of(loads, constraints_),
+                     .most_weight = static_cast<std::int64_t>(unit)
+                                    / (clusters_per_part * options_.parts),
+                     .key = key},
+                    watch_));
+    GRAPHMILL_TRY(auto coarse,
+                  contract(graph, clusters,
+                           std::clamp(entries_per_vertex * graph_.size(),
+                                      least_entries, most_entries),
+                           key, watch_));
     cluster_loads sums{loads, clusters.of, clusters.count};
     levels_.push_back(
       {std::move(clusters), std::move(sums), std::move(coarse)});
@@ -98,8 +100,8 @@ private:
 
   result<multilevel_outcome> cut_coarsest() {
     const auto& coarsest = levels_.back();
-    TRY(auto found, partition_by_metis(coarsest.graph, coarsest.loads,
-                                       constraints_, options_));
+    GRAPHMILL_TRY(auto found, partition_by_metis(coarsest.graph, coarsest.loads,
+                                                 constraints_, options_));
     return multilevel_outcome{
       std::move(found.assignment), coarsest.graph.size(),
       coarsest.graph.entries() / 2, found.peak_memory_bytes};
@@ -109,7 +111,7 @@ private:
     for (; !levels_.empty(); levels_.pop_back()) {
       const auto& [clusters, loads, graph] = levels_.back();
       basic_part_loads<cluster_loads> held{loads, options_.parts, assignment};
-      TRYV(refine(graph, held, assignment, watch_));
+      GRAPHMILL_TRYV(refine(graph, held, assignment, watch_));
       std::vector<part_id> finer(clusters.of.size());
       for (std::size_t v = 0; v < finer.size(); ++v)
         finer[v] = assignment[clusters.of[v]];

@@ -13,9 +13,9 @@ namespace graphmill {
 namespace {
 
 /// Memory of a transfer as a tensor that does not own it.
-at::Tensor tensor_of(const transfer& what) {
-  return at::from_blob(what.bytes.data(),
-                       {static_cast<std::int64_t>(what.bytes.size())},
+at::Tensor tensor_of(const transfer& piece) {
+  return at::from_blob(piece.bytes.data(),
+                       {static_cast<std::int64_t>(piece.bytes.size())},
                        at::kByte);
 }
 
@@ -93,17 +93,17 @@ result<void> c10d_carrier::start(std::span<const transfer> out,
       here.reset_stream(*stream_);
     auto sent = sizes_of(out);
     auto received = sizes_of(in);
-    const auto all = [](const std::vector<std::int64_t>& sizes) {
+    const auto total = [](const std::vector<std::int64_t>& sizes) {
       return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
     };
     flight next{
-      by_rank(in), take_buffer(all(sent)), take_buffer(all(received)), {}};
+      by_rank(in), take_buffer(total(sent)), take_buffer(total(received)), {}};
     for_places(by_rank(out), next.sent,
                [](const transfer& from, at::Tensor place) {
                  place.copy_(tensor_of(from));
                });
-    auto from = next.sent.narrow(0, 0, all(sent));
-    auto to = next.received.narrow(0, 0, all(received));
+    auto from = next.sent.narrow(0, 0, total(sent));
+    auto to = next.received.narrow(0, 0, total(received));
     next.work = group_->alltoall_base(to, from, received, sent);
     flying_.push_back(std::move(next));
     return ok();

@@ -35,7 +35,7 @@ std::shared_ptr<gloo::transport::Device> device_for(const group_options& of) {
                          : gloo_group::createDeviceForHostname(of.host);
 }
 
-/// What the threads of a membership share. c10d's own waits cannot be given up
+/// What the threads of a rank share. c10d's own waits cannot be given up
 /// without closing connections, so each peer has a thread that waits for its
 /// transfers, in order, and can be woken.
 class mesh {
@@ -45,14 +45,14 @@ public:
     : roll_(std::move(roll)), fingerprint_(std::move(fingerprint)),
       store_(std::move(store)), bell_(std::make_shared<progress_bell>()),
       joined_(std::make_shared<operation>(bell_, options().ranks)),
-      lanes_(static_cast<std::size_t>(options().ranks)) {
+      peer_threads_(static_cast<std::size_t>(options().ranks)) {
     joined_->expect(options().rank, true);
   }
 
   ~mesh() {
-    for (auto& lane : lanes_)
-      if (lane.waiter.joinable())
-        lane.waiter.join();
+    for (auto& peer_thread : peer_threads_)
+      if (peer_thread.waiter.joinable())
+        peer_thread.waiter.join();
   }
 
   const group_options& options() const { return roll_->options(); }
@@ -73,7 +73,7 @@ private:
     bool incoming = false;
   };
   /// Transfers with a peer, in the order in which they were posted.
-  struct lane {
+  struct peer_thread {
     int sent = 0;     ///< Transfers, which Gloo matches by their numbers.
     int received = 0; ///< Of the caller's thread.
     std::deque<flight> waiting;
@@ -82,12 +82,12 @@ private:
     std::thread waiter;
   };
 
-  void start_lanes();
+  void start_threads();
   result<c10::intrusive_ptr<gloo_group>> connect();
-  void launch(const transfer& what, bool incoming,
+  void launch(const transfer& piece, bool incoming,
               const std::shared_ptr<operation>& of);
   void wait_for(rank_id peer);
-  std::optional<error> land(const flight& one) const;
+  std::optional<error> land(const flight& flying) const;
 
   static error abandoned() {
     return fail(ec::cancelled, "the gradient group was abandoned");
@@ -101,14 +101,15 @@ private:
   std::atomic<bool> stop_{false};
   std::atomic<bool> joining_{true};
   std::mutex mutex_;
-  c10::intrusive_ptr<gloo_group> gloo_; ///< Before the lanes: ends after them.
-  std::vector<lane> lanes_;             ///< Per peer.
+  c10::intrusive_ptr<gloo_group>
+    gloo_; ///< Before the peers' threads: ends after them.
+  std::vector<peer_thread> peer_threads_; ///< Per peer.
 };
 
 /// What a thread of its own runs.
 void mesh::join() {
   try {
-    start_lanes();
+    start_threads();
   } catch (const std::exception& e) {
     joining_ = false;
     joined_->fail_with({std::nullopt, fail(ec::internal, "{} cannot start: {}",
@@ -116,9 +117,9 @@ void mesh::join() {
   }
 }
 
-/// Either starts the threads of the lanes or, when abandoned, leaves nothing
+/// Either starts the threads of the peers or, when abandoned, leaves nothing
 /// behind.
-void mesh::start_lanes() {
+void mesh::start_threads() {
   block_sigpipe(); // Gloo's own threads inherit it.
   auto group = connect();
   std::unique_lock lock{mutex_};
@@ -132,14 +133,14 @@ void mesh::start_lanes() {
   gloo_ = std::move(group).value();
   for (rank_id r = 0; r < options().ranks; ++r)
     if (r != options().rank)
-      lanes_[static_cast<std::size_t>(r)].waiter =
+      peer_threads_[static_cast<std::size_t>(r)].waiter =
         std::thread{[this, r] { wait_for(r); }};
   lock.unlock();
   joined_->transfer_done(options().rank, true);
 }
 
 result<c10::intrusive_ptr<gloo_group>> mesh::connect() {
-  TRYV(roll_->join(fingerprint_, stop_));
+  GRAPHMILL_TRYV(roll_->join(fingerprint_, stop_));
   const auto deadline =
     rendezvous_store::clock::now() + options().connect_timeout;
   try {
@@ -176,22 +177,22 @@ std::shared_ptr<operation> mesh::exchange(std::span<const transfer> out,
   return of;
 }
 
-void mesh::launch(const transfer& what, bool incoming,
+void mesh::launch(const transfer& piece, bool incoming,
                   const std::shared_ptr<operation>& of) {
-  if (what.bytes.empty())
+  if (piece.bytes.empty())
     return;
   flight started{{}, of, incoming};
-  auto& lane = lanes_[static_cast<std::size_t>(what.peer)];
-  auto& number = incoming ? lane.received : lane.sent;
+  auto& peer_thread = peer_threads_[static_cast<std::size_t>(piece.peer)];
+  auto& number = incoming ? peer_thread.received : peer_thread.sent;
   number = (number + 1) & 0x7fffffff;
   try {
-    std::vector<at::Tensor> bytes{
-      at::from_blob(what.bytes.data(),
-                    {static_cast<std::int64_t>(what.bytes.size())}, at::kByte)};
-    started.work = incoming ? gloo_->recv(bytes, what.peer, number)
-                            : gloo_->send(bytes, what.peer, number);
+    std::vector<at::Tensor> bytes{at::from_blob(
+      piece.bytes.data(), {static_cast<std::int64_t>(piece.bytes.size())},
+      at::kByte)};
+    started.work = incoming ? gloo_->recv(bytes, piece.peer, number)
+                            : gloo_->send(bytes, piece.peer, number);
   } catch (const std::exception& e) {
-    of->fail_with({what.peer, fail(ec::unavailable, "{}", plain_text(e))});
+    of->fail_with({piece.peer, fail(ec::unavailable, "{}", plain_text(e))});
     return;
   }
   std::lock_guard lock{mutex_};
@@ -199,21 +200,22 @@ void mesh::launch(const transfer& what, bool incoming,
     of->fail_with({std::nullopt, abandoned()});
     return;
   }
-  lane.waiting.push_back(std::move(started));
-  lane.changed.notify_one();
+  peer_thread.waiting.push_back(std::move(started));
+  peer_thread.changed.notify_one();
 }
 
 void mesh::wait_for(rank_id peer) {
-  auto& lane = lanes_[static_cast<std::size_t>(peer)];
+  auto& peer_thread = peer_threads_[static_cast<std::size_t>(peer)];
   std::unique_lock lock{mutex_};
   for (;;) {
     // Bounded by the destructor, which abandons.
-    lane.changed.wait(lock, [&] { return stop_ || !lane.waiting.empty(); });
+    peer_thread.changed.wait(
+      lock, [&] { return stop_ || !peer_thread.waiting.empty(); });
     if (stop_)
       break;
-    lane.current = std::move(lane.waiting.front());
-    lane.waiting.pop_front();
-    const auto one = lane.current;
+    peer_thread.current = std::move(peer_thread.waiting.front());
+    peer_thread.waiting.pop_front();
+    const auto one = peer_thread.current;
     lock.unlock();
     auto failure = land(one);
     if (!failure)
@@ -223,18 +225,18 @@ void mesh::wait_for(rank_id peer) {
     else
       one.of->fail_with({peer, std::move(*failure)});
     lock.lock();
-    lane.current = {};
+    peer_thread.current = {};
   }
-  for (const auto& one : lane.waiting)
+  for (const auto& one : peer_thread.waiting)
     one.of->fail_with({std::nullopt, abandoned()});
 }
 
 /// Waits for a transfer to end.
-std::optional<error> mesh::land(const flight& one) const {
+std::optional<error> mesh::land(const flight& flying) const {
   // The member gives up earlier, and abandons.
   const auto limit = options().step_timeout + options().join_timeout;
   try {
-    if (one.work->wait(limit))
+    if (flying.work->wait(limit))
       return std::nullopt;
     return abandoned();
   } catch (const std::exception& e) {
@@ -245,17 +247,18 @@ std::optional<error> mesh::land(const flight& one) const {
 void mesh::abandon() {
   std::lock_guard lock{mutex_};
   stop_ = true;
-  for (auto& lane : lanes_) {
-    if (lane.current.work)
-      lane.current.work->abort();
-    lane.changed.notify_one();
+  for (auto& peer_thread : peer_threads_) {
+    if (peer_thread.current.work)
+      peer_thread.current.work->abort();
+    peer_thread.changed.notify_one();
   }
 }
 
 class gloo_collective final : public collective {
 public:
-  gloo_collective(std::shared_ptr<mesh> shared, std::shared_ptr<parking> lot)
-    : mesh_(std::move(shared)), lot_(std::move(lot)),
+  gloo_collective(std::shared_ptr<mesh> shared,
+                  std::shared_ptr<orphan_threads> orphans)
+    : mesh_(std::move(shared)), orphans_(std::move(orphans)),
       joiner_([of = mesh_] { of->join(); }) {}
 
   ~gloo_collective() override {
@@ -264,7 +267,7 @@ public:
       joiner_.join();
       return;
     }
-    lot_->keep(std::move(joiner_), [of = mesh_] { return !of->joining(); });
+    orphans_->keep(std::move(joiner_), [of = mesh_] { return !of->joining(); });
   }
 
   rank_id rank() const override { return mesh_->options().rank; }
@@ -281,7 +284,7 @@ public:
 
 private:
   std::shared_ptr<mesh> mesh_;
-  std::shared_ptr<parking> lot_;
+  std::shared_ptr<orphan_threads> orphans_;
   std::thread joiner_;
 };
 
@@ -290,11 +293,11 @@ private:
 std::unique_ptr<collective>
 join_by_gloo(std::shared_ptr<roll_call> roll, std::string fingerprint,
              std::shared_ptr<rendezvous_store> store,
-             std::shared_ptr<parking> lot) {
+             std::shared_ptr<orphan_threads> orphans) {
   return std::make_unique<gloo_collective>(
     std::make_shared<mesh>(std::move(roll), std::move(fingerprint),
                            std::move(store)),
-    std::move(lot));
+    std::move(orphans));
 }
 
 } // namespace graphmill

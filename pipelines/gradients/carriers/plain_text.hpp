@@ -8,8 +8,8 @@ namespace graphmill {
 
 /// What libtorch says, in a line: without the source file in front and the
 /// backtrace behind, but with what NCCL adds in later lines.
-inline std::string plain_text(const std::exception& what) {
-  const std::string_view all = what.what();
+inline std::string plain_text(const std::exception& thrown) {
+  const std::string_view all = thrown.what();
   auto text = all.substr(0, all.find('\n'));
   if (const auto end = text.find("] ");
       text.starts_with('[') && end != std::string_view::npos)

@@ -95,8 +95,8 @@ public:
           requests_.ask(self_, whom_, silence_, question{next_++})
             .then(
               [this](const reply& got) { out_->answers.push_back(got.number); },
-              [this](const caf::error& why) {
-                out_->failures.push_back(from_caf(why, "helper").code);
+              [this](const caf::error& reason) {
+                out_->failures.push_back(from_caf(reason, "helper").code);
               });
       },
       [this](const tick&) { requests_.give_up(whom_); },

@@ -94,8 +94,8 @@ struct fixture {
             [seen](const double_answer& answer) {
               seen->values.push_back(answer.value);
             },
-            [seen](const caf::error& why) {
-              seen->errors.push_back(from_caf(why, "pool"));
+            [seen](const caf::error& reason) {
+              seen->errors.push_back(from_caf(reason, "pool"));
             });
     }));
     sim.run();

@@ -52,7 +52,7 @@ CATCH_TEST_CASE("the cluster is shown", "[cluster_commands]") {
   CATCH_CHECK(json["daemons"][0]["parts"] == std::vector{0, 1, 2, 4});
 
   coordinator.on(method::plan, [](const payload& body) -> result<payload> {
-    TRY(const auto def, decode_definition_body(body));
+    GRAPHMILL_TRY(const auto def, decode_definition_body(body));
     return encode(plan_reply{{"a", "b", "a"}, {"b"}, {}});
   });
   const auto address = " --cluster " + coordinator.address();
@@ -74,27 +74,27 @@ CATCH_TEST_CASE("runs are listed, cancelled and fetched",
   auto run = record(run_state::running);
   run.started = unix_time{1700000001000};
   coordinator.on(method::runs, [&run](const payload& body) -> result<payload> {
-    TRY(const auto what, decode_runs_request(body));
+    GRAPHMILL_TRY(const auto request, decode_runs_request(body));
     runs_reply out;
-    if (what.run.empty() || what.run == run.id)
+    if (request.run.empty() || request.run == run.id)
       out.runs.push_back(run);
     return encode(out);
   });
   const std::string log(5000, 'x');
   coordinator.on(
     method::fetch_file, [&log](const payload& body) -> result<payload> {
-      TRY(const auto what, decode_file_request(body));
+      GRAPHMILL_TRY(const auto request, decode_file_request(body));
       file_reply out;
-      if (what.file.empty())
+      if (request.file.empty())
         out.files = {"log.txt"};
-      else if (what.file != "log.txt")
-        return fail(ec::not_found, "no {}", what.file);
+      else if (request.file != "log.txt")
+        return fail(ec::not_found, "no {}", request.file);
       else {
         out.size = log.size();
         const auto piece =
           std::as_bytes(std::span{log})
-            .subspan(what.offset,
-                     std::min<std::size_t>(1000, log.size() - what.offset));
+            .subspan(request.offset,
+                     std::min<std::size_t>(1000, log.size() - request.offset));
         out.bytes.assign(piece.begin(), piece.end());
       }
       return encode(out);
@@ -125,15 +125,15 @@ CATCH_TEST_CASE("runs are listed, cancelled and fetched",
 
   std::string orders;
   coordinator.on(method::cancel, [&](const payload& body) -> result<payload> {
-    TRY(const auto what, decode_cancel_request(body));
-    orders += "cancel " + what.run + (what.now ? " now;" : ";");
+    GRAPHMILL_TRY(const auto request, decode_cancel_request(body));
+    orders += "cancel " + request.run + (request.now ? " now;" : ";");
     return payload{};
   });
   for (const auto which : {method::drain, method::stop})
     coordinator.on(which, [&, which](const payload& body) -> result<payload> {
-      TRY(const auto what, decode_node_request(body));
-      orders += std::string{to_string(which)} + ' ' + what.name
-                + (what.back ? " back;" : ";");
+      GRAPHMILL_TRY(const auto request, decode_daemon_request(body));
+      orders += std::string{to_string(which)} + ' ' + request.name
+                + (request.back ? " back;" : ";");
       return payload{};
     });
   for (const auto* command :
@@ -155,10 +155,10 @@ CATCH_TEST_CASE("long lists of runs come page by page", "[cluster_commands]") {
   const user user{coordinator.address()};
   // Runs 9 to 0, of which an answer takes three.
   coordinator.on(method::runs, [](const payload& body) -> result<payload> {
-    TRY(const auto what, decode_runs_request(body));
+    GRAPHMILL_TRY(const auto request, decode_runs_request(body));
     runs_reply out;
-    auto next = what.before.empty() ? 9 : std::stoi(what.before) - 1;
-    for (; next >= 0 && out.runs.size() < std::min(what.limit, 3u); --next) {
+    auto next = request.before.empty() ? 9 : std::stoi(request.before) - 1;
+    for (; next >= 0 && out.runs.size() < std::min(request.limit, 3u); --next) {
       out.runs.push_back(record(run_state::finished));
       out.runs.back().id = std::to_string(next);
     }

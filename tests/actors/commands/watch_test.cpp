@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 namespace {
 
 result<payload> take_run(const payload& body) {
-  TRY(const auto def, decode_definition_body(body));
+  GRAPHMILL_TRY(const auto def, decode_definition_body(body));
   if (def.trainer.replicas > 4)
     return fail(ec::invalid_argument, "the cluster takes 4 trainers, not {}",
                 def.trainer.replicas);
@@ -40,17 +40,17 @@ run_news metrics(const char* phase, int epoch, double accuracy) {
 /// A run of two epochs, told in two answers of which the first is repeated
 /// until somebody has asked with a later cursor.
 result<payload> tell_run(const payload& body, run_record last) {
-  TRY(const auto what, decode_watch_request(body));
-  if (what.run != "good-1")
-    return fail(ec::not_found, "no run {}", what.run);
+  GRAPHMILL_TRY(const auto request, decode_watch_request(body));
+  if (request.run != "good-1")
+    return fail(ec::not_found, "no run {}", request.run);
   watch_reply out;
   out.record = std::move(last);
   const std::vector all{
     run_news{{}, "train epoch 1", 1, 4}, metrics("train", 1, 0.25),
     metrics("validation", 1, 0.5),       metrics("train", 2, 0.625),
     metrics("validation", 2, 0.75),      metrics("test", 2, 0.8125)};
-  const auto end = std::min<std::uint64_t>(what.cursor + 3, all.size());
-  for (auto i = what.cursor; i < end; ++i)
+  const auto end = std::min<std::uint64_t>(request.cursor + 3, all.size());
+  for (auto i = request.cursor; i < end; ++i)
     out.events.push_back(all[i]);
   out.next = end;
   return encode(out);
@@ -108,12 +108,12 @@ CATCH_TEST_CASE("a watched run that diverges ends with its cause",
   auto end = record(run_state::failed);
   end.message = "the loss of epoch 1 is not a number";
   coordinator.on(method::watch, [&end](const payload& body) -> result<payload> {
-    TRY(const auto what, decode_watch_request(body));
+    GRAPHMILL_TRY(const auto request, decode_watch_request(body));
     watch_reply out;
     out.record = end;
     auto diverged = nlohmann::json::parse(metrics("train", 1, 0.25).metrics);
     diverged["loss"] = nullptr;
-    if (what.cursor == 0)
+    if (request.cursor == 0)
       out.events.push_back({diverged.dump(), {}, 0, 0});
     out.next = 1;
     return encode(out);
@@ -199,7 +199,7 @@ CATCH_TEST_CASE("watching goes on when the coordinator is back",
   coordinator.on(method::watch, [&](const payload& body) -> result<payload> {
     if (++asked > 1)
       return tell_run(body, end);
-    TRY(auto told, tell_run(body, record(run_state::running)));
+    GRAPHMILL_TRY(auto told, tell_run(body, record(run_state::running)));
     return told;
   });
   std::thread breaks{[&] {
@@ -221,9 +221,9 @@ CATCH_TEST_CASE("a signal ends watching, not the run", "[cluster_commands]") {
   coordinator.on(method::submit, take_run);
   coordinator.on(method::watch, [](const payload& body) -> result<payload> {
     std::this_thread::sleep_for(50ms);
-    TRY(const auto what, decode_watch_request(body));
+    GRAPHMILL_TRY(const auto request, decode_watch_request(body));
     watch_reply out;
-    out.next = what.cursor;
+    out.next = request.cursor;
     out.record = record(run_state::running);
     return encode(out);
   });

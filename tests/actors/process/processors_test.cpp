@@ -33,8 +33,8 @@ CATCH_TEST_CASE("processors are those of the affinity mask", "[processors]") {
   cpu_set_t before;
   CATCH_REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
   CATCH_CHECK(usable_processors() == unsigned(CPU_COUNT(&before)));
-  CATCH_CHECK(share_of_processors(1) == usable_processors());
-  CATCH_CHECK(share_of_processors(100'000) == 1);
+  CATCH_CHECK(processors_per_process(1) == usable_processors());
+  CATCH_CHECK(processors_per_process(100'000) == 1);
   int first = 0;
   while (!CPU_ISSET(first, &before))
     ++first;

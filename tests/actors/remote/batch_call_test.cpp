@@ -17,11 +17,11 @@ struct sampled {
   explicit sampled(std::uint64_t seed, bool wide = false)
     : graph(random_graph(seed)),
       parts(cut(graph, 2, random_assignment(graph, 2, seed), {wide, false})),
-      plan(plan_of(graph, {3, -1, 2}, seed % 2 == 0, seed % 3 == 0)) {
+      scheme(scheme_of(graph, {3, -1, 2}, seed % 2 == 0, seed % 3 == 0)) {
     for (auto id : random_seeds(graph, seed))
       seeds.push_back(parts.to_global[graph.target][id]);
     batch = std::make_shared<const sampled_subgraph>(
-      value_of(sample(*parts.graph, parts.shards, plan, 9 + seed, seeds)));
+      value_of(sample(*parts.graph, parts.shards, scheme, 9 + seed, seeds)));
   }
 
   const dataset_info& info() const { return parts.graph->info(); }
@@ -35,13 +35,13 @@ struct sampled {
   }
 
   result<sampled_subgraph> read(const payload& from) const {
-    TRY(const auto reply, decode_batch_reply(from));
-    return read_batch(info(), plan, seeds, reply, from, nullptr);
+    GRAPHMILL_TRY(const auto reply, decode_batch_reply(from));
+    return read_batch(info(), scheme, seeds, reply, from, nullptr);
   }
 
   memory_graph graph;
   cut_graph parts;
-  sampling_plan plan;
+  sampling_scheme scheme;
   std::vector<node_id> seeds;
   std::shared_ptr<const sampled_subgraph> batch;
 };
@@ -76,8 +76,8 @@ std::uint64_t large_seed() {
 /// A small batch by hand: seeds 4 and 7, which found 1, 2 and 3.
 struct small_batch {
   small_batch() {
-    plan.fanouts = {{2}, {2}};
-    plan.edge_ids = true;
+    scheme.fanouts = {{2}, {2}};
+    scheme.edge_ids = true;
   }
 
   error read() const {
@@ -93,12 +93,12 @@ struct small_batch {
     const auto back = decode_batch_reply(from);
     if (!back)
       return back.error();
-    auto got = read_batch(info, plan, seeds, back.value(), from, nullptr);
+    auto got = read_batch(info, scheme, seeds, back.value(), from, nullptr);
     return got ? error{} : got.error();
   }
 
   dataset_info info = one_type_info(10, 50, 9);
-  sampling_plan plan;
+  sampling_scheme scheme;
   std::vector<node_id> seeds{4, 7};
   int node_types = 1;
   int edge_types = 1;
@@ -121,11 +121,11 @@ CATCH_TEST_CASE("a batch survives the wire", "[remote][batch]") {
     walk(back, one.info());
     std::uint64_t bytes = 0;
     const auto question = value_of(
-      batch_question("run", 5, batch_plan::evaluate, one.seeds, bytes));
+      batch_question("run", 5, batch_kind::evaluate, one.seeds, bytes));
     const auto asked = value_of(decode_batch_request(question));
     CATCH_CHECK(asked.run == "run");
     CATCH_CHECK(asked.key == 5);
-    CATCH_CHECK(asked.plan == batch_plan::evaluate);
+    CATCH_CHECK(asked.kind == batch_kind::evaluate);
     CATCH_CHECK(asked.seeds.count == one.seeds.size());
     CATCH_CHECK(bytes == 4 * one.seeds.size());
   }
@@ -136,7 +136,7 @@ CATCH_TEST_CASE("a batch is sent in few bytes", "[remote][batch]") {
   for (std::uint64_t seed = 1; seed < 30; seed += 3) {
     CATCH_INFO("seed " << seed);
     const sampled one{seed};
-    CATCH_REQUIRE(!one.plan.edge_ids);
+    CATCH_REQUIRE(!one.scheme.edge_ids);
     const auto answer = value_of(batch_answer(one.info(), one.batch));
     std::size_t rows = 0, edges = 0, bytes = 0;
     for (const auto& list : one.batch->edges) {
@@ -230,7 +230,7 @@ CATCH_TEST_CASE("content that does not fit together is refused",
          {"a large local id",
           [](auto& b) { b.sources[3] = std::int64_t{1} << 32; }},
          {"too few edge ids", [](auto& b) { b.edge_ids.pop_back(); }},
-         {"edge ids unasked", [](auto& b) { b.plan.edge_ids = false; }},
+         {"edge ids unasked", [](auto& b) { b.scheme.edge_ids = false; }},
          {"too many node types", [](auto& b) { b.node_types = 2; }},
          {"no edge types", [](auto& b) { b.edge_types = 0; }}}) {
     CATCH_INFO(what);
@@ -244,7 +244,7 @@ CATCH_TEST_CASE("cut and random batches are refused or make sense",
                 "[remote][batch]") {
   const sampled one{large_seed()};
   CATCH_REQUIRE(one.found() > 20);
-  CATCH_REQUIRE(one.plan.edge_ids);
+  CATCH_REQUIRE(one.scheme.edge_ids);
   const auto good = value_of(batch_answer(one.info(), one.batch));
   const auto look = [&one](const payload& from) {
     if (auto got = one.read(from))

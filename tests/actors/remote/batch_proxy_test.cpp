@@ -13,13 +13,14 @@ struct samplers {
   explicit samplers(std::uint64_t seed, std::uint32_t most_seeds = 1000)
     : graph(random_graph(seed)),
       d(cut(graph, 2, random_assignment(graph, 2, seed)), seed),
-      plan(std::make_shared<const sampling_plan>(plan_of(graph, {4, 2}))),
+      scheme(std::make_shared<const sampling_scheme>(scheme_of(graph, {4, 2}))),
       here(d.sampler(d.local_sampling)) {
     for (auto& server : d.servers)
-      post(
-        server,
-        serve_batches{
-          "run", d.graph.graph, here, {plan, most_seeds}, {plan, most_seeds}});
+      post(server, serve_batches{"run",
+                                 d.graph.graph,
+                                 here,
+                                 {scheme, most_seeds},
+                                 {scheme, most_seeds}});
     d.sim.run();
   }
 
@@ -49,18 +50,18 @@ struct samplers {
     for (auto id : random_seeds(graph, static_cast<std::uint64_t>(step)))
       seeds->push_back(d.graph.to_global[graph.target][id]);
     out.seeds = std::move(seeds);
-    out.plan = plan;
+    out.scheme = scheme;
     return out;
   }
 
-  plain_batch sampled(const sampler_actor& by, const sample_job& what) {
-    const auto got = d.start<sample_answer>(by, what);
+  plain_batch sampled(const sampler_actor& by, const sample_job& job) {
+    const auto got = d.start<sample_answer>(by, job);
     d.settle();
     return to_plain(*daemons::answer_of(got).graph, d.graph);
   }
 
-  error refused(const sampler_actor& by, const sample_job& what) {
-    const auto got = d.start<sample_answer>(by, what);
+  error refused(const sampler_actor& by, const sample_job& job) {
+    const auto got = d.start<sample_answer>(by, job);
     d.settle();
     CATCH_REQUIRE(got->failure);
     return *got->failure;
@@ -68,7 +69,7 @@ struct samplers {
 
   memory_graph graph;
   daemons d;
-  std::shared_ptr<const sampling_plan> plan;
+  std::shared_ptr<const sampling_scheme> scheme;
   sampler_actor here;
 };
 
@@ -80,19 +81,20 @@ CATCH_TEST_CASE("batches of other daemons are those of this one",
     CATCH_INFO("seed " << seed);
     samplers s{seed};
     const auto proxy = s.proxy({s.source(1), s.source(0)});
-    std::vector<std::shared_ptr<outcome<sample_answer>>> all;
+    std::vector<std::shared_ptr<outcome<sample_answer>>> outcomes;
     for (std::int64_t step = 0; step < 4; ++step)
       for (rank_id rank = 0; rank < 2; ++rank)
-        all.push_back(s.d.start<sample_answer>(proxy, s.job(step, rank)));
+        outcomes.push_back(s.d.start<sample_answer>(proxy, s.job(step, rank)));
     s.d.settle();
     for (std::int64_t step = 0; step < 4; ++step) {
       const auto local = s.sampled(s.here, s.job(step, 0));
       for (std::size_t rank = 0; rank < 2; ++rank)
-        CATCH_CHECK(to_plain(*daemons::answer_of(
-                                all[static_cast<std::size_t>(step) * 2 + rank])
-                                .graph,
-                             s.d.graph)
-                    == local);
+        CATCH_CHECK(
+          to_plain(*daemons::answer_of(
+                      outcomes[static_cast<std::size_t>(step) * 2 + rank])
+                      .graph,
+                   s.d.graph)
+          == local);
     }
     CATCH_CHECK(s.d.net.requests[method::sample_batch] == 8);
     CATCH_CHECK(s.d.remote->read().batches == 8);

@@ -46,8 +46,8 @@ struct stages {
 std::vector<plain_fetched> batches(daemons& d, const stages& with,
                                    const memory_graph& graph, bool edge_ids) {
   constexpr std::size_t steps = 3;
-  const auto plan = std::make_shared<const sampling_plan>(
-    plan_of(graph, {4, 3, -1}, false, edge_ids));
+  const auto scheme = std::make_shared<const sampling_scheme>(
+    scheme_of(graph, {4, 3, -1}, false, edge_ids));
   std::vector<std::shared_ptr<outcome<sample_answer>>> sampled;
   for (std::size_t s = 0; s < steps; ++s) {
     sample_job job;
@@ -56,7 +56,7 @@ std::vector<plain_fetched> batches(daemons& d, const stages& with,
     for (auto id : random_seeds(graph, s))
       seeds->push_back(d.graph.to_global[graph.target][id]);
     job.seeds = seeds;
-    job.plan = plan;
+    job.scheme = scheme;
     sampled.push_back(d.start<sample_answer>(with.sampler, job));
   }
   d.settle();
@@ -137,7 +137,8 @@ CATCH_TEST_CASE("one request per hop and owner", "[actors][remote]") {
   for (node_id id = 0; id < graph.nodes[graph.target].count; ++id)
     seeds->push_back(id);
   job.seeds = seeds;
-  job.plan = std::make_shared<const sampling_plan>(plan_of(graph, {2, 2}));
+  job.scheme =
+    std::make_shared<const sampling_scheme>(scheme_of(graph, {2, 2}));
   const auto first = d.start<sample_answer>(sampler, job);
   const auto second = d.start<sample_answer>(sampler, job);
   d.settle();

@@ -36,12 +36,12 @@ cache_filler_config config_of(daemons& d, const memory_graph& graph,
   out.graph = d.graph.graph;
   out.shards.resize(d.graph.shards.size());
   out.shards[0] = d.graph.shards[0];
-  out.plan =
-    std::make_shared<const sampling_plan>(plan_of(graph, {3, 2}, false, false));
+  out.scheme = std::make_shared<const sampling_scheme>(
+    scheme_of(graph, {3, 2}, false, false));
   out.world = 2;
   out.ranks = {1};
   const auto counters = std::make_shared<remote_counters>();
-  out.route = [&d, counters](part_id p) {
+  out.remote = [&d, counters](part_id p) {
     auto to = d.part(static_cast<std::size_t>(p), d.servers[p]);
     to.counters = counters;
     return to;
@@ -63,7 +63,7 @@ node_scores scores_of(const daemons& d, const cache_filler_config& config) {
   auto out = no_scores(d.graph.graph->info());
   if (config.def.fetch.cache_order == cache_order::vip)
     value_of(add_inclusion(
-      *d.graph.graph, d.graph.shards, *config.plan,
+      *d.graph.graph, d.graph.shards, *config.scheme,
       seed_chances(config.def, config.graph, config.world, config.ranks[0]),
       out));
   else

@@ -95,7 +95,7 @@ CATCH_TEST_CASE("a job is cut into calls and its rows land where they belong",
       const auto info = info_of(width);
       gathering g{width};
       const auto row = static_cast<std::uint64_t>(width) * (half ? 2 : 4);
-      const auto calls = plan_calls(info, g.job, 3 * (row + 12) + 1, half);
+      const auto calls = cut_calls(info, g.job, 3 * (row + 12) + 1, half);
       CATCH_REQUIRE(calls.size() == 4);
       for (const auto& call : calls) {
         CATCH_REQUIRE(call.pieces.size() == 1);
@@ -124,7 +124,7 @@ CATCH_TEST_CASE("a job is cut into calls and its rows land where they belong",
 CATCH_TEST_CASE("rows are as exact as was agreed", "[actors][remote]") {
   gathering g{3};
   const auto send = [&g](const dataset_info& info, bool half, bool sent_half) {
-    const auto calls = plan_calls(info, g.job, 1 << 20, half);
+    const auto calls = cut_calls(info, g.job, 1 << 20, half);
     return !!scatter(info, calls.at(0), half,
                      answer_to(calls[0].pieces[0], 3, sent_half));
   };
@@ -141,7 +141,7 @@ CATCH_TEST_CASE("spoilt rows are refused or stay in their place",
     CATCH_INFO("seed " << seed);
     random_stream draws{seed, 0};
     gathering g{3};
-    const auto calls = plan_calls(info, g.job, 1 << 20, false);
+    const auto calls = cut_calls(info, g.job, 1 << 20, false);
     auto message = answer_to(calls.at(0).pieces[0], 3, false);
     spoil(message, draws);
     const auto got = scatter(info, calls[0], false, message);
@@ -205,8 +205,8 @@ CATCH_TEST_CASE("neighbour requests are cut by the likely size of answers",
     jobs.push_back(std::make_shared<remote_sampling>(
       neighbour_request{1, 1, 0, {4}, false, ids}, nullptr));
   // 17 bytes per destination.
-  CATCH_CHECK(plan_calls(info, jobs, 17 * 3000).size() == 1);
-  const auto calls = plan_calls(info, jobs, 17 * 700);
+  CATCH_CHECK(cut_calls(info, jobs, 17 * 3000).size() == 1);
+  const auto calls = cut_calls(info, jobs, 17 * 700);
   CATCH_CHECK(calls.size() == 5);
   std::size_t sum = 0;
   for (const auto& call : calls) {

@@ -58,19 +58,19 @@ public:
 
   /// A connection to a daemon, or to nobody.
   remote_call to(std::optional<data_server_actor> server) {
-    return [this, server](method what, payload data,
+    return [this, server](method method_id, payload data,
                           std::function<void(result<payload>)> on_reply) {
-      ++requests[what];
-      sent.emplace_back(what, data);
+      ++requests[method_id];
+      sent.emplace_back(method_id, data);
       if (!server) {
         unanswered.push_back(std::move(on_reply));
         return;
       }
-      under_way_.push_back([this, server, what, data = received(data),
+      under_way_.push_back([this, server, method_id, data = received(data),
                             on_reply = std::move(on_reply)] {
         post(*server,
              data_request{
-               what, data,
+               method_id, data,
                std::chrono::steady_clock::now() + std::chrono::hours{1}, "self",
                [this, on_reply](result<payload> got) {
                  if (got && tamper)
@@ -183,8 +183,8 @@ struct daemons {
     sim.own(sim.system().spawn([=](caf::event_based_actor* self) {
       ask(self, to, std::chrono::hours{2}, job)
         .then([out](const Answer& answer) { out->answer = answer; },
-              [out](const caf::error& why) {
-                out->failure = from_caf(why, "the actor");
+              [out](const caf::error& reason) {
+                out->failure = from_caf(reason, "the actor");
               });
     }));
     return out;

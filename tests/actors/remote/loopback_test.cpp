@@ -1,8 +1,8 @@
 #include "actors/base/worker_pool.hpp"
 #include "actors/remote/feature_proxy.hpp"
-#include "actors/remote/link.hpp"
 #include "actors/remote/sampling_proxy.hpp"
 #include "actors/remote/serving/data_server.hpp"
+#include "actors/remote/transport_calls.hpp"
 #include "actors/stages/feature_service.hpp"
 #include "actors/stages/fetcher.hpp"
 #include "actors/stages/sampler.hpp"
@@ -56,8 +56,8 @@ public:
   /// Batches as plain values, all under way at once.
   std::vector<result<std::shared_ptr<fetched_batch>>>
   batches(const memory_graph& graph, bool remote, std::size_t steps) {
-    const auto plan =
-      std::make_shared<const sampling_plan>(plan_of(graph, {5, 4, 3}));
+    const auto scheme =
+      std::make_shared<const sampling_scheme>(scheme_of(graph, {5, 4, 3}));
     const auto from = sampler(remote);
     const auto to = fetcher(remote);
     std::vector<result<std::shared_ptr<fetched_batch>>> out(
@@ -65,7 +65,8 @@ public:
     caf::scoped_actor self{*system_};
     std::vector<std::thread> askers;
     for (std::size_t s = 0; s < steps; ++s)
-      askers.emplace_back([&, s] { out[s] = batch(from, to, graph, plan, s); });
+      askers.emplace_back(
+        [&, s] { out[s] = batch(from, to, graph, scheme, s); });
     for (auto& asker : askers)
       asker.join();
     return out;
@@ -81,9 +82,9 @@ private:
   };
 
   template <class Handle>
-  Handle own(Handle who) {
-    actors_.push_back(caf::actor_cast<caf::actor>(who));
-    return who;
+  Handle own(Handle actor) {
+    actors_.push_back(caf::actor_cast<caf::actor>(actor));
+    return actor;
   }
 
   template <class Job, class Answer, class Make>
@@ -153,18 +154,19 @@ private:
   result<std::shared_ptr<fetched_batch>>
   batch(const sampler_actor& from, const fetcher_actor& to,
         const memory_graph& graph,
-        const std::shared_ptr<const sampling_plan>& plan, std::uint64_t step) {
+        const std::shared_ptr<const sampling_scheme>& scheme,
+        std::uint64_t step) {
     sample_job job;
     job.stream = step;
-    job.plan = plan;
+    job.scheme = scheme;
     auto seeds = std::make_shared<std::vector<node_id>>();
     for (auto id : random_seeds(graph, step))
       seeds->push_back(graph_.to_global[graph.target][id]);
     job.seeds = seeds;
-    TRY(auto sampled, get<sample_answer>(from, job));
+    GRAPHMILL_TRY(auto sampled, get<sample_answer>(from, job));
     fetch_job fetch;
     fetch.graph = sampled.graph;
-    TRY(auto fetched, get<fetch_answer>(to, fetch));
+    GRAPHMILL_TRY(auto fetched, get<fetch_answer>(to, fetch));
     return fetched.batch;
   }
 
@@ -229,10 +231,10 @@ CATCH_TEST_CASE("a daemon that goes is an error, not a hang",
   end.join();
   auto then = net.batches(graph, true, 2);
   for (auto& got : then) {
-    const auto why = error_of(std::move(got));
-    CATCH_INFO(to_string(why));
-    CATCH_CHECK((why.code == ec::unavailable || why.code == ec::timeout));
-    CATCH_CHECK(why.message.find("part 2 at daemon \"d2\"")
+    const auto reason = error_of(std::move(got));
+    CATCH_INFO(to_string(reason));
+    CATCH_CHECK((reason.code == ec::unavailable || reason.code == ec::timeout));
+    CATCH_CHECK(reason.message.find("part 2 at daemon \"d2\"")
                 != std::string::npos);
   }
 }

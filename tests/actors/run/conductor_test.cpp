@@ -106,10 +106,10 @@ struct fixture {
       out.ranks.push_back(r);
       out.models.push_back(value_of(replica::create(def, data.graph->info())));
     }
-    out.links.cache = cache;
-    out.train_plan = std::make_shared<const sampling_plan>(
+    out.access.cache = cache;
+    out.train_scheme = std::make_shared<const sampling_scheme>(
       value_of(resolve_fanouts(def, data.graph->info())));
-    out.evaluate_plan = out.train_plan;
+    out.evaluate_scheme = out.train_scheme;
     out.pool = buffer_pool::make(def.budget.bytes);
     out.log = std::make_shared<spdlog::logger>(
       "test", std::make_shared<spdlog::sinks::null_sink_mt>());
@@ -158,7 +158,7 @@ struct fixture {
   run_outcome run_ten_steps(std::function<void(const conductor_actor&)> lead) {
     std::promise<void> stepped;
     std::atomic<int> steps{0};
-    observer.on_step = [&](const phase_order&, std::int64_t) {
+    observer.on_step = [&](const phase_request&, std::int64_t) {
       if (++steps == 10)
         stepped.set_value();
     };
@@ -200,7 +200,7 @@ CATCH_TEST_CASE("caches are filled before the first phase",
   fixture f;
   f.fill(fake_filler::way::fill);
   std::atomic<int> too_early{0};
-  f.observer.on_step = [&](const phase_order&, std::int64_t) {
+  f.observer.on_step = [&](const phase_request&, std::int64_t) {
     too_early += *f.filled ? 0 : 1;
   };
   std::vector<std::size_t> told;

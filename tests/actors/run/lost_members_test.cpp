@@ -3,7 +3,6 @@
 #include "tests/support/actors.hpp"
 #include "tests/support/catch.hpp"
 
-
 #include <set>
 
 namespace graphmill::test {
@@ -21,9 +20,9 @@ public:
     rank_id rank = 0;
     std::int64_t steps = 0;
     std::string digest = "equal";
-    std::set<trainer_order> silent; ///< Orders that are never answered.
-    std::set<trainer_order> failing;
-    std::vector<trainer_order> heard;
+    std::set<trainer_action> silent; ///< Orders that are never answered.
+    std::set<trainer_action> failing;
+    std::vector<trainer_action> heard;
     std::vector<caf::typed_response_promise<member_state>> open;
   };
 
@@ -34,38 +33,38 @@ public:
   interface::behavior_type make_behavior() {
     return {
       // Does one step, and is at the next from then on.
-      [this](const phase_order& order) {
+      [this](const phase_request& request) {
         step_result told;
-        told.key = {order.phase, order.epoch, 0, script_->rank};
+        told.key = {request.phase, request.epoch, 0, script_->rank};
         post(conductor_, told);
       },
       // Told by the test here: answer now.
       [this](const stop_after_step&) {
         for (auto& promise : std::exchange(script_->open, {}))
-          promise.deliver(state_of(trainer_order::fill_cache));
+          promise.deliver(state_of(trainer_action::fill_cache));
       },
-      [this](const trainer_request& request) { return answer(request.what); },
+      [this](const trainer_request& request) { return answer(request.action); },
     };
   }
 
 private:
-  caf::result<member_state> answer(trainer_order what) {
-    script_->heard.push_back(what);
-    if (script_->silent.contains(what)) {
+  caf::result<member_state> answer(trainer_action action) {
+    script_->heard.push_back(action);
+    if (script_->silent.contains(action)) {
       script_->open.push_back(self_->make_response_promise<member_state>());
       return script_->open.back();
     }
-    if (script_->failing.contains(what))
+    if (script_->failing.contains(action))
       return to_caf(fail(ec::unavailable, "the connection broke"));
-    return state_of(what);
+    return state_of(action);
   }
 
-  member_state state_of(trainer_order what) const {
+  member_state state_of(trainer_action action) const {
     trainer_state state;
     state.rank = script_->rank;
     state.digest = script_->digest;
     state.steps = script_->steps;
-    if (what == trainer_order::weights)
+    if (action == trainer_action::weights)
       state.parameters = std::make_shared<const std::vector<named_tensor>>(
         std::vector{named_tensor{std::to_string(script_->rank), {1}, {1.0f}}});
     return member_state{{state}};
@@ -96,9 +95,9 @@ struct fixture {
     config.members = [this](caf::actor_system& system,
                             const run_reports_actor& reports) {
       std::vector<member_actor> out;
-      for (const auto& one : members)
+      for (const auto& member : members)
         out.push_back(
-          sim.own(spawn_state<distant_member>(system, one, reports)));
+          sim.own(spawn_state<distant_member>(system, member, reports)));
       handles = out;
       return out;
     };
@@ -118,10 +117,10 @@ struct fixture {
   }
 
   /// The run has ended for the loss.
-  void check_failed(const std::string& why = "it is lost") {
+  void check_failed(const std::string& reason = "it is lost") {
     CATCH_REQUIRE(outcome);
     CATCH_REQUIRE(outcome->failure);
-    CATCH_CHECK(outcome->failure->message == why);
+    CATCH_CHECK(outcome->failure->message == reason);
   }
 
   void check_failed_without_weights() {
@@ -165,7 +164,7 @@ CATCH_TEST_CASE("a member that is lost is not waited for",
                 "[actors][conductor]") {
   fixture f;
   f.start();
-  f.members[2]->silent = {trainer_order::snapshot};
+  f.members[2]->silent = {trainer_action::snapshot};
   f.lose(2);
   f.check_weights_of("0");
   CATCH_CHECK(f.members[2]->heard.empty());
@@ -193,7 +192,7 @@ CATCH_TEST_CASE("the weights are those of the rank with the most steps",
 
 CATCH_TEST_CASE("a member may be lost while it is asked",
                 "[actors][conductor]") {
-  const auto at = GENERATE(trainer_order::snapshot, trainer_order::weights);
+  const auto at = GENERATE(trainer_action::snapshot, trainer_action::weights);
   fixture f;
   f.start();
   f.members[0]->silent = {at};
@@ -207,8 +206,8 @@ CATCH_TEST_CASE("the weights are asked for until a member has them",
                 "[actors][conductor]") {
   fixture f;
   f.start();
-  f.members[0]->failing = {trainer_order::weights};
-  f.members[1]->failing = {trainer_order::weights};
+  f.members[0]->failing = {trainer_action::weights};
+  f.members[1]->failing = {trainer_action::weights};
   f.lose(2);
   f.check_failed_without_weights();
 }
@@ -218,7 +217,7 @@ CATCH_TEST_CASE("a run whose members are all lost ends without weights",
   fixture f;
   f.start();
   for (const auto& one : f.members)
-    one->silent = {trainer_order::snapshot};
+    one->silent = {trainer_action::snapshot};
   f.lose(1);
   f.lose(2);
   CATCH_REQUIRE_FALSE(f.outcome);
@@ -231,11 +230,11 @@ CATCH_TEST_CASE("a member that is lost while its cache is filled ends the run",
   definition def;
   def.fetch.cache = 1000;
   fixture f{def};
-  f.members[1]->silent = {trainer_order::fill_cache};
+  f.members[1]->silent = {trainer_action::fill_cache};
   f.start();
   f.lose(1);
   f.check_failed();
-  CATCH_CHECK(f.members[0]->heard == std::vector{trainer_order::fill_cache});
+  CATCH_CHECK(f.members[0]->heard == std::vector{trainer_action::fill_cache});
 }
 
 CATCH_TEST_CASE("filling a cache may take hours", "[actors][conductor]") {
@@ -243,7 +242,7 @@ CATCH_TEST_CASE("filling a cache may take hours", "[actors][conductor]") {
   definition def;
   def.fetch.cache = 1000;
   fixture f{def};
-  f.members[1]->silent = {trainer_order::fill_cache};
+  f.members[1]->silent = {trainer_action::fill_cache};
   f.start();
   f.sim.advance(12h, 1min);
   CATCH_REQUIRE_FALSE(f.outcome);

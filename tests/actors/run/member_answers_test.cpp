@@ -31,7 +31,7 @@ trainer_answer with_weights(trainer_answer of) {
 
 } // namespace
 
-CATCH_TEST_CASE("an order is answered when every member has answered",
+CATCH_TEST_CASE("a request is answered when every member has answered",
                 "[actors][answers]") {
   member_answers it{2};
   CATCH_CHECK(it.ask_all() == std::vector<std::size_t>{0, 1});
@@ -39,26 +39,27 @@ CATCH_TEST_CASE("an order is answered when every member has answered",
   it.keep(1, state_of(0));
   CATCH_CHECK(it.settle(1));
   CATCH_CHECK_FALSE(it.settle(1)); // Once.
-  CATCH_CHECK_FALSE(it.awaits(it.order(), 1));
+  CATCH_CHECK_FALSE(it.awaits(it.request(), 1));
   it.keep(0, state_of(1));
   CATCH_CHECK(it.settle(0));
   CATCH_CHECK(it.owing() == 0);
-  const auto all = it.take();
-  CATCH_REQUIRE(all.size() == 2);
-  CATCH_CHECK(all[0].member == 1); // By rank.
-  CATCH_CHECK(all[1].member == 0);
+  const auto answers = it.take();
+  CATCH_REQUIRE(answers.size() == 2);
+  CATCH_CHECK(answers[0].member == 1); // By rank.
+  CATCH_CHECK(answers[1].member == 0);
   CATCH_CHECK(it.take().empty());
 }
 
-CATCH_TEST_CASE("answers to an older order do not count", "[actors][answers]") {
+CATCH_TEST_CASE("answers to an older request do not count",
+                "[actors][answers]") {
   member_answers it{2};
   it.ask_all();
-  const auto old = it.order();
+  const auto old = it.request();
   it.keep(0, state_of(0));
   it.settle(0);
   it.ask_all();
   CATCH_CHECK_FALSE(it.awaits(old, 1));
-  CATCH_CHECK(it.awaits(it.order(), 0));
+  CATCH_CHECK(it.awaits(it.request(), 0));
   CATCH_CHECK(it.take().empty());
 }
 
@@ -68,15 +69,15 @@ CATCH_TEST_CASE("a lost member is not asked, but waited for until it is "
   member_answers it{3};
   it.ask_all();
   it.lose(1);
-  CATCH_CHECK(it.awaits(it.order(), 1));
+  CATCH_CHECK(it.awaits(it.request(), 1));
   CATCH_CHECK(it.settle(1));
   CATCH_CHECK(it.ask_all() == std::vector<std::size_t>{0, 2});
-  CATCH_CHECK_FALSE(it.awaits(it.order(), 1));
+  CATCH_CHECK_FALSE(it.awaits(it.request(), 1));
   it.settle(0);
   it.settle(2);
   it.ask(2); // That one alone.
   CATCH_CHECK(it.owing() == 1);
-  CATCH_CHECK(it.awaits(it.order(), 2));
+  CATCH_CHECK(it.awaits(it.request(), 2));
 }
 
 CATCH_TEST_CASE("replicas differ from what most of them have",
@@ -97,11 +98,11 @@ CATCH_TEST_CASE("weights are looked for where there are most steps, once at "
                 "[actors][answers]") {
   member_answers members{3};
   members.lose(1);
-  std::vector all{answer_of(0, 0, 6), answer_of(1, 1, 7), answer_of(2, 2, 7),
-                  answer_of(2, 3, 7)};
-  sort_by_steps(all);
-  CATCH_CHECK(all.front().state.rank == 1);
-  weight_search search{all};
+  std::vector answers{answer_of(0, 0, 6), answer_of(1, 1, 7),
+                      answer_of(2, 2, 7), answer_of(2, 3, 7)};
+  sort_by_steps(answers);
+  CATCH_CHECK(answers.front().state.rank == 1);
+  weight_search search{answers};
   CATCH_CHECK(search.next(members) == 2);
   CATCH_CHECK(search.found() == nullptr);
   search.take({}); // It could not give them.

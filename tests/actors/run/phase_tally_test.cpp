@@ -6,8 +6,8 @@ using namespace graphmill;
 
 namespace {
 
-phase_order order_of(std::int64_t steps) {
-  phase_order out;
+phase_request request_of(std::int64_t steps) {
+  phase_request out;
   out.epoch = 1;
   out.steps = steps;
   return out;
@@ -28,7 +28,7 @@ batch_key key_of(std::int64_t step, rank_id rank, std::int32_t epoch = 1) {
 
 CATCH_TEST_CASE("a phase is over when every rank has told of every step",
                 "[actors][tally]") {
-  phase_tally it{order_of(2), 2};
+  phase_tally it{request_of(2), 2};
   CATCH_CHECK(tell(it, key_of(1, 1), {1, 2, 3}));
   CATCH_CHECK(tell(it, key_of(0, 1), {10, 20, 30}));
   CATCH_CHECK(tell(it, key_of(0, 0), {100, 200, 300}));
@@ -47,7 +47,7 @@ CATCH_TEST_CASE("a phase is over when every rank has told of every step",
 
 CATCH_TEST_CASE("results that are told twice, or of another phase, pass",
                 "[actors][tally]") {
-  phase_tally it{order_of(1), 2};
+  phase_tally it{request_of(1), 2};
   CATCH_CHECK(tell(it, key_of(0, 0), {1, 1, 1}));
   for (const auto& wrong :
        {key_of(0, 0), key_of(0, 1, 0), batch_key{phase::validation, 1, 0, 1},
@@ -56,15 +56,15 @@ CATCH_TEST_CASE("results that are told twice, or of another phase, pass",
     CATCH_CHECK_FALSE(tell(it, wrong, {5, 5, 5}));
   CATCH_CHECK(it.result().metrics.seeds == 1);
   CATCH_CHECK_FALSE(it.complete());
-  CATCH_CHECK(phase_tally{order_of(0), 2}.complete());
+  CATCH_CHECK(phase_tally{request_of(0), 2}.complete());
 }
 
 CATCH_TEST_CASE("the sum does not depend on who came first",
                 "[actors][tally]") {
   // Of other order, other last bits.
   const double losses[] = {1e16, 1, -1e16, 1};
-  phase_tally forwards{order_of(4), 1};
-  phase_tally backwards{order_of(4), 1};
+  phase_tally forwards{request_of(4), 1};
+  phase_tally backwards{request_of(4), 1};
   for (std::int64_t i = 0; i < 4; ++i) {
     CATCH_CHECK(tell(forwards, key_of(i, 0), {losses[i], 0, 1}));
     CATCH_CHECK(tell(backwards, key_of(3 - i, 0), {losses[3 - i], 0, 1}));

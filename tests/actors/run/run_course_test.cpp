@@ -23,8 +23,8 @@ const batch_metrics some_metrics{1.0, 5, 10};
 const batch_metrics not_a_number{std::numeric_limits<double>::quiet_NaN(), 0,
                                  10};
 
-error trouble(const std::string& what = "trouble") {
-  return fail(ec::io, "{}", what);
+error trouble(const std::string& name = "trouble") {
+  return fail(ec::io, "{}", name);
 }
 
 /// One epoch with a validation, which has the best weights.

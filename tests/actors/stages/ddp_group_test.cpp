@@ -7,7 +7,6 @@
 #include "tests/support/memory_rendezvous.hpp"
 #include "tests/support/result.hpp"
 
-
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -27,7 +26,7 @@ struct world {
   std::optional<caf::actor_system> system;
   std::shared_ptr<memory_rendezvous> store =
     std::make_shared<memory_rendezvous>();
-  std::shared_ptr<parking> lot = std::make_shared<parking>();
+  std::shared_ptr<orphan_threads> orphans = std::make_shared<orphan_threads>();
   std::shared_ptr<stage_counters> counters =
     std::make_shared<stage_counters>("group", 1);
   std::vector<gradient_group_actor> groups; ///< Per rank.
@@ -52,7 +51,7 @@ struct world {
                         .slow_after = 50ms},
             .shape = std::move(shape),
             .store = store,
-            .lot = lot,
+            .orphans = orphans,
             .counters = counters};
   }
 
@@ -68,10 +67,10 @@ struct world {
 
   /// Asks and waits for the answer, in any thread.
   template <class Answer, class Handle, class Message>
-  result<Answer> answer(const Handle& who, const Message& what) {
+  result<Answer> answer(const Handle& actor, const Message& what) {
     result<Answer> out = error{};
     caf::scoped_actor self{*system};
-    ask(self.ptr(), who, patience, what)
+    ask(self.ptr(), actor, patience, what)
       .receive([&](const Answer& got) { out = got; },
                [&](const caf::error& why) { out = from_caf(why, "it"); });
     return out;
@@ -112,7 +111,7 @@ public:
       [this](const step_result&) { note([this] { ++heard_->steps; }); },
       [](const trainer_stopped&) {},
       [this](const run_failed& how) {
-        note([this, &how] { heard_->failures.push_back(how.why); });
+        note([this, &how] { heard_->failures.push_back(how.reason); });
       },
     };
   }
@@ -256,12 +255,13 @@ CATCH_TEST_CASE("a missing rank is named in the answer", "[actors][ddp]") {
     config.options.names = {"left", "right"};
     in.groups.push_back(spawn_ddp_group(*in.system, config));
   }
-  const auto why = error_of(in.contribute({0, 0, ones(10)}));
-  CATCH_CHECK(why.code == ec::timeout);
-  CATCH_CHECK(why.message
+  const auto reason = error_of(in.contribute({0, 0, ones(10)}));
+  CATCH_CHECK(reason.code == ec::timeout);
+  CATCH_CHECK(reason.message
               == "rank 1 (right) is missing from the gradient group of 2 "
                  "(generation 0) in step 0: nothing has come within 0.3 s");
-  CATCH_CHECK(error_of(in.contribute({1, 0, ones(10)})).message == why.message);
+  CATCH_CHECK(error_of(in.contribute({1, 0, ones(10)})).message
+              == reason.message);
 }
 
 CATCH_TEST_CASE("a group that is ended answers what is open", "[actors][ddp]") {
@@ -272,9 +272,9 @@ CATCH_TEST_CASE("a group that is ended answers what is open", "[actors][ddp]") {
   std::this_thread::sleep_for(100ms); // Most likely it waits for rank 1.
   stop_actor(in.groups[0]);
   waiting.join();
-  const auto why = error_of(got);
-  CATCH_INFO(why.message);
-  CATCH_CHECK((why.code == ec::cancelled || why.code == ec::unavailable));
+  const auto reason = error_of(got);
+  CATCH_INFO(reason.message);
+  CATCH_CHECK((reason.code == ec::cancelled || reason.code == ec::unavailable));
 }
 
 CATCH_TEST_CASE("a group that nobody joins ends without a wait",

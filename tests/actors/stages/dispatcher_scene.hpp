@@ -54,7 +54,7 @@ public:
         return trainer_state{};
       },
       // Told by the test here: finish the oldest batch.
-      [this](const lane_done&) {
+      [this](const job_done&) {
         const auto order =
           script_->orders[script_->orders.size() - script_->promises.size()];
         auto promise = script_->promises.front();
@@ -81,7 +81,7 @@ public:
 
   interface::behavior_type make_behavior() {
     return {
-      [this](const run_failed& failed) { heard_->push_back(failed.why); }};
+      [this](const run_failed& failed) { heard_->push_back(failed.reason); }};
   }
 
 private:
@@ -114,17 +114,17 @@ struct dispatcher_scene {
     std::make_shared<std::vector<error>>();
   std::shared_ptr<dispatcher_gauges> gauges =
     std::make_shared<dispatcher_gauges>();
-  std::shared_ptr<const sampling_plan> plan;
+  std::shared_ptr<const sampling_scheme> scheme;
   dispatcher_actor dispatcher;
 
   explicit dispatcher_scene(credit_limits limits = {1 << 30, 100},
                             std::size_t ranks = 1) {
-    sampling_plan all;
-    all.fanouts = {{-1}};
-    plan = std::make_shared<const sampling_plan>(all);
+    sampling_scheme whole;
+    whole.fanouts = {{-1}};
+    scheme = std::make_shared<const sampling_scheme>(whole);
     sampler.spawn(sim, [this](const sample_job& job) {
-      return sample_answer{std::make_shared<sampled_subgraph>(value_of(
-        sample(*data.graph, data.shards, *job.plan, job.stream, *job.seeds)))};
+      return sample_answer{std::make_shared<sampled_subgraph>(value_of(sample(
+        *data.graph, data.shards, *job.scheme, job.stream, *job.seeds)))};
     });
     fetcher.spawn(sim, [](const fetch_job&) {
       return fetch_answer{std::make_shared<fetched_batch>()};
@@ -168,14 +168,14 @@ struct dispatcher_scene {
     work->epoch = epoch;
     work->plan = std::make_shared<const epoch_plan>(
       data.graph->seeds(split::train), options, 1, phase::train, epoch);
-    work->sampling = plan;
+    work->sampling = scheme;
     work->steps = work->plan->steps();
     post(dispatcher, begin_phase{work});
     sim.run();
   }
 
   void finish_oldest(std::size_t rank) {
-    post(trainer_handles[rank], lane_done{});
+    post(trainer_handles[rank], job_done{});
     sim.run();
   }
 
@@ -189,7 +189,7 @@ struct dispatcher_scene {
   /// The most that a batch of so many seeds may hold.
   std::uint64_t bound(std::int64_t seeds) const {
     const auto& info = data.graph->info();
-    return bytes_of(bound_of(info, *plan, seeds), info, {}, *plan);
+    return bytes_of(bound_of(info, *scheme, seeds), info, {}, *scheme);
   }
 };
 

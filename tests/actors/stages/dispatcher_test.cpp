@@ -14,10 +14,10 @@ CATCH_TEST_CASE("all batches of a phase go through, in order",
   dispatcher_scene f;
   f.begin(2);
   CATCH_CHECK(f.sampled_steps() == steps{0, 1, 2, 3, 4, 5});
-  CATCH_CHECK(f.trainers[0]->orders == orders{0, 1, 2, 3, 4, 5});
+  CATCH_CHECK(f.trainers[0]->sequences == sequences{0, 1, 2, 3, 4, 5});
   CATCH_CHECK(f.failures->empty());
   f.begin(4, 1); // Orders go on, steps begin anew.
-  CATCH_CHECK(f.trainers[0]->orders == orders{0, 1, 2, 3, 4, 5, 6, 7, 8});
+  CATCH_CHECK(f.trainers[0]->sequences == sequences{0, 1, 2, 3, 4, 5, 6, 7, 8});
   CATCH_CHECK(f.sampler.jobs().back().key.epoch == 1);
   CATCH_CHECK(f.sampler.jobs().back().key.step == 2);
 }
@@ -48,7 +48,7 @@ CATCH_TEST_CASE("bytes are reserved by bound, and given back when known",
   f.sampler.answer(f.sim, 0);
   f.sampler.answer(f.sim, 1);
   // They turned out smaller, but not by enough for a third one's bound.
-  CATCH_CHECK(f.trainers[0]->orders == orders{0, 1});
+  CATCH_CHECK(f.trainers[0]->sequences == sequences{0, 1});
   CATCH_CHECK(f.sampled_steps() == steps{0, 1});
   f.finish_oldest(0);
   CATCH_CHECK(f.sampled_steps() == steps{0, 1, 2});
@@ -66,7 +66,7 @@ CATCH_TEST_CASE("a batch above the whole budget runs alone, and is counted",
   CATCH_CHECK(f.sampled_steps() == steps{0, 1});
   f.finish_oldest(0);
   f.finish_oldest(0);
-  CATCH_CHECK(f.trainers[0]->orders == orders{0, 1, 2});
+  CATCH_CHECK(f.trainers[0]->sequences == sequences{0, 1, 2});
   CATCH_CHECK(f.gauges->oversize == 3);
 }
 
@@ -74,16 +74,16 @@ CATCH_TEST_CASE("trainers get their batches in step order whatever comes first",
                 "[actors][dispatcher]") {
   dispatcher_scene f{{1 << 30, 100}, 2};
   f.batcher.script->hold = true;
-  f.begin(4); // Three steps on two ranks: orders 0 to 5.
+  f.begin(4); // Three steps on two ranks: sequence numbers 0 to 5.
   CATCH_REQUIRE(f.batcher.jobs().size() == 6);
   for (auto late : {5, 2, 4, 1})
     f.batcher.answer(f.sim, static_cast<std::size_t>(late));
-  CATCH_CHECK(f.trainers[0]->orders.empty());
-  CATCH_CHECK(f.trainers[1]->orders == orders{1});
+  CATCH_CHECK(f.trainers[0]->sequences.empty());
+  CATCH_CHECK(f.trainers[1]->sequences == sequences{1});
   f.batcher.answer(f.sim, 0);
-  CATCH_CHECK(f.trainers[0]->orders == orders{0, 2, 4});
+  CATCH_CHECK(f.trainers[0]->sequences == sequences{0, 2, 4});
   f.batcher.answer(f.sim, 3);
-  CATCH_CHECK(f.trainers[1]->orders == orders{1, 3, 5});
+  CATCH_CHECK(f.trainers[1]->sequences == sequences{1, 3, 5});
 }
 
 CATCH_TEST_CASE("a rank without seeds takes part all the same",
@@ -95,7 +95,7 @@ CATCH_TEST_CASE("a rank without seeds takes part all the same",
     empty += job.seeds->empty();
   CATCH_CHECK(empty == 6); // One rank of three in each of six steps.
   for (const auto& trainer : f.trainers)
-    CATCH_CHECK(trainer->orders.size() == 6);
+    CATCH_CHECK(trainer->sequences.size() == 6);
 }
 
 CATCH_TEST_CASE("credit held for long is reported once, with its holder",

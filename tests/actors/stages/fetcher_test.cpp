@@ -17,12 +17,13 @@ CATCH_TEST_CASE("a batch that went with an earlier fetcher is begun anew",
   fetch_job job;
   job.graph = std::make_shared<sampled_subgraph>(); // Taken out of the job.
   caf::scoped_actor user{sim.system()};
-  std::optional<error> why;
+  std::optional<error> reason;
   auto answer = user->request(fetcher, 1s, job);
   sim.run();
-  answer.receive(
-    [](const fetch_answer&) {},
-    [&why](const caf::error& told) { why = from_caf(told, "the fetcher"); });
-  CATCH_REQUIRE(why);
-  CATCH_CHECK(why->code == ec::unavailable); // The dispatcher tries again.
+  answer.receive([](const fetch_answer&) {},
+                 [&reason](const caf::error& told) {
+                   reason = from_caf(told, "the fetcher");
+                 });
+  CATCH_REQUIRE(reason);
+  CATCH_CHECK(reason->code == ec::unavailable); // The dispatcher tries again.
 }

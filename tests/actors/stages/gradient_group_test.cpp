@@ -3,7 +3,6 @@
 #include "tests/support/actors.hpp"
 #include "tests/support/catch.hpp"
 
-
 #include <map>
 
 namespace graphmill::test {
@@ -33,8 +32,8 @@ struct fixture {
     sim.own(sim.system().spawn([=, this](caf::event_based_actor* self) {
       ask(self, group, 1h, contribution{step, rank, values})
         .then([this, rank](const reduced_gradients& sum) { sums[rank] = sum; },
-              [this](const caf::error& why) {
-                errors.push_back(from_caf(why, "group"));
+              [this](const caf::error& reason) {
+                errors.push_back(from_caf(reason, "group"));
               });
     }));
     sim.run();

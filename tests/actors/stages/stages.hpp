@@ -15,7 +15,7 @@ namespace graphmill::test {
 /// Tells a dummy stage what to answer to the job that it got as number `index`.
 struct answer_now {
   std::size_t index = 0;
-  std::optional<error> why; ///< An error instead of an answer.
+  std::optional<error> reason; ///< An error instead of an answer.
 };
 
 } // namespace graphmill::test
@@ -53,14 +53,14 @@ public:
           answer(promises_.size() - 1, std::nullopt);
         return promise;
       },
-      [this](const answer_now& told) { answer(told.index, told.why); },
+      [this](const answer_now& told) { answer(told.index, told.reason); },
     };
   }
 
 private:
-  void answer(std::size_t index, const std::optional<error>& why) {
-    if (why)
-      promises_.at(index).deliver(to_caf(*why));
+  void answer(std::size_t index, const std::optional<error>& reason) {
+    if (reason)
+      promises_.at(index).deliver(to_caf(*reason));
     else
       promises_.at(index).deliver(script_->make(script_->jobs.at(index)));
   }
@@ -84,8 +84,8 @@ struct led_stage {
   }
   const std::vector<Job>& jobs() const { return script->jobs; }
   void answer(simulation& sim, std::size_t index,
-              std::optional<error> why = std::nullopt) {
-    post(handle, answer_now{index, std::move(why)});
+              std::optional<error> reason = std::nullopt) {
+    post(handle, answer_now{index, std::move(reason)});
     sim.run();
   }
 };

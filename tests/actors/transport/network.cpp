@@ -27,8 +27,8 @@ transport_options client(std::string name) {
 
 transport_options echo_daemon(std::string name) {
   auto out = daemon(std::move(name));
-  out.on_request = [](incoming_request what) {
-    what.reply.reply(std::move(what.data));
+  out.on_request = [](incoming_request request) {
+    request.reply.reply(std::move(request.data));
   };
   return out;
 }
@@ -37,13 +37,13 @@ std::unique_ptr<transport> start(transport_options options) {
   return value_of(transport::start(std::move(options)));
 }
 
-result<payload> ask(transport& from, const std::string& address, method what,
-                    payload data, call_options options) {
+result<payload> ask(transport& from, const std::string& address,
+                    method method_id, payload data, call_options options) {
   // Shared, for a test that gives up must not take it away.
   auto answer = std::make_shared<std::promise<result<payload>>>();
   auto there = answer->get_future();
   from.request(
-    address, what, std::move(data), options,
+    address, method_id, std::move(data), options,
     [answer](result<payload> got) { answer->set_value(std::move(got)); });
   if (there.wait_for(std::chrono::seconds{250}) != std::future_status::ready)
     CATCH_FAIL("a request has not ended");
@@ -66,11 +66,11 @@ message hello_request(const hello_message& hello) {
   return out;
 }
 
-message request_of(std::uint64_t id, method what, std::uint16_t attempt) {
+message request_of(std::uint64_t id, method method_id, std::uint16_t attempt) {
   message out;
   out.head.kind = message_kind::request;
   out.head.id = id;
-  out.head.method = what;
+  out.head.method = method_id;
   out.head.attempt = attempt;
   out.head.time_left = std::chrono::seconds{10};
   return out;

@@ -27,8 +27,9 @@ inline constexpr call_options patient{std::chrono::seconds{200}, 3,
                                       std::chrono::seconds{200}};
 
 /// Asks and waits for the answer, at most some minutes.
-result<payload> ask(transport& from, const std::string& address, method what,
-                    payload data = {}, call_options options = patient);
+result<payload> ask(transport& from, const std::string& address,
+                    method method_id, payload data = {},
+                    call_options options = patient);
 
 /// A payload of a body with this text.
 payload text_payload(std::string_view text);
@@ -36,7 +37,8 @@ std::string text_of(const payload& data);
 
 /// Messages as a caller sends them; a request with 10 s left.
 message hello_request(const hello_message& hello);
-message request_of(std::uint64_t id, method what, std::uint16_t attempt = 1);
+message request_of(std::uint64_t id, method method_id,
+                   std::uint16_t attempt = 1);
 
 /// Values that one thread puts and another waits for.
 template <class T>

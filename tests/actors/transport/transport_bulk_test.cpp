@@ -22,8 +22,8 @@ payload bulk_payload(std::size_t count, std::size_t bytes, int value) {
   return out;
 }
 
-bool holds_only(const frame& what, int value) {
-  for (const auto byte : what.bytes())
+bool holds_only(const frame& from, int value) {
+  for (const auto byte : from.bytes())
     if (byte != std::byte(value))
       return false;
   return true;
@@ -87,16 +87,16 @@ CATCH_TEST_CASE("control passes data by", "[transport]") {
   collector<method> order;
   const auto block = bulk_payload(8, max_frame_bytes, 1);
   auto options = daemon("server");
-  options.on_request = [&block](incoming_request what) {
-    what.reply.reply(what.method == method::gather ? block : payload{});
+  options.on_request = [&block](incoming_request request) {
+    request.reply.reply(request.method == method::gather ? block : payload{});
   };
   const auto server = start(std::move(options));
   const auto caller = start(client("caller"));
   value_of(ask(*caller, server->self().address, method::status));
-  const auto send = [&](method what, payload data) {
-    caller->request(server->self().address, what, std::move(data), patient,
-                    [&order, what](result<payload> got) {
-                      order.put(got ? what : method::unset);
+  const auto send = [&](method method_id, payload data) {
+    caller->request(server->self().address, method_id, std::move(data), patient,
+                    [&order, method_id](result<payload> got) {
+                      order.put(got ? method_id : method::unset);
                     });
   };
   for (std::size_t i = 0; i < data_requests; ++i)
@@ -117,8 +117,8 @@ CATCH_TEST_CASE("control passes data by", "[transport]") {
 
 CATCH_TEST_CASE("what is too large is refused at once", "[transport]") {
   auto options = daemon("server");
-  options.on_request = [](incoming_request what) {
-    what.reply.reply(bulk_payload(1, max_frame_bytes + 1, 1));
+  options.on_request = [](incoming_request request) {
+    request.reply.reply(bulk_payload(1, max_frame_bytes + 1, 1));
   };
   const auto server = start(std::move(options));
   auto asks = client("caller");

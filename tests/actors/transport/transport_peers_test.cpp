@@ -34,21 +34,21 @@ CATCH_TEST_CASE("a daemon that starts again under its address is another",
   collector<peer_event> events;
   collector<responder> held;
   auto options = daemon("server");
-  options.on_request = [&held](incoming_request what) {
-    if (what.method == method::join)
-      held.put(what.reply);
+  options.on_request = [&held](incoming_request request) {
+    if (request.method == method::join)
+      held.put(request.reply);
     else
-      what.reply.reply(text_payload("old"));
+      request.reply.reply(text_payload("old"));
   };
   auto server = start(options);
   const auto address = server->self().address;
   auto asks = client("caller");
-  asks.on_peer = [&events](const peer_event& what) { events.put(what); };
+  asks.on_peer = [&events](const peer_event& event) { events.put(event); };
   const auto caller = start(std::move(asks));
   caller->keep(address);
   CATCH_REQUIRE(events.wait(1).size() == 1);
-  CATCH_CHECK(events.wait(1)[0].what == peer_event::kind::up);
-  CATCH_CHECK(events.wait(1)[0].who == server->self());
+  CATCH_CHECK(events.wait(1)[0].change == peer_event::kind::up);
+  CATCH_CHECK(events.wait(1)[0].identity == server->self());
   caller->request(
     address, method::join, {}, patient,
     [&answers](result<payload> got) { answers.put(std::move(got)); });
@@ -56,8 +56,8 @@ CATCH_TEST_CASE("a daemon that starts again under its address is another",
   const auto before = server->self();
   server.reset();
   options.listen = address;
-  options.on_request = [](incoming_request what) {
-    what.reply.reply(text_payload("new"));
+  options.on_request = [](incoming_request request) {
+    request.reply.reply(text_payload("new"));
   };
   server = start(options);
   // What the old one had is gone, and that is told.
@@ -67,9 +67,9 @@ CATCH_TEST_CASE("a daemon that starts again under its address is another",
   CATCH_CHECK(error_of(lost[0]).message.find("restarted") != std::string::npos);
   const auto news = events.wait(2);
   CATCH_REQUIRE(news.size() >= 2);
-  CATCH_CHECK(news.back().what == peer_event::kind::replaced);
-  CATCH_CHECK(news.back().who == server->self());
-  CATCH_CHECK(news.back().who.incarnation != before.incarnation);
+  CATCH_CHECK(news.back().change == peer_event::kind::replaced);
+  CATCH_CHECK(news.back().identity == server->self());
+  CATCH_CHECK(news.back().identity.incarnation != before.incarnation);
   CATCH_CHECK(text_of(value_of(ask(*caller, address, method::submit)))
               == "new");
 }
@@ -79,34 +79,34 @@ CATCH_TEST_CASE("both ends tell when the other is there and gone",
   collector<peer_event> seen_by_server;
   collector<peer_event> seen_by_caller;
   auto options = echo_daemon("server");
-  options.on_peer = [&](const peer_event& what) { seen_by_server.put(what); };
+  options.on_peer = [&](const peer_event& event) { seen_by_server.put(event); };
   auto server = start(std::move(options));
   auto asks = client("caller");
-  asks.on_peer = [&](const peer_event& what) { seen_by_caller.put(what); };
+  asks.on_peer = [&](const peer_event& event) { seen_by_caller.put(event); };
   auto caller = start(std::move(asks));
-  const auto who = caller->self();
+  const auto identity = caller->self();
   caller->keep(server->self().address);
   seen_by_caller.wait(1);
   caller.reset();
   auto got = seen_by_server.wait(2);
   CATCH_REQUIRE(got.size() == 2);
-  CATCH_CHECK(got[0].what == peer_event::kind::up);
-  CATCH_CHECK(got[1].what == peer_event::kind::left);
+  CATCH_CHECK(got[0].change == peer_event::kind::up);
+  CATCH_CHECK(got[1].change == peer_event::kind::left);
   for (const auto& event : got) {
     CATCH_CHECK(event.inbound);
-    CATCH_CHECK(event.who == who);
+    CATCH_CHECK(event.identity == identity);
   }
   asks = client("watcher");
   asks.liveness.lost_after = 500ms;
-  asks.on_peer = [&](const peer_event& what) { seen_by_caller.put(what); };
+  asks.on_peer = [&](const peer_event& event) { seen_by_caller.put(event); };
   const auto watcher = start(std::move(asks));
   watcher->keep(server->self().address);
   CATCH_REQUIRE(seen_by_caller.wait(2).size() == 2);
   server.reset();
   got = seen_by_caller.wait(3);
   CATCH_REQUIRE(got.size() == 3);
-  CATCH_CHECK(got[2].what == peer_event::kind::lost);
-  CATCH_CHECK(got[2].who.name == "server");
+  CATCH_CHECK(got[2].change == peer_event::kind::lost);
+  CATCH_CHECK(got[2].identity.name == "server");
   CATCH_CHECK_FALSE(got[2].reason.empty());
 }
 
@@ -121,7 +121,7 @@ CATCH_TEST_CASE("a process that has ended is lost before the beats are",
   auto server = start(echo_daemon("server"));
   auto asks = client("caller");
   asks.liveness.refused_after = 100ms;
-  asks.on_peer = [&events](const peer_event& what) { events.put(what); };
+  asks.on_peer = [&events](const peer_event& event) { events.put(event); };
   const auto caller = start(std::move(asks));
   auto where = value_of(parse_endpoint(server->self().address));
   if (by_name)
@@ -131,7 +131,7 @@ CATCH_TEST_CASE("a process that has ended is lost before the beats are",
   server.reset();
   const auto got = events.wait(2); // For 200 s beats may fail to come.
   CATCH_REQUIRE(got.size() == 2);
-  CATCH_CHECK(got[1].what == peer_event::kind::lost);
+  CATCH_CHECK(got[1].change == peer_event::kind::lost);
   CATCH_CHECK(got[1].reason == "nobody listens there");
 }
 

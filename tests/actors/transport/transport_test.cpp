@@ -17,10 +17,10 @@ CATCH_TEST_CASE("a request gets its reply", "[transport]") {
   };
   collector<question> questions;
   auto options = daemon("server");
-  options.on_request = [&questions](incoming_request what) {
-    questions.put({what.method, what.from,
-                   what.deadline > std::chrono::steady_clock::now()});
-    what.reply.reply(text_payload("hello " + text_of(what.data)));
+  options.on_request = [&questions](incoming_request request) {
+    questions.put({request.method, request.from,
+                   request.deadline > std::chrono::steady_clock::now()});
+    request.reply.reply(text_payload("hello " + text_of(request.data)));
   };
   const auto server = start(std::move(options));
   const auto caller = start(client("caller"));
@@ -40,9 +40,9 @@ CATCH_TEST_CASE("a request gets its reply", "[transport]") {
 
 CATCH_TEST_CASE("errors of the server arrive as they are", "[transport]") {
   auto options = daemon("server");
-  options.on_request = [](incoming_request what) {
-    if (what.method == method::status)
-      what.reply.reply(fail(ec::not_found, "no run {}", 7));
+  options.on_request = [](incoming_request request) {
+    if (request.method == method::status)
+      request.reply.reply(fail(ec::not_found, "no run {}", 7));
     // Else it is dropped.
   };
   const auto server = start(std::move(options));
@@ -70,11 +70,11 @@ CATCH_TEST_CASE("a request that nobody answers ends at its deadline",
                 "[transport]") {
   collector<responder> held;
   auto options = daemon("server");
-  options.on_request = [&held](incoming_request what) {
-    if (what.method == method::submit)
-      held.put(what.reply);
+  options.on_request = [&held](incoming_request request) {
+    if (request.method == method::submit)
+      held.put(request.reply);
     else
-      what.reply.reply(payload{});
+      request.reply.reply(payload{});
   };
   const auto server = start(std::move(options));
   const auto& address = server->self().address;
@@ -112,20 +112,20 @@ CATCH_TEST_CASE("fifty clients at once", "[transport]") {
   collector<bool> answers;
   std::atomic<int> served{0};
   auto options = daemon("server");
-  options.on_request = [&served](incoming_request what) {
-    served += what.method == method::submit;
-    what.reply.reply(std::move(what.data));
+  options.on_request = [&served](incoming_request request) {
+    served += request.method == method::submit;
+    request.reply.reply(std::move(request.data));
   };
   const auto server = start(std::move(options));
   constexpr int clients = 50;
   constexpr int requests = 20;
-  std::vector<std::unique_ptr<transport>> all;
+  std::vector<std::unique_ptr<transport>> callers;
   for (int i = 0; i < clients; ++i)
-    all.push_back(start(client("client " + std::to_string(i))));
+    callers.push_back(start(client("client " + std::to_string(i))));
   for (int r = 0; r < requests; ++r)
     for (int i = 0; i < clients; ++i) {
       const auto text = std::to_string(i) + '/' + std::to_string(r);
-      all[static_cast<std::size_t>(i)]->request(
+      callers[static_cast<std::size_t>(i)]->request(
         server->self().address, r % 2 == 0 ? method::submit : method::gather,
         text_payload(text), patient, [&answers, text](result<payload> got) {
           answers.put(got && text_of(got.value()) == text);
@@ -142,7 +142,9 @@ CATCH_TEST_CASE("the end of a transport ends its requests", "[transport]") {
   collector<result<payload>> answers;
   collector<responder> held;
   auto options = daemon("server");
-  options.on_request = [&held](incoming_request what) { held.put(what.reply); };
+  options.on_request = [&held](incoming_request request) {
+    held.put(request.reply);
+  };
   auto server = start(std::move(options));
   auto caller = start(client("caller"));
   for (int i = 0; i < 3; ++i)
@@ -164,7 +166,9 @@ CATCH_TEST_CASE("a reply given just before the end still leaves",
   collector<result<payload>> answers;
   collector<responder> held;
   auto options = daemon("server");
-  options.on_request = [&held](incoming_request what) { held.put(what.reply); };
+  options.on_request = [&held](incoming_request request) {
+    held.put(request.reply);
+  };
   auto server = start(std::move(options));
   const auto caller = start(client("caller"));
   caller->request(
@@ -180,9 +184,9 @@ CATCH_TEST_CASE("a reply given just before the end still leaves",
 CATCH_TEST_CASE("who cannot start says why", "[transport]") {
   auto options = daemon("server");
   options.listen = "tcp://0.0.0.0:0";
-  auto why = error_of(transport::start(options));
-  CATCH_CHECK(why.code == ec::permission);
-  CATCH_CHECK(why.message.find("keygen") != std::string::npos);
+  auto reason = error_of(transport::start(options));
+  CATCH_CHECK(reason.code == ec::permission);
+  CATCH_CHECK(reason.message.find("keygen") != std::string::npos);
   options.insecure = true;
   options.advertise = "here.example";
   CATCH_CHECK(
@@ -207,8 +211,8 @@ CATCH_TEST_CASE("who cannot start says why", "[transport]") {
   const auto first = start(daemon("first"));
   options = daemon("second");
   options.listen = first->self().address;
-  why = error_of(transport::start(options));
-  CATCH_CHECK(why.message.find(first->self().address) != std::string::npos);
+  reason = error_of(transport::start(options));
+  CATCH_CHECK(reason.message.find(first->self().address) != std::string::npos);
   options.listen = "nonsense";
   CATCH_CHECK(error_of(transport::start(options)).code == ec::invalid_argument);
 }

@@ -117,7 +117,7 @@ run_events full_events() {
 /// Every decoder, to be fed with whatever bytes.
 const std::vector<std::function<bool(const payload&)>> decoders{
   [](const payload& p) { return bool(decode_deployment(p)); },
-  [](const payload& p) { return bool(decode_member_order(p)); },
+  [](const payload& p) { return bool(decode_member_request(p)); },
   [](const payload& p) { return bool(decode_member_reply(p)); },
   [](const payload& p) { return bool(decode_weights_request(p)); },
   [](const payload& p) { return bool(decode_run_events(p)); },
@@ -133,7 +133,7 @@ const std::vector<std::function<bool(const payload&)>> decoders{
   [](const payload& p) { return bool(decode_watch_request(p)); },
   [](const payload& p) { return bool(decode_watch_reply(p)); },
   [](const payload& p) { return bool(decode_cancel_request(p)); },
-  [](const payload& p) { return bool(decode_node_request(p)); },
+  [](const payload& p) { return bool(decode_daemon_request(p)); },
   [](const payload& p) { return bool(decode_file_request(p)); },
   [](const payload& p) { return bool(decode_file_reply(p)); },
 };
@@ -142,17 +142,17 @@ const std::vector<std::function<bool(const payload&)>> decoders{
 
 CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
                 "[messages][cluster]") {
-  const auto what = full_deployment();
-  const auto got = value_of(decode_deployment(encode(what)));
-  CATCH_CHECK(got.run == what.run);
+  const auto deployment = full_deployment();
+  const auto got = value_of(decode_deployment(encode(deployment)));
+  CATCH_CHECK(got.run == deployment.run);
   CATCH_CHECK(got.def.trainer.replicas == 3);
   CATCH_CHECK(got.generation == 4);
-  CATCH_CHECK(got.daemons == what.daemons);
-  CATCH_CHECK(got.owner_of_part == what.owner_of_part);
-  CATCH_CHECK(got.daemon_of_rank == what.daemon_of_rank);
+  CATCH_CHECK(got.daemons == deployment.daemons);
+  CATCH_CHECK(got.owner_of_part == deployment.owner_of_part);
+  CATCH_CHECK(got.daemon_of_rank == deployment.daemon_of_rank);
   CATCH_CHECK(got.you == 1);
-  CATCH_CHECK(got.samplers == what.samplers);
-  CATCH_CHECK(got.def.placement == what.def.placement);
+  CATCH_CHECK(got.samplers == deployment.samplers);
+  CATCH_CHECK(got.def.placement == deployment.def.placement);
   const auto reply = value_of(decode_member_reply(encode(full_reply())));
   CATCH_CHECK(reply.trainers[1].digest == "d2");
   CATCH_CHECK(reply.trainers[1].steps == 8);
@@ -174,9 +174,9 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
   for (auto action :
        {member_action::begin, member_action::stop, member_action::end,
         member_action::check, member_action::finish}) {
-    member_order order{"r", action, trainer_order::snapshot, phase::test, 3,
-                       4,   0.5};
-    const auto there = value_of(decode_member_order(encode(order)));
+    member_request request{
+      "r", action, trainer_action::snapshot, phase::test, 3, 4, 0.5};
+    const auto there = value_of(decode_member_request(encode(request)));
     CATCH_CHECK(there.action == action);
     if (action == member_action::begin) {
       CATCH_CHECK(there.phase == phase::test);
@@ -187,19 +187,20 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
   }
 }
 
-CATCH_TEST_CASE("orders to trainers travel by the schema's values",
+CATCH_TEST_CASE("actions of trainers travel by the schema's values",
                 "[messages][cluster]") {
-  for (auto what : {trainer_order::keep_best, trainer_order::restore_best,
-                    trainer_order::snapshot, trainer_order::fill_cache,
-                    trainer_order::digest}) {
-    const member_order order{"r", member_action::trainers, what};
-    const auto there = value_of(decode_member_order(encode(order)));
+  for (auto what : {trainer_action::keep_best, trainer_action::restore_best,
+                    trainer_action::snapshot, trainer_action::fill_cache,
+                    trainer_action::digest}) {
+    const member_request request{"r", member_action::trainers, what};
+    const auto there = value_of(decode_member_request(encode(request)));
     CATCH_CHECK(there.action == member_action::trainers);
     CATCH_CHECK(there.trainers == what);
   }
   // Nobody sends these; whoever gets them refuses them.
-  for (auto what : {trainer_order{0}, trainer_order{6}, trainer_order::weights})
-    CATCH_CHECK(error_of(decode_member_order(
+  for (auto what :
+       {trainer_action{0}, trainer_action{6}, trainer_action::weights})
+    CATCH_CHECK(error_of(decode_member_request(
                            encode({"r", member_action::trainers, what})))
                   .code
                 == ec::invalid_data);
@@ -258,19 +259,19 @@ CATCH_TEST_CASE("what clients and the coordinator say comes over whole",
 
 CATCH_TEST_CASE("messages that contradict themselves are refused",
                 "[messages][cluster]") {
-  auto what = full_deployment();
-  what.owner_of_part[1] = 2;
-  CATCH_CHECK(error_of(decode_deployment(encode(what))).code
+  auto deployment = full_deployment();
+  deployment.owner_of_part[1] = 2;
+  CATCH_CHECK(error_of(decode_deployment(encode(deployment))).code
               == ec::invalid_data);
-  what = full_deployment();
-  what.you = 9;
-  CATCH_CHECK_FALSE(decode_deployment(encode(what)));
-  what = full_deployment();
-  what.daemon_of_rank.clear();
-  CATCH_CHECK_FALSE(decode_deployment(encode(what)));
-  what = full_deployment();
-  what.samplers = {2};
-  CATCH_CHECK_FALSE(decode_deployment(encode(what)));
+  deployment = full_deployment();
+  deployment.you = 9;
+  CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
+  deployment = full_deployment();
+  deployment.daemon_of_rank.clear();
+  CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
+  deployment = full_deployment();
+  deployment.samplers = {2};
+  CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
   auto join = full_join();
   join.parts = {2, 0};
   CATCH_CHECK_FALSE(decode_join_request(encode(join)));

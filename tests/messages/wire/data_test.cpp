@@ -103,8 +103,8 @@ void digest_all(const payload& from) {
   digest(from, decode_gather_reply);
   digest(from, decode_batch_request);
   digest(from, decode_batch_reply);
-  digest(from, decode_spread_query);
-  digest(from, decode_spread_answer);
+  digest(from, decode_spread_request);
+  digest(from, decode_spread_reply);
 }
 
 std::vector<payload> examples() {
@@ -130,7 +130,7 @@ std::vector<payload> examples() {
                    arrays.add_integers(ids)};
   out.push_back(value_of(encode(values, std::move(arrays))));
   arrays = {};
-  const batch_request batch{"run", 8, batch_plan::train,
+  const batch_request batch{"run", 8, batch_kind::train,
                             arrays.add_integers(ids)};
   out.push_back(value_of(encode(batch, std::move(arrays))));
   arrays = {};
@@ -140,12 +140,12 @@ std::vector<payload> examples() {
                            arrays.add_integers(ids)});
   out.push_back(value_of(encode(sampled, std::move(arrays))));
   arrays = {};
-  spread_query query{"run", 1, 2, {10, draw_kind::with_replacement},
-                     100,   3, {}};
+  spread_request query{"run", 1, 2, {10, draw_kind::with_replacement},
+                       100,   3, {}};
   query.chances = arrays.add(element::float32, std::as_bytes(std::span{rows}));
   out.push_back(value_of(encode(query, std::move(arrays))));
   arrays = {};
-  spread_answer answer{12, 0, arrays.add_integers(ids), {}};
+  spread_reply answer{12, 0, arrays.add_integers(ids), {}};
   answer.misses =
     arrays.add(element::float32, std::as_bytes(std::span{rows}.first(4)));
   out.push_back(value_of(encode(answer, std::move(arrays))));
@@ -187,14 +187,14 @@ CATCH_TEST_CASE("messages about chances come back as they were",
   std::vector<float> chances(300'000);
   std::iota(chances.begin(), chances.end(), 0.0F);
   bulk_writer arrays;
-  spread_query query{
+  spread_request query{
     "run-1", 3, 4, {-1, draw_kind::with_replacement}, std::int64_t{1} << 40,
     7,       {}};
   query.chances =
     arrays.add(element::float32, std::as_bytes(std::span{chances}));
   const auto sent = value_of(encode(query, std::move(arrays)));
   CATCH_CHECK(sent.bulk.size() == 2);
-  const auto got = value_of(decode_spread_query(sent));
+  const auto got = value_of(decode_spread_request(sent));
   CATCH_CHECK(got.run == "run-1");
   CATCH_CHECK(got.part == 3);
   CATCH_CHECK(got.edge_type == 4);
@@ -208,7 +208,7 @@ CATCH_TEST_CASE("messages about chances come back as they were",
   // Whole numbers are no chances.
   arrays = {};
   query.chances = arrays.add_integers(numbers{1, 2});
-  CATCH_CHECK(decode_spread_query(value_of(encode(query, std::move(arrays))))
+  CATCH_CHECK(decode_spread_request(value_of(encode(query, std::move(arrays))))
                 .has_error());
 }
 
@@ -221,9 +221,9 @@ CATCH_TEST_CASE("every kind of drawing crosses the wire", "[messages][data]") {
       value_of(decode_sample_request(value_of(encode(sample, bulk_writer{}))));
     CATCH_CHECK(asked.queries.at(0).rule.fanout == 3);
     CATCH_CHECK(asked.queries.at(0).rule.kind == kind);
-    const spread_query query{"run", 0, 0, {3, kind}, 0, 0, {}};
+    const spread_request query{"run", 0, 0, {3, kind}, 0, 0, {}};
     const auto spread =
-      value_of(decode_spread_query(value_of(encode(query, bulk_writer{}))));
+      value_of(decode_spread_request(value_of(encode(query, bulk_writer{}))));
     CATCH_CHECK(spread.rule.kind == kind);
   }
 }
@@ -298,13 +298,13 @@ CATCH_TEST_CASE("a message that is too large is not made", "[messages][data]") {
   for (int i = 0; i < 4; ++i)
     reply.values.push_back(
       arrays.add(element::int64, std::as_bytes(std::span{values})));
-  const auto why = error_of(encode(reply, std::move(arrays)));
-  CATCH_CHECK(why.code == ec::invalid_argument);
+  const auto reason = error_of(encode(reply, std::move(arrays)));
+  CATCH_CHECK(reason.code == ec::invalid_argument);
 }
 
 CATCH_TEST_CASE("requests and replies survive the wire", "[messages][data]") {
-  const auto all = examples();
-  const auto sample = value_of(decode_sample_request(all[0]));
+  const auto messages = examples();
+  const auto sample = value_of(decode_sample_request(messages[0]));
   CATCH_CHECK(sample.run == "run-1");
   CATCH_CHECK(sample.part == 3);
   CATCH_CHECK(sample.key == 77);
@@ -314,26 +314,26 @@ CATCH_TEST_CASE("requests and replies survive the wire", "[messages][data]") {
   CATCH_CHECK(sample.queries[2].rule.fanout == 5);
   CATCH_CHECK(sample.queries[2].rule.kind == draw_kind::with_replacement);
   CATCH_CHECK(!sample.queries[2].edge_ids);
-  CATCH_CHECK(read(sample.queries[2].destinations, all[0]) == numbers{7});
-  const auto reply = value_of(decode_sample_reply(all[1]));
+  CATCH_CHECK(read(sample.queries[2].destinations, messages[0]) == numbers{7});
+  const auto reply = value_of(decode_sample_reply(messages[1]));
   CATCH_CHECK(!reply.too_large);
-  CATCH_CHECK(read(reply.answers.at(0).counts, all[1])
+  CATCH_CHECK(read(reply.answers.at(0).counts, messages[1])
               == numbers{1, 2, 0, 300});
-  const auto gather = value_of(decode_gather_request(all[2]));
+  const auto gather = value_of(decode_gather_request(messages[2]));
   CATCH_CHECK(gather.queries.at(0).half);
   CATCH_CHECK(gather.queries.at(0).kinds
               == std::vector{gather_kind::features, gather_kind::degrees});
-  const auto values = value_of(decode_gather_reply(all[3]));
+  const auto values = value_of(decode_gather_reply(messages[3]));
   CATCH_CHECK(values.values.at(0).type == element::float32);
   CATCH_CHECK(values.values.at(0).count == 12);
-  const auto batch = value_of(decode_batch_request(all[4]));
+  const auto batch = value_of(decode_batch_request(messages[4]));
   CATCH_CHECK(batch.key == 8);
-  CATCH_CHECK(batch.plan == batch_plan::train);
-  CATCH_CHECK(read(batch.seeds, all[4]) == numbers{5, 9, 1, 1'000'000});
-  const auto sampled = value_of(decode_batch_reply(all[5]));
+  CATCH_CHECK(batch.kind == batch_kind::train);
+  CATCH_CHECK(read(batch.seeds, messages[4]) == numbers{5, 9, 1, 1'000'000});
+  const auto sampled = value_of(decode_batch_reply(messages[5]));
   CATCH_CHECK(!sampled.too_large);
   CATCH_CHECK(sampled.nodes.at(0).found == numbers{1, 1, 5});
-  CATCH_CHECK(read(sampled.edges.at(0).counts, all[5])
+  CATCH_CHECK(read(sampled.edges.at(0).counts, messages[5])
               == numbers{1, 2, 0, 300});
 }
 
@@ -341,8 +341,8 @@ CATCH_TEST_CASE("arrays with false claims are refused", "[messages][data]") {
   const std::vector<std::byte> bytes(64);
   const std::vector<frame> frames{frame::copy(bytes), frame::copy(bytes)};
   const bulk_array good{element::int32, 16, 0, 0, 0};
-  const auto refused = [&frames](bulk_array what) {
-    return !bulk_check{frames}.array(what);
+  const auto refused = [&frames](bulk_array array) {
+    return !bulk_check{frames}.array(array);
   };
   CATCH_CHECK(!refused(good));
   CATCH_CHECK(refused({static_cast<element>(99), 1, 0, 0, 0}));
@@ -399,11 +399,11 @@ CATCH_TEST_CASE("cut messages are refused or make sense", "[messages][data]") {
 }
 
 CATCH_TEST_CASE("random bytes are refused or make sense", "[messages][data]") {
-  const auto all = examples();
+  const auto messages = examples();
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {
     CATCH_INFO("seed " << seed);
     random_stream draws{seed, 1};
-    auto message = all[draws.below(6)];
+    auto message = messages[draws.below(6)];
     std::vector<std::byte> body{message.body.bytes().begin(),
                                 message.body.bytes().end()};
     if (seed % 4 == 0)

@@ -31,17 +31,17 @@ CATCH_TEST_CASE("our enumerations end with the schemas'",
   CATCH_CHECK(count_of(schema::Kind{}) == int(message_kind::farewell) + 1);
   CATCH_CHECK(count_of(schema::Method{}) == int(method_count));
   CATCH_CHECK(count_of(schema::FailureCode{}) == int(ec::internal) + 1);
-  CATCH_CHECK(count_of(schema::Lane{}) == int(lane::data) + 2);
+  CATCH_CHECK(count_of(schema::Channel{}) == int(channel::data) + 2);
   CATCH_CHECK(count_of(schema::DaemonState{})
               == int(daemon_state::damaged) + 1);
   CATCH_CHECK(count_of(schema::RunState{}) == int(run_state::cancelled) + 1);
-  CATCH_CHECK(count_of(schema::TrainerOrder{})
-              == int(trainer_order::digest) + 1);
+  CATCH_CHECK(count_of(schema::TrainerAction{})
+              == int(trainer_action::digest) + 1);
   CATCH_CHECK(count_of(schema::RunPhase{}) == int(phase::test) + 2);
   CATCH_CHECK(count_of(schema::Element{}) == int(element::float32) + 1);
   CATCH_CHECK(count_of(schema::GatherKind{})
               == int(gather_kind::out_degrees) + 1);
-  CATCH_CHECK(count_of(schema::BatchPlan{}) == int(batch_plan::evaluate) + 1);
+  CATCH_CHECK(count_of(schema::BatchKind{}) == int(batch_kind::evaluate) + 1);
 }
 
 CATCH_TEST_CASE("a value is compared before it is narrowed",

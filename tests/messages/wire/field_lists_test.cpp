@@ -86,7 +86,7 @@ CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
   CATCH_CHECK(sent<schema::PlanReply>(encode(plan_reply{{"a"}, {"b"}, {"c"}}))
               == R"((daemonOfPart = ["a"], daemonOfRank = ["b"], )"
                  R"(samplers = ["c"]))");
-  CATCH_CHECK(sent<schema::NodeRequest>(encode(node_request{"a", true}))
+  CATCH_CHECK(sent<schema::DaemonRequest>(encode(daemon_request{"a", true}))
               == R"((name = "a", back = true))");
 }
 

@@ -32,7 +32,7 @@ envelope full_envelope() {
 hello_message full_hello() {
   return {"name",      "0123456789abcdef0123456789abcdef",
           "tcp://h:1", "0.1.0",
-          1,           lane::data,
+          1,           channel::data,
           500ms,       3000ms};
 }
 
@@ -55,7 +55,7 @@ void check_same(const hello_message& a, const hello_message& b) {
   CATCH_CHECK(a.address == b.address);
   CATCH_CHECK(a.software == b.software);
   CATCH_CHECK(a.oldest_version == b.oldest_version);
-  CATCH_CHECK(a.lane == b.lane);
+  CATCH_CHECK(a.channel == b.channel);
   CATCH_CHECK(a.beat_every == b.beat_every);
   CATCH_CHECK(a.lost_after == b.lost_after);
 }
@@ -193,9 +193,9 @@ CATCH_TEST_CASE("another protocol version is refused with a sentence",
   const auto newer = value_of(decode_envelope(encode_envelope(sent)));
   CATCH_CHECK(newer.id == sent.id);
   CATCH_CHECK(newer.method == sent.method);
-  const auto why = error_of(check_version(newer, "peer"));
-  CATCH_CHECK(why.code == ec::version_mismatch);
-  CATCH_CHECK(why.message
+  const auto reason = error_of(check_version(newer, "peer"));
+  CATCH_CHECK(reason.code == ec::version_mismatch);
+  CATCH_CHECK(reason.message
               == "peer speaks protocol 2, this side only 1: use the same "
                  "version of graphmill on both");
   CATCH_CHECK(check_version(full_envelope(), "peer"));

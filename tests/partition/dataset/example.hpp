@@ -36,17 +36,18 @@ inline constexpr std::array<node_id, 2> by_destinations{0, 3};
 
 /// Gives a writer everything but the edges.
 inline result<void> append_example_nodes(dataset_writer& writer) {
-  TRYV(writer.append_features(0, example_features));
-  TRYV(writer.set_labels(0, example_labels));
-  TRYV(writer.set_split(0, split::train, example_train));
+  GRAPHMILL_TRYV(writer.append_features(0, example_features));
+  GRAPHMILL_TRYV(writer.set_labels(0, example_labels));
+  GRAPHMILL_TRYV(writer.set_split(0, split::train, example_train));
   return writer.set_split(0, split::validation, example_validation);
 }
 
 inline result<dataset_info> write_example(const std::filesystem::path& folder) {
-  TRY(auto writer, dataset_writer::create(folder, example_info(), {}));
-  TRYV(writer.append_edges(0, cites_sources, cites_destinations));
-  TRYV(append_example_nodes(writer));
-  TRYV(writer.append_edges(1, by_sources, by_destinations));
+  GRAPHMILL_TRY(auto writer,
+                dataset_writer::create(folder, example_info(), {}));
+  GRAPHMILL_TRYV(writer.append_edges(0, cites_sources, cites_destinations));
+  GRAPHMILL_TRYV(append_example_nodes(writer));
+  GRAPHMILL_TRYV(writer.append_edges(1, by_sources, by_destinations));
   return writer.finish();
 }
 

@@ -172,13 +172,13 @@ CATCH_TEST_CASE("a full disk is an error and leaves nothing",
     dataset_info info;
     info.node_types = {{.name = "n", .count = 100000, .feature_width = 1}};
     info.edge_types = {{.name = "e"}};
-    TRY(auto writer, dataset_writer::create(at, info, {}));
+    GRAPHMILL_TRY(auto writer, dataset_writer::create(at, info, {}));
     const std::vector<node_id> ids(100000);
     for (int i = 0; i < 3; ++i) {
-      TRYV(writer.append_edges(0, ids, ids));
+      GRAPHMILL_TRYV(writer.append_edges(0, ids, ids));
     }
-    TRYV(writer.append_features(0, std::vector<float>(100000)));
-    TRYV(writer.finish());
+    GRAPHMILL_TRYV(writer.append_features(0, std::vector<float>(100000)));
+    GRAPHMILL_TRYV(writer.finish());
     return ok();
   };
   // Enough for: nothing, part of the spool, the spool, some of the arrays.

@@ -54,8 +54,8 @@ CATCH_TEST_CASE("a plain dataset opens as one part", "[partition][shard]") {
   CATCH_CHECK(shards[0]->nodes(0).labels[3] == 1);
   CATCH_CHECK(shards[0]->edges(0).in_degrees[3] == 2);
   const auto expected = cycle(6);
-  const auto plan = plan_of(expected, {-1, -1});
-  const auto batch = value_of(sample(graph, shards, plan, 7, ids{2, 3}));
+  const auto scheme = scheme_of(expected, {-1, -1});
+  const auto batch = value_of(sample(graph, shards, scheme, 7, ids{2, 3}));
   CATCH_CHECK(list(batch.nodes[0].ids) == ids{2, 3, 1, 4, 0, 5});
   CATCH_CHECK(list(batch.edges[0].edge_ids) == ids{4, 5, 6, 7, 2, 3, 8, 9});
   std::vector<float> rows(2);
@@ -146,10 +146,10 @@ CATCH_TEST_CASE("partitions on disk give the same batches",
     std::filesystem::create_directory(folder / "plain");
     write_graph(graph, folder / "plain");
     const auto data = value_of(dataset::open(folder / "plain"));
-    const auto plan = plan_of(graph, {4, 3, 2});
+    const auto scheme = scheme_of(graph, {4, 3, 2});
     const auto seeds = random_seeds(graph, seed);
-    const auto expected = sample_plain(whole(graph), plan, seed, seeds);
-    CATCH_CHECK(sample_plain(opened(folder / "plain"), plan, seed, seeds)
+    const auto expected = sample_plain(whole(graph), scheme, seed, seeds);
+    CATCH_CHECK(sample_plain(opened(folder / "plain"), scheme, seed, seeds)
                 == expected);
     for (part_id parts : {1, 3}) {
       const auto at = folder / fmt::format("parts-{}", parts);
@@ -157,7 +157,7 @@ CATCH_TEST_CASE("partitions on disk give the same batches",
       options.parts = parts;
       options.method = partition_method::random;
       value_of(prepare_partitions(data, options, at));
-      CATCH_CHECK(sample_plain(opened(at), plan, seed, seeds) == expected);
+      CATCH_CHECK(sample_plain(opened(at), scheme, seed, seeds) == expected);
     }
   }
 }
@@ -198,7 +198,7 @@ CATCH_TEST_CASE("a map truncated in use does not crash", "[partition][shard]") {
       // Zeros are read: edges are wrong or missing, but within bounds.
       const auto batch =
         value_of(sample(*cut_up.graph, cut_up.shards,
-                        plan_of(graph, {fanout, fanout}), 7, seeds));
+                        scheme_of(graph, {fanout, fanout}), 7, seeds));
       CATCH_CHECK(batch.nodes[0].ids.size() >= seeds.size());
     }
     CATCH_REQUIRE(mapped_file::first_fault().has_value());

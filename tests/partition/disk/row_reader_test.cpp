@@ -214,9 +214,9 @@ CATCH_TEST_CASE("a disk's error fails who waits, by the file's name",
   how.reads = [](unsigned) { return std::make_unique<failing_reads>(1); };
   scene on{100, false, how, folder.path()};
   value_of(on.ask(0, {7}).get());
-  const auto why = error_of(on.ask(0, {0, 1500}).get());
-  CATCH_CHECK(why.code == ec::io);
-  CATCH_CHECK(why.message.find(file_of(folder)) != std::string::npos);
+  const auto reason = error_of(on.ask(0, {0, 1500}).get());
+  CATCH_CHECK(reason.code == ec::io);
+  CATCH_CHECK(reason.message.find(file_of(folder)) != std::string::npos);
 }
 
 CATCH_TEST_CASE("a file that is shortened in use is named, and others go on",
@@ -230,10 +230,10 @@ CATCH_TEST_CASE("a file that is shortened in use is named, and others go on",
     scene on{100, false, how, folder.path()};
     std::filesystem::resize_file(file_of(folder), first_row + 400 * 1000);
     value_of(on.ask(0, {0, 999}).get());
-    const auto why = error_of(on.ask(0, {0, 1000}).get());
-    CATCH_CHECK(why.code == ec::io);
-    CATCH_CHECK(why.message.find("was shortened") != std::string::npos);
-    CATCH_CHECK(why.message.find(file_of(folder)) != std::string::npos);
+    const auto reason = error_of(on.ask(0, {0, 1000}).get());
+    CATCH_CHECK(reason.code == ec::io);
+    CATCH_CHECK(reason.message.find("was shortened") != std::string::npos);
+    CATCH_CHECK(reason.message.find(file_of(folder)) != std::string::npos);
     value_of(on.ask(2, {2999}).get());
   }
 }
@@ -250,9 +250,9 @@ CATCH_TEST_CASE("a row that is no row of numbers fails by its node",
     file.write(reinterpret_cast<const char*>(&infinite), sizeof(infinite));
   }
   value_of(on.ask(0, {76, 78}).get());
-  const auto why = error_of(on.ask(0, {76, 77, 78}).get());
-  CATCH_CHECK(why.code == ec::invalid_data);
-  CATCH_CHECK(why.message.find("node 77 ") != std::string::npos);
+  const auto reason = error_of(on.ask(0, {76, 77, 78}).get());
+  CATCH_CHECK(reason.code == ec::invalid_data);
+  CATCH_CHECK(reason.message.find("node 77 ") != std::string::npos);
 }
 
 CATCH_TEST_CASE("a reader that ends answers what it has not read",

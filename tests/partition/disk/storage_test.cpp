@@ -56,9 +56,9 @@ CATCH_TEST_CASE("neighbours from disk are those from memory",
     for (std::size_t e = 0; e < graph.edges.size(); ++e)
       for (const auto& part : parts.shards) {
         const auto& nodes = part->nodes(graph.edges[e].destination);
-        std::vector<node_id> all;
+        std::vector<node_id> everything;
         for (auto id = nodes.begin; id < nodes.end; ++id)
-          all.push_back(id);
+          everything.push_back(id);
         neighbour_request request;
         request.key = seed;
         request.hop = 1;
@@ -67,7 +67,7 @@ CATCH_TEST_CASE("neighbours from disk are those from memory",
         request.rule.kind = seed % 4 == 0 ? draw_kind::with_replacement
                                           : draw_kind::without_replacement;
         request.edge_ids = seed % 7 != 0;
-        request.destinations = all;
+        request.destinations = everything;
         check_same(*part, request);
       }
   }
@@ -80,11 +80,11 @@ CATCH_TEST_CASE("a frontier of many pieces is sampled from disk as a whole",
   for (node_id i = 0; i < 9000; ++i)
     graph.edges[0].in[7].push_back(i);
   const auto parts = whole(graph);
-  std::vector<node_id> all(10000);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    all[i] = static_cast<node_id>((i * 7919) % all.size());
+  std::vector<node_id> nodes(10000);
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    nodes[i] = static_cast<node_id>((i * 7919) % nodes.size());
   for (std::int32_t fanout : {-1, 0, 1, 40}) {
-    neighbour_request request{9, 1, 0, {fanout}, true, all};
+    neighbour_request request{9, 1, 0, {fanout}, true, nodes};
     check_same(*parts.shards[0], request);
   }
 }

@@ -25,9 +25,9 @@ fs::path pipe_at(const fs::path& path) {
   return path;
 }
 
-void check_refused(const error& why, const fs::path& path) {
-  CATCH_CHECK(why.code == ec::invalid_data);
-  CATCH_CHECK(why.message.find(path.string() + " is not a file")
+void check_refused(const error& reason, const fs::path& path) {
+  CATCH_CHECK(reason.code == ec::invalid_data);
+  CATCH_CHECK(reason.message.find(path.string() + " is not a file")
               != std::string::npos);
 }
 
@@ -68,8 +68,8 @@ CATCH_TEST_CASE("no file of a dataset can be a pipe", "[partition][file]") {
     fs::rename(file, folder / "aside");
     pipe_at(file);
     const auto opened = [&]() -> result<void> {
-      TRY(const auto graph, partitioned_graph::open(data));
-      TRYV(graph.open_shard(0));
+      GRAPHMILL_TRY(const auto graph, partitioned_graph::open(data));
+      GRAPHMILL_TRYV(graph.open_shard(0));
       return ok();
     }();
     check_refused(error_of(opened), file);

@@ -32,9 +32,9 @@ CATCH_TEST_CASE("a keyed split may leave nodes out", "[importers]") {
 }
 
 CATCH_TEST_CASE("shares are checked", "[importers]") {
-  CATCH_CHECK(validate(split_shares{0.1, 0.1, 0.8}));
-  CATCH_CHECK(!validate(split_shares{0, 0.1, 0.8}));
-  CATCH_CHECK(!validate(split_shares{0.5, -0.1, 0.1}));
-  CATCH_CHECK(!validate(split_shares{0.5, 0.5, 0.1}));
-  CATCH_CHECK(!validate(split_shares{std::nan(""), 0.5, 0.1}));
+  CATCH_CHECK(validate(split_fractions{0.1, 0.1, 0.8}));
+  CATCH_CHECK(!validate(split_fractions{0, 0.1, 0.8}));
+  CATCH_CHECK(!validate(split_fractions{0.5, -0.1, 0.1}));
+  CATCH_CHECK(!validate(split_fractions{0.5, 0.5, 0.1}));
+  CATCH_CHECK(!validate(split_fractions{std::nan(""), 0.5, 0.1}));
 }

@@ -79,8 +79,8 @@ struct reading {
 void check_nodes(const reading& in, node_type_id type) {
   const auto& about = in.source.info().node_types[type];
   CATCH_INFO("node type " << about.name);
-  auto all = in.originals[type];
-  CATCH_REQUIRE(std::ssize(all) == about.count);
+  auto originals = in.originals[type];
+  CATCH_REQUIRE(std::ssize(originals) == about.count);
   CATCH_CHECK(in.offset(type, 0) == 0);
   CATCH_CHECK(in.offset(type, in.parts) == about.count);
   for (int p = 0; p < in.parts; ++p) {
@@ -88,22 +88,23 @@ void check_nodes(const reading& in, node_type_id type) {
     const auto end = in.offset(type, p + 1);
     const auto& part = in.part_data[p];
     CATCH_REQUIRE(part.info().node_types[type].count == end - begin);
-    CATCH_CHECK(std::is_sorted(all.begin() + begin, all.begin() + end));
+    CATCH_CHECK(
+      std::is_sorted(originals.begin() + begin, originals.begin() + end));
     for (auto i = begin; i < end; ++i) {
       const auto& from = in.source.nodes(type);
       const auto& to = part.nodes(type);
       CATCH_REQUIRE(from.features.has_value() == to.features.has_value());
       if (from.features)
-        CATCH_REQUIRE(text_of(*from.features, all[i], 1)
+        CATCH_REQUIRE(text_of(*from.features, originals[i], 1)
                       == text_of(*to.features, i - begin, 1));
       if (from.labels)
-        CATCH_REQUIRE(text_of(*from.labels, all[i], 1)
+        CATCH_REQUIRE(text_of(*from.labels, originals[i], 1)
                       == text_of(*to.labels, i - begin, 1));
     }
   }
-  std::sort(all.begin(), all.end());
+  std::sort(originals.begin(), originals.end());
   for (std::int64_t i = 0; i < about.count; ++i)
-    CATCH_REQUIRE(all[i] == i);
+    CATCH_REQUIRE(originals[i] == i);
 }
 
 void check_edges(const reading& in, edge_type_id type) {

@@ -27,11 +27,11 @@ std::vector<seed_chance> chances_of(std::span<const node_id> seeds,
   return out;
 }
 
-node_scores inclusion_of(const cut_graph& graph, const sampling_plan& plan,
+node_scores inclusion_of(const cut_graph& graph, const sampling_scheme& scheme,
                          std::span<const node_id> seeds, std::int64_t batch,
-                         const spread_limits& limits = {}) {
+                         const inclusion_limits& limits = {}) {
   auto out = no_scores(graph.graph->info());
-  value_of(add_inclusion(*graph.graph, graph.shards, plan,
+  value_of(add_inclusion(*graph.graph, graph.shards, scheme,
                          chances_of(seeds, batch), out, limits));
   return out;
 }
@@ -79,7 +79,7 @@ memory_graph rmat_graph(int scale, std::uint64_t seed) {
 
 /// Remote rows that a part's batches of one epoch want, with each cache.
 std::vector<std::int64_t> remote_rows(const cut_graph& graph, part_id part,
-                                      const sampling_plan& plan,
+                                      const sampling_scheme& scheme,
                                       std::span<const node_id> seeds,
                                       std::size_t batch, std::uint64_t epoch,
                                       const std::vector<hot_nodes>& caches) {
@@ -93,7 +93,7 @@ std::vector<std::int64_t> remote_rows(const cut_graph& graph, part_id part,
     const auto of_batch =
       std::span{order}.subspan(from, std::min(batch, order.size() - from));
     const auto sampled =
-      value_of(sample(*graph.graph, graph.shards, plan,
+      value_of(sample(*graph.graph, graph.shards, scheme,
                       stream_key(1, purpose::train, epoch, from), of_batch));
     for (auto id : sampled.nodes[0].ids)
       if (id < offsets[part] || id >= offsets[part + 1])
@@ -118,7 +118,7 @@ CATCH_TEST_CASE("inclusion probabilities on paper", "[partition][hot_nodes]") {
     for (auto& id : seeds)
       id = places[0][static_cast<std::size_t>(id)];
     const auto got = inclusion_of(
-      parts, plan_of(graph, std::move(fanouts), replace), seeds, batch);
+      parts, scheme_of(graph, std::move(fanouts), replace), seeds, batch);
     auto out = got;
     for (std::size_t t = 0; t < out.size(); ++t)
       for (std::size_t i = 0; i < out[t].size(); ++i)
@@ -151,16 +151,16 @@ CATCH_TEST_CASE("inclusion does not depend on the parts",
     CATCH_INFO("seed " << seed);
     const auto graph = random_graph(seed);
     const auto seeds = random_seeds(graph, seed);
-    const auto plan = plan_of(graph, {3, 2});
+    const auto scheme = scheme_of(graph, {3, 2});
     const auto a = whole(graph);
     const auto b = cut(graph, 3, random_assignment(graph, 3, seed));
     std::vector<node_id> moved;
     for (auto id : seeds)
       moved.push_back(b.to_global[graph.target][id]);
-    const auto pa = inclusion_of(a, plan, seeds, 2);
+    const auto pa = inclusion_of(a, scheme, seeds, 2);
     // Answers as small as can be: nodes with many in-edges take several.
     const auto pb =
-      inclusion_of(b, plan, moved, 2, {2 + std::int64_t(seed), 3});
+      inclusion_of(b, scheme, moved, 2, {2 + std::int64_t(seed), 3});
     const auto da = degrees_of(a);
     const auto db = degrees_of(b);
     for (std::size_t t = 0; t < pa.size(); ++t)
@@ -176,9 +176,9 @@ CATCH_TEST_CASE("inclusion does not depend on the parts",
 CATCH_TEST_CASE("answers about inclusion that make no sense are refused",
                 "[partition][hot_nodes]") {
   const auto parts = cut(cycle(8), 2, {{0, 0, 0, 0, 1, 1, 1, 1}});
-  const auto plan = plan_of(cycle(8), {2});
+  const auto scheme = scheme_of(cycle(8), {2});
   const std::vector<seed_chance> seeds{{1, 0.5F}, {2, 0.5F}, {5, 0.5F}};
-  inclusion work{*parts.graph, plan, seeds};
+  inclusion work{*parts.graph, scheme, seeds};
   const auto tasks = work.tasks();
   CATCH_REQUIRE(tasks.size() == 2);
   CATCH_CHECK(tasks[0].first == 1);
@@ -201,16 +201,16 @@ CATCH_TEST_CASE("answers about inclusion that make no sense are refused",
     change(reply);
     return work.accept(task, reply).has_error();
   };
-  CATCH_CHECK(!refused([](spread_reply&) {}));
-  CATCH_CHECK(refused([](spread_reply& r) { r.nodes = 3; }));
-  CATCH_CHECK(refused([](spread_reply& r) { r.nodes = -1; }));
-  CATCH_CHECK(refused([](spread_reply& r) { r.nodes = 0; }));
-  CATCH_CHECK(refused([](spread_reply& r) { r.edges = 1; }));
-  CATCH_CHECK(refused([](spread_reply& r) { r.misses.resize(1); }));
-  CATCH_CHECK(refused([](spread_reply& r) { r.misses[0] = 1; }));
-  CATCH_CHECK(refused([](spread_reply& r) { r.misses[0] = NAN; }));
-  CATCH_CHECK(refused([](spread_reply& r) { r.sources[0] = 8; }));
-  CATCH_CHECK(refused([](spread_reply& r) { r.sources[0] = -1; }));
+  CATCH_CHECK(!refused([](inclusion_reply&) {}));
+  CATCH_CHECK(refused([](inclusion_reply& r) { r.nodes = 3; }));
+  CATCH_CHECK(refused([](inclusion_reply& r) { r.nodes = -1; }));
+  CATCH_CHECK(refused([](inclusion_reply& r) { r.nodes = 0; }));
+  CATCH_CHECK(refused([](inclusion_reply& r) { r.edges = 1; }));
+  CATCH_CHECK(refused([](inclusion_reply& r) { r.misses.resize(1); }));
+  CATCH_CHECK(refused([](inclusion_reply& r) { r.misses[0] = 1; }));
+  CATCH_CHECK(refused([](inclusion_reply& r) { r.misses[0] = NAN; }));
+  CATCH_CHECK(refused([](inclusion_reply& r) { r.sources[0] = 8; }));
+  CATCH_CHECK(refused([](inclusion_reply& r) { r.sources[0] = -1; }));
 }
 
 CATCH_TEST_CASE("hot nodes are remote, the best, and within the budget",
@@ -242,7 +242,7 @@ CATCH_TEST_CASE("inclusion probabilities choose as well as degrees, or better",
   const auto graph = rmat_graph(12, 3);
   constexpr part_id parts = 4;
   const auto cut_up = cut(graph, parts, random_assignment(graph, parts, 3));
-  const auto plan = plan_of(graph, {10, 5, 3}, false, false);
+  const auto scheme = scheme_of(graph, {10, 5, 3}, false, false);
   const auto by_degree = degrees_of(cut_up);
   constexpr std::array percents{0, 10, 50, 100};
   std::array<std::int64_t, 4> vip{};
@@ -254,7 +254,7 @@ CATCH_TEST_CASE("inclusion probabilities choose as well as degrees, or better",
       if (id >= offsets[part] && id < offsets[part + 1])
         seeds.push_back(id);
     constexpr std::int64_t batch = 16;
-    const auto scores = inclusion_of(cut_up, plan, seeds, batch);
+    const auto scores = inclusion_of(cut_up, scheme, seeds, batch);
     const std::array here{part};
     const auto owned = offsets[part + 1] - offsets[part];
     std::vector<hot_nodes> caches;
@@ -268,7 +268,7 @@ CATCH_TEST_CASE("inclusion probabilities choose as well as degrees, or better",
     }
     for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
       const auto rows =
-        remote_rows(cut_up, part, plan, seeds, batch, epoch, caches);
+        remote_rows(cut_up, part, scheme, seeds, batch, epoch, caches);
       for (std::size_t i = 0; i < percents.size(); ++i) {
         vip[i] += rows[2 * i];
         degree[i] += rows[2 * i + 1];

@@ -18,9 +18,9 @@ using counts = std::vector<std::int64_t>;
 
 CATCH_TEST_CASE("two hops on the cycle of six", "[partition][sampling]") {
   const auto graph = cycle(6);
-  const auto plan = plan_of(graph, {-1, -1});
+  const auto scheme = scheme_of(graph, {-1, -1});
   for (auto wide : {false, true}) {
-    const auto batch = sample_plain(whole(graph, {wide}), plan, 7, ids{2, 3});
+    const auto batch = sample_plain(whole(graph, {wide}), scheme, 7, ids{2, 3});
     CATCH_CHECK(batch.nodes[0] == ids{2, 3, 1, 4, 0, 5});
     CATCH_CHECK(batch.found[0] == counts{2, 4, 6});
     // 2 <- [1, 3], 3 <- [2, 4]; then 1 <- [0, 2], 4 <- [3, 5].
@@ -35,7 +35,7 @@ CATCH_TEST_CASE("rows of blocks", "[partition][sampling]") {
   const auto graph = cycle(6);
   const auto cut = whole(graph);
   const auto batch = value_of(
-    sample(*cut.graph, cut.shards, plan_of(graph, {-1, -1}), 7, ids{2, 3}));
+    sample(*cut.graph, cut.shards, scheme_of(graph, {-1, -1}), 7, ids{2, 3}));
   CATCH_CHECK(batch.hops == 2);
   CATCH_CHECK(batch.rows(0, 0) == 0);
   CATCH_CHECK(batch.rows(0, 1) == 2);
@@ -59,7 +59,7 @@ CATCH_TEST_CASE("two hops over three edge types", "[partition][sampling]") {
   const assignment apart{{0, 1, 0, 1}, {2, 2, 2}};
   for (const auto& cut_up : {whole(graph), cut(graph, 3, apart)}) {
     const auto batch =
-      sample_plain(cut_up, plan_of(graph, {-1, -1}), 7, ids{0, 3});
+      sample_plain(cut_up, scheme_of(graph, {-1, -1}), 7, ids{0, 3});
     CATCH_CHECK(batch.nodes[0] == ids{0, 3, 1, 2});
     CATCH_CHECK(batch.nodes[1] == ids{2, 0, 1});
     CATCH_CHECK(batch.found[0] == counts{2, 4, 4});
@@ -111,21 +111,23 @@ CATCH_TEST_CASE("rows are rounded to float16 if asked", "[partition][gather]") {
           std::ldexp(static_cast<float>(draws.next()) - 0x1p31f,
                      -16 - static_cast<int>(draws.below(40))));
       const auto one = whole(graph);
-      ids all(static_cast<std::size_t>(nodes));
-      std::iota(all.begin(), all.end(), node_id{0});
+      ids everything(static_cast<std::size_t>(nodes));
+      std::iota(everything.begin(), everything.end(), node_id{0});
       pod_vector<float> out;
       out.resize(graph.nodes[0].features.size());
-      value_of(gather_features(*one.shards[0], 0, all, {}, out.data(), true));
+      value_of(
+        gather_features(*one.shards[0], 0, everything, {}, out.data(), true));
       CATCH_CHECK(std::equal(
         out.begin(), out.end(), graph.nodes[0].features.begin(),
         [](float got, float from) { return got == from_half(to_half(from)); }));
       graph.nodes[0].features[static_cast<std::size_t>(7 * width + 1)] = -65520;
       const auto large = whole(graph);
-      value_of(gather_features(*large.shards[0], 0, all, {}, out.data()));
-      const auto why = error_of(
-        gather_features(*large.shards[0], 0, all, {}, out.data(), true));
-      CATCH_CHECK(why.code == ec::invalid_data);
-      CATCH_CHECK(why.message.find("node 7 of type n have the value -65520")
+      value_of(
+        gather_features(*large.shards[0], 0, everything, {}, out.data()));
+      const auto reason = error_of(
+        gather_features(*large.shards[0], 0, everything, {}, out.data(), true));
+      CATCH_CHECK(reason.code == ec::invalid_data);
+      CATCH_CHECK(reason.message.find("node 7 of type n have the value -65520")
                   != std::string::npos);
     }
 }

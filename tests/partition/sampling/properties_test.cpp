@@ -18,18 +18,18 @@ draw_kind random_kind(random_stream& draws) {
 }
 
 /// Fanouts of all kinds, per hop and edge type.
-sampling_plan random_plan(const memory_graph& graph, std::uint64_t seed) {
+sampling_scheme random_scheme(const memory_graph& graph, std::uint64_t seed) {
   random_stream draws{stream_key(seed, purpose::split, 0, 0), 2};
-  sampling_plan plan;
+  sampling_scheme scheme;
   const auto hops = draws.below(4);
   for (std::uint32_t h = 0; h < hops; ++h) {
-    auto& fanouts = plan.fanouts.emplace_back();
+    auto& fanouts = scheme.fanouts.emplace_back();
     for (std::size_t e = 0; e < graph.edges.size(); ++e)
       fanouts.push_back(std::array{-1, 0, 1, 2, 3, 7, 33}[draws.below(7)]);
   }
-  plan.kind = random_kind(draws);
-  plan.edge_ids = true;
-  return plan;
+  scheme.kind = random_kind(draws);
+  scheme.edge_ids = true;
+  return scheme;
 }
 
 /// The hop in which a row is expanded, from 0.
@@ -48,14 +48,14 @@ std::size_t expected_count(draw_rule rule, std::size_t degree) {
 
 /// Checks the list of one row of one edge type.
 void check_row(const memory_graph& graph, edge_type_id e,
-               const sampling_plan& plan, const plain_batch& batch,
+               const sampling_scheme& scheme, const plain_batch& batch,
                std::int64_t row) {
   const auto& type = graph.edges[e];
   const auto& edges = batch.edge_types[e];
   const auto node = batch.nodes[type.destination][row];
   const auto& list = type.in[node];
   const auto hop = hop_of(batch.found[type.destination], row);
-  const auto rule = plan.rule(static_cast<int>(hop), e);
+  const auto rule = scheme.rule(static_cast<int>(hop), e);
   const auto ascending =
     rule.fanout < 0 || rule.kind == draw_kind::without_replacement;
   const auto begin = edges.indptr[row];
@@ -80,10 +80,10 @@ CATCH_TEST_CASE("sampled edges are edges of the graph",
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
     CATCH_INFO("seed " << seed);
     const auto graph = random_graph(seed);
-    const auto plan = random_plan(graph, seed);
+    const auto scheme = random_scheme(graph, seed);
     const auto seeds = random_seeds(graph, seed);
-    const auto batch = sample_plain(whole(graph), plan, seed, seeds);
-    const auto hops = plan.fanouts.size();
+    const auto batch = sample_plain(whole(graph), scheme, seed, seeds);
+    const auto hops = scheme.fanouts.size();
     for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
       const std::set<node_id> distinct{batch.nodes[t].begin(),
                                        batch.nodes[t].end()};
@@ -98,7 +98,7 @@ CATCH_TEST_CASE("sampled edges are edges of the graph",
       const auto rows = hops == 0 ? 0 : found[hops - 1];
       CATCH_REQUIRE(std::ssize(batch.edge_types[e].indptr) == rows + 1);
       for (std::int64_t row = 0; row < rows; ++row)
-        check_row(graph, static_cast<edge_type_id>(e), plan, batch, row);
+        check_row(graph, static_cast<edge_type_id>(e), scheme, batch, row);
     }
   }
 }
@@ -107,22 +107,22 @@ CATCH_TEST_CASE("parts do not matter", "[partition][sampling]") {
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
     CATCH_INFO("seed " << seed);
     const auto graph = random_graph(seed);
-    const auto plan = random_plan(graph, seed);
+    const auto scheme = random_scheme(graph, seed);
     const auto seeds = random_seeds(graph, seed);
-    const auto expected = sample_plain(whole(graph), plan, seed, seeds);
+    const auto expected = sample_plain(whole(graph), scheme, seed, seeds);
     for (part_id parts : {1, 2, 3, 5, 8})
       for (auto wide : {false, true}) {
         CATCH_INFO("parts " << parts << " wide " << wide);
         const auto owner = random_assignment(graph, parts, seed + 1);
         const auto got =
-          sample_plain(cut(graph, parts, owner, {wide}), plan, seed, seeds);
+          sample_plain(cut(graph, parts, owner, {wide}), scheme, seed, seeds);
         CATCH_REQUIRE(got == expected);
       }
     // Whole types, and all seeds, in one part of four.
     assignment lopsided;
     for (const auto& type : graph.nodes)
       lopsided.emplace_back(type.count, lopsided.size() % 2 == 0 ? 1 : 3);
-    CATCH_REQUIRE(sample_plain(cut(graph, 4, lopsided), plan, seed, seeds)
+    CATCH_REQUIRE(sample_plain(cut(graph, 4, lopsided), scheme, seed, seeds)
                   == expected);
   }
 }
@@ -139,26 +139,27 @@ CATCH_TEST_CASE("large batches do not depend on parts either",
       list.push_back(draws.below(6000));
   }
   const auto seeds = random_seeds(graph, 3);
-  const auto plan = plan_of(graph, {15, 10, 5});
-  const auto expected = sample_plain(whole(graph), plan, 3, seeds);
+  const auto scheme = scheme_of(graph, {15, 10, 5});
+  const auto expected = sample_plain(whole(graph), scheme, 3, seeds);
   const auto owner = random_assignment(graph, 5, 9);
-  CATCH_CHECK(sample_plain(cut(graph, 5, owner), plan, 3, seeds) == expected);
-  CATCH_CHECK(sample_plain(whole(graph), plan, 4, seeds) != expected);
+  CATCH_CHECK(sample_plain(cut(graph, 5, owner), scheme, 3, seeds) == expected);
+  CATCH_CHECK(sample_plain(whole(graph), scheme, 4, seeds) != expected);
 }
 
 CATCH_TEST_CASE("bounds hold", "[partition][sampling]") {
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
     CATCH_INFO("seed " << seed);
     const auto graph = random_graph(seed);
-    const auto plan = random_plan(graph, seed);
+    const auto scheme = random_scheme(graph, seed);
     const auto seeds = random_seeds(graph, seed);
     const auto cut_up = whole(graph);
-    const auto batch = sample_plain(cut_up, plan, seed, seeds);
-    const auto bound = bound_of(cut_up.graph->info(), plan, std::ssize(seeds));
+    const auto batch = sample_plain(cut_up, scheme, seed, seeds);
+    const auto bound =
+      bound_of(cut_up.graph->info(), scheme, std::ssize(seeds));
     for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
       CATCH_CHECK(std::ssize(batch.nodes[t]) <= bound.nodes[t]);
-      if (plan.hops() > 0)
-        CATCH_CHECK(batch.found[t][plan.hops() - 1] <= bound.expanded[t]);
+      if (scheme.hops() > 0)
+        CATCH_CHECK(batch.found[t][scheme.hops() - 1] <= bound.expanded[t]);
     }
     for (std::size_t e = 0; e < graph.edges.size(); ++e)
       CATCH_CHECK(std::ssize(batch.edge_types[e].sources) <= bound.edges[e]);
@@ -167,13 +168,13 @@ CATCH_TEST_CASE("bounds hold", "[partition][sampling]") {
 
 CATCH_TEST_CASE("the bound of the cycle", "[partition][sampling]") {
   const auto info = whole(cycle(100)).graph->info();
-  const auto bound = bound_of(info, plan_of(cycle(100), {-1, 1}), 3);
+  const auto bound = bound_of(info, scheme_of(cycle(100), {-1, 1}), 3);
   CATCH_CHECK(bound.edges == std::vector<std::int64_t>{3 * 2 + 6 * 1});
   CATCH_CHECK(bound.expanded == std::vector<std::int64_t>{3 + 6});
   CATCH_CHECK(bound.nodes == std::vector<std::int64_t>{3 + 6 + 6});
   // As many as there are, and no overflow.
   const auto all = bound_of(
-    info, plan_of(cycle(100), {INT32_MAX, INT32_MAX, INT32_MAX}, true), 80);
+    info, scheme_of(cycle(100), {INT32_MAX, INT32_MAX, INT32_MAX}, true), 80);
   CATCH_CHECK(all.nodes == std::vector<std::int64_t>{100});
 }
 

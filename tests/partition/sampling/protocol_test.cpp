@@ -32,13 +32,13 @@ CATCH_TEST_CASE("answers may come in any order and twice",
     CATCH_INFO("seed " << seed);
     const auto graph = random_graph(seed);
     const auto cut_up = cut(graph, 4, random_assignment(graph, 4, seed));
-    const auto plan = plan_of(graph, {3, 2, 2});
+    const auto scheme = scheme_of(graph, {3, 2, 2});
     const auto original = random_seeds(graph, seed);
     ids seeds;
     for (auto id : original)
       seeds.push_back(cut_up.to_global[graph.target][id]);
     random_stream draws{seed, 3};
-    batch_sampler sampler{*cut_up.graph, plan, 7, nullptr};
+    batch_sampler sampler{*cut_up.graph, scheme, 7, nullptr};
     value_of(sampler.start(seeds));
     while (!sampler.done()) {
       std::vector<batch_sampler::part_request> order{sampler.requests().begin(),
@@ -54,14 +54,14 @@ CATCH_TEST_CASE("answers may come in any order and twice",
       value_of(sampler.finish_hop());
     }
     CATCH_CHECK(to_plain(sampler.take(), cut_up)
-                == sample_plain(whole(graph), plan, 7, original));
+                == sample_plain(whole(graph), scheme, 7, original));
   }
 }
 
 CATCH_TEST_CASE("bad answers are refused, a good one helps",
                 "[partition][sampling]") {
   const auto graph = whole(cycle(6));
-  batch_sampler sampler{*graph.graph, plan_of(cycle(6), {2}), 7, nullptr};
+  batch_sampler sampler{*graph.graph, scheme_of(cycle(6), {2}), 7, nullptr};
   value_of(sampler.start(ids{2, 3}));
   const auto asked = sampler.requests()[0];
   const auto refused = [&](auto spoil) {
@@ -124,25 +124,26 @@ CATCH_TEST_CASE("impossible requests are refused", "[partition][sampling]") {
 
 CATCH_TEST_CASE("impossible batches are refused", "[partition][sampling]") {
   const auto graph = whole(cycle(6));
-  const auto code = [&graph](const sampling_plan& plan, ids seeds) {
-    return error_of(sample(*graph.graph, graph.shards, plan, 7, seeds)).code;
+  const auto code = [&graph](const sampling_scheme& scheme, ids seeds) {
+    return error_of(sample(*graph.graph, graph.shards, scheme, 7, seeds)).code;
   };
-  const auto plan = plan_of(cycle(6), {2, 2});
-  CATCH_CHECK(code(plan, {1, 2, 1}) == ec::invalid_argument);
-  CATCH_CHECK(code(plan, {6}) == ec::invalid_argument);
-  CATCH_CHECK(code(plan, {-1}) == ec::invalid_argument);
+  const auto scheme = scheme_of(cycle(6), {2, 2});
+  CATCH_CHECK(code(scheme, {1, 2, 1}) == ec::invalid_argument);
+  CATCH_CHECK(code(scheme, {6}) == ec::invalid_argument);
+  CATCH_CHECK(code(scheme, {-1}) == ec::invalid_argument);
   CATCH_CHECK(code({{{2, 2}}}, {1}) == ec::invalid_argument);
-  CATCH_CHECK(code(plan_of(cycle(6), std::vector<std::int32_t>(256, 1)), {1})
+  CATCH_CHECK(code(scheme_of(cycle(6), std::vector<std::int32_t>(256, 1)), {1})
               == ec::invalid_argument);
 }
 
 CATCH_TEST_CASE("batches with little in them", "[partition][sampling]") {
   const auto cut_up = cut(cycle(6), 2, {{0, 1, 0, 1, 0, 1}});
-  const auto none = sample_plain(cut_up, plan_of(cycle(6), {2, 2}), 7, {});
+  const auto none = sample_plain(cut_up, scheme_of(cycle(6), {2, 2}), 7, {});
   CATCH_CHECK(none.nodes[0].empty());
   CATCH_CHECK(none.found[0] == std::vector<std::int64_t>{0, 0, 0});
   CATCH_CHECK(none.edge_types[0].indptr == std::vector<std::int64_t>{0});
-  const auto still = sample_plain(cut_up, plan_of(cycle(6), {0, 0}), 7, ids{4});
+  const auto still =
+    sample_plain(cut_up, scheme_of(cycle(6), {0, 0}), 7, ids{4});
   CATCH_CHECK(still.nodes[0] == ids{4});
   CATCH_CHECK(still.edge_types[0].indptr == std::vector<std::int64_t>{0, 0});
   const auto no_hop = sample_plain(cut_up, {}, 7, ids{4, 1});

@@ -20,26 +20,26 @@ plain_batch to_plain(const sampled_subgraph& batch, const cut_graph& graph) {
   return out;
 }
 
-plain_batch sample_plain(const cut_graph& graph, const sampling_plan& plan,
+plain_batch sample_plain(const cut_graph& graph, const sampling_scheme& scheme,
                          std::uint64_t key, std::span<const node_id> seeds) {
   std::vector<node_id> global;
   const auto target = graph.graph->info().target;
   for (auto id : seeds)
     global.push_back(graph.to_global[target][id]);
   return to_plain(
-    value_of(sample(*graph.graph, graph.shards, plan, key, global)), graph);
+    value_of(sample(*graph.graph, graph.shards, scheme, key, global)), graph);
 }
 
-sampling_plan plan_of(const memory_graph& graph,
-                      std::vector<std::int32_t> fanouts, bool replace,
-                      bool edge_ids) {
-  sampling_plan plan;
+sampling_scheme scheme_of(const memory_graph& graph,
+                          std::vector<std::int32_t> fanouts, bool replace,
+                          bool edge_ids) {
+  sampling_scheme scheme;
   for (auto fanout : fanouts)
-    plan.fanouts.emplace_back(graph.edges.size(), fanout);
-  plan.kind =
+    scheme.fanouts.emplace_back(graph.edges.size(), fanout);
+  scheme.kind =
     replace ? draw_kind::with_replacement : draw_kind::without_replacement;
-  plan.edge_ids = edge_ids;
-  return plan;
+  scheme.edge_ids = edge_ids;
+  return scheme;
 }
 
 memory_graph random_graph(std::uint64_t seed, random_graph_options opts) {

@@ -32,13 +32,13 @@ struct plain_batch {
 plain_batch to_plain(const sampled_subgraph& batch, const cut_graph& graph);
 
 /// Samples with seeds in original ids.
-plain_batch sample_plain(const cut_graph& graph, const sampling_plan& plan,
+plain_batch sample_plain(const cut_graph& graph, const sampling_scheme& scheme,
                          std::uint64_t key, std::span<const node_id> seeds);
 
 /// The same fanouts for all edge types.
-sampling_plan plan_of(const memory_graph& graph,
-                      std::vector<std::int32_t> fanouts, bool replace = false,
-                      bool edge_ids = true);
+sampling_scheme scheme_of(const memory_graph& graph,
+                          std::vector<std::int32_t> fanouts,
+                          bool replace = false, bool edge_ids = true);
 
 struct random_graph_options {
   std::int64_t most_nodes = 60;

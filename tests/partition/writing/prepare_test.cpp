@@ -69,7 +69,7 @@ CATCH_TEST_CASE("an error of the builder is kept and nothing else",
   temp_folder folder;
   const auto failed = error_of(
     prepare_folder(folder / "data", [](const fs::path& at) -> result<void> {
-      TRYV(build_slowly(at));
+      GRAPHMILL_TRYV(build_slowly(at));
       return fail(ec::no_space, "the disk is full of {}", "cats");
     }));
   CATCH_CHECK(failed.code == ec::no_space);

@@ -29,15 +29,16 @@ struct variant {
                                     cites_destinations.end()};
 
   result<dataset_info> write(const fs::path& folder) const {
-    TRY(auto writer, dataset_writer::create(folder, info, {}));
-    TRYV(writer.append_features(0, features));
+    GRAPHMILL_TRY(auto writer, dataset_writer::create(folder, info, {}));
+    GRAPHMILL_TRYV(writer.append_features(0, features));
     if (!labels.empty()) {
-      TRYV(writer.set_labels(0, labels));
+      GRAPHMILL_TRYV(writer.set_labels(0, labels));
     }
     for (auto which : all_splits) {
-      TRYV(writer.set_split(0, which, splits[static_cast<std::size_t>(which)]));
+      GRAPHMILL_TRYV(
+        writer.set_split(0, which, splits[static_cast<std::size_t>(which)]));
     }
-    TRYV(writer.append_edges(0, sources, destinations));
+    GRAPHMILL_TRYV(writer.append_edges(0, sources, destinations));
     return writer.finish();
   }
 };

@@ -139,9 +139,9 @@ CATCH_TEST_CASE("named daemons train, in turn as far as they have slots",
   CATCH_CHECK(got.daemon_of_rank == std::vector<std::uint16_t>{2, 1, 0, 2});
   CATCH_CHECK(got.owner_of_part == std::vector<std::uint16_t>{0, 1});
   def.placement.trainers = {"c", "b"};
-  const auto why = error_of(place(def, 2, offers)).message;
-  CATCH_CHECK(why.find("4 trainers") != std::string::npos);
-  CATCH_CHECK(why.find("c, b, take 3") != std::string::npos);
+  const auto reason = error_of(place(def, 2, offers)).message;
+  CATCH_CHECK(reason.find("4 trainers") != std::string::npos);
+  CATCH_CHECK(reason.find("c, b, take 3") != std::string::npos);
 }
 
 CATCH_TEST_CASE("named daemons sample, those without other work too",
@@ -185,8 +185,8 @@ CATCH_TEST_CASE("trainers go where their device is", "[placement]") {
   def.trainer.device = "cuda:1";
   CATCH_CHECK(value_of(place(def, 1, offers)).daemons.size() == 2);
   def.trainer.replicas = 5;
-  const auto why = error_of(place(def, 1, offers)).message;
-  CATCH_CHECK(why.find("5 trainers on cuda:1, but the cluster takes 4")
+  const auto reason = error_of(place(def, 1, offers)).message;
+  CATCH_CHECK(reason.find("5 trainers on cuda:1, but the cluster takes 4")
               != std::string::npos);
   def.trainer.device = "cpu";
   CATCH_CHECK(place(def, 1, offers));

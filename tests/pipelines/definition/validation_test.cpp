@@ -102,9 +102,9 @@ CATCH_TEST_CASE("fanouts are resolved per hop and edge type",
   CATCH_CHECK(test::value_of(resolve_evaluation_fanouts(def, info)).fanouts
               == train.fanouts);
   def.evaluate.neighbours = neighbour_use::all;
-  const auto all = test::value_of(resolve_evaluation_fanouts(def, info));
-  CATCH_CHECK(all.fanouts == hops{{-1, 0}, {-1, -1}});
-  CATCH_CHECK(all.kind == draw_kind::without_replacement);
+  const auto scheme = test::value_of(resolve_evaluation_fanouts(def, info));
+  CATCH_CHECK(scheme.fanouts == hops{{-1, 0}, {-1, -1}});
+  CATCH_CHECK(scheme.kind == draw_kind::without_replacement);
 
   def.sampler.edge_fanouts["hsa"] = {1, 1};
   CATCH_CHECK(test::error_of(resolve_fanouts(def, info)).message

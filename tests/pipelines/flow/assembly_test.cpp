@@ -15,10 +15,10 @@ using counts = std::vector<std::int64_t>;
 using locals = std::vector<local_id>;
 using pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-fetched_batch sampled(const cut_graph& graph, const sampling_plan& plan,
+fetched_batch sampled(const cut_graph& graph, const sampling_scheme& scheme,
                       const std::vector<node_id>& seeds) {
   fetched_batch out;
-  out.graph = value_of(sample(*graph.graph, graph.shards, plan, 7, seeds));
+  out.graph = value_of(sample(*graph.graph, graph.shards, scheme, 7, seeds));
   return out;
 }
 

@@ -9,21 +9,21 @@ using namespace graphmill;
 
 namespace {
 
-using orders = std::vector<credit_ledger::order>;
+using sequences = std::vector<credit_ledger::sequence>;
 
 } // namespace
 
 CATCH_TEST_CASE("items enter in order, as they fit", "[flow][credit_ledger]") {
   credit_ledger ledger{{100, 3}};
   CATCH_CHECK(ledger.request(1, 50).empty()); // 0 has not asked yet
-  CATCH_CHECK(ledger.request(0, 60) == orders{0});
+  CATCH_CHECK(ledger.request(0, 60) == sequences{0});
   CATCH_CHECK(ledger.request(2, 10).empty()); // would fit, but 1 is first
   CATCH_CHECK(ledger.statistics().waiting == 2);
-  CATCH_CHECK(ledger.shrink(0, 40) == orders{1, 2});
+  CATCH_CHECK(ledger.shrink(0, 40) == sequences{1, 2});
   CATCH_CHECK(ledger.statistics().used_bytes == 100);
   CATCH_CHECK(ledger.statistics().oldest == 0);
   CATCH_CHECK(ledger.request(3, 0).empty()); // three items at most
-  CATCH_CHECK(ledger.release(1) == orders{3});
+  CATCH_CHECK(ledger.release(1) == sequences{3});
   CATCH_CHECK(ledger.held(1) == std::nullopt);
   CATCH_CHECK(ledger.held(0) == 40);
   CATCH_CHECK(ledger.statistics().peak_bytes == 100);
@@ -32,21 +32,21 @@ CATCH_TEST_CASE("items enter in order, as they fit", "[flow][credit_ledger]") {
 CATCH_TEST_CASE("an item beyond the budget runs alone",
                 "[flow][credit_ledger]") {
   credit_ledger ledger{{100, 8}, 5};
-  CATCH_CHECK(ledger.request(5, 10) == orders{5});
+  CATCH_CHECK(ledger.request(5, 10) == sequences{5});
   CATCH_CHECK(ledger.request(6, 500).empty());
   CATCH_CHECK(ledger.request(7, 1).empty());
-  CATCH_CHECK(ledger.release(5) == orders{6});
+  CATCH_CHECK(ledger.release(5) == sequences{6});
   CATCH_CHECK(ledger.statistics().oversize == 1);
   CATCH_CHECK(ledger.statistics().peak_bytes == 500);
-  CATCH_CHECK(ledger.release(6) == orders{7});
+  CATCH_CHECK(ledger.release(6) == sequences{7});
 }
 
 CATCH_TEST_CASE("repeated and unknown calls change nothing",
                 "[flow][credit_ledger]") {
   credit_ledger ledger{{100, 8}};
-  CATCH_CHECK(ledger.request(0, 80) == orders{0});
+  CATCH_CHECK(ledger.request(0, 80) == sequences{0});
   CATCH_CHECK(ledger.shrink(0, 30).empty());
-  CATCH_CHECK(ledger.request(0, 80) == orders{0}); // after a crash
+  CATCH_CHECK(ledger.request(0, 80) == sequences{0}); // after a crash
   CATCH_CHECK(ledger.held(0) == 30);
   CATCH_CHECK(ledger.statistics().in_flight == 1);
   CATCH_CHECK(ledger.shrink(9, 5).empty());
@@ -55,27 +55,27 @@ CATCH_TEST_CASE("repeated and unknown calls change nothing",
   CATCH_CHECK(ledger.request(0, 80).empty());
   CATCH_CHECK(ledger.statistics().used_bytes == 0);
   CATCH_CHECK(ledger.statistics().in_flight == 0);
-  CATCH_CHECK(ledger.request(1, 5) == orders{1});
+  CATCH_CHECK(ledger.request(1, 5) == sequences{1});
 }
 
 CATCH_TEST_CASE("growth is booked", "[flow][credit_ledger]") {
   credit_ledger ledger{{100, 8}};
-  CATCH_CHECK(ledger.request(0, 50) == orders{0});
+  CATCH_CHECK(ledger.request(0, 50) == sequences{0});
   CATCH_CHECK(ledger.shrink(0, 70).empty());
   CATCH_CHECK(ledger.statistics().used_bytes == 70);
   CATCH_CHECK(ledger.request(1, 40).empty());
-  CATCH_CHECK(ledger.release(0) == orders{1});
+  CATCH_CHECK(ledger.release(0) == sequences{1});
 }
 
-CATCH_TEST_CASE("released orders are passed over", "[flow][credit_ledger]") {
+CATCH_TEST_CASE("released items are passed over", "[flow][credit_ledger]") {
   credit_ledger ledger{{10, 1}};
-  CATCH_CHECK(ledger.request(0, 10) == orders{0});
+  CATCH_CHECK(ledger.request(0, 10) == sequences{0});
   CATCH_CHECK(ledger.request(1, 10).empty());
   CATCH_CHECK(ledger.release(1).empty()); // waited
   CATCH_CHECK(ledger.release(2).empty()); // never asked
   CATCH_CHECK(ledger.request(2, 10).empty());
   CATCH_CHECK(ledger.request(3, 10).empty());
-  CATCH_CHECK(ledger.release(0) == orders{3});
+  CATCH_CHECK(ledger.release(0) == sequences{3});
   CATCH_CHECK(ledger.statistics().next == 4);
 }
 
@@ -96,7 +96,7 @@ CATCH_TEST_CASE("any interleaving makes progress within the budget",
     std::set<std::uint64_t> running;
     std::uint64_t admitted = 0;
     std::uint64_t finished = 0;
-    const auto take = [&](const orders& told) {
+    const auto take = [&](const sequences& told) {
       for (auto which : told)
         if (running.insert(which).second)
           CATCH_REQUIRE(which == admitted++);

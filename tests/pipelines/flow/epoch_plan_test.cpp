@@ -19,10 +19,10 @@ std::vector<node_id> ids(std::int64_t n, node_id first = 100) {
 }
 
 std::vector<node_id> together(const lists& parts) {
-  std::vector<node_id> all;
+  std::vector<node_id> nodes;
   for (const auto& part : parts)
-    all.insert(all.end(), part.begin(), part.end());
-  return all;
+    nodes.insert(nodes.end(), part.begin(), part.end());
+  return nodes;
 }
 
 std::vector<node_id> sorted(std::vector<node_id> values) {
@@ -81,7 +81,7 @@ CATCH_TEST_CASE("no seed is repeated or dropped", "[flow][epoch_plan]") {
     };
     const epoch_plan plan{seeds, options, 3, phase::train, round};
     CATCH_REQUIRE(plan.steps() == (count + batch - 1) / batch);
-    std::vector<node_id> all;
+    std::vector<node_id> nodes;
     for (std::int64_t step = 0; step < plan.steps(); ++step) {
       const auto split = plan.split(step);
       CATCH_REQUIRE(split.size() == static_cast<std::size_t>(ranks));
@@ -96,9 +96,9 @@ CATCH_TEST_CASE("no seed is repeated or dropped", "[flow][epoch_plan]") {
       const auto step_seeds = together(split);
       CATCH_REQUIRE(plan.global_seeds(step)
                     == static_cast<std::int64_t>(step_seeds.size()));
-      all.insert(all.end(), step_seeds.begin(), step_seeds.end());
+      nodes.insert(nodes.end(), step_seeds.begin(), step_seeds.end());
     }
-    CATCH_REQUIRE(sorted(all) == seeds);
+    CATCH_REQUIRE(sorted(nodes) == seeds);
   }
 }
 

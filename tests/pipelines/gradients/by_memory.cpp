@@ -2,8 +2,8 @@
 
 namespace graphmill::test {
 
-group_member::connector connector_of(std::shared_ptr<rendezvous_store> store,
-                                     std::shared_ptr<parking>) {
+group_rank::connector connector_of(std::shared_ptr<rendezvous_store> store,
+                                   std::shared_ptr<orphan_threads>) {
   return memory_connector(std::move(store));
 }
 

@@ -4,19 +4,19 @@
 
 namespace graphmill::test {
 
-group_member::connector connector_of(std::shared_ptr<rendezvous_store> store,
-                                     std::shared_ptr<parking> lot) {
+group_rank::connector connector_of(std::shared_ptr<rendezvous_store> store,
+                                   std::shared_ptr<orphan_threads> orphans) {
   // Ranks of a group meet on one board.
   static std::mutex mutex;
   static std::map<std::pair<std::shared_ptr<rendezvous_store>, std::string>,
                   std::shared_ptr<carrier_board>>
     boards;
-  return [store, lot](auto roll, const std::string& fingerprint) {
+  return [store, orphans](auto roll, const std::string& fingerprint) {
     const auto rank = roll->options().rank;
-    bulk_route route;
-    route.device.back() = static_cast<std::byte>(rank + 1);
-    route.grace = roll->options().grace;
-    route.connect =
+    carrier_factory factory;
+    factory.device.back() = static_cast<std::byte>(rank + 1);
+    factory.grace = roll->options().grace;
+    factory.connect =
       [rank, key = std::pair{store, roll->key("")}](
         const std::atomic<bool>&) -> result<std::unique_ptr<bulk_carrier>> {
       std::lock_guard lock{mutex};
@@ -26,7 +26,7 @@ group_member::connector connector_of(std::shared_ptr<rendezvous_store> store,
       return std::make_unique<memory_carrier>(board, rank);
     };
     return join_by_devices(memory_connector(store)(roll, fingerprint),
-                           std::move(route), lot);
+                           std::move(factory), orphans);
   };
 }
 

@@ -20,7 +20,7 @@ public:
     auto operator<=>(const line&) const = default;
   };
 
-  void send(const line& on, const transfer& what,
+  void send(const line& on, const transfer& piece,
             const std::shared_ptr<operation>& of) {
     std::lock_guard lock{mutex_};
     auto& at = lines_[on];
@@ -28,16 +28,16 @@ public:
       of->fail_with({on.to, lost()});
       return;
     }
-    at.sent.emplace_back(what.bytes.begin(), what.bytes.end());
+    at.sent.emplace_back(piece.bytes.begin(), piece.bytes.end());
     deliver(at, on.from);
     of->transfer_done(on.to, false);
   }
 
-  void receive(const line& on, const transfer& what,
+  void receive(const line& on, const transfer& piece,
                const std::shared_ptr<operation>& of) {
     std::lock_guard lock{mutex_};
     auto& at = lines_[on];
-    at.expected.push_back({what.bytes, of});
+    at.expected.push_back({piece.bytes, of});
     deliver(at, on.from);
     if (at.gone)
       drop(at, on.from);
@@ -162,7 +162,7 @@ private:
 
 } // namespace
 
-group_member::connector
+group_rank::connector
 memory_connector(std::shared_ptr<rendezvous_store> store) {
   // Ranks of a store meet on one board.
   static std::mutex mutex;

@@ -5,7 +5,6 @@
 namespace graphmill::test {
 
 /// Connects ranks of this process that share a store, by memory.
-group_member::connector
-memory_connector(std::shared_ptr<rendezvous_store> store);
+group_rank::connector memory_connector(std::shared_ptr<rendezvous_store> store);
 
 } // namespace graphmill::test

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "pipelines/gradients/gradient_set.hpp"
-#include "pipelines/gradients/group_member.hpp"
-#include "pipelines/gradients/parking.hpp"
+#include "pipelines/gradients/group_rank.hpp"
+#include "pipelines/gradients/orphan_threads.hpp"
 #include "tests/support/memory_rendezvous.hpp"
 
 #include <deque>
@@ -16,14 +16,14 @@ namespace graphmill::test {
 /// What connects the ranks of a test. Each program has its own: memory, for the
 /// sanitizers, or Gloo on loopback; with all exchanges by it, or with bulk by a
 /// carrier.
-group_member::connector connector_of(std::shared_ptr<rendezvous_store> store,
-                                     std::shared_ptr<parking> lot);
+group_rank::connector connector_of(std::shared_ptr<rendezvous_store> store,
+                                   std::shared_ptr<orphan_threads> orphans);
 
 /// Ranks as threads of this process.
 struct rank_group {
   using milliseconds = std::chrono::milliseconds;
 
-  std::shared_ptr<parking> lot = std::make_shared<parking>();
+  std::shared_ptr<orphan_threads> orphans = std::make_shared<orphan_threads>();
   std::shared_ptr<memory_rendezvous> store =
     std::make_shared<memory_rendezvous>();
   group_options options{.run = "test",
@@ -34,24 +34,24 @@ struct rank_group {
   bucket_limits limits;
   std::shared_ptr<stage_counters> counters =
     std::make_shared<stage_counters>("group", 1);
-  std::vector<std::unique_ptr<group_member>> members;
+  std::vector<std::unique_ptr<group_rank>> joined;
 
   rank_group(rank_id ranks, gradient_shape of, bucket_limits how = {})
     : shape(std::move(of)), limits(how) {
     options.ranks = ranks;
   }
 
-  std::unique_ptr<group_member> member(rank_id rank) {
+  std::unique_ptr<group_rank> join(rank_id rank) {
     auto own = options;
     own.rank = rank;
-    return std::make_unique<group_member>(
-      own, shape, store, connector_of(store, lot), counters, limits);
+    return std::make_unique<group_rank>(
+      own, shape, store, connector_of(store, orphans), counters, limits);
   }
 
   /// Makes all members; they join in their own time.
   void start() {
     for (rank_id r = 0; r < options.ranks; ++r)
-      members.push_back(member(r));
+      joined.push_back(join(r));
   }
 
   /// Takes a step with some ranks at once, each with 10 seeds and as many more
@@ -80,7 +80,7 @@ struct rank_group {
     for (std::size_t i = 0; i < ranks.size(); ++i)
       threads.emplace_back([&, i] {
         const auto r = static_cast<std::size_t>(ranks[i]);
-        out[i] = members[r]->reduce(words[r], gradients[r], *progress[i]);
+        out[i] = joined[r]->reduce(words[r], gradients[r], *progress[i]);
       });
     for (auto& thread : threads)
       thread.join();

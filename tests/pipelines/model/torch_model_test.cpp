@@ -144,9 +144,9 @@ CATCH_TEST_CASE("evaluation computes what training computes", "[compute]") {
 CATCH_TEST_CASE("devices that are not there are refused", "[compute]") {
   value_of(check_device("cpu"));
   for (const auto* name : {"", "gpu", "cuda:99", "cpu:x", "tpu"}) {
-    const auto what = error_of(check_device(name));
-    CATCH_CHECK(what.code == ec::invalid_argument);
-    CATCH_CHECK(what.message.find("trainer.device") != std::string::npos);
+    const auto failure = error_of(check_device(name));
+    CATCH_CHECK(failure.code == ec::invalid_argument);
+    CATCH_CHECK(failure.message.find("trainer.device") != std::string::npos);
   }
 }
 

@@ -87,8 +87,8 @@ CATCH_TEST_CASE("what cannot be saved is refused, and nothing is left",
   const temp_folder folder;
   const auto path = folder / "weights.safetensors";
   const auto refused = [&path](tensor_file content) {
-    const auto what = error_of(write_safetensors(path, content));
-    CATCH_CHECK(what.code == ec::invalid_argument);
+    const auto failure = error_of(write_safetensors(path, content));
+    CATCH_CHECK(failure.code == ec::invalid_argument);
     CATCH_CHECK(!std::filesystem::exists(path));
   };
   refused({.tensors = {{"", {1}, {1}}}, .metadata = {}});
@@ -128,9 +128,9 @@ CATCH_TEST_CASE("broken safetensors files are refused with a sentence",
     std::string{R"({"a":{"dtype":"F32","shape":[4]}})"});
   CATCH_INFO(json.substr(0, 100));
   const temp_folder folder;
-  const auto what = error_of(read_bytes(folder, file_of(json, 16)));
-  CATCH_CHECK(what.code == ec::invalid_data);
-  CATCH_CHECK(what.message.find("bytes.safetensors") != std::string::npos);
+  const auto failure = error_of(read_bytes(folder, file_of(json, 16)));
+  CATCH_CHECK(failure.code == ec::invalid_data);
+  CATCH_CHECK(failure.message.find("bytes.safetensors") != std::string::npos);
 }
 
 CATCH_TEST_CASE("no truncation or flipped byte crashes the reader",

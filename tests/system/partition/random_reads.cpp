@@ -21,8 +21,8 @@ namespace {
 constexpr std::uint64_t sector = 512;
 constexpr int not_allowed = 77;
 
-int give_up(const char* what) {
-  std::fprintf(stderr, "random_reads: %s\n", what);
+int give_up(const char* name) {
+  std::fprintf(stderr, "random_reads: %s\n", name);
   return EXIT_FAILURE;
 }
 

@@ -35,9 +35,9 @@ std::vector<std::byte> bytes_of(std::string_view text) {
   return {bytes.begin(), bytes.end()};
 }
 
-bool says(const error& what, std::string_view text) {
-  CATCH_INFO(what.message);
-  CATCH_CHECK(what.message.find(text) != std::string::npos);
+bool says(const error& reason, std::string_view text) {
+  CATCH_INFO(reason.message);
+  CATCH_CHECK(reason.message.find(text) != std::string::npos);
   return true;
 }
 
@@ -46,20 +46,20 @@ bool says(const error& what, std::string_view text) {
 CATCH_TEST_CASE("a client asks and is answered", "[client]") {
   fake_coordinator coordinator;
   coordinator.on(method::submit, [](const payload& body) -> result<payload> {
-    TRY(const auto def, decode_definition_body(body));
+    GRAPHMILL_TRY(const auto def, decode_definition_body(body));
     return encode_run_id("run-of-" + def.name);
   });
   coordinator.on(method::cancel, [](const payload& body) -> result<payload> {
-    TRY(const auto what, decode_cancel_request(body));
-    if (what.run == "r1" && what.now)
+    GRAPHMILL_TRY(const auto request, decode_cancel_request(body));
+    if (request.run == "r1" && request.now)
       return payload{};
     return fail(ec::unavailable, "no such run is on");
   });
   coordinator.on(method::runs, [](const payload& body) -> result<payload> {
-    TRY(const auto what, decode_runs_request(body));
+    GRAPHMILL_TRY(const auto request, decode_runs_request(body));
     runs_reply out;
-    if (what.run.empty())
-      out.runs.resize(what.limit);
+    if (request.run.empty())
+      out.runs.resize(request.limit);
     return encode(out);
   });
   auto client = client_of(coordinator.address());
@@ -141,15 +141,15 @@ CATCH_TEST_CASE("a run folder is fetched in pieces", "[client]") {
   fake_coordinator coordinator;
   coordinator.on(method::fetch_file,
                  [&files](const payload& body) -> result<payload> {
-                   TRY(const auto what, decode_file_request(body));
+                   GRAPHMILL_TRY(const auto request, decode_file_request(body));
                    file_reply out;
                    for (const auto& [name, content] : files)
-                     if (what.file.empty())
+                     if (request.file.empty())
                        out.files.push_back(name);
-                   if (!what.file.empty()) {
-                     const auto& content = files.at(what.file);
+                   if (!request.file.empty()) {
+                     const auto& content = files.at(request.file);
                      out.size = content.size();
-                     out.bytes = bytes_of(content.substr(what.offset, 4));
+                     out.bytes = bytes_of(content.substr(request.offset, 4));
                    }
                    return encode(out);
                  });
@@ -181,9 +181,9 @@ CATCH_TEST_CASE("a file that does not come whole is an error", "[client]") {
   fake_coordinator coordinator;
   coordinator.on(method::fetch_file,
                  [](const payload& body) -> result<payload> {
-                   TRY(const auto what, decode_file_request(body));
+                   GRAPHMILL_TRY(const auto request, decode_file_request(body));
                    file_reply out;
-                   if (what.file.empty())
+                   if (request.file.empty())
                      out.files = {"log.txt"};
                    else
                      out.size = 7;

@@ -15,7 +15,9 @@ void fake_coordinator::start(const std::string& listen) {
   options.name = "fake";
   options.listen = listen;
   options.keys = keys_;
-  options.on_request = [this](const incoming_request& what) { serve(what); };
+  options.on_request = [this](const incoming_request& request) {
+    serve(request);
+  };
   transport_ = value_of(transport::start(std::move(options)));
   address_ = transport_->self().address;
 }
@@ -25,26 +27,26 @@ void fake_coordinator::restart() {
   start(address_);
 }
 
-void fake_coordinator::on(method what, handler answer) {
+void fake_coordinator::on(method method_id, handler answer) {
   const std::lock_guard lock{mutex_};
-  handlers_[what] = std::move(answer);
+  handlers_[method_id] = std::move(answer);
 }
 
-int fake_coordinator::count(method what) const {
+int fake_coordinator::count(method method_id) const {
   const std::lock_guard lock{mutex_};
-  const auto found = counts_.find(what);
+  const auto found = counts_.find(method_id);
   return found == counts_.end() ? 0 : found->second;
 }
 
-void fake_coordinator::serve(const incoming_request& what) {
+void fake_coordinator::serve(const incoming_request& request) {
   const std::lock_guard lock{mutex_};
-  ++counts_[what.method];
-  const auto found = handlers_.find(what.method);
+  ++counts_[request.method];
+  const auto found = handlers_.find(request.method);
   if (found == handlers_.end())
-    what.reply.reply(
-      fail(ec::invalid_argument, "not expected: {}", to_string(what.method)));
+    request.reply.reply(fail(ec::invalid_argument, "not expected: {}",
+                             to_string(request.method)));
   else
-    what.reply.reply(found->second(what.data));
+    request.reply.reply(found->second(request.data));
 }
 
 std::string address_of_nobody() {

@@ -22,17 +22,17 @@ public:
   const std::string& address() const { return address_; }
 
   /// Answers requests of a method; others are refused.
-  void on(method what, handler answer);
+  void on(method method_id, handler answer);
 
   /// How many requests of a method came.
-  int count(method what) const;
+  int count(method method_id) const;
 
   /// Ends and starts again at the same address, as another incarnation.
   void restart();
 
 private:
   void start(const std::string& listen);
-  void serve(const incoming_request& what);
+  void serve(const incoming_request& request);
 
   std::optional<curve_keys> keys_;
   mutable std::mutex mutex_;

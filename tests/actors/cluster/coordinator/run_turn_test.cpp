@@ -16,8 +16,8 @@ using task = run_turn::task;
 const std::vector states{state::deploying, state::conducting, state::ending,
                          state::filing};
 
-error trouble(const std::string& what = "trouble") {
-  return fail(ec::io, "{}", what);
+error trouble(const std::string& name = "trouble") {
+  return fail(ec::io, "{}", name);
 }
 
 /// A run on daemons a and b that has gone well so far.
@@ -81,12 +81,12 @@ const transition_table<run_turn> transitions{
 
 CATCH_TEST_CASE("every event does what is written, in every state of a turn",
                 "[run_turn]") {
-  check_transitions<run_turn>(
-    states, at, events, transitions, [](const run_turn& run) {
-      CATCH_CHECK(
-        run.is_over()
-        == (run.now() == state::ending || run.now() == state::filing));
-    });
+  check_transitions<run_turn>(states, at, events, transitions,
+                              [](const run_turn& run) {
+                                CATCH_CHECK(run.is_over()
+                                            == (run.now() == state::ending
+                                                || run.now() == state::filing));
+                              });
 }
 
 CATCH_TEST_CASE("a run begins when every daemon has answered once",

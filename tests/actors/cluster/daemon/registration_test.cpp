@@ -55,10 +55,10 @@ CATCH_TEST_CASE("a refusal ends a daemon, patience ends at first only",
                 "[registration]") {
   registration refused{zero, 60s};
   CATCH_CHECK(refused.due(zero));
-  const auto why =
+  const auto reason =
     refused.answered(fail(ec::invalid_argument, "the name is taken"), zero);
-  CATCH_REQUIRE(why);
-  CATCH_CHECK(why->message == "the name is taken");
+  CATCH_REQUIRE(reason);
+  CATCH_CHECK(reason->message == "the name is taken");
 
   registration late{zero, 60s};
   CATCH_CHECK(late.due(zero));
@@ -99,7 +99,7 @@ namespace {
 
 using state = registration::state;
 
-const std::vector states{state::applying, state::member, state::cut_off,
+const std::vector states{state::applying, state::registered, state::cut_off,
                          state::refused};
 
 /// A daemon that is there, and has a question under way unless it is refused.
@@ -138,13 +138,13 @@ const std::map<std::string, std::function<void(registration&)>> events{
 
 /// What is not here leaves a daemon where it is.
 const std::map<std::pair<std::string, state>, state> transitions{
-  {{"taken", state::applying}, state::member},
-  {{"taken", state::cut_off}, state::member},
+  {{"taken", state::applying}, state::registered},
+  {{"taken", state::cut_off}, state::registered},
   {{"refused", state::applying}, state::refused},
-  {{"refused", state::member}, state::refused},
+  {{"refused", state::registered}, state::refused},
   {{"refused", state::cut_off}, state::refused},
   {{"not answered in an hour", state::applying}, state::refused},
-  {{"lost", state::member}, state::cut_off},
+  {{"lost", state::registered}, state::cut_off},
 };
 
 } // namespace
@@ -170,7 +170,7 @@ CATCH_TEST_CASE("an answer to no question says nothing", "[registration]") {
   CATCH_CHECK(it.due(zero));
   CATCH_CHECK_FALSE(it.answered(ok(), zero));
   CATCH_CHECK_FALSE(it.answered(fail(ec::permission, "twice"), zero));
-  CATCH_CHECK(it.now() == state::member);
+  CATCH_CHECK(it.now() == state::registered);
 }
 
 CATCH_TEST_CASE("a daemon that is refused asks no more", "[registration]") {
@@ -183,13 +183,13 @@ CATCH_TEST_CASE("a daemon that is refused asks no more", "[registration]") {
 
 CATCH_TEST_CASE("a question is over by its answer, whatever was lost meanwhile",
                 "[registration]") {
-  auto it = asking(state::member);
+  auto it = asking(state::registered);
   CATCH_CHECK(it.lost());
   CATCH_CHECK_FALSE(it.lost()); // Once.
   it.heard(false, zero);
   CATCH_CHECK_FALSE(it.due(zero)); // It is under way.
   CATCH_CHECK_FALSE(it.answered(ok(), zero));
-  CATCH_CHECK(it.now() == state::member);
+  CATCH_CHECK(it.now() == state::registered);
   CATCH_CHECK_FALSE(it.due(zero + 1h));
 }
 

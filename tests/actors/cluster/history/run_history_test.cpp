@@ -86,9 +86,9 @@ CATCH_TEST_CASE("runs are kept", "[run_history]") {
   CATCH_REQUIRE(got);
   check_same(got->record, run);
   CATCH_CHECK(got->definition == "dataset: cora\n");
-  const auto all = value_of(history.list(10)).runs;
-  CATCH_REQUIRE(all.size() == 1);
-  check_same(all[0], run);
+  const auto records = value_of(history.list(10)).runs;
+  CATCH_REQUIRE(records.size() == 1);
+  check_same(records[0], run);
 }
 
 CATCH_TEST_CASE("the latest runs come first", "[run_history]") {

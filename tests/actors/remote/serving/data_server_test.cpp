@@ -13,10 +13,10 @@ namespace {
 using clock_type = std::chrono::steady_clock;
 
 /// Asks a daemon directly.
-error refusal(daemons& d, method what, const payload& data,
+error refusal(daemons& d, method method_id, const payload& data,
               clock_type::time_point deadline = clock_type::now() + 1h) {
   auto answers = std::make_shared<std::vector<result<payload>>>();
-  post(d.servers[0], data_request{what, data, deadline, "caller",
+  post(d.servers[0], data_request{method_id, data, deadline, "caller",
                                   [answers](result<payload> got) {
                                     answers->push_back(std::move(got));
                                   }});
@@ -45,7 +45,7 @@ payload gather_of(node_type_id type, const std::vector<node_id>& ids,
 payload spread_of(edge_type_id type, node_id first,
                   const std::vector<float>& chances, std::int32_t fanout = 2) {
   bulk_writer arrays;
-  spread_query query{"run", 0, type, {fanout}, first, 0, {}};
+  spread_request query{"run", 0, type, {fanout}, first, 0, {}};
   query.chances =
     arrays.add(element::float32, std::as_bytes(std::span{chances}));
   return value_of(encode(query, std::move(arrays)));
@@ -149,18 +149,18 @@ CATCH_TEST_CASE("batches for others are in nobody's way", "[actors][remote]") {
   sampler.script->hold = true;
   sampler.spawn(d.sim, [&d](const sample_job& job) {
     return sample_answer{std::make_shared<sampled_subgraph>(value_of(sample(
-      *d.graph.graph, d.graph.shards, *job.plan, job.stream, *job.seeds)))};
+      *d.graph.graph, d.graph.shards, *job.scheme, job.stream, *job.seeds)))};
   });
-  sampling_plan all;
-  all.fanouts = {{-1}};
-  const auto plan = std::make_shared<const sampling_plan>(all);
+  sampling_scheme whole;
+  whole.fanouts = {{-1}};
+  const auto scheme = std::make_shared<const sampling_scheme>(whole);
   post(d.servers[0],
        serve_batches{
-         "run", d.graph.graph, sampler.handle, {plan, 10}, {plan, 10}});
+         "run", d.graph.graph, sampler.handle, {scheme, 10}, {scheme, 10}});
   auto batches = std::make_shared<std::size_t>(0);
-  const auto ask = [&d](method what, const payload& data,
+  const auto ask = [&d](method method_id, const payload& data,
                         std::shared_ptr<std::size_t> answers) {
-    post(d.servers[0], data_request{what, data, clock_type::now() + 1h,
+    post(d.servers[0], data_request{method_id, data, clock_type::now() + 1h,
                                     "caller", [answers](result<payload> got) {
                                       value_of(std::move(got));
                                       ++*answers;
@@ -171,7 +171,7 @@ CATCH_TEST_CASE("batches for others are in nobody's way", "[actors][remote]") {
   std::uint64_t ids = 0;
   for (std::uint64_t key = 0; key < 3; ++key)
     ask(method::sample_batch,
-        value_of(batch_question("run", key, batch_plan::train, seeds, ids)),
+        value_of(batch_question("run", key, batch_kind::train, seeds, ids)),
         batches);
   CATCH_CHECK(sampler.jobs().size() == 1); // The others wait for its bytes.
   // What a batch elsewhere may wait for is answered all the same.

@@ -44,7 +44,7 @@ CATCH_TEST_CASE("shares come back when their last holder lets go",
   payload answer{frame::copy(std::vector<std::byte>(9)),
                  {frame::copy(std::vector<std::byte>(9)),
                   frame::copy(std::vector<std::byte>(9))}};
-  answer = keep_share(std::move(answer), first);
+  answer = keep_grant(std::move(answer), first);
   first.reset();
   auto last = answer.bulk[1];
   answer = {};

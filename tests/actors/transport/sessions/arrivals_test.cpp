@@ -46,13 +46,13 @@ CATCH_TEST_CASE("a stranger that stays one is ended", "[transport][arrivals]") {
 CATCH_TEST_CASE("descriptors are shared out within their limit",
                 "[transport][arrivals]") {
   for (const std::uint64_t limit : {256, 512, 1024, 4096, 65536}) {
-    const auto plan = plan_descriptors(limit);
-    CATCH_CHECK(plan.reserve + plan.strangers
-                  + plan.peers * descriptors_per_peer
+    const auto quota = split_descriptors(limit);
+    CATCH_CHECK(quota.reserve + quota.strangers
+                  + quota.peers * descriptors_per_peer
                 <= limit);
-    CATCH_CHECK(plan.reserve >= 32);
+    CATCH_CHECK(quota.reserve >= 32);
   }
-  CATCH_CHECK(plan_descriptors(1024).peers == 69);
-  CATCH_CHECK(plan_descriptors(std::uint64_t{1} << 20).peers == 4096);
-  CATCH_CHECK(plan_descriptors(10).peers == 1); // Of no use, but no nonsense.
+  CATCH_CHECK(split_descriptors(1024).peers == 69);
+  CATCH_CHECK(split_descriptors(std::uint64_t{1} << 20).peers == 4096);
+  CATCH_CHECK(split_descriptors(10).peers == 1); // Of no use, but no nonsense.
 }

@@ -22,8 +22,8 @@ CATCH_TEST_CASE("beats are sent, and their absence means loss",
   CATCH_CHECK(it.open);
   it.advance(1ms);
   CATCH_REQUIRE(it.events.size() == 2);
-  CATCH_CHECK(it.events[1].what == peer_event::kind::lost);
-  CATCH_CHECK(it.events[1].who.name == "peer");
+  CATCH_CHECK(it.events[1].change == peer_event::kind::lost);
+  CATCH_CHECK(it.events[1].identity.name == "peer");
   CATCH_CHECK(it.events[1].reason == "it was silent for 3000 ms");
   // It keeps trying, and tells the loss once.
   it.advance(60s);
@@ -34,7 +34,7 @@ CATCH_TEST_CASE("beats are sent, and their absence means loss",
     it.advance(10ms);
   it.greet();
   CATCH_REQUIRE(it.events.size() == 3);
-  CATCH_CHECK(it.events[2].what == peer_event::kind::up);
+  CATCH_CHECK(it.events[2].change == peer_event::kind::up);
 }
 
 CATCH_TEST_CASE("a peer whose port is refused for a while is lost earlier",
@@ -55,7 +55,7 @@ CATCH_TEST_CASE("a peer whose port is refused for a while is lost earlier",
       it.advance(1ms);
   }
   CATCH_REQUIRE(it.events.size() == 2);
-  CATCH_CHECK(it.events[1].what == peer_event::kind::lost);
+  CATCH_CHECK(it.events[1].change == peer_event::kind::lost);
   const auto took = it.now() - broken;
   CATCH_CHECK(took >= 1s);
   CATCH_CHECK(took < 2s);
@@ -73,7 +73,7 @@ CATCH_TEST_CASE("a peer whose port is refused for a while is lost earlier",
     it.advance(10ms);
   it.greet();
   CATCH_REQUIRE(it.events.size() == 3);
-  CATCH_CHECK(it.events[2].what == peer_event::kind::up);
+  CATCH_CHECK(it.events[2].change == peer_event::kind::up);
 }
 
 CATCH_TEST_CASE("a refusal is forgotten when the peer is there again",
@@ -104,8 +104,8 @@ CATCH_TEST_CASE("a kept peer that was never there is lost, too",
       it.lose(fail(ec::unavailable, "nobody listens there"));
   }
   CATCH_REQUIRE(it.events.size() == 1);
-  CATCH_CHECK(it.events[0].what == peer_event::kind::lost);
-  CATCH_CHECK(it.events[0].who
+  CATCH_CHECK(it.events[0].change == peer_event::kind::lost);
+  CATCH_CHECK(it.events[0].identity
               == peer_identity{"", "", caller_scene::address()});
   CATCH_CHECK(it.events[0].reason == "nobody listens there");
 }
@@ -175,7 +175,7 @@ CATCH_TEST_CASE("an idle connection is closed, a kept one stays",
   CATCH_CHECK_FALSE(it.open);
   CATCH_CHECK(it->idle());
   CATCH_REQUIRE_FALSE(it.sent.empty());
-  CATCH_CHECK(it.sent.back().what.head.kind == message_kind::farewell);
+  CATCH_CHECK(it.sent.back().content.head.kind == message_kind::farewell);
   it.ask(method::status);
   CATCH_CHECK(it.open);
 }

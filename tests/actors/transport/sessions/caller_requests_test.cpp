@@ -10,7 +10,7 @@ using namespace graphmill;
 using namespace graphmill::test;
 using namespace std::chrono_literals;
 
-CATCH_TEST_CASE("nothing is sent before both lanes have shaken hands",
+CATCH_TEST_CASE("nothing is sent before both channels have shaken hands",
                 "[transport][session]") {
   caller_scene it;
   CATCH_CHECK(it->idle());
@@ -19,15 +19,15 @@ CATCH_TEST_CASE("nothing is sent before both lanes have shaken hands",
   CATCH_CHECK(it.sent.size() == 2);
   CATCH_CHECK(it.count(message_kind::request, method::hello) == 2);
   it.sent.clear();
-  it.answer_hello(lane::data, incarnation_a);
+  it.answer_hello(channel::data, incarnation_a);
   CATCH_CHECK(it.requests().empty());
-  it.answer_hello(lane::control, incarnation_a);
+  it.answer_hello(channel::control, incarnation_a);
   const auto sent = it.requests();
   CATCH_REQUIRE(sent.size() == 1);
-  CATCH_CHECK(sent[0].lane == lane::data);
-  CATCH_CHECK(sent[0].what.head.id == id);
-  CATCH_CHECK(sent[0].what.head.attempt == 1);
-  CATCH_CHECK(sent[0].what.head.time_left == 30s);
+  CATCH_CHECK(sent[0].channel == channel::data);
+  CATCH_CHECK(sent[0].content.head.id == id);
+  CATCH_CHECK(sent[0].content.head.attempt == 1);
+  CATCH_CHECK(sent[0].content.head.time_left == 30s);
   it.reply(id, method::sample);
   CATCH_CHECK(it.answers[id]->has_value());
   it.reply(id, method::sample); // Again: nobody waits for it.
@@ -46,13 +46,13 @@ CATCH_TEST_CASE("a request is repeated under its id, and ends at its deadline",
   it.advance(1ms);
   auto sent = it.requests();
   CATCH_REQUIRE(sent.size() == 1);
-  CATCH_CHECK(sent[0].what.head.id == id);
-  CATCH_CHECK(sent[0].what.head.attempt == 2);
-  CATCH_CHECK(sent[0].what.head.time_left == 2s);
+  CATCH_CHECK(sent[0].content.head.id == id);
+  CATCH_CHECK(sent[0].content.head.attempt == 2);
+  CATCH_CHECK(sent[0].content.head.time_left == 2s);
   it.advance(1s);
   sent = it.requests();
   CATCH_REQUIRE(sent.size() == 1);
-  CATCH_CHECK(sent[0].what.head.attempt == 3);
+  CATCH_CHECK(sent[0].content.head.attempt == 3);
   it.advance(999ms);
   CATCH_CHECK(it.requests().empty());
   CATCH_CHECK_FALSE(it.answers[id]);
@@ -178,7 +178,7 @@ CATCH_TEST_CASE("whatever happens, every request ends once, in time",
       case 5: {
         message stranger;
         stranger.head.kind = message_kind::stranger;
-        it.receive(lane::data, stranger);
+        it.receive(channel::data, stranger);
         break;
       }
       case 6:
@@ -212,8 +212,8 @@ CATCH_TEST_CASE("a request that finds no room is asked again, ever later",
     it.advance(longest / 2 + 1ms);
     const auto sent = it.requests();
     CATCH_REQUIRE(sent.size() == 1);
-    CATCH_CHECK(sent[0].what.head.id == id);
-    CATCH_CHECK(sent[0].what.head.attempt == 1); // None was lost.
+    CATCH_CHECK(sent[0].content.head.id == id);
+    CATCH_CHECK(sent[0].content.head.attempt == 1); // None was lost.
     longest *= 2;
   }
   CATCH_CHECK(it->counted().put_off == 3);

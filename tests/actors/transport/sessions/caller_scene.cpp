@@ -59,19 +59,19 @@ void caller_scene::advance(std::chrono::milliseconds time) {
 void caller_scene::beat() {
   message back;
   back.head.kind = message_kind::beat;
-  receive(lane::control, std::move(back));
+  receive(channel::control, std::move(back));
 }
 
-void caller_scene::receive(lane over, message what) {
-  session_.receive(now_, over, std::move(what));
+void caller_scene::receive(channel over, message incoming) {
+  session_.receive(now_, over, std::move(incoming));
   look();
 }
 
-void caller_scene::answer_hello(lane over, const std::string& incarnation) {
+void caller_scene::answer_hello(channel over, const std::string& incarnation) {
   hello_message hello;
   hello.name = "peer";
   hello.incarnation = incarnation;
-  hello.lane = over;
+  hello.channel = over;
   message back;
   back.head.kind = message_kind::reply;
   back.head.method = method::hello;
@@ -80,39 +80,39 @@ void caller_scene::answer_hello(lane over, const std::string& incarnation) {
 }
 
 void caller_scene::greet(const std::string& incarnation) {
-  answer_hello(lane::control, incarnation);
-  answer_hello(lane::data, incarnation);
+  answer_hello(channel::control, incarnation);
+  answer_hello(channel::data, incarnation);
 }
 
-void caller_scene::reply(std::uint64_t id, method what) {
+void caller_scene::reply(std::uint64_t id, method method_id) {
   message back;
   back.head.kind = message_kind::reply;
   back.head.id = id;
-  back.head.method = what;
-  receive(traits_of(what).lane, std::move(back));
+  back.head.method = method_id;
+  receive(traits_of(method_id).channel, std::move(back));
 }
 
-void caller_scene::refuse(std::uint64_t id, method what, error why,
+void caller_scene::refuse(std::uint64_t id, method method_id, error reason,
                           std::chrono::milliseconds retry_after) {
   message back;
   back.head.kind = message_kind::reply;
   back.head.id = id;
-  back.head.method = what;
+  back.head.method = method_id;
   back.head.failed = true;
-  back.head.failure = std::move(why);
+  back.head.failure = std::move(reason);
   back.head.retry_after = retry_after;
-  receive(traits_of(what).lane, std::move(back));
+  receive(traits_of(method_id).channel, std::move(back));
 }
 
-void caller_scene::lose(const error& why) {
-  session_.link_down(now_, why);
+void caller_scene::lose(const error& reason) {
+  session_.link_down(now_, reason);
   look();
 }
 
-std::uint64_t caller_scene::ask(method what, call_options options) {
+std::uint64_t caller_scene::ask(method method_id, call_options options) {
   const auto id = next_id_++;
   answers.resize(next_id_);
-  session_.request(now_, id, what, {}, options, [this, id](auto got) {
+  session_.request(now_, id, method_id, {}, options, [this, id](auto got) {
     CATCH_CHECK_FALSE(answers[id]); // Exactly once.
     answers[id] = std::move(got);
   });
@@ -123,17 +123,17 @@ std::uint64_t caller_scene::ask(method what, call_options options) {
 std::vector<caller_session::send> caller_scene::requests() {
   std::vector<caller_session::send> out;
   for (auto& what : sent)
-    if (what.what.head.kind == message_kind::request
-        && what.what.head.method != method::hello)
+    if (what.content.head.kind == message_kind::request
+        && what.content.head.method != method::hello)
       out.push_back(std::move(what));
   sent.clear();
   return out;
 }
 
-std::size_t caller_scene::count(message_kind kind, method what) const {
+std::size_t caller_scene::count(message_kind kind, method method_id) const {
   std::size_t n = 0;
   for (const auto& out : sent)
-    n += out.what.head.kind == kind && out.what.head.method == what;
+    n += out.content.head.kind == kind && out.content.head.method == method_id;
   return n;
 }
 

@@ -34,28 +34,29 @@ public:
   // -- what the peer does
 
   void beat();
-  void receive(lane over, message what);
-  void answer_hello(lane over, const std::string& incarnation);
+  void receive(channel over, message incoming);
+  void answer_hello(channel over, const std::string& incarnation);
 
-  /// Both lanes.
+  /// Both channels.
   void greet(const std::string& incarnation = incarnation_a);
-  void reply(std::uint64_t id, method what);
+  void reply(std::uint64_t id, method method_id);
 
   /// @param retry_after If set, the peer only had no room, and says when to
   ///                    ask again.
-  void refuse(std::uint64_t id, method what, error why,
+  void refuse(std::uint64_t id, method method_id, error reason,
               std::chrono::milliseconds retry_after = {});
-  void lose(const error& why = fail(ec::unavailable, "the connection broke"));
+  void lose(const error& reason = fail(ec::unavailable,
+                                       "the connection broke"));
 
   // -- requests
 
-  std::uint64_t ask(method what, call_options options = {});
+  std::uint64_t ask(method method_id, call_options options = {});
 
   /// Requests sent since the last call, the transport's own apart.
   std::vector<caller_session::send> requests();
 
   /// How many of these have been sent, of those in `sent`.
-  std::size_t count(message_kind kind, method what) const;
+  std::size_t count(message_kind kind, method method_id) const;
 
   /// How the request has failed.
   ec failed(std::uint64_t id);

@@ -21,10 +21,10 @@ CATCH_TEST_CASE("a broken connection is made again, and requests repeated",
   it.greet();
   const auto sent = it.requests();
   CATCH_REQUIRE(sent.size() == 2);
-  CATCH_CHECK(sent[0].what.head.id == twice);
-  CATCH_CHECK(sent[0].what.head.attempt == 2);
-  CATCH_CHECK(sent[1].what.head.id == fresh);
-  CATCH_CHECK(sent[1].what.head.attempt == 1);
+  CATCH_CHECK(sent[0].content.head.id == twice);
+  CATCH_CHECK(sent[0].content.head.attempt == 2);
+  CATCH_CHECK(sent[1].content.head.id == fresh);
+  CATCH_CHECK(sent[1].content.head.attempt == 1);
   CATCH_CHECK(it.failed(once) == ec::unavailable);
   CATCH_CHECK_FALSE(it.answers[twice]);
 }
@@ -45,12 +45,12 @@ CATCH_TEST_CASE("another incarnation fails at once what the old one had",
               != std::string::npos);
   const auto sent = it.requests();
   CATCH_REQUIRE(sent.size() == 1);
-  CATCH_CHECK(sent[0].what.head.id == fresh);
+  CATCH_CHECK(sent[0].content.head.id == fresh);
   CATCH_REQUIRE(it.events.size() == 2);
-  CATCH_CHECK(it.events[0].what == peer_event::kind::up);
-  CATCH_CHECK(it.events[0].who.incarnation == incarnation_a);
-  CATCH_CHECK(it.events[1].what == peer_event::kind::replaced);
-  CATCH_CHECK(it.events[1].who
+  CATCH_CHECK(it.events[0].change == peer_event::kind::up);
+  CATCH_CHECK(it.events[0].identity.incarnation == incarnation_a);
+  CATCH_CHECK(it.events[1].change == peer_event::kind::replaced);
+  CATCH_CHECK(it.events[1].identity
               == peer_identity{"peer", incarnation_b, caller_scene::address()});
 }
 
@@ -58,8 +58,8 @@ CATCH_TEST_CASE("two incarnations in one handshake begin it again",
                 "[transport][session]") {
   caller_scene it;
   const auto id = it.ask(method::submit);
-  it.answer_hello(lane::control, incarnation_a);
-  it.answer_hello(lane::data, incarnation_b);
+  it.answer_hello(channel::control, incarnation_a);
+  it.answer_hello(channel::data, incarnation_b);
   CATCH_CHECK_FALSE(it.open);
   it.advance(50ms);
   CATCH_CHECK(it.opened == 2);
@@ -76,15 +76,15 @@ CATCH_TEST_CASE("a server that has forgotten us is greeted again",
   it.sent.clear();
   message stranger;
   stranger.head.kind = message_kind::stranger;
-  it.receive(lane::control, stranger);
-  it.receive(lane::data, stranger);
+  it.receive(channel::control, stranger);
+  it.receive(channel::data, stranger);
   CATCH_CHECK(it.count(message_kind::request, method::hello) == 2);
   CATCH_CHECK(it.opened == 1);
   it.greet();
   const auto sent = it.requests();
   CATCH_REQUIRE(sent.size() == 1);
-  CATCH_CHECK(sent[0].what.head.id == id);
-  CATCH_CHECK(sent[0].what.head.attempt == 2);
+  CATCH_CHECK(sent[0].content.head.id == id);
+  CATCH_CHECK(sent[0].content.head.attempt == 2);
 }
 
 CATCH_TEST_CASE("a handshake that hangs is given up and begun again",
@@ -115,14 +115,14 @@ CATCH_TEST_CASE("refusals fail everything at once", "[transport][session]") {
     message back;
     back.head.version = protocol_version + 1;
     back.head.kind = message_kind::reply;
-    it.receive(lane::control, back);
+    it.receive(channel::control, back);
     CATCH_CHECK(it.failed(id) == ec::version_mismatch);
     CATCH_CHECK(error_of(*it.answers[id]).message.find(caller_scene::address())
                 != std::string::npos);
   }
   CATCH_CHECK_FALSE(it.open);
   CATCH_REQUIRE(it.events.size() == 1);
-  CATCH_CHECK(it.events[0].what == peer_event::kind::lost);
+  CATCH_CHECK(it.events[0].change == peer_event::kind::lost);
   it.advance(999ms); // Trying soon is of no use.
   CATCH_CHECK(it.opened == 1);
   it.advance(1001ms);
@@ -146,7 +146,7 @@ CATCH_TEST_CASE("what a server must not send ends the connection",
     wrong.head.id = id;
     wrong.head.method = method::stop;
   }
-  it.receive(lane::control, wrong);
+  it.receive(channel::control, wrong);
   CATCH_CHECK_FALSE(it.open);
   CATCH_CHECK_FALSE(it.answers[id]);
 }

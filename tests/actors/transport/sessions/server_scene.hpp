@@ -40,37 +40,37 @@ public:
     }
   }
 
-  void receive(const std::string& route, message what) {
-    session_.receive(now, route, std::move(what));
+  void receive(const std::string& connection_id, message incoming) {
+    session_.receive(now, connection_id, std::move(incoming));
     look();
   }
 
-  void hello(const std::string& route, lane over,
+  void hello(const std::string& connection_id, channel over,
              const std::string& incarnation = someone) {
-    receive(route, hello_from(over, incarnation));
+    receive(connection_id, hello_from(over, incarnation));
   }
 
-  static message hello_from(lane over, const std::string& incarnation) {
+  static message hello_from(channel over, const std::string& incarnation) {
     hello_message hello;
     hello.name = "caller";
     hello.incarnation = incarnation;
-    hello.lane = over;
+    hello.channel = over;
     hello.lost_after = std::chrono::seconds{3};
     return hello_request(hello);
   }
 
-  /// Both lanes, as routes c and d.
+  /// Both channels, as connections c and d.
   void greet() {
-    hello("c", lane::control);
-    hello("d", lane::data);
+    hello("c", channel::control);
+    hello("d", channel::data);
     sent.clear();
   }
 
-  void ask(const std::string& route, std::uint64_t id, method what,
+  void ask(const std::string& connection_id, std::uint64_t id, method method_id,
            std::uint16_t attempt = 1, std::size_t bytes = 0) {
-    auto request = request_of(id, what, attempt);
+    auto request = request_of(id, method_id, attempt);
     request.data.body = frame::copy(std::vector<std::byte>(bytes));
-    receive(route, std::move(request));
+    receive(connection_id, std::move(request));
   }
 
   void answer(std::size_t which, result<payload> data = payload{}) {

@@ -8,24 +8,24 @@ using namespace std::chrono_literals;
 
 CATCH_TEST_CASE("a hello is answered in kind", "[transport][session]") {
   server_scene it;
-  it.hello("c", lane::control);
+  it.hello("c", channel::control);
   CATCH_REQUIRE(it.sent.size() == 1);
   CATCH_CHECK(it.sent[0].to == "c");
-  CATCH_CHECK(it.sent[0].what.head.kind == message_kind::reply);
-  CATCH_CHECK(it.sent[0].what.head.method == method::hello);
-  const auto back = value_of(decode_hello(it.sent[0].what.data.body));
+  CATCH_CHECK(it.sent[0].content.head.kind == message_kind::reply);
+  CATCH_CHECK(it.sent[0].content.head.method == method::hello);
+  const auto back = value_of(decode_hello(it.sent[0].content.data.body));
   CATCH_CHECK(back.name == "server");
-  CATCH_CHECK(back.lane == lane::control);
-  it.hello("d", lane::data);
-  CATCH_CHECK(value_of(decode_hello(it.sent[1].what.data.body)).lane
-              == lane::data);
+  CATCH_CHECK(back.channel == channel::control);
+  it.hello("d", channel::data);
+  CATCH_CHECK(value_of(decode_hello(it.sent[1].content.data.body)).channel
+              == channel::data);
   CATCH_REQUIRE(it.events.size() == 1); // One peer, not two.
-  CATCH_CHECK(it.events[0].what == peer_event::kind::up);
+  CATCH_CHECK(it.events[0].change == peer_event::kind::up);
   CATCH_CHECK(it.events[0].inbound);
-  CATCH_CHECK(it.events[0].who == peer_identity{"caller", someone, ""});
+  CATCH_CHECK(it.events[0].identity == peer_identity{"caller", someone, ""});
 }
 
-CATCH_TEST_CASE("requests are delivered and answered on their lane",
+CATCH_TEST_CASE("requests are delivered and answered on their channel",
                 "[transport][session]") {
   server_scene it;
   it.greet();
@@ -38,11 +38,11 @@ CATCH_TEST_CASE("requests are delivered and answered on their lane",
   it.answer(0);
   CATCH_REQUIRE(it.sent.size() == 2);
   CATCH_CHECK(it.sent[0].to == "c");
-  CATCH_CHECK(it.sent[0].what.head.id == 6);
-  CATCH_CHECK(it.sent[0].what.head.failed);
-  CATCH_CHECK(it.sent[0].what.head.failure.message == "what");
+  CATCH_CHECK(it.sent[0].content.head.id == 6);
+  CATCH_CHECK(it.sent[0].content.head.failed);
+  CATCH_CHECK(it.sent[0].content.head.failure.message == "what");
   CATCH_CHECK(it.sent[1].to == "d");
-  CATCH_CHECK(it.sent[1].what.head.id == 5);
+  CATCH_CHECK(it.sent[1].content.head.id == 5);
   it.answer(0); // A second answer is for nobody.
   CATCH_CHECK(it.sent.size() == 2);
   CATCH_CHECK(it->running() == 0);
@@ -56,7 +56,7 @@ CATCH_TEST_CASE("who has not shaken hands is told to", "[transport][session]") {
   it.receive("x", beat);
   CATCH_REQUIRE(it.sent.size() == 2);
   for (const auto& out : it.sent)
-    CATCH_CHECK(out.what.head.kind == message_kind::stranger);
+    CATCH_CHECK(out.content.head.kind == message_kind::stranger);
   CATCH_CHECK(it.delivered.empty());
 }
 
@@ -65,14 +65,14 @@ CATCH_TEST_CASE("a repeated request is attached to the one that runs",
   for (const auto what : {method::submit, method::sample}) {
     server_scene it;
     it.greet();
-    const auto* route = what == method::sample ? "d" : "c";
-    it.ask(route, 5, what, 1);
-    it.ask(route, 5, what, 2);
+    const auto* connection_id = what == method::sample ? "d" : "c";
+    it.ask(connection_id, 5, what, 1);
+    it.ask(connection_id, 5, what, 2);
     CATCH_CHECK(it.delivered.size() == 1);
     CATCH_CHECK(it->duplicates() == 1);
     it.answer(0);
     CATCH_REQUIRE(it.sent.size() == 1);
-    CATCH_CHECK(it.sent[0].what.head.attempt == 2);
+    CATCH_CHECK(it.sent[0].content.head.attempt == 2);
   }
 }
 
@@ -85,8 +85,8 @@ CATCH_TEST_CASE("an answered request gets its answer again, or runs again",
   it.ask("c", 5, method::submit, 2);
   CATCH_CHECK(it.delivered.size() == 1);
   CATCH_REQUIRE(it.sent.size() == 2);
-  CATCH_CHECK(it.sent[1].what.head.failure.message == "full");
-  CATCH_CHECK(it.sent[1].what.head.attempt == 2);
+  CATCH_CHECK(it.sent[1].content.head.failure.message == "full");
+  CATCH_CHECK(it.sent[1].content.head.attempt == 2);
   // What may run again is not kept.
   it.ask("d", 6, method::sample);
   it.answer(1);
@@ -102,7 +102,7 @@ CATCH_TEST_CASE("two callers with one id are two requests",
                 "[transport][session]") {
   server_scene it;
   it.greet();
-  it.hello("e", lane::control, std::string(32, 'b'));
+  it.hello("e", channel::control, std::string(32, 'b'));
   it.ask("c", 5, method::submit);
   it.ask("e", 5, method::submit);
   CATCH_CHECK(it.delivered.size() == 2);
@@ -115,24 +115,24 @@ CATCH_TEST_CASE("a caller that connects anew gets its answers there",
   it.ask("c", 5, method::submit);
   it.ask("c", 6, method::cancel);
   it.answer(1); // Lost with the connection.
-  it.hello("c2", lane::control);
-  it.hello("d2", lane::data);
+  it.hello("c2", channel::control);
+  it.hello("d2", channel::data);
   it.sent.clear();
   it.ask("c2", 5, method::submit, 2);
   it.ask("c2", 6, method::cancel, 2);
   CATCH_CHECK(it.delivered.size() == 2);
   CATCH_REQUIRE(it.sent.size() == 1);
-  CATCH_CHECK(it.sent[0].what.head.id == 6);
+  CATCH_CHECK(it.sent[0].content.head.id == 6);
   it.answer(0);
   CATCH_REQUIRE(it.sent.size() == 2);
   CATCH_CHECK(it.sent[1].to == "c2");
-  CATCH_CHECK(it.sent[1].what.head.id == 5);
+  CATCH_CHECK(it.sent[1].content.head.id == 5);
   CATCH_CHECK(it.events.size() == 1); // It has never been away.
   CATCH_CHECK(it.estranged == std::vector<std::string>{"c", "d"});
   it.sent.clear();
   it.ask("c", 7, method::submit); // What still came over the old one.
   CATCH_REQUIRE(it.sent.size() == 1);
-  CATCH_CHECK(it.sent[0].what.head.kind == message_kind::stranger);
+  CATCH_CHECK(it.sent[0].content.head.kind == message_kind::stranger);
 }
 
 CATCH_TEST_CASE("a silent caller is lost, and finds its answers when back",
@@ -147,25 +147,25 @@ CATCH_TEST_CASE("a silent caller is lost, and finds its answers when back",
   message beat;
   beat.head.kind = message_kind::beat;
   it.receive("c", beat);
-  CATCH_CHECK(it.sent.back().what.head.kind == message_kind::beat);
+  CATCH_CHECK(it.sent.back().content.head.kind == message_kind::beat);
   it.advance(2999ms);
   CATCH_CHECK(it.events.size() == 1);
   it.advance(1ms);
   CATCH_REQUIRE(it.events.size() == 2);
-  CATCH_CHECK(it.events[1].what == peer_event::kind::lost);
+  CATCH_CHECK(it.events[1].change == peer_event::kind::lost);
   CATCH_CHECK(it.events[1].reason == "it was silent for 3000 ms");
   CATCH_CHECK(it->peers() == 0);
   CATCH_CHECK(it.estranged == std::vector<std::string>{"c", "d"});
   it.sent.clear();
   it.ask("c", 5, method::submit, 2);
-  CATCH_CHECK(it.sent[0].what.head.kind == message_kind::stranger);
-  it.hello("c", lane::control);
+  CATCH_CHECK(it.sent[0].content.head.kind == message_kind::stranger);
+  it.hello("c", channel::control);
   it.sent.clear();
   it.ask("c", 5, method::submit, 2);
   it.ask("c", 6, method::submit, 2);
   CATCH_CHECK(it.delivered.size() == 2);
   CATCH_REQUIRE(it.sent.size() == 1);
-  CATCH_CHECK(it.sent[0].what.head.id == 5);
+  CATCH_CHECK(it.sent[0].content.head.id == 5);
   it.answer(1);
   CATCH_CHECK(it.sent.size() == 2);
   CATCH_CHECK(it->running() == 0);
@@ -174,16 +174,16 @@ CATCH_TEST_CASE("a silent caller is lost, and finds its answers when back",
 CATCH_TEST_CASE("a caller cannot keep its place by words alone",
                 "[transport][session]") {
   server_scene it;
-  auto claims = [](lane over) {
+  auto claims = [](channel over) {
     hello_message hello;
     hello.name = "caller";
     hello.incarnation = someone;
-    hello.lane = over;
+    hello.channel = over;
     hello.lost_after = std::chrono::hours{1};
     return hello_request(hello);
   };
-  it.receive("c", claims(lane::control));
-  it.receive("d", claims(lane::data));
+  it.receive("c", claims(channel::control));
+  it.receive("d", claims(channel::data));
   it->disconnected("c"); // The other connection is there.
   it.advance(30s);
   CATCH_CHECK(it->peers() == 1);
@@ -194,7 +194,7 @@ CATCH_TEST_CASE("a caller cannot keep its place by words alone",
   it.advance(5s);
   CATCH_CHECK(it->peers() == 0);
   // Connected, it may be silent for a minute.
-  it.receive("e", claims(lane::control));
+  it.receive("e", claims(channel::control));
   it.advance(59s);
   CATCH_CHECK(it->peers() == 1);
   it.advance(1s);
@@ -206,7 +206,7 @@ CATCH_TEST_CASE("an error that is told has a limit", "[transport][session]") {
   it.greet();
   it.ask("c", 1, method::submit);
   it.answer(0, fail(ec::io, "{}", std::string(1 << 20, 'x')));
-  const auto& told = it.sent.back().what.head.failure.message;
+  const auto& told = it.sent.back().content.head.failure.message;
   CATCH_CHECK(told.size() == max_failure_text);
   CATCH_CHECK(told.capacity() < 2 * max_failure_text);
 }
@@ -219,7 +219,7 @@ CATCH_TEST_CASE("a farewell ends a peer at once", "[transport][session]") {
   farewell.head.kind = message_kind::farewell;
   it.receive("c", farewell);
   CATCH_REQUIRE(it.events.size() == 2);
-  CATCH_CHECK(it.events[1].what == peer_event::kind::left);
+  CATCH_CHECK(it.events[1].change == peer_event::kind::left);
   CATCH_CHECK(it->peers() == 0);
   it.answer(0); // For nobody.
   CATCH_CHECK(it.sent.empty());
@@ -230,7 +230,7 @@ CATCH_TEST_CASE("a farewell ends a peer at once", "[transport][session]") {
 CATCH_TEST_CASE("another version is answered with a sentence",
                 "[transport][session]") {
   server_scene it;
-  auto hello = server_scene::hello_from(lane::control, someone);
+  auto hello = server_scene::hello_from(channel::control, someone);
   hello.head.version = protocol_version + 1;
   it.receive("c", hello);
   hello_message future;
@@ -242,9 +242,9 @@ CATCH_TEST_CASE("another version is answered with a sentence",
   it.receive("c", hello);
   CATCH_REQUIRE(it.sent.size() == 2);
   for (const auto& out : it.sent) {
-    CATCH_CHECK(out.what.head.method == method::hello);
-    CATCH_CHECK(out.what.head.failure.code == ec::version_mismatch);
-    CATCH_CHECK(out.what.head.failure.message.find("same version")
+    CATCH_CHECK(out.content.head.method == method::hello);
+    CATCH_CHECK(out.content.head.failure.code == ec::version_mismatch);
+    CATCH_CHECK(out.content.head.failure.message.find("same version")
                 != std::string::npos);
   }
   CATCH_CHECK(it->peers() == 0);
@@ -253,7 +253,7 @@ CATCH_TEST_CASE("another version is answered with a sentence",
     it.sent.clear();
     it.ask("c", unknown, static_cast<method>(unknown));
     CATCH_REQUIRE(it.sent.size() == 1);
-    CATCH_CHECK(it.sent[0].what.head.failure.code == ec::version_mismatch);
+    CATCH_CHECK(it.sent[0].content.head.failure.code == ec::version_mismatch);
     CATCH_CHECK(it.delivered.empty());
   }
 }
@@ -262,7 +262,7 @@ CATCH_TEST_CASE("whoever breaks the protocol loses that connection only",
                 "[transport][session]") {
   server_scene it;
   it.greet();
-  it.hello("other", lane::control, std::string(32, 'b'));
+  it.hello("other", channel::control, std::string(32, 'b'));
   message wrong;
   CATCH_SECTION("a reply") {
     wrong.head.kind = message_kind::reply;
@@ -280,10 +280,10 @@ CATCH_TEST_CASE("whoever breaks the protocol loses that connection only",
     wrong.data.body = frame::copy(std::vector<std::byte>(8, std::byte{0xff}));
   }
   CATCH_SECTION("another identity") {
-    wrong = server_scene::hello_from(lane::control, std::string(32, 'f'));
+    wrong = server_scene::hello_from(channel::control, std::string(32, 'f'));
   }
-  CATCH_SECTION("another lane") {
-    wrong = server_scene::hello_from(lane::data, someone);
+  CATCH_SECTION("another channel") {
+    wrong = server_scene::hello_from(channel::data, someone);
   }
   it.receive("c", wrong);
   CATCH_CHECK(it.dropped == std::vector<std::string>{"c"});
@@ -296,20 +296,20 @@ CATCH_TEST_CASE("peers, requests and answers are bounded",
                 "[transport][session]") {
   server_scene it{{{}, 1 << 20, 1, 2}};
   it.greet();
-  it.hello("e", lane::control, std::string(32, 'b'));
+  it.hello("e", channel::control, std::string(32, 'b'));
   CATCH_REQUIRE(it.sent.size() == 1);
-  CATCH_CHECK(it.sent[0].what.head.failure.code == ec::unavailable);
+  CATCH_CHECK(it.sent[0].content.head.failure.code == ec::unavailable);
   CATCH_REQUIRE(it.notes.size() == 1);
   CATCH_CHECK(it.notes[0].find("refused caller") != std::string::npos);
   for (std::uint64_t id = 1; id <= 3; ++id)
     it.ask("c", id, method::submit);
   CATCH_CHECK(it.delivered.size() == 2);
-  CATCH_CHECK(it.sent.back().what.head.failure.code == ec::unavailable);
-  CATCH_CHECK(it.sent.back().what.head.retry_after > 0ms);
+  CATCH_CHECK(it.sent.back().content.head.failure.code == ec::unavailable);
+  CATCH_CHECK(it.sent.back().content.head.retry_after > 0ms);
   payload large;
   large.body = frame::copy(std::vector<std::byte>(max_frame_bytes + 8));
   it.answer(0, large);
-  CATCH_CHECK(it.sent.back().what.head.failure.code == ec::internal);
+  CATCH_CHECK(it.sent.back().content.head.failure.code == ec::internal);
   it.ask("c", 4, method::submit);
   CATCH_CHECK(it.delivered.size() == 3);
 }
@@ -321,8 +321,8 @@ CATCH_TEST_CASE("requests under way have a limit in bytes",
   with.max_peer_bytes = 6000;
   server_scene it{with};
   it.greet();
-  it.hello("e", lane::control, std::string(32, 'b'));
-  it.hello("f", lane::control, std::string(32, 'c'));
+  it.hello("e", channel::control, std::string(32, 'b'));
+  it.hello("f", channel::control, std::string(32, 'c'));
   it.sent.clear();
   it.ask("c", 1, method::sample, 1, 1000);
   it.ask("c", 2, method::sample, 1, 2500);
@@ -336,8 +336,8 @@ CATCH_TEST_CASE("requests under way have a limit in bytes",
   CATCH_CHECK(it.delivered.size() == 3);
   CATCH_REQUIRE(it.sent.size() == 2);
   for (const auto& out : it.sent) {
-    CATCH_CHECK(out.what.head.failure.code == ec::unavailable);
-    CATCH_CHECK(out.what.head.retry_after > 0ms);
+    CATCH_CHECK(out.content.head.failure.code == ec::unavailable);
+    CATCH_CHECK(out.content.head.retry_after > 0ms);
   }
   CATCH_CHECK(it->put_off() == 2);
   CATCH_REQUIRE(it.notes.size() == 2);
@@ -362,7 +362,7 @@ CATCH_TEST_CASE("what a lost caller has under way counts when it is back",
   it.ask("c", 1, method::submit, 1, 1500);
   it.advance(3s);
   CATCH_CHECK(it->peers() == 0);
-  it.hello("c", lane::control);
+  it.hello("c", channel::control);
   it.ask("c", 2, method::submit, 1, 1500);
   CATCH_CHECK(it.delivered.size() == 1);
   it.answer(0);

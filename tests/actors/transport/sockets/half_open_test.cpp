@@ -43,9 +43,9 @@ int serve_with_few(int address, int stay) {
   char ignored = 0;
   while (::read(stay, &ignored, 1) > 0)
     ;
-  const auto plan = plan_descriptors(few);
+  const auto quota = split_descriptors(few);
   // One of them is for looking.
-  if (open_descriptors() > few - plan.reserve)
+  if (open_descriptors() > few - quota.reserve)
     return 3;
   return server->statistics().strangers != 0 ? 0 : 4;
 }
@@ -96,7 +96,7 @@ CATCH_TEST_CASE("1,500 connections that say nothing keep nobody out",
     return std::ranges::count_if(silent,
                                  [](const auto& one) { return one->closed(); });
   };
-  const auto allowed = plan_descriptors(few).strangers;
+  const auto allowed = split_descriptors(few).strangers;
   for (int i = 0; i < 6000 && std::cmp_less(ended(), 1500 - allowed); ++i)
     ::usleep(10000);
   CATCH_CHECK(std::cmp_greater_equal(ended(), 1500 - allowed));
@@ -114,9 +114,9 @@ CATCH_TEST_CASE("a daemon says when it has descriptors for no more peers",
   const auto second = start(client("second"));
   const auto& there = small->self().address;
   CATCH_CHECK(ask(*first, there, method::submit).has_value());
-  const auto why = error_of(ask(*second, there, method::submit));
-  CATCH_CHECK(why.code == ec::unavailable);
-  CATCH_CHECK(why.message.find("ulimit") != std::string::npos);
+  const auto reason = error_of(ask(*second, there, method::submit));
+  CATCH_CHECK(reason.code == ec::unavailable);
+  CATCH_CHECK(reason.message.find("ulimit") != std::string::npos);
   // The same for those that it calls.
   const auto other = start(echo_daemon("other"));
   const auto another = start(echo_daemon("another"));

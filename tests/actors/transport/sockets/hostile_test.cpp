@@ -37,8 +37,8 @@ public:
 
   zmq::socket_t& socket() { return socket_; }
 
-  void send(const message& what) {
-    CATCH_REQUIRE(send_message(socket_, nullptr, what, counters_)
+  void send(const message& outgoing) {
+    CATCH_REQUIRE(send_message(socket_, nullptr, outgoing, counters_)
                   == sent::done);
   }
 
@@ -46,8 +46,8 @@ public:
   message receive() {
     for (int i = 0; i < 60000; ++i) {
       if (auto got = receive_message(socket_, false, counters_)) {
-        CATCH_REQUIRE(got->what);
-        return std::move(*got->what);
+        CATCH_REQUIRE(got->content);
+        return std::move(*got->content);
       }
       ::usleep(1000);
     }
@@ -79,9 +79,9 @@ message hello_message_of(const std::string& incarnation) {
 struct target {
   target() {
     auto options = daemon("server");
-    options.on_request = [this](incoming_request what) {
-      served.put(what.method);
-      what.reply.reply(text_payload("fine"));
+    options.on_request = [this](incoming_request request) {
+      served.put(request.method);
+      request.reply.reply(text_payload("fine"));
     };
     options.on_log = [this](const std::string& line) { logged.put(line); };
     server = start(std::move(options));
@@ -218,12 +218,12 @@ CATCH_TEST_CASE("a server answers requests of every attempt once",
 CATCH_TEST_CASE("callbacks that throw cost nobody else anything",
                 "[transport][hostile]") {
   auto options = daemon("server");
-  options.on_request = [](const incoming_request& what) {
-    if (what.method == method::submit)
+  options.on_request = [](const incoming_request& request) {
+    if (request.method == method::submit)
       throw 42; // Not even an exception of the library's.
-    if (what.method == method::cancel)
+    if (request.method == method::cancel)
       throw std::runtime_error("no");
-    what.reply.reply(payload{});
+    request.reply.reply(payload{});
   };
   options.on_peer = [](const peer_event&) { throw 42; };
   options.on_log = [](const std::string&) { throw std::runtime_error("full"); };
@@ -273,25 +273,26 @@ public:
     return {};
   }
 
-  void send(const std::string& route, const message& what) {
-    CATCH_REQUIRE(send_message(socket_, &route, what, counters_) == sent::done);
+  void send(const std::string& connection_id, const message& outgoing) {
+    CATCH_REQUIRE(send_message(socket_, &connection_id, outgoing, counters_)
+                  == sent::done);
   }
 
   /// Answers hellos and beats, up to the next request.
   arrival next_request() {
     for (;;) {
       auto got = receive();
-      CATCH_REQUIRE(got.what);
-      if (got.what->head.method == method::hello)
+      CATCH_REQUIRE(got.content);
+      if (got.content->head.method == method::hello)
         greet(got);
-      else if (got.what->head.kind == message_kind::request)
+      else if (got.content->head.kind == message_kind::request)
         return got;
     }
   }
 
   void greet(const arrival& question,
              std::uint16_t version = protocol_version) {
-    auto hello = value_of(decode_hello(question.what->data.body));
+    auto hello = value_of(decode_hello(question.content->data.body));
     hello.name = "raw server";
     hello.incarnation = std::string(32, 'd');
     message back;
@@ -299,7 +300,7 @@ public:
     back.head.kind = message_kind::reply;
     back.head.method = method::hello;
     back.data.body = encode_hello(hello);
-    send(question.route, back);
+    send(question.connection_id, back);
   }
 
   zmq::socket_t& socket() { return socket_; }
@@ -322,14 +323,14 @@ CATCH_TEST_CASE("a request whose first attempt is dropped is repeated",
     server.address(), method::submit, text_payload("x"), {200s, 2000, 200s},
     [&answers](result<payload> got) { answers.put(std::move(got)); });
   const auto first = server.next_request();
-  CATCH_CHECK(first.what->head.attempt == 1);
+  CATCH_CHECK(first.content->head.attempt == 1);
   auto second = server.next_request();
-  CATCH_CHECK(second.what->head.attempt == 2);
-  CATCH_CHECK(second.what->head.id == first.what->head.id);
-  CATCH_CHECK(text_of(second.what->data) == "x");
-  auto back = *second.what;
+  CATCH_CHECK(second.content->head.attempt == 2);
+  CATCH_CHECK(second.content->head.id == first.content->head.id);
+  CATCH_CHECK(text_of(second.content->data) == "x");
+  auto back = *second.content;
   back.head.kind = message_kind::reply;
-  server.send(second.route, back);
+  server.send(second.connection_id, back);
   const auto got = answers.wait(1);
   CATCH_REQUIRE(got.size() == 1);
   CATCH_CHECK(text_of(value_of(got[0])) == "x");
@@ -348,16 +349,17 @@ CATCH_TEST_CASE("a caller survives what a server sends",
   begin(answers);
   auto asked = server.next_request();
   // Garbage makes it connect anew, and ask again.
-  server.socket().send(zmq::buffer(asked.route), zmq::send_flags::sndmore);
+  server.socket().send(zmq::buffer(asked.connection_id),
+                       zmq::send_flags::sndmore);
   server.socket().send(zmq::str_buffer("garbage!garbage!"),
                        zmq::send_flags::none);
   const auto again = server.next_request();
-  CATCH_CHECK(again.route != asked.route);
-  CATCH_CHECK(again.what->head.id == asked.what->head.id);
-  CATCH_CHECK(again.what->head.attempt > 1);
-  auto back = *again.what;
+  CATCH_CHECK(again.connection_id != asked.connection_id);
+  CATCH_CHECK(again.content->head.id == asked.content->head.id);
+  CATCH_CHECK(again.content->head.attempt > 1);
+  auto back = *again.content;
   back.head.kind = message_kind::reply;
-  server.send(again.route, back);
+  server.send(again.connection_id, back);
   CATCH_REQUIRE(answers.wait(1).size() == 1);
   value_of(answers.wait(1)[0]);
   CATCH_CHECK(caller->statistics().malformed == 1);

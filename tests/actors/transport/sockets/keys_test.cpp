@@ -65,8 +65,8 @@ CATCH_TEST_CASE("only who has the key is let in", "[transport][keys]") {
   const auto keys = value_of(make_keys());
   auto options = daemon("server");
   options.keys = keys;
-  options.on_request = [](incoming_request what) {
-    what.reply.reply(payload{});
+  options.on_request = [](incoming_request request) {
+    request.reply.reply(payload{});
   };
   const auto server = start(options);
   const auto& address = server->self().address;
@@ -104,8 +104,8 @@ CATCH_TEST_CASE("who knows the public key alone is not let in",
   collector<method> served;
   auto options = daemon("server");
   options.keys = keys;
-  options.on_request = [&served](incoming_request what) {
-    served.put(what.method);
+  options.on_request = [&served](incoming_request request) {
+    served.put(request.method);
   };
   options.on_log = [&logged](const std::string& line) { logged.put(line); };
   const auto server = start(std::move(options));

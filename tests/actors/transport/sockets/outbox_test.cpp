@@ -19,8 +19,8 @@ struct scene {
     return out;
   }
 
-  bool send(const std::string& route, std::size_t bytes) {
-    return box.send(now, route, reply(bytes));
+  bool send(const std::string& connection_id, std::size_t bytes) {
+    return box.send(now, connection_id, reply(bytes));
   }
 
   session_time now{1h};
@@ -28,15 +28,15 @@ struct scene {
   std::vector<std::pair<std::string, message>> taken;
   std::shared_ptr<outflow> flow; ///< Of the last one.
   outbox box{{.limit_bytes = 3000, .most_messages = 4, .patience = 30s},
-             [this](const std::string& route, const message& what,
+             [this](const std::string& connection_id, const message& outgoing,
                     const std::shared_ptr<outflow>& over) {
                flow = over;
-               if (!room.contains(route))
+               if (!room.contains(connection_id))
                  return sent::gone;
-               if (room[route] == 0)
+               if (room[connection_id] == 0)
                  return sent::blocked;
-               --room[route];
-               taken.emplace_back(route, what);
+               --room[connection_id];
+               taken.emplace_back(connection_id, outgoing);
                return sent::done;
              }};
 };

@@ -22,9 +22,9 @@ using table = std::vector<std::vector<std::string>>;
 
 result<table> read_file(const fs::path& path, char separator = '\0') {
   table rows;
-  TRY(auto reader, csv_reader::open(path, separator));
+  GRAPHMILL_TRY(auto reader, csv_reader::open(path, separator));
   for (;;) {
-    TRY(const auto there, reader.next());
+    GRAPHMILL_TRY(const auto there, reader.next());
     if (!there)
       return rows;
     rows.emplace_back(reader.fields().begin(), reader.fields().end());

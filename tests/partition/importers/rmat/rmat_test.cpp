@@ -199,7 +199,7 @@ CATCH_TEST_CASE("R-MAT options are checked", "[importers][rmat]") {
   wrong[4].b = std::nan("");
   wrong[5].feature_width = 0;
   wrong[6].class_count = 1;
-  wrong[7].shares = {0.9, 0.2, 0.0};
+  wrong[7].fractions = {0.9, 0.2, 0.0};
   for (const auto& options : wrong)
     CATCH_CHECK(error_of(import_rmat(options, out.path())).code
                 == ec::invalid_argument);

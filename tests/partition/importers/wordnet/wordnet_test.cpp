@@ -40,7 +40,7 @@ struct workplace {
       write_file(source / wordnet::data_files[i], tiny[i]);
     options.source = source;
     options.feature_width = 32;
-    options.shares = {0.4, 0.2, 0.4};
+    options.fractions = {0.4, 0.2, 0.4};
   }
 
   temp_folder top;
@@ -73,10 +73,10 @@ CATCH_TEST_CASE("a tiny WordNet becomes the graph on paper",
   CATCH_CHECK(edges_of(got, "derivationally_related") == edges{{2, 1}, {1, 2}});
   CATCH_CHECK(edges_of(got, "verb_group") == edges{{2, 2}});
   CATCH_CHECK(edges_of(got, "pertainym") == edges{{1, 3}, {3, 4}});
-  std::int64_t all = 0;
+  std::int64_t total = 0;
   for (const auto& type : info.edge_types)
-    all += type.count;
-  CATCH_CHECK(all == 7);
+    total += type.count;
+  CATCH_CHECK(total == 7);
 }
 
 CATCH_TEST_CASE("features are words of lemmas and definitions",
@@ -190,16 +190,16 @@ CATCH_TEST_CASE("WordNet 3.0 has its known size", "[importers][wordnet]") {
   CATCH_CHECK(info.node_types[0].split_counts
               == std::array<std::int64_t, 3>{11765, 11766, 94128});
 
-  std::int64_t all = 0;
+  std::int64_t total = 0;
   std::set<edge_pair> distinct;
   for (edge_type_id type = 0; type < 26; ++type) {
     const auto edges = edges_of(got, type);
     const std::set<edge_pair> unique{edges.begin(), edges.end()};
     CATCH_CHECK(unique.size() == edges.size());
-    all += static_cast<std::int64_t>(edges.size());
+    total += static_cast<std::int64_t>(edges.size());
     distinct.insert(edges.begin(), edges.end());
   }
-  CATCH_CHECK(all == 364552);
+  CATCH_CHECK(total == 364552);
   CATCH_CHECK(distinct.size() == 361647);
   CATCH_CHECK(std::count_if(distinct.begin(), distinct.end(),
                             [](auto edge) { return edge.first == edge.second; })

@@ -3,10 +3,10 @@
 
 namespace graphmill::test {
 
-group_member::connector connector_of(std::shared_ptr<rendezvous_store> store,
-                                     std::shared_ptr<parking> lot) {
+group_rank::connector connector_of(std::shared_ptr<rendezvous_store> store,
+                                   std::shared_ptr<orphan_threads> orphans) {
   return [=](auto roll, const std::string& fingerprint) {
-    return join_by_gloo(std::move(roll), fingerprint, store, lot);
+    return join_by_gloo(std::move(roll), fingerprint, store, orphans);
   };
 }
 

@@ -13,9 +13,10 @@ namespace graphmill::test {
 namespace {
 
 /// As NCCL connects CUDA devices: here a second Gloo connects the processor.
-bulk_route route_by_gloo(const std::shared_ptr<roll_call>& roll,
-                         const std::shared_ptr<rendezvous_store>& store) {
-  bulk_route out;
+carrier_factory
+factory_by_gloo(const std::shared_ptr<roll_call>& roll,
+                const std::shared_ptr<rendezvous_store>& store) {
+  carrier_factory out;
   out.device.front() = static_cast<std::byte>(roll->options().rank + 1);
   out.grace = roll->options().grace;
   out.connect =
@@ -43,11 +44,11 @@ bulk_route route_by_gloo(const std::shared_ptr<roll_call>& roll,
 
 } // namespace
 
-group_member::connector connector_of(std::shared_ptr<rendezvous_store> store,
-                                     std::shared_ptr<parking> lot) {
+group_rank::connector connector_of(std::shared_ptr<rendezvous_store> store,
+                                   std::shared_ptr<orphan_threads> orphans) {
   return [=](auto roll, const std::string& fingerprint) {
-    return join_by_devices(join_by_gloo(roll, fingerprint, store, lot),
-                           route_by_gloo(roll, store), lot);
+    return join_by_devices(join_by_gloo(roll, fingerprint, store, orphans),
+                           factory_by_gloo(roll, store), orphans);
   };
 }
 

@@ -1,5 +1,5 @@
 #include "pipelines/gradients/carriers/gloo_collective.hpp"
-#include "pipelines/gradients/carriers/nccl_route.hpp"
+#include "pipelines/gradients/carriers/nccl_factory.hpp"
 #include "pipelines/gradients/device_collective.hpp"
 #include "pipelines/model/devices.hpp"
 #include "tests/pipelines/gradients/ranks.hpp"
@@ -9,12 +9,12 @@
 
 namespace graphmill::test {
 
-group_member::connector connector_of(std::shared_ptr<rendezvous_store> store,
-                                     std::shared_ptr<parking> lot) {
+group_rank::connector connector_of(std::shared_ptr<rendezvous_store> store,
+                                   std::shared_ptr<orphan_threads> orphans) {
   return [=](auto roll, const std::string& fingerprint) {
     const auto device = fmt::format("cuda:{}", roll->options().rank);
-    return join_by_devices(join_by_gloo(roll, fingerprint, store, lot),
-                           nccl_route(device, roll, store), lot);
+    return join_by_devices(join_by_gloo(roll, fingerprint, store, orphans),
+                           nccl_factory(device, roll, store), orphans);
   };
 }
 

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace graphmill {
+
+/// A thread of our own for long computations, so that they do not hold a thread
+/// of the actor system. Runs jobs in the order they were posted. The destructor
+/// finishes the job at hand, drops the others and joins. An actor that may end
+/// while the process goes on uses an ACTOR THREAD instead, which ends without
+/// holding a thread of the actor system for that join.
+class compute_thread {
+public:
+  compute_thread() : thread_([this] { run(); }) {}
+  ~compute_thread();
+  compute_thread(const compute_thread&) = delete;
+  compute_thread& operator=(const compute_thread&) = delete;
+
+  /// Queues a job. If it throws, `failed` is told why, on the same thread: a
+  /// job that others wait for ends one way or the other. From any thread.
+  void post(std::function<void()> job,
+            std::function<void(const error&)> failed);
+
+  /// How many jobs have not begun. Owners who post on behalf of others use it
+  /// to limit how many may wait.
+  std::size_t waiting();
+
+private:
+  struct queued {
+    std::function<void()> job;
+    std::function<void(const error&)> failed;
+  };
+
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<queued> jobs_;
+  bool stop_ = false;
+  std::thread thread_; ///< Last: starts when all else is there.
+};
+
+} // namespace graphmill

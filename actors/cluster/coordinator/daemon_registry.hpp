@@ -1,0 +1,90 @@
+#pragma once
+
+#include "actors/transport/sessions/peer.hpp"
+#include "messages/base/error.hpp"
+#include "messages/wire/cluster.hpp"
+#include "pipelines/definition/placement.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// Who is in the cluster. Pure: the COORDINATOR tells it what happens.
+class daemon_registry {
+public:
+  struct entry {
+    daemon_status status;
+    std::string incarnation;
+    bool drained = false;     ///< By its operator; stays so if it is restarted.
+    bool leaving = false;     ///< Has asked to leave; a run still needs it.
+    std::uint64_t losses = 0; ///< Value of `losses_` when it was lost.
+    std::string fault;        ///< What it says is wrong with its data.
+    std::string arithmetic;
+    std::string arithmetic_digest;
+  };
+
+  /// The most daemons of a cluster, and the longest name of a host.
+  static constexpr std::size_t most_daemons = 1024;
+  static constexpr std::size_t longest_host = 253;
+
+  /// @param like What the coordinator's own dataset is: all must have the same.
+  explicit daemon_registry(join_request like) : like_(std::move(like)) {}
+
+  /// Whether a daemon with these parts fits the cluster and its dataset.
+  result<void> check(const std::string& name,
+                     const join_request& request) const;
+
+  /// The living daemon of another incarnation that has the name, if any.
+  std::optional<entry> rival_of(const peer_identity& identity) const;
+
+  /// Takes a daemon in. It replaces one of the same name; in a cluster that has
+  /// as many as it may, it replaces the one that has been lost for longest.
+  /// @returns addresses at which nobody is any more. @pre `check` succeeds
+  std::vector<std::string> join(const peer_identity& identity,
+                                const join_request& request);
+
+  /// A daemon has left for good.
+  /// @returns whether there was one of this incarnation.
+  bool leave(const std::string& name, const std::string& incarnation);
+
+  /// The daemon at the address is gone, or back.
+  /// @returns the daemon, if there is one whose state has changed.
+  std::optional<entry> lost(const std::string& address, std::string reason);
+  std::optional<entry> back(const std::string& address,
+                            const std::string& incarnation);
+
+  /// The daemon at the address, if it is of another incarnation.
+  std::optional<entry> outdated(const std::string& address,
+                                const std::string& incarnation);
+
+  /// A daemon leaves as soon as it can: new runs do not use it.
+  void begin_to_leave(const std::string& name);
+
+  /// Fails if there is no such daemon.
+  result<void> drain(const std::string& name, bool drained);
+  result<entry> find(const std::string& name) const;
+
+  /// Daemons that a new run may use. With another `up_to` also those that are
+  /// draining, or lost, which tells what a run would wait for.
+  std::vector<daemon_offer>
+  offers(daemon_state up_to = daemon_state::ready) const;
+
+  /// Names of those in a state.
+  std::vector<std::string> names_of(daemon_state state) const;
+  std::vector<daemon_status> statuses() const; ///< By name.
+  const join_request& like() const { return like_; }
+
+private:
+  std::string forget_one();
+  entry* at(const std::string& address);
+  static void set_state(entry& daemon);
+
+  join_request like_;
+  std::map<std::string, entry> daemons_; ///< By name.
+  std::uint64_t losses_ = 0;
+};
+
+} // namespace graphmill

@@ -1,0 +1,217 @@
+#include "actors/cluster/daemon/agent.hpp"
+
+#include "actors/base/timeouts.hpp"
+#include "actors/cluster/base/calls.hpp"
+#include "actors/cluster/base/guarded_service.hpp"
+#include "actors/cluster/daemon/registration.hpp"
+#include "actors/cluster/daemon/share_host.hpp"
+
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+class agent {
+public:
+  using interface = agent_actor;
+  static constexpr const char* name = "agent";
+
+  agent(interface::pointer self, agent_config config)
+    : self_(self), config_(std::move(config)), calls_(self, config_.around.net),
+      shares_(self, config_) {
+    calls_.net().keep(config_.coordinator);
+    register_if_due();
+    look_again();
+  }
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const incoming& in) {
+        guarded_service(in.request, complaints_,
+                        [this](const auto& request) { serve(request); });
+      },
+      [this](const peer_news& news) { on_peer(news.event); },
+      [this](const call_ended& ended) { calls_.ended(ended); },
+      [this](const run_prepared& done) {
+        shares_.begin(done);
+        if (!*done.member)
+          look_at_data_soon();
+      },
+      [this](const share_ready& ready) { shares_.on_ready(ready.run); },
+      [this](const share_verified& done) { shares_.verified(done); },
+      [this](const run_orphaned& lost) { on_orphaned(lost); },
+      [this](const data_seen& seen) { on_data(seen.sound); },
+      [this](const tick&) { look(); },
+    };
+  }
+
+private:
+  // -- its place in the cluster
+
+  void register_if_due() {
+    if (!registered_.due(clock::now()))
+      return;
+    call_options options;
+    options.deadline = timeouts::question;
+    options.unreachable = timeouts::question_unreachable;
+    calls_.call(config_.coordinator, method::join, encode(config_.offer),
+                options,
+                [this](const result<payload>& answer) { joined(answer); });
+  }
+
+  void joined(const result<payload>& answer) {
+    const auto refused = registered_.answered(
+      answer ? ok() : result<void>{answer.error()}, clock::now());
+    if (refused)
+      stop(fail(refused->code,
+                "the coordinator at {} does not take this daemon: {}",
+                config_.coordinator, refused->message));
+    if (!answer)
+      return;
+    config_.log->info("in the cluster of {}", config_.coordinator);
+    if (auto tell = std::exchange(config_.on_joined, {}))
+      tell();
+  }
+
+  void on_peer(const peer_event& event) {
+    if (event.inbound || event.identity.address != config_.coordinator)
+      return;
+    const auto anew = event.change == peer_event::kind::replaced;
+    if (anew || event.change == peer_event::kind::up) {
+      registered_.heard(anew, clock::now());
+      register_if_due();
+    }
+    if (anew)
+      shares_.end_all(
+        fail(ec::unavailable, "the coordinator has been started anew"));
+    if (event.change == peer_event::kind::lost && registered_.lost()) {
+      config_.log->warn("the coordinator at {} is lost: {}",
+                        config_.coordinator, event.reason);
+      shares_.end_all(
+        fail(ec::unavailable, "the coordinator is lost: {}", event.reason));
+    }
+  }
+
+  /// The coordinator asks for its share when a daemon joins again, and so hears
+  /// that it has ended.
+  void on_orphaned(const run_orphaned& lost) {
+    if (!shares_.orphaned(lost.run, lost.reason))
+      return;
+    registered_.changed(clock::now());
+    register_if_due();
+  }
+
+  void look_again() {
+    post_later(handle_of<interface>(self_), timeouts::memory_look, tick{});
+  }
+
+  void look() {
+    look_again();
+    shares_.sample_memory();
+    register_if_due();
+    look_at_data();
+  }
+
+  // -- the data served here
+
+  void look_at_data() {
+    if (looking_ || clock::now() < look_at_data_)
+      return;
+    looking_ = true;
+    config_.guard->check(
+      [data = data_] { return data->look(); },
+      [me = handle_of<interface>(self_)](const result<void>& sound) {
+        post(me, data_seen{sound});
+      });
+  }
+
+  /// A run has failed: the data may be why.
+  void look_at_data_soon() {
+    look_at_data_ = clock::now();
+    look_at_data_again_ = looking_;
+  }
+
+  void on_data(const result<void>& sound) {
+    looking_ = false;
+    look_at_data_ = clock::now();
+    if (!std::exchange(look_at_data_again_, false))
+      look_at_data_ += timeouts::data_look;
+    const auto fault = sound ? std::string{} : sound.error().message;
+    if (fault == config_.offer.fault)
+      return;
+    if (sound)
+      config_.log->info("the data can be used again");
+    else
+      config_.log->error("the data cannot be used: {}", fault);
+    config_.offer.fault = fault;
+    if (!sound) // What is on would train on zeros, or on what was flipped.
+      shares_.fail_all(sound.error());
+    registered_.changed(clock::now());
+    register_if_due();
+  }
+
+  void stop(std::optional<error> reason) {
+    if (auto tell = std::exchange(config_.on_stop, {}))
+      tell(std::move(reason));
+  }
+
+  // -- requests
+
+  void serve(const incoming_request& request) {
+    if (request.from.address.empty()) { // A client.
+      request.reply.reply(
+        fail(ec::invalid_argument,
+             "daemon \"{}\" takes orders from the coordinator at {} alone: "
+             "ask there",
+             calls_.net().self().name, config_.coordinator));
+      return;
+    }
+    switch (request.method) {
+    case method::deploy:
+      shares_.deploy(request);
+      break;
+    case method::order:
+      if (shares_.take_request(request))
+        look_at_data_soon();
+      break;
+    case method::weights:
+      request.reply.reply(shares_.weights(request.data));
+      break;
+    case method::stop:
+      config_.log->info("stopped by the coordinator");
+      request.reply.reply(payload{});
+      stop(std::nullopt);
+      break;
+    default:
+      request.reply.reply(
+        fail(ec::invalid_argument,
+             "daemon \"{}\" does not serve `{}`: ask the coordinator at {}",
+             calls_.net().self().name, to_string(request.method),
+             config_.coordinator));
+    }
+  }
+
+  interface::pointer self_;
+  agent_config config_;
+  remote_calls<interface> calls_;
+  registration registered_{clock::now(), config_.join_timeout};
+  share_host shares_;
+  complaint_log complaints_{
+    [this](const auto& line) { config_.log->warn("{}", line); }};
+  std::shared_ptr<served_data> data_ = std::make_shared<served_data>(
+    config_.data, config_.graph, config_.offer.parts);
+  bool looking_ = false;
+  clock::time_point look_at_data_ = clock::now();
+  bool look_at_data_again_ = false; ///< After the look that is on.
+};
+
+} // namespace
+
+agent_actor spawn_agent(caf::actor_system& system, agent_config config) {
+  return spawn_state<agent>(system, std::move(config));
+}
+
+} // namespace graphmill

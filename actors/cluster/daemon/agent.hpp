@@ -1,0 +1,42 @@
+#pragma once
+
+#include "actors/cluster/base/interfaces.hpp"
+#include "actors/cluster/daemon/share_access.hpp"
+#include "actors/run/data_guard.hpp"
+
+#include <spdlog/logger.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace graphmill {
+
+/// What the AGENT of a daemon needs.
+struct agent_config {
+  join_request offer;      ///< What it tells the coordinator of itself.
+  std::string coordinator; ///< Address, its own if it is the one.
+  std::shared_ptr<const partitioned_graph> graph;
+  std::filesystem::path data; ///< The folder of the graph.
+  std::shared_ptr<data_guard> guard;
+  share_surroundings around;
+  storage_choice storage; ///< Of the parts here.
+  /// How long the coordinator may be out of reach before it is met at first.
+  std::chrono::milliseconds join_timeout{60'000};
+  /// Called once, when the coordinator has taken the daemon.
+  std::function<void()> on_joined;
+  /// Called once when the daemon is to end, with the reason if it has failed.
+  std::function<void(std::optional<error>)> on_stop;
+  std::shared_ptr<spdlog::logger> log;
+};
+
+/// Spawns the AGENT. It registers the daemon with the coordinator, and again
+/// whenever the coordinator is back, and hosts a MEMBER for every run that is
+/// deployed. It ends shares whose coordinator is gone. It looks at the data
+/// that it serves every two seconds, and tells the coordinator when they cannot
+/// be used, and when they can be used again.
+agent_actor spawn_agent(caf::actor_system& system, agent_config config);
+
+} // namespace graphmill

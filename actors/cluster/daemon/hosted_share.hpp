@@ -1,0 +1,52 @@
+#pragma once
+
+#include "actors/cluster/base/interfaces.hpp"
+#include "actors/cluster/daemon/share_life.hpp"
+#include "actors/process/memory_probe.hpp"
+#include "actors/remote/counters.hpp"
+#include "actors/run/data_guard.hpp"
+#include "actors/stages/stage_table.hpp"
+#include "actors/transport/sessions/traffic.hpp"
+#include "messages/wire/run.hpp"
+#include "partition/sampling/row_cache.hpp"
+#include "pipelines/results/named_tensor.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace graphmill {
+
+/// A daemon's share of a run, with all that the daemon keeps of it. What
+/// becomes of the share is known by `life`. Used by the SHARE HOST alone, in
+/// the AGENT's handlers.
+struct hosted_share {
+  deployment assignment;
+  share_life life;
+  responder deployed; ///< Answered when others can ask for its parts.
+  stage_table stages;
+  std::shared_ptr<dispatcher_gauges> gauges =
+    std::make_shared<dispatcher_gauges>();
+  std::shared_ptr<remote_counters> wire = std::make_shared<remote_counters>();
+  std::shared_ptr<row_cache> cache = std::make_shared<row_cache>();
+  /// What filling it took.
+  std::shared_ptr<remote_counters> filling =
+    std::make_shared<remote_counters>();
+  run_reports_actor relay;
+  member_actor member; ///< None before it is prepared.
+  std::shared_ptr<const std::vector<named_tensor>> snapshot;
+  memory_probe memory;
+  double cpu_before = 0;
+  traffic sent_before;
+  std::vector<responder> ending; ///< Answered when the member is gone.
+  data_guard::records records;   ///< Of the data that it has mapped.
+};
+
+/// What the daemon did for the run, for its report.
+/// @param sent Of its transport until now.
+member_reply final_report(hosted_share& run, const traffic& sent);
+
+/// A piece of the last snapshot.
+result<payload> piece_of(const hosted_share& run,
+                         const weights_request& wanted);
+
+} // namespace graphmill

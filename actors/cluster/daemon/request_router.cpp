@@ -1,0 +1,44 @@
+#include "actors/cluster/daemon/request_router.hpp"
+
+#include "actors/remote/transport_calls.hpp"
+
+#include <utility>
+
+namespace graphmill {
+
+void request_router::connect(agent_actor agent, coordinator_actor coordinator,
+                             data_server_actor data) {
+  std::lock_guard lock{mutex_};
+  agent_ = std::move(agent);
+  coordinator_ = std::move(coordinator);
+  data_ = std::move(data);
+}
+
+void request_router::serve(const incoming_request& request) {
+  std::lock_guard lock{mutex_};
+  if (!agent_)
+    request.reply.reply(
+      fail(ec::unavailable, "the daemon is starting or ending"));
+  else if (!serve_data(data_, request))
+    serve_control(request);
+}
+
+void request_router::tell(const peer_event& event) {
+  std::lock_guard lock{mutex_};
+  if (!agent_)
+    return;
+  post(agent_, peer_news{event});
+  if (coordinator_)
+    post(coordinator_, peer_news{event});
+}
+
+void request_router::serve_control(const incoming_request& request) {
+  const auto of_agent =
+    traits_of(request.method).server == method_server::agent;
+  if (coordinator_ && !of_agent)
+    post(coordinator_, incoming{request});
+  else
+    post(agent_, incoming{request});
+}
+
+} // namespace graphmill

@@ -1,0 +1,244 @@
+#include "actors/remote/serving/pending_requests.hpp"
+
+#include "actors/base/value_bytes.hpp"
+#include "partition/files/half.hpp"
+#include "partition/sampling/slices.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace graphmill {
+
+namespace {
+
+/// Reads ids and checks that the part owns them.
+result<pod_vector<node_id>> read_ids(const shard& part, node_type_id type,
+                                     const bulk_array& array,
+                                     const payload& from,
+                                     const std::shared_ptr<buffer_pool>& pool) {
+  pod_vector<node_id> ids{pool};
+  ids.resize(static_cast<std::size_t>(array.count));
+  read_integers(array, from.bulk, ids.data());
+  const auto& owned = part.nodes(type);
+  for (auto id : ids)
+    if (id < owned.begin || id >= owned.end)
+      return fail(ec::invalid_argument,
+                  "node {} of type \"{}\" is not in part {}, which owns [{}, "
+                  "{})",
+                  id, part.info().node_types[type].name, part.part(),
+                  owned.begin, owned.end);
+  return ids;
+}
+
+template <class Types>
+result<void> check_type(const Types& types, std::int32_t type,
+                        std::string_view name) {
+  if (type < 0 || static_cast<std::size_t>(type) >= types.size())
+    return fail(ec::invalid_argument, "there is no {} type {}", name, type);
+  return ok();
+}
+
+/// Bytes of the answer to a query. Only if a bound from the rule alone is above
+/// `enough`, degrees are looked up.
+std::uint64_t answer_bytes(const shard& part, const neighbour_query& query,
+                           std::span<const node_id> ids, std::uint64_t enough) {
+  const auto& type = part.info().edge_types[query.edge_type];
+  const auto wide = part.info().node_types[type.source].count
+                    > std::numeric_limits<std::int32_t>::max();
+  const std::uint64_t source = (wide ? 8 : 4) + (query.edge_ids ? 8 : 0);
+  const auto of_degree = [&query](std::int64_t degree) {
+    return static_cast<std::uint64_t>(
+      query.rule.sources_of(std::max<std::int64_t>(degree, 0)));
+  };
+  const auto counts = ids.size() * sizeof(std::int32_t);
+  if (query.most > 0) {
+    const auto wanted = static_cast<std::uint64_t>(query.most);
+    return counts + std::min(wanted, of_degree(type.max_in_degree)) * source;
+  }
+  const auto bound =
+    counts + ids.size() * of_degree(type.max_in_degree) * source;
+  if (bound <= enough)
+    return bound;
+  const auto& edges = part.edges(query.edge_type);
+  const auto begin = part.nodes(type.destination).begin;
+  std::uint64_t sources = 0;
+  for (auto id : ids)
+    sources +=
+      of_degree(edges.in_degrees[static_cast<std::size_t>(id - begin)]);
+  return counts + sources * source;
+}
+
+template <class T>
+std::span<const T> values_as(const pod_vector<std::byte>& values) {
+  return {reinterpret_cast<const T*>(values.data()), values.size() / sizeof(T)};
+}
+
+bulk_array add_half(bulk_writer& arrays, std::span<const float> rows,
+                    const std::shared_ptr<buffer_pool>& pool) {
+  auto halves = std::make_shared<pod_vector<std::uint16_t>>(pool);
+  halves->resize(rows.size());
+  std::transform(rows.begin(), rows.end(), halves->begin(), to_half);
+  const auto bytes = std::as_bytes(halves->span());
+  return arrays.add(element::float16, bytes, std::move(halves));
+}
+
+} // namespace
+
+// -- sample
+
+result<std::shared_ptr<pending_sample>>
+read_sample(const shard& part, sample_request request, const payload& from,
+            const std::shared_ptr<buffer_pool>& pool) {
+  auto out = std::make_shared<pending_sample>();
+  out->request = std::move(request);
+  for (const auto& query : out->request.queries) {
+    GRAPHMILL_TRYV(check_type(part.info().edge_types, query.edge_type, "edge"));
+    if (query.most != 0 && out->request.queries.size() != 1)
+      return fail(ec::invalid_argument,
+                  "a slice is asked for together with "
+                  "{} other queries",
+                  out->request.queries.size() - 1);
+    const auto type = part.info().edge_types[query.edge_type].destination;
+    GRAPHMILL_TRY(auto ids,
+                  read_ids(part, type, query.destinations, from, pool));
+    out->bytes += answer_bytes(part, query, ids.span(),
+                               max_bulk_bytes / out->request.queries.size());
+    out->ids.push_back(std::move(ids));
+  }
+  out->answers.resize(out->ids.size());
+  out->missing = out->ids.size();
+  return out;
+}
+
+std::vector<neighbour_job>
+jobs_of(const std::shared_ptr<pending_sample>& request) {
+  std::vector<neighbour_job> jobs;
+  for (std::size_t i = 0; i < request->ids.size(); ++i) {
+    const auto& query = request->request.queries[i];
+    neighbour_job job;
+    job.request = {request->request.key, request->request.hop,
+                   query.edge_type,      query.rule,
+                   query.edge_ids,       request->ids[i].span()};
+    job.owner = request;
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+result<payload> encode(const shard& part, const pending_sample& request) {
+  bulk_writer arrays;
+  sample_reply reply;
+  for (std::size_t i = 0; i < request.answers.size(); ++i) {
+    const auto& answer = request.answers[i];
+    const auto type = request.request.queries[i].edge_type;
+    const auto nodes =
+      part.info().node_types[part.info().edge_types[type].source].count;
+    auto& to = reply.answers.emplace_back();
+    to.counts = arrays.add_counts(answer->counts.span(), answer);
+    if (answer->wide && nodes <= std::numeric_limits<std::int32_t>::max())
+      to.sources = arrays.add_integers(values_as<node_id>(answer->sources));
+    else
+      to.sources = arrays.add(answer->wide ? element::int64 : element::int32,
+                              std::as_bytes(answer->sources.span()), answer);
+    to.edge_ids = arrays.add_integers(answer->edge_ids.span(), answer);
+  }
+  return encode(reply, std::move(arrays));
+}
+
+result<payload> answer_slice(const shard& part, pending_sample& request,
+                             const std::shared_ptr<buffer_pool>& pool) {
+  const auto& asked = request.request;
+  const auto& query = asked.queries.front();
+  auto answer = std::make_shared<neighbour_reply>();
+  answer->counts = pod_vector<std::int32_t>{pool};
+  answer->sources = pod_vector<std::byte>{pool};
+  answer->edge_ids = pod_vector<edge_id>{pool};
+  GRAPHMILL_TRYV(
+    sample_slice(part,
+                 {asked.key, asked.hop, query.edge_type, query.rule,
+                  query.edge_ids, request.ids[0].span()},
+                 {query.most, query.skip}, *answer));
+  request.answers[0] = std::move(answer);
+  return encode(part, request);
+}
+
+result<payload> too_large_answer() {
+  sample_reply reply;
+  reply.too_large = true;
+  return encode(reply, bulk_writer{});
+}
+
+// -- gather
+
+result<std::shared_ptr<pending_gather>>
+read_gather(const shard& part, gather_request request, const payload& from,
+            const std::shared_ptr<buffer_pool>& pool) {
+  auto out = std::make_shared<pending_gather>();
+  out->request = std::move(request);
+  for (const auto& query : out->request.queries) {
+    GRAPHMILL_TRYV(check_type(part.info().node_types, query.node_type, "node"));
+    const auto& type = part.info().node_types[query.node_type];
+    for (auto kind : query.kinds)
+      out->bytes += query.ids.count * value_bytes(type, kind);
+  }
+  // In memory they are as large as on the wire, or larger; what is asked in one
+  // message stays far below.
+  if (out->bytes > max_bulk_bytes)
+    return fail(ec::invalid_argument,
+                "{} bytes of values are asked for at once, more than {}",
+                out->bytes, max_bulk_bytes);
+  for (const auto& query : out->request.queries) {
+    GRAPHMILL_TRY(auto ids,
+                  read_ids(part, query.node_type, query.ids, from, pool));
+    out->ids.push_back(std::move(ids));
+  }
+  return out;
+}
+
+gather_job job_of(const shard& part,
+                  const std::shared_ptr<pending_gather>& request,
+                  const std::shared_ptr<buffer_pool>& pool) {
+  gather_job job;
+  job.owner = request;
+  for (std::size_t i = 0; i < request->ids.size(); ++i) {
+    const auto& query = request->request.queries[i];
+    const auto& type = part.info().node_types[query.node_type];
+    for (auto kind : query.kinds) {
+      auto& values = request->values.emplace_back(pool);
+      values.resize(request->ids[i].size()
+                    * static_cast<std::size_t>(value_bytes(type, kind)));
+      job.items.push_back(
+        {kind, query.node_type, request->ids[i].span(), {}, values.data()});
+    }
+  }
+  return job;
+}
+
+result<payload> encode(const shard& part,
+                       const std::shared_ptr<pending_gather>& request,
+                       const std::shared_ptr<buffer_pool>& pool) {
+  bulk_writer arrays;
+  gather_reply reply;
+  auto values = request->values.cbegin();
+  for (const auto& query : request->request.queries) {
+    const auto& type = part.info().node_types[query.node_type];
+    const auto half = query.half || type.feature_type == dtype::float16;
+    for (auto kind : query.kinds) {
+      const auto& from = *values++;
+      if (kind == gather_kind::features && half)
+        reply.values.push_back(add_half(arrays, values_as<float>(from), pool));
+      else if (kind == gather_kind::features)
+        reply.values.push_back(
+          arrays.add(element::float32, std::as_bytes(from.span()), request));
+      else if (kind == gather_kind::degrees || kind == gather_kind::out_degrees)
+        reply.values.push_back(
+          arrays.add_counts(values_as<std::int32_t>(from), request));
+      else
+        reply.values.push_back(
+          arrays.add_integers(values_as<std::int64_t>(from), request));
+    }
+  }
+  return encode(reply, std::move(arrays));
+}
+
+} // namespace graphmill

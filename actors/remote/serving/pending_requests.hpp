@@ -1,0 +1,62 @@
+#pragma once
+
+#include "actors/base/interfaces.hpp"
+#include "messages/base/buffer.hpp"
+#include "messages/wire/data.hpp"
+#include "partition/dataset/shard.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace graphmill {
+
+/// A sample request of another daemon while the local service answers it.
+struct pending_sample {
+  sample_request request;
+  std::uint64_t bytes = 0; ///< Of the answer's arrays, at the most.
+  std::vector<pod_vector<node_id>> ids;                  ///< Per query.
+  std::vector<std::shared_ptr<neighbour_reply>> answers; ///< Per query.
+  std::size_t missing = 0;
+  bool over = false;
+};
+
+/// A gather request of another daemon while the local service answers it.
+struct pending_gather {
+  gather_request request;
+  std::uint64_t bytes = 0;                   ///< Of the values.
+  std::vector<pod_vector<node_id>> ids;      ///< Per query.
+  std::vector<pod_vector<std::byte>> values; ///< Per query and kind.
+};
+
+/// Checks a request against the part and reads its arrays: types, ids, and that
+/// the answer fits into a message.
+/// @param from The message that the request was decoded from.
+result<std::shared_ptr<pending_sample>>
+read_sample(const shard& part, sample_request request, const payload& from,
+            const std::shared_ptr<buffer_pool>& pool);
+result<std::shared_ptr<pending_gather>>
+read_gather(const shard& part, gather_request request, const payload& from,
+            const std::shared_ptr<buffer_pool>& pool);
+
+/// The jobs of the local service. They point into the memory of the request.
+std::vector<neighbour_job>
+jobs_of(const std::shared_ptr<pending_sample>& request);
+
+/// Answers a request for a slice of one node's sources.
+result<payload> answer_slice(const shard& part, pending_sample& request,
+                             const std::shared_ptr<buffer_pool>& pool);
+
+/// Makes room for the values, and the job that writes them there.
+gather_job job_of(const shard& part,
+                  const std::shared_ptr<pending_gather>& request,
+                  const std::shared_ptr<buffer_pool>& pool);
+
+/// The answers, once the service is done. Large arrays are not copied.
+result<payload> encode(const shard& part, const pending_sample& request);
+result<payload> encode(const shard& part,
+                       const std::shared_ptr<pending_gather>& request,
+                       const std::shared_ptr<buffer_pool>& pool);
+result<payload> too_large_answer();
+
+} // namespace graphmill

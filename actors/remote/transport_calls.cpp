@@ -1,0 +1,35 @@
+#include "actors/remote/transport_calls.hpp"
+
+#include <utility>
+
+namespace graphmill {
+
+remote_call call_over(const std::shared_ptr<transport>& by, std::string address,
+                      call_options options) {
+  // Weak: replies keep their proxy alive, and would keep the transport alive on
+  // its own thread.
+  return [by = std::weak_ptr{by}, address = std::move(address),
+          options](method method_id, payload data,
+                   std::function<void(result<payload>)> on_reply) {
+    if (const auto there = by.lock())
+      there->request(address, method_id, std::move(data), options,
+                     std::move(on_reply));
+    else
+      on_reply(fail(ec::cancelled, "the connections to other daemons are "
+                                   "closed"));
+  };
+}
+
+bool serve_data(const data_server_actor& server,
+                const incoming_request& request) {
+  if (traits_of(request.method).server != method_server::data)
+    return false;
+  post(server, data_request{request.method, request.data, request.deadline,
+                            request.from.incarnation,
+                            [reply = request.reply](result<payload> answer) {
+                              reply.reply(std::move(answer));
+                            }});
+  return true;
+}
+
+} // namespace graphmill

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "messages/base/ids.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace graphmill {
+
+/// A piece of the dense gradient that ranks exchange at once. In floats.
+struct bucket {
+  std::int64_t offset = 0;
+  std::int64_t size = 0;
+
+  friend bool operator==(const bucket&, const bucket&) = default;
+};
+
+/// How large buckets may be. The first one is small, so that the exchange
+/// begins early (Li et al., PyTorch Distributed, VLDB'20).
+struct bucket_limits {
+  std::int64_t first_bytes = std::int64_t{1} << 20;
+  std::int64_t rest_bytes = std::int64_t{25} << 20;
+};
+
+/// Cuts a dense gradient of `size` floats into buckets. Parameters are
+/// registered from the first layer to the last and backward goes the other way,
+/// so the first bucket is the end of the gradient. The same on every rank.
+std::vector<bucket> cut_buckets(std::int64_t size, bucket_limits limits = {});
+
+/// The chunk of a bucket that `rank` adds up. Chunks of all ranks follow each
+/// other and differ by one float at most; they may be empty.
+bucket chunk_of(const bucket& whole, rank_id rank, rank_id ranks);
+
+} // namespace graphmill

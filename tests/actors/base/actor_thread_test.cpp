@@ -1,0 +1,131 @@
+#include "actors/base/actor_thread.hpp"
+
+#include "tests/support/catch.hpp"
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+using namespace graphmill;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Bounds every wait that a fault would make an endless one.
+constexpr auto patience = 20s;
+
+struct begin_job {
+  std::shared_ptr<std::promise<void>> begun;
+  std::shared_future<void> may_end;
+};
+
+} // namespace
+
+GRAPHMILL_LOCAL_MESSAGE(begin_job)
+
+namespace {
+
+using worker = caf::typed_actor<takes<begin_job>, takes<job_done>>;
+
+/// Does long jobs, and notes how they went.
+class busy_actor {
+public:
+  using interface = worker;
+  static constexpr const char* name = "busy_actor";
+  busy_actor(interface::pointer self, std::promise<std::string>* told)
+    : told_(told), thread_(self) {
+    thread_.install([] {});
+  }
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const begin_job& job) {
+        thread_.post(
+          [job] {
+            job.begun->set_value();
+            if (job.may_end.wait_for(patience) != std::future_status::ready)
+              throw std::runtime_error("nobody lets the job end");
+            job.may_end.get();
+          },
+          [this](const std::optional<error>& failure) {
+            told_->set_value(failure ? failure->message : "");
+          });
+      },
+      [this](const job_done&) { thread_.next(); },
+    };
+  }
+
+private:
+  std::promise<std::string>* told_;
+  actor_thread<interface> thread_;
+};
+
+using echo_actor = caf::typed_actor<takes<tick>>;
+
+class echo {
+public:
+  using interface = echo_actor;
+  static constexpr const char* name = "echo";
+  echo(interface::pointer, std::promise<void>* heard) : heard_(heard) {}
+  interface::behavior_type make_behavior() {
+    return {[this](const tick&) { heard_->set_value(); }};
+  }
+
+private:
+  std::promise<void>* heard_;
+};
+
+struct scene {
+  std::promise<void> let_end; ///< Of all jobs.
+  std::shared_future<void> may_end = let_end.get_future().share();
+  caf::actor_system_config settings;
+  std::unique_ptr<caf::actor_system> system;
+
+  scene() {
+    set_scheduler(settings, 2);
+    system = std::make_unique<caf::actor_system>(settings);
+  }
+
+  /// An actor with a job that is on.
+  worker begin(std::promise<std::string>& told) {
+    auto out = spawn_state<busy_actor>(*system, &told);
+    begin_job job{std::make_shared<std::promise<void>>(), may_end};
+    auto begun = job.begun->get_future();
+    post(out, job);
+    begun.wait();
+    return out;
+  }
+};
+
+} // namespace
+
+CATCH_TEST_CASE("actors that end in a long job do not hold up the others",
+                "[actors][lane]") {
+  std::vector<std::promise<std::string>> told(4);
+  std::promise<void> heard;
+  scene s;
+  for (auto& one : told) // More than there are threads.
+    stop_actor(s.begin(one));
+  auto other = spawn_state<echo>(*s.system, &heard);
+  post(other, tick{});
+  CATCH_CHECK(heard.get_future().wait_for(patience)
+              == std::future_status::ready);
+  stop_actor(other);
+  other = nullptr;
+  s.let_end.set_value();
+  for (auto& one : told)
+    CATCH_CHECK(one.get_future().get().empty());
+  s.system.reset(); // Ends, for all actors have.
+}
+
+CATCH_TEST_CASE("what a job throws comes to its actor", "[actors][lane]") {
+  std::promise<std::string> told;
+  scene s;
+  const auto who = s.begin(told);
+  s.let_end.set_exception(
+    std::make_exception_ptr(std::runtime_error("no such file")));
+  CATCH_CHECK(told.get_future().get() == "cannot finish a job: no such file");
+  stop_actor(who);
+}

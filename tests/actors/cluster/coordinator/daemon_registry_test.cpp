@@ -1,0 +1,183 @@
+#include "actors/cluster/coordinator/daemon_registry.hpp"
+#include "partition/dataset/shard.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace {
+
+join_request offer(std::vector<part_id> parts) {
+  return {"wordnet", "abc", {"x", "y"}, std::move(parts), 1, "host"};
+}
+
+peer_identity peer(const std::string& name, const std::string& incarnation,
+                   const std::string& address) {
+  return {name, incarnation, address};
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a daemon of another dataset is refused by what differs",
+                "[cluster]") {
+  const daemon_registry cluster{offer({0})};
+  CATCH_CHECK(cluster.check("b", offer({1})));
+  auto other = offer({1});
+  other.dataset = "cora";
+  CATCH_CHECK(error_of(cluster.check("b", other)).message.find("\"cora\"")
+              != std::string::npos);
+  other = offer({1});
+  other.part_digests[1] = "z";
+  CATCH_CHECK(error_of(cluster.check("b", other)).message.find("part 1")
+              != std::string::npos);
+  other = offer({1});
+  other.part_digests.push_back("w");
+  CATCH_CHECK(error_of(cluster.check("b", other)).message.find("3 parts")
+              != std::string::npos);
+}
+
+CATCH_TEST_CASE("only a living daemon of the same name is a rival",
+                "[cluster]") {
+  daemon_registry cluster{offer({0})};
+  cluster.join(peer("b", "1", "tcp://b:1"), offer({1}));
+  CATCH_CHECK_FALSE(cluster.rival_of(peer("b", "1", "tcp://b:1")));
+  CATCH_CHECK(cluster.rival_of(peer("b", "2", "tcp://b:2")));
+  CATCH_CHECK_FALSE(cluster.rival_of(peer("c", "2", "tcp://b:2")));
+  CATCH_CHECK(cluster.lost("tcp://b:1", "silent"));
+  CATCH_CHECK_FALSE(cluster.lost("tcp://b:1", "again"));
+  CATCH_CHECK_FALSE(cluster.rival_of(peer("b", "2", "tcp://b:2")));
+  cluster.join(peer("b", "2", "tcp://b:2"), offer({1}));
+  CATCH_CHECK(cluster.statuses().size() == 1);
+  CATCH_CHECK(cluster.offers().size() == 1);
+}
+
+CATCH_TEST_CASE("a daemon whose data are damaged is not offered", "[cluster]") {
+  daemon_registry cluster{offer({0})};
+  cluster.join(peer("a", "1", "tcp://a"), offer({0}));
+  auto damaged = offer({1});
+  damaged.fault = "features.npy is damaged";
+  cluster.join(peer("b", "2", "tcp://b"), damaged);
+  CATCH_CHECK(cluster.offers().size() == 1);
+  CATCH_CHECK(cluster.statuses()[1].state == daemon_state::damaged);
+  CATCH_CHECK(cluster.statuses()[1].note == "features.npy is damaged");
+  cluster.lost("tcp://b", "silent");
+  CATCH_CHECK(cluster.statuses()[1].note == "silent");
+  cluster.back("tcp://b", "2");
+  CATCH_CHECK(cluster.statuses()[1].state == daemon_state::damaged);
+  cluster.join(peer("b", "2", "tcp://b"), offer({1})); // Mended.
+  CATCH_CHECK(cluster.offers().size() == 2);
+  CATCH_CHECK(cluster.statuses()[1].note.empty());
+}
+
+CATCH_TEST_CASE("lost and drained daemons are not offered", "[cluster]") {
+  daemon_registry cluster{offer({0})};
+  cluster.join(peer("a", "1", "tcp://a"), offer({0}));
+  cluster.join(peer("b", "2", "tcp://b"), offer({1}));
+  cluster.lost("tcp://b", "silent");
+  CATCH_CHECK(cluster.offers().size() == 1);
+  CATCH_CHECK(cluster.statuses()[1].note == "silent");
+  CATCH_CHECK_FALSE(cluster.back("tcp://b", "3")); // Another one.
+  CATCH_CHECK(cluster.back("tcp://b", "2"));
+  CATCH_CHECK(cluster.offers().size() == 2);
+  value_of(cluster.drain("b", true));
+  CATCH_CHECK(cluster.offers().size() == 1);
+  // Started anew, it is drained still.
+  cluster.join(peer("b", "4", "tcp://b"), offer({1}));
+  CATCH_CHECK(cluster.offers().size() == 1);
+  value_of(cluster.drain("b", false));
+  CATCH_CHECK(cluster.offers().size() == 2);
+  CATCH_CHECK(error_of(cluster.drain("q", true)).message.find("a, b")
+              != std::string::npos);
+  value_of(cluster.drain("b", true));
+  cluster.lost("tcp://b", "silent");
+  cluster.back("tcp://b", "4");
+  CATCH_CHECK(cluster.offers().size() == 1);  // Drained still.
+  CATCH_CHECK_FALSE(cluster.leave("b", "2")); // One that was there before.
+  CATCH_CHECK(cluster.leave("b", "4"));
+  CATCH_CHECK(cluster.statuses().size() == 1);
+}
+
+CATCH_TEST_CASE("a daemon at the address of another replaces it", "[cluster]") {
+  daemon_registry cluster{offer({0})};
+  cluster.join(peer("b", "1", "tcp://b"), offer({1}));
+  cluster.join(peer("c", "2", "tcp://b"), offer({1}));
+  CATCH_REQUIRE(cluster.statuses().size() == 1);
+  CATCH_CHECK(cluster.statuses()[0].name == "c");
+  // And one that comes back elsewhere leaves an address.
+  CATCH_CHECK(cluster.join(peer("c", "3", "tcp://b"), offer({1})).empty());
+  CATCH_CHECK(cluster.join(peer("c", "4", "tcp://d"), offer({1}))
+              == std::vector<std::string>{"tcp://b"});
+}
+
+CATCH_TEST_CASE("an incarnation that was replaced is outdated", "[cluster]") {
+  daemon_registry cluster{offer({0})};
+  cluster.join(peer("b", "1", "tcp://b"), offer({1}));
+  CATCH_CHECK_FALSE(cluster.outdated("tcp://b", "1"));
+  CATCH_CHECK(cluster.outdated("tcp://b", "2"));
+  CATCH_CHECK_FALSE(cluster.outdated("tcp://c", "2"));
+}
+
+CATCH_TEST_CASE("what a run could use besides is known", "[cluster]") {
+  daemon_registry cluster{offer({0})};
+  cluster.join(peer("a", "1", "tcp://a"), offer({0}));
+  cluster.join(peer("b", "2", "tcp://b"), offer({1}));
+  cluster.join(peer("c", "3", "tcp://c"), offer({1}));
+  value_of(cluster.drain("b", true));
+  cluster.lost("tcp://c", std::string(9000, 'x'));
+  CATCH_CHECK(cluster.offers().size() == 1);
+  CATCH_CHECK(cluster.offers(daemon_state::draining).size() == 2);
+  CATCH_CHECK(cluster.offers(daemon_state::lost).size() == 3);
+  CATCH_CHECK(cluster.names_of(daemon_state::draining)
+              == std::vector<std::string>{"b"});
+  CATCH_CHECK(cluster.statuses()[2].note.size() < 1000);
+}
+
+CATCH_TEST_CASE("a daemon that leaves takes nothing more", "[cluster]") {
+  daemon_registry cluster{offer({0})};
+  cluster.join(peer("a", "1", "tcp://a"), offer({0}));
+  cluster.begin_to_leave("a");
+  cluster.begin_to_leave("nobody");
+  CATCH_CHECK(cluster.offers().empty());
+  CATCH_CHECK(cluster.statuses()[0].state == daemon_state::draining);
+  // Its successor is another.
+  cluster.join(peer("a", "2", "tcp://a"), offer({0}));
+  CATCH_CHECK(cluster.offers().size() == 1);
+}
+
+CATCH_TEST_CASE("a cluster takes so many daemons and no more", "[cluster]") {
+  daemon_registry cluster{offer({0})};
+  const auto name = [](std::size_t i) { return fmt::format("d{}", i); };
+  for (std::size_t i = 0; i < daemon_registry::most_daemons; ++i) {
+    value_of(cluster.check(name(i), offer({1})));
+    cluster.join(peer(name(i), "1", "tcp://" + name(i)), offer({1}));
+  }
+  const auto refused = error_of(cluster.check("more", offer({1})));
+  CATCH_CHECK(refused.message.find("as many as it takes") != std::string::npos);
+  value_of(cluster.check("d7", offer({1}))); // That is there already.
+  // Who has been lost for longest makes room.
+  cluster.lost("tcp://d9", "silent");
+  cluster.lost("tcp://d3", "silent");
+  value_of(cluster.check("more", offer({1})));
+  CATCH_CHECK(cluster.join(peer("more", "1", "tcp://more"), offer({1}))
+              == std::vector<std::string>{"tcp://d9"});
+  CATCH_CHECK(cluster.statuses().size() == daemon_registry::most_daemons);
+  CATCH_CHECK(error_of(cluster.find("d9")).code == ec::not_found);
+  value_of(cluster.find("d3"));
+  auto long_host = offer({1});
+  long_host.host = std::string(daemon_registry::longest_host + 1, 'h');
+  CATCH_CHECK(error_of(cluster.check("d7", long_host)).code
+              == ec::invalid_argument);
+}
+
+CATCH_TEST_CASE("a daemon can join with all parts that there may be",
+                "[cluster]") {
+  auto all = offer({});
+  const std::string digest(32, 'f'); // Of 128 bits.
+  all.part_digests.assign(most_parts, digest);
+  for (part_id p = 0; p < most_parts; ++p)
+    all.parts.push_back(p);
+  const auto message = encode(all);
+  CATCH_CHECK(message.body.size() < max_frame_bytes);
+  CATCH_CHECK(value_of(decode_join_request(message)).parts == all.parts);
+}
