@@ -42,7 +42,7 @@ sanitize() { # FOLDER SANITIZERS TARGET SUITE
   configure "$1" -Doptimization=0 -Ddebug=true -Dtests=true \
     -Db_sanitize="$2" -Db_lundef=false
   ninja -C "$1" "$3"
-  test_in "$1" --suite "$4" --timeout-multiplier 4
+  test_in "$1" --suite "$4" --timeout-multiplier 10
 }
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 sanitize build-asan address,undefined sanitized-tests sanitized
