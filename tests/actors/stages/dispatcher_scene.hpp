@@ -30,7 +30,7 @@ public:
   static constexpr const char* name = "dummy_trainer";
   struct script {
     bool hold = false;
-    std::vector<std::uint64_t> orders;
+    std::vector<std::uint64_t> sequences;
     std::vector<std::shared_ptr<const phase_work>> works;
     std::vector<caf::typed_response_promise<step_finished>> promises;
   };
@@ -41,13 +41,13 @@ public:
   interface::behavior_type make_behavior() {
     return {
       [this](const step_input& input) -> caf::result<step_finished> {
-        script_->orders.push_back(input.order);
+        script_->sequences.push_back(input.sequence);
         script_->works.push_back(input.work);
         auto promise = self_->make_response_promise<step_finished>();
         if (script_->hold)
           script_->promises.push_back(promise);
         else
-          promise.deliver(step_finished{input.order, 0});
+          promise.deliver(step_finished{input.sequence, 0});
         return promise;
       },
       [](const trainer_request&) -> caf::result<trainer_state> {
@@ -55,11 +55,12 @@ public:
       },
       // Told by the test here: finish the oldest batch.
       [this](const job_done&) {
-        const auto order =
-          script_->orders[script_->orders.size() - script_->promises.size()];
+        const auto sequence =
+          script_
+            ->sequences[script_->sequences.size() - script_->promises.size()];
         auto promise = script_->promises.front();
         script_->promises.erase(script_->promises.begin());
-        promise.deliver(step_finished{order, 0});
+        promise.deliver(step_finished{sequence, 0});
       },
     };
   }
@@ -194,7 +195,7 @@ struct dispatcher_scene {
 };
 
 // What has come, in its order.
-using orders = std::vector<std::uint64_t>;
+using sequences = std::vector<std::uint64_t>;
 using steps = std::vector<std::int64_t>;
 
 } // namespace graphmill::test

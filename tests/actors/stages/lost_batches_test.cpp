@@ -25,7 +25,7 @@ CATCH_TEST_CASE("a batch that a stage loses is begun anew",
   CATCH_CHECK(f.sampler.jobs().size() == 2);
   f.sim.advance(101ms);
   f.fetcher.answer(f.sim, 2);
-  CATCH_CHECK(f.trainers[0]->orders == orders{0});
+  CATCH_CHECK(f.trainers[0]->sequences == sequences{0});
   CATCH_CHECK(f.failures->empty());
   CATCH_CHECK(f.gauges->retried == 2);
   CATCH_CHECK(f.sampled_steps() == steps{0, 0, 0});
@@ -108,9 +108,9 @@ CATCH_TEST_CASE("a stage that does not answer in time loses its batch",
   f.sim.advance(61s);
   CATCH_CHECK(f.sampler.jobs().size() == 2);
   f.sampler.answer(f.sim, 0); // Too late: nobody waits for it.
-  CATCH_CHECK(f.trainers[0]->orders.empty());
+  CATCH_CHECK(f.trainers[0]->sequences.empty());
   f.sampler.answer(f.sim, 1);
-  CATCH_CHECK(f.trainers[0]->orders == orders{0});
+  CATCH_CHECK(f.trainers[0]->sequences == sequences{0});
 }
 
 CATCH_TEST_CASE("batches that wait in line for a slow trainer do not fail",

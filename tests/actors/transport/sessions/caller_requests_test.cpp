@@ -31,7 +31,7 @@ CATCH_TEST_CASE("nothing is sent before both channels have shaken hands",
   it.reply(id, method::sample);
   CATCH_CHECK(it.answers[id]->has_value());
   it.reply(id, method::sample); // Again: nobody waits for it.
-  CATCH_CHECK(it->counted().late_replies == 1);
+  CATCH_CHECK(it->counters().late_replies == 1);
 }
 
 CATCH_TEST_CASE("a request is repeated under its id, and ends at its deadline",
@@ -61,7 +61,7 @@ CATCH_TEST_CASE("a request is repeated under its id, and ends at its deadline",
   CATCH_CHECK(error_of(*it.answers[id]).message
               == "no answer from peer (tcp://10.0.0.9:7800) to submit within "
                  "3000 ms (3 attempts)");
-  CATCH_CHECK(it->counted().retries == 2);
+  CATCH_CHECK(it->counters().retries == 2);
   CATCH_CHECK(it.open);
 }
 
@@ -216,8 +216,8 @@ CATCH_TEST_CASE("a request that finds no room is asked again, ever later",
     CATCH_CHECK(sent[0].content.head.attempt == 1); // None was lost.
     longest *= 2;
   }
-  CATCH_CHECK(it->counted().put_off == 3);
-  CATCH_CHECK(it->counted().retries == 0);
+  CATCH_CHECK(it->counters().put_off == 3);
+  CATCH_CHECK(it->counters().retries == 0);
   CATCH_CHECK_FALSE(it.answers[id]);
   it.reply(id, method::submit);
   CATCH_CHECK(it.answers[id]->has_value());
