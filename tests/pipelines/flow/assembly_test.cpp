@@ -38,7 +38,7 @@ CATCH_TEST_CASE("assembly of the cycle of six", "[pipelines][assembly]") {
   const auto pool = buffer_pool::make(1 << 20);
   for (auto merged : {true, false}) {
     const auto batch =
-      value_of(assemble(sampled(graph, plan_of(cycle(6), {-1, -1}), {2, 3}),
+      value_of(assemble(sampled(graph, scheme_of(cycle(6), {-1, -1}), {2, 3}),
                         {merged, false, true}, graph.graph->info(), pool));
     CATCH_REQUIRE(batch.relations.size() == 1);
     const auto& relation = batch.relations[0];
@@ -59,7 +59,7 @@ CATCH_TEST_CASE("assembly of the cycle of six", "[pipelines][assembly]") {
 CATCH_TEST_CASE("layer 1 is transposed if asked for", "[pipelines][assembly]") {
   const auto graph = whole(cycle(6));
   const auto batch =
-    value_of(assemble(sampled(graph, plan_of(cycle(6), {-1, -1}), {2, 3}),
+    value_of(assemble(sampled(graph, scheme_of(cycle(6), {-1, -1}), {2, 3}),
                       {true, false, false}, graph.graph->info(), nullptr));
   CATCH_CHECK(batch.relations[0].transposed[0].indptr.empty());
   CATCH_CHECK(batch.relations[0].transposed[1].indptr.size() == 5);
@@ -71,7 +71,7 @@ CATCH_TEST_CASE("edge types are merged row by row", "[pipelines][assembly]") {
   graph.edges = {{0, "a", 0, {{1}, {}, {0, 1}}},
                  {0, "b", 0, {{2, 1}, {0}, {}}}};
   const auto batch = value_of(
-    assemble(sampled(whole(graph), plan_of(graph, {-1, -1}), {0}),
+    assemble(sampled(whole(graph), scheme_of(graph, {-1, -1}), {0}),
              {true, false, false}, whole(graph).graph->info(), nullptr));
   // Nodes 0, 1, 2. Row 0: a 1, b 2 1; row 1: b 0; row 2: a 0 1.
   const auto& forward = batch.relations.at(0).forward;
@@ -85,11 +85,12 @@ CATCH_TEST_CASE("merging needs one node type", "[pipelines][assembly]") {
   memory_graph graph;
   graph.nodes = {{"a", 1}, {"b", 1}};
   graph.edges = {{1, "to", 0, {{0}}}};
-  CATCH_CHECK(error_of(assemble(sampled(whole(graph), plan_of(graph, {1}), {0}),
-                                {true, false, false},
-                                whole(graph).graph->info(), nullptr))
-                .code
-              == ec::invalid_argument);
+  CATCH_CHECK(
+    error_of(assemble(sampled(whole(graph), scheme_of(graph, {1}), {0}),
+                      {true, false, false}, whole(graph).graph->info(),
+                      nullptr))
+      .code
+    == ec::invalid_argument);
 }
 
 CATCH_TEST_CASE("transposed CSRs hold the same edges",
@@ -99,7 +100,7 @@ CATCH_TEST_CASE("transposed CSRs hold the same edges",
     const auto graph = random_graph(seed);
     const auto cut_up = whole(graph);
     const auto batch = value_of(assemble(
-      sampled(cut_up, plan_of(graph, {3, 2, -1}), random_seeds(graph, seed)),
+      sampled(cut_up, scheme_of(graph, {3, 2, -1}), random_seeds(graph, seed)),
       {false, false, true}, cut_up.graph->info(), nullptr));
     for (const auto& relation : batch.relations)
       for (int layer = 0; layer < 3; ++layer) {
