@@ -141,10 +141,10 @@ std::vector<digest_record> arrays_alone(const digest_record& record) {
   std::vector<digest_record> out;
   for (const auto& piece : record.pieces)
     if (!piece.digest.empty()) {
-      digest_record record{piece.file, piece.digest, {piece}};
-      record.pieces.front().text.clear();
-      record.pieces.front().digest.clear();
-      out.push_back(std::move(record));
+      digest_record alone{piece.file, piece.digest, {piece}};
+      alone.pieces.front().text.clear();
+      alone.pieces.front().digest.clear();
+      out.push_back(std::move(alone));
     }
   return out;
 }

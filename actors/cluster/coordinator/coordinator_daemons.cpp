@@ -89,14 +89,16 @@ void coordinator::lose_if_used(const std::string& daemon, const error& reason) {
 /// A daemon that had lost the coordinator has ended its share of a run, but not
 /// of one that began when it was heard again and had yet to register.
 void coordinator::check_share(const peer_identity& identity) {
-  if (!active_ || !active_->uses(identity.name))
+  // Once the run is over, shares answer for themselves when they have ended.
+  if (!active_ || active_->turn.is_over() || !active_->uses(identity.name))
     return;
   calls_.call(identity.address, method::order,
               encode(member_request{active_->id, member_action::check}),
               within(timeouts::question, timeouts::question_unreachable),
               [this, daemon = identity.name,
                run = active_->id](const result<payload>& answer) {
-                if (!answer && active_ && active_->id == run)
+                if (!answer && active_ && active_->id == run
+                    && !active_->turn.is_over())
                   break_off_if_used(daemon, "had lost the coordinator");
               });
 }

@@ -263,6 +263,14 @@ bool share_host::take_request(const incoming_request& request) {
     request.reply.reply(encode(member_reply{})); // It has ended before.
     return false;
   }
+  if (run && wanted.action == member_action::finish
+      && run.value()->life.is_over() && !run.value()->life.finishing()) {
+    request.reply.reply(
+      fail(ec::unavailable,
+           "run {} has ended at daemon \"{}\" before its data were verified",
+           wanted.run, name()));
+    return false;
+  }
   if (run
       && (wanted.action == member_action::end
           || wanted.action == member_action::finish)) {
