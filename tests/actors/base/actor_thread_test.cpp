@@ -1,6 +1,7 @@
 #include "actors/base/actor_thread.hpp"
 
 #include "tests/support/catch.hpp"
+#include "tests/support/patience.hpp"
 
 #include <chrono>
 #include <future>
@@ -9,12 +10,8 @@
 #include <vector>
 
 using namespace graphmill;
-using namespace std::chrono_literals;
 
 namespace {
-
-/// Bounds every wait that a fault would make an endless one.
-constexpr auto patience = 20s;
 
 struct begin_job {
   std::shared_ptr<std::promise<void>> begun;
@@ -45,7 +42,8 @@ public:
         thread_.post(
           [job] {
             job.begun->set_value();
-            if (job.may_end.wait_for(patience) != std::future_status::ready)
+            if (job.may_end.wait_for(test::patience)
+                != std::future_status::ready)
               throw std::runtime_error("nobody lets the job end");
             job.may_end.get();
           },
@@ -110,7 +108,7 @@ CATCH_TEST_CASE("actors that end in a long job do not hold up the others",
     stop_actor(s.begin(one));
   auto other = spawn_state<echo>(*s.system, &heard);
   post(other, tick{});
-  CATCH_CHECK(heard.get_future().wait_for(patience)
+  CATCH_CHECK(heard.get_future().wait_for(test::patience)
               == std::future_status::ready);
   stop_actor(other);
   other = nullptr;

@@ -5,6 +5,7 @@
 #include "pipelines/definition/validation.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/memory_graph.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/result.hpp"
 
 #include <spdlog/sinks/null_sink.h>
@@ -15,11 +16,6 @@
 namespace graphmill::test {
 
 namespace {
-
-using namespace std::chrono_literals;
-
-/// Longer than any run here takes, so that a test fails instead of hanging.
-constexpr auto patience = 60s;
 
 memory_graph ring(std::int64_t nodes) {
   auto graph = cycle(nodes);

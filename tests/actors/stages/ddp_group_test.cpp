@@ -5,6 +5,7 @@
 #include "tests/pipelines/model/batches.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/memory_rendezvous.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/result.hpp"
 
 #include <condition_variable>
@@ -16,9 +17,6 @@ namespace graphmill::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Longer than anything here takes that is not stuck.
-constexpr auto patience = 30s;
 
 /// Actors on a real scheduler, for their groups talk over real connections.
 struct world {

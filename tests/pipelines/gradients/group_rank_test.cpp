@@ -1,6 +1,7 @@
 #include "pipelines/gradients/gradient_set.hpp"
 #include "tests/pipelines/gradients/ranks.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/result.hpp"
 
 #include <cstring>
@@ -13,9 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using shared_set = std::shared_ptr<const gradient_set>;
-
-/// Longer than anything here takes that is not stuck.
-constexpr auto patience = 30s;
 
 const gradient_shape mixed{103, {{20, 3}, {5, 1}}};
 const bucket_limits tiny{64, 160};
