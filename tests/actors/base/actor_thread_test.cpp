@@ -75,13 +75,13 @@ private:
   std::promise<void>* heard_;
 };
 
-struct scene {
+struct actor_thread_scene {
   std::promise<void> let_end; ///< Of all jobs.
   std::shared_future<void> may_end = let_end.get_future().share();
   caf::actor_system_config settings;
   std::unique_ptr<caf::actor_system> system;
 
-  scene() {
+  actor_thread_scene() {
     set_scheduler(settings, 2);
     system = std::make_unique<caf::actor_system>(settings);
   }
@@ -103,7 +103,7 @@ CATCH_TEST_CASE("actors that end in a long job do not hold up the others",
                 "[actors][lane]") {
   std::vector<std::promise<std::string>> told(4);
   std::promise<void> heard;
-  scene s;
+  actor_thread_scene s;
   for (auto& one : told) // More than there are threads.
     stop_actor(s.begin(one));
   auto other = spawn_state<echo>(*s.system, &heard);
@@ -120,7 +120,7 @@ CATCH_TEST_CASE("actors that end in a long job do not hold up the others",
 
 CATCH_TEST_CASE("what a job throws comes to its actor", "[actors][lane]") {
   std::promise<std::string> told;
-  scene s;
+  actor_thread_scene s;
   const auto who = s.begin(told);
   s.let_end.set_exception(
     std::make_exception_ptr(std::runtime_error("no such file")));

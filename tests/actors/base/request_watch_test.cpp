@@ -112,14 +112,15 @@ private:
   int next_ = 0;
 };
 
-struct scene {
+struct request_watch_scene {
   test::simulation sim;
   std::shared_ptr<book> debts = std::make_shared<book>();
   std::shared_ptr<outcome> seen = std::make_shared<outcome>();
   helper_actor whom = sim.own(spawn_state<helper>(sim.system(), debts));
   asker_actor who;
 
-  explicit scene(std::chrono::milliseconds silence, bool wait = true)
+  explicit request_watch_scene(std::chrono::milliseconds silence,
+                               bool wait = true)
     : who(sim.own(spawn_state<asker>(sim.system(), whom, silence, seen))) {
     debts->wait = wait;
     sim.run();
@@ -140,7 +141,7 @@ struct scene {
 
 CATCH_TEST_CASE("answered requests leave no timers behind",
                 "[actors][requests]") {
-  scene s{15min, false};
+  request_watch_scene s{15min, false};
   for (int i = 0; i < 1000; ++i) {
     s.ask();
     s.sim.advance(1ms);
@@ -154,7 +155,7 @@ CATCH_TEST_CASE("answered requests leave no timers behind",
 
 CATCH_TEST_CASE("a request that is not answered fails in time",
                 "[actors][requests]") {
-  scene s{50ms};
+  request_watch_scene s{50ms};
   s.ask();
   s.sim.advance(49ms);
   CATCH_CHECK(s.seen->failures.empty());
@@ -172,7 +173,7 @@ CATCH_TEST_CASE("a request that is not answered fails in time",
 
 CATCH_TEST_CASE("standing in line is not waiting for an answer",
                 "[actors][requests]") {
-  scene s{50ms};
+  request_watch_scene s{50ms};
   s.ask(10);
   for (int i = 0; i < 8; ++i) {
     s.sim.advance(40ms);
@@ -193,7 +194,7 @@ CATCH_TEST_CASE("standing in line is not waiting for an answer",
 }
 
 CATCH_TEST_CASE("what a lost actor owes fails at once", "[actors][requests]") {
-  scene s{15min};
+  request_watch_scene s{15min};
   s.ask(3);
   post(s.who, tick{});
   s.sim.run();
@@ -207,7 +208,7 @@ CATCH_TEST_CASE("what a lost actor owes fails at once", "[actors][requests]") {
 
 CATCH_TEST_CASE("an actor that is gone is not waited for",
                 "[actors][requests]") {
-  scene s{15min};
+  request_watch_scene s{15min};
   stop_actor(s.whom);
   s.sim.run();
   s.ask();
