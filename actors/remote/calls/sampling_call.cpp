@@ -1,4 +1,4 @@
-#include "actors/remote/sampling_call.hpp"
+#include "actors/remote/calls/sampling_call.hpp"
 
 #include <algorithm>
 #include <limits>

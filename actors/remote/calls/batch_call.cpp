@@ -1,4 +1,4 @@
-#include "actors/remote/batch_call.hpp"
+#include "actors/remote/calls/batch_call.hpp"
 
 #include "partition/sampling/id_table.hpp"
 

@@ -1,4 +1,4 @@
-#include "actors/remote/spread_call.hpp"
+#include "actors/remote/calls/spread_call.hpp"
 
 #include <memory>
 

@@ -1,8 +1,8 @@
-#include "actors/remote/gather_call.hpp"
-#include "actors/remote/sampling_call.hpp"
+#include "actors/remote/calls/gather_call.hpp"
+#include "actors/remote/calls/sampling_call.hpp"
 #include "messages/base/random.hpp"
 #include "partition/files/half.hpp"
-#include "tests/actors/remote/one_type.hpp"
+#include "tests/actors/remote/calls/one_type.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 

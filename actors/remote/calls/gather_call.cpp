@@ -1,4 +1,4 @@
-#include "actors/remote/gather_call.hpp"
+#include "actors/remote/calls/gather_call.hpp"
 
 #include "actors/base/value_bytes.hpp"
 #include "partition/files/half.hpp"

@@ -1,4 +1,4 @@
-#include "actors/remote/task_queues.hpp"
+#include "actors/remote/calls/task_queues.hpp"
 
 namespace graphmill {
 

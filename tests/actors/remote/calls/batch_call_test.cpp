@@ -1,6 +1,6 @@
-#include "actors/remote/batch_call.hpp"
+#include "actors/remote/calls/batch_call.hpp"
 #include "messages/base/random.hpp"
-#include "tests/actors/remote/one_type.hpp"
+#include "tests/actors/remote/calls/one_type.hpp"
 #include "tests/partition/sampling/support.hpp"
 #include "tests/support/catch.hpp"
 
