@@ -1,6 +1,6 @@
-#include "messages/wire/codec_support.hpp"
-#include "messages/wire/enum_codec.hpp"
-#include "messages/wire/phase_codec.hpp"
+#include "messages/wire/codecs/codec_support.hpp"
+#include "messages/wire/codecs/enum_codec.hpp"
+#include "messages/wire/codecs/phase_codec.hpp"
 #include "messages/wire/run.capnp.h"
 #include "messages/wire/run.hpp"
 

@@ -1,5 +1,5 @@
-#include "messages/wire/bulk_codec.hpp"
-#include "messages/wire/draw_codec.hpp"
+#include "messages/wire/codecs/bulk_codec.hpp"
+#include "messages/wire/codecs/draw_codec.hpp"
 
 namespace graphmill {
 

@@ -1,6 +1,6 @@
-#include "messages/wire/bulk_codec.hpp"
-#include "messages/wire/draw_codec.hpp"
-#include "messages/wire/enum_codec.hpp"
+#include "messages/wire/codecs/bulk_codec.hpp"
+#include "messages/wire/codecs/draw_codec.hpp"
+#include "messages/wire/codecs/enum_codec.hpp"
 
 namespace graphmill {
 

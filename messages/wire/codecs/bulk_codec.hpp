@@ -1,6 +1,6 @@
 #pragma once
 
-#include "messages/wire/capnp_frame.hpp"
+#include "messages/wire/codecs/capnp_frame.hpp"
 #include "messages/wire/data.capnp.h"
 #include "messages/wire/data.hpp"
 

@@ -1,4 +1,4 @@
-#include "messages/wire/capnp_frame.hpp"
+#include "messages/wire/codecs/capnp_frame.hpp"
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "messages/definition/field_codec.hpp"
-#include "messages/wire/capnp_frame.hpp"
+#include "messages/wire/codecs/capnp_frame.hpp"
 #include "messages/wire/frame.hpp"
 
 #include <capnp/message.h>

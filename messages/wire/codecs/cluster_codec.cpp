@@ -1,7 +1,7 @@
 #include "messages/definition/definition_codec.hpp"
 #include "messages/wire/cluster.capnp.h"
 #include "messages/wire/cluster.hpp"
-#include "messages/wire/codec_support.hpp"
+#include "messages/wire/codecs/codec_support.hpp"
 
 namespace graphmill {
 

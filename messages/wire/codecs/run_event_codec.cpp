@@ -1,4 +1,4 @@
-#include "messages/wire/codec_support.hpp"
+#include "messages/wire/codecs/codec_support.hpp"
 #include "messages/wire/run.capnp.h"
 #include "messages/wire/run.hpp"
 

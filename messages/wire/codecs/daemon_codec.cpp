@@ -1,6 +1,6 @@
 #include "messages/wire/cluster.capnp.h"
 #include "messages/wire/cluster.hpp"
-#include "messages/wire/codec_support.hpp"
+#include "messages/wire/codecs/codec_support.hpp"
 
 #include <iterator>
 
