@@ -1,4 +1,4 @@
-#include "actors/transport/sockets/authenticator.hpp"
+#include "actors/transport/sockets/connections/authenticator.hpp"
 
 #include <cstring>
 #include <vector>

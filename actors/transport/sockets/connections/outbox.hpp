@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/transport/sockets/wire_io.hpp"
+#include "actors/transport/sockets/connections/wire_io.hpp"
 
 #include <atomic>
 #include <chrono>

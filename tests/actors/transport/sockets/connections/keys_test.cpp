@@ -1,4 +1,4 @@
-#include "actors/transport/sockets/keys.hpp"
+#include "actors/transport/sockets/connections/keys.hpp"
 
 #include "tests/actors/transport/network.hpp"
 #include "tests/support/catch.hpp"

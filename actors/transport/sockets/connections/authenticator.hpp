@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/transport/sockets/keys.hpp"
+#include "actors/transport/sockets/connections/keys.hpp"
 
 #include <zmq.hpp>
 

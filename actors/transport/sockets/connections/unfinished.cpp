@@ -1,4 +1,4 @@
-#include "actors/transport/sockets/unfinished.hpp"
+#include "actors/transport/sockets/connections/unfinished.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "actors/transport/sockets/peer_link.hpp"
+#include "actors/transport/sockets/connections/peer_link.hpp"
 
 namespace graphmill {
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "actors/transport/sessions/address.hpp"
-#include "actors/transport/sockets/keys.hpp"
-#include "actors/transport/sockets/unfinished.hpp"
-#include "actors/transport/sockets/wire_io.hpp"
+#include "actors/transport/sockets/connections/keys.hpp"
+#include "actors/transport/sockets/connections/unfinished.hpp"
+#include "actors/transport/sockets/connections/wire_io.hpp"
 
 #include <zmq.hpp>
 

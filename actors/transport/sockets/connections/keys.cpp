@@ -1,4 +1,4 @@
-#include "actors/transport/sockets/keys.hpp"
+#include "actors/transport/sockets/connections/keys.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "actors/transport/sockets/outbox.hpp"
+#include "actors/transport/sockets/connections/outbox.hpp"
 #include "tests/support/catch.hpp"
 
 #include <map>

@@ -1,4 +1,4 @@
-#include "actors/transport/sockets/wire_io.hpp"
+#include "actors/transport/sockets/connections/wire_io.hpp"
 
 #include <linux/tcp.h>
 #include <netdb.h>
