@@ -3,7 +3,7 @@
 #include "messages/base/buffer.hpp"
 #include "pipelines/kernels/attention.hpp"
 #include "pipelines/kernels/matrix.hpp"
-#include "pipelines/model/message_pass.hpp"
+#include "pipelines/model/passes/message_pass.hpp"
 
 #include <cstdint>
 

@@ -6,7 +6,7 @@
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/kernels/gather_sum.hpp"
 #include "pipelines/kernels/matrix.hpp"
-#include "pipelines/model/message_pass.hpp"
+#include "pipelines/model/passes/message_pass.hpp"
 
 #include <cstdint>
 

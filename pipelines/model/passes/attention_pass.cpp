@@ -1,6 +1,6 @@
-#include "pipelines/model/attention_pass.hpp"
+#include "pipelines/model/passes/attention_pass.hpp"
 
-#include "pipelines/model/gemm.hpp"
+#include "pipelines/model/passes/gemm.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,6 +1,6 @@
-#include "pipelines/model/relation_pass.hpp"
+#include "pipelines/model/passes/relation_pass.hpp"
 
-#include "pipelines/model/gemm.hpp"
+#include "pipelines/model/passes/gemm.hpp"
 
 #include <algorithm>
 #include <cmath>

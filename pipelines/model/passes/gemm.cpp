@@ -1,4 +1,4 @@
-#include "pipelines/model/gemm.hpp"
+#include "pipelines/model/passes/gemm.hpp"
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
