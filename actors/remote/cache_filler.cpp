@@ -3,11 +3,11 @@
 #include "actors/base/ticket_table.hpp"
 #include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/cached_rows.hpp"
+#include "actors/remote/calls/spread_call.hpp"
+#include "actors/remote/calls/task_queues.hpp"
 #include "actors/remote/feature_proxy.hpp"
 #include "actors/remote/gather_jobs.hpp"
 #include "actors/remote/interfaces.hpp"
-#include "actors/remote/spread_call.hpp"
-#include "actors/remote/task_queues.hpp"
 #include "partition/sampling/hot_nodes.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
 

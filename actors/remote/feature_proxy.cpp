@@ -3,8 +3,8 @@
 #include "actors/base/worker_pool.hpp"
 #include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/cached_rows.hpp"
-#include "actors/remote/call_window.hpp"
-#include "actors/remote/gather_call.hpp"
+#include "actors/remote/calls/call_window.hpp"
+#include "actors/remote/calls/gather_call.hpp"
 #include "actors/remote/interfaces.hpp"
 
 #include <algorithm>

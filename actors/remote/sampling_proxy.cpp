@@ -2,9 +2,9 @@
 
 #include "actors/base/worker_pool.hpp"
 #include "actors/remote/ask_daemon.hpp"
-#include "actors/remote/call_window.hpp"
+#include "actors/remote/calls/call_window.hpp"
+#include "actors/remote/calls/sampling_call.hpp"
 #include "actors/remote/interfaces.hpp"
-#include "actors/remote/sampling_call.hpp"
 
 #include <map>
 #include <utility>

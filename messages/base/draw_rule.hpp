@@ -12,7 +12,7 @@ namespace graphmill {
 /// be known of a kind stands in this file, but for three things: by which
 /// fields users choose it (`definition::sampler_section::kind`), which
 /// positions of a list are drawn (partition/sampling/draws.cpp), and how the
-/// kind travels (messages/wire/draw_codec.hpp).
+/// kind travels (messages/wire/codecs/draw_codec.hpp).
 enum class draw_kind : std::uint8_t { without_replacement, with_replacement };
 
 /// Whether draws of a kind may take an in-edge more than once.

@@ -3,7 +3,7 @@
 #include "pipelines/kernels/layer_norm.hpp"
 #include "pipelines/kernels/table_gradient.hpp"
 #include "pipelines/model/fused_model.hpp"
-#include "pipelines/model/gemm.hpp"
+#include "pipelines/model/passes/gemm.hpp"
 
 
 #include <algorithm>

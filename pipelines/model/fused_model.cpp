@@ -2,8 +2,8 @@
 
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/layer_norm.hpp"
-#include "pipelines/model/attention_pass.hpp"
-#include "pipelines/model/gemm.hpp"
+#include "pipelines/model/passes/attention_pass.hpp"
+#include "pipelines/model/passes/gemm.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -10,7 +10,7 @@
 #include "pipelines/kernels/parameters.hpp"
 #include "pipelines/kernels/thread_team.hpp"
 #include "pipelines/model/model_step.hpp"
-#include "pipelines/model/relation_pass.hpp"
+#include "pipelines/model/passes/relation_pass.hpp"
 
 #include <cstdint>
 #include <memory>

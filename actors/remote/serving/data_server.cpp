@@ -1,10 +1,10 @@
 #include "actors/remote/serving/data_server.hpp"
 
 #include "actors/base/request_watch.hpp"
-#include "actors/remote/batch_call.hpp"
+#include "actors/remote/calls/batch_call.hpp"
+#include "actors/remote/calls/spread_call.hpp"
 #include "actors/remote/serving/answer_line.hpp"
 #include "actors/remote/serving/pending_requests.hpp"
-#include "actors/remote/spread_call.hpp"
 #include "messages/base/caught.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-#include "messages/wire/capnp_frame.hpp"
 #include "messages/wire/cluster.capnp.h"
 #include "messages/wire/cluster.hpp"
+#include "messages/wire/codecs/capnp_frame.hpp"
 #include "messages/wire/run.capnp.h"
 #include "messages/wire/run.hpp"
 #include "tests/support/catch.hpp"

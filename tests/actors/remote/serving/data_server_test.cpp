@@ -1,4 +1,4 @@
-#include "actors/remote/batch_call.hpp"
+#include "actors/remote/calls/batch_call.hpp"
 #include "messages/wire/data.hpp"
 #include "tests/actors/remote/daemons.hpp"
 #include "tests/actors/stages/stages.hpp"
