@@ -1,53 +1,13 @@
 #include "actors/cluster/daemon/share_host.hpp"
 
 #include "actors/cluster/daemon/run_relay.hpp"
-#include "actors/process/processors.hpp"
-#include "actors/run/member_setup.hpp"
+#include "actors/cluster/daemon/share_preparation.hpp"
 #include "messages/base/caught.hpp"
-#include "partition/dataset/data_records.hpp"
-#include "partition/dataset/reopened_graph.hpp"
-#include "partition/dataset/verification.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace graphmill {
-
-namespace {
-
-member_share share_of(const deployment& assignment) {
-  member_share out;
-  out.world = static_cast<rank_id>(assignment.daemon_of_rank.size());
-  for (std::size_t p = 0; p < assignment.owner_of_part.size(); ++p)
-    if (assignment.owner_of_part[p] == assignment.you)
-      out.parts.push_back(static_cast<part_id>(p));
-  for (std::size_t r = 0; r < assignment.daemon_of_rank.size(); ++r)
-    if (assignment.daemon_of_rank[r] == assignment.you)
-      out.ranks.push_back(static_cast<rank_id>(r));
-  return out;
-}
-
-/// Reads the seeds again, after the records were made: what the daemon read at
-/// its start may have been damaged, and put right since.
-/// @param began The graph as the daemon has known it from the start.
-/// @param records Gets those of the files that are mapped or were read.
-result<member_config>
-open_share(const deployment& assignment, const std::filesystem::path& folder,
-           const partitioned_graph& began, unsigned processors,
-           const storage_choice& storage, data_guard::records& records) {
-  const auto share = share_of(assignment);
-  GRAPHMILL_TRY(records, records_in(folder, share.parts));
-  GRAPHMILL_TRY(const auto graph, reopen(folder, began));
-  run_setup setup;
-  setup.def = assignment.def;
-  setup.storage = storage;
-  settle_threads(setup.def, share.ranks.size(), processors);
-  GRAPHMILL_TRY(auto out, prepare_member(setup, graph, share));
-  GRAPHMILL_TRYV(still_unchanged(records, replaced_files::count));
-  return out;
-}
-
-} // namespace
 
 share_host::share_host(agent_actor::pointer self, const agent_config& config)
   : self_(self), config_(config) {
@@ -107,21 +67,7 @@ result<void> share_host::check(const deployment& assignment) const {
   if (runs_.count(assignment.run) != 0)
     return fail(ec::invalid_argument, "run {} is deployed here already",
                 assignment.run);
-  if (const auto& fault = config_.offer.fault; !fault.empty())
-    return fail(ec::invalid_data, "{}", fault);
-  if (assignment.dataset_digest != config_.offer.dataset_digest
-      || std::ssize(assignment.owner_of_part) != config_.graph->part_count())
-    return fail(ec::invalid_data,
-                "run {} is on another dataset than the one "
-                "that daemon \"{}\" serves",
-                assignment.run, name());
-  const auto& mine = config_.offer.parts;
-  for (std::size_t p = 0; p < assignment.owner_of_part.size(); ++p)
-    if (assignment.owner_of_part[p] == assignment.you
-        && std::find(mine.begin(), mine.end(), part_id(p)) == mine.end())
-      return fail(ec::invalid_argument, "daemon \"{}\" does not serve part {}",
-                  name(), p);
-  return ok();
+  return check_deployment(assignment, name(), config_.offer, *config_.graph);
 }
 
 /// Opens files and builds models on a thread of its own.
@@ -134,11 +80,11 @@ void share_host::prepare(const share& run) {
                std::move(records)});
   };
   thread_.post(
-    [tell, what = run->assignment, graph = config_.graph, folder = config_.data,
-     processors = config_.around.processors, storage = config_.storage] {
+    [tell, what = run->assignment,
+     from = share_sources{config_.data, config_.graph,
+                          config_.around.processors, config_.storage}] {
       data_guard::records records;
-      auto opened =
-        open_share(what, folder, *graph, processors, storage, records);
+      auto opened = open_share(what, from, records);
       tell(std::move(opened), std::move(records));
     },
     [tell](const error& why) { tell(why, {}); });
