@@ -115,6 +115,7 @@ void share_host::go_on(const share& run, share_life::task next) {
   switch (next) {
   case task::none:
   case task::report: // `member_gone` knows why.
+  case task::refuse: // `order_end` knows whom.
     break;
   case task::verify:
     verify(run);
@@ -209,19 +210,11 @@ bool share_host::take_request(const incoming_request& request) {
     request.reply.reply(encode(member_reply{})); // It has ended before.
     return false;
   }
-  if (run && wanted.action == member_action::finish
-      && run.value()->life.is_over() && !run.value()->life.finishing()) {
-    request.reply.reply(
-      fail(ec::unavailable,
-           "run {} has ended at daemon \"{}\" before its data were verified",
-           wanted.run, name()));
-    return false;
-  }
   if (run
       && (wanted.action == member_action::end
           || wanted.action == member_action::finish)) {
-    run.value()->ending.push_back(request.reply);
-    end(run.value(), wanted.action == member_action::finish);
+    order_end(run.value(), wanted.action == member_action::finish,
+              request.reply);
     return wanted.action == member_action::end;
   }
   if (run && wanted.action == member_action::check
@@ -288,12 +281,25 @@ void share_host::ask_trainers(const share& run, trainer_action action,
 
 // -- the end of a share
 
-void share_host::end(const share& run, bool finishing) {
+/// What is asked of its parts from now on is refused; `forget` does it again,
+/// for those that were published meanwhile.
+share_life::task share_host::begin_end(const share& run, bool finishing) {
   if (!run->life.is_over())
-    // What is asked from now on is refused; `forget` does it again, for
-    // parts that were published meanwhile.
     post(config_.around.data, withdraw_run{run->assignment.run});
-  go_on(run, run->life.end(finishing));
+  return run->life.end(finishing);
+}
+
+void share_host::order_end(const share& run, bool finishing,
+                           const responder& reply) {
+  const auto next = begin_end(run, finishing);
+  if (next == share_life::task::refuse)
+    reply.reply(
+      fail(ec::unavailable,
+           "run {} has ended at daemon \"{}\" before its data were verified",
+           run->assignment.run, name()));
+  else
+    run->ending.push_back(reply);
+  go_on(run, next);
 }
 
 void share_host::end_all(const error& reason) {
@@ -320,7 +326,7 @@ bool share_host::orphaned(const std::string& id, const error& reason) {
     return false;
   config_.log->warn("run {}: ended here: {}", id, reason.message);
   const auto run = it->second; // Which may be forgotten at once.
-  end(run, false);
+  go_on(run, begin_end(run, false));
   return true;
 }
 
