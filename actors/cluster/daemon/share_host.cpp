@@ -1,6 +1,5 @@
 #include "actors/cluster/daemon/share_host.hpp"
 
-#include "actors/cluster/daemon/run_relay.hpp"
 #include "actors/cluster/daemon/share_preparation.hpp"
 #include "messages/base/caught.hpp"
 
@@ -155,9 +154,9 @@ void share_host::spawn(const share& run, member_config member) {
     access_of(run->assignment, member, run->stages, config_.around,
               {run->wire, run->filling, run->cache});
   auto& system = self_->home_system();
-  run->relay = spawn_run_relay(
-    system, {run->assignment.run, run->assignment.coordinator,
-             config_.around.net, handle_of<agent_actor>(self_)});
+  run->relay =
+    config_.relay(system, {run->assignment.run, run->assignment.coordinator,
+                           config_.around.net, handle_of<agent_actor>(self_)});
   run->member =
     spawn_member(system, std::move(member), run->stages, run->relay);
   deaths_.watch(self_, run->member,
