@@ -11,13 +11,11 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// For ranks to tell each other their devices.
-constexpr std::chrono::milliseconds device_words{60'000};
-
 /// After which a rank that joins is stuck: Gloo and NCCL have had the time that
 /// each may take, and ranks told each other their devices between the two.
 std::chrono::milliseconds longest_join(const group_options& options) {
-  return 2 * options.join_timeout + 2 * options.connect_timeout + device_words;
+  return 2 * options.join_timeout + 2 * options.connect_timeout
+         + options.devices_timeout;
 }
 
 /// How often a wait looks at the clock.

@@ -31,6 +31,8 @@ struct group_options {
   /// For ranks that have joined to connect: the longest time in which nothing
   /// can interrupt Gloo.
   milliseconds connect_timeout{15'000};
+  /// For ranks to tell each other their devices.
+  milliseconds devices_timeout{60'000};
   milliseconds step_timeout{60'000}; ///< For all ranks to do a step.
   milliseconds slow_after{2'000};    ///< Then a rank says that it waits.
   milliseconds grace{500};           ///< For others to say why they left.

@@ -1,6 +1,7 @@
 #include "actors/cluster/daemon/daemon.hpp"
 
 #include "actors/base/timeouts.hpp"
+#include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/coordinator/coordinator.hpp"
 #include "actors/cluster/daemon/agent.hpp"
 #include "actors/cluster/daemon/console_sink.hpp"
@@ -224,12 +225,9 @@ public:
       post(coordinator_, graphmill::end_orderly{});
       return;
     }
-    call_options options;
-    options.deadline = timeouts::daemon_end;
-    options.unreachable = timeouts::unheard;
-    options.attempts = 1;
     // The transport ends before the note.
-    net.request(coordinator, method::leave, {}, options,
+    net.request(coordinator, method::leave, {},
+                within(timeouts::daemon_end, timeouts::unheard, 1),
                 [&end](const result<payload>&) { end.write(std::nullopt); });
   }
 

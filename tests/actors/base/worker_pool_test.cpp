@@ -183,6 +183,19 @@ CATCH_TEST_CASE("a job that ends every worker fails with the cause",
   CATCH_CHECK(f.counters->report().restarts == 3);
 }
 
+CATCH_TEST_CASE("an idle worker takes a lost job at once", "[actors][pool]") {
+  fixture f;
+  worker_pool_config config;
+  config.workers = 2;
+  config.attempts = 2;
+  // The clock stands still, so that no worker is replaced.
+  auto seen = f.ask_all(f.pool(config), {13});
+  CATCH_REQUIRE(seen->errors.size() == 1);
+  CATCH_CHECK(seen->errors[0].message.find("ended 2 workers")
+              != std::string::npos);
+  CATCH_CHECK(f.spawned == 2);
+}
+
 CATCH_TEST_CASE("a worker that hangs is replaced", "[actors][pool]") {
   worker_pool_scene f;
   worker_pool_config config;
