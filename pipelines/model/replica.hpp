@@ -21,12 +21,12 @@ namespace graphmill {
 /// equal as long as they apply the same gradients.
 ///
 /// Not thread-safe: one caller at a time, whom `trainer.threads` - 1 helpers of
-/// the replica's own assist. It owns parameters, the state of the optimizer, the
-/// remembered best parameters, and memory for activations, which it keeps from
-/// step to step. It borrows batches for the call only. It never talks to other
-/// replicas: whoever drives it adds up gradients. What libtorch and allocations
-/// throw in `create`, `compute_gradients` and `evaluate` is returned as an
-/// error.
+/// the replica's own assist. It owns parameters, the state of the optimizer,
+/// the remembered best parameters, and memory for activations, which it keeps
+/// from step to step. It borrows batches for the call only. It never talks to
+/// other replicas: whoever drives it adds up gradients. What libtorch and
+/// allocations throw in `create`, `compute_gradients` and `evaluate` is
+/// returned as an error.
 class replica {
 public:
   /// Fails with a sentence if the device is not there, or the model does not
