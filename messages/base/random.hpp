@@ -97,7 +97,9 @@ constexpr words4 counter_of(std::uint64_t index, std::uint32_t middle,
           static_cast<std::uint32_t>(index >> 32), middle, block};
 }
 
-/// Draws 32-bit words from consecutive blocks of one stream.
+/// Draws 32-bit words from consecutive blocks of one stream. What it gives
+/// depends on key, index and middle alone, so that streams may be made anywhere
+/// and in any order. It repeats after 2^32 blocks. Value type.
 class random_stream {
 public:
   constexpr random_stream(std::uint64_t key, std::uint64_t index,

@@ -65,7 +65,8 @@ result<void> check_number(double value, const field_notes& notes,
   return ok();
 }
 
-/// What other libraries take of a text would end at a NUL.
+/// Refuses NULs: libraries to which a text is given, as a path for instance,
+/// would see its end there, and what was checked would not be what is used.
 result<void> check_text(capnp::Text::Reader text, const std::string& path) {
   if (std::find(text.begin(), text.end(), '\0') != text.end())
     return fail(ec::invalid_data,

@@ -182,7 +182,9 @@ void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
     std::fill(y.data, y.data + y.size(), 0.0f);
 }
 
-/// Bias, norm, activation and dropout.
+/// Bias, norm, activation and dropout of rows that were just computed, while
+/// they are in the cache. With a norm, the sums go to a matrix of their own and
+/// the output is computed from them, for backward needs the normalised values.
 void fused_model::finish_rows(int layer, node_type_id type, std::int64_t begin,
                               std::int64_t end) {
   const auto& shape = layout_.layers[layer].types[type];

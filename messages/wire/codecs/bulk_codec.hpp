@@ -20,7 +20,8 @@ inline void write(const bulk_array& from, schema::BulkArray::Builder to) {
   to.setBase(from.base);
 }
 
-/// What an array may consist of.
+/// What a field of a message expects of an array: ids of nodes and edges,
+/// counts, values of any type, or float32.
 enum class content : std::uint8_t { ids, counts, values, floats };
 
 inline bool fits(element type, content expected) {
@@ -38,7 +39,10 @@ inline bool fits(element type, content expected) {
   return false;
 }
 
-/// Reads the arrays of one message.
+/// Reads the descriptions of the arrays of one message, and checks them against
+/// its frames and against what the field expects. One object serves one
+/// message, for the bytes of all its arrays are counted together. Borrows the
+/// frames.
 class array_reader {
 public:
   explicit array_reader(const payload& from) : check_(from.bulk) {}
@@ -77,8 +81,8 @@ result<void> check_length(const List& list, std::size_t most) {
   return ok();
 }
 
-/// Builds a message of root `Root` by `fill` around the arrays. Fails if it is
-/// larger than may be sent.
+/// Builds a message of root `Root` by `fill` around the arrays, and empties the
+/// writer. Fails with `invalid_argument` if it is larger than may be sent.
 template <class Root, class Fill>
 result<payload> encode_with(bulk_writer& arrays, Fill fill) {
   if (arrays.byte_size() > max_bulk_bytes)

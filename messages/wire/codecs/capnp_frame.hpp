@@ -12,15 +12,18 @@
 
 namespace graphmill {
 
-/// The frame of a message that was built, in the standard stream framing.
+/// The frame of a message that was built, in the standard stream framing. The
+/// frame owns a copy of its words.
 frame encode_frame(capnp::MessageBuilder& message);
 
-/// How much of a frame may be followed. Pointers that lead to one place again
-/// and again cost each time.
+/// How much of a frame may be followed: 2^20 words, and 32 levels. Cap'n Proto
+/// counts what is read and not what is there, so that a small message whose
+/// pointers lead to one place again and again cannot keep a receiver busy.
 inline constexpr capnp::ReaderOptions frame_limits{std::uint64_t{1} << 20, 32};
 
-/// The words of a frame, copied if they are not aligned.
-/// @returns an error if these are not whole words.
+/// The words of a frame. They are copied if they are not aligned, as memory of
+/// ZeroMQ need not be: Cap'n Proto reads words in place.
+/// @returns `invalid_data` if these are not whole words.
 result<frame> aligned_words(const frame& from, std::string_view name);
 
 /// Reads a frame that came from outside: `read` gets a `Root::Reader`, valid

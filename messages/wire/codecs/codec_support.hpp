@@ -43,11 +43,12 @@ result<T> read_body(const payload& from, const char* name) {
     from, name, [](typename Root::Reader in) { return read_fields<T>(in); });
 }
 
+/// All bytes of a text: it may contain NULs, where `cStr` would end.
 inline std::string text(capnp::Text::Reader from) {
   return {from.begin(), from.end()};
 }
 
-/// Cuts bytes into frames, copied.
+/// Copies bytes into frames of at most `max_frame_bytes`.
 inline std::vector<frame> cut(std::span<const std::byte> bytes) {
   std::vector<frame> out;
   while (!bytes.empty()) {

@@ -12,7 +12,8 @@ namespace graphmill {
 
 namespace {
 
-/// Whether an edge is kept: the same for both directions.
+/// Whether an edge is kept: decided by a hash of its ends, so that both of its
+/// directions have the same answer without a table of edges.
 class edge_sample {
 public:
   edge_sample(std::int64_t entries, std::int64_t most, std::uint64_t key)

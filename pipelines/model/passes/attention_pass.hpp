@@ -9,8 +9,9 @@
 
 namespace graphmill {
 
-/// A graph attention layer: all sources are transformed, then attended to.
-/// Heads lie side by side in the output, or are averaged (the last layer).
+/// A graph attention layer (Velickovic et al., "Graph attention networks",
+/// ICLR'18): all sources are transformed, then attended to. Heads lie side by
+/// side in the output, or are averaged (in the last layer).
 class attention_pass final : public message_pass {
 public:
   struct setting : message_pass::setting {

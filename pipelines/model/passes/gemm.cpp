@@ -15,6 +15,9 @@ at::Tensor wrap(const_matrix m) {
                        at::kFloat);
 }
 
+/// c = a b + beta c; beta is 0 or 1. Empty products are not left to libraries.
+/// With a beta of 0 nothing of c is read, for it may be fresh memory with NaNs
+/// in it.
 void multiply(const at::Tensor& a, const at::Tensor& b, float beta, matrix c) {
   if (c.size() == 0)
     return;

@@ -11,10 +11,15 @@
 namespace graphmill {
 
 /// What the edges of one relation bring to one layer in one step: a term of the
-/// layer's output, and the gradients that flow back along them.
+/// layer's output, and the gradients that flow back along them. Forward asks
+/// for every row once; then, in a step of training, come one `backward` and all
+/// rows of the input's gradient. `add_output` and `add_input_gradient` may be
+/// called by several threads for different rows; `backward` uses the team
+/// itself and is called by its owner. All of them may throw std::bad_alloc.
 class message_pass {
 public:
-  /// What every kind of pass works on.
+  /// What every kind of pass works on. All but the pool is borrowed for the
+  /// step.
   struct setting {
     const csr* forward = nullptr;
     const csr* transposed = nullptr; ///< Null: there is no backward.

@@ -140,7 +140,8 @@ void relation_pass::add_output(std::int64_t begin, std::int64_t end, float beta,
     multiply(sums_.view().slice(begin, end), set_.weight, beta, y);
     return;
   }
-  // `sum` numbers rows from the first one of the layer.
+  // `sum` numbers rows from the first one of the layer, so it gets a matrix
+  // that would begin there; only rows of this chunk are touched.
   const matrix whole{y.data - begin * y.columns, set_.rows, y.columns};
   sum(transformed_.view(), begin, end, beta != 0, whole);
 }

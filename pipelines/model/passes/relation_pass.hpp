@@ -36,9 +36,12 @@ relation_scales scales_of(edge_weights weights, const minibatch& batch,
                           std::size_t relation, std::int64_t rows);
 
 /// The messages of one relation in one layer of one step, y += m(h) W, and
-/// their gradients. Three ways, chosen by their cost: sum, then transform all
-/// rows; sum, then transform only the rows that have in-edges; transform all
-/// sources, then sum (sums are linear). No way makes a row per edge.
+/// their gradients. The cheapest of three ways is chosen by counts of rows and
+/// edges, when the pass is made: sum, then transform all rows; sum, then
+/// transform only the rows that have in-edges; or transform all sources, then
+/// sum, which is the same because sums are linear. No way makes a row per edge.
+/// The choice depends on the batch and on whether gradients will flow back, and
+/// never on threads or time, so that results are the same from run to run.
 class relation_pass final : public message_pass {
 public:
   struct setting : message_pass::setting {
