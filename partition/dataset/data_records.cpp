@@ -170,9 +170,9 @@ result<records> records_of_seeds(const fs::path& folder) {
                    / fmt::format("{}.npy", file_stem(which)));
   for (const auto& name : names) {
     GRAPHMILL_TRY(const auto array, npy_array::open(folder / name));
-    GRAPHMILL_TRY(auto one,
+    GRAPHMILL_TRY(auto found,
                   table_records(std::array{&array}, *book.digests, folder));
-    std::ranges::move(one, std::back_inserter(out));
+    std::ranges::move(found, std::back_inserter(out));
   }
   return out;
 }
