@@ -65,12 +65,12 @@ private:
 
 std::vector<sampling_call> first_slice(const sampling_call& call,
                                        std::uint64_t reply_bytes) {
-  const auto one = std::find_if(call.pieces.begin(), call.pieces.end(),
-                                [](const auto& p) { return p.count != 0; });
-  if (one == call.pieces.end() || one->most != 0)
+  const auto first = std::find_if(call.pieces.begin(), call.pieces.end(),
+                                  [](const auto& p) { return p.count != 0; });
+  if (first == call.pieces.end() || first->most != 0)
     return {};
-  const std::uint64_t source = one->of->request.edge_ids ? 16 : 8;
-  sampling_call out{{*one}};
+  const std::uint64_t source = first->of->request.edge_ids ? 16 : 8;
+  sampling_call out{{*first}};
   out.pieces[0].most =
     static_cast<std::int64_t>(std::max<std::uint64_t>(reply_bytes / source, 1));
   return {out};

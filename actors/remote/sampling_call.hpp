@@ -17,8 +17,8 @@ namespace graphmill {
 /// A neighbour request that is asked of another daemon, in one piece or
 /// several, whose answers come in any order.
 struct remote_sampling {
-  remote_sampling(neighbour_request what, std::shared_ptr<const void> owner)
-    : request(what), owner(std::move(owner)) {}
+  remote_sampling(neighbour_request wanted, std::shared_ptr<const void> owner)
+    : request(wanted), owner(std::move(owner)) {}
   virtual ~remote_sampling() = default;
 
   neighbour_request request;

@@ -37,8 +37,8 @@ public:
   }
 
   ~conductor() {
-    for (auto& one : members_)
-      stop_actor(one);
+    for (auto& member : members_)
+      stop_actor(member);
   }
 
   interface::behavior_type make_behavior() {
@@ -75,8 +75,8 @@ private:
       begin(course_.step());
       break;
     case task::stop_phase:
-      for (auto& one : members_)
-        post_urgent(one, stop_after_step{});
+      for (auto& member : members_)
+        post_urgent(member, stop_after_step{});
       break;
     case task::compare:
       ask_all(trainer_action::digest);
@@ -109,8 +109,8 @@ private:
       end_phase();
       return;
     }
-    for (auto& one : members_)
-      post(one, request);
+    for (auto& member : members_)
+      post(member, request);
   }
 
   /// Steps that are done while the run is being saved count, too.

@@ -27,15 +27,17 @@ run_news news_of(const phase_request& request, std::int64_t done) {
 } // namespace
 
 bool active_run::uses(const std::string& daemon) const {
-  return std::any_of(where.daemons.begin(), where.daemons.end(),
-                     [&daemon](const auto& one) { return one.name == daemon; });
+  return std::any_of(
+    where.daemons.begin(), where.daemons.end(),
+    [&daemon](const auto& placed) { return placed.name == daemon; });
 }
 
 bool active_run::is_member(const peer_identity& identity) const {
-  return std::any_of(
-    where.daemons.begin(), where.daemons.end(), [&identity](const auto& one) {
-      return one.name == identity.name && one.address == identity.address;
-    });
+  return std::any_of(where.daemons.begin(), where.daemons.end(),
+                     [&identity](const auto& placed) {
+                       return placed.name == identity.name
+                              && placed.address == identity.address;
+                     });
 }
 
 run_turn::task active_run::fail(error reason) {

@@ -301,8 +301,8 @@ result<void> run_daemon(const daemon_options& given) {
     watchdog.emplace(log, signals.count() > 1);
     router->disconnect();
   }
-  if (auto why = end.reason())
-    return *why;
+  if (auto reason = end.reason())
+    return *reason;
   return ok();
 }
 

@@ -134,14 +134,15 @@ void share_host::prepare(const share& run) {
                std::move(records)});
   };
   thread_.post(
-    [tell, what = run->assignment, graph = config_.graph, folder = config_.data,
-     processors = config_.around.processors, storage = config_.storage] {
+    [tell, assignment = run->assignment, graph = config_.graph,
+     folder = config_.data, processors = config_.around.processors,
+     storage = config_.storage] {
       data_guard::records records;
       auto opened =
-        open_share(what, folder, *graph, processors, storage, records);
+        open_share(assignment, folder, *graph, processors, storage, records);
       tell(std::move(opened), std::move(records));
     },
-    [tell](const error& why) { tell(why, {}); });
+    [tell](const error& reason) { tell(reason, {}); });
 }
 
 void share_host::begin(const run_prepared& done) {
@@ -213,8 +214,9 @@ void share_host::spawn(const share& run, member_config member) {
              config_.around.net, handle_of<agent_actor>(self_)});
   run->member =
     spawn_member(system, std::move(member), run->stages, run->relay);
-  deaths_.watch(self_, run->member,
-                [this, run](const caf::error& why) { member_gone(run, why); });
+  deaths_.watch(self_, run->member, [this, run](const caf::error& reason) {
+    member_gone(run, reason);
+  });
   // Without it the coordinator would wait for steps for ever.
   deaths_.watch(
     self_, run->relay,
@@ -233,11 +235,8 @@ void share_host::verify(const share& run) {
 }
 
 void share_host::verified(const share_verified& done) {
-  const auto it = runs_.find(done.run);
-  if (it == runs_.end())
-    return;
-  const auto run = it->second;
-  go_on(run, run->life.verified(done.sound));
+  if (const auto run = find(done.run))
+    go_on(run.value(), run.value()->life.verified(done.sound));
 }
 
 /// Only now can others ask for what is served here.
@@ -322,8 +321,8 @@ void share_host::ask_trainers(const share& run, trainer_action action,
     .then(
       [run, reply](const member_state& state) {
         member_reply out;
-        for (const auto& one : state.trainers)
-          out.trainers.push_back({one.rank, one.digest, one.steps});
+        for (const auto& trainer : state.trainers)
+          out.trainers.push_back({trainer.rank, trainer.digest, trainer.steps});
         if (!state.trainers.empty()) {
           const auto first = std::min_element(
             state.trainers.begin(), state.trainers.end(),
@@ -369,12 +368,11 @@ void share_host::fail_all(const error& reason) {
 }
 
 bool share_host::orphaned(const std::string& id, const error& reason) {
-  const auto it = runs_.find(id);
-  if (it == runs_.end() || it->second->life.is_over())
+  const auto run = find(id); // Kept, though it may be forgotten at once.
+  if (!run || run.value()->life.is_over())
     return false;
   config_.log->warn("run {}: ended here: {}", id, reason.message);
-  const auto run = it->second; // Which may be forgotten at once.
-  end(run, false);
+  end(run.value(), false);
   return true;
 }
 
