@@ -165,8 +165,9 @@ std::uint64_t write(const incoming& arrival, std::span<const frame> frames) {
 
 } // namespace
 
-result<payload> gather_call::encode(const std::string& run, part_id part,
-                                    bool half, std::uint64_t& ids_bytes) const {
+result<payload> gather_call::encoded(const std::string& run, part_id part,
+                                     bool half,
+                                     std::uint64_t& ids_bytes) const {
   bulk_writer arrays;
   gather_request message{run, part, {}};
   for (const auto& piece : pieces) {
@@ -181,7 +182,7 @@ result<payload> gather_call::encode(const std::string& run, part_id part,
     message.queries.push_back(std::move(query));
   }
   ids_bytes = arrays.byte_size();
-  return graphmill::encode(message, std::move(arrays));
+  return encode(message, std::move(arrays));
 }
 
 std::vector<gather_call> cut_calls(const dataset_info& info,

@@ -202,8 +202,8 @@ bool sampling_call::wanted() const {
                      [](const sampling_piece& p) { return !p.of->over; });
 }
 
-result<payload> sampling_call::encode(const std::string& run, part_id part,
-                                      std::uint64_t& ids_bytes) const {
+result<payload> sampling_call::encoded(const std::string& run, part_id part,
+                                       std::uint64_t& ids_bytes) const {
   bulk_writer arrays;
   const auto& first = pieces.front().of->request;
   sample_request message{run, part, first.key, first.hop, {}};
@@ -215,7 +215,7 @@ result<payload> sampling_call::encode(const std::string& run, part_id part,
        piece.skip});
   }
   ids_bytes = arrays.byte_size();
-  return graphmill::encode(message, std::move(arrays));
+  return encode(message, std::move(arrays));
 }
 
 std::vector<sampling_call>

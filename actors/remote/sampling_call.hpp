@@ -58,8 +58,8 @@ struct sampling_call {
   bool wanted() const;
 
   /// Encodes what is asked. @param ids_bytes Of ids in the message.
-  result<payload> encode(const std::string& run, part_id part,
-                         std::uint64_t& ids_bytes) const;
+  result<payload> encoded(const std::string& run, part_id part,
+                          std::uint64_t& ids_bytes) const;
 
   /// Calls that together ask the same in smaller pieces: two halves, or for a
   /// single destination its first slice of `reply_bytes`. None if this call

@@ -195,10 +195,10 @@ result<std::vector<digest_record>> records_of(const dataset& data) {
                            : record_of_all(data, content_of(data)));
 }
 
-result<std::vector<digest_record>> records_of_part(const fs::path& dataset,
+result<std::vector<digest_record>> records_of_part(const fs::path& whole,
                                                    part_id part) {
-  const auto folder = dataset / fmt::format("part-{}", part);
-  GRAPHMILL_TRY(const auto data, graphmill::dataset::open(folder));
+  const auto folder = whole / fmt::format("part-{}", part);
+  GRAPHMILL_TRY(const auto data, dataset::open(folder));
   GRAPHMILL_TRY(const auto book,
                 read_folder_book(folder / "dataset.json", "array_digests"));
   const auto& info = data.info();

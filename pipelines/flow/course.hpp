@@ -36,7 +36,7 @@ public:
                          bool has_test, std::int64_t steps_per_epoch);
 
   /// A single pass, then the end.
-  static course only(graphmill::phase which);
+  static course only(phase which);
 
   course_step next() const { return step_; }
   /// The step that `next` named is done; `metrics` of a phase.

@@ -52,7 +52,7 @@ void coordinator::start_next() {
     if (auto begun = active_->file->begin(config_.log->sinks().front()); begun)
       deploy();
     else
-      go_on(active_->fail(begun.error()));
+      go_on(active_->fail_run(begun.error()));
     return;
   }
 }
@@ -248,8 +248,8 @@ result<payload> coordinator::take_events(const incoming_request& request) {
   if (!told) {
     // The daemon ends its share on this answer.
     if (from_member)
-      go_on(active_->fail(fail(told.error().code, "daemon \"{}\": {}",
-                               request.from.name, told.error().message)));
+      go_on(active_->fail_run(fail(told.error().code, "daemon \"{}\": {}",
+                                   request.from.name, told.error().message)));
     return told.error();
   }
   const auto& events = told.value();

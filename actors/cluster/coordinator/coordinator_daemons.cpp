@@ -56,7 +56,7 @@ void coordinator::leave(const incoming_request& request) {
     active_->leaving.push_back(
       {identity.name, identity.incarnation, request.reply});
     if (!active_->turn.cancelled()) // Else it ends by itself.
-      go_on(active_->fail(fail(
+      go_on(active_->fail_run(fail(
         ec::unavailable, "daemon \"{}\" has left the cluster", identity.name)));
     return;
   }
