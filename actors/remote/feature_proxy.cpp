@@ -116,7 +116,7 @@ private:
     std::uint64_t ids = 0;
     counters().merged += window_.pump(
       [this, &ids](const gather_call& call) {
-        return call.encode(config_.to.run, config_.to.part, config_.half, ids);
+        return call.encoded(config_.to.run, config_.to.part, config_.half, ids);
       },
       [this, &ids](std::uint64_t ticket, payload data) {
         counters().ids_out += ids;

@@ -99,7 +99,7 @@ private:
     std::uint64_t ids = 0;
     counters().merged += window_.pump(
       [this, &ids](const sampling_call& call) {
-        return call.encode(config_.to.run, config_.to.part, ids);
+        return call.encoded(config_.to.run, config_.to.part, ids);
       },
       [this, &ids](std::uint64_t ticket, payload data) {
         counters().ids_out += ids;

@@ -153,6 +153,28 @@ void log_end(spdlog::logger& log, const run_result& run) {
            outcome.digest.empty() ? "none" : outcome.digest);
 }
 
+/// A run is no success if its data changed under it, and one that was cancelled
+/// says so, too.
+void judge_data(run_outcome& outcome, run_guard& guard, signal_watch& signals) {
+  if (!outcome.failure)
+    outcome.failure = guard.wait(signals);
+  else if (outcome.failure->code == ec::cancelled)
+    if (auto damage = guard.changed())
+      outcome.failure = damage;
+}
+
+work_report report_of_run(const stage_table& stages, memory_probe& memory,
+                          const dispatcher_gauges& gauges, double cpu_seconds) {
+  memory.sample();
+  auto out = stages.report();
+  out.peak_memory_bytes = memory.peak_bytes();
+  out.peak_credit_bytes = gauges.peak_bytes;
+  out.oversize_batches = gauges.oversize;
+  out.retried_batches = gauges.retried;
+  out.cpu_seconds = cpu_seconds;
+  return out;
+}
+
 } // namespace
 
 result<run_result> run_locally(local_run_config config,
@@ -204,11 +226,7 @@ result<run_result> run_locally(local_run_config config,
     config.log->info("{}", sentence(storage));
     out.outcome =
       wait_for_end(signals, memory, guard, ended, conductor, *config.log);
-    if (!out.outcome.failure)
-      out.outcome.failure = guard.wait(signals);
-    else if (out.outcome.failure->code == ec::cancelled)
-      if (auto damage = guard.changed())
-        out.outcome.failure = damage;
+    judge_data(out.outcome, guard, signals);
     out.seconds = std::chrono::duration<double>(clock::now() - began).count();
     cpu_seconds = process_cpu_seconds() - cpu_before;
     log_end(*config.log, out);
@@ -217,13 +235,7 @@ result<run_result> run_locally(local_run_config config,
     conductor = nullptr;
   }
   watchdog.reset();
-  memory.sample();
-  out.work = stages.report();
-  out.work.peak_memory_bytes = memory.peak_bytes();
-  out.work.peak_credit_bytes = gauges->peak_bytes;
-  out.work.oversize_batches = gauges->oversize;
-  out.work.retried_batches = gauges->retried;
-  out.work.cpu_seconds = cpu_seconds;
+  out.work = report_of_run(stages, memory, *gauges, cpu_seconds);
   return out;
 }
 

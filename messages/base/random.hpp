@@ -28,11 +28,11 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
 }
 
 /// The key of a stream: a mix of the four values the exactness contract names.
-constexpr std::uint64_t stream_key(std::uint64_t run_seed, purpose what,
+constexpr std::uint64_t stream_key(std::uint64_t run_seed, purpose stream,
                                    std::uint64_t epoch, std::uint64_t step) {
   constexpr std::uint64_t golden = 0x9e3779b97f4a7c15ull;
   auto key = mix64(run_seed + golden);
-  key = mix64(key ^ (static_cast<std::uint64_t>(what) * golden));
+  key = mix64(key ^ (static_cast<std::uint64_t>(stream) * golden));
   key = mix64(key + golden * (epoch + 1));
   return mix64(key + golden * (step + 1));
 }

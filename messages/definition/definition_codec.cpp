@@ -18,9 +18,9 @@ namespace {
 /// Whether these are our values from 0 on, and the schema's behind `unset`.
 /// That they are all there are is left to a test.
 template <class Wire, class Ours>
-constexpr bool aligned(std::initializer_list<std::pair<Wire, Ours>> all) {
+constexpr bool aligned(std::initializer_list<std::pair<Wire, Ours>> pairs) {
   int next = 0;
-  for (const auto& [wire, ours] : all) {
+  for (const auto& [wire, ours] : pairs) {
     if (static_cast<int>(ours) != next || static_cast<int>(wire) != next + 1)
       return false;
     ++next;

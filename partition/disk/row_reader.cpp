@@ -292,8 +292,8 @@ void row_reader::engine::end_all(const error& reason) {
   }
   open.splice(open.begin(), jobs_);
   to_look_up_.clear();
-  for (auto& what : open)
-    what.done(reason);
+  for (auto& unanswered : open)
+    unanswered.done(reason);
 }
 
 // -- the outside

@@ -11,7 +11,7 @@ struct part_bytes {
   std::uint64_t features = 0;
   std::uint64_t others = 0; ///< Neighbour lists, degrees, labels and ids.
 
-  std::uint64_t all() const { return features + others; }
+  std::uint64_t bytes() const { return features + others; }
   part_bytes& operator+=(const part_bytes& more) {
     features += more.features;
     others += more.others;

@@ -47,8 +47,8 @@ public:
   static result<edge_spool> create(const std::filesystem::path& path,
                                    std::size_t buffer_bytes);
 
-  result<void> append(edge one) {
-    pending_.push_back(one);
+  result<void> append(edge added) {
+    pending_.push_back(added);
     return pending_.size() < capacity_ ? ok() : flush();
   }
 

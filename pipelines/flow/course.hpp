@@ -46,7 +46,7 @@ public:
                          bool has_test, std::int64_t steps_per_epoch);
 
   /// A single pass, then the end.
-  static course only(graphmill::phase which);
+  static course only(phase which);
 
   /// What to do now; the same until `finished`.
   course_step next() const { return step_; }

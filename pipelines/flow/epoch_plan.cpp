@@ -64,11 +64,11 @@ std::vector<std::int64_t> wanted_counts(std::int64_t total, rank_id ranks,
 
 epoch_plan::epoch_plan(std::span<const node_id> seeds,
                        epoch_plan_options options, std::uint64_t run_seed,
-                       graphmill::phase phase, std::int32_t epoch)
+                       phase which, std::int32_t epoch)
   : options_(std::move(options)), in_order_(seeds) {
   options_.batch_size = std::max<std::int64_t>(options_.batch_size, 1);
   options_.ranks = std::max<rank_id>(options_.ranks, 1);
-  if (phase != graphmill::phase::train)
+  if (which != phase::train)
     return;
   shuffled_.assign(seeds.begin(), seeds.end());
   shuffle(shuffled_, stream_key(run_seed, purpose::permutation,

@@ -45,8 +45,7 @@ public:
   /// @param seeds Global ids in the original order of the split; borrowed, must
   /// outlive the plan.
   epoch_plan(std::span<const node_id> seeds, epoch_plan_options options,
-             std::uint64_t run_seed, graphmill::phase phase,
-             std::int32_t epoch);
+             std::uint64_t run_seed, phase which, std::int32_t epoch);
   epoch_plan(epoch_plan&&) noexcept = default;
   epoch_plan& operator=(epoch_plan&&) noexcept = default;
 

@@ -162,9 +162,9 @@ void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
                                std::int64_t end) {
   const auto& shape = layout_.layers[layer].types[type];
   auto& pass = layers_[layer].types[type];
-  const auto all =
+  const auto rows =
     shape.norm_gain != absent ? pass.normalised.view() : pass.output.view();
-  const auto y = all.slice(begin, end);
+  const auto y = rows.slice(begin, end);
   float beta = 0;
   if (shape.self != absent) {
     multiply(pass.input.slice(begin, end), parameters_.at(layout_, shape.self),

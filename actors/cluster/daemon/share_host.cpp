@@ -79,14 +79,14 @@ void share_host::prepare(const share& run) {
                std::move(records)});
   };
   thread_.post(
-    [tell, what = run->assignment,
+    [tell, assignment = run->assignment,
      from = share_sources{config_.data, config_.graph,
                           config_.around.processors, config_.storage}] {
       data_guard::records records;
-      auto opened = open_share(what, from, records);
+      auto opened = open_share(assignment, from, records);
       tell(std::move(opened), std::move(records));
     },
-    [tell](const error& why) { tell(why, {}); });
+    [tell](const error& reason) { tell(reason, {}); });
 }
 
 void share_host::begin(const run_prepared& done) {
@@ -159,8 +159,9 @@ void share_host::spawn(const share& run, member_config member) {
                            config_.around.net, handle_of<agent_actor>(self_)});
   run->member =
     spawn_member(system, std::move(member), run->stages, run->relay);
-  deaths_.watch(self_, run->member,
-                [this, run](const caf::error& why) { member_gone(run, why); });
+  deaths_.watch(self_, run->member, [this, run](const caf::error& reason) {
+    member_gone(run, reason);
+  });
   // Without it the coordinator would wait for steps for ever.
   deaths_.watch(
     self_, run->relay,
@@ -179,11 +180,8 @@ void share_host::verify(const share& run) {
 }
 
 void share_host::verified(const share_verified& done) {
-  const auto it = runs_.find(done.run);
-  if (it == runs_.end())
-    return;
-  const auto run = it->second;
-  go_on(run, run->life.verified(done.sound));
+  if (const auto run = find(done.run))
+    go_on(run.value(), run.value()->life.verified(done.sound));
 }
 
 /// Only now can others ask for what is served here.
@@ -260,8 +258,8 @@ void share_host::ask_trainers(const share& run, trainer_action action,
     .then(
       [run, reply](const member_state& state) {
         member_reply out;
-        for (const auto& one : state.trainers)
-          out.trainers.push_back({one.rank, one.digest, one.steps});
+        for (const auto& trainer : state.trainers)
+          out.trainers.push_back({trainer.rank, trainer.digest, trainer.steps});
         if (!state.trainers.empty()) {
           const auto first = std::min_element(
             state.trainers.begin(), state.trainers.end(),
@@ -320,12 +318,11 @@ void share_host::fail_all(const error& reason) {
 }
 
 bool share_host::orphaned(const std::string& id, const error& reason) {
-  const auto it = runs_.find(id);
-  if (it == runs_.end() || it->second->life.is_over())
+  const auto run = find(id); // Kept, though it may be forgotten at once.
+  if (!run || run.value()->life.is_over())
     return false;
   config_.log->warn("run {}: ended here: {}", id, reason.message);
-  const auto run = it->second; // Which may be forgotten at once.
-  go_on(run, begin_end(run, false));
+  go_on(run.value(), begin_end(run.value(), false));
   return true;
 }
 

@@ -102,8 +102,9 @@ struct incoming {
   std::vector<std::int64_t> numbers; ///< Of any kind but features.
 };
 
-result<void> check(incoming& one, bool half, std::span<const frame> frames) {
-  const auto& [type, piece, target, array, numbers] = one;
+result<void> check(incoming& arrival, bool half,
+                   std::span<const frame> frames) {
+  const auto& [type, piece, target, array, numbers] = arrival;
   const auto features = target.kind == gather_kind::features;
   const auto width =
     features ? static_cast<std::uint64_t>(type.feature_width) : 1;
@@ -126,10 +127,10 @@ result<void> check(incoming& one, bool half, std::span<const frame> frames) {
                 "whole numbers were expected of nodes of "
                 "type \"{}\"",
                 type.name);
-  one.numbers.resize(piece.count);
-  read_integers(array, frames, one.numbers.data());
+  arrival.numbers.resize(piece.count);
+  read_integers(array, frames, arrival.numbers.data());
   const auto range = range_of(type, target.kind);
-  for (auto number : one.numbers)
+  for (auto number : arrival.numbers)
     if (number < range.least || number > range.greatest)
       return fail(ec::invalid_data,
                   "{} came for a node of type \"{}\", but {} to {} are "
@@ -139,16 +140,16 @@ result<void> check(incoming& one, bool half, std::span<const frame> frames) {
 }
 
 /// @returns the bytes written.
-std::uint64_t write(const incoming& one, std::span<const frame> frames) {
-  const auto& target = one.target;
-  const row_map rows{target.rows, one.piece.from};
+std::uint64_t write(const incoming& arrival, std::span<const frame> frames) {
+  const auto& target = arrival.target;
+  const row_map rows{target.rows, arrival.piece.from};
   if (target.kind == gather_kind::features) {
-    const auto width = static_cast<std::size_t>(one.type.feature_width);
-    scatter_rows(one.array, frames, width, rows,
+    const auto width = static_cast<std::size_t>(arrival.type.feature_width);
+    scatter_rows(arrival.array, frames, width, rows,
                  static_cast<float*>(target.out));
-    return one.array.count * sizeof(float);
+    return arrival.array.count * sizeof(float);
   }
-  const auto& numbers = one.numbers;
+  const auto& numbers = arrival.numbers;
   if (target.kind == gather_kind::degrees
       || target.kind == gather_kind::out_degrees) {
     auto* out = static_cast<std::int32_t*>(target.out);
@@ -164,8 +165,9 @@ std::uint64_t write(const incoming& one, std::span<const frame> frames) {
 
 } // namespace
 
-result<payload> gather_call::encode(const std::string& run, part_id part,
-                                    bool half, std::uint64_t& ids_bytes) const {
+result<payload> gather_call::encoded(const std::string& run, part_id part,
+                                     bool half,
+                                     std::uint64_t& ids_bytes) const {
   bulk_writer arrays;
   gather_request message{run, part, {}};
   for (const auto& piece : pieces) {
@@ -180,7 +182,7 @@ result<payload> gather_call::encode(const std::string& run, part_id part,
     message.queries.push_back(std::move(query));
   }
   ids_bytes = arrays.byte_size();
-  return graphmill::encode(message, std::move(arrays));
+  return encode(message, std::move(arrays));
 }
 
 std::vector<gather_call> cut_calls(const dataset_info& info,
@@ -229,8 +231,8 @@ result<gathered_bytes> scatter(const dataset_info& info,
   if (arrivals.size() != reply.values.size())
     return fail(ec::invalid_data, "{} arrays came, {} were expected",
                 reply.values.size(), arrivals.size());
-  for (auto& one : arrivals)
-    GRAPHMILL_TRYV(check(one, half, from.bulk));
+  for (auto& arrival : arrivals)
+    GRAPHMILL_TRYV(check(arrival, half, from.bulk));
   gathered_bytes in;
   for (const auto& arrival : arrivals) {
     call.of->bytes += write(arrival, from.bulk);

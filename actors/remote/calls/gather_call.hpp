@@ -54,8 +54,8 @@ struct gather_call {
   bool wanted() const { return !of->over; }
 
   /// Encodes what is asked. @param ids_bytes Of ids in the message.
-  result<payload> encode(const std::string& run, part_id part, bool half,
-                         std::uint64_t& ids_bytes) const;
+  result<payload> encoded(const std::string& run, part_id part, bool half,
+                          std::uint64_t& ids_bytes) const;
 };
 
 /// Bytes of arrays received, by kind.

@@ -65,12 +65,12 @@ private:
 
 std::vector<sampling_call> first_slice(const sampling_call& call,
                                        std::uint64_t reply_bytes) {
-  const auto one = std::find_if(call.pieces.begin(), call.pieces.end(),
-                                [](const auto& p) { return p.count != 0; });
-  if (one == call.pieces.end() || one->most != 0)
+  const auto first = std::find_if(call.pieces.begin(), call.pieces.end(),
+                                  [](const auto& p) { return p.count != 0; });
+  if (first == call.pieces.end() || first->most != 0)
     return {};
-  const std::uint64_t source = one->of->request.edge_ids ? 16 : 8;
-  sampling_call out{{*one}};
+  const std::uint64_t source = first->of->request.edge_ids ? 16 : 8;
+  sampling_call out{{*first}};
   out.pieces[0].most =
     static_cast<std::int64_t>(std::max<std::uint64_t>(reply_bytes / source, 1));
   return {out};
@@ -202,8 +202,8 @@ bool sampling_call::wanted() const {
                      [](const sampling_piece& p) { return !p.of->over; });
 }
 
-result<payload> sampling_call::encode(const std::string& run, part_id part,
-                                      std::uint64_t& ids_bytes) const {
+result<payload> sampling_call::encoded(const std::string& run, part_id part,
+                                       std::uint64_t& ids_bytes) const {
   bulk_writer arrays;
   const auto& first = pieces.front().of->request;
   sample_request message{run, part, first.key, first.hop, {}};
@@ -215,7 +215,7 @@ result<payload> sampling_call::encode(const std::string& run, part_id part,
        piece.skip});
   }
   ids_bytes = arrays.byte_size();
-  return graphmill::encode(message, std::move(arrays));
+  return encode(message, std::move(arrays));
 }
 
 std::vector<sampling_call>

@@ -17,8 +17,8 @@ namespace graphmill {
 /// A neighbour request that is asked of another daemon, in one piece or
 /// several, whose answers come in any order.
 struct remote_sampling {
-  remote_sampling(neighbour_request what, std::shared_ptr<const void> owner)
-    : request(what), owner(std::move(owner)) {}
+  remote_sampling(neighbour_request wanted, std::shared_ptr<const void> owner)
+    : request(wanted), owner(std::move(owner)) {}
   virtual ~remote_sampling() = default;
 
   neighbour_request request;
@@ -58,8 +58,8 @@ struct sampling_call {
   bool wanted() const;
 
   /// Encodes what is asked. @param ids_bytes Of ids in the message.
-  result<payload> encode(const std::string& run, part_id part,
-                         std::uint64_t& ids_bytes) const;
+  result<payload> encoded(const std::string& run, part_id part,
+                          std::uint64_t& ids_bytes) const;
 
   /// Calls that together ask the same in smaller pieces: two halves, or for a
   /// single destination its first slice of `reply_bytes`. None if this call

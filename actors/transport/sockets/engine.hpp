@@ -92,9 +92,9 @@ private:
   void act(server_session::effect& effect);
   void deliver(server_session::deliver& request);
   void send_to(const std::string& connection_id, message outgoing);
-  void drop(const server_session::drop& whom);
+  void drop(const server_session::drop& ended);
   void estrange(const std::string& connection_id);
-  void end_strangers(const std::vector<int>& whom);
+  void end_strangers(const std::vector<int>& descriptors);
   void end_stalled();
   void end_unfinished();
   int descriptor_of(const std::string& connection_id) const;

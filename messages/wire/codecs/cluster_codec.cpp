@@ -131,8 +131,8 @@ result<watch_reply> decode_watch_reply(const payload& from) {
     [](schema::WatchReply::Reader in) -> result<watch_reply> {
       watch_reply out;
       out.next = in.getNext();
-      for (auto one : in.getEvents())
-        out.events.push_back(news_of(one));
+      for (auto event : in.getEvents())
+        out.events.push_back(news_of(event));
       GRAPHMILL_TRY(out.record, read_fields<run_record>(in.getRecord()));
       return out;
     });

@@ -86,14 +86,14 @@ result<sample_reply> decode_sample_reply(const payload& from) {
       out.too_large = in.getTooLarge();
       GRAPHMILL_TRYV(check_length(in.getAnswers(), max_queries));
       for (auto answer : in.getAnswers()) {
-        neighbour_arrays one;
-        GRAPHMILL_TRY(one.counts,
+        neighbour_arrays plain;
+        GRAPHMILL_TRY(plain.counts,
                       arrays.read(answer.getCounts(), content::counts));
-        GRAPHMILL_TRY(one.sources,
+        GRAPHMILL_TRY(plain.sources,
                       arrays.read(answer.getSources(), content::ids));
-        GRAPHMILL_TRY(one.edge_ids,
+        GRAPHMILL_TRY(plain.edge_ids,
                       arrays.read(answer.getEdgeIds(), content::ids));
-        out.answers.push_back(one);
+        out.answers.push_back(plain);
       }
       return out;
     });
@@ -129,8 +129,8 @@ result<gather_request> decode_gather_request(const payload& from) {
       out.part = in.getPart();
       GRAPHMILL_TRYV(check_length(in.getQueries(), max_queries));
       for (auto query : in.getQueries()) {
-        value_query one{query.getNodeType(), {}, {}, query.getHalf()};
-        GRAPHMILL_TRY(one.ids, arrays.read(query.getIds(), content::ids));
+        value_query plain{query.getNodeType(), {}, {}, query.getHalf()};
+        GRAPHMILL_TRY(plain.ids, arrays.read(query.getIds(), content::ids));
         GRAPHMILL_TRYV(check_length(query.getKinds(), max_kinds));
         for (auto kind : query.getKinds()) {
           const auto ours =
@@ -140,9 +140,9 @@ result<gather_request> decode_gather_request(const payload& from) {
                         "a gather request asks for data of kind {}, which "
                         "this version does not know",
                         static_cast<int>(kind));
-          one.kinds.push_back(*ours);
+          plain.kinds.push_back(*ours);
         }
-        out.queries.push_back(std::move(one));
+        out.queries.push_back(std::move(plain));
       }
       return out;
     });
@@ -165,8 +165,8 @@ result<gather_reply> decode_gather_reply(const payload& from) {
       gather_reply out;
       GRAPHMILL_TRYV(check_length(in.getValues(), max_queries * max_kinds));
       for (auto array : in.getValues()) {
-        GRAPHMILL_TRY(auto one, arrays.read(array, content::values));
-        out.values.push_back(one);
+        GRAPHMILL_TRY(auto values, arrays.read(array, content::values));
+        out.values.push_back(values);
       }
       return out;
     });
@@ -232,26 +232,26 @@ result<batch_reply> decode_batch_reply(const payload& from) {
       GRAPHMILL_TRYV(check_length(in.getNodes(), max_types));
       GRAPHMILL_TRYV(check_length(in.getEdges(), max_types));
       for (auto list : in.getNodes()) {
-        node_arrays one;
+        node_arrays nodes;
         GRAPHMILL_TRYV(check_length(list.getFound(), max_found));
         for (auto count : list.getFound()) {
-          if (count < (one.found.empty() ? 0 : one.found.back()))
+          if (count < (nodes.found.empty() ? 0 : nodes.found.back()))
             return fail(ec::invalid_data,
                         "the nodes found by a batch's hops become fewer");
-          one.found.push_back(count);
+          nodes.found.push_back(count);
         }
-        GRAPHMILL_TRY(one.ids, arrays.read(list.getIds(), content::ids));
-        out.nodes.push_back(std::move(one));
+        GRAPHMILL_TRY(nodes.ids, arrays.read(list.getIds(), content::ids));
+        out.nodes.push_back(std::move(nodes));
       }
       for (auto list : in.getEdges()) {
-        neighbour_arrays one;
-        GRAPHMILL_TRY(one.counts,
+        neighbour_arrays edges;
+        GRAPHMILL_TRY(edges.counts,
                       arrays.read(list.getCounts(), content::counts));
-        GRAPHMILL_TRY(one.sources,
+        GRAPHMILL_TRY(edges.sources,
                       arrays.read(list.getSources(), content::ids));
-        GRAPHMILL_TRY(one.edge_ids,
+        GRAPHMILL_TRY(edges.edge_ids,
                       arrays.read(list.getEdgeIds(), content::ids));
-        out.edges.push_back(one);
+        out.edges.push_back(edges);
       }
       return out;
     });

@@ -18,9 +18,9 @@ class edge_sample {
 public:
   edge_sample(std::int64_t entries, std::int64_t most, std::uint64_t key)
     : keeps_all_(entries <= most), key_(key) {
-    constexpr auto all = std::numeric_limits<std::uint64_t>::max();
+    constexpr auto largest = std::numeric_limits<std::uint64_t>::max();
     if (!keeps_all_)
-      bound_ = all / static_cast<std::uint64_t>(entries)
+      bound_ = largest / static_cast<std::uint64_t>(entries)
                * static_cast<std::uint64_t>(most);
   }
 

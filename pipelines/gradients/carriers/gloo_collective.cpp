@@ -163,17 +163,17 @@ std::shared_ptr<operation> mesh::exchange(std::span<const transfer> out,
   block_sigpipe(); // Sending writes what it can at once.
   auto of = std::make_shared<operation>(bell_, options().ranks);
   const auto expect = [&of](std::span<const transfer> list, bool incoming) {
-    for (const auto& one : list)
-      if (!one.bytes.empty())
-        of->expect(one.peer, incoming);
+    for (const auto& piece : list)
+      if (!piece.bytes.empty())
+        of->expect(piece.peer, incoming);
   };
   expect(out, false);
   expect(in, true);
   // Who is expected is ready when it comes.
-  for (const auto& one : in)
-    launch(one, true, of);
-  for (const auto& one : out)
-    launch(one, false, of);
+  for (const auto& piece : in)
+    launch(piece, true, of);
+  for (const auto& piece : out)
+    launch(piece, false, of);
   return of;
 }
 
@@ -215,20 +215,20 @@ void mesh::wait_for(rank_id peer) {
       break;
     peer_thread.current = std::move(peer_thread.waiting.front());
     peer_thread.waiting.pop_front();
-    const auto one = peer_thread.current;
+    const auto landing = peer_thread.current;
     lock.unlock();
-    auto failure = land(one);
+    auto failure = land(landing);
     if (!failure)
-      one.of->transfer_done(peer, one.incoming);
+      landing.of->transfer_done(peer, landing.incoming);
     else if (stop_)
-      one.of->fail_with({std::nullopt, abandoned()});
+      landing.of->fail_with({std::nullopt, abandoned()});
     else
-      one.of->fail_with({peer, std::move(*failure)});
+      landing.of->fail_with({peer, std::move(*failure)});
     lock.lock();
     peer_thread.current = {};
   }
-  for (const auto& one : peer_thread.waiting)
-    one.of->fail_with({std::nullopt, abandoned()});
+  for (const auto& waiting : peer_thread.waiting)
+    waiting.of->fail_with({std::nullopt, abandoned()});
 }
 
 /// Waits for a transfer to end.

@@ -104,8 +104,8 @@ CATCH_TEST_CASE("actors that end in a long job do not hold up the others",
   std::vector<std::promise<std::string>> told(4);
   std::promise<void> heard;
   actor_thread_scene s;
-  for (auto& one : told) // More than there are threads.
-    stop_actor(s.begin(one));
+  for (auto& promise : told) // More than there are threads.
+    stop_actor(s.begin(promise));
   auto other = spawn_state<echo>(*s.system, &heard);
   post(other, tick{});
   CATCH_CHECK(heard.get_future().wait_for(test::patience)
@@ -113,17 +113,17 @@ CATCH_TEST_CASE("actors that end in a long job do not hold up the others",
   stop_actor(other);
   other = nullptr;
   s.let_end.set_value();
-  for (auto& one : told)
-    CATCH_CHECK(one.get_future().get().empty());
+  for (auto& promise : told)
+    CATCH_CHECK(promise.get_future().get().empty());
   s.system.reset(); // Ends, for all actors have.
 }
 
 CATCH_TEST_CASE("what a job throws comes to its actor", "[actors][lane]") {
   std::promise<std::string> told;
   actor_thread_scene s;
-  const auto who = s.begin(told);
+  const auto actor = s.begin(told);
   s.let_end.set_exception(
     std::make_exception_ptr(std::runtime_error("no such file")));
   CATCH_CHECK(told.get_future().get() == "cannot finish a job: no such file");
-  stop_actor(who);
+  stop_actor(actor);
 }

@@ -26,9 +26,10 @@ public:
     std::vector<caf::typed_response_promise<member_state>> open;
   };
 
-  distant_member(interface::pointer self, std::shared_ptr<script> what,
+  distant_member(interface::pointer self, std::shared_ptr<script> given,
                  run_reports_actor conductor)
-    : self_(self), script_(std::move(what)), conductor_(std::move(conductor)) {}
+    : self_(self), script_(std::move(given)), conductor_(std::move(conductor)) {
+  }
 
   interface::behavior_type make_behavior() {
     return {
@@ -216,8 +217,8 @@ CATCH_TEST_CASE("a run whose members are all lost ends without weights",
                 "[actors][conductor]") {
   lost_members_scene f;
   f.start();
-  for (const auto& one : f.members)
-    one->silent = {trainer_action::snapshot};
+  for (const auto& member : f.members)
+    member->silent = {trainer_action::snapshot};
   f.lose(1);
   f.lose(2);
   CATCH_REQUIRE_FALSE(f.outcome);

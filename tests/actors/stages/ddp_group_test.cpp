@@ -65,12 +65,12 @@ struct world {
 
   /// Asks and waits for the answer, in any thread.
   template <class Answer, class Handle, class Message>
-  result<Answer> answer(const Handle& actor, const Message& what) {
+  result<Answer> answer(const Handle& actor, const Message& message) {
     result<Answer> out = error{};
     caf::scoped_actor self{*system};
-    ask(self.ptr(), actor, patience, what)
+    ask(self.ptr(), actor, patience, message)
       .receive([&](const Answer& got) { out = got; },
-               [&](const caf::error& why) { out = from_caf(why, "it"); });
+               [&](const caf::error& reason) { out = from_caf(reason, "it"); });
     return out;
   }
 
@@ -100,8 +100,8 @@ public:
   using interface = run_reports_actor;
   static constexpr const char* name = "listener";
 
-  listener(interface::pointer, std::shared_ptr<hearing> what)
-    : heard_(std::move(what)) {}
+  listener(interface::pointer, std::shared_ptr<hearing> heard)
+    : heard_(std::move(heard)) {}
 
   interface::behavior_type make_behavior() {
     return {

@@ -36,8 +36,8 @@ public:
     std::vector<caf::typed_response_promise<step_finished>> promises;
   };
 
-  dummy_trainer(interface::pointer self, std::shared_ptr<script> what)
-    : self_(self), script_(std::move(what)) {}
+  dummy_trainer(interface::pointer self, std::shared_ptr<script> given)
+    : self_(self), script_(std::move(given)) {}
 
   interface::behavior_type make_behavior() {
     return {

@@ -264,8 +264,8 @@ CATCH_TEST_CASE("random bytes are refused or make sense", "[messages][data]") {
     std::vector<std::byte> body{message.body.bytes().begin(),
                                 message.body.bytes().end()};
     if (seed % 4 == 0)
-      for (auto& one : body)
-        one = static_cast<std::byte>(draws.below(256));
+      for (auto& byte : body)
+        byte = static_cast<std::byte>(draws.below(256));
     for (std::uint32_t i = 0; i < 1 + draws.below(6); ++i)
       body[draws.below(static_cast<std::uint32_t>(body.size()))] =
         static_cast<std::byte>(draws.below(256));

@@ -24,9 +24,9 @@ using namespace graphmill::test;
 namespace {
 
 template <class Root>
-std::string sent(const payload& what) {
+std::string sent(const payload& message) {
   return value_of(decode_frame<Root>(
-    what.body, "a message",
+    message.body, "a message",
     [](typename Root::Reader in) -> result<std::string> {
       return std::string{kj::str(capnp::DynamicStruct::Reader{in}).cStr()};
     }));

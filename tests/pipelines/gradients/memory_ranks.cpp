@@ -121,24 +121,24 @@ public:
   std::shared_ptr<operation> exchange(std::span<const transfer> out,
                                       std::span<const transfer> in) override {
     auto of = std::make_shared<operation>(bell_, ranks());
-    for (const auto& one : out)
-      if (!one.bytes.empty())
-        of->expect(one.peer, false);
-    for (const auto& one : in)
-      if (!one.bytes.empty())
-        of->expect(one.peer, true);
+    for (const auto& piece : out)
+      if (!piece.bytes.empty())
+        of->expect(piece.peer, false);
+    for (const auto& piece : in)
+      if (!piece.bytes.empty())
+        of->expect(piece.peer, true);
     {
       std::lock_guard lock{mutex_};
       started_.push_back(of);
     }
     if (stop_)
       abandon();
-    for (const auto& one : in)
-      if (!one.bytes.empty())
-        board_->receive({roll_->key(""), one.peer, rank()}, one, of);
-    for (const auto& one : out)
-      if (!one.bytes.empty())
-        board_->send({roll_->key(""), rank(), one.peer}, one, of);
+    for (const auto& piece : in)
+      if (!piece.bytes.empty())
+        board_->receive({roll_->key(""), piece.peer, rank()}, piece, of);
+    for (const auto& piece : out)
+      if (!piece.bytes.empty())
+        board_->send({roll_->key(""), rank(), piece.peer}, piece, of);
     return of;
   }
 

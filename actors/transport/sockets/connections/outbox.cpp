@@ -35,7 +35,7 @@ bool outbox::send(session_time now, const std::string& connection_id,
   auto& connection = at->second;
   if (fresh) {
     connection.moved = now;
-    connection.flow->all = held_;
+    connection.flow->port_bytes = held_;
   }
   const auto cost = cost_of(outgoing);
   const auto own = connection.queue.bytes() + connection.flow->bytes;

@@ -23,7 +23,7 @@ constexpr int watched_events =
 constexpr unfinished_messages::limits most_unfinished_there{
   .connection = most_of_a_message,
   .stranger = most_of_a_message,
-  .all = channels * most_of_a_message};
+  .total = channels * most_of_a_message};
 
 error error_of_event(int event) {
   switch (event) {

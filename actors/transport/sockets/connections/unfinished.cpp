@@ -50,7 +50,7 @@ std::vector<int> unfinished_messages::excess(session_time now,
   for (const auto& [bytes, descriptor] : waiting) {
     const auto own =
       is_stranger(descriptor) ? with_.stranger : with_.connection;
-    if (bytes <= own && sum <= with_.all)
+    if (bytes <= own && sum <= with_.total)
       continue;
     out.push_back(descriptor);
     sum -= bytes;

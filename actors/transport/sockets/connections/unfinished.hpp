@@ -22,7 +22,7 @@ public:
   struct limits {
     std::uint64_t connection = 0; ///< Bytes of one that is known.
     std::uint64_t stranger = 0;   ///< Of one that has not said who it is.
-    std::uint64_t all = 0;        ///< Of all together.
+    std::uint64_t total = 0;      ///< Of all together.
   };
 
   /// Bytes that have been received over a connection since it was opened.

@@ -40,7 +40,7 @@ public:
       return;
     ++flow_->held;
     flow_->bytes += bytes_;
-    *flow_->all += bytes_;
+    *flow_->port_bytes += bytes_;
   }
   ~loan() {
     if (!flow_)
@@ -48,7 +48,7 @@ public:
     --flow_->held;
     ++flow_->freed;
     flow_->bytes -= bytes_;
-    *flow_->all -= bytes_;
+    *flow_->port_bytes -= bytes_;
   }
   loan(const loan&) = delete;
   loan& operator=(const loan&) = delete;

@@ -40,7 +40,7 @@ struct outflow {
   std::atomic<std::uint64_t> freed{0};
   std::atomic<std::uint64_t> bytes{0}; ///< Of the frames that are held.
   /// The same of all connections of a port together.
-  std::shared_ptr<std::atomic<std::uint64_t>> all =
+  std::shared_ptr<std::atomic<std::uint64_t>> port_bytes =
     std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 

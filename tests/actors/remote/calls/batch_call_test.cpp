@@ -114,20 +114,21 @@ struct small_batch {
 CATCH_TEST_CASE("a batch survives the wire", "[remote][batch]") {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     CATCH_INFO("seed " << seed);
-    const sampled one{seed, seed % 5 == 0};
-    const auto answer = value_of(batch_answer(one.info(), one.batch));
-    const auto back = value_of(one.read(answer));
-    CATCH_CHECK(to_plain(back, one.parts) == to_plain(*one.batch, one.parts));
-    walk(back, one.info());
+    const sampled example{seed, seed % 5 == 0};
+    const auto answer = value_of(batch_answer(example.info(), example.batch));
+    const auto back = value_of(example.read(answer));
+    CATCH_CHECK(to_plain(back, example.parts)
+                == to_plain(*example.batch, example.parts));
+    walk(back, example.info());
     std::uint64_t bytes = 0;
     const auto question = value_of(
-      batch_question("run", 5, batch_kind::evaluate, one.seeds, bytes));
+      batch_question("run", 5, batch_kind::evaluate, example.seeds, bytes));
     const auto asked = value_of(decode_batch_request(question));
     CATCH_CHECK(asked.run == "run");
     CATCH_CHECK(asked.key == 5);
     CATCH_CHECK(asked.kind == batch_kind::evaluate);
-    CATCH_CHECK(asked.seeds.count == one.seeds.size());
-    CATCH_CHECK(bytes == 4 * one.seeds.size());
+    CATCH_CHECK(asked.seeds.count == example.seeds.size());
+    CATCH_CHECK(bytes == 4 * example.seeds.size());
   }
 }
 
@@ -135,49 +136,50 @@ CATCH_TEST_CASE("a batch is sent in few bytes", "[remote][batch]") {
   std::size_t found = 0;
   for (std::uint64_t seed = 1; seed < 30; seed += 3) {
     CATCH_INFO("seed " << seed);
-    const sampled one{seed};
-    CATCH_REQUIRE(!one.scheme.edge_ids);
-    const auto answer = value_of(batch_answer(one.info(), one.batch));
+    const sampled example{seed};
+    CATCH_REQUIRE(!example.scheme.edge_ids);
+    const auto answer = value_of(batch_answer(example.info(), example.batch));
     std::size_t rows = 0, edges = 0, bytes = 0;
-    for (const auto& list : one.batch->edges) {
+    for (const auto& list : example.batch->edges) {
       rows += list.indptr.size() - 1;
       edges += list.sources.size();
     }
     for (const auto& part : answer.bulk)
       bytes += part.size();
     // New ids and local ids in 4 bytes, counts in one, each array aligned.
-    const auto arrays = one.batch->nodes.size() + 2 * one.batch->edges.size();
-    CATCH_CHECK(bytes <= 4 * one.found() + rows + 4 * edges + 8 * arrays);
-    found += one.found();
+    const auto arrays =
+      example.batch->nodes.size() + 2 * example.batch->edges.size();
+    CATCH_CHECK(bytes <= 4 * example.found() + rows + 4 * edges + 8 * arrays);
+    found += example.found();
   }
   CATCH_CHECK(found > 50);
 }
 
 CATCH_TEST_CASE("a batch larger than a message is not sent",
                 "[remote][batch]") {
-  const sampled one{1};
+  const sampled example{1};
   auto large = std::make_shared<sampled_subgraph>();
-  large->hops = one.batch->hops;
-  for (const auto& type : one.info().node_types)
+  large->hops = example.batch->hops;
+  for (const auto& type : example.info().node_types)
     large->nodes.push_back({{}, std::vector<std::int64_t>(4, type.count * 0)});
-  large->edges.resize(one.info().edge_types.size());
+  large->edges.resize(example.info().edge_types.size());
   for (auto& edges : large->edges)
     edges.indptr.push_back(0);
   large->edges[0].sources.resize(max_bulk_bytes / 4 + 1);
-  const auto answer = value_of(batch_answer(one.info(), large));
+  const auto answer = value_of(batch_answer(example.info(), large));
   CATCH_CHECK(value_of(decode_batch_reply(answer)).too_large);
   CATCH_CHECK(answer.bulk.empty());
-  CATCH_CHECK(!one.read(answer));
+  CATCH_CHECK(!example.read(answer));
 }
 
 CATCH_TEST_CASE("content that does not fit together is refused",
                 "[remote][batch]") {
   CATCH_REQUIRE(small_batch{}.read().message.empty());
   struct row {
-    const char* what;
+    const char* damage;
     std::function<void(small_batch&)> spoil;
   };
-  for (const auto& [what, spoil] : std::vector<row>{
+  for (const auto& [damage, spoil] : std::vector<row>{
          {"hops are missing",
           [](auto& b) {
             b.found = {2, 5};
@@ -233,7 +235,7 @@ CATCH_TEST_CASE("content that does not fit together is refused",
          {"edge ids unasked", [](auto& b) { b.scheme.edge_ids = false; }},
          {"too many node types", [](auto& b) { b.node_types = 2; }},
          {"no edge types", [](auto& b) { b.edge_types = 0; }}}) {
-    CATCH_INFO(what);
+    CATCH_INFO(damage);
     small_batch spoilt;
     spoil(spoilt);
     CATCH_CHECK(spoilt.read().code == ec::invalid_data);
@@ -242,13 +244,13 @@ CATCH_TEST_CASE("content that does not fit together is refused",
 
 CATCH_TEST_CASE("cut and random batches are refused or make sense",
                 "[remote][batch]") {
-  const sampled one{large_seed()};
-  CATCH_REQUIRE(one.found() > 20);
-  CATCH_REQUIRE(one.scheme.edge_ids);
-  const auto good = value_of(batch_answer(one.info(), one.batch));
-  const auto look = [&one](const payload& from) {
-    if (auto got = one.read(from))
-      walk(got.value(), one.info());
+  const sampled example{large_seed()};
+  CATCH_REQUIRE(example.found() > 20);
+  CATCH_REQUIRE(example.scheme.edge_ids);
+  const auto good = value_of(batch_answer(example.info(), example.batch));
+  const auto look = [&example](const payload& from) {
+    if (auto got = example.read(from))
+      walk(got.value(), example.info());
     else
       CATCH_CHECK(!got.error().message.empty());
   };

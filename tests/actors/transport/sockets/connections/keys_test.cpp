@@ -46,14 +46,14 @@ CATCH_TEST_CASE("what is no key file is refused", "[transport][keys]") {
   const auto file = folder / "cluster.key";
   CATCH_CHECK(error_of(read_keys(file)).code == ec::not_found);
   CATCH_CHECK_FALSE(read_keys(folder.path()));
-  const auto one = value_of(make_keys());
+  const auto keys = value_of(make_keys());
   const auto other = value_of(make_keys());
   for (const auto& text :
        {std::string{}, std::string(100000, 'x'), std::string(50, '\0'),
         std::string{"graphmill-keys 1\n"},
-        "graphmill-keys 1\npublic " + one.public_key + "\nsecret "
+        "graphmill-keys 1\npublic " + keys.public_key + "\nsecret "
           + other.secret_key + "\n",
-        "graphmill-keys 1\npublic " + one.public_key + "\nsecret "
+        "graphmill-keys 1\npublic " + keys.public_key + "\nsecret "
           + std::string(40, ' ') + "\n"}) {
     std::ofstream{file} << text;
     std::filesystem::permissions(file, perms::owner_read | perms::owner_write);

@@ -22,7 +22,8 @@ struct unfinished_scene {
   session_time now{1h};
   std::map<int, std::uint64_t> received;
   std::set<int> strangers;
-  unfinished_messages messages{{.connection = 100, .stranger = 10, .all = 250}};
+  unfinished_messages messages{
+    {.connection = 100, .stranger = 10, .total = 250}};
 };
 
 } // namespace
