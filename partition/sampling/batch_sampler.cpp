@@ -20,7 +20,7 @@ error no_memory(int hop) {
 struct frontier {
   std::size_t begin = 0; ///< Local ids [begin, end).
   std::size_t end = 0;
-  pod_vector<part_id> owners;    ///< Per node; empty with one part.
+  pod_vector<part_id> owners; ///< Per node; empty with one part.
   /// Global ids grouped by part, in discovery order within each: what requests
   /// refer to. Empty with one part, whose requests refer to the node list.
   pod_vector<node_id> by_part;

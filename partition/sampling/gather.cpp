@@ -15,7 +15,7 @@ namespace graphmill {
 
 namespace {
 
-constexpr std::size_t line = 64;     ///< Bytes of a cache line.
+constexpr std::size_t line = 64;    ///< Bytes of a cache line.
 constexpr std::size_t ahead = 8192; ///< Bytes asked for before their use.
 
 /// Bytes of output from which on it is written past the caches: so much would

@@ -11,7 +11,7 @@ namespace graphmill {
 struct batch_metrics {
   double loss_sum = 0;      ///< Sum of per-seed losses.
   std::int64_t correct = 0; ///< Labelled seeds whose class was predicted.
-  std::int64_t seeds = 0; ///< Labelled seeds.
+  std::int64_t seeds = 0;   ///< Labelled seeds.
 
   batch_metrics& operator+=(const batch_metrics& other) {
     loss_sum += other.loss_sum;

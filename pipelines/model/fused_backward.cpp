@@ -5,7 +5,6 @@
 #include "pipelines/model/fused_model.hpp"
 #include "pipelines/model/passes/gemm.hpp"
 
-
 #include <algorithm>
 #include <cstring>
 

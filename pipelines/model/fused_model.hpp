@@ -36,8 +36,8 @@ class fused_model final : public model_step {
 public:
   struct options {
     thread_team* team = nullptr; ///< Borrowed; never null.
-    bool training = false; ///< Dropout is on, and backward will follow.
-    std::uint64_t key = 0; ///< Of the dropout stream.
+    bool training = false;       ///< Dropout is on, and backward will follow.
+    std::uint64_t key = 0;       ///< Of the dropout stream.
     std::shared_ptr<buffer_pool> pool;
   };
 
