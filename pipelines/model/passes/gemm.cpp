@@ -18,7 +18,8 @@ at::Tensor wrap(const_matrix m) {
 /// c = a b + beta c; beta is 0 or 1. Empty products are not left to libraries.
 /// With a beta of 0 nothing of c is read, for it may be fresh memory with NaNs
 /// in it.
-void multiply(const at::Tensor& a, const at::Tensor& b, float beta, matrix c) {
+void multiply_tensors(const at::Tensor& a, const at::Tensor& b, float beta,
+                      matrix c) {
   if (c.size() == 0)
     return;
   if (a.size(1) == 0) {
@@ -37,15 +38,15 @@ void multiply(const at::Tensor& a, const at::Tensor& b, float beta, matrix c) {
 } // namespace
 
 void multiply(const_matrix a, const_matrix b, float beta, matrix c) {
-  multiply(wrap(a), wrap(b), beta, c);
+  multiply_tensors(wrap(a), wrap(b), beta, c);
 }
 
 void multiply_tn(const_matrix a, const_matrix b, float beta, matrix c) {
-  multiply(wrap(a).t(), wrap(b), beta, c);
+  multiply_tensors(wrap(a).t(), wrap(b), beta, c);
 }
 
 void multiply_nt(const_matrix a, const_matrix b, float beta, matrix c) {
-  multiply(wrap(a), wrap(b).t(), beta, c);
+  multiply_tensors(wrap(a), wrap(b).t(), beta, c);
 }
 
 void multiply(thread_team& team, const_matrix a, const_matrix b, matrix c) {

@@ -184,7 +184,7 @@ CATCH_TEST_CASE("a job that ends every worker fails with the cause",
 }
 
 CATCH_TEST_CASE("an idle worker takes a lost job at once", "[actors][pool]") {
-  fixture f;
+  worker_pool_scene f;
   worker_pool_config config;
   config.workers = 2;
   config.attempts = 2;
