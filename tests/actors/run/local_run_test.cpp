@@ -19,7 +19,7 @@ CATCH_TEST_CASE("a run ends when its conductor dies", "[actors][local_run]") {
   value_of(write_example(folder.path()));
   local_run_config config;
   config.def = parse_definition("dataset: example\n"
-                                "model: {hidden: 4}\n"
+                                "model: {kind: rgcn, hidden: 4}\n"
                                 "train: {batch_size: 2, epochs: 2}\n",
                                 "test.yaml")
                  .value;

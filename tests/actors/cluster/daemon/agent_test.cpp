@@ -72,7 +72,9 @@ public:
   payload assignment() const {
     deployment out;
     out.run = run_id;
-    out.def = parse_definition("dataset: example\n", "test.yaml").value;
+    out.def =
+      parse_definition("dataset: example\nmodel: {kind: rgcn}\n", "test.yaml")
+        .value;
     out.dataset_digest = graph_->info().digest;
     out.daemons = {{"here", net_->self().address}, {"there", lead_.address()}};
     out.owner_of_part = {0};
