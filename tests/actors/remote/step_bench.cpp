@@ -1,3 +1,4 @@
+#include "tests/actors/remote/by_transport.hpp"
 #include "tests/pipelines/gradients/ranks.hpp"
 
 #include <fmt/format.h>
@@ -7,10 +8,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <vector>
 
-// How long a step of a gradient group takes, by ranks and bytes, over what this
-// program was linked with. Ranks are threads of this process.
+// How long a step of a gradient group takes, by ranks and bytes, over transports
+// on loopback. Ranks are threads of this process, each with a transport of its
+// own, as daemons have.
 
 namespace graphmill::test {
 
@@ -86,8 +89,14 @@ bool measure(const load& of) {
 
 } // namespace graphmill::test
 
-/// Without arguments the usual loads; or RANKS BYTES STEPS.
+/// Without RANKS BYTES STEPS the usual loads.
 int main(int argc, char** argv) {
+  const auto* program = argv[0];
+  if (argc > 1 && std::string_view{argv[1]} == "--keys") {
+    graphmill::test::use_keys(true);
+    --argc;
+    ++argv;
+  }
   using graphmill::test::load;
   std::vector<load> loads{{2, 1'000'000, 200},
                           {4, 1'000'000, 200},
@@ -100,7 +109,7 @@ int main(int argc, char** argv) {
     return of.ranks > 0 && of.steps > 0 && of.bytes >= 0;
   });
   if (!sound || (argc != 1 && argc != 4)) {
-    fmt::print(stderr, "usage: {} [RANKS BYTES STEPS]\n", argv[0]);
+    fmt::print(stderr, "usage: {} [--keys] [RANKS BYTES STEPS]\n", program);
     return 2;
   }
   for (const auto& one : loads)
