@@ -30,7 +30,7 @@ bool is_here(std::string_view word) {
   for (auto add : commands)
     add(cli);
   const auto found = cli.app.get_subcommands(
-    [word](const CLI::App* one) { return one->get_name() == word; });
+    [word](const CLI::App* command) { return command->get_name() == word; });
   return word == "--version" || !found.empty();
 }
 

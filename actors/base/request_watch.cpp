@@ -44,9 +44,9 @@ void request_watch::answer(caf::message_id id, caf::sec reason) {
 
 void request_watch::give_up_on(caf::actor_id actor) {
   std::vector<caf::message_id> lost;
-  for (const auto& [key, one] : waiting_)
-    if (one.asked == actor)
-      lost.push_back(one.id);
+  for (const auto& [key, request] : waiting_)
+    if (request.asked == actor)
+      lost.push_back(request.id);
   std::sort(lost.begin(), lost.end());
   for (auto id : lost) {
     forget(id.integer_value());
@@ -72,11 +72,11 @@ void request_watch::sweep() {
   armed_.erase(armed_.begin(), armed_.upper_bound(now));
   std::vector<caf::message_id> late;
   auto next = clock::time_point::max();
-  for (const auto& [key, one] : waiting_) {
+  for (const auto& [key, request] : waiting_) {
     const auto due =
-      std::max(one.since, debtors_[one.asked].heard) + one.silence;
+      std::max(request.since, debtors_[request.asked].heard) + request.silence;
     if (due <= now)
-      late.push_back(one.id);
+      late.push_back(request.id);
     else
       next = std::min<clock::time_point>(next, due);
   }

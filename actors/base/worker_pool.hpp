@@ -120,7 +120,7 @@ private:
     slot.doomed = false;
     slot.idle_since = clock::now();
     deaths_.watch(self_, slot.handle,
-                  [this, i](const caf::error& why) { on_death(i, why); });
+                  [this, i](const caf::error& reason) { on_death(i, reason); });
   }
 
   void assign() {
@@ -153,7 +153,9 @@ private:
           }
           assign();
         },
-        [this, i, ticket](const caf::error& why) { on_error(i, ticket, why); });
+        [this, i, ticket](const caf::error& reason) {
+          on_error(i, ticket, reason);
+        });
     if (slot.doomed) // Comes right after the job, before what that waits for.
       caf::anon_send(
         caf::actor_cast<caf::actor>(slot.handle),

@@ -106,9 +106,9 @@ result<std::vector<bench_figure>> bench_gather(const bench_context& context) {
     const auto ids = batch.nodes[info.target].ids.span();
     std::vector<pod_vector<float>> out;
     for (std::size_t i = 0; i < targets; ++i) {
-      auto& one = out.emplace_back(pool);
-      one.resize(ids.size() * static_cast<std::size_t>(width));
-      std::memset(one.data(), 0, one.span().size_bytes());
+      auto& target_rows = out.emplace_back(pool);
+      target_rows.resize(ids.size() * static_cast<std::size_t>(width));
+      std::memset(target_rows.data(), 0, target_rows.span().size_bytes());
     }
     const auto next_target = [&out, i = std::size_t{0}]() mutable {
       return out[i++ % targets].data();

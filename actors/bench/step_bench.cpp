@@ -3,7 +3,7 @@
 #include "pipelines/flow/assembly.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
-#include "pipelines/model/gemm.hpp"
+#include "pipelines/model/passes/gemm.hpp"
 #include "pipelines/model/replica.hpp"
 #include "pipelines/model/threads.hpp"
 

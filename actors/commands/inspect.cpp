@@ -71,9 +71,9 @@ result<int> run_inspect(const inspect_arguments& given) {
   std::vector<inspected> found;
   for (auto& [data, records] : opened) {
     options.records = std::move(records);
-    GRAPHMILL_TRY(auto one, inspect_dataset(data, options, on_progress));
-    sound = sound && one.broken.empty();
-    found.push_back({data, std::move(one)});
+    GRAPHMILL_TRY(auto inspection, inspect_dataset(data, options, on_progress));
+    sound = sound && inspection.broken.empty();
+    found.push_back({data, std::move(inspection)});
   }
   if (on_progress)
     on_progress({.phase = "done"});

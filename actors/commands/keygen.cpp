@@ -1,7 +1,7 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/process/say.hpp"
-#include "actors/transport/sockets/keys.hpp"
+#include "actors/transport/sockets/connections/keys.hpp"
 
 #include <memory>
 

@@ -100,8 +100,8 @@ result<int> runs(const runs_options& options) {
   if (options.run.empty()) {
     GRAPHMILL_TRY(found, list(client, options));
   } else {
-    GRAPHMILL_TRY(auto one, client.run(options.run));
-    found.runs.push_back(std::move(one));
+    GRAPHMILL_TRY(auto record, client.run(options.run));
+    found.runs.push_back(std::move(record));
   }
   if (options.cluster.json) {
     auto list = nlohmann::json::array();

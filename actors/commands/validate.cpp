@@ -17,8 +17,8 @@ namespace {
 int show_problems(const definition_options& options,
                   const std::vector<problem>& problems,
                   const std::string& data) {
-  for (const auto& what : problems)
-    say(stderr, "{}\n", to_string(what));
+  for (const auto& problem : problems)
+    say(stderr, "{}\n", to_string(problem));
   if (!problems.empty())
     say(stderr, "{}: {} problem{}\n", options.file, problems.size(),
         problems.size() == 1 ? "" : "s");
@@ -38,8 +38,8 @@ result<int> validate(const definition_options& options) {
   if (found) {
     data = found.value().string();
     GRAPHMILL_TRY(const auto graph, partitioned_graph::open(data));
-    for (auto& what : problems_with(source, graph.info()))
-      problems.push_back(std::move(what));
+    for (auto& problem : problems_with(source, graph.info()))
+      problems.push_back(std::move(problem));
   } else if (!options.data.empty()) {
     source.report({options.file, 0, 0}, found.error().message);
   }

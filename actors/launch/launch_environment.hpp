@@ -16,7 +16,7 @@ struct launch_environment {
   std::uint32_t rank = 0;
   std::uint32_t world = 1;
   std::uint32_t local_world = 1; ///< Daemons that share this machine.
-  std::string name;      ///< "daemon-<rank>", the same after a restart.
+  std::string name;              ///< "daemon-<rank>", the same after a restart.
   std::string listen;    ///< Rank 0: at the port that all know. Others: any.
   std::string advertise; ///< Rank 0: the host that all know. Others: empty.
   std::string join;      ///< Address of rank 0; empty for rank 0 itself.
@@ -40,8 +40,8 @@ std::optional<std::string> environment_variable(const std::string& name);
 /// srun does; MASTER_ADDR and MASTER_PORT win over SLURM's list and the usual
 /// port. Where torchrun itself listens at MASTER_PORT (it says so by
 /// TORCHELASTIC_USE_AGENT_STORE), the port after it is used. LOCAL_RANK, where
-/// LOCAL_WORLD_SIZE says that this daemon is not alone on its machine, picks a device out of
-/// CUDA_VISIBLE_DEVICES, or of all; SLURM sets that by itself
+/// LOCAL_WORLD_SIZE says that this daemon is not alone on its machine, picks a
+/// device out of CUDA_VISIBLE_DEVICES, or of all; SLURM sets that by itself
 /// (--gpus-per-task).
 /// @param devices NVIDIA devices of this machine.
 /// @returns nothing if there is no launcher, or just one process. Fails if the

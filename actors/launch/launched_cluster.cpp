@@ -176,8 +176,8 @@ void launched_cluster::end() {
   }
   client_.reset();
   if (!told)
-    for (auto& one : daemons_)
-      one.signal(SIGTERM);
+    for (auto& daemon : daemons_)
+      daemon.signal(SIGTERM);
   end_all(daemons_, end_patience);
   daemons_.clear();
 }

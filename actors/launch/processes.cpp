@@ -51,8 +51,8 @@ bool all_ended(std::vector<child_process>& children,
                std::chrono::milliseconds patience) {
   const auto until = clock::now() + patience;
   for (;;) {
-    if (std::ranges::none_of(children,
-                             [](child_process& one) { return one.running(); }))
+    if (std::ranges::none_of(
+          children, [](child_process& child) { return child.running(); }))
       return true;
     if (clock::now() >= until)
       return false;
@@ -161,11 +161,11 @@ bool end_all(std::vector<child_process>& children,
              std::chrono::milliseconds patience) {
   if (all_ended(children, patience))
     return true;
-  for (auto& one : children)
-    one.signal(SIGTERM);
+  for (auto& child : children)
+    child.signal(SIGTERM);
   if (!all_ended(children, patience)) {
-    for (auto& one : children)
-      one.signal(SIGKILL);
+    for (auto& child : children)
+      child.signal(SIGKILL);
     all_ended(children, patience);
   }
   return false;

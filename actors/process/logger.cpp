@@ -36,7 +36,8 @@ spdlog::sink_ptr warnings_on(const spdlog::sink_ptr& console) {
 } // namespace
 
 result<std::shared_ptr<spdlog::logger>>
-make_logger(const std::filesystem::path& file, const spdlog::sink_ptr& console) {
+make_logger(const std::filesystem::path& file,
+            const spdlog::sink_ptr& console) {
   std::vector sinks{warnings_on(console)};
   if (!file.empty()) {
     try {

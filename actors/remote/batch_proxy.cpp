@@ -4,7 +4,7 @@
 #include "actors/base/ticket_table.hpp"
 #include "actors/base/worker_pool.hpp"
 #include "actors/remote/ask_daemon.hpp"
-#include "actors/remote/batch_call.hpp"
+#include "actors/remote/calls/batch_call.hpp"
 #include "actors/remote/interfaces.hpp"
 
 #include <utility>

@@ -3,11 +3,11 @@
 #include "actors/base/ticket_table.hpp"
 #include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/cached_rows.hpp"
+#include "actors/remote/calls/spread_call.hpp"
+#include "actors/remote/calls/task_queues.hpp"
 #include "actors/remote/feature_proxy.hpp"
 #include "actors/remote/gather_jobs.hpp"
 #include "actors/remote/interfaces.hpp"
-#include "actors/remote/spread_call.hpp"
-#include "actors/remote/task_queues.hpp"
 #include "partition/sampling/hot_nodes.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
 
@@ -32,7 +32,10 @@ public:
   cache_filler(interface::pointer self, cache_filler_config config)
     : self_(self), config_(std::move(config)) {
     self_->set_exit_handler([this](const caf::exit_msg& exit) {
-      give_up(fail(ec::cancelled, "the run is over"));
+      // It is linked to proxies: one that crashed is no wish of the run's.
+      give_up(exit.reason == caf::exit_reason::user_shutdown
+                ? fail(ec::cancelled, "the run is over")
+                : from_caf(exit.reason, "a link to another daemon"));
       self_->quit(exit.reason);
     });
   }

@@ -3,8 +3,8 @@
 #include "actors/base/worker_pool.hpp"
 #include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/cached_rows.hpp"
-#include "actors/remote/call_window.hpp"
-#include "actors/remote/gather_call.hpp"
+#include "actors/remote/calls/call_window.hpp"
+#include "actors/remote/calls/gather_call.hpp"
 #include "actors/remote/interfaces.hpp"
 
 #include <algorithm>
@@ -116,7 +116,7 @@ private:
     std::uint64_t ids = 0;
     counters().merged += window_.pump(
       [this, &ids](const gather_call& call) {
-        return call.encode(config_.to.run, config_.to.part, config_.half, ids);
+        return call.encoded(config_.to.run, config_.to.part, config_.half, ids);
       },
       [this, &ids](std::uint64_t ticket, payload data) {
         counters().ids_out += ids;

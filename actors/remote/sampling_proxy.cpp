@@ -2,9 +2,9 @@
 
 #include "actors/base/worker_pool.hpp"
 #include "actors/remote/ask_daemon.hpp"
-#include "actors/remote/call_window.hpp"
+#include "actors/remote/calls/call_window.hpp"
+#include "actors/remote/calls/sampling_call.hpp"
 #include "actors/remote/interfaces.hpp"
-#include "actors/remote/sampling_call.hpp"
 
 #include <map>
 #include <utility>
@@ -99,7 +99,7 @@ private:
     std::uint64_t ids = 0;
     counters().merged += window_.pump(
       [this, &ids](const sampling_call& call) {
-        return call.encode(config_.to.run, config_.to.part, ids);
+        return call.encoded(config_.to.run, config_.to.part, ids);
       },
       [this, &ids](std::uint64_t ticket, payload data) {
         counters().ids_out += ids;

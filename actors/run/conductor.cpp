@@ -25,20 +25,20 @@ public:
 
   conductor(interface::pointer self, conductor_config config)
     : self_(self), config_(std::move(config)),
-      course_(config_.course, config_.ranks, config_.def.fetch.cache != 0) {
+      course_(config_.phases, config_.ranks, config_.def.fetch.cache != 0) {
     deaths_.install(self_);
     members_ =
       config_.members(self_->home_system(), handle_of<interface>(self_));
     answers_ = member_answers{members_.size()};
     for (auto& member : members_)
       deaths_.watch(self_, member, [this](const caf::error& reason) {
-        carry_out(course_.fail(from_caf(reason, "a member of the run")));
+        carry_out(course_.fail_run(from_caf(reason, "a member of the run")));
       });
   }
 
   ~conductor() {
-    for (auto& one : members_)
-      stop_actor(one);
+    for (auto& member : members_)
+      stop_actor(member);
   }
 
   interface::behavior_type make_behavior() {
@@ -49,7 +49,7 @@ public:
         carry_out(course_.stopped(stopped.rank));
       },
       [this](const run_failed& failed) {
-        carry_out(course_.fail(failed.reason));
+        carry_out(course_.fail_run(failed.reason));
       },
       [this](const start_run&) { carry_out(course_.start()); },
       [this](const member_lost& lost) { on_lost(lost); },
@@ -75,8 +75,8 @@ private:
       begin(course_.step());
       break;
     case task::stop_phase:
-      for (auto& one : members_)
-        post_urgent(one, stop_after_step{});
+      for (auto& member : members_)
+        post_urgent(member, stop_after_step{});
       break;
     case task::compare:
       ask_all(trainer_action::digest);
@@ -109,8 +109,8 @@ private:
       end_phase();
       return;
     }
-    for (auto& one : members_)
-      post(one, request);
+    for (auto& member : members_)
+      post(member, request);
   }
 
   /// Steps that are done while the run is being saved count, too.
@@ -123,7 +123,7 @@ private:
       course_.trained();
     if (config_.def.train.record_steps && config_.observer.on_record)
       if (auto kept = config_.observer.on_record(result); !kept) {
-        carry_out(course_.fail(kept.error()));
+        carry_out(course_.fail_run(kept.error()));
         return;
       }
     if (course_.now() != state::in_phase)
@@ -141,7 +141,7 @@ private:
     now_.reset();
     if (config_.observer.on_phase)
       if (auto seen = config_.observer.on_phase(done); !seen) {
-        carry_out(course_.fail(seen.error()));
+        carry_out(course_.fail_run(seen.error()));
         return;
       }
     carry_out(course_.phase_over(done.metrics));
@@ -179,7 +179,7 @@ private:
         [this, member, request = answers_.request()](const caf::error& reason) {
           if (!answers_.awaits(request, member))
             return;
-          carry_out(course_.fail(from_caf(reason, "a member of the run")));
+          carry_out(course_.fail_run(from_caf(reason, "a member of the run")));
           if (answers_.awaits(request, member))
             settle(member); // The others have weights, too.
         });
@@ -189,7 +189,7 @@ private:
     if (course_.has_ended() || lost.member >= members_.size())
       return;
     answers_.lose(lost.member);
-    carry_out(course_.fail(lost.reason));
+    carry_out(course_.fail_run(lost.reason));
     settle(lost.member);
   }
 

@@ -54,7 +54,7 @@ struct conductor_config {
   definition def;
   rank_id ranks = 1;                   ///< Trainers in all.
   std::array<std::int64_t, 3> seeds{}; ///< By phase.
-  graphmill::course course;
+  course phases;
   /// Makes the members, which report to the actor given. Called once.
   std::function<std::vector<member_actor>(caf::actor_system&,
                                           run_reports_actor)>

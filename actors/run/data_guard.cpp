@@ -51,7 +51,7 @@ void data_guard::check(std::function<result<records>()> open,
       auto data = open();
       tell(data ? verify(data.value()) : result<void>{data.error()});
     },
-    [tell](const error& why) { tell(why); });
+    [tell](const error& reason) { tell(reason); });
 }
 
 void data_guard::check(records data,

@@ -1,5 +1,6 @@
 #include "actors/run/local_run.hpp"
 
+#include "actors/base/caf_compat.hpp"
 #include "actors/base/timeouts.hpp"
 #include "actors/process/heap_trimmer.hpp"
 #include "actors/process/memory_probe.hpp"
@@ -30,6 +31,38 @@ std::size_t scheduler_threads(const definition& def) {
   return std::max(
     {2u, usable_processors(), def.sampler.threads, def.fetch.threads});
 }
+
+/// How a run ends: as its conductor says, or by the conductor's own death, for
+/// nobody else would tell of that.
+class run_end {
+public:
+  explicit run_end(signal_watch& signals) : signals_(signals) {}
+
+  /// Notes the first outcome, and wakes who waits. From any thread.
+  void note(run_outcome outcome) {
+    if (noted_.exchange(true))
+      return;
+    outcome_.set_value(std::move(outcome));
+    signals_.wake();
+  }
+
+  /// @param conductor Watched until it ends. This outlives it.
+  void watch(const conductor_actor& conductor) {
+    caf::actor_cast<caf::actor>(conductor)->attach_functor(
+      [this](const caf::error& reason) {
+        run_outcome lost;
+        lost.failure = from_caf(reason, "the conductor");
+        note(std::move(lost));
+      });
+  }
+
+  std::future<run_outcome> future() { return outcome_.get_future(); }
+
+private:
+  signal_watch& signals_;
+  std::atomic<bool> noted_{false};
+  std::promise<run_outcome> outcome_;
+};
 
 /// Verifies the data of a run while that goes on, and ends it if they are
 /// damaged.
@@ -120,6 +153,28 @@ void log_end(spdlog::logger& log, const run_result& run) {
            outcome.digest.empty() ? "none" : outcome.digest);
 }
 
+/// A run is no success if its data changed under it, and one that was cancelled
+/// says so, too.
+void judge_data(run_outcome& outcome, run_guard& guard, signal_watch& signals) {
+  if (!outcome.failure)
+    outcome.failure = guard.wait(signals);
+  else if (outcome.failure->code == ec::cancelled)
+    if (auto damage = guard.changed())
+      outcome.failure = damage;
+}
+
+work_report report_of_run(const stage_table& stages, memory_probe& memory,
+                          const dispatcher_gauges& gauges, double cpu_seconds) {
+  memory.sample();
+  auto out = stages.report();
+  out.peak_memory_bytes = memory.peak_bytes();
+  out.peak_credit_bytes = gauges.peak_bytes;
+  out.oversize_batches = gauges.oversize;
+  out.retried_batches = gauges.retried;
+  out.cpu_seconds = cpu_seconds;
+  return out;
+}
+
 } // namespace
 
 result<run_result> run_locally(local_run_config config,
@@ -139,9 +194,9 @@ result<run_result> run_locally(local_run_config config,
     stage_table::of(member.def, share.parts.size(), share.ranks.size());
   stages.disk = member.disk;
   const auto storage = member.storage;
-  std::promise<run_outcome> end;
-  auto ended = end.get_future();
   auto& signals = watch.emplace();
+  run_end end{signals};
+  auto ended = end.future();
   auto lead = conductor_of(config, *graph, share.world);
   lead.members = [&member, &stages](caf::actor_system& system,
                                     run_reports_actor reports) {
@@ -149,9 +204,8 @@ result<run_result> run_locally(local_run_config config,
       spawn_member(system, std::move(member), stages, std::move(reports))};
   };
   lead.observer = config.observer;
-  lead.observer.on_end = [&end, &signals](run_outcome outcome) {
-    end.set_value(std::move(outcome));
-    signals.wake();
+  lead.observer.on_end = [&end](run_outcome outcome) {
+    end.note(std::move(outcome));
   };
   memory_probe memory;
   run_result out;
@@ -164,6 +218,7 @@ result<run_result> run_locally(local_run_config config,
     const auto began = clock::now();
     const auto cpu_before = process_cpu_seconds();
     auto conductor = spawn_conductor(system, std::move(lead));
+    end.watch(conductor);
     run_guard guard{config, records, conductor};
     post(conductor, start_run{});
     config.log->info("run began on {}, {}", config.data.string(),
@@ -171,11 +226,7 @@ result<run_result> run_locally(local_run_config config,
     config.log->info("{}", sentence(storage));
     out.outcome =
       wait_for_end(signals, memory, guard, ended, conductor, *config.log);
-    if (!out.outcome.failure)
-      out.outcome.failure = guard.wait(signals);
-    else if (out.outcome.failure->code == ec::cancelled)
-      if (auto damage = guard.changed())
-        out.outcome.failure = damage;
+    judge_data(out.outcome, guard, signals);
     out.seconds = std::chrono::duration<double>(clock::now() - began).count();
     cpu_seconds = process_cpu_seconds() - cpu_before;
     log_end(*config.log, out);
@@ -184,13 +235,7 @@ result<run_result> run_locally(local_run_config config,
     conductor = nullptr;
   }
   watchdog.reset();
-  memory.sample();
-  out.work = stages.report();
-  out.work.peak_memory_bytes = memory.peak_bytes();
-  out.work.peak_credit_bytes = gauges->peak_bytes;
-  out.work.oversize_batches = gauges->oversize;
-  out.work.retried_batches = gauges->retried;
-  out.work.cpu_seconds = cpu_seconds;
+  out.work = report_of_run(stages, memory, *gauges, cpu_seconds);
   return out;
 }
 

@@ -34,8 +34,10 @@ public:
       watch(group, "the gradient group");
     for (auto& pool : actors_.pools)
       watch(pool, "a stage");
-    if (config_.access.cache)
+    if (config_.access.cache) {
       filler_ = config_.access.cache(self_->home_system());
+      watch(filler_, "the cache filler");
+    }
     post(conductor_, member_ready{});
   }
 
@@ -61,10 +63,11 @@ private:
     stop_actor(std::exchange(filler_, {}));
     stop_pipeline(actors_);
     // A promise that is dropped would leave its asker waiting.
+    const auto over = fail(ec::cancelled, "the member of the run has ended");
     for (auto& open : rounds_)
       if (std::exchange(open->missing, 0) != 0)
-        open->promise.deliver(
-          to_caf(fail(ec::cancelled, "the member of the run has ended")));
+        open->promise.deliver(to_caf(over));
+    settle_filling(to_caf(over));
   }
 
   template <class Handle>
@@ -162,18 +165,25 @@ private:
       filled.trainers.push_back({rank, {}, 0, nullptr});
     if (!filler_)
       return filled;
-    auto promise = self_->make_response_promise<member_state>();
+    if (filling_)
+      return to_caf(fail(ec::invalid_argument, "the cache is being filled"));
+    filling_ = self_->make_response_promise<member_state>();
+    auto promise = *filling_;
     requests_
       .ask(self_, filler_, patience_for(trainer_action::fill_cache),
            fill_cache{})
-      .then(
-        [promise, filled](const cache_filled&) mutable {
-          promise.deliver(std::move(filled));
-        },
-        [promise](const caf::error& reason) mutable {
-          promise.deliver(to_caf(from_caf(reason, "the cache filler")));
-        });
+      .then([this, filled](const cache_filled&) { settle_filling(filled); },
+            [this](const caf::error& reason) {
+              settle_filling(to_caf(from_caf(reason, "the cache filler")));
+            });
     return promise;
+  }
+
+  /// Answers who waits for the cache, if anybody does.
+  template <class Answer>
+  void settle_filling(Answer answer) {
+    if (auto promise = std::exchange(filling_, std::nullopt))
+      promise->deliver(std::move(answer));
   }
 
   interface::pointer self_;
@@ -184,6 +194,8 @@ private:
   down_watch deaths_;
   request_watch requests_;
   std::vector<std::shared_ptr<round>> rounds_;
+  /// Of who waits for the cache.
+  std::optional<caf::typed_response_promise<member_state>> filling_;
   actor_thread<interface> thread_; ///< Last: ends before what its jobs use.
 };
 

@@ -23,8 +23,8 @@ void member_answers::ask(std::size_t member) {
 }
 
 void member_answers::keep(std::size_t member, const member_state& answer) {
-  for (const auto& one : answer.trainers)
-    answers_.push_back({member, one});
+  for (const auto& trainer : answer.trainers)
+    answers_.push_back({member, trainer});
 }
 
 bool member_answers::settle(std::size_t member) {

@@ -258,15 +258,15 @@ pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
   return out;
 }
 
-void stop_pipeline(pipeline& what) {
-  stop_actor(what.dispatcher);
-  for (auto& pool : what.pools)
+void stop_pipeline(pipeline& spawned) {
+  stop_actor(spawned.dispatcher);
+  for (auto& pool : spawned.pools)
     stop_actor(pool);
-  for (auto& trainer : what.trainers)
+  for (auto& trainer : spawned.trainers)
     stop_actor(trainer);
-  for (auto& group : what.groups)
+  for (auto& group : spawned.groups)
     stop_actor(group);
-  what = {};
+  spawned = {};
 }
 
 } // namespace graphmill

@@ -21,6 +21,6 @@ pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
 
 /// Ends a pipeline from the front: first the dispatcher, so that no batch is
 /// begun, then the stages, at last trainers and groups.
-void stop_pipeline(pipeline& what);
+void stop_pipeline(pipeline& spawned);
 
 } // namespace graphmill

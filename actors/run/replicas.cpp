@@ -10,8 +10,8 @@ namespace graphmill {
 
 std::optional<error> difference(const std::vector<trainer_answer>& replicas) {
   std::map<std::string, std::size_t> counts;
-  for (const auto& one : replicas)
-    ++counts[one.state.digest];
+  for (const auto& replica : replicas)
+    ++counts[replica.state.digest];
   if (counts.size() < 2)
     return std::nullopt;
   const auto& usual =

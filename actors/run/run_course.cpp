@@ -66,13 +66,13 @@ run_course::task run_course::answered(std::optional<error> odd) {
   switch (now_) {
   case state::filling:
   case state::comparing:
-    return odd ? fail(*std::move(odd)) : next();
+    return odd ? fail_run(*std::move(odd)) : next();
   case state::keeping_best:
   case state::restoring_best:
     if (failure_)
       return gone_back(odd);
     if (odd)
-      return fail(*std::move(odd));
+      return fail_run(*std::move(odd));
     phases_.finished({});
     return next();
   case state::saving:
@@ -124,7 +124,7 @@ run_course::task run_course::stopped(rank_id rank) {
     return task::none;
   // The others would wait for its gradients for ever.
   if (!cancelled_)
-    return fail(graphmill::fail(
+    return fail_run(fail(
       ec::internal, "the trainer of rank {} stopped without an order", rank));
   if (now_ != state::in_phase || rank < 0 || rank >= ranks_)
     return task::none;
@@ -138,7 +138,7 @@ run_course::task run_course::save_cancelled() {
   return enter(state::saving, task::save);
 }
 
-run_course::task run_course::fail(error reason) {
+run_course::task run_course::fail_run(error reason) {
   if (has_ended() || failure_)
     return task::none; // One that has failed is on the way to its end.
   failure_ = std::move(reason);
@@ -151,12 +151,11 @@ run_course::task run_course::fail(error reason) {
 
 /// The present weights are worth nothing any more; the best so far may be.
 run_course::task run_course::diverged(std::int32_t epoch) {
-  failure_ =
-    graphmill::fail(ec::invalid_data,
-                    "the training loss of epoch {} is not a number: lower "
-                    "optimizer.learning_rate, or look for huge features with "
-                    "`graphmill inspect`",
-                    epoch + 1);
+  failure_ = fail(ec::invalid_data,
+                  "the training loss of epoch {} is not a number: lower "
+                  "optimizer.learning_rate, or look for huge features with "
+                  "`graphmill inspect`",
+                  epoch + 1);
   return best_validation() ? enter(state::restoring_best, task::restore_best)
                            : enter(state::ended, task::end);
 }

@@ -101,7 +101,7 @@ public:
   task stopped(rank_id rank);
 
   /// Anything that makes the run a failure.
-  task fail(error reason);
+  task fail_run(error reason);
 
   // -- where it stands
 

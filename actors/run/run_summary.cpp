@@ -148,11 +148,12 @@ std::string render_table(const std::vector<stage_report>& rows,
 nlohmann::json table_json(const std::vector<stage_report>& rows) {
   auto out = nlohmann::json::array();
   for (const auto& stage : rows) {
-    auto one = nlohmann::json::object();
-    stage_report::fields(stage, [&one](const char* name, const auto& figure) {
-      one[user_name(name)] = figure;
-    });
-    out.push_back(std::move(one));
+    auto figures = nlohmann::json::object();
+    stage_report::fields(stage,
+                         [&figures](const char* name, const auto& figure) {
+                           figures[user_name(name)] = figure;
+                         });
+    out.push_back(std::move(figures));
   }
   return out;
 }

@@ -46,8 +46,8 @@ public:
     : self_(self), config_(std::move(config)), thread_(self) {
     thread_.install([this] {
       stopped_ = true;
-      for (auto& one : queue_)
-        one.promise.deliver(
+      for (auto& waiting_request : queue_)
+        waiting_request.promise.deliver(
           to_caf(fail(ec::cancelled, "the trainer is shutting down")));
       queue_.clear();
     });
@@ -257,8 +257,8 @@ private:
     state->steps = applied_;
     // On the thread, where no step changes the weights while they are read.
     thread_.post(
-      [this, what = request.action, state] {
-        switch (what) {
+      [this, action = request.action, state] {
+        switch (action) {
         case trainer_action::keep_best:
           config_.model->keep_best();
           break;

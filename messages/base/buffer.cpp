@@ -14,8 +14,9 @@ namespace {
 constexpr std::size_t alignment = 64;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-/// Rounds up to a quarter of a power of two, so that blocks of similar sizes
-/// can stand in for each other at no more than 25 % waste.
+/// The size of the block for so many bytes. Beyond a page it is rounded up to
+/// quarters of a power of two, so that blocks of similar sizes can stand in for
+/// each other, and no block is more than a quarter larger than was asked for.
 std::size_t size_class(std::size_t bytes) {
   if (bytes <= 4096)
     return std::max<std::size_t>((bytes + alignment - 1) & -alignment,
@@ -52,7 +53,8 @@ buffer buffer_pool::acquire(std::size_t bytes) {
   auto capacity = wanted;
   {
     std::lock_guard lock{mutex_};
-    // A block half as large again may serve, larger ones are kept for others.
+    // A kept block may be up to half as large again as what is wanted. Larger
+    // ones are left for those who need them.
     if (auto it = kept_.lower_bound(wanted);
         it != kept_.end() && it->first <= wanted + wanted / 2) {
       found = it->second;

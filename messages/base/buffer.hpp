@@ -15,7 +15,10 @@ namespace graphmill {
 class buffer;
 
 /// Recycles the memory of batches, so that a batch does not pay for page faults
-/// that the one before it has paid. Thread-safe. Buffers keep their pool alive.
+/// that the one before it has paid. A block is live while a buffer has it, and
+/// is then kept for the next one or given back to the system. Any thread may
+/// call it and drop its buffers, which keep the pool alive. It never makes
+/// anybody wait for memory: limits of batches are the CREDIT LEDGER's.
 class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
 public:
   /// @param limit_bytes Live and kept blocks together stay within this: a new
@@ -34,7 +37,8 @@ public:
   /// Bytes in blocks that are in use now.
   std::size_t live_bytes() const;
 
-  /// The most bytes that were in use at once, since the last `reset_peak`.
+  /// The most bytes that were in use at once, since the last `reset_peak`,
+  /// which begins anew with what is in use then.
   std::size_t peak_bytes() const;
   void reset_peak();
 
@@ -54,7 +58,8 @@ private:
   std::size_t peak_bytes_ = 0;
 };
 
-/// Owns one block of memory, from a pool or from the heap. Move-only.
+/// Owns one block of memory, from a pool or from the heap, and gives it back
+/// there when it is destroyed, on any thread. Move-only. Not thread-safe.
 class buffer {
 public:
   buffer() = default;
@@ -95,8 +100,10 @@ private:
   std::shared_ptr<buffer_pool> pool_;
 };
 
-/// A growable array of plain values whose growth leaves new elements
-/// uninitialised and whose memory comes from a pool (or the heap if none).
+/// A growable array of plain values whose memory comes from a pool, or from the
+/// heap if there is none. Unlike std::vector it leaves new elements
+/// uninitialised: nearly all arrays are written as a whole right afterwards.
+/// Move-only; what growth throws is std::bad_alloc. Not thread-safe.
 template <class T>
 class pod_vector {
   static_assert(std::is_trivially_copyable_v<T>);

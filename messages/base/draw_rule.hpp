@@ -8,11 +8,11 @@
 
 namespace graphmill {
 
-/// How in-edges of a node are drawn where not all of them are taken. What is to
-/// be known of a kind stands in this file, but for three things: by which
+/// How in-edges of a node are drawn where not all of them are taken. All that
+/// must be known about a kind is in this file, but for three things: by which
 /// fields users choose it (`definition::sampler_section::kind`), which
 /// positions of a list are drawn (partition/sampling/draws.cpp), and how the
-/// kind travels (messages/wire/draw_codec.hpp).
+/// kind travels (messages/wire/codecs/draw_codec.hpp).
 enum class draw_kind : std::uint8_t { without_replacement, with_replacement };
 
 /// Whether draws of a kind may take an in-edge more than once.
@@ -26,14 +26,16 @@ constexpr bool repeats(draw_kind kind) {
   return true;
 }
 
-/// How many in-edges of a node are sampled, and how. What it gives of a list
-/// depends on the length of the list alone, so that who reserves memory, cuts
-/// requests or checks an answer knows it before anything is drawn. Value type.
+/// How many in-edges of a node are sampled, and how. How many sources a list
+/// gives depends on the length of the list alone, so that whoever reserves
+/// memory, cuts requests or checks an answer knows it before anything is drawn.
+/// Value type.
 struct draw_rule {
   std::int32_t fanout = 0; ///< In-edges per node; -1 = all, 0 = none.
   draw_kind kind = draw_kind::without_replacement;
 
-  /// Fails if it makes no sense, as what comes from outside may.
+  /// Fails with `invalid_argument` if it makes no sense, as a rule that comes
+  /// from outside may.
   result<void> check() const {
     if (fanout < -1)
       return fail(ec::invalid_argument, "fanout {} is below -1 (all)", fanout);

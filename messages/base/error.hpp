@@ -41,8 +41,8 @@ struct error {
 /// Renders `error` for people: the message, with the code behind it.
 std::string to_string(const error& reason);
 
-/// A value or an `error`. Asking for the value of a failure throws, so a missed
-/// check ends loudly; library code checks first.
+/// A value or an `error`. Asking a failure for its value throws, so that a
+/// missed check does not go unnoticed; code of ours checks first.
 template <class T>
 using result = boost::outcome_v2::checked<T, error>;
 
@@ -52,9 +52,7 @@ error fail(ec code, fmt::format_string<Ts...> text, Ts&&... args) {
   return error{code, fmt::format(text, std::forward<Ts>(args)...)};
 }
 
-/// Builds an error from the current `errno`, choosing the code from it:
-/// `return fail_errno("cannot open {}", path)` gives "cannot open x: No
-/// such...".
+/// Builds an error from an `errno`, which also decides the code.
 error errno_error(std::string text, int error_number);
 
 template <class... Ts>

@@ -9,14 +9,14 @@
 namespace graphmill {
 
 /// "1 epoch", "2 epochs".
-/// @param many The plural; empty: `one` with an s.
+/// @param many The plural; empty: `singular` with an s.
 template <std::integral Number>
-std::string pluralized(Number number, std::string_view one,
+std::string pluralized(Number number, std::string_view singular,
                        std::string_view many = {}) {
   if (number == 1)
-    return fmt::format("{} {}", number, one);
+    return fmt::format("{} {}", number, singular);
   if (many.empty())
-    return fmt::format("{} {}s", number, one);
+    return fmt::format("{} {}s", number, singular);
   return fmt::format("{} {}", number, many);
 }
 

@@ -28,11 +28,11 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
 }
 
 /// The key of a stream: a mix of the four values the exactness contract names.
-constexpr std::uint64_t stream_key(std::uint64_t run_seed, purpose what,
+constexpr std::uint64_t stream_key(std::uint64_t run_seed, purpose stream,
                                    std::uint64_t epoch, std::uint64_t step) {
   constexpr std::uint64_t golden = 0x9e3779b97f4a7c15ull;
   auto key = mix64(run_seed + golden);
-  key = mix64(key ^ (static_cast<std::uint64_t>(what) * golden));
+  key = mix64(key ^ (static_cast<std::uint64_t>(stream) * golden));
   key = mix64(key + golden * (epoch + 1));
   return mix64(key + golden * (step + 1));
 }
@@ -97,7 +97,9 @@ constexpr words4 counter_of(std::uint64_t index, std::uint32_t middle,
           static_cast<std::uint32_t>(index >> 32), middle, block};
 }
 
-/// Draws 32-bit words from consecutive blocks of one stream.
+/// Draws 32-bit words from consecutive blocks of one stream. What it gives
+/// depends on key, index and middle alone, so that streams may be made anywhere
+/// and in any order. It repeats after 2^32 blocks. Value type.
 class random_stream {
 public:
   constexpr random_stream(std::uint64_t key, std::uint64_t index,

@@ -36,8 +36,8 @@ struct report_sum {
     auto place = to.begin(); // Behind the last stage that both have.
     for (const auto& stage : more) {
       const auto same =
-        std::find_if(to.begin(), to.end(), [&stage](const auto& one) {
-          return one.stage == stage.stage;
+        std::find_if(to.begin(), to.end(), [&stage](const auto& candidate) {
+          return candidate.stage == stage.stage;
         });
       if (same == to.end()) {
         place = std::next(to.insert(place, stage));

@@ -24,9 +24,10 @@ struct item_count {
 /// What came from disk.
 struct disk_use {
   stage_report readers;          ///< Items: rows that were read from disk.
-  std::uint64_t rows_wanted = 0; ///< By batches.
-  std::uint64_t rows_found = 0;  ///< Of those, in the cache.
-  std::uint64_t rows_shared = 0; ///< Of those, by a read that another began.
+  std::uint64_t rows_wanted = 0; ///< Rows that were asked for.
+  std::uint64_t rows_found = 0;  ///< Of them, those in the cache.
+  /// Of them, those that came with a read begun for another request.
+  std::uint64_t rows_shared = 0;
   item_count reads;
 
   static void fields(auto& of, auto visit, auto&... others) {

@@ -18,9 +18,9 @@ namespace {
 /// Whether these are our values from 0 on, and the schema's behind `unset`.
 /// That they are all there are is left to a test.
 template <class Wire, class Ours>
-constexpr bool aligned(std::initializer_list<std::pair<Wire, Ours>> all) {
+constexpr bool aligned(std::initializer_list<std::pair<Wire, Ours>> pairs) {
   int next = 0;
-  for (const auto& [wire, ours] : all) {
+  for (const auto& [wire, ours] : pairs) {
     if (static_cast<int>(ours) != next || static_cast<int>(wire) != next + 1)
       return false;
     ++next;
@@ -65,7 +65,8 @@ result<void> check_number(double value, const field_notes& notes,
   return ok();
 }
 
-/// What other libraries take of a text would end at a NUL.
+/// Refuses NULs: libraries to which a text is given, as a path for instance,
+/// would see its end there, and what was checked would not be what is used.
 result<void> check_text(capnp::Text::Reader text, const std::string& path) {
   if (std::find(text.begin(), text.end(), '\0') != text.end())
     return fail(ec::invalid_data,

@@ -23,7 +23,8 @@ value_range range_of(capnp::schema::Value::Reader value) {
   return {range.getMin(), range.getMax()};
 }
 
-/// Whole numbers without a point, others as short as they read back.
+/// Whole numbers without a point; others with as few digits as read back as the
+/// same number.
 std::string number_text(double value) {
   if (value == 0x1p64) // the limit of 64 bits, which a double rounds up
     return "2^64 - 1";

@@ -26,18 +26,21 @@
 
 namespace graphmill {
 
-/// How far the values of an enumeration of the schema are ahead of ours. All
-/// schemas begin with `unset`; of ours, most begin with the value behind it.
-/// 0: the values are the schema's.
+/// How far the values of an enumeration of the schema are ahead of ours. Those
+/// of all schemas begin with `unset`. Most of ours lack it and begin with the
+/// value behind it; for those that have the schema's own values, it is 0.
 template <class Enum>
 inline constexpr int wire_offset = 1;
 
 /// Takes the fields of a struct from a message that comes from outside. Refuses
-/// values that an enumeration of the schema does not have, and what a struct's
-/// `check`, if it has one, says about it. After the first failure, which it
-/// keeps, nothing is read.
+/// values that an enumeration of the schema does not have, and structs that
+/// their own `check`, if they have one, refuses. The first failure is kept, and
+/// nothing is read after it. A number that does not fit into its field is a
+/// kj::Exception, which `decode_frame` and `decode_definition` turn into an
+/// error. Readers of inner structs share the failure of the outer one.
 class field_reader {
 public:
+  /// @param failure Receives the first failure; must outlive it.
   field_reader(capnp::DynamicStruct::Reader from, std::optional<error>& failure)
     : from_(from), failure_(&failure) {}
 
@@ -79,7 +82,8 @@ private:
       field_reader{from.as<capnp::DynamicStruct>(), *failure_}.read_all(into);
   }
 
-  /// Checked as wide as it travels, before it becomes ours.
+  /// A value is checked as wide as it travels, before it is cast: ours may have
+  /// fewer bits, in which an unknown value could look like a known one.
   template <class T>
   void read_word(const char* name, const value& from, T& into) const {
     const auto word = from.as<capnp::DynamicEnum>();
@@ -127,7 +131,8 @@ private:
     }
   }
 
-  /// With the ranges of its schema: by `decode_definition`.
+  /// A definition is read by `decode_definition`, which checks the ranges of
+  /// its schema, too.
   void read(const char* name, const value& from, definition& into) const;
 
   capnp::DynamicStruct::Reader from_;
@@ -146,7 +151,8 @@ result<T> read_fields(capnp::DynamicStruct::Reader from) {
   return out;
 }
 
-/// Puts the fields of a struct into a message, in the order of its list.
+/// Puts the fields of a struct into a message, in the order of its list. It
+/// checks nothing: what we send is ours.
 class field_writer {
 public:
   explicit field_writer(capnp::DynamicStruct::Builder to) : to_(to) {}
@@ -161,7 +167,7 @@ public:
       T::fields(from, field_writer{to_.init(name).as<capnp::DynamicStruct>()});
   }
 
-  /// Nothing leaves the field out.
+  /// An empty one leaves the field out.
   template <class T>
   void operator()(const char* name, const std::optional<T>& from) {
     if (from)
@@ -172,6 +178,8 @@ public:
     to_.set(name, text(from));
   }
 
+  /// Times are 64 bits wide in some schemas and 32 bits in others, where longer
+  /// ones become the longest that fits.
   void operator()(const char* name, const std::chrono::milliseconds& from) {
     const std::int64_t count = from.count();
     if (field(name).getType().isInt64())

@@ -7,11 +7,13 @@ namespace graphmill {
 
 namespace {
 
-/// Arrays below this are cheaper to copy than to send as frames.
+/// Smaller arrays are cheaper to copy than to send as frames of their own.
 constexpr std::size_t least_frame = std::size_t{64} << 10;
 
-/// Beyond this many frames, arrays that fit in one share it. Two shared frames
-/// in a row hold more than 1 MiB, so there are never more frames than allowed.
+/// Once there are this many frames, arrays that fit into one are copied to
+/// shared frames, whatever their size. A new shared frame is begun only when an
+/// array does not fit into the last one, so two in a row hold more than 1 MiB,
+/// and there are never more frames than a message may have.
 constexpr std::size_t many_frames = 16;
 static_assert(many_frames
                 + 2 * (max_bulk_bytes - many_frames * least_frame)

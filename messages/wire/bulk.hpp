@@ -24,7 +24,7 @@ enum class element : std::uint16_t {
   float32,
 };
 
-/// Bytes of an element; 0 if it is not known.
+/// Bytes of an element; 0 if its type is not known.
 std::size_t element_size(element type);
 
 /// Whether a known element is a whole number.
@@ -32,7 +32,9 @@ constexpr bool is_integer(element type) {
   return type >= element::uint8 && type <= element::int64;
 }
 
-/// Where an array lies in the bulk frames of a message; see data.capnp.
+/// Where an array lies in the bulk frames of a message; see data.capnp. An
+/// array longer than a frame begins at the front of one and goes on in those
+/// behind it, all of which but the last are full. Value type.
 struct bulk_array {
   element type = element::unset;
   std::uint64_t count = 0;
@@ -47,15 +49,19 @@ struct bulk_array {
 inline constexpr std::uint64_t max_bulk_bytes = std::uint64_t{24} << 20;
 
 /// Collects the arrays of a message into frames. Small arrays are copied and
-/// share frames; large ones are cut, but not copied. Owners keep values alive
-/// and unchanged; without one, they are copied.
+/// share frames. Large ones are cut into frames that refer to the caller's
+/// memory, which their owner keeps alive and unchanged until the last frame is
+/// gone, on whatever thread that happens; without an owner, they are copied,
+/// too. However many arrays there are, as long as they are within
+/// `max_bulk_bytes` they need no more than `max_bulk_frames`. Not thread-safe.
 class bulk_writer {
 public:
   /// Adds values as they are.
   bulk_array add(element type, std::span<const std::byte> values,
                  std::shared_ptr<const void> owner = nullptr);
 
-  /// Adds whole numbers, in 4 bytes each if their range allows.
+  /// Adds whole numbers, in 4 bytes each if their range allows; then they are
+  /// copied, and the owner is let go.
   bulk_array add_integers(std::span<const std::int64_t> values,
                           std::shared_ptr<const void> owner = nullptr);
 
@@ -92,10 +98,13 @@ private:
 /// Checks arrays that came from outside against the frames of their message:
 /// known elements, places, sizes. Together they may not claim more bytes than
 /// the frames have, so that what a message makes a receiver allocate is bounded
-/// by what it brought.
+/// by what it brought, even if arrays refer to the same bytes again and again.
+/// One object serves one message.
 class bulk_check {
 public:
+  /// @param frames Borrowed; must outlive it.
   explicit bulk_check(std::span<const frame> frames);
+  /// Fails with `invalid_data` and a sentence about the array.
   result<void> array(const bulk_array& array);
 
 private:
@@ -103,7 +112,9 @@ private:
   std::uint64_t left_ = 0;
 };
 
-/// The bytes of a checked array, frame by frame.
+/// Calls `visit` with the bytes of a checked array, frame by frame. No element
+/// is cut in two: all frames but the last are full, and the size of a full
+/// frame is a multiple of that of every element.
 template <class Visit>
 void for_each_piece(const bulk_array& array, std::span<const frame> frames,
                     Visit visit) {
@@ -119,12 +130,13 @@ void for_each_piece(const bulk_array& array, std::span<const frame> frames,
   }
 }
 
-/// Writes a checked array of whole numbers to `out` [count], base added.
+/// Writes a checked array of whole numbers to `out` [count], with its base
+/// added to each. Sums wrap around; ranges are for the caller to check.
 void read_integers(const bulk_array& array, std::span<const frame> frames,
                    std::int64_t* out);
 
-/// The same in 4 bytes. Fails if a number does not lie in `least` to
-/// `greatest`.
+/// The same in 4 bytes. Fails with `invalid_data` if a number does not lie in
+/// `least` to `greatest`; all of `out` has been written then.
 result<void>
 read_integers(const bulk_array& array, std::span<const frame> frames,
               std::int32_t* out, std::int32_t least = 0,

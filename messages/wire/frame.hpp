@@ -10,7 +10,8 @@
 namespace graphmill {
 
 /// Immutable bytes with a shared owner: one part of a message. Copies share the
-/// bytes. Data from `copy` and from the transport is 8-byte aligned.
+/// bytes, which live until the last copy is gone, on any thread. Data from
+/// `copy` and from the transport is 8-byte aligned.
 class frame {
 public:
   /// No bytes.
@@ -19,9 +20,10 @@ public:
   /// Bytes of its own.
   static frame copy(std::span<const std::byte> bytes);
 
-  /// Bytes that live as long as `owner` does, and must not change meanwhile:
-  /// not before the reply is there, if they are part of a request, and not at
-  /// all once handed to a responder. The owner may be dropped on any thread.
+  /// Bytes that live as long as `owner` does, without a copy. They must not
+  /// change meanwhile: those of a request not before the reply is there, for it
+  /// may be sent again, and those of a reply never, for it may be kept. The
+  /// owner may be dropped on any thread.
   static frame own(std::shared_ptr<const void> owner,
                    std::span<const std::byte> bytes) {
     frame made;

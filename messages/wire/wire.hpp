@@ -47,7 +47,7 @@ struct hello_message {
   std::string software;
   std::uint16_t oldest_version = oldest_protocol_version;
   graphmill::channel channel = graphmill::channel::control;
-  std::chrono::milliseconds beat_every{0}; ///< Nobody acts on it.
+  std::chrono::milliseconds beat_every{0}; ///< Said, but nobody acts on it.
   std::chrono::milliseconds lost_after{0};
 };
 
@@ -60,8 +60,9 @@ inline constexpr std::size_t max_failure_text = 8192;
 frame encode_envelope(const envelope& from);
 
 /// Decodes what came from outside. Checks everything but the version, so that
-/// whoever sent another one can be answered; of a newer version only `version`,
-/// `kind`, `id` and `method` are filled in. Methods may be unknown.
+/// whoever sent another one can be answered. Of a newer version only `version`,
+/// `kind`, `id` and `method` are filled in, and the kind may be unknown. The
+/// method may be unknown in any version.
 result<envelope> decode_envelope(const frame& from);
 
 /// Fails with version_mismatch and a sentence if a message of `peer` is of a

@@ -170,9 +170,9 @@ result<records> records_of_seeds(const fs::path& folder) {
                    / fmt::format("{}.npy", file_stem(which)));
   for (const auto& name : names) {
     GRAPHMILL_TRY(const auto array, npy_array::open(folder / name));
-    GRAPHMILL_TRY(auto one,
+    GRAPHMILL_TRY(auto found,
                   table_records(std::array{&array}, *book.digests, folder));
-    std::ranges::move(one, std::back_inserter(out));
+    std::ranges::move(found, std::back_inserter(out));
   }
   return out;
 }
@@ -195,10 +195,10 @@ result<std::vector<digest_record>> records_of(const dataset& data) {
                            : record_of_all(data, content_of(data)));
 }
 
-result<std::vector<digest_record>> records_of_part(const fs::path& dataset,
+result<std::vector<digest_record>> records_of_part(const fs::path& whole,
                                                    part_id part) {
-  const auto folder = dataset / fmt::format("part-{}", part);
-  GRAPHMILL_TRY(const auto data, graphmill::dataset::open(folder));
+  const auto folder = whole / fmt::format("part-{}", part);
+  GRAPHMILL_TRY(const auto data, dataset::open(folder));
   GRAPHMILL_TRY(const auto book,
                 read_folder_book(folder / "dataset.json", "array_digests"));
   const auto& info = data.info();

@@ -17,7 +17,7 @@ result<std::vector<digest_record>> records_of(const dataset& data);
 
 /// The same of a part of a partitioned dataset.
 result<std::vector<digest_record>>
-records_of_part(const std::filesystem::path& dataset, part_id part);
+records_of_part(const std::filesystem::path& whole, part_id part);
 
 /// The same of what a process maps of a folder: of a plain dataset, or of some
 /// parts of a partitioned one and its seeds.

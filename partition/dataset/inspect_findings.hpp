@@ -14,11 +14,11 @@ namespace graphmill {
 /// Counts one kind of damage in one array and keeps the first place of it.
 class finding {
 public:
-  /// @param what A sentence about the first place, made only once.
-  template <class What>
-  void add(What what) {
+  /// @param sentence A sentence about the first place, made only once.
+  template <class Sentence>
+  void add(Sentence sentence) {
     if (count_++ == 0)
-      first_ = what();
+      first_ = sentence();
   }
 
   bool empty() const { return count_ == 0; }

@@ -48,12 +48,12 @@ std::string difference(const partitioned_graph& a, const partitioned_graph& b) {
 result<std::shared_ptr<const partitioned_graph>>
 reopen(const std::filesystem::path& folder, const partitioned_graph& before) {
   GRAPHMILL_TRY(auto now, partitioned_graph::open(folder));
-  if (const auto what = difference(before, now); !what.empty())
+  if (const auto changed = difference(before, now); !changed.empty())
     return fail(ec::invalid_data,
                 "{} is another graph than the one that was opened here before: "
                 "{} differs; put back what was there, or start this process "
                 "anew",
-                folder.string(), what);
+                folder.string(), changed);
   return std::make_shared<const partitioned_graph>(std::move(now));
 }
 

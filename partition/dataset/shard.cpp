@@ -16,6 +16,8 @@ using nlohmann::json;
 
 namespace {
 
+/// Bytes of `partitions.json`: far more than any book needs, and little enough
+/// to be read as a whole.
 constexpr std::size_t largest_book = std::size_t{1} << 28;
 
 /// What `partitions.json` says, checked.
@@ -91,8 +93,9 @@ result<std::vector<node_id>> read_seeds(const fs::path& path,
   return seeds;
 }
 
-/// Does the folder of a part belong to the graph? Its counts are checked
-/// against the book's, its arrays against its counts.
+/// Whether the folder of a part belongs to the graph: its types and counts are
+/// compared with those of the book. (Its arrays have been compared with its own
+/// counts when it was opened.)
 result<void> check_part(const dataset_info& part, const dataset_info& whole,
                         std::span<const std::vector<node_id>> offsets,
                         part_id number, const fs::path& folder) {

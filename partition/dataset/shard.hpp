@@ -18,7 +18,8 @@ inline constexpr int partitions_format_version = 1;
 /// the message with which a daemon joins a cluster.
 inline constexpr part_id most_parts = 1 << 14;
 
-/// Node ids of 4 or 8 bytes each, as they lie in a file or in a message.
+/// Node ids of 4 or 8 bytes each, as they lie in a file or in a message. Owns
+/// nothing.
 struct id_span {
   const std::byte* data = nullptr;
   std::int64_t size = 0;
@@ -54,7 +55,10 @@ struct edge_shard {
   std::span<const std::int32_t> out_degrees; ///< [owned sources]
 };
 
-/// One part of a graph, mapped. Owns the mappings behind its spans.
+/// One part of a graph, mapped. Owns the mappings behind its spans, which live
+/// as long as it does. It never changes, so that any number of threads may read
+/// it. What the arrays contain is not checked when it is opened: whoever
+/// follows a list bounds it first (see `sample_neighbours`).
 class shard {
 public:
   part_id part() const { return part_; }
@@ -74,7 +78,10 @@ private:
 
 /// A graph as the pipeline sees it: a book of who owns which global ids, the
 /// seeds, and the parts. Opens a partitioned dataset (`partitions.json`) or a
-/// plain one (`dataset.json`), which counts as one part with unchanged ids.
+/// plain one (`dataset.json`), which counts as one part with unchanged ids. The
+/// book is in memory, and a part is mapped only when it is opened, so that a
+/// daemon needs no more than the parts that it serves. It never changes, and
+/// any number of threads may ask it.
 ///
 /// Layout of a partitioned dataset:
 ///   partitions.json             format_version, parts, method, seed, dataset
@@ -89,6 +96,7 @@ private:
 ///     edges/<edge type>/original_begin.npy [owned destinations] int64
 class partitioned_graph {
 public:
+  /// Reads the book and the seeds, and checks them. Maps no part.
   static result<partitioned_graph> open(const std::filesystem::path& folder);
 
   /// Counts, types and degrees of the whole graph.
@@ -98,6 +106,7 @@ public:
   std::span<const node_id> offsets(node_type_id type) const {
     return offsets_[type];
   }
+  /// The part that owns a node. The id is not checked. Takes O(log parts).
   part_id owner(node_type_id type, node_id global) const;
 
   /// Seeds of the target type, global ids, in the original order of the split.
@@ -105,6 +114,8 @@ public:
     return seeds_[static_cast<std::size_t>(which)];
   }
 
+  /// Maps a part. Fails if the folder is of another graph or of another
+  /// partitioning of it, which its digest tells.
   result<std::shared_ptr<const shard>> open_shard(part_id part) const;
 
   /// Content digests of the parts; of a plain dataset its own.

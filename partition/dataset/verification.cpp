@@ -26,7 +26,8 @@ using clock = std::chrono::steady_clock;
 
 /// Read at a time: large for the disk, small beside a cache.
 constexpr std::uint64_t verified_block_bytes = std::uint64_t{1} << 20;
-/// A disk that hangs is no reason to rest for as long.
+/// The longest rest after a read. A read that a disk has held up for seconds is
+/// no reason to rest for as long.
 constexpr std::chrono::milliseconds longest_rest{200};
 
 error damaged(const digest_record& record, const std::string& found) {
@@ -38,7 +39,8 @@ error damaged(const digest_record& record, const std::string& found) {
               record.path.string(), found, record.digest);
 }
 
-/// The arrays have the digests on record.
+/// The error of a record whose arrays are sound one by one, but whose digest as
+/// a whole is not the one on record: the texts between the arrays differ.
 error misdescribed(const digest_record& record, const std::string& found) {
   return fail(ec::invalid_data,
               "{} is damaged: the arrays are sound, but with what it says of "
@@ -64,7 +66,10 @@ error changed(const fs::path& file) {
               file.string());
 }
 
-/// Reads pieces of files into a hash.
+/// Reads pieces of files block by block, without harm to those who work on the
+/// same machine. What the page cache has is taken from there. What it lacks is
+/// read from disk and dropped from the cache again, and a rest follows (see
+/// `verification::hurry`).
 class gentle_reader {
 public:
   explicit gentle_reader(const verification& how)
@@ -75,7 +80,8 @@ public:
   result<void> read(const digest_record::piece& piece, Take take) {
     GRAPHMILL_TRY(const auto file, open_file(piece.file, O_RDONLY));
     GRAPHMILL_TRYV(expect_state(file.get(), piece));
-    // Else the kernel would read ahead into memory that nobody asked for.
+    // The kernel would read ahead otherwise, into pages that are not dropped
+    // again.
     ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_RANDOM);
     const auto end = piece.offset + piece.bytes;
     for (auto at = piece.offset; at < end;) {
@@ -93,7 +99,8 @@ public:
       if (how_.on_progress)
         how_.on_progress({.phase = "verify", .done = done_});
     }
-    return expect_state(file.get(), piece); // Nor was it written to meanwhile.
+    // Looks again, in case the file was written to while it was read.
+    return expect_state(file.get(), piece);
   }
 
 private:

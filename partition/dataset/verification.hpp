@@ -10,13 +10,13 @@
 
 namespace graphmill {
 
-/// How a verification goes about it.
+/// How a verification goes about it. Borrows all that it points to.
 struct verification {
   verified_files* memory = nullptr; ///< Of what need not be read; may be null.
   /// Ends it with `cancelled` when set. May be null.
   const std::atomic<bool>* stop = nullptr;
-  /// Not null and not set: others use the disk, so it rests for as long as it
-  /// has read.
+  /// While it is not null and not set, others use the disk: after each read
+  /// from it, the verification rests for as long as the read took.
   const std::atomic<bool>* hurry = nullptr;
   progress_callback on_progress{};
 };
@@ -28,12 +28,13 @@ struct verification {
 /// not the file any more that was mapped.
 result<void> verify(const digest_record& record, const verification& how);
 
-/// The same of many, in order, up to the first that fails; what is found sound
-/// is remembered.
+/// Verifies many records, in order, up to the first that fails. What is found
+/// sound is remembered in `how.memory`.
 result<void> verify_all(std::span<const digest_record> records,
                         const verification& how);
 
-/// What is said of a file in whose place there is another one, or none.
+/// What `still_unchanged` makes of a file in whose place there is another one,
+/// or none.
 enum class replaced_files : bool {
   count, ///< It has changed.
   pass,  ///< Whoever has mapped it has what was there before.

@@ -7,7 +7,7 @@
 
 namespace graphmill {
 
-/// A stretch of a file of rows that one read brings.
+/// A stretch of a file of rows that one read brings. Value type.
 struct row_read {
   std::uint64_t offset = 0; ///< Aligned, as is `size`.
   std::size_t size = 0;
@@ -15,7 +15,7 @@ struct row_read {
   std::vector<std::int64_t> rows; ///< Those that are wanted of it, ascending.
 };
 
-/// How rows of a file lie, and what of it a read may bring.
+/// How the rows of a file lie in it, and how much of it a read may bring.
 struct row_layout {
   std::uint64_t begin = 0; ///< Of row 0, in the file.
   std::size_t row_bytes = 0;
@@ -29,11 +29,14 @@ struct row_layout {
   static std::size_t bytes_for(std::size_t row_bytes, std::size_t alignment);
 };
 
-/// Bytes between two wanted rows that are read along with them: what a read
-/// more would take longer than, on solid-state disks of all kinds.
+/// Up to so many bytes between two wanted rows are read along with them: on
+/// solid-state disks of all kinds, another read would take longer than these
+/// bytes.
 inline constexpr std::size_t near_bytes = 8192;
 
-/// Covers rows, ascending and distinct, by reads.
+/// Covers rows by reads, from front to back: a row joins the read of the row
+/// before it if it is near and the read stays within `most_bytes`.
+/// @param rows Ascending and distinct.
 std::vector<row_read> cover_rows(const row_layout& layout,
                                  std::span<const std::int64_t> rows);
 

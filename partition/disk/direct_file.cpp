@@ -28,7 +28,9 @@ std::size_t stated_alignment([[maybe_unused]] int fd) {
   return 0;
 }
 
-/// Whether a read of that alignment is accepted. What it gives does not matter.
+/// Whether a read of that alignment is accepted. Memory and offset are no
+/// multiples of anything greater, so that a file that asks for more refuses.
+/// What the read gives does not matter.
 bool accepts(int fd, std::size_t alignment) {
   const std::unique_ptr<void, decltype(&std::free)> memory{
     std::aligned_alloc(page_bytes, 2 * page_bytes), &std::free};
@@ -39,7 +41,7 @@ bool accepts(int fd, std::size_t alignment) {
          || errno != EINVAL;
 }
 
-/// 0: the file cannot be read directly.
+/// What direct reads must be aligned to; 0 if the file cannot be read directly.
 std::size_t alignment_of(int fd) {
   if (const auto stated = stated_alignment(fd); std::has_single_bit(stated))
     return std::max(stated, sector);

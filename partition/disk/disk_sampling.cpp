@@ -11,7 +11,9 @@ namespace graphmill {
 
 namespace {
 
-/// What of the lists will be read.
+/// Which pages `sample_neighbours` will read for a request. Only the drawing
+/// itself tells which elements of a long list are read, so it draws the same
+/// positions beforehand: drawing twice costs far less than a read.
 class list_requests {
 public:
   list_requests(const shard& part, const neighbour_request& request)
@@ -30,10 +32,10 @@ public:
   void add_lists(page_requests& pages) {
     for (auto id : request_.destinations) {
       if (id < nodes_.begin || id >= nodes_.end)
-        continue; // Whoever samples says so.
+        continue; // The sampling that follows reports it.
       const auto begin = edges_.indptr[id - nodes_.begin];
       const auto end = edges_.indptr[id - nodes_.begin + 1];
-      // Broken lists are reported by whoever reads them.
+      // Broken lists are left out: the sampling that follows reports them.
       if (begin >= 0 && begin < end && end <= edges_.indices.size)
         add_list(pages, id, begin, end - begin);
     }
@@ -85,7 +87,9 @@ void request_pages(const shard& part, const neighbour_request& request) {
   pages.send();
 }
 
-/// Destinations whose pages are asked for at once: a page or two each.
+/// Destinations whose pages are asked for at once. Most need a page or two for
+/// their list, so that a piece stays within what may be asked for at a time
+/// (`page_requests::most_bytes`).
 constexpr std::size_t asked_ahead = 2048;
 
 neighbour_request piece(const neighbour_request& whole, std::size_t from) {
@@ -96,8 +100,9 @@ neighbour_request piece(const neighbour_request& whole, std::size_t from) {
   return out;
 }
 
-/// Piece by piece, the pages of each asked for before the one in front of it is
-/// at work.
+/// Samples piece by piece. The pages of a piece are asked for before the piece
+/// in front of it is sampled, so that the disk and the processor work at the
+/// same time.
 result<void> sample_pieces(const shard& part, const neighbour_request& request,
                            neighbour_reply& out) {
   neighbour_reply some{pod_vector<std::int32_t>{out.counts.pool()},

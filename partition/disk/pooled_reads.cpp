@@ -32,7 +32,7 @@ public:
     }
   }
 
-  /// Reads that no thread has begun are dropped.
+  /// Drops reads that no thread has begun, and waits for the others.
   ~pool() override {
     {
       std::lock_guard lock{mutex_};
@@ -55,7 +55,8 @@ public:
 
   void collect(bool wait, std::vector<outcome>& out) override {
     std::unique_lock lock{mutex_};
-    if (wait) // Bounded by the disk: a thread has a read at hand.
+    // Something is under way, so the disk bounds this wait.
+    if (wait)
       come_.wait(lock, [this] { return !outcomes_.empty(); });
     out.insert(out.end(), outcomes_.begin(), outcomes_.end());
     outcomes_.clear();

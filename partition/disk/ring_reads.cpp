@@ -47,7 +47,10 @@ public:
     const auto before = out.size();
     take(out);
     const auto needed = wait && out.size() == before ? 1u : 0u;
-    // EINTR and a kernel short of memory: what was not sent is sent next time.
+    // All reads that were begun since the last call are submitted by one system
+    // call. After EINTR, or where the kernel is short of memory, what it has
+    // not taken stays in the ring and is submitted next time; the caller sees
+    // that nothing has come, and calls again.
     if (unsent_ != 0 || needed != 0)
       if (const auto sent = ::io_uring_submit_and_wait(&ring_, needed);
           sent > 0)

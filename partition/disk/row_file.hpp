@@ -15,27 +15,31 @@ namespace graphmill {
 
 struct row_job;
 
-/// Where a row goes when a ROW READER has read it.
+/// Where a row goes when a ROW READER has read it. Borrows both.
 struct row_target {
   row_job* of = nullptr; ///< The request that wants it.
   float* out = nullptr;
 };
 
-/// The feature file of a node type, what is kept of it, and who waits for which
-/// of its rows.
+/// The feature file of a node type, the cache of its rows, and who waits for
+/// which of them. Rows are numbered from 0 within the part. The thread of a ROW
+/// READER alone uses it.
 struct row_file {
   direct_file file;
   row_layout layout;
   feature_row_copy copy;
   sieve_cache cache;
-  /// Of rows that are being read, or will be.
+  /// Who waits for each row that is being read or will be. A row is in here or
+  /// in the cache, or in neither, but never in both.
   std::unordered_map<std::int64_t, std::vector<row_target>> awaited;
   std::vector<std::int64_t> fresh; ///< Rows to read, not yet planned.
 };
 
-/// Opens the feature files of a part, by node type; nothing for a type without
-/// features.
-/// @param cache_bytes Dealt out by the bytes of the whole dataset.
+/// Opens the feature files of a part, by node type; there is none for a type
+/// without features. Throws std::bad_alloc for the caches.
+/// @param cache_bytes Dealt out to the types in proportion to the bytes that
+/// their features take in the whole dataset.
+/// @param rounded Whether values are rounded to float16.
 result<std::vector<std::optional<row_file>>>
 open_row_files(const shard& part, std::uint64_t cache_bytes, bool rounded);
 

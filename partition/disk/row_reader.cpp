@@ -15,7 +15,8 @@
 
 namespace graphmill {
 
-/// A request under way.
+/// A request under way. Targets of rows point to it, so it lies in a list,
+/// whose elements stay where they are, and knows its place there.
 struct row_job {
   std::vector<row_reader::request> wanted;
   std::shared_ptr<const void> owner;
@@ -31,8 +32,8 @@ struct row_job {
 
 namespace {
 
-/// Rows looked up between two looks at the disk, whose reads take about as long
-/// to come back.
+/// Rows that are looked up between two looks at the disk. So many take about as
+/// long as a read: with more, the disk would run out of work meanwhile.
 constexpr std::size_t rows_at_once = 512;
 
 std::chrono::nanoseconds thread_time() {
@@ -44,8 +45,14 @@ std::chrono::nanoseconds thread_time() {
 
 } // namespace
 
-/// All that the thread works on. Requests come in through `arrived_`; the rest
-/// is the thread's alone.
+/// All that the thread works on. Requests come in through `arrived_`, which the
+/// mutex guards together with `over_`; everything else is the thread's alone.
+///
+/// A row that is wanted takes one of three ways. It is in the cache, and copied
+/// at once. Or it is awaited by somebody, and the request joins those who wait.
+/// Or it is fresh, and will be part of a read. Reads are planned when an item
+/// of a request has been looked up as a whole, because only then is it known
+/// which rows lie near each other.
 class row_reader::engine {
 public:
   engine(std::shared_ptr<const shard> part, options how,
@@ -135,6 +142,8 @@ void row_reader::engine::run() {
       serve();
     end_all(fail(ec::cancelled, "the reader of feature rows is ending"));
   } catch (const std::bad_alloc&) {
+    // The tables may be half written, so nothing is read any more. The thread
+    // stays to answer those who do not know that yet.
     const auto reason = fail(
       ec::out_of_memory, "no memory to read feature rows: lower --disk-cache "
                          "or budget.bytes");
@@ -146,7 +155,8 @@ void row_reader::engine::run() {
   }
 }
 
-/// Waits for requests if nothing is under way; false: it is time to end.
+/// Takes over the requests that have come; waits for one if there are none at
+/// all. @returns whether the thread is to go on.
 bool row_reader::engine::await_work() {
   std::unique_lock lock{mutex_};
   if (jobs_.empty()) // Bounded by the destructor, which every owner runs.
@@ -172,8 +182,8 @@ void row_reader::engine::serve() {
   counters_->cpu_ns += (thread_time() - cpu).count();
 }
 
-/// Looks up some rows of the oldest request that has not been.
-/// @returns whether there are more to look up.
+/// Looks up some rows of the oldest request that has not been looked up as a
+/// whole. @returns whether there are more to look up.
 bool row_reader::engine::look_up() {
   if (to_look_up_.empty())
     return false;
@@ -231,7 +241,9 @@ void row_reader::engine::take(const row_reads::ended& read) {
          read.failure);
 }
 
-/// A row has been read, or could not be: to all who wait for it.
+/// Gives a row that has been read, or the error why it could not be, to all who
+/// wait for it. A row with values that cannot be used is not kept in the cache,
+/// so that every request that wants it fails by it.
 void row_reader::engine::give(row_file& file, node_type_id type,
                               std::int64_t row, const std::byte* bytes,
                               const error* failure) {
@@ -269,7 +281,8 @@ void row_reader::engine::finish_if_whole(row_job& job) {
   jobs_.erase(at);
 }
 
-/// Answers all requests, once nothing is written to their targets any more.
+/// Answers all requests with an error. First it waits until nothing is written
+/// to their targets any more, which may be freed as soon as they are answered.
 void row_reader::engine::end_all(const error& reason) {
   reads_->end();
   std::list<row_job> open;
@@ -279,8 +292,8 @@ void row_reader::engine::end_all(const error& reason) {
   }
   open.splice(open.begin(), jobs_);
   to_look_up_.clear();
-  for (auto& what : open)
-    what.done(reason);
+  for (auto& unanswered : open)
+    unanswered.done(reason);
 }
 
 // -- the outside

@@ -9,15 +9,19 @@ namespace graphmill {
 
 namespace {
 
+/// Memory of a read, unless rows are longer: neighbouring rows share a read up
+/// to this size.
 constexpr std::size_t least_read_bytes = std::size_t{64} << 10;
 
-/// Of memory and sizes that suits every file.
+/// Alignment of the places in memory and of their sizes: the most that direct
+/// reads of common file systems ask for.
 constexpr std::size_t row_alignment = 4096;
 
 /// How often a read that was interrupted or came short is begun again.
 constexpr int most_attempts = 8;
 
-/// What a read may bring: any row fits.
+/// Memory of a read: a multiple of the alignment in which any row of all files
+/// fits.
 std::size_t
 bytes_for_any_row(const std::vector<std::optional<row_file>>& files) {
   auto bytes = least_read_bytes;
@@ -86,8 +90,10 @@ void row_reads::collect(bool wait,
     take_outcome(outcome, take);
 }
 
-/// What is wrong with the outcome of a read, if it is.
-/// @param again Set if it should be begun again.
+/// What is wrong with the outcome of a read, if anything is. A read may bring
+/// less than its size and be whole: its size is rounded up, and the last one of
+/// a file ends where the file does.
+/// @param again Set if the read should be begun again.
 std::optional<error> row_reads::judge(const planned_read& read,
                                       std::int64_t bytes, bool& again) const {
   const auto& path = read.of->file.path().string();

@@ -17,12 +17,19 @@
 
 namespace graphmill {
 
-/// The reads of a ROW READER, whose thread alone uses it: rows that are wanted
-/// are cut into reads, as many as allowed are kept under way, and those that
-/// were interrupted or came short are begun again.
+/// The reads of a ROW READER: it covers wanted rows by reads, keeps as many of
+/// them under way as are allowed, and begins those again that were interrupted
+/// or came short. It owns the memory that is read into, a place of equal size
+/// for each read that may be under way. It neither looks at rows nor knows who
+/// wants them. The reader's thread alone uses it; what reads may have threads
+/// of its own (see `block_reads`).
+///
+/// A read is planned, then under way, then handed to whoever collects; a read
+/// of which a part is missing goes back to being under way.
 class row_reads {
 public:
-  /// A read that has ended. Its rows lie at `bytes`, as in the file.
+  /// A read that has ended. Its rows lie at `bytes` as they do in the file from
+  /// `stretch.offset` on. Valid during the call that hands it over.
   struct ended {
     row_file& of;
     node_type_id type;
@@ -31,17 +38,19 @@ public:
     const error* failure; ///< Why there are none; null: there are.
   };
 
-  /// Tells the files' layouts how much a read may bring.
-  /// @param files By node type; must stay.
+  /// Takes memory for all reads, and sets how much a read may bring in the
+  /// layouts of the files.
+  /// @param files By node type; borrowed, must outlive it.
   /// Throws std::bad_alloc, and std::system_error if threads are refused.
   row_reads(std::vector<std::optional<row_file>>& files,
             const row_reader::options& how,
             std::shared_ptr<disk_counters> counters);
 
-  /// Cuts the fresh rows of a type into reads, behind all others.
+  /// Covers the fresh rows of a type by reads, and puts these behind all
+  /// planned ones, so that the oldest request is served first.
   void plan(node_type_id type);
 
-  /// Begins what there is room for.
+  /// Begins planned reads, as many as there is room for.
   void issue();
 
   bool under_way() const { return free_slots_.size() != slots_.size(); }
@@ -50,7 +59,8 @@ public:
   /// for one; something must be under way then.
   void collect(bool wait, const std::function<void(const ended&)>& take);
 
-  /// Waits until nothing is written to any target any more. The last call.
+  /// Waits until nothing is written to this memory any more. Nothing else may
+  /// be called afterwards but this.
   void end() { reads_.reset(); }
 
 private:
@@ -79,7 +89,7 @@ private:
   std::vector<std::uint32_t> free_slots_;
   std::vector<block_reads::outcome> outcomes_;
   std::unique_ptr<std::byte, free_memory> memory_;
-  /// After the memory: whoever reads into it goes first.
+  /// Declared after the memory, so that what reads into it is destroyed first.
   std::unique_ptr<block_reads> reads_;
 };
 

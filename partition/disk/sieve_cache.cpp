@@ -69,7 +69,8 @@ void sieve_cache::put(std::int64_t row, const std::byte* bytes) {
   enter(row, place);
 }
 
-/// Takes a row out; returns its place.
+/// Takes out the row that SIEVE gives up, and moves the hand behind it.
+/// @returns the row's place, which is free now.
 std::uint32_t sieve_cache::make_room() {
   auto at = hand_ == none ? oldest_ : hand_;
   while (found_[at] != 0) {
@@ -96,7 +97,10 @@ void sieve_cache::enter(std::int64_t row, std::uint32_t place) {
   slots_[at] = place + 1;
 }
 
-/// Closes the gap that a row leaves, so that those behind it are still found.
+/// Takes a row out of the hash table, and closes the gap that it leaves, so
+/// that searches do not end there: rows behind it move up (Knuth, The Art of
+/// Computer Programming 3, 6.4, algorithm R). If slots were marked as deleted
+/// instead, a long run would fill the table with marks.
 void sieve_cache::leave(std::int64_t row) {
   const auto mask = slots_.size() - 1;
   auto gap = first_slot(row);
@@ -105,7 +109,7 @@ void sieve_cache::leave(std::int64_t row) {
   for (auto at = (gap + 1) & mask; slots_[at] != 0; at = (at + 1) & mask) {
     const auto home = first_slot(keys_[slots_[at] - 1]);
     if (((at - home) & mask) < ((at - gap) & mask))
-      continue; // It stands between its home and the gap's far side.
+      continue; // Moved to the gap it would lie before its first slot.
     slots_[gap] = slots_[at];
     gap = at;
   }

@@ -9,17 +9,19 @@
 namespace graphmill {
 
 /// Rows of a file that were wanted of late, as bytes, in bounded memory. Which
-/// one goes for a new one is decided by SIEVE (Zhang et al., NSDI '24): rows
-/// stand in the order of arrival; a hand goes from the oldest to the newest,
-/// spares those that were found since it last passed, and takes the first one
-/// that was not. What is wanted once passes through, what is wanted often
-/// stays. Not thread-safe.
+/// row makes room for a new one is decided by SIEVE (Zhang et al., "SIEVE is
+/// simpler than LRU", NSDI '24): rows stand in the order of their arrival; a
+/// hand goes from the oldest to the newest, spares those that were found since
+/// it last passed, and takes the first one that was not. What is wanted once
+/// passes through, what is wanted often stays. Nothing moves when a row is
+/// found. All memory is taken when it is made, none later. Not thread-safe.
 ///
-/// Share of the rows of two epochs or three of GraphSAGE (fanouts 10, 10;
-/// batches of 1024) that a cache of so many of all rows has found. The rows
-/// likeliest to be wanted, by `inclusion`, are the best that stays the same;
-/// they take an analysis of the whole graph before the first batch, for each
-/// kind of batch, and memory by its nodes.
+/// The table shows which share of rows was found over two or three epochs of
+/// GraphSAGE (fanouts 10, 10; batches of 1024) by a cache for the given share
+/// of all rows. The last column is a fixed choice, the rows that are likeliest
+/// to be wanted by `inclusion`: the best that can be done without replacing
+/// rows, but it takes an analysis of the whole graph before the first batch,
+/// for each kind of batch, and memory for every node.
 ///
 ///                  LRU   CLOCK  SIEVE  likeliest
 ///     WordNet  10 % 0.05  0.05   0.17   0.32
@@ -46,8 +48,8 @@ public:
   /// The bytes of a row, valid until the next `put`; null: it is not here.
   const std::byte* find(std::int64_t row);
 
-  /// Keeps a copy of a row that is not here, for which another one may have to
-  /// go.
+  /// Keeps a copy of a row, for which another one may have to go. The row must
+  /// not be here already.
   void put(std::int64_t row, const std::byte* bytes);
 
   /// Asks for the memory that `find` will look at first.

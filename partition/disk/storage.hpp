@@ -6,12 +6,12 @@
 
 namespace graphmill {
 
-/// Bytes of a part's arrays.
+/// Bytes of a part's arrays, as they lie in its files.
 struct part_bytes {
   std::uint64_t features = 0;
   std::uint64_t others = 0; ///< Neighbour lists, degrees, labels and ids.
 
-  std::uint64_t all() const { return features + others; }
+  std::uint64_t bytes() const { return features + others; }
   part_bytes& operator+=(const part_bytes& more) {
     features += more.features;
     others += more.others;
@@ -20,8 +20,9 @@ struct part_bytes {
 };
 part_bytes bytes_of(const shard& part);
 
-/// Tells the kernel that a part is larger than memory: pages of its arrays are
-/// to be read when they are asked for, without reading ahead.
+/// Tells the kernel that a part is larger than memory: pages of all arrays but
+/// the features are to be read when they are asked for, without reading ahead.
+/// (Features are read by a ROW READER, which does not use their mapping.)
 void leave_on_disk(const shard& part);
 
 /// How memory that is left for data is divided when they do not fit into it.
@@ -30,9 +31,10 @@ struct disk_memory {
   std::uint64_t pages = 0;     ///< Left to the kernel, for everything else.
 };
 
-/// Everything but features is kept if it fits beside a cache of the same size;
-/// else either gets half. Pages and rows are wanted about as often, byte for
-/// byte, but a page has much beside what is wanted of it.
+/// Divides `bytes` of memory. Everything but features is kept if it fits beside
+/// a cache of the same size; else either gets half. The cache gets no more than
+/// all rows and a quarter, for its tables. Pages and rows are wanted about as
+/// often, byte for byte, but a page has much beside what is wanted of it.
 disk_memory divide(std::uint64_t bytes, const part_bytes& data);
 
 } // namespace graphmill

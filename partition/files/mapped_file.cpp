@@ -41,8 +41,9 @@ std::atomic<std::size_t> high_water = 0;
 
 std::atomic<int> broken_mappings = 0;
 
-/// Keeps a name from being freed while an error is made of it. The handler has
-/// no part in that: its reader holds the mapping.
+/// Keeps a name from being freed while an error is made of it. The handler
+/// takes no lock and needs none: whoever made the fault is reading from the
+/// mapping, so the mapping stays.
 std::mutex paths_guard;
 
 struct sigaction previous_action;

@@ -32,8 +32,9 @@ public:
   /// Tells the kernel that it will be read from front to back.
   void advise_sequential() const;
 
-  /// The error of a mapping, of any file of the process, that was read past its
-  /// file's end and is there still. From any thread.
+  /// An error that names a file which was read past its end while it was
+  /// mapped, as long as that mapping is there; of any mapping in the process.
+  /// Costs one load if there is none. From any thread.
   static std::optional<error> first_fault();
 
 private:

@@ -61,8 +61,8 @@ std::uint64_t number_after(const fs::path& path, std::string_view word) {
 
 bool lists(const std::string& words, std::string_view word) {
   std::istringstream in{words};
-  for (std::string one; std::getline(in, one, ',');)
-    if (one == word)
+  for (std::string listed; std::getline(in, listed, ',');)
+    if (listed == word)
       return true;
   return false;
 }

@@ -32,7 +32,7 @@ result<npy_array> npy_array::open(const fs::path& path) {
   return array;
 }
 
-result<void> npy_array::expect_type(graphmill::dtype wanted) const {
+result<void> npy_array::expect_type(dtype wanted) const {
   if (type_ != wanted)
     return fail(ec::invalid_data, "{} holds {}; {} expected", path_.string(),
                 to_string(type_), to_string(wanted));

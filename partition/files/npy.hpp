@@ -70,7 +70,7 @@ class npy_array {
 public:
   static result<npy_array> open(const std::filesystem::path& path);
 
-  graphmill::dtype type() const { return type_; }
+  dtype type() const { return type_; }
   const std::vector<std::int64_t>& shape() const { return shape_; }
   std::int64_t rows() const { return shape_.empty() ? 1 : shape_[0]; }
   std::int64_t size() const { return size_; } ///< Elements in all.
@@ -86,14 +86,14 @@ public:
                               static_cast<std::size_t>(size_)};
   }
 
-  result<void> expect_type(graphmill::dtype wanted) const;
+  result<void> expect_type(dtype wanted) const;
   /// -1 stands for any extent.
   result<void> expect_shape(const std::vector<std::int64_t>& wanted) const;
 
 private:
   std::filesystem::path path_;
   mapped_file file_;
-  graphmill::dtype type_ = dtype::float32;
+  dtype type_ = dtype::float32;
   std::vector<std::int64_t> shape_;
   std::int64_t size_ = 0;
   const std::byte* data_ = nullptr;

@@ -20,8 +20,10 @@ error no_memory(int hop) {
 struct frontier {
   std::size_t begin = 0; ///< Local ids [begin, end).
   std::size_t end = 0;
-  pod_vector<part_id> owners;    ///< Per node; empty with one part.
-  pod_vector<node_id> by_part;   ///< Global ids, stable within a part.
+  pod_vector<part_id> owners; ///< Per node; empty with one part.
+  /// Global ids grouped by part, in discovery order within each: what requests
+  /// refer to. Empty with one part, whose requests refer to the node list.
+  pod_vector<node_id> by_part;
   std::vector<std::size_t> cuts; ///< [parts + 1] of `by_part`.
 
   std::size_t size() const { return end - begin; }
@@ -34,7 +36,8 @@ struct answer {
   std::int64_t sources = 0;
 };
 
-/// Grows to exactly `size`.
+/// Grows to exactly `size`; without `reserve`, the array could get twice the
+/// memory that it has now. @returns where the new elements begin.
 template <class T>
 T* extend(pod_vector<T>& values, std::size_t size) {
   const auto old = values.size();
@@ -167,7 +170,8 @@ void batch_sampler::impl::ask() {
   answers.resize(requests.size());
 }
 
-/// Counts the sources that are to be numbered, per node type.
+/// Counts the sources that are to be numbered, per node type, and refuses a
+/// batch whose local ids could exceed 32 bits before anything is numbered.
 result<void> batch_sampler::impl::count_sources() {
   pending.assign(out.nodes.size(), 0);
   for (const auto& asked : requests)
@@ -185,8 +189,9 @@ result<void> batch_sampler::impl::count_sources() {
   return ok();
 }
 
-/// Room for what the rest of this hop may find: half of the sources are taken
-/// to be new, which is seldom exceeded, and then the room grows.
+/// Makes room for what the rest of this hop may find. Half of the sources are
+/// taken to be new: if more are, which is rare, table and list grow while they
+/// are filled; room for all of them would take twice the memory for nothing.
 void batch_sampler::impl::reserve_nodes(node_type_id type) {
   auto& ids = out.nodes[type].ids;
   const auto likely =
@@ -207,6 +212,9 @@ reply_merge batch_sampler::impl::merge_of(edge_type_id type) const {
 }
 
 /// Appends the hop's rows to the CSR of an edge type and numbers its sources.
+/// Edge types are finished in the order of the dataset: with the order of the
+/// frontier and of the lists, that is the discovery order of new nodes, which
+/// decides their local ids.
 void batch_sampler::impl::finish_edges(edge_type_id type) {
   const auto merge = merge_of(type);
   const auto wide = merge.wide();
@@ -218,7 +226,8 @@ void batch_sampler::impl::finish_edges(edge_type_id type) {
   auto* locals = extend(edges.sources, edges.sources.size() + total);
   if (scheme.edge_ids)
     merge.write_edge_ids(extend(edges.edge_ids, edges.edge_ids.size() + total));
-  // Narrow ids are numbered in place.
+  // Global ids of 4 bytes are as wide as local ones. They are written to the
+  // place of the local ids, which replace them one by one.
   pod_vector<node_id> globals{pool};
   if (wide)
     merge.write_sources(extend(globals, total));
@@ -229,7 +238,9 @@ void batch_sampler::impl::finish_edges(edge_type_id type) {
       answers[asked.slot].reply = {};
   const auto source = info().edge_types[type].source;
   auto& list = out.nodes[source].ids;
-  reserve_nodes(source); // Not before the answers are gone, to save memory.
+  // The answers of this edge type have been given back by now, so that table
+  // and list can grow into their memory.
+  reserve_nodes(source);
   pending[source] -= static_cast<std::int64_t>(total);
   if (wide)
     tables[source].number(std::as_const(globals).span(), locals, list);

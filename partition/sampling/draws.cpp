@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-// One build of a function per vector unit, chosen when the program is loaded.
+// A function marked with GRAPHMILL_CLONES is compiled once per vector unit, and
+// the one that suits the processor is chosen while the program is loaded. That
+// is before sanitizers are ready, so builds with them go without.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)            \
   && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #  define GRAPHMILL_CLONES                                                     \
@@ -22,7 +24,8 @@ constexpr auto lanes = lane_count;
 static_assert(lanes == random_lanes);
 
 /// Floyd's algorithm with a set that answers `insert(value)` with false when
-/// the value was there already.
+/// the value was there already. The last element of the range that is drawn
+/// from stands in for such a value: it was in no range before, so it is new.
 template <class Insert>
 void floyd(random_stream& draws, std::uint32_t degree,
            std::span<std::uint32_t> positions, Insert insert) {
@@ -37,7 +40,10 @@ void floyd(random_stream& draws, std::uint32_t degree,
   }
 }
 
-/// A set of 32-bit values by open addressing, for many positions.
+/// A set of 32-bit values, for many positions: open addressing with at least
+/// half of the slots free. The first slot is taken from the upper bits of the
+/// product with 2^64 divided by the golden ratio, which spreads values that
+/// follow each other.
 class value_set {
 public:
   explicit value_set(std::size_t values) {
@@ -61,7 +67,12 @@ private:
   std::vector<std::uint64_t> slots_; ///< value + 1; 0 = free.
 };
 
-/// Four draws per lane; row q of `out` has the q-th.
+// The functions below are always inlined into `fill_lanes`, so that they are
+// compiled for its vector unit. Their loops over lanes must stay loops:
+// unrolled completely, gcc 12 would not make vectors of them any more (see
+// messages/base/random_lanes.hpp).
+
+/// Draws four words per lane; row q of `out` receives the q-th of each.
 __attribute__((always_inline)) inline void
 draw_block(const std::uint64_t* index, std::uint32_t middle,
            std::uint32_t block, std::uint64_t key, lane_words* out) {
@@ -78,8 +89,11 @@ draw_block(const std::uint64_t* index, std::uint32_t middle,
   philox4x32_lanes(out, key);
 }
 
-/// The high halves of words * bounds go to `out`; marks in `doubtful` the lanes
-/// in which `below` might have drawn again.
+/// Brings the words of all lanes into their bounds, as `random_stream::below`
+/// does: the upper halves of the products with the bounds go to `out`. In rare
+/// cases `below` draws again, which shifts all later draws of its stream. Lanes
+/// in which it might have done so are marked in `doubtful`. The exact test
+/// would need a division, which vector units lack.
 __attribute__((always_inline)) inline void scale_lanes(const lane_words& words,
                                                        const lane_words& bounds,
                                                        lane_words& out,
@@ -92,7 +106,10 @@ __attribute__((always_inline)) inline void scale_lanes(const lane_words& words,
   }
 }
 
-/// Puts row j into the ascending rows 0..j-1, or `last` if it is among them.
+/// A step of Floyd's algorithm in all lanes: puts row j into the ascending rows
+/// 0..j-1, or `last` in its place if its value is among them. Rows are kept in
+/// order by exchanges, without a branch, since every lane would take another
+/// way.
 __attribute__((always_inline)) inline void
 insert_lanes(lane_words* rows, int j, const lane_words& last) {
   alignas(64) lane_words value;
@@ -116,7 +133,8 @@ insert_lanes(lane_words* rows, int j, const lane_words& last) {
     rows[0][l] = value[l];
 }
 
-/// Fills `draws.positions`; marks in `doubtful` the lanes to be drawn again.
+/// Fills `draws.positions`, and marks in `doubtful` the lanes that are to be
+/// drawn again.
 GRAPHMILL_CLONES void fill_lanes(lane_draws& draws, lane_words& doubtful) {
   const auto fanout = draws.rule.fanout;
   const auto replace = draws.rule.kind == draw_kind::with_replacement;
@@ -138,7 +156,8 @@ GRAPHMILL_CLONES void fill_lanes(lane_draws& draws, lane_words& doubtful) {
   }
 }
 
-/// Floyd's algorithm, with the set that suits the number of positions.
+/// Floyd's algorithm, with the set that suits the number of positions: a few
+/// are searched faster than hashed.
 void draw_subset(random_stream& draws, std::uint32_t degree,
                  std::span<std::uint32_t> positions) {
   if (positions.size() <= max_lane_fanout) {
@@ -175,7 +194,8 @@ void draw_positions(random_stream draws, std::uint32_t degree, draw_kind kind,
 
 void lane_draws::draw() {
   alignas(64) lane_words doubtful{};
-  // A kind without a form for all lanes marks every one of them as doubtful.
+  // A kind of drawing that has no form for all lanes would mark every one of
+  // them as doubtful here, and be drawn lane by lane below.
   switch (rule.kind) {
   case draw_kind::without_replacement:
   case draw_kind::with_replacement:

@@ -15,11 +15,12 @@ namespace graphmill {
 
 namespace {
 
-constexpr std::size_t line = 64;     ///< Bytes of a cache line.
+constexpr std::size_t line = 64;    ///< Bytes of a cache line.
 constexpr std::size_t ahead = 8192; ///< Bytes asked for before their use.
 
-/// From here on, what is written would push everything else out of the cache
-/// before its reader comes.
+/// Bytes of output from which on it is written past the caches: so much would
+/// push everything else out of them, and would itself be gone from them before
+/// its reader comes.
 constexpr std::size_t streamed_from = std::size_t{4} << 20;
 
 /// Where to read, what to write: the same for all element types.
@@ -53,8 +54,12 @@ std::size_t for_each_row(const gather_task& task, Copy copy) {
   return task.ids.size();
 }
 
-/// Each copies `width` values and answers whether all of them are finite.
-/// Written so that they become a few vector instructions.
+// Each of the next three copies `width` values and answers whether all of them
+// may be used. Values are not finite if all bits of their exponents are set;
+// what is wrong is collected, and not left at, so that the loops have no branch
+// and become a few vector instructions.
+
+/// Copies values as they are.
 bool copy_floats(float* out, const std::byte* from, std::size_t width) {
   constexpr std::uint32_t exponent = 0x7f800000;
   const auto* values = reinterpret_cast<const float*>(from);
@@ -90,19 +95,20 @@ bool round_floats(float* out, const std::byte* from, std::size_t width) {
 }
 
 #ifdef __SSE2__
-/// Four values as they are. Of what is not finite, bits in `found` are set.
+/// Four values as they are. For a value that is not finite, bits in its lane of
+/// `found` are set.
 struct kept {
   static inline __attribute__((always_inline)) __m128 of(__m128 four,
                                                          __m128i& found) {
-    // x - x is 0, or not a number.
+    // x - x is 0 for a finite x, and else not a number, which has bits set.
     const auto rest = _mm_castps_si128(_mm_sub_ps(four, four));
     found = _mm_or_si128(found, rest);
     return four;
   }
 };
 
-/// Four values as `round_to_half` rounds them. Of what float16 cannot hold,
-/// bits in `found` are set.
+/// Four values as `round_to_half` rounds them, which explains each step. For a
+/// value that float16 cannot hold, bits in its lane of `found` are set.
 struct rounded_to_half {
   static inline __attribute__((always_inline)) __m128 of(__m128 four,
                                                          __m128i& found) {
@@ -133,8 +139,8 @@ inline __attribute__((always_inline)) bool none(__m128i found) {
          == 0xffff;
 }
 
-/// Writes a row past the cache, which spares reading the target first. `out` is
-/// aligned to 16 bytes, `width` a multiple of 4.
+/// Writes a row past the caches, which spares reading the lines of the target
+/// first. `out` is aligned to 16 bytes, `width` is a multiple of 4.
 template <class Values>
 bool stream_row(float* out, const std::byte* from, std::size_t width) {
   const auto* values = reinterpret_cast<const float*>(from);
@@ -144,8 +150,9 @@ bool stream_row(float* out, const std::byte* from, std::size_t width) {
   return none(found);
 }
 
-/// The same for values as they are, 32 bytes at a time: on a core that is
-/// shared with another hardware thread, fewer instructions count.
+/// The same for values as they are, 32 bytes at a time: a core that is shared
+/// with another hardware thread gains by fewer instructions. `out` need not be
+/// aligned to 32 bytes: four values before and four behind bring it there.
 __attribute__((target("avx2"))) bool
 stream_row_wide(float* out, const std::byte* from, std::size_t width) {
   const auto* values = reinterpret_cast<const float*>(from);
@@ -190,7 +197,9 @@ std::size_t stream_rows(const gather_task& task, std::size_t width, float* out,
     rounded ? write_rows<stream_row<rounded_to_half>>(task, width, out)
     : wide  ? write_rows<stream_row_wide>(task, width, out)
             : write_rows<stream_row<kept>>(task, width, out);
-  _mm_sfence(); // Such writes are not ordered with what comes after them.
+  // Writes past the caches are not ordered with later ones: without this,
+  // another thread could be told that the rows are there before they are.
+  _mm_sfence();
   return done;
 }
 #endif

@@ -8,9 +8,11 @@
 
 namespace graphmill {
 
-/// Copies feature rows of owned nodes into `out`, widening float16. Fails at
-/// the first row with a value that is no finite number: it would spread to all
-/// weights, or vanish in a ReLU. Much at once is written past the cache.
+/// Copies feature rows of owned nodes into `out`, widening float16. A row with
+/// a value that is no finite number ends it with `invalid_data`: the value
+/// would spread to all weights, or vanish in a ReLU and never be noticed. Rows
+/// before it have been written then. From 4 MiB on, rows of float32 are written
+/// past the caches where that is possible. Thread-safe.
 /// @param ids Global ids that the shard owns, of a type with features.
 /// @param rows Where each id's row goes in `out`: row `rows[i]`; empty = i.
 /// @param out [any rows, feature width] float32.
@@ -20,8 +22,8 @@ result<void> gather_features(const shard& graph, node_type_id type,
                              std::span<const local_id> rows, float* out,
                              bool rounded = false);
 
-/// Copies single feature rows from wherever they have been read to, just as
-/// `gather_features` does.
+/// Copies single feature rows from wherever they have been read to, with the
+/// same bits and the same checks as `gather_features`. Value type.
 class feature_row_copy {
 public:
   /// @param type With features. @param rounded As in `gather_features`.

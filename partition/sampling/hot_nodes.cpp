@@ -72,9 +72,9 @@ hot_nodes choose_hot_nodes(const partitioned_graph& graph,
   for (const auto& type : info.node_types)
     row_bytes.push_back(kept_row_bytes(type, half));
   std::priority_queue<candidate> kept; // The one to give up first on top.
-  const auto consider = [&](const candidate& one) {
-    kept.push(one);
-    out.bytes += row_bytes[one.type];
+  const auto consider = [&](const candidate& node) {
+    kept.push(node);
+    out.bytes += row_bytes[node.type];
     for (; out.bytes > budget; kept.pop())
       out.bytes -= row_bytes[kept.top().type];
   };

@@ -9,7 +9,10 @@
 
 namespace graphmill {
 
-/// `inclusion` with all parts at hand. @param shards All parts, in order.
+/// Adds how likely each node is in a batch: `inclusion`, driven to its end with
+/// all parts at hand.
+/// @param shards All parts, in order.
+/// @param scores Of all nodes (see `no_scores`).
 result<void> add_inclusion(const partitioned_graph& graph,
                            std::span<const std::shared_ptr<const shard>> shards,
                            const sampling_scheme& scheme,
@@ -18,10 +21,11 @@ result<void> add_inclusion(const partitioned_graph& graph,
                            const inclusion_limits& limits = {});
 
 /// Adds the out-degrees, over all edge types, of the nodes that a part owns:
-/// the simpler order to compare with.
+/// the simpler order, `fetch.cache_order: degree`, which knows neither seeds
+/// nor fanouts.
 void add_degrees(const shard& part, node_scores& scores);
 
-/// Rows of other parts that a daemon keeps.
+/// The nodes of other parts whose rows a daemon keeps. Value type.
 struct hot_nodes {
   std::vector<std::vector<node_id>> ids; ///< Per type, ascending.
   std::uint64_t bytes = 0;               ///< Of their rows, as kept.
@@ -38,9 +42,10 @@ std::uint64_t kept_row_bytes(const node_type_info& type, bool half);
 /// The nodes with features that none of the parts `here` owns, best first, as
 /// many as fit into `budget` bytes of rows. Rows of all types compete by score
 /// alone: a row that is wanted as often as another saves bytes in proportion to
-/// what it takes. Of equal scores, types in dataset order and lower ids first;
-/// those with score 0, which evaluation may want, come last.
-/// @param half Rows are rounded to float16.
+/// what it takes. Of equal scores, types in dataset order and lower ids go
+/// first, so that every daemon chooses alike. Nodes with score 0, which
+/// evaluation may want, come last.
+/// @param half Whether rows are rounded to float16.
 hot_nodes choose_hot_nodes(const partitioned_graph& graph,
                            std::span<const part_id> here,
                            const node_scores& scores, std::uint64_t budget,

@@ -13,7 +13,10 @@ constexpr std::size_t block = 1024;    ///< Ids between checks for room.
 constexpr std::size_t slot_ahead = 24; ///< Elements between prefetch and use.
 constexpr std::size_t id_ahead = 8;
 
-/// Where an id's search begins in a table of `slots` slots.
+/// Where an id's search begins in a table of `slots` slots. A number of 32
+/// mixed bits is scaled to the table by a multiplication and a shift (Lemire,
+/// "Fast random integer generation in an interval", 2019), so that tables may
+/// have any size, and need not take twice the memory to grow a little.
 inline std::uint32_t home_of(node_id id, std::uint64_t slots) {
   auto mixed = static_cast<std::uint64_t>(id) * 0x9e3779b97f4a7c15ull;
   mixed ^= mixed >> 32;
@@ -25,10 +28,11 @@ inline std::size_t next_slot(std::size_t slot, std::size_t slots) {
   return slot + 1 == slots ? 0 : slot + 1;
 }
 
-// Whether an id is new cannot be predicted, so that must not become a branch:
-// all of these are arithmetic on the slot's value.
+// Whether an id is new or known cannot be predicted: a branch on it would be
+// mispredicted again and again. So the functions below compute with the slot's
+// value instead.
 
-/// -1 if the slot is free, else 0.
+/// -1 if the slot is free, else 0: the sign bit, copied to all bits.
 inline local_id is_new(local_id found) {
   return found >> 31;
 }
@@ -37,13 +41,16 @@ inline local_id number_of(local_id found, local_id next) {
   return (next & is_new(found)) | (found & ~is_new(found));
 }
 
-/// A free slot and the right one end a search.
+/// Whether the search for `id` ends at a slot that holds `found`: it is free,
+/// or its id is the right one. For a free slot element 0 of the list is read,
+/// and does not matter.
 inline bool ends_search(local_id found, const node_id* list, node_id id) {
   const node_id used = ~is_new(found);
   return ((list[found & used] ^ id) & used) == 0;
 }
 
-/// Room for `more` ids, and one, for the list's end is written blindly.
+/// Makes room for `more` ids, and one in addition: every id is written to the
+/// end of the list, and stays there only if it turns out to be new.
 void make_room(pod_vector<node_id>& ids, std::size_t more) {
   const auto wanted = ids.size() + more + 1;
   if (ids.capacity() < wanted)
@@ -62,7 +69,10 @@ void id_table::reserve(const pod_vector<node_id>& ids, std::int64_t total) {
   auto size = std::max(wanted, have + have / 2);
   if (universe_ <= 2 * size)
     size = universe_;
-  slots_ = pod_vector<local_id>{slots_.pool()}; // Before the new one is there.
+  // The old table goes back to the pool first, so that the two of them never
+  // take memory at the same time: the list has all that the new one is built
+  // from.
+  slots_ = pod_vector<local_id>{slots_.pool()};
   slots_.resize(static_cast<std::size_t>(size));
   std::memset(slots_.data(), 0xff, slots_.span().size_bytes());
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -88,7 +98,7 @@ void id_table::number_direct(std::span<const Id> globals, local_id* locals,
     const auto found = slots[id];
     const auto local = number_of(found, known);
     slots[id] = local;
-    list[known] = id; // Stays only if the id is new.
+    list[known] = id; // Stays there only if the id is new.
     known -= is_new(found);
     locals[i] = local;
   }

@@ -10,7 +10,9 @@ namespace graphmill {
 
 namespace {
 
-/// Asks for the pages that `spread` will read. The request has been checked.
+/// Asks for the pages that `spread` will read, in case the part is on disk. The
+/// request has been checked, but not the lists: their places are clamped, since
+/// a hint must not fail.
 void request_pages(const shard& part, const inclusion_request& request,
                    const inclusion_limits& limits) {
   const auto& edges = part.edges(request.edge_type);
@@ -33,10 +35,13 @@ void request_pages(const shard& part, const inclusion_request& request,
   pages.send();
 }
 
-/// Destinations of a request: their chances fill a frame.
+/// The most destinations of a request: their chances, 4 bytes each, fill a
+/// frame of a message (`max_frame_bytes`).
 constexpr std::int64_t most_destinations = std::int64_t{1} << 18;
 
-/// Adds up what edges say about their sources.
+/// Adds up what edges say about their sources: per source, a sum of logarithms
+/// in double precision. Sources are numbered as they come, so that memory grows
+/// with what is reached and not with the graph.
 class spreader {
 public:
   spreader(const shard& part, const inclusion_request& request,
@@ -135,7 +140,7 @@ result<inclusion_reply> spread(const shard& part,
       edges =
         work.take(begin + edges, end, std::log1p(-chance * drawn)) - begin;
       if (begin + edges < end)
-        break; // That is all for now.
+        break; // The limits are reached; the next request goes on here.
     }
     ++nodes;
     edges = 0;

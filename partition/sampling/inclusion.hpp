@@ -11,24 +11,28 @@
 
 namespace graphmill {
 
-/// scores[type][global id]: how much a node's row is wanted.
+/// scores[type][global id]: how much a node's row is wanted; never negative.
 using node_scores = std::vector<std::vector<float>>;
 
 /// What is asked of the owner of some nodes, for one hop of `inclusion`: the
 /// in-edges of one type of the destinations [first, first + chances.size()).
+/// Borrows the chances.
 struct inclusion_request {
   edge_type_id edge_type = 0;
   draw_rule rule;
   node_id first = 0;
   std::int64_t skip = 0; ///< In-edges of `first` that were answered before.
-  std::span<const float> chances; ///< That the hop before found each.
+  /// Of each destination, that the hop before has found it; in [0, 1].
+  std::span<const float> chances;
 };
 
-/// The answer, about as many in-edges as its limits allow, in order.
+/// The answer, about as many in-edges as its limits allow, in order. It ends
+/// behind in-edge `edges` of the destination that follows `nodes` whole ones;
+/// the next request goes on from there.
 struct inclusion_reply {
-  std::int64_t nodes = 0;      ///< Destinations that are done,
-  std::int64_t edges = 0;      ///< and the first in-edges of the next one.
-  pod_vector<node_id> sources; ///< Distinct.
+  std::int64_t nodes = 0;      ///< Destinations that it covers as a whole.
+  std::int64_t edges = 0;      ///< In-edges of the next one that it covers.
+  pod_vector<node_id> sources; ///< Distinct global ids.
   /// Per source: the logarithm of the chance that none of these edges leads to
   /// it; 0 or less, perhaps infinite.
   pod_vector<float> misses;
@@ -40,8 +44,9 @@ struct inclusion_limits {
   std::int64_t edges = std::int64_t{1} << 22;
 };
 
-/// Answers out of one part. A pure function of its arguments; fails on nodes
-/// that the part does not own.
+/// Answers out of one part. A pure function of its arguments, for any thread;
+/// fails with `invalid_argument` on nodes that the part does not own and on
+/// chances that are none. Throws std::bad_alloc.
 result<inclusion_reply> spread(const shard& part,
                                const inclusion_request& request,
                                const inclusion_limits& limits = {});
@@ -59,16 +64,20 @@ struct seed_chance {
 ///     p_h(u) = 1 - product over in-edges (u, v) of 1 - p_{h-1}(v) d_h(v),
 ///
 /// where d_h(v) is the probability that an in-edge of v is drawn; and in all 1
-/// minus the product over hops, 0 included, of 1 - p_h(u). Takes nodes as
-/// independent, which they are not quite. Times the steps of an epoch, it is
-/// how often the node's row is expected to be wanted in one.
+/// minus the product over hops, 0 included, of 1 - p_h(u). That treats nodes as
+/// independent of each other, which they are not quite. Times the steps of an
+/// epoch, it is how often the node's row is expected to be wanted in one.
 ///
 /// In-edges lie with the owner of their destination, so every hop asks the
 /// owner of each part for what follows from the nodes that are there, and adds
-/// up the answers (sums of logarithms) in any order. Computed when a run
-/// begins, and not when a graph is partitioned: it depends on fanouts, batch
-/// size and the seeds of a trainer, which are the definition's. Dense, as most
-/// nodes are reached: `bytes_per_node` at the asker, nothing at owners.
+/// up the answers (sums of logarithms) in any order. It is computed when a run
+/// begins, and not when a graph is partitioned, because it depends on fanouts,
+/// batch size and the seeds of a trainer, which the definition decides. Arrays
+/// have an element per node, since most nodes are reached: the asker needs
+/// `bytes_per_node`, and owners keep nothing between two requests.
+///
+/// It sends nothing and waits for nobody. Tasks of a hop are independent of
+/// each other, but not thread-safe: one thread calls all member functions.
 ///
 ///   inclusion work{graph, plan, seeds};
 ///   for (; !work.done(); work.finish_hop())
@@ -81,7 +90,8 @@ public:
   /// Memory that it takes at the most, with the scores.
   static constexpr std::uint64_t bytes_per_node = 24;
 
-  /// A piece of a hop; what remains of it.
+  /// What remains to be asked of a piece of a hop. The caller keeps it, and
+  /// `accept` moves it on.
   struct task {
     part_id part = 0;
     edge_type_id edge_type = 0;
@@ -90,7 +100,8 @@ public:
     std::int64_t skip = 0;
   };
 
-  /// Both are borrowed and must outlive it.
+  /// @param graph, scheme Borrowed; must outlive it.
+  /// @param seeds Distinct nodes of the target type; read here only.
   inclusion(const partitioned_graph& graph, const sampling_scheme& scheme,
             std::span<const seed_chance> seeds);
 
@@ -98,14 +109,17 @@ public:
 
   /// What the present hop takes; nothing about nodes that are not reached.
   std::vector<task> tasks() const;
-  /// Valid until `finish_hop`.
+  /// What to ask next for a task. Its chances are valid until `finish_hop`.
   inclusion_request request(const task& next) const;
-  /// Takes an answer, which may come from outside, and cuts it off the task.
+  /// Takes an answer and cuts what it covers off the task. An answer may come
+  /// from outside: one that does not fit the task, or would not move it on,
+  /// fails with `invalid_data`, and then the whole computation is spoilt.
   /// @returns whether nothing remains of the task.
   result<bool> accept(task& next, const inclusion_reply& reply);
+  /// Goes on to the next hop. All tasks must have been answered in full.
   void finish_hop();
 
-  /// Adds the probabilities, once done.
+  /// Adds the probabilities to scores of all nodes, once `done`.
   void add_to(node_scores& scores) const;
 
 private:

@@ -12,6 +12,9 @@ namespace graphmill {
 
 namespace {
 
+// Sampling mostly waits for memory: destinations are spread over all of a part,
+// so that accesses to `indptr` and to the index array miss the caches. Loops
+// therefore ask for the memory of later elements before they work on one.
 constexpr std::size_t row_ahead = 16; ///< Lists between prefetch and use.
 
 /// Where the list of a destination lies in the shard's index array.
@@ -61,9 +64,16 @@ error broken_list(const task& work, node_id id, std::int64_t max_degree) {
     max_degree);
 }
 
-/// Looks up every list and counts what it gives. Places are bounded, not
-/// believed. A file that was truncated while mapped reads as zeros; that is no
-/// error here, for who asks reports it by the file's name.
+/// Looks up every list and counts what it gives.
+/// @returns the number of sources of all lists.
+///
+/// The file is not believed: with a list that lies outside of the index array,
+/// or is longer than the dataset says any list is, later loops would read
+/// elsewhere, and the batch exceed the credit that was reserved for it. Such a
+/// list counts as empty and is reported in the end. A file that was truncated
+/// while it was mapped reads as zeros, which look like broken lists. That is no
+/// error here, for whoever asks looks at `mapped_file::first_fault`, too, and
+/// reports it by the file's name.
 result<std::int64_t> find_lists(task& work, std::int64_t max_degree,
                                 pod_vector<std::int32_t>& counts) {
   const auto& request = work.request;
@@ -93,8 +103,9 @@ result<std::int64_t> find_lists(task& work, std::int64_t max_degree,
   return total;
 }
 
-/// Copies picked elements of the index array to the answer, and where they
-/// stood in it if edge ids are wanted.
+/// Copies picked elements of the index array to the answer. If edge ids are
+/// wanted, their places in the array are written, too: `to_original_edges`
+/// makes ids of them later.
 template <class Id>
 struct emitter {
   const Id* indices;
@@ -119,7 +130,11 @@ struct emitter {
 };
 
 /// Positions in the index array of a few dozen lists, in answer order. Lists
-/// that need draws wait until the vector unit has its lanes full.
+/// from which something is drawn wait until sixteen of them fill the lanes of
+/// the vector unit; room for their positions is set aside when they are added,
+/// so that lists taken whole can stand between them. A list has at most
+/// `max_lane_fanout` positions. The window holds twice what the lanes can draw:
+/// it is seldom full of whole lists before the lanes are.
 class pick_window {
 public:
   explicit pick_window(const neighbour_request& request) {
@@ -147,10 +162,13 @@ public:
     size_ += static_cast<std::size_t>(draws_.rule.fanout);
   }
 
-  /// Draws what waits, and asks for the memory of all picks.
+  /// Draws for the lists that wait, and asks for the memory of all picks.
   template <class Id>
   void settle(const Id* indices) {
     if (lanes_ != 0) {
+      // Lanes without a list get one of exactly `fanout` in-edges, from which
+      // every kind can draw: with a degree of 0 the bounds of their draws would
+      // wrap around.
       std::fill(draws_.originals + lanes_, draws_.originals + lane_count, 0);
       std::fill(draws_.degrees + lanes_, draws_.degrees + lane_count,
                 static_cast<std::uint32_t>(draws_.rule.fanout));
@@ -173,8 +191,10 @@ private:
   std::size_t size_ = 0;
 };
 
-/// Fanouts of up to 32: two windows, so that the memory of one is on its way
-/// while the other one is drawn.
+/// For fanouts of up to 32. Two windows take turns: while one is drawn, the
+/// memory that the other one has asked for is on its way, and is copied
+/// afterwards. Answers keep the order of the destinations, since the windows
+/// are filled and emptied alternately.
 template <class Id>
 void sample_few(const task& work, emitter<Id> out) {
   const auto ids = work.request.destinations;
@@ -204,7 +224,8 @@ void sample_few(const task& work, emitter<Id> out) {
   out.take(windows[turn].picks());
 }
 
-/// All neighbours, or so many that lists are long.
+/// For all neighbours, or for fanouts of more than 32. Lists are taken one by
+/// one: each has enough elements to keep many reads of memory under way.
 template <class Id>
 void sample_many(const task& work, emitter<Id> out) {
   const auto& request = work.request;
@@ -284,7 +305,9 @@ result<void> answer(const shard& graph, const neighbour_request& request,
   return ok();
 }
 
-/// As `sample_many` would take them.
+/// Takes some sources of one list, in the order of `sample_many`. Draws cannot
+/// be begun in the middle, for positions are sorted after all of them have been
+/// drawn: every slice of a drawn list draws the whole list again.
 template <class Id>
 void take_slice(const task& work, std::int64_t skip, neighbour_reply& out) {
   const auto& request = work.request;

@@ -25,7 +25,8 @@ void copy_ids(const neighbour_reply& reply, std::size_t at, std::size_t count,
     copy_ids<std::int32_t>(reply.sources.data(), at, count, out);
 }
 
-/// Are all ids in [0, count)? Negative ones are huge when unsigned.
+/// Whether all ids are in [0, count). Negative ones are huge when unsigned, so
+/// the greatest tells of them, too, in a loop without branches.
 template <class Id>
 bool all_below(const Id* ids, std::size_t size, std::int64_t count) {
   using word = std::make_unsigned_t<Id>;
@@ -89,8 +90,9 @@ std::size_t reply_merge::sources() const {
   return sum;
 }
 
-/// Calls `visit(reply, list, at)` for each row whose part was asked: the list's
-/// number in the reply and where its sources begin; null for other rows.
+/// Calls `visit(row, reply, list, at)` for each row: with its list's number in
+/// the reply of its owner and where the list's sources begin there. The reply
+/// is null for rows whose owner was not asked.
 template <class Visit>
 void reply_merge::for_each_row(Visit visit) const {
   struct cursor {

@@ -8,33 +8,40 @@
 
 namespace graphmill {
 
-/// Checks that an answer fits its request: counts, sizes, ranges of ids.
+/// Checks that an answer fits its request: counts, sizes, ranges of ids. It may
+/// come from another process; whatever passes can be numbered without further
+/// checks. Fails with `invalid_data` and a sentence that names the part.
 /// @returns the number of its sources.
 result<std::int64_t> check_reply(const dataset_info& info, part_id part,
                                  const neighbour_request& request,
                                  const neighbour_reply& reply);
 
 /// Reads the answers of all parts about one edge type as one, in the order of
-/// the frontier. Refers to the answers; owns nothing.
+/// the frontier: each part answers for the nodes that it owns, and a node's
+/// list is the next one of its owner's answer. Refers to the answers, which
+/// `check_reply` has passed; owns nothing.
 struct reply_merge {
   std::size_t rows = 0;            ///< Nodes of the frontier.
   std::span<const part_id> owners; ///< [rows]; empty with one part.
   /// Per part; null: it was not asked.
   std::vector<const neighbour_reply*> replies;
 
-  /// Any answer with 8-byte ids?
+  /// Whether any answer has ids of 8 bytes.
   bool wide() const;
 
   /// Sources in all answers.
   std::size_t sources() const;
 
-  /// Writes the running sum of the counts, from `sum` on, after each row.
+  /// Writes the running sum of the counts, which starts from `sum`, as it is
+  /// after each row. @param indptr [rows]
   void write_indptr(std::int64_t sum, std::int64_t* indptr) const;
 
   /// Writes the sources' global ids. `Id` may be 4 bytes if not `wide`.
+  /// @param out [sources]
   template <class Id>
   void write_sources(Id* out) const;
 
+  /// Writes the sources' edge ids. @param out [sources]
   void write_edge_ids(edge_id* out) const;
 
 private:

@@ -18,7 +18,8 @@ std::size_t first_slot(node_id id, std::size_t slots) {
          & (slots - 1);
 }
 
-/// A table of which half the slots are free.
+/// A table of which half the slots are free, at least one of them: searches for
+/// ids that are not there end at it.
 std::vector<std::uint32_t> index_of(std::span<const node_id> ids) {
   std::vector<std::uint32_t> slots(std::bit_ceil(2 * ids.size() + 1));
   for (std::size_t i = 0; i < ids.size(); ++i) {

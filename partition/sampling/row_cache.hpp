@@ -13,29 +13,37 @@
 namespace graphmill {
 
 /// The feature rows of hot nodes of other parts, in the precision in which they
-/// have come, so that a budget holds twice the rows of float16. Begins without
-/// any and closed, so that whoever will use it can be given it; then filled
-/// once and opened, and from then on read by any thread. Static, so that what
-/// is in it depends on nothing but dataset, definition and placement.
+/// travel: a budget holds twice as many rows of float16.
+///
+///     empty -- hold --> being filled, by `put` -- open --> open
+///
+/// It begins empty, so that those who will use it can be given it before there
+/// is anything in it. One thread at a time may fill it. Once it is open, it
+/// never changes any more, and any number of threads may call `find`; before
+/// that they must ask `is_open`, which also makes the rows visible to them.
+/// Nothing is ever replaced, so that what is in it depends on dataset,
+/// definition and placement alone. Owns all rows.
 class row_cache {
 public:
-  /// Takes memory for the rows of these nodes; once. Fails if there is none.
+  /// Takes memory for the rows of these nodes; once. Fails with `out_of_memory`
+  /// if there is none.
   result<void> hold(const dataset_info& info, hot_nodes nodes);
 
   /// Node types of the dataset; none before `hold`.
   std::size_t type_count() const { return types_.size(); }
-  /// The nodes of a type that it is for, ascending.
+  /// The nodes of a type whose rows it holds or will hold, ascending.
   std::span<const node_id> ids(node_type_id type) const {
     return types_[static_cast<std::size_t>(type)].ids;
   }
-  /// Takes the rows [n, width] of `ids(type)` from place `first` on; before
-  /// `open`. Where rows are rounded to float16 these have been.
+  /// Takes the rows [n, width] of the nodes from `ids(type)[first]` on; before
+  /// `open`. Where rows are kept as float16, the values must be such, so that
+  /// nothing is lost.
   void put(node_type_id type, std::size_t first, std::span<const float> rows);
   std::size_t width(node_type_id type) const {
     return types_[static_cast<std::size_t>(type)].width;
   }
 
-  /// All rows are there; before that, nothing may be looked for.
+  /// Says that all rows are there; before that, nothing may be looked for.
   void open() { open_.store(true, std::memory_order_release); }
   bool is_open() const { return open_.load(std::memory_order_acquire); }
 

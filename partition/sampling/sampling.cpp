@@ -8,6 +8,9 @@ namespace graphmill {
 
 namespace {
 
+// Fanouts of several hops multiply, and -1 multiplies by the greatest degree:
+// the products of a large definition exceed 64 bits long before the counts of
+// the dataset cut them down. So sums and products stop at the greatest number.
 constexpr auto no_bound = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t times(std::int64_t a, std::int64_t b) {
@@ -62,7 +65,9 @@ subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
   subgraph_bound bound{std::vector<std::int64_t>(types),
                        std::vector<std::int64_t>(types),
                        std::vector<std::int64_t>(info.edge_types.size())};
-  std::vector<std::int64_t> fresh(types); // Most that the last hop can find.
+  // The most nodes of each type that the hop before can have found, which are
+  // those that the present hop expands.
+  std::vector<std::int64_t> fresh(types);
   fresh[info.target] = std::min(seeds, info.node_types[info.target].count);
   bound.nodes = fresh;
   for (int hop = 0; hop < scheme.hops(); ++hop) {
@@ -75,7 +80,9 @@ subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
       const auto rule = scheme.rule(hop, static_cast<edge_type_id>(e));
       auto edges =
         times(fresh[type.destination], rule.sources_of(type.max_in_degree));
-      // Each node is expanded once, so that no edge is sampled twice.
+      // A node is expanded in one hop only, and an edge belongs to one
+      // destination. Unless a list is drawn from with replacement, no edge can
+      // therefore be sampled twice, neither in this hop nor in all of them.
       if (!rule.may_repeat())
         edges = std::min(edges, type.count);
       bound.edges[e] = plus(bound.edges[e], edges);

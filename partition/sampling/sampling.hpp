@@ -13,7 +13,8 @@
 
 namespace graphmill {
 
-/// What to sample: part of the definition, the same on every daemon.
+/// What to sample: part of the definition, the same on every daemon. Value
+/// type.
 struct sampling_scheme {
   /// fanouts[hop][edge type]: in-edges per node; -1 = all, 0 = none.
   std::vector<std::vector<std::int32_t>> fanouts;
@@ -38,9 +39,10 @@ struct node_list {
   std::vector<std::int64_t> found;
 };
 
-/// The sampled edges of one type: the CSRs of hops 1..L end to end. Row r is
-/// the node with local id r of the destination type; rows grow hop by hop, so
-/// the CSR over the first `found[h - 1]` rows is blocks 1..h concatenated.
+/// The sampled edges of one type: the CSRs of hops 1..L, one after the other.
+/// Row r is the node with local id r of the destination type. Every hop appends
+/// rows for the nodes that it expands, so that the first `found[h - 1]` rows
+/// are the blocks of hops 1..h: a layer that needs fewer hops takes a prefix.
 struct edge_list {
   pod_vector<std::int64_t> indptr; ///< [found[L - 1] of destination + 1]
   pod_vector<local_id> sources;    ///< Local ids of the source type.
@@ -53,15 +55,19 @@ struct sampled_subgraph {
   std::vector<edge_list> edges; ///< Per edge type.
   int hops = 0;
 
-  /// Rows of edge type lists whose CSR makes up blocks 1..`hop`.
+  /// How many rows of a list of edges into `destination` make up the blocks of
+  /// hops 1..`hop`.
   std::int64_t rows(node_type_id destination, int hop) const {
     return hop == 0 ? 0 : nodes[destination].found[hop - 1];
   }
-  std::size_t byte_size() const; ///< Of the arrays, by content.
+  /// Bytes of all elements of the arrays; spare capacity does not count.
+  std::size_t byte_size() const;
 };
 
 /// One request to the owner of a part: sample the in-edges of one type of some
-/// of its nodes. A pure function of its fields and the shard.
+/// of its nodes. The answer is a pure function of these fields and the shard,
+/// so a request may be repeated, cut into pieces, or sent to another daemon
+/// that holds the part. Borrows the destinations.
 struct neighbour_request {
   std::uint64_t key = 0; ///< `stream_key` of the batch's step.
   std::int32_t hop = 0;  ///< From 1.
@@ -79,17 +85,35 @@ struct neighbour_reply {
   pod_vector<edge_id> edge_ids;    ///< Empty unless asked for.
 };
 
-/// Samples on one shard. Without replacement, positions ascend; with it, they
-/// stand in draw order. Every draw comes from Philox keyed by `key` with the
-/// counter (original id; hop and edge type; block), so the answer depends on
-/// nothing else. Replaces the content of `out`. Fails on ids it does not own.
+/// Samples on one shard. Without replacement, the positions drawn from a list
+/// ascend; with replacement, they stand in the order of the draws. Every draw
+/// comes from Philox keyed by `key` with the counter (original id; hop and edge
+/// type; block). Original ids make the answer the same for every partitioning.
+///
+/// Replaces the content of `out`, and takes memory from the pools of its
+/// arrays. Any number of threads may sample on one shard at once.
+/// Fails with `invalid_argument` on ids that the shard does not own and on a
+/// rule that makes no sense, with `invalid_data` on broken lists, and with
+/// `out_of_memory`.
 result<void> sample_neighbours(const shard& graph,
                                const neighbour_request& request,
                                neighbour_reply& out);
 
 /// Builds one batch hop by hop: says what to ask of which part, takes the
-/// answers in any order, and numbers new nodes in discovery order once a hop's
-/// answers are all there. Not thread-safe; owns its memory through `pool`.
+/// answers in any order, and numbers new nodes in discovery order once all
+/// answers of a hop are there. It waits for nobody and sends nothing: whoever
+/// drives it carries requests and answers, by function calls or by messages.
+///
+///     made -- start --> in hop 1 -- finish_hop --> ... in hop L --> done
+///                          ^   |
+///                          '---' accept, once per request
+///
+/// Numbering waits for the whole hop because local ids must not depend on the
+/// order in which answers come. A hop without requests is finished like any
+/// other. After an error of `start` or `finish_hop` the batch is lost; after
+/// one of `accept` the slot still waits for a good answer. Not thread-safe: one
+/// caller at a time. All arrays take their memory from `pool`, or from the heap
+/// if it is null.
 ///
 ///   batch_sampler sampler{graph, plan, key, pool};
 ///   sampler.start(seeds);
@@ -107,13 +131,18 @@ public:
     neighbour_request request; ///< Spans stay valid until `finish_hop`.
   };
 
+  /// @param graph Borrowed; must outlive the sampler.
+  /// @param scheme Copied.
+  /// @param key `stream_key` of the batch's step.
   batch_sampler(const partitioned_graph& graph, const sampling_scheme& scheme,
                 std::uint64_t key, std::shared_ptr<buffer_pool> pool);
   ~batch_sampler();
   batch_sampler(batch_sampler&&) noexcept;
   batch_sampler& operator=(batch_sampler&&) noexcept;
 
-  /// @param seeds Distinct global ids of the target type; may be empty.
+  /// Begins the first hop; once.
+  /// @param seeds Distinct global ids of the target type; may be empty. They
+  /// are copied.
   result<void> start(std::span<const node_id> seeds);
 
   /// The requests of the current hop, all to be answered before `finish_hop`.
@@ -128,7 +157,7 @@ public:
 
   bool done() const;
 
-  /// The finished batch; once.
+  /// Hands over the finished batch. To be called once, when `done`.
   sampled_subgraph take();
 
 private:
@@ -145,12 +174,16 @@ sample(const partitioned_graph& graph,
        std::span<const node_id> seeds,
        std::shared_ptr<buffer_pool> pool = nullptr);
 
-/// The most that a batch of `seeds` seeds can grow to under `scheme`.
+/// The most that a batch can grow to. Counts that 64 bits cannot hold are cut
+/// off at the greatest number.
 struct subgraph_bound {
   std::vector<std::int64_t> nodes;    ///< Per node type, all hops.
   std::vector<std::int64_t> expanded; ///< Per node type: rows of its CSRs.
   std::vector<std::int64_t> edges;    ///< Per edge type, all hops.
 };
+/// The bound of a batch of `seeds` seeds under `scheme`, from the counts and
+/// the greatest in-degrees of the dataset alone: whoever reserves memory by it
+/// has not sampled anything yet.
 subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
                         std::int64_t seeds);
 

@@ -21,10 +21,11 @@ struct csc_job {
 };
 
 /// Sorts edges by destination and keeps the order of equal ones (a stable
-/// counting sort): writes indptr.npy, indices.npy, in_degrees.npy and
-/// out_degrees.npy. What does not fit in `memory_bytes` is first dealt out to
-/// files by ranges of destinations. Takes 20 bytes per node besides, and never
-/// less than a 256th of the edges at once.
+/// counting sort), since positions in a list are what sampling draws. Writes
+/// indptr.npy, indices.npy, in_degrees.npy and out_degrees.npy. If the edges do
+/// not fit in `memory_bytes`, they are first dealt out to files by ranges of
+/// destinations. Takes 20 bytes per node besides, and never less memory than
+/// for a 256th of the edges.
 /// @param edges Ids in range; a spool must be flushed. Left at its end.
 /// @returns the largest in-degree.
 template <class Id>

@@ -18,7 +18,8 @@ struct spooled_edge {
   Id destination;
 };
 
-/// Edges of one type that are read in order, any number of times.
+/// Edges of one type that are read in order, any number of times. For one
+/// thread.
 template <class Id>
 class edge_source {
 public:
@@ -34,9 +35,11 @@ public:
   virtual result<std::span<const spooled_edge<Id>>> next() = 0;
 };
 
-/// A file of edges, written front to back and read any number of times. It is
-/// unlinked as soon as it is made, so nothing is left however a process ends.
-/// Move-only.
+/// A file of edges, written front to back and then read any number of times.
+/// It is unlinked as soon as it is made, so that nothing is left however a
+/// process ends. First come all calls of `append`, then `flush`, then those of
+/// `rewind` and `next`. Owns the file and two buffers. Move-only; for one
+/// thread.
 template <class Id>
 class edge_spool final : public edge_source<Id> {
 public:
@@ -47,8 +50,8 @@ public:
   static result<edge_spool> create(const std::filesystem::path& path,
                                    std::size_t buffer_bytes);
 
-  result<void> append(edge one) {
-    pending_.push_back(one);
+  result<void> append(edge added) {
+    pending_.push_back(added);
     return pending_.size() < capacity_ ? ok() : flush();
   }
 

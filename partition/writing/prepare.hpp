@@ -9,8 +9,8 @@
 
 namespace graphmill {
 
-/// Fills the folder given, which exists and is empty; does not make it again
-/// if it is gone.
+/// Fills a folder, which exists and is empty. It does not make the folder again
+/// if that is gone, as it is after `folder_preparation::abandon`.
 using folder_builder =
   std::function<result<void>(const std::filesystem::path&)>;
 
@@ -27,7 +27,9 @@ result<bool> prepare_folder(const std::filesystem::path& target,
                             const folder_builder& build,
                             const progress_callback& on_progress = {});
 
-/// A `prepare_folder` that another thread can end.
+/// A `prepare_folder` that another thread can end. One thread calls `run`,
+/// once; any other may call `abandon` meanwhile, before or after. Both must
+/// have returned before it is destroyed.
 class folder_preparation {
 public:
   explicit folder_preparation(std::filesystem::path target);

@@ -171,7 +171,7 @@ private:
     for (const auto& name : names) {
       const auto it =
         std::find_if(offers_.begin(), offers_.end(),
-                     [&name](const auto& one) { return one.name == name; });
+                     [&name](const auto& offer) { return offer.name == name; });
       if (it == offers_.end())
         return fail(ec::invalid_argument,
                     "`{}` names daemon \"{}\", which is not in service; "
@@ -185,8 +185,8 @@ private:
 
   std::string names_of_offers() const {
     std::vector<std::string> names;
-    for (const auto& one : offers_)
-      names.push_back(one.name);
+    for (const auto& offer : offers_)
+      names.push_back(offer.name);
     return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
   }
 

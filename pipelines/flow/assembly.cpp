@@ -15,7 +15,8 @@ csr take_csr(edge_list& edges) {
   return {std::move(edges.indptr), std::move(edges.sources)};
 }
 
-/// Row by row, the lists of all edge types.
+/// One CSR of all edge types: each row has the lists of all of them, one after
+/// the other. Releases the arrays that it has read.
 csr merge(std::span<edge_list> edge_types,
           const std::shared_ptr<buffer_pool>& pool) {
   csr out{pod_vector<std::int64_t>{pool}, pod_vector<local_id>{pool}};
@@ -59,6 +60,8 @@ relations_of(fetched_batch& data, const batch_needs& needs,
   return out;
 }
 
+/// Layer l runs over the blocks of the first hops only, so each layer has a
+/// transposed CSR of its own: for fewer rows, and for fewer sources.
 void add_transposed(minibatch::relation& relation,
                     const sampled_subgraph& graph, bool input_gradient,
                     const std::shared_ptr<buffer_pool>& pool) {
@@ -80,8 +83,10 @@ csr transpose(const csr& forward, std::int64_t rows, std::int64_t sources,
   const auto* indptr = forward.indptr.data();
   const auto* columns = forward.columns.data();
   const auto edges = indptr[rows];
-  // Counts stand two places on, so that after the sum, `ends[c]` is where row c
-  // begins, and after the columns are placed, where it ends: the final value.
+  // Counts are written two places further on. After the running sum, element
+  // c + 1 is where row c begins. Each column that is placed moves it on by one,
+  // so that in the end it is where row c ends, which is its final value: no
+  // second array of positions is needed.
   out.indptr.resize(size + 2);
   std::memset(out.indptr.data(), 0, out.indptr.span().size_bytes());
   auto* counts = out.indptr.data() + 2;

@@ -10,7 +10,9 @@
 namespace graphmill {
 
 /// A batch as the fetch stage fills it: the blocks, and per node type what the
-/// model reads of its nodes. Arrays that the model does not use stay empty.
+/// model reads of its nodes. Arrays that the model does not use stay empty
+/// (see `batch_needs`). Like all forms of a batch it is owned by one stage at a
+/// time, moves on to the next one, and is never shared.
 struct fetched_batch {
   batch_key key;
   sampled_subgraph graph;
@@ -21,16 +23,18 @@ struct fetched_batch {
   std::vector<pod_vector<node_id>> embedding_rows;
   /// Per node type, only for kinds of models that need them: in-degrees over
   /// the full graph, all edge types together. Degrees within a batch would be
-  /// wrong.
+  /// wrong, since only some in-edges have been sampled.
   std::vector<pod_vector<std::int32_t>> degrees;
   pod_vector<std::int64_t> labels;    ///< [seeds], -1 = none.
   pod_vector<node_id> original_seeds; ///< [seeds]
 };
 
-/// A CSR over rows of one side of an edge type.
+/// A compressed sparse row matrix without values: row r has the columns
+/// [indptr[r], indptr[r + 1]) of `columns`. Rows stand for nodes of one side of
+/// an edge type, columns for those of the other one.
 struct csr {
-  pod_vector<std::int64_t> indptr;
-  pod_vector<local_id> columns;
+  pod_vector<std::int64_t> indptr; ///< [rows + 1], ascending from 0.
+  pod_vector<local_id> columns;    ///< [edges]
 };
 
 /// A batch as the trainer takes it: `fetched_batch` plus what assembly made.

@@ -5,11 +5,13 @@
 
 namespace graphmill {
 
-/// Sums and counts of a step or of an evaluation; add them, divide at the end.
+/// Sums and counts of a step or of an evaluation. Those of several batches or
+/// ranks are added up and divided in the end, so that each seed counts the
+/// same, however large its batch was. Value type.
 struct batch_metrics {
-  double loss_sum = 0; ///< Sum of per-seed losses.
-  std::int64_t correct = 0;
-  std::int64_t seeds = 0; ///< Labelled seeds.
+  double loss_sum = 0;      ///< Sum of per-seed losses.
+  std::int64_t correct = 0; ///< Labelled seeds whose class was predicted.
+  std::int64_t seeds = 0;   ///< Labelled seeds.
 
   batch_metrics& operator+=(const batch_metrics& other) {
     loss_sum += other.loss_sum;

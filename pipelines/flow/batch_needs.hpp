@@ -6,7 +6,7 @@
 namespace graphmill {
 
 /// What of a batch the model of a definition reads, so that earlier stages
-/// bring just that.
+/// bring that and nothing else. Value type.
 struct batch_needs {
   bool merged_relations =
     true; ///< One relation in all; else one per edge type.

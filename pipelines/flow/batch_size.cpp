@@ -56,7 +56,7 @@ std::uint64_t bytes_of(const sampled_subgraph& graph, const dataset_info& info,
 std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
                        const batch_needs& needs,
                        const sampling_scheme& scheme) {
-  // Beyond the batch itself, sampling needs this much for each edge.
+  // Beyond the batch itself, sampling needs so much memory for each edge.
   constexpr std::uint64_t working_bytes = 12;
   extent size;
   std::uint64_t bytes = 0;

@@ -8,12 +8,14 @@
 namespace graphmill {
 
 /// Bytes that a batch holds once it is assembled: blocks, rows of features or
-/// of embedding tables, and the transposed CSRs.
+/// ids of rows of embedding tables, and the transposed CSRs.
 std::uint64_t bytes_of(const sampled_subgraph& graph, const dataset_info& info,
                        const batch_needs& needs);
 
-/// The most that a batch within `bound` can hold at any time, working memory of
-/// sampling included. What the dispatcher reserves before it is sampled.
+/// The most bytes that a batch within `bound` can hold at any time, working
+/// memory of sampling included: what the dispatcher reserves before the batch
+/// is sampled. Once that is done, the other `bytes_of` gives the true size, and
+/// the reservation shrinks to it.
 std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
                        const batch_needs& needs, const sampling_scheme& scheme);
 

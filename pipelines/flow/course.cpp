@@ -19,7 +19,7 @@ course course::training(const definition& def, bool has_validation,
   return out;
 }
 
-course course::only(graphmill::phase which) {
+course course::only(phase which) {
   course out;
   out.single_ = true;
   out.step_ = {course_action::run_phase, which, 0, 0};

@@ -25,9 +25,19 @@ struct course_step {
   std::int64_t max_steps = 0; ///< Of the phase; 0 = all.
 };
 
-/// The order of the phases of a run, decided from their results: train an
-/// epoch, validate every so often, keep the best weights, stop early, restore,
-/// test. Pure: the conductor asks `next`, does it, and reports `finished`.
+/// The order of the phases of a run, decided from their results:
+///
+///     train epoch --> [validate [--> keep best]] --> train next epoch ...
+///          |                  |
+///          '-- the last one --'-- no gain for too long --> the end of epochs
+///
+///     end of epochs --> [restore best] --> [test] --> finish
+///
+/// Validation is due after every `evaluate.every` epochs and after the last
+/// one. The best weights are restored if there was a validation that gave a
+/// number. Value type without clock and threads: the CONDUCTOR asks `next`,
+/// carries it out, and reports `finished`. It knows nothing of failures and
+/// cancellation, which `run_course` puts around it.
 class course {
 public:
   /// @param has_validation, has_test Whether these splits have seeds.
@@ -36,13 +46,16 @@ public:
                          bool has_test, std::int64_t steps_per_epoch);
 
   /// A single pass, then the end.
-  static course only(graphmill::phase which);
+  static course only(phase which);
 
+  /// What to do now; the same until `finished`.
   course_step next() const { return step_; }
-  /// The step that `next` named is done; `metrics` of a phase.
+  /// The step that `next` named is done.
+  /// @param metrics What a phase gave; of other steps nobody looks at it.
   void finished(const batch_metrics& metrics);
 
-  /// Of the epoch with the best weights; nothing without validation.
+  /// The accuracy of the epoch with the best weights; nothing without
+  /// validation.
   std::optional<double> best_validation() const {
     return stopping_.best_value();
   }

@@ -93,7 +93,9 @@ void credit_ledger::admit(entry& item) {
     ++seen_.oversize;
 }
 
-/// Admits while the next in sequence is there and fits.
+/// Admits items in sequence, as long as the next one has been asked for and
+/// fits. It stops at one that does not fit, although a younger and smaller one
+/// might: that would take credit for which the older one waits.
 void credit_ledger::settle(std::vector<sequence>& told) {
   while (true) {
     const auto found = items_.find(seen_.next);

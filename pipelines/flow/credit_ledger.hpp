@@ -24,9 +24,20 @@ struct credit_statistics {
   std::optional<std::uint64_t> oldest; ///< The oldest item in flight.
 };
 
-/// The books of one daemon's memory: who may hold how many bytes. Bytes are
-/// charged once, when an item's buffers are allocated, and come back when the
-/// item is finished. Pure: no clock, no threads.
+/// The books of one daemon's memory: which items may hold how many bytes. Bytes
+/// are reserved when an item is admitted, corrected once its size is known, and
+/// come back when it is finished.
+///
+///     unknown -- request --> waiting -- its turn, and it fits --> admitted
+///        |                      |                                    |
+///        '------- release ------'                                 release
+///                    |                                               |
+///                    v                                               v
+///                 passed ---------------- its turn -------------> finished
+///
+/// It only keeps accounts: it has no clock, no threads and no memory to give
+/// away, sends nothing and blocks nobody. One caller at a time; the DISPATCHER
+/// calls it from its handlers.
 ///
 /// Items are numbered by a sequence without gaps, in the order in which they
 /// will be *finished* (step, then rank), and are admitted strictly in that
@@ -39,14 +50,14 @@ struct credit_statistics {
 ///     trainer releases its batch after backward, before all-reduce, which
 ///     waits for the other ranks' items of the step).
 ///
-/// Messages may be repeated: a stage that crashed asks again for its item and
-/// keeps the reservation. Every call returns the items to be told that they
-/// are admitted, ascending.
+/// Calls may be repeated: whoever asks again for an admitted item keeps the
+/// reservation. Every call that may free or claim credit returns the items that
+/// are to be told that they are admitted, ascending.
 class credit_ledger {
 public:
   using sequence = std::uint64_t;
 
-  /// @param first The first item.
+  /// @param first The number of the first item.
   explicit credit_ledger(credit_limits limits, sequence first = 0);
 
   /// Asks for an upper bound of what the item will hold. Asking again while

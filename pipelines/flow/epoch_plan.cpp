@@ -11,7 +11,9 @@ namespace graphmill {
 
 namespace {
 
-/// Uniform in [0, bound), for bounds beyond 32 bits, too.
+/// Uniform in [0, bound), for bounds beyond 32 bits, too. These are drawn by
+/// rejection: values of as many bits as the bound has, until one is below it,
+/// which takes two attempts on average at the most.
 std::uint64_t draw_below(random_stream& draws, std::uint64_t bound) {
   if (bound <= std::numeric_limits<std::uint32_t>::max())
     return draws.below(static_cast<std::uint32_t>(bound));
@@ -38,7 +40,9 @@ std::vector<std::int64_t> equal_counts(std::int64_t total, rank_id ranks) {
   return counts;
 }
 
-/// As above, but the surplus goes first to ranks that have use for it.
+/// As above, but the surplus goes first to ranks near to which more seeds lie
+/// than everybody takes.
+/// @param near The near rank of each seed.
 std::vector<std::int64_t> wanted_counts(std::int64_t total, rank_id ranks,
                                         std::span<const rank_id> near) {
   std::vector<std::int64_t> wanted(ranks, 0);
@@ -60,11 +64,11 @@ std::vector<std::int64_t> wanted_counts(std::int64_t total, rank_id ranks,
 
 epoch_plan::epoch_plan(std::span<const node_id> seeds,
                        epoch_plan_options options, std::uint64_t run_seed,
-                       graphmill::phase phase, std::int32_t epoch)
+                       phase which, std::int32_t epoch)
   : options_(std::move(options)), in_order_(seeds) {
   options_.batch_size = std::max<std::int64_t>(options_.batch_size, 1);
   options_.ranks = std::max<rank_id>(options_.ranks, 1);
-  if (phase != graphmill::phase::train)
+  if (which != phase::train)
     return;
   shuffled_.assign(seeds.begin(), seeds.end());
   shuffle(shuffled_, stream_key(run_seed, purpose::permutation,
@@ -100,7 +104,9 @@ std::vector<std::vector<node_id>> epoch_plan::split(std::int64_t step) const {
     }
     return out;
   }
-  // First come, first served near the owner; then the rest where there is room.
+  // Each rank takes seeds near it, in the order of the step, until it has as
+  // many as its count. The others are dealt out afterwards, in a second pass
+  // over all seeds, so that every rank keeps the order of the step.
   constexpr rank_id nobody = -1;
   auto taker = near_ranks(seeds);
   auto room = wanted_counts(total, options_.ranks, taker);
@@ -156,7 +162,8 @@ std::vector<seed_chance>
 seed_chances(const definition& def,
              const std::shared_ptr<const partitioned_graph>& graph,
              rank_id world, rank_id rank) {
-  // Which seeds a rank takes differs little from epoch to epoch, or is chance.
+  // Which seeds a rank takes differs little from epoch to epoch, or is left to
+  // chance: more epochs would take time and tell little.
   constexpr std::uint32_t most_epochs = 8;
   const auto epochs = std::clamp(def.train.epochs, 1U, most_epochs);
   const auto seeds = graph->seeds(split::train);

@@ -24,7 +24,9 @@ struct epoch_plan_options {
 };
 
 /// Which seeds each rank takes in each global step of one epoch: a pure
-/// function of its arguments, computed alike on every daemon.
+/// function of its arguments, computed alike on every daemon, so that no daemon
+/// has to tell another one. It never changes once it is made, and any number of
+/// threads may ask it.
 ///
 /// Training shuffles by a Fisher-Yates permutation of the *positions* of the
 /// seeds, drawn from (run seed, permutation, epoch), and cuts it into global
@@ -32,28 +34,29 @@ struct epoch_plan_options {
 /// order. Counts of the ranks of a step differ by at most one; a rank may have
 /// none. No seed is repeated or dropped.
 ///
-/// With order `global` a step's slices are consecutive runs of it, the longer
-/// ones first, so they depend on positions alone and not on who owns a seed.
-/// With `local` a step has the same set of seeds, and as many of them as the
-/// counts allow go to the rank near their owner; what is left over fills the
-/// ranks with room, in rank order. Each rank keeps the order of the step.
+/// With order `global`, each rank takes a run of consecutive seeds of the step,
+/// and the longer runs go first: who takes a seed depends on its position alone
+/// and not on who owns it. With `local`, a step has the same set of seeds, but
+/// as many of them as the counts allow go to the rank near their owner; the
+/// others fill the ranks that have room, in rank order. Each rank keeps the
+/// order of the step.
 class epoch_plan {
 public:
   /// @param seeds Global ids in the original order of the split; borrowed, must
   /// outlive the plan.
   epoch_plan(std::span<const node_id> seeds, epoch_plan_options options,
-             std::uint64_t run_seed, graphmill::phase phase,
-             std::int32_t epoch);
+             std::uint64_t run_seed, phase which, std::int32_t epoch);
   epoch_plan(epoch_plan&&) noexcept = default;
   epoch_plan& operator=(epoch_plan&&) noexcept = default;
 
   /// Global steps of the epoch: ceil(seeds / batch size).
   std::int64_t steps() const;
 
-  /// Seeds of a step over all ranks; 0 for a step that there is not.
+  /// Seeds of a step over all ranks; 0 for a step that is not in the epoch.
   std::int64_t global_seeds(std::int64_t step) const;
 
-  /// The seeds of one rank in one step, global ids.
+  /// The seeds of one rank in one step, global ids. Empty for a rank or a step
+  /// that does not exist.
   std::vector<node_id> seeds(std::int64_t step, rank_id rank) const;
 
   /// The seeds of every rank in one step; cheaper than asking one by one.
@@ -73,8 +76,9 @@ epoch_plan_options plan_options(const definition& def,
                                 std::shared_ptr<const partitioned_graph> graph,
                                 rank_id world, phase which);
 
-/// How likely each training seed is in a batch of a rank, over the first epochs
-/// of the run. Seeds that the rank never takes are left out.
+/// How likely each training seed is in a batch of a rank, by counting its plans
+/// of the first epochs of the run. Seeds that the rank takes in none of them
+/// are left out; ids ascend.
 std::vector<seed_chance>
 seed_chances(const definition& def,
              const std::shared_ptr<const partitioned_graph>& graph,

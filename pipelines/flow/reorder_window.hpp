@@ -9,8 +9,9 @@
 namespace graphmill {
 
 /// Takes items of a sequence in any order and gives them back in order. Copies
-/// of an item that it holds or has given already are dropped: retries are
-/// harmless. Its size is bounded by whoever admits the items.
+/// of an item that it holds or has given already are dropped, so that retries
+/// are harmless. It has no bound of its own: whoever admits items bounds it.
+/// Owns what it holds. Not thread-safe.
 template <class T>
 class reorder_window {
 public:

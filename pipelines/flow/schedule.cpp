@@ -7,11 +7,14 @@ namespace graphmill {
 
 namespace {
 
-// A conductor computes rates, on a CPU that need not be any trainer's. The C
-// library's functions of doubles have kernels for every kind of CPU, which may
-// differ in the last bit; those of long doubles, rounded once, have not.
+// The conductor computes rates, on a CPU that need not be any trainer's, nor of
+// the same kind in the next run; a rate that differs in the last bit would
+// change the weights. The C library's functions of doubles have kernels for
+// every kind of CPU, which may round differently. Those of long doubles have
+// not, and their results are rounded to doubles once.
 
-/// By multiplication alone.
+/// `base` to the power of `exponent`, by multiplications alone: squares are
+/// taken for the bits of the exponent.
 long double power(long double base, std::uint32_t exponent) {
   long double out = 1;
   for (; exponent != 0; exponent /= 2, base *= base)

@@ -15,8 +15,10 @@ namespace graphmill {
 std::string bottleneck_of(const std::vector<stage_report>& stages,
                           double elapsed);
 
-/// Counters of a stage, shared by its replicas and surviving them. Methods are
-/// named after events; thread-safe.
+/// Counters of a stage, shared by its replicas. They outlive replicas that
+/// crash and are started again, which a report counts as well. Member functions
+/// are named after events. Any thread may call them; numbers of a report taken
+/// while others count need not belong to the same moment.
 class stage_counters {
 public:
   stage_counters(std::string stage, std::uint32_t replicas)
@@ -51,7 +53,8 @@ inline std::chrono::nanoseconds thread_cpu_time() {
          + std::chrono::nanoseconds{now.tv_nsec};
 }
 
-/// Counts the time of a scope as work of a stage.
+/// Counts the time of a scope as work of a stage: wall time, and processor time
+/// of the thread that makes it, which must also be the one that ends it.
 class busy_scope {
 public:
   explicit busy_scope(stage_counters& counters)

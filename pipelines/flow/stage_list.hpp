@@ -28,7 +28,7 @@ inline constexpr auto stage_kinds =
 struct planned_stage {
   std::string name;
   std::uint32_t replicas = 0;
-  std::uint32_t threads = 0; ///< Of its own, per replica; 0 = shared ones.
+  std::uint32_t threads = 0; ///< Of its own, per replica; 0: shared ones.
   std::string work;          ///< What it does, for people.
 };
 
@@ -36,11 +36,12 @@ struct planned_stage {
 struct run_extent {
   std::uint32_t parts = 0;
   std::uint32_t trainers = 0;
-  std::uint32_t samplers = 0; ///< For whomever.
-  std::uint32_t proxies = 0;  ///< Of samplers of other processes.
+  std::uint32_t samplers = 0; ///< Whichever trainers they sample for.
+  std::uint32_t proxies = 0;  ///< Those that ask samplers of other processes.
 };
 
-/// What reports and plans say of a kind of stage.
+/// What reports and plans say of a kind of stage: both are made of one list, so
+/// that they use the same names. Value type.
 struct listed_stage {
   stage_kind kind = stage_kind::sampler;
   std::string name;           ///< In reports and errors.

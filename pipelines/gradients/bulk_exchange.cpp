@@ -30,8 +30,8 @@ bool all_differ(std::vector<device_id> devices) {
 
 std::size_t size_of(std::span<const transfer> list) {
   std::size_t out = 0;
-  for (const auto& one : list)
-    out += one.bytes.size();
+  for (const auto& piece : list)
+    out += piece.bytes.size();
   return out;
 }
 
@@ -39,21 +39,21 @@ std::size_t size_of(std::span<const transfer> list) {
 
 bulk_exchange::flight::flight(std::span<const transfer> from,
                               std::span<const transfer> to,
-                              std::shared_ptr<operation> what)
+                              std::shared_ptr<operation> exchange)
   : into(to.begin(), to.end()), bytes(size_of(from) + size_of(to)),
-    of(std::move(what)) {
+    of(std::move(exchange)) {
   std::span<std::byte> free{bytes};
   const auto place = [&free](const transfer& piece) {
     const transfer out{piece.peer, free.first(piece.bytes.size())};
     free = free.subspan(piece.bytes.size());
     return out;
   };
-  for (const auto& one : from) {
-    out.push_back(place(one));
-    std::copy(one.bytes.begin(), one.bytes.end(), out.back().bytes.begin());
+  for (const auto& piece : from) {
+    out.push_back(place(piece));
+    std::copy(piece.bytes.begin(), piece.bytes.end(), out.back().bytes.begin());
   }
-  for (const auto& one : to)
-    in.push_back(place(one));
+  for (const auto& piece : to)
+    in.push_back(place(piece));
 }
 
 bulk_exchange::bulk_exchange(carrier_factory factory, collective& group)
@@ -120,8 +120,8 @@ bulk_exchange::peers(std::vector<device_id>& words) const {
 
 bulk_exchange::failure bulk_exchange::tell_devices() {
   auto out = peers(devices_);
-  for (auto& one : out)
-    one.bytes = devices_[static_cast<std::size_t>(rank_)];
+  for (auto& piece : out)
+    piece.bytes = devices_[static_cast<std::size_t>(rank_)];
   return wait_for(*group_.exchange(out, peers(devices_)));
 }
 
@@ -204,8 +204,8 @@ result<bool> bulk_exchange::advance() {
     std::lock_guard lock{mutex_};
     fresh.swap(waiting_);
   }
-  for (auto& one : fresh) {
-    flying_.push_back(std::move(one));
+  for (auto& departing : fresh) {
+    flying_.push_back(std::move(departing));
     GRAPHMILL_TRYV(carrier_->start(flying_.back().out, flying_.back().in));
   }
   if (flying_.empty())
@@ -272,8 +272,8 @@ void bulk_exchange::let_go() {
 }
 
 void bulk_exchange::fail_all(const operation::failure& reason) {
-  for (const auto& one : open_)
-    one->fail_with(reason);
+  for (const auto& exchange : open_)
+    exchange->fail_with(reason);
   open_.clear();
 }
 

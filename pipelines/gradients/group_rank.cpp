@@ -11,14 +11,12 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// For ranks to tell each other their devices.
-constexpr std::chrono::milliseconds device_words{60'000};
-
 /// After which a rank that joins is stuck: the roll call has had its time,
 /// ranks told each other their devices, and NCCL has had its own to meet and to
 /// connect.
 std::chrono::milliseconds longest_join(const group_options& options) {
-  return 2 * options.join_timeout + 2 * options.connect_timeout + device_words;
+  return 2 * options.join_timeout + 2 * options.connect_timeout
+         + options.devices_timeout;
 }
 
 /// How often a wait looks at the clock.

@@ -24,6 +24,7 @@ struct group_options {
   rank_id ranks = 1;
   std::vector<std::string> names;       ///< Of ranks, for errors; may be empty.
   milliseconds join_timeout{60'000};    ///< For all ranks to join.
+  milliseconds devices_timeout{60'000}; ///< To tell each other their devices.
   milliseconds connect_timeout{15'000}; ///< For their devices to connect.
   milliseconds step_timeout{60'000};    ///< For all ranks to do a step.
   milliseconds slow_after{2'000};       ///< Then a rank says that it waits.

@@ -115,8 +115,8 @@ result<void> step_exchange::start(const exchange_schedule::post& next) {
 void step_exchange::post(const transfers& out, const transfers& in,
                          std::shared_ptr<operation> posted) {
   for (const auto* list : {&out, &in})
-    for (const auto& one : *list)
-      bytes_ += one.bytes.size();
+    for (const auto& piece : *list)
+      bytes_ += piece.bytes.size();
   operations_.push_back(std::move(posted));
 }
 

@@ -73,10 +73,10 @@ GRAPHMILL_INLINE void drop_sixteen(const std::uint32_t* words, int shift,
 GRAPHMILL_INLINE void drop_last(const std::uint32_t* words, int shift,
                                 const dropout& drop, float scale, int count,
                                 float* values) {
-  float all[lanes] = {};
-  std::copy_n(values, count, all);
-  drop_sixteen(words, shift, drop, scale, all);
-  std::copy_n(all, count, values);
+  float padded[lanes] = {};
+  std::copy_n(values, count, padded);
+  drop_sixteen(words, shift, drop, scale, padded);
+  std::copy_n(padded, count, values);
 }
 
 GRAPHMILL_INLINE float shape(float x, activation kind) {

@@ -23,7 +23,9 @@ struct row_task {
   float* out;
 };
 
-/// Sums `Vectors` registers' worth of columns, from column `at` on.
+/// Sums `Vectors` registers' worth of columns, from column `at` on. All edges
+/// of a row are gone through for one block of columns before the next block, so
+/// that sums stay in registers and are written once.
 template <int Vectors, bool Scaled>
 GRAPHMILL_INLINE void sum_block(const row_task& task, std::int64_t at) {
   floats sums[Vectors] = {};
@@ -80,7 +82,8 @@ GRAPHMILL_INLINE void sum_row(const row_task& task) {
 }
 
 /// Rows of `x` are scattered over more memory than any cache holds, so each is
-/// asked for this many edges before it is used.
+/// asked for so many edges before it is used: fewer where rows are wide, for
+/// only some lines can be on their way at a time.
 std::int64_t prefetch_distance(std::int64_t width) {
   const auto lines = width * 4 / 64 + 1;
   return std::clamp<std::int64_t>(96 / lines, 4, 24);

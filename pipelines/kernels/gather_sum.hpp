@@ -11,9 +11,10 @@ namespace graphmill {
 ///
 ///   out[i] = row_scale[i] * sum over j in row i of column_scale[j] * x[j]
 ///
-/// Rows are summed in the order of their columns by one thread each, so the
-/// result is the same for any number of threads. The aggregation of a graph
-/// layer is this over the blocks; its backward is this over the transposed CSR.
+/// Each row is summed by one thread, in the order of its columns, so the result
+/// is the same for any number of threads. The aggregation of a graph layer is
+/// this over the blocks; its backward is this over the transposed CSR. Borrows
+/// all arrays.
 struct gather_sum {
   const std::int64_t* indptr = nullptr; ///< [rows + 1], positions in `columns`.
   const local_id* columns = nullptr;    ///< Rows of `x`.
@@ -23,7 +24,9 @@ struct gather_sum {
 };
 
 /// Computes rows [begin, end) of `out`: rows below `accumulate` are added to
-/// what is there, the others are overwritten.
+/// what is there, the others are overwritten. Different threads may compute
+/// different rows at once.
+/// @param out [rows, columns of x]
 void run(const gather_sum& task, std::int64_t begin, std::int64_t end,
          std::int64_t accumulate, matrix out);
 

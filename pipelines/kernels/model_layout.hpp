@@ -88,8 +88,8 @@ struct model_layout {
   }
 };
 
-/// Of a definition that fits the dataset (`check_against`). Fails when it asks
-/// for a model that cannot be computed.
+/// The layout of a definition that fits the dataset (`check_against`). Fails
+/// when it asks for a model that cannot be computed.
 result<model_layout> make_layout(const definition& def,
                                  const dataset_info& info);
 

@@ -16,7 +16,8 @@ namespace graphmill {
 ///
 /// Tables are updated lazily: a row that the step did not touch keeps value and
 /// moments, also under weight decay and momentum. Bias correction counts all
-/// steps, as torch's SparseAdam does.
+/// steps, as torch's SparseAdam does. Owns the moments and counts the steps;
+/// parameters belong to the caller. Not thread-safe.
 class optimizer {
 public:
   optimizer(const definition::optimizer_section& options,

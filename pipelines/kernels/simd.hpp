@@ -3,9 +3,9 @@
 // One function compiled for several instruction sets; the dynamic linker picks.
 // Off under sanitizers, whose run time is not up when the linker asks.
 // GRAPHMILL_ONE_LEVEL: compiled for one alone, to compare what they give.
-#if !defined(GRAPHMILL_ONE_LEVEL) && defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)             \
-  && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)                     \
-  && !defined(__SANITIZE_THREAD__)
+#if !defined(GRAPHMILL_ONE_LEVEL) && defined(__x86_64__) && defined(__linux__) \
+  && defined(__GNUC__) && !defined(__clang__)                                  \
+  && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #  define GRAPHMILL_CLONES                                                     \
     __attribute__((                                                            \
       target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))

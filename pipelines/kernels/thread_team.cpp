@@ -34,7 +34,8 @@ void thread_team::run(std::int64_t pieces, const work& body) {
   }
   wake_.notify_all();
   take_pieces();
-  // Late helpers find the loop closed, so only those at work are waited for.
+  // All pieces have been taken. Helpers that wake up now find the loop closed,
+  // so only those that are at work are waited for.
   std::unique_lock lock{mutex_};
   open_ = false;
   idle_.wait(lock, [this] { return busy_ == 0; });

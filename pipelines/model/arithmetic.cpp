@@ -2,7 +2,7 @@
 
 #include "messages/base/random.hpp"
 #include "partition/files/content_hash.hpp"
-#include "pipelines/model/gemm.hpp"
+#include "pipelines/model/passes/gemm.hpp"
 
 #include <fmt/format.h>
 #include <torch/version.h>

@@ -21,4 +21,3 @@ std::string device_of(const std::string& device, std::size_t nth,
                       std::uint32_t count);
 
 } // namespace graphmill
-

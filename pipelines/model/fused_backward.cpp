@@ -3,8 +3,7 @@
 #include "pipelines/kernels/layer_norm.hpp"
 #include "pipelines/kernels/table_gradient.hpp"
 #include "pipelines/model/fused_model.hpp"
-#include "pipelines/model/gemm.hpp"
-
+#include "pipelines/model/passes/gemm.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -42,7 +41,10 @@ void fused_model::backward(const_matrix gradient, gradient_set& out,
   add_column_sums(gradient, 0, gradient.rows, gradient_of(bias, out).data);
   for (int l = layout_.hops; l-- > 0;) {
     backward_weights(l, out);
-    // The other parameters of the layer came with the layer after it.
+    // Parameters of later layers have greater offsets. Biases and norms of this
+    // layer were finished by `backward_input` of the layer after it (the bias
+    // of the last layer above), its weights just now: all that lies from its
+    // offset on is final.
     if (on_final)
       on_final(layout_.layers[l].offset);
     for (std::size_t t = 0; t < layout_.table_of.size(); ++t) {
@@ -112,7 +114,9 @@ void fused_model::backward_input(int layer, node_type_id type,
              gradient_of(shape.norm_shift, out).data);
 }
 
-/// The gradient of rows that enter `layer`.
+/// The gradient of rows that enter `layer`. Only the first rows enter the
+/// product with W_self, so `filled` tells below which row there is something to
+/// add to; the others are overwritten or set to zero, which saves a pass.
 void fused_model::backward_rows(int layer, node_type_id type,
                                 std::int64_t begin, std::int64_t end,
                                 matrix gradient) {
@@ -137,8 +141,11 @@ void fused_model::backward_rows(int layer, node_type_id type,
                   * sizeof(float));
 }
 
-/// From the gradient of what enters `layer` to that of what the layer before
-/// it computed ahead of norm, activation and dropout; and that one's biases.
+/// Goes from the gradient of what enters `layer` to the gradient of what the
+/// layer before it computed ahead of norm, activation and dropout, in place.
+/// @param sums Receives the gradients of that layer's bias, gain and shift from
+/// these rows: kept per chunk, and added up in the order of chunks later, so
+/// that they do not depend on the number of threads.
 void fused_model::finish_gradient(int layer, node_type_id type,
                                   std::int64_t begin, std::int64_t end,
                                   matrix gradient, float* sums) {

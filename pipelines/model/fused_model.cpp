@@ -2,8 +2,8 @@
 
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/layer_norm.hpp"
-#include "pipelines/model/attention_pass.hpp"
-#include "pipelines/model/gemm.hpp"
+#include "pipelines/model/passes/attention_pass.hpp"
+#include "pipelines/model/passes/gemm.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -162,9 +162,9 @@ void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
                                std::int64_t end) {
   const auto& shape = layout_.layers[layer].types[type];
   auto& pass = layers_[layer].types[type];
-  const auto all =
+  const auto rows =
     shape.norm_gain != absent ? pass.normalised.view() : pass.output.view();
-  const auto y = all.slice(begin, end);
+  const auto y = rows.slice(begin, end);
   float beta = 0;
   if (shape.self != absent) {
     multiply(pass.input.slice(begin, end), parameters_.at(layout_, shape.self),
@@ -182,7 +182,9 @@ void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
     std::fill(y.data, y.data + y.size(), 0.0f);
 }
 
-/// Bias, norm, activation and dropout.
+/// Bias, norm, activation and dropout of rows that were just computed, while
+/// they are in the cache. With a norm, the sums go to a matrix of their own and
+/// the output is computed from them, for backward needs the normalised values.
 void fused_model::finish_rows(int layer, node_type_id type, std::int64_t begin,
                               std::int64_t end) {
   const auto& shape = layout_.layers[layer].types[type];

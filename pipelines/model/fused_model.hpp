@@ -10,7 +10,7 @@
 #include "pipelines/kernels/parameters.hpp"
 #include "pipelines/kernels/thread_team.hpp"
 #include "pipelines/model/model_step.hpp"
-#include "pipelines/model/relation_pass.hpp"
+#include "pipelines/model/passes/relation_pass.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -26,13 +26,18 @@ namespace graphmill {
 /// where W_self may be missing and m is a `message_pass` of one of two kinds.
 /// Layers work in chunks of rows that stay in the cache from the first product
 /// to the dropout. Backward is written out by hand: what a layer keeps is its
-/// input, its sums and nothing per edge. One object serves one step.
+/// input, its sums and nothing per edge.
+///
+/// Layer l (from 0) takes the nodes found by the first L - l hops and gives
+/// those of the first L - l - 1 hops: rows of its output are the first rows of
+/// its input. The calling thread and the helpers of the team work on different
+/// chunks; a chunk's result does not depend on who computes it.
 class fused_model final : public model_step {
 public:
   struct options {
-    thread_team* team = nullptr;
-    bool training = false; ///< Dropout is on, and backward will follow.
-    std::uint64_t key = 0; ///< Of the dropout stream.
+    thread_team* team = nullptr; ///< Borrowed; never null.
+    bool training = false;       ///< Dropout is on, and backward will follow.
+    std::uint64_t key = 0;       ///< Of the dropout stream.
     std::shared_ptr<buffer_pool> pool;
   };
 

@@ -7,20 +7,26 @@
 
 namespace graphmill {
 
-/// Forward and backward of a model on one batch. May throw.
+/// Forward and backward of a model on one batch. One object serves one step:
+/// `forward` once, then, if it was made for training, `backward` once. Borrows
+/// layout, parameters and batch, which must stay as they are meanwhile. Not
+/// thread-safe. May throw what libtorch and allocations throw.
 class model_step {
 public:
   virtual ~model_step() = default;
 
-  /// [seeds, classes]
+  /// The logits, [seeds, classes], in memory of this object; valid until
+  /// `backward` and no longer than the object.
   virtual const_matrix forward() = 0;
 
   /// The seeds' rows as they enter the last layer; after `forward`.
   virtual const_matrix last_input() const = 0;
 
-  /// Sets all gradients; once, after `forward` while training.
-  /// @param gradient Of the logits.
-  /// @param on_final May be told of dense gradients that are final.
+  /// Computes all gradients; may free what forward has left.
+  /// @param gradient Of the loss by the logits, [seeds, classes].
+  /// @param out Set, whatever it held before.
+  /// @param on_final May be told from which offset on dense gradients are
+  /// final; offsets descend.
   virtual void backward(const_matrix gradient, gradient_set& out,
                         const gradient_sink& on_final = {}) = 0;
 };

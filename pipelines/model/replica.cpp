@@ -62,8 +62,9 @@ struct replica::impl {
                                     std::uint64_t key);
 };
 
-/// A batch comes from our own assembly; what is checked are the sizes that
-/// kernels would otherwise trust.
+/// Checks the sizes, classes and counts that kernels trust. A batch comes from
+/// our own assembly, so what is wrong with it is a bug of ours; but kernels
+/// would read elsewhere, and an error says more than a crash.
 result<void> replica::impl::check(const minibatch& batch, bool training) const {
   const auto& graph = batch.data.graph;
   const auto& first = layout.layers.front();
@@ -131,8 +132,9 @@ result<void> replica::impl::check_transposed(const minibatch& batch,
   return ok();
 }
 
-/// Between steps all memory of the pool is free and kept for the next one. What
-/// the last step has not used will hardly be missed by the next.
+/// Between two steps all memory of the pool is free and kept for the next one.
+/// If that is more than one and a half times what the last step has used at
+/// once, much of it stems from larger batches, and a new pool lets go of it.
 void replica::impl::forget_unused_memory() {
   if (pool->kept_bytes() > pool->peak_bytes() / 2 * 3)
     pool = buffer_pool::make(pool_limit);

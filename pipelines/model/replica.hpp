@@ -18,16 +18,26 @@ namespace graphmill {
 
 /// A replica of the model with its optimizer: what one trainer owns. All
 /// replicas of a run start equal (initialised from the run seed alone) and stay
-/// equal as long as they apply the same gradients. Not thread-safe: one caller
-/// at a time. Exceptions of libtorch are caught inside and returned as errors.
+/// equal as long as they apply the same gradients.
+///
+/// Not thread-safe: one caller at a time, whom `trainer.threads` - 1 helpers of
+/// the replica's own assist. It owns parameters, the state of the optimizer,
+/// the remembered best parameters, and memory for activations, which it keeps
+/// from step to step. It borrows batches for the call only. It never talks to
+/// other replicas: whoever drives it adds up gradients. What libtorch and
+/// allocations throw in `create`, `compute_gradients` and `evaluate` is
+/// returned as an error.
 class replica {
 public:
+  /// Fails with a sentence if the device is not there, or the model does not
+  /// suit the dataset.
   static result<std::unique_ptr<replica>> create(const definition& def,
                                                  const dataset_info& info);
   ~replica();
 
-  /// Forward, loss and backward. `out` receives this rank's gradients. A batch
-  /// without seeds gives zeros.
+  /// Forward, loss and backward. `out` receives this rank's gradients, divided
+  /// by the seeds of the whole step (`global_seeds`). A batch without seeds
+  /// gives zeros.
   /// @param key `stream_key` of purpose dropout for the step.
   /// @param on_final Called with descending offsets: dense gradients from there
   /// on will not change any more. Tables are not final before the return.
@@ -38,7 +48,8 @@ public:
   /// One optimizer step with the summed gradients of all ranks.
   result<void> apply(const gradient_set& gradients, double learning_rate);
 
-  /// Forward without gradients. `output` may be null.
+  /// Forward without gradients and without dropout.
+  /// @param output Receives predictions and embeddings; may be null.
   result<batch_metrics> evaluate(const minibatch& batch, batch_output* output);
 
   /// Parameters in registration order, as copies.

@@ -14,10 +14,11 @@
 
 namespace graphmill {
 
-/// What `fused_model` computes, by libtorch's operations and its autograd, on
-/// any device. Makes a row per edge. Draws the same dropout masks. Parameters
-/// live with the caller and are copied to the device for each step; what comes
-/// back lies in host memory.
+/// Computes what `fused_model` does by libtorch's operations and its autograd,
+/// on any device, with the same dropout masks. It makes a row per edge, which
+/// takes memory that fused kernels do not need. Parameters live with the caller
+/// and are copied to the device for each step; what it returns lies in host
+/// memory.
 class torch_model final : public model_step {
 public:
   struct options {

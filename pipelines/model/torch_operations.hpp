@@ -3,7 +3,7 @@
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/matrix.hpp"
-#include "pipelines/model/relation_pass.hpp"
+#include "pipelines/model/passes/relation_pass.hpp"
 
 #include <ATen/ATen.h>
 

@@ -35,7 +35,7 @@ std::string reason(const storage_choice& choice, const storage_decision& out,
   if (choice.where != storage_kind::automatic)
     return "as --storage says";
   return fmt::format("{} of data and {} for the run {} into {} ({})",
-                     byte_text(out.data.all()), byte_text(needed),
+                     byte_text(out.data.bytes()), byte_text(needed),
                      out.from_disk ? "do not fit" : "fit",
                      byte_text(out.room.bytes), out.room.bound);
 }
@@ -82,7 +82,7 @@ storage_decision decide_storage(const definition& def, const run_plan& plan,
   out.from_disk =
     choice.where == storage_kind::disk
     || (choice.where == storage_kind::automatic
-        && room.bytes - std::min(room.bytes, needed) < data.all());
+        && room.bytes - std::min(room.bytes, needed) < data.bytes());
   out.reason = reason(choice, out, needed);
   if (!out.from_disk) {
     out.batch_bytes = def.budget.bytes;

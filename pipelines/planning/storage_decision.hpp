@@ -35,10 +35,11 @@ struct storage_decision {
   std::string reason;            ///< A sentence for people.
 };
 
-/// Decides where it is open. What fits beside batches, parameters and the rest
-/// of a run is left to the kernel, mapped; all of it, or none. From disk,
-/// batches in flight get half of the memory at the most, and with it fewer may
-/// be in flight than the definition allows: this changes no result.
+/// Decides what `choice` leaves open. If all parts fit into memory beside
+/// batches, parameters and the rest of a run, they are mapped and left to the
+/// kernel; else all of them are read from disk. From disk, batches in flight
+/// get half of the memory at the most, so that fewer may be in flight than the
+/// definition allows. No decision changes a result.
 /// @param plan Of the same definition.
 /// @param available Memory that there is; `choice` may allow less of it.
 storage_decision decide_storage(const definition& def, const run_plan& plan,

@@ -53,7 +53,7 @@ public:
         GRAPHMILL_TRY(out.metadata, metadata(value));
         continue;
       }
-      GRAPHMILL_TRY(auto tensor, one(name, value));
+      GRAPHMILL_TRY(auto tensor, read_entry(name, value));
       entries_.push_back(std::move(tensor));
     }
     GRAPHMILL_TRYV(check_layout());
@@ -98,7 +98,7 @@ private:
     return out;
   }
 
-  result<entry> one(const std::string& name, const json& value) {
+  result<entry> read_entry(const std::string& name, const json& value) {
     const auto broken = [&](const char* label) {
       return fail(ec::invalid_data, "tensor {} of {} {}", name, file_, label);
     };

@@ -19,8 +19,8 @@ public:
   }
 
   ~simulation() {
-    for (auto& who : ends_)
-      caf::anon_send_exit(who, caf::exit_reason::kill);
+    for (auto& actor : ends_)
+      caf::anon_send_exit(actor, caf::exit_reason::kill);
     scheduler().run();
     // Actors with timers of their own would keep the system waiting.
     system_.await_actors_before_shutdown(false);

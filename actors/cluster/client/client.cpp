@@ -1,7 +1,7 @@
 #include "actors/cluster/client/client.hpp"
 
 #include "actors/transport/sessions/address.hpp"
-#include "actors/transport/sockets/keys.hpp"
+#include "actors/transport/sockets/connections/keys.hpp"
 
 #include <future>
 

@@ -27,19 +27,21 @@ run_news news_of(const phase_request& request, std::int64_t done) {
 } // namespace
 
 bool active_run::uses(const std::string& daemon) const {
-  return std::any_of(where.daemons.begin(), where.daemons.end(),
-                     [&daemon](const auto& one) { return one.name == daemon; });
+  return std::any_of(
+    where.daemons.begin(), where.daemons.end(),
+    [&daemon](const auto& placed) { return placed.name == daemon; });
 }
 
 bool active_run::is_member(const peer_identity& identity) const {
-  return std::any_of(
-    where.daemons.begin(), where.daemons.end(), [&identity](const auto& one) {
-      return one.name == identity.name && one.address == identity.address;
-    });
+  return std::any_of(where.daemons.begin(), where.daemons.end(),
+                     [&identity](const auto& placed) {
+                       return placed.name == identity.name
+                              && placed.address == identity.address;
+                     });
 }
 
-run_turn::task active_run::fail(error reason) {
-  const auto next = turn.fail(reason);
+run_turn::task active_run::fail_run(error reason) {
+  const auto next = turn.fail_run(reason);
   if (next == run_turn::task::tell_conductor)
     post(conductor, run_failed{std::move(reason)});
   return next;
@@ -85,7 +87,7 @@ deployment active_run::deployment_for(std::size_t daemon,
 result<run_turn::task> active_run::take(const std::string& daemon,
                                         const run_events& events) {
   if (turn.is_over())
-    return graphmill::fail(ec::not_found, "run {} is over", id);
+    return fail(ec::not_found, "run {} is over", id);
   auto& last = sequences[daemon];
   if (events.sequence <= last)
     return run_turn::task::none; // Repeated: the answer got lost.
@@ -105,9 +107,8 @@ result<run_turn::task> active_run::take(const std::string& daemon,
       post(conductor, trainer_stopped{rank});
   if (!events.failure)
     return run_turn::task::none;
-  return fail(
-    graphmill::fail(events.failure->code, "daemon \"{}\": {}", daemon,
-                    events.failure->message.substr(0, longest_failure)));
+  return fail_run(fail(events.failure->code, "daemon \"{}\": {}", daemon,
+                       events.failure->message.substr(0, longest_failure)));
 }
 
 void active_run::take(const rendezvous_request& request,
@@ -118,9 +119,9 @@ void active_run::take(const rendezvous_request& request,
     else
       reply.reply(encode_rendezvous_value(std::nullopt));
   } else if (questions.size() >= most_questions) {
-    reply.reply(graphmill::fail(ec::unavailable,
-                                "{} questions wait for keys of run {} already",
-                                questions.size(), id));
+    reply.reply(fail(ec::unavailable,
+                     "{} questions wait for keys of run {} already",
+                     questions.size(), id));
   } else {
     questions.push_back(
       {request.key, reply,

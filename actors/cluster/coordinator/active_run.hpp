@@ -64,7 +64,7 @@ struct active_run : submitted_run {
 
   /// These tell `turn` of an event, and the conductor, too, while it leads the
   /// run.
-  run_turn::task fail(error reason);
+  run_turn::task fail_run(error reason);
   run_turn::task lose(const std::string& daemon, const error& reason);
   run_turn::task cancel(bool now);
 

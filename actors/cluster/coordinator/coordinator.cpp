@@ -58,7 +58,7 @@ void coordinator::serve(const incoming_request& request) {
     else
       thread_.post(
         [runs = config_.runs, data, reply] { reply.reply(file(runs, data)); },
-        [reply](const error& why) { reply.reply(why); });
+        [reply](const error& reason) { reply.reply(reason); });
     break;
   case method::run_event:
     reply.reply(take_events(request));

@@ -52,7 +52,7 @@ void coordinator::start_next() {
     if (auto begun = active_->file->begin(config_.log->sinks().front()); begun)
       deploy();
     else
-      go_on(active_->fail(begun.error()));
+      go_on(active_->fail_run(begun.error()));
     return;
   }
 }
@@ -130,8 +130,8 @@ void coordinator::conduct() {
   lead.members = [members](caf::actor_system& system,
                            const run_reports_actor& reports) {
     std::vector<member_actor> out;
-    for (const auto& one : members)
-      out.push_back(spawn_remote_member(system, one, reports));
+    for (const auto& member : members)
+      out.push_back(spawn_remote_member(system, member, reports));
     return out;
   };
   lead.observer = observer_of(*active_, handle_of<interface>(self_));
@@ -193,17 +193,17 @@ void coordinator::on_share_ended(const std::string& id,
   std::optional<error> failure;
   if (!report)
     failure = unverified(daemon, report.error());
-  else if (const auto& why = report.value().failure; !why.empty())
-    failure = fail(ec::invalid_data, "daemon \"{}\": {}", daemon, why);
+  else if (const auto& reason = report.value().failure; !reason.empty())
+    failure = fail(ec::invalid_data, "daemon \"{}\": {}", daemon, reason);
   go_on(active_->turn.share_ended(daemon, std::move(failure)));
 }
 
 /// Files what is left of the run.
 void coordinator::close() {
   active_->end_rendezvous();
-  for (const auto& one : std::exchange(active_->leaving, {})) {
-    let_go(one.daemon, one.incarnation);
-    one.reply.reply(payload{});
+  for (const auto& leaver : std::exchange(active_->leaving, {})) {
+    let_go(leaver.daemon, leaver.incarnation);
+    leaver.reply.reply(payload{});
   }
   active_->outcome.failure = active_->turn.failure();
   thread_.post(
@@ -248,8 +248,8 @@ result<payload> coordinator::take_events(const incoming_request& request) {
   if (!told) {
     // The daemon ends its share on this answer.
     if (from_member)
-      go_on(active_->fail(fail(told.error().code, "daemon \"{}\": {}",
-                               request.from.name, told.error().message)));
+      go_on(active_->fail_run(fail(told.error().code, "daemon \"{}\": {}",
+                                   request.from.name, told.error().message)));
     return told.error();
   }
   const auto& events = told.value();

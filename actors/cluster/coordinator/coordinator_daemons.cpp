@@ -50,13 +50,13 @@ void coordinator::leave(const incoming_request& request) {
       && active_->is_member(identity)) {
     config_.log->info("daemon {} leaves", identity.name);
     registry_.begin_to_leave(identity.name);
-    std::erase_if(active_->leaving, [&identity](const auto& one) {
-      return one.daemon == identity.name;
+    std::erase_if(active_->leaving, [&identity](const auto& leaver) {
+      return leaver.daemon == identity.name;
     });
     active_->leaving.push_back(
       {identity.name, identity.incarnation, request.reply});
     if (!active_->turn.cancelled()) // Else it ends by itself.
-      go_on(active_->fail(fail(
+      go_on(active_->fail_run(fail(
         ec::unavailable, "daemon \"{}\" has left the cluster", identity.name)));
     return;
   }
@@ -135,7 +135,7 @@ void coordinator::on_peer(const peer_event& event) {
     break;
   case peer_event::kind::replaced:
     // The new one registers by itself, perhaps it has done so already.
-    if (auto one = registry_.outdated(address, event.identity.incarnation))
+    if (auto outdated = registry_.outdated(address, event.identity.incarnation))
       on_lost(registry_.lost(address, "it has been started anew"));
     break;
   default:

@@ -71,7 +71,7 @@ void coordinator::ask_history(const responder& reply, question asked) {
     [history = config_.history, reply, asked = std::move(asked)] {
       reply.reply(asked(*history));
     },
-    [reply](const error& why) { reply.reply(why); });
+    [reply](const error& reason) { reply.reply(reason); });
 }
 
 /// Answers a question about one run, wherever what is known of it stands.

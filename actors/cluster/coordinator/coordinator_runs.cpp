@@ -98,7 +98,7 @@ result<void> coordinator::submit(const payload& data, const responder& reply) {
     [tell, config = config_, def = std::move(def)]() mutable {
       tell(take_run(config, std::move(def)));
     },
-    [tell](const error& why) { tell(why); });
+    [tell](const error& reason) { tell(reason); });
   return ok();
 }
 

@@ -19,17 +19,6 @@
 
 namespace graphmill {
 
-/// How long a call may take: see `call_options`.
-inline call_options within(std::chrono::milliseconds deadline,
-                           std::chrono::milliseconds unreachable,
-                           unsigned attempts = 3) {
-  call_options out;
-  out.deadline = deadline;
-  out.unreachable = unreachable;
-  out.attempts = attempts;
-  return out;
-}
-
 /// Of the wall clock, for records.
 unix_time now_unix();
 

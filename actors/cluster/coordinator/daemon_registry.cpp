@@ -11,8 +11,9 @@ namespace {
 /// Of the reason for a loss, this much is kept.
 constexpr std::size_t longest_note = 300;
 
-bool is_lost(const std::pair<const std::string, daemon_registry::entry>& one) {
-  return one.second.status.state == daemon_state::lost;
+bool is_lost(
+  const std::pair<const std::string, daemon_registry::entry>& registered) {
+  return registered.second.status.state == daemon_state::lost;
 }
 
 } // namespace
@@ -170,7 +171,7 @@ daemon_registry::find(const std::string& name) const {
   if (it != daemons_.end())
     return it->second;
   std::vector<std::string> names;
-  for (const auto& [known, one] : daemons_)
+  for (const auto& [known, daemon] : daemons_)
     names.push_back(known);
   return fail(ec::not_found,
               "there is no daemon \"{}\" in the cluster; it has "
@@ -215,8 +216,8 @@ std::vector<std::string> daemon_registry::names_of(daemon_state state) const {
 
 std::vector<daemon_status> daemon_registry::statuses() const {
   std::vector<daemon_status> out;
-  for (const auto& [name, one] : daemons_)
-    out.push_back(one.status);
+  for (const auto& [name, daemon] : daemons_)
+    out.push_back(daemon.status);
   return out;
 }
 

@@ -88,12 +88,12 @@ private:
       encode(
         member_request{config_.run, member_action::trainers, request.action}),
       patience,
-      [this, answers, what = request.action](const result<payload>& answer) {
+      [this, answers, action = request.action](const result<payload>& answer) {
         if (auto done = take_states(*answers, answer); !done) {
           give_up(answers, done.error());
           return;
         }
-        if (what == trainer_action::snapshot) {
+        if (action == trainer_action::snapshot) {
           snapshot_ = answers->state;
           shapes_ = answers->shapes;
         }

@@ -52,7 +52,7 @@ run_turn::task run_turn::file_if_ended() {
   return task::file;
 }
 
-run_turn::task run_turn::fail(error reason) {
+run_turn::task run_turn::fail_run(error reason) {
   switch (now_) {
   case state::deploying:
     return end(std::move(reason));
@@ -70,7 +70,7 @@ run_turn::task run_turn::lose(const std::string& daemon, const error& reason) {
   // It may have damage that nobody will hear of.
   if (now_ == state::ending)
     return share_ended(daemon, unverified(daemon, reason));
-  return fail(reason);
+  return fail_run(reason);
 }
 
 run_turn::task run_turn::cancel() {
@@ -78,13 +78,13 @@ run_turn::task run_turn::cancel() {
     return task::none;
   cancelled_ = true;
   if (now_ == state::deploying) // Daemons that still prepare end after that.
-    return end(graphmill::fail(ec::cancelled, "cancelled before it began"));
+    return end(fail(ec::cancelled, "cancelled before it began"));
   if (now_ == state::conducting)
     return task::tell_conductor;
   if (failure_)
     return task::none;
-  failure_ = graphmill::fail(
-    ec::cancelled, "stopped by the user before all data were verified");
+  failure_ =
+    fail(ec::cancelled, "stopped by the user before all data were verified");
   return task::hurry_shares;
 }
 

@@ -68,7 +68,7 @@ public:
   // -- what may come between
 
   /// The run cannot go on.
-  task fail(error reason);
+  task fail_run(error reason);
 
   /// The run cannot go on, as a daemon is gone. Nothing waits for it any more.
   task lose(const std::string& daemon, const error& reason);

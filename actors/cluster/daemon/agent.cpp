@@ -54,11 +54,8 @@ private:
   void register_if_due() {
     if (!registered_.due(clock::now()))
       return;
-    call_options options;
-    options.deadline = timeouts::question;
-    options.unreachable = timeouts::question_unreachable;
     calls_.call(config_.coordinator, method::join, encode(config_.offer),
-                options,
+                within(timeouts::question, timeouts::question_unreachable),
                 [this](const result<payload>& answer) { joined(answer); });
   }
 

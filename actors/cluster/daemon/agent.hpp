@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/cluster/base/interfaces.hpp"
+#include "actors/cluster/daemon/run_relay.hpp"
 #include "actors/cluster/daemon/share_access.hpp"
 #include "actors/run/data_guard.hpp"
 
@@ -23,6 +24,9 @@ struct agent_config {
   std::shared_ptr<data_guard> guard;
   share_surroundings around;
   storage_choice storage; ///< Of the parts here.
+  /// Spawns the RUN RELAY of a share; tests look at what it spawns.
+  std::function<run_reports_actor(caf::actor_system&, run_relay_config)> relay =
+    spawn_run_relay;
   /// How long the coordinator may be out of reach before it is met at first.
   std::chrono::milliseconds join_timeout{60'000};
   /// Called once, when the coordinator has taken the daemon.

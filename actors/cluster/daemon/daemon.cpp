@@ -1,6 +1,7 @@
 #include "actors/cluster/daemon/daemon.hpp"
 
 #include "actors/base/timeouts.hpp"
+#include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/coordinator/coordinator.hpp"
 #include "actors/cluster/daemon/agent.hpp"
 #include "actors/cluster/daemon/console_sink.hpp"
@@ -219,18 +220,15 @@ public:
 
   /// Begins to end what is on: a coordinator its run, any other its part in
   /// one, which the coordinator lets go of. The end is told.
-  void end_orderly(transport& net, const std::string& coordinator,
-                   end_note& end) {
+  void begin_end(transport& net, const std::string& coordinator,
+                 end_note& end) {
     if (coordinator_) {
-      post(coordinator_, graphmill::end_orderly{});
+      post(coordinator_, end_orderly{});
       return;
     }
-    call_options options;
-    options.deadline = timeouts::daemon_end;
-    options.unreachable = timeouts::unheard;
-    options.attempts = 1;
     // The transport ends before the note.
-    net.request(coordinator, method::leave, {}, options,
+    net.request(coordinator, method::leave, {},
+                within(timeouts::daemon_end, timeouts::unheard, 1),
                 [&end](const result<payload>&) { end.write(std::nullopt); });
   }
 
@@ -295,7 +293,7 @@ result<void> run_daemon(const daemon_options& given) {
       signals.wait(timeouts::signal_look);
     log->info("ending");
     if (!end.written())
-      actors.end_orderly(*net, options.join, end);
+      actors.begin_end(*net, options.join, end);
     const auto until = std::chrono::steady_clock::now() + timeouts::daemon_end;
     while (signals.count() < 2 && !end.written()
            && std::chrono::steady_clock::now() < until)
@@ -303,8 +301,8 @@ result<void> run_daemon(const daemon_options& given) {
     watchdog.emplace(log, signals.count() > 1);
     router->disconnect();
   }
-  if (auto why = end.reason())
-    return *why;
+  if (auto reason = end.reason())
+    return *reason;
   return ok();
 }
 

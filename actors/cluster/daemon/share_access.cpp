@@ -190,6 +190,35 @@ rank_places places_of(const deployment& assignment) {
   return out;
 }
 
+/// Has each rank take part in a gradient group of several processes.
+void link_group(const deployment& assignment, const member_config& member,
+                const stage_table& stages, const share_surroundings& around,
+                remote_access& out) {
+  ddp_group_config group;
+  group.options = options_of(assignment);
+  group.shape =
+    member.models.empty() ? gradient_shape{} : member.models.front()->shape();
+  group.store =
+    rendezvous_at(around.net, assignment.coordinator, assignment.run);
+  group.orphans = around.orphans;
+  group.counters = stages[stage_kind::gradient_group];
+  std::map<rank_id, std::string> devices;
+  for (std::size_t i = 0; i < member.models.size(); ++i)
+    devices[member.ranks[i]] = member.models[i]->device();
+  // A rank waits for the others while they join, and then in a step.
+  const auto patience =
+    patience_of_ranks(group.options.join_timeout + group.options.step_timeout);
+  out.group = [group, devices, net = around.net, inboxes = around.inboxes,
+               places = places_of(assignment),
+               patience](caf::actor_system& system, rank_id rank) {
+    auto own = group;
+    own.options.rank = rank;
+    own.device = devices.at(rank);
+    own.link = link_over(*net, inboxes, places, rank, patience);
+    return spawn_ddp_group(system, std::move(own));
+  };
+}
+
 } // namespace
 
 stage_table stages_of(const deployment& assignment,
@@ -251,29 +280,7 @@ remote_access access_of(const deployment& assignment,
                           traffic.cache);
   if (in_one_process(assignment))
     return out;
-  ddp_group_config group;
-  group.options = options_of(assignment);
-  group.shape =
-    member.models.empty() ? gradient_shape{} : member.models.front()->shape();
-  group.store =
-    rendezvous_at(around.net, assignment.coordinator, assignment.run);
-  group.orphans = around.orphans;
-  group.counters = stages[stage_kind::gradient_group];
-  std::map<rank_id, std::string> devices;
-  for (std::size_t i = 0; i < member.models.size(); ++i)
-    devices[member.ranks[i]] = member.models[i]->device();
-  // A rank waits for the others while they join, and then in a step.
-  const auto patience =
-    patience_of_ranks(group.options.join_timeout + group.options.step_timeout);
-  out.group = [group, devices, net = around.net, inboxes = around.inboxes,
-               places = places_of(assignment),
-               patience](caf::actor_system& system, rank_id rank) {
-    auto own = group;
-    own.options.rank = rank;
-    own.device = devices.at(rank);
-    own.link = link_over(*net, inboxes, places, rank, patience);
-    return spawn_ddp_group(system, std::move(own));
-  };
+  link_group(assignment, member, stages, around, out);
   return out;
 }
 

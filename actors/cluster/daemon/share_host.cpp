@@ -1,53 +1,12 @@
 #include "actors/cluster/daemon/share_host.hpp"
 
-#include "actors/cluster/daemon/run_relay.hpp"
-#include "actors/process/processors.hpp"
-#include "actors/run/member_setup.hpp"
+#include "actors/cluster/daemon/share_preparation.hpp"
 #include "messages/base/caught.hpp"
-#include "partition/dataset/data_records.hpp"
-#include "partition/dataset/reopened_graph.hpp"
-#include "partition/dataset/verification.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace graphmill {
-
-namespace {
-
-member_share share_of(const deployment& assignment) {
-  member_share out;
-  out.world = static_cast<rank_id>(assignment.daemon_of_rank.size());
-  for (std::size_t p = 0; p < assignment.owner_of_part.size(); ++p)
-    if (assignment.owner_of_part[p] == assignment.you)
-      out.parts.push_back(static_cast<part_id>(p));
-  for (std::size_t r = 0; r < assignment.daemon_of_rank.size(); ++r)
-    if (assignment.daemon_of_rank[r] == assignment.you)
-      out.ranks.push_back(static_cast<rank_id>(r));
-  return out;
-}
-
-/// Reads the seeds again, after the records were made: what the daemon read at
-/// its start may have been damaged, and put right since.
-/// @param began The graph as the daemon has known it from the start.
-/// @param records Gets those of the files that are mapped or were read.
-result<member_config>
-open_share(const deployment& assignment, const std::filesystem::path& folder,
-           const partitioned_graph& began, unsigned processors,
-           const storage_choice& storage, data_guard::records& records) {
-  const auto share = share_of(assignment);
-  GRAPHMILL_TRY(records, records_in(folder, share.parts));
-  GRAPHMILL_TRY(const auto graph, reopen(folder, began));
-  run_setup setup;
-  setup.def = assignment.def;
-  setup.storage = storage;
-  settle_threads(setup.def, share.ranks.size(), processors);
-  GRAPHMILL_TRY(auto out, prepare_member(setup, graph, share));
-  GRAPHMILL_TRYV(still_unchanged(records, replaced_files::count));
-  return out;
-}
-
-} // namespace
 
 share_host::share_host(agent_actor::pointer self, const agent_config& config)
   : self_(self), config_(config) {
@@ -107,21 +66,7 @@ result<void> share_host::check(const deployment& assignment) const {
   if (runs_.count(assignment.run) != 0)
     return fail(ec::invalid_argument, "run {} is deployed here already",
                 assignment.run);
-  if (const auto& fault = config_.offer.fault; !fault.empty())
-    return fail(ec::invalid_data, "{}", fault);
-  if (assignment.dataset_digest != config_.offer.dataset_digest
-      || std::ssize(assignment.owner_of_part) != config_.graph->part_count())
-    return fail(ec::invalid_data,
-                "run {} is on another dataset than the one "
-                "that daemon \"{}\" serves",
-                assignment.run, name());
-  const auto& mine = config_.offer.parts;
-  for (std::size_t p = 0; p < assignment.owner_of_part.size(); ++p)
-    if (assignment.owner_of_part[p] == assignment.you
-        && std::find(mine.begin(), mine.end(), part_id(p)) == mine.end())
-      return fail(ec::invalid_argument, "daemon \"{}\" does not serve part {}",
-                  name(), p);
-  return ok();
+  return check_deployment(assignment, name(), config_.offer, *config_.graph);
 }
 
 /// Opens files and builds models on a thread of its own.
@@ -134,14 +79,14 @@ void share_host::prepare(const share& run) {
                std::move(records)});
   };
   thread_.post(
-    [tell, what = run->assignment, graph = config_.graph, folder = config_.data,
-     processors = config_.around.processors, storage = config_.storage] {
+    [tell, assignment = run->assignment,
+     from = share_sources{config_.data, config_.graph,
+                          config_.around.processors, config_.storage}] {
       data_guard::records records;
-      auto opened =
-        open_share(what, folder, *graph, processors, storage, records);
+      auto opened = open_share(assignment, from, records);
       tell(std::move(opened), std::move(records));
     },
-    [tell](const error& why) { tell(why, {}); });
+    [tell](const error& reason) { tell(reason, {}); });
 }
 
 void share_host::begin(const run_prepared& done) {
@@ -169,6 +114,7 @@ void share_host::go_on(const share& run, share_life::task next) {
   switch (next) {
   case task::none:
   case task::report: // `member_gone` knows why.
+  case task::refuse: // `order_end` knows whom.
     break;
   case task::verify:
     verify(run);
@@ -208,13 +154,14 @@ void share_host::spawn(const share& run, member_config member) {
     access_of(run->assignment, member, run->stages, config_.around,
               {run->wire, run->filling, run->cache});
   auto& system = self_->home_system();
-  run->relay = spawn_run_relay(
-    system, {run->assignment.run, run->assignment.coordinator,
-             config_.around.net, handle_of<agent_actor>(self_)});
+  run->relay =
+    config_.relay(system, {run->assignment.run, run->assignment.coordinator,
+                           config_.around.net, handle_of<agent_actor>(self_)});
   run->member =
     spawn_member(system, std::move(member), run->stages, run->relay);
-  deaths_.watch(self_, run->member,
-                [this, run](const caf::error& why) { member_gone(run, why); });
+  deaths_.watch(self_, run->member, [this, run](const caf::error& reason) {
+    member_gone(run, reason);
+  });
   // Without it the coordinator would wait for steps for ever.
   deaths_.watch(
     self_, run->relay,
@@ -233,11 +180,8 @@ void share_host::verify(const share& run) {
 }
 
 void share_host::verified(const share_verified& done) {
-  const auto it = runs_.find(done.run);
-  if (it == runs_.end())
-    return;
-  const auto run = it->second;
-  go_on(run, run->life.verified(done.sound));
+  if (const auto run = find(done.run))
+    go_on(run.value(), run.value()->life.verified(done.sound));
 }
 
 /// Only now can others ask for what is served here.
@@ -263,19 +207,11 @@ bool share_host::take_request(const incoming_request& request) {
     request.reply.reply(encode(member_reply{})); // It has ended before.
     return false;
   }
-  if (run && wanted.action == member_action::finish
-      && run.value()->life.is_over() && !run.value()->life.finishing()) {
-    request.reply.reply(
-      fail(ec::unavailable,
-           "run {} has ended at daemon \"{}\" before its data were verified",
-           wanted.run, name()));
-    return false;
-  }
   if (run
       && (wanted.action == member_action::end
           || wanted.action == member_action::finish)) {
-    run.value()->ending.push_back(request.reply);
-    end(run.value(), wanted.action == member_action::finish);
+    order_end(run.value(), wanted.action == member_action::finish,
+              request.reply);
     return wanted.action == member_action::end;
   }
   if (run && wanted.action == member_action::check
@@ -322,8 +258,8 @@ void share_host::ask_trainers(const share& run, trainer_action action,
     .then(
       [run, reply](const member_state& state) {
         member_reply out;
-        for (const auto& one : state.trainers)
-          out.trainers.push_back({one.rank, one.digest, one.steps});
+        for (const auto& trainer : state.trainers)
+          out.trainers.push_back({trainer.rank, trainer.digest, trainer.steps});
         if (!state.trainers.empty()) {
           const auto first = std::min_element(
             state.trainers.begin(), state.trainers.end(),
@@ -342,12 +278,25 @@ void share_host::ask_trainers(const share& run, trainer_action action,
 
 // -- the end of a share
 
-void share_host::end(const share& run, bool finishing) {
+/// What is asked of its parts from now on is refused; `forget` does it again,
+/// for those that were published meanwhile.
+share_life::task share_host::begin_end(const share& run, bool finishing) {
   if (!run->life.is_over())
-    // What is asked from now on is refused; `forget` does it again, for
-    // parts that were published meanwhile.
     post(config_.around.data, withdraw_run{run->assignment.run});
-  go_on(run, run->life.end(finishing));
+  return run->life.end(finishing);
+}
+
+void share_host::order_end(const share& run, bool finishing,
+                           const responder& reply) {
+  const auto next = begin_end(run, finishing);
+  if (next == share_life::task::refuse)
+    reply.reply(
+      fail(ec::unavailable,
+           "run {} has ended at daemon \"{}\" before its data were verified",
+           run->assignment.run, name()));
+  else
+    run->ending.push_back(reply);
+  go_on(run, next);
 }
 
 void share_host::end_all(const error& reason) {
@@ -369,12 +318,11 @@ void share_host::fail_all(const error& reason) {
 }
 
 bool share_host::orphaned(const std::string& id, const error& reason) {
-  const auto it = runs_.find(id);
-  if (it == runs_.end() || it->second->life.is_over())
+  const auto run = find(id); // Kept, though it may be forgotten at once.
+  if (!run || run.value()->life.is_over())
     return false;
   config_.log->warn("run {}: ended here: {}", id, reason.message);
-  const auto run = it->second; // Which may be forgotten at once.
-  end(run, false);
+  go_on(run.value(), begin_end(run.value(), false));
   return true;
 }
 

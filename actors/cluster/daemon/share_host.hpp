@@ -75,7 +75,8 @@ private:
                  const responder& reply);
   void ask_trainers(const share& run, trainer_action action,
                     const responder& reply);
-  void end(const share& run, bool finishing);
+  share_life::task begin_end(const share& run, bool finishing);
+  void order_end(const share& run, bool finishing, const responder& reply);
   void member_gone(const share& run, const caf::error& reason);
   void forget(const share& run);
 

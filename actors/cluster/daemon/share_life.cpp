@@ -42,7 +42,9 @@ share_life::task share_life::verified(result<void> sound) {
 share_life::task share_life::end(bool finishing) {
   if (now_ == state::over)
     return task::none;
-  finishing_ = finishing && (finishing_ || !is_over());
+  if (finishing && is_over() && !finishing_)
+    return task::refuse;
+  finishing_ = finishing;
   switch (now_) {
   case state::preparing:
     return enter(state::abandoned, task::none);

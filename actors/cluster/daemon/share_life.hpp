@@ -48,6 +48,7 @@ public:
     stop,        ///< Stop its MEMBER; call `member_gone` when it has ended.
     hurry,       ///< Only the verification is left: let it go faster.
     forget,      ///< Answer all who wait for its end.
+    refuse,      ///< Answer the order: its data will not be verified.
   };
 
   // -- its way
@@ -64,8 +65,8 @@ public:
   // -- requests
 
   /// The coordinator orders it to end. @param finishing The run has succeeded,
-  /// if its data are sound. Once it was to end without that, orders that come
-  /// late or again change nothing.
+  /// if its data are sound. Once it was to end without that, orders to finish
+  /// are refused; all others that come late or again change nothing.
   task end(bool finishing);
 
   // -- where it stands

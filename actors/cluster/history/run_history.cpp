@@ -207,8 +207,8 @@ result<run_history> run_history::open(const fs::path& file,
 result<void> run_history::put(std::span<const entry> changes) {
   GRAPHMILL_TRYV(sqlite::execute(database_.get(), "BEGIN IMMEDIATE", file_));
   const auto everything = [&]() -> result<void> {
-    for (const auto& one : changes)
-      GRAPHMILL_TRYV(put_one(one));
+    for (const auto& change : changes)
+      GRAPHMILL_TRYV(put_one(change));
     GRAPHMILL_TRYV(drop_old());
     return sqlite::execute(database_.get(), "COMMIT", file_);
   };
@@ -300,8 +300,8 @@ result<run_history::page> run_history::list(std::uint32_t limit,
     out.more = out.runs.size() == limit;
     if (out.more)
       return out;
-    GRAPHMILL_TRY(auto one, read_record(query, file_));
-    out.runs.push_back(std::move(one));
+    GRAPHMILL_TRY(auto record, read_record(query, file_));
+    out.runs.push_back(std::move(record));
   }
 }
 

@@ -42,8 +42,8 @@ bool run_records::written(std::optional<error> failure) {
   if (!failed) {
     for (auto& [id, place] : runs_)
       place.on_disk = place.taken;
-    std::erase_if(runs_, [](const auto& one) {
-      const auto& place = one.second;
+    std::erase_if(runs_, [](const auto& known) {
+      const auto& place = known.second;
       return is_over(place.run.state) && place.on_disk == place.version;
     });
   }
@@ -51,8 +51,8 @@ bool run_records::written(std::optional<error> failure) {
 }
 
 bool run_records::all_written() const {
-  return std::all_of(runs_.begin(), runs_.end(), [](const auto& one) {
-    return one.second.on_disk == one.second.version;
+  return std::all_of(runs_.begin(), runs_.end(), [](const auto& known) {
+    return known.second.on_disk == known.second.version;
   });
 }
 

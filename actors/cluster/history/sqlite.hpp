@@ -41,7 +41,9 @@ public:
 
 private:
   struct finalizer {
-    void operator()(sqlite3_stmt* what) const { sqlite3_finalize(what); }
+    void operator()(sqlite3_stmt* statement) const {
+      sqlite3_finalize(statement);
+    }
   };
 
   statement(sqlite3* database, sqlite3_stmt* handle,

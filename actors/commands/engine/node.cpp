@@ -80,6 +80,48 @@ void add_network_options(CLI::App& command, daemon_options& daemon) {
                      "where that is forwarded to it");
 }
 
+void add_trainer_options(CLI::App& command, daemon_options& daemon) {
+  command.add_option("--slots", daemon.slots,
+                     "Trainers that it takes, 0 for a daemon that only serves "
+                     "data; default: one per processor");
+  command
+    .add_option("--processors", daemon.processors,
+                "Processors that its trainers share where a definition leaves "
+                "trainer.threads open; default: all that it may run on. Of "
+                "use to several daemons on one machine")
+    ->check(CLI::Range(1u, 4096u));
+}
+
+void add_coordinator_options(CLI::App& command, daemon_options& daemon) {
+  command
+    .add_option("--runs", daemon.runs,
+                "Of a coordinator: where run folders are made")
+    ->capture_default_str();
+  command
+    .add_option("--keep-runs", daemon.keep_runs,
+                "Of a coordinator: how many runs that are over it keeps in "
+                "its list; folders stay")
+    ->check(CLI::Range(1u, 10'000'000u))
+    ->capture_default_str();
+}
+
+constexpr const char* node_footer =
+  "The first daemon is the coordinator; the others join it:\n"
+  "  graphmill node --data parts --serve 0 --listen tcp://10.0.0.1:7800\n"
+  "  graphmill node --data parts --serve 1 --listen tcp://10.0.0.2:7800 "
+  "--join tcp://10.0.0.1:7800\n"
+  "Then: graphmill submit FILE --cluster tcp://10.0.0.1:7800\n"
+  "Started by srun or torchrun, it takes name, addresses and parts from\n"
+  "RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, or SLURM's variables,\n"
+  "where no flag gives them. Examples are in examples/cluster.\n"
+  "Daemons on CPUs of different kinds train together if all are started "
+  "with\n"
+  "the environment variable OPENBLAS_CORETYPE=Haswell.\n"
+  "Ctrl-C, SIGTERM, or a terminal that is closed end it in order: a run is\n"
+  "stopped after its step, and its weights are saved. Twice ends it at "
+  "once.\n"
+  "nohup keeps it through the end of a terminal.";
+
 } // namespace
 
 void add_node_command(command_line& cli) {
@@ -97,46 +139,14 @@ void add_node_command(command_line& cli) {
   add_network_options(*command, daemon);
   command->add_option("--name", daemon.name,
                       "Name in the cluster; default: host and port");
-  command->add_option("--slots", daemon.slots,
-                      "Trainers that it takes, 0 for a daemon that only serves "
-                      "data; default: one per processor");
-  command
-    ->add_option("--processors", daemon.processors,
-                 "Processors that its trainers share where a definition leaves "
-                 "trainer.threads open; default: all that it may run on. Of "
-                 "use to several daemons on one machine")
-    ->check(CLI::Range(1u, 4096u));
+  add_trainer_options(*command, daemon);
   add_storage_options(*command, daemon.storage);
-  command
-    ->add_option("--runs", daemon.runs,
-                 "Of a coordinator: where run folders are made")
-    ->capture_default_str();
-  command
-    ->add_option("--keep-runs", daemon.keep_runs,
-                 "Of a coordinator: how many runs that are over it keeps in "
-                 "its list; folders stay")
-    ->check(CLI::Range(1u, 10'000'000u))
-    ->capture_default_str();
+  add_coordinator_options(*command, daemon);
   add_no_verify_option(*command, options->no_verify);
   command->add_option("--ready-file", daemon.ready_file,
                       "Write the address to this file once the daemon is in "
                       "the cluster");
-  command->footer(
-    "The first daemon is the coordinator; the others join it:\n"
-    "  graphmill node --data parts --serve 0 --listen tcp://10.0.0.1:7800\n"
-    "  graphmill node --data parts --serve 1 --listen tcp://10.0.0.2:7800 "
-    "--join tcp://10.0.0.1:7800\n"
-    "Then: graphmill submit FILE --cluster tcp://10.0.0.1:7800\n"
-    "Started by srun or torchrun, it takes name, addresses and parts from\n"
-    "RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, or SLURM's variables,\n"
-    "where no flag gives them. Examples are in examples/cluster.\n"
-    "Daemons on CPUs of different kinds train together if all are started "
-    "with\n"
-    "the environment variable OPENBLAS_CORETYPE=Haswell.\n"
-    "Ctrl-C, SIGTERM, or a terminal that is closed end it in order: a run is\n"
-    "stopped after its step, and its weights are saved. Twice ends it at "
-    "once.\n"
-    "nohup keeps it through the end of a terminal.");
+  command->footer(node_footer);
   command->callback([&cli, options, command] {
     options->says_where =
       command->count("--listen") != 0 || command->count("--join") != 0;

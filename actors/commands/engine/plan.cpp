@@ -139,7 +139,7 @@ nlohmann::json storage_json(const planned_storage& storage) {
   const auto& decision = storage.decision;
   return {{"from_disk", decision.from_disk},
           {"why", decision.reason},
-          {"data_bytes", decision.data.all()},
+          {"data_bytes", decision.data.bytes()},
           {"feature_bytes", decision.data.features},
           {"available_bytes", decision.room.bytes},
           {"batch_bytes", decision.batch_bytes},

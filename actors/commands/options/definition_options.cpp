@@ -26,11 +26,11 @@ nlohmann::json problems_json(const std::string& file,
                              std::span<const problem> problems,
                              const std::string& data) {
   auto list = nlohmann::json::array();
-  for (const auto& what : problems)
-    list.push_back({{"origin", what.where.origin},
-                    {"line", what.where.line},
-                    {"column", what.where.column},
-                    {"message", what.text}});
+  for (const auto& problem : problems)
+    list.push_back({{"origin", problem.where.origin},
+                    {"line", problem.where.line},
+                    {"column", problem.where.column},
+                    {"message", problem.text}});
   return {{"file", file},
           {"valid", problems.empty()},
           {"data", data.empty() ? nlohmann::json() : nlohmann::json(data)},

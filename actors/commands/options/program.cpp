@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 
+namespace graphmill {
 namespace {
 
 constexpr int exit_usage = 2; ///< As shells give for wrong arguments.
@@ -21,16 +22,15 @@ bool wants_json(const CLI::App& app) {
   return flag != nullptr && flag->count() != 0;
 }
 
-int run(const graphmill::command_line& cli) {
+int carry_out(const command_line& cli) {
   const auto done = cli.run();
   if (done)
     return done.value();
   const auto& failure = done.error();
   if (wants_json(cli.app))
-    graphmill::say("{}\n",
-                   graphmill::one_line({{"error", failure.message},
-                                        {"code", to_string(failure.code)}}));
-  return graphmill::say_failure(failure);
+    say("{}\n", one_line({{"error", failure.message},
+                          {"code", to_string(failure.code)}}));
+  return say_failure(failure);
 }
 
 /// Whether all that was printed has arrived; a reader who has gone away has
@@ -42,16 +42,16 @@ bool output_arrived() {
 
 } // namespace
 
-int graphmill::say_failure(const error& reason) {
+int say_failure(const error& reason) {
   std::fflush(stdout);
   say(stderr, "graphmill: {}\n", to_string(reason));
   return reason.code == ec::cancelled ? 130 : 1;
 }
 
-int graphmill::run_program(int argc, char** argv,
-                           std::span<const register_command> commands) {
-  graphmill::raise_descriptor_limit();
-  graphmill::command_line cli;
+int run_program(int argc, char** argv,
+                std::span<const register_command> commands) {
+  raise_descriptor_limit();
+  command_line cli;
   cli.app.require_subcommand(1);
   for (auto add : commands)
     add(cli);
@@ -63,13 +63,15 @@ int graphmill::run_program(int argc, char** argv,
     return cli.app.exit(wrong) == 0 ? 0 : exit_usage;
   }
   try {
-    const auto code = run(cli);
+    const auto code = carry_out(cli);
     if (code != 0 || output_arrived())
       return code;
-    return graphmill::say_failure(
-      graphmill::fail_errno(errno, "not all that was to be printed could be"));
+    return say_failure(
+      fail_errno(errno, "not all that was to be printed could be"));
   } catch (const std::exception& bug) {
-    graphmill::say(stderr, "graphmill: unexpected exception: {}\n", bug.what());
+    say(stderr, "graphmill: unexpected exception: {}\n", bug.what());
     return 70; // EX_SOFTWARE of sysexits.h
   }
 }
+
+} // namespace graphmill

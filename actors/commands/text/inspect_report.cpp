@@ -51,8 +51,8 @@ void print_degrees(std::string& out, const char* which,
   print(out, " {:>9} {:>11}\n", degrees.most, degrees.without);
 }
 
-void print_one(std::string& out, const inspected& one, bool part) {
-  const auto& info = one.data.info();
+void print_one(std::string& out, const inspected& inspection, bool part) {
+  const auto& info = inspection.data.info();
   print(out, "{:<20} {:>11} {:>13} {:>8} {:>9} {:>9} {:>9} {:>9}\n",
         "node type", "nodes", "features", "classes", "train", "val", "test",
         part ? "" : "isolated");
@@ -65,10 +65,10 @@ void print_one(std::string& out, const inspected& one, bool part) {
     print(out, "{:<20} {:>11} {:>13} {:>8} {:>9} {:>9} {:>9} {:>9}\n",
           type.name, type.count, features, type.class_count,
           type.split_counts[0], type.split_counts[1], type.split_counts[2],
-          part ? "" : std::to_string(one.found.node_types[t].isolated));
+          part ? "" : std::to_string(inspection.found.node_types[t].isolated));
   }
   for (std::size_t t = 0; t < info.node_types.size(); ++t)
-    print_classes(out, info.node_types[t], one.found.node_types[t]);
+    print_classes(out, info.node_types[t], inspection.found.node_types[t]);
   for (std::size_t t = 0; t < info.edge_types.size(); ++t) {
     print(out, "\n{}: {} edges\n",
           info.edge_type_name(static_cast<edge_type_id>(t)),
@@ -77,11 +77,11 @@ void print_one(std::string& out, const inspected& one, bool part) {
     for (auto percent : degree_summary::percents)
       print(out, " {:>8}", fmt::format("{} %", percent));
     print(out, " {:>9} {:>11}\n", "most", "nodes with 0");
-    print_degrees(out, "in", one.found.edge_types[t].in);
+    print_degrees(out, "in", inspection.found.edge_types[t].in);
     if (!part)
-      print_degrees(out, "out", one.found.edge_types[t].out);
+      print_degrees(out, "out", inspection.found.edge_types[t].out);
   }
-  for (const auto& array : one.found.unused)
+  for (const auto& array : inspection.found.unused)
     print(out, "\n{} is there, but nothing uses it yet\n", array);
 }
 
@@ -95,12 +95,12 @@ json to_json(const degree_summary& degrees) {
   return out;
 }
 
-json to_json(const inspected& one, bool part) {
-  const auto& info = one.data.info();
+json to_json(const inspected& inspection, bool part) {
+  const auto& info = inspection.data.info();
   auto nodes = json::array();
   for (std::size_t t = 0; t < info.node_types.size(); ++t) {
     const auto& type = info.node_types[t];
-    const auto& found = one.found.node_types[t];
+    const auto& found = inspection.found.node_types[t];
     nodes.push_back({{"name", type.name},
                      {"count", type.count},
                      {"feature_width", type.feature_width},
@@ -119,19 +119,19 @@ json to_json(const inspected& one, bool part) {
     edges.push_back(
       {{"name", info.edge_type_name(static_cast<edge_type_id>(t))},
        {"count", info.edge_types[t].count},
-       {"in_degree", to_json(one.found.edge_types[t].in)}});
+       {"in_degree", to_json(inspection.found.edge_types[t].in)}});
     if (!part)
-      edges.back()["out_degree"] = to_json(one.found.edge_types[t].out);
+      edges.back()["out_degree"] = to_json(inspection.found.edge_types[t].out);
   }
-  return {{"folder", one.data.folder().string()},
+  return {{"folder", inspection.data.folder().string()},
           {"name", info.name},
           {"target", info.node_types[info.target].name},
           {"provenance", info.provenance},
           {"digest", info.digest},
           {"node_types", std::move(nodes)},
           {"edge_types", std::move(edges)},
-          {"broken", one.found.broken},
-          {"unused", one.found.unused}};
+          {"broken", inspection.found.broken},
+          {"unused", inspection.found.unused}};
 }
 
 } // namespace

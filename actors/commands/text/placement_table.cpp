@@ -26,8 +26,8 @@ std::map<std::string, duties> by_daemon(const plan_reply& placed) {
   for (const auto& name : placed.samplers)
     out[name].samples = true;
   // Without any named, each trainer's daemon samples for itself.
-  for (auto& [name, what] : out)
-    what.samples |= placed.samplers.empty() && !what.ranks.empty();
+  for (auto& [name, tasks] : out)
+    tasks.samples |= placed.samplers.empty() && !tasks.ranks.empty();
   return out;
 }
 

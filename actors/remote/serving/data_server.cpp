@@ -1,10 +1,10 @@
 #include "actors/remote/serving/data_server.hpp"
 
 #include "actors/base/request_watch.hpp"
-#include "actors/remote/batch_call.hpp"
+#include "actors/remote/calls/batch_call.hpp"
+#include "actors/remote/calls/spread_call.hpp"
 #include "actors/remote/serving/answer_line.hpp"
 #include "actors/remote/serving/pending_requests.hpp"
-#include "actors/remote/spread_call.hpp"
 #include "messages/base/caught.hpp"
 
 #include <algorithm>
@@ -322,7 +322,7 @@ private:
   answer_function answer_with(answer_line& of, const answer_function& reply,
                               std::shared_ptr<reply_budget::grant> grant) {
     return [this, &of, reply, grant = std::move(grant),
-            one = count_begun(of)](result<payload> answer) {
+            begun = count_begun(of)](result<payload> answer) {
       if (answer) {
         grant->shrink(answer.value().byte_size());
         reply(keep_grant(std::move(answer).value(), grant));
@@ -347,8 +347,8 @@ private:
   }
 
   /// A service that ends is no decision of the asker's: it may ask elsewhere.
-  static error told(const caf::error& reason, std::string_view who) {
-    auto out = from_caf(reason, who);
+  static error told(const caf::error& reason, std::string_view asked) {
+    auto out = from_caf(reason, asked);
     if (out.code == ec::cancelled)
       out.code = ec::unavailable;
     return out;

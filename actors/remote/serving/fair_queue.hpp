@@ -13,11 +13,11 @@ namespace graphmill {
 template <class T>
 class fair_queue {
 public:
-  void push(const std::string& whose, T what) {
-    auto& line = lines_[whose];
+  void push(const std::string& asker, T item) {
+    auto& line = lines_[asker];
     if (line.empty())
-      turns_.push_back(whose);
-    line.push_back(std::move(what));
+      turns_.push_back(asker);
+    line.push_back(std::move(item));
     ++size_;
   }
 

@@ -9,7 +9,7 @@ void reply_budget::grant::shrink(std::uint64_t bytes) {
     return;
   const auto rest = bytes_ - bytes;
   bytes_ = bytes;
-  of_->give_back(whose_, rest);
+  of_->give_back(asker_, rest);
 }
 
 std::shared_ptr<reply_budget> reply_budget::make(std::uint64_t limit_bytes,
@@ -50,10 +50,10 @@ std::uint64_t reply_budget::used() const {
   return used_;
 }
 
-void reply_budget::give_back(const std::string& whose, std::uint64_t bytes) {
+void reply_budget::give_back(const std::string& asker, std::uint64_t bytes) {
   const std::lock_guard lock{mutex_};
   used_ -= bytes;
-  const auto at = used_by_.find(whose);
+  const auto at = used_by_.find(asker);
   at->second -= bytes;
   if (at->second == 0)
     used_by_.erase(at);

@@ -24,10 +24,10 @@ public:
   /// thread.
   class grant {
   public:
-    grant(std::shared_ptr<reply_budget> of, std::string whose,
+    grant(std::shared_ptr<reply_budget> of, std::string asker,
           std::uint64_t bytes)
-      : of_(std::move(of)), whose_(std::move(whose)), bytes_(bytes) {}
-    ~grant() { of_->give_back(whose_, bytes_); }
+      : of_(std::move(of)), asker_(std::move(asker)), bytes_(bytes) {}
+    ~grant() { of_->give_back(asker_, bytes_); }
     grant(const grant&) = delete;
     grant& operator=(const grant&) = delete;
 
@@ -37,7 +37,7 @@ public:
 
   private:
     std::shared_ptr<reply_budget> of_;
-    std::string whose_;
+    std::string asker_;
     std::uint64_t bytes_;
   };
 
@@ -63,7 +63,7 @@ public:
 private:
   reply_budget(std::uint64_t limit, std::function<void()> wake)
     : limit_(limit), wake_(std::move(wake)) {}
-  void give_back(const std::string& whose, std::uint64_t bytes);
+  void give_back(const std::string& asker, std::uint64_t bytes);
 
   const std::uint64_t limit_;
   mutable std::mutex mutex_;

@@ -138,15 +138,15 @@ void server_session::leave_seat(connection_id& seat) {
 
 /// What it has sent before is still to come, perhaps a farewell: it keeps its
 /// place for that.
-void server_session::disconnected(const connection_id& whom) {
-  const auto at = connections_.find(whom);
+void server_session::disconnected(const connection_id& connection) {
+  const auto at = connections_.find(connection);
   const auto known = peers_.find(
     at == connections_.end() ? std::string{} : at->second.incarnation);
   if (known == peers_.end())
     return;
   auto& caller = known->second;
   const auto channel = static_cast<std::size_t>(at->second.channel);
-  if (caller.connections[channel] != whom)
+  if (caller.connections[channel] != connection)
     return;
   caller.gone[channel] = true;
   for (std::size_t i = 0; i < caller.connections.size(); ++i)
@@ -175,8 +175,8 @@ void server_session::malformed(const connection_id& from, std::string reason) {
   end(from, fmt::format("{}: {}", known->second.identity.name, reason));
 }
 
-void server_session::end(const connection_id& whom, std::string reason) {
-  effects_.emplace_back(drop{whom, std::move(reason)});
+void server_session::end(const connection_id& connection, std::string reason) {
+  effects_.emplace_back(drop{connection, std::move(reason)});
 }
 
 // -- requests
@@ -322,8 +322,8 @@ void server_session::tick(session_time now) {
 
 session_time server_session::next_tick() const {
   auto next = kept_.size() == 0 ? session_time::max() : next_expiry_;
-  for (const auto& [incarnation, who] : peers_)
-    next = std::min(next, who.last_heard + who.lost_after);
+  for (const auto& [incarnation, caller] : peers_)
+    next = std::min(next, caller.last_heard + caller.lost_after);
   return next;
 }
 

@@ -52,12 +52,12 @@ public:
   };
   /// Ends a connection whose sender does not keep to the protocol.
   struct drop {
-    server_session::connection_id whom;
+    server_session::connection_id connection;
     std::string reason;
   };
   /// Whoever is at the other end of a connection must say anew who it is.
   struct estrange {
-    server_session::connection_id whom;
+    server_session::connection_id connection;
   };
   /// Something that whoever runs the daemon should know.
   struct note {
@@ -74,7 +74,7 @@ public:
 
   /// A connection is gone. A peer that has no other connection is lost soon,
   /// even if its handshake asked for a longer time of silence.
-  void disconnected(const connection_id& whom);
+  void disconnected(const connection_id& connection);
 
   /// Gives the answer to what was delivered. To be called once for each token.
   void answer(session_time now, std::uint64_t token, result<payload> answer);
@@ -84,8 +84,8 @@ public:
   std::vector<effect> take();
 
   /// Whether somebody who has shaken hands is at the other end.
-  bool knows(const connection_id& whom) const {
-    return connections_.contains(whom);
+  bool knows(const connection_id& connection) const {
+    return connections_.contains(connection);
   }
 
   std::uint64_t duplicates() const { return duplicates_; }
@@ -131,7 +131,7 @@ private:
   void beat(const connection_id& from);
   void reply(const connection_id& to, const envelope& question,
              result<payload> answer);
-  void end(const connection_id& whom, std::string reason);
+  void end(const connection_id& connection, std::string reason);
   void forget(std::map<std::string, peer>::iterator caller,
               peer_event::kind change, std::string reason);
   message answer_to(const envelope& question, result<payload> answer) const;

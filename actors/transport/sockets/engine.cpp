@@ -117,12 +117,12 @@ void engine::tick() {
 
 bool engine::obey(std::vector<mailbox::command> commands) {
   bool stop = false;
-  for (auto& what : commands) {
-    if (auto* ask = std::get_if<mailbox::request>(&what)) {
+  for (auto& command : commands) {
+    if (auto* ask = std::get_if<mailbox::request>(&command)) {
       obey(*ask);
-    } else if (const auto* watch = std::get_if<mailbox::keep>(&what)) {
+    } else if (const auto* watch = std::get_if<mailbox::keep>(&command)) {
       obey(*watch);
-    } else if (auto* done = std::get_if<mailbox::answer>(&what)) {
+    } else if (auto* done = std::get_if<mailbox::answer>(&command)) {
       server_->answer(now(), done->token, std::move(done->data));
       pump_port();
     } else {

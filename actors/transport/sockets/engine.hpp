@@ -4,15 +4,15 @@
 #include "actors/transport/sessions/arrivals.hpp"
 #include "actors/transport/sessions/caller_session.hpp"
 #include "actors/transport/sessions/server_session.hpp"
-#include "actors/transport/sockets/authenticator.hpp"
 #include "actors/transport/sockets/complaint_log.hpp"
+#include "actors/transport/sockets/connections/authenticator.hpp"
+#include "actors/transport/sockets/connections/outbox.hpp"
+#include "actors/transport/sockets/connections/peer_link.hpp"
+#include "actors/transport/sockets/connections/port_probe.hpp"
+#include "actors/transport/sockets/connections/unfinished.hpp"
 #include "actors/transport/sockets/descriptors.hpp"
 #include "actors/transport/sockets/mailbox.hpp"
-#include "actors/transport/sockets/outbox.hpp"
-#include "actors/transport/sockets/peer_link.hpp"
-#include "actors/transport/sockets/port_probe.hpp"
 #include "actors/transport/sockets/transport_options.hpp"
-#include "actors/transport/sockets/unfinished.hpp"
 
 #include <zmq.hpp>
 
@@ -92,9 +92,9 @@ private:
   void act(server_session::effect& effect);
   void deliver(server_session::deliver& request);
   void send_to(const std::string& connection_id, message outgoing);
-  void drop(const server_session::drop& whom);
+  void drop(const server_session::drop& ended);
   void estrange(const std::string& connection_id);
-  void end_strangers(const std::vector<int>& whom);
+  void end_strangers(const std::vector<int>& descriptors);
   void end_stalled();
   void end_unfinished();
   int descriptor_of(const std::string& connection_id) const;

@@ -93,8 +93,8 @@ void engine::serve_callers() {
       }
     }
     if (of.link)
-      if (const auto why = of.link->broken(now()))
-        broke(of, *why);
+      if (const auto reason = of.link->broken(now()))
+        broke(of, *reason);
     if (const auto refused = of.probe ? of.probe->refused() : std::nullopt) {
       of.probe.reset();
       of.session.probed(now(), *refused);
@@ -147,7 +147,7 @@ void engine::open(caller& of) {
   of.link.reset();
   of.seen = false;
   const auto links = static_cast<std::size_t>(std::ranges::count_if(
-    callers_, [](const auto& one) { return one.second.link != nullptr; }));
+    callers_, [](const auto& known) { return known.second.link != nullptr; }));
   if (links >= quota_.peers)
     return of.session.link_down(
       now(), fail(ec::unavailable,

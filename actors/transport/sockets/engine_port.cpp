@@ -25,21 +25,21 @@ constexpr std::size_t max_ended = 1024;
 void engine::serve_door() {
   zmq::message_t head;
   while (door_->recv(head, zmq::recv_flags::dontwait)) {
-    const auto [what, number] = read_event(head);
+    const auto [event, number] = read_event(head);
     zmq::message_t address;
     if (head.more())
       (void)door_->recv(address, zmq::recv_flags::dontwait);
-    if (what == ZMQ_EVENT_ACCEPTED) {
+    if (event == ZMQ_EVENT_ACCEPTED) {
       arrivals_.opened(now(), number);
       unfinished_.opened(number);
-    } else if (what == ZMQ_EVENT_DISCONNECTED) {
+    } else if (event == ZMQ_EVENT_DISCONNECTED) {
       arrivals_.settled(number);
       unfinished_.closed(number);
       if (const auto guest = guests_.find(number); guest != guests_.end()) {
         server_->disconnected(guest->second);
         guests_.erase(guest);
       }
-    } else if (what == ZMQ_EVENT_ACCEPT_FAILED) {
+    } else if (event == ZMQ_EVENT_ACCEPT_FAILED) {
       complain(fmt::format("cannot take a connection: {}",
                            std::system_category().message(number)));
       // Those who wait in the system's own queue come in when there is room.
@@ -83,8 +83,8 @@ void engine::receive(arrival got) {
 }
 
 void engine::pump_port() {
-  for (auto& what : server_->take())
-    act(what);
+  for (auto& effect : server_->take())
+    act(effect);
   counters_->duplicates += server_->duplicates() - duplicates_;
   duplicates_ = server_->duplicates();
 }
@@ -94,11 +94,11 @@ void engine::act(server_session::effect& effect) {
     send_to(out->to, std::move(out->content));
   } else if (auto* in = std::get_if<server_session::deliver>(&effect)) {
     deliver(*in);
-  } else if (const auto* whom = std::get_if<server_session::drop>(&effect)) {
-    drop(*whom);
+  } else if (const auto* ended = std::get_if<server_session::drop>(&effect)) {
+    drop(*ended);
   } else if (const auto* stranger =
                std::get_if<server_session::estrange>(&effect)) {
-    estrange(stranger->whom);
+    estrange(stranger->connection);
   } else if (const auto* note = std::get_if<server_session::note>(&effect)) {
     complain(note->sentence);
   } else if (const auto* news = std::get_if<peer_event>(&effect)) {
@@ -148,14 +148,14 @@ void engine::estrange(const std::string& connection_id) {
   arrivals_.opened(now(), descriptor);
 }
 
-void engine::end_strangers(const std::vector<int>& whom) {
-  if (whom.empty())
+void engine::end_strangers(const std::vector<int>& descriptors) {
+  if (descriptors.empty())
     return;
-  for (const auto descriptor : whom)
+  for (const auto descriptor : descriptors)
     end_connection(descriptor, port_number_);
-  counters_->strangers += whom.size();
+  counters_->strangers += descriptors.size();
   complain(fmt::format("ended {} that did not say who it was",
-                       pluralized(whom.size(), "connection")));
+                       pluralized(descriptors.size(), "connection")));
 }
 
 /// What waits for those who take nothing must not wait for ever.
@@ -170,11 +170,11 @@ void engine::end_stalled() {
 }
 
 void engine::end_unfinished() {
-  const auto whom =
+  const auto descriptors =
     unfinished_.excess(now(), bytes_received, [this](int descriptor) {
       return arrivals_.is_stranger(descriptor);
     });
-  for (const auto descriptor : whom) {
+  for (const auto descriptor : descriptors) {
     ++counters_->malformed;
     complain("ended a connection: it sent more than a message may have, and no "
              "end of it");
@@ -182,14 +182,14 @@ void engine::end_unfinished() {
   }
 }
 
-void engine::drop(const server_session::drop& whom) {
+void engine::drop(const server_session::drop& ended) {
   ++counters_->malformed;
-  complain(fmt::format("ended a connection: {}", whom.reason));
+  complain(fmt::format("ended a connection: {}", ended.reason));
   end_connection(descriptor_, port_number_);
-  outbox_.forget(whom.whom);
+  outbox_.forget(ended.connection);
   // What it had sent before the end is still to come out of the socket.
-  if (ended_.insert(whom.whom).second)
-    ended_order_.push_back(whom.whom);
+  if (ended_.insert(ended.connection).second)
+    ended_order_.push_back(ended.connection);
   if (ended_order_.size() > max_ended) {
     ended_.erase(ended_order_.front());
     ended_order_.pop_front();

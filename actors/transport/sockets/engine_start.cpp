@@ -32,7 +32,7 @@ constexpr std::chrono::milliseconds stranger_patience{2 * handshake_timeout_ms};
 constexpr unfinished_messages::limits most_unfinished_here{
   .connection = most_of_a_message,
   .stranger = std::uint64_t{4} << 20,
-  .all = std::uint64_t{256} << 20};
+  .total = std::uint64_t{256} << 20};
 
 constexpr int door_events =
   ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_DISCONNECTED;
@@ -174,10 +174,10 @@ void engine::bind(const endpoint& listens) {
   port_->set(zmq::sockopt::ipv6, listens.host.find(':') != std::string::npos);
   if (options_.keys) {
     authenticator_.emplace(
-      context_, *options_.keys, [this](const std::string& whom) {
+      context_, *options_.keys, [this](const std::string& address) {
         ++counters_->refused;
-        complain(
-          fmt::format("refused a connection from {} with another key", whom));
+        complain(fmt::format("refused a connection from {} with another key",
+                             address));
       });
     port_->set(zmq::sockopt::curve_server, true);
     port_->set(zmq::sockopt::curve_secretkey, options_.keys->secret_key);

@@ -3,7 +3,7 @@
 #include "actors/transport/sessions/peer.hpp"
 #include "actors/transport/sessions/responder.hpp"
 #include "actors/transport/sessions/traffic.hpp"
-#include "actors/transport/sockets/keys.hpp"
+#include "actors/transport/sockets/connections/keys.hpp"
 #include "messages/wire/frame.hpp"
 
 #include <chrono>

@@ -23,7 +23,7 @@ struct csv_node_type {
   std::string name;
   std::optional<csv_table> table;
   id_map ids;
-  std::uint64_t checked_bytes = 0; ///< Of ids, when memory was looked at last.
+  std::uint64_t checked_bytes = 0;  ///< Of ids, when memory was looked at last.
   std::vector<std::int64_t> labels; ///< Empty without a column `label`.
   std::vector<std::string> class_names;
   std::array<std::vector<node_id>, 3> splits;

@@ -40,7 +40,7 @@ std::uint64_t id_map::bytes() const {
 /// Where an id is, or else the free slot where it belongs.
 std::size_t id_map::slot_of(std::string_view id) const {
   const auto mask = slots_.size() - 1;
-  auto at = std::hash<std::string_view>{}(id) & mask;
+  auto at = std::hash<std::string_view>{}(id)&mask;
   while (slots_[at] != free_slot && name(slots_[at]) != id)
     at = (at + 1) & mask;
   return at;

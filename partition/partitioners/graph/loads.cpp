@@ -87,7 +87,7 @@ basic_part_loads<Loads>::basic_part_loads(const Loads& loads, part_id parts)
 
 template <class Loads>
 basic_part_loads<Loads>::basic_part_loads(const Loads& loads, part_id parts,
-                       std::span<const part_id> assignment)
+                                          std::span<const part_id> assignment)
   : basic_part_loads(loads, parts) {
   for (vertex_id v = 0; v < loads.size(); ++v)
     add(v, assignment[v]);
@@ -165,7 +165,7 @@ double basic_part_loads<Loads>::excess_of_adding(vertex_id v, part_id p) const {
 
 template <class Loads>
 double basic_part_loads<Loads>::excess_of_moving(vertex_id v, part_id from,
-                                    part_id to) const {
+                                                 part_id to) const {
   auto sum = excess_of_adding(v, to);
   for (const auto& [c, weight] : loads_->items(v))
     sum += over(c, load(c, from) - weight) - over(c, load(c, from));
@@ -173,8 +173,9 @@ double basic_part_loads<Loads>::excess_of_moving(vertex_id v, part_id from,
 }
 
 template <class Loads>
-double basic_part_loads<Loads>::excess_of_swapping(vertex_id v, part_id p, vertex_id u,
-                                      part_id q) const {
+double basic_part_loads<Loads>::excess_of_swapping(vertex_id v, part_id p,
+                                                   vertex_id u,
+                                                   part_id q) const {
   double sum = 0;
   const auto out = loads_->items(v);
   const auto in = loads_->items(u);

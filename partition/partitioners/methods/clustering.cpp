@@ -13,13 +13,15 @@ namespace {
 
 constexpr int most_clustering_sweeps = 3;
 
-/// A sweep that moves less than this share of the vertices is the last one.
+/// A sweep that moves less than one in so many vertices is the last one.
 constexpr std::int64_t least_moved = 50;
 
 /// A vertex with more than this many times the mean degree is a hub.
 constexpr std::int64_t hub_factor = 32;
 
-/// From one class of degrees to the next.
+/// Degrees of a class reach up to this many times its least one. Vertices are
+/// taken class by class instead of being sorted by degree, which would take
+/// memory for their order.
 constexpr std::int64_t class_factor = 4;
 
 constexpr cluster_id no_cluster = most_clustered;
@@ -77,7 +79,8 @@ private:
     for (vertex_id v = 0; v < graph_.size(); ++v)
       if (of_[v] != v)
         is_shared[of_[v]] = 1;
-    // Per favourite, the last for no favourite: where to join.
+    // By favourite cluster, which vertex left over is to be joined next; the
+    // last element is for vertices without a favourite.
     std::vector<cluster_id> open(of_.size() + 1, no_cluster);
     for (vertex_id v = 0; v < graph_.size(); ++v) {
       GRAPHMILL_TRYV(tell(v));
@@ -104,7 +107,10 @@ private:
     choice best;
     best.with_room = own;
     const auto key = options_.key ^ mix64(static_cast<std::uint64_t>(v));
-    // Strictly more links, or as many and first in an order of chance.
+    // A cluster is better with more links, or with as many if it comes first in
+    // an order of chance that differs from vertex to vertex: by their numbers,
+    // the same few clusters would win all ties. A vertex leaves its own cluster
+    // for more links only.
     const auto is_better = [&](cluster_id a, cluster_id b) {
       return links_[a] > links_[b]
              || (links_[a] == links_[b] && b != own

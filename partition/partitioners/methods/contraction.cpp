@@ -12,14 +12,15 @@ namespace graphmill {
 
 namespace {
 
-/// Whether an edge is kept: the same for both directions.
+/// Whether an edge is kept: decided by a hash of its ends, so that both of its
+/// directions have the same answer without a table of edges.
 class edge_sample {
 public:
   edge_sample(std::int64_t entries, std::int64_t most, std::uint64_t key)
     : keeps_all_(entries <= most), key_(key) {
-    constexpr auto all = std::numeric_limits<std::uint64_t>::max();
+    constexpr auto largest = std::numeric_limits<std::uint64_t>::max();
     if (!keeps_all_)
-      bound_ = all / static_cast<std::uint64_t>(entries)
+      bound_ = largest / static_cast<std::uint64_t>(entries)
                * static_cast<std::uint64_t>(most);
   }
 

@@ -24,7 +24,8 @@ part_id best_part(vertex_id v, const part_loads& held,
   }
   if (best >= 0)
     return best;
-  // No part has room: where it does the least harm.
+  // No part has room, so it goes to where it adds least to the excess, and
+  // among equals to where it has most neighbours.
   best_score = {};
   for (part_id p = 0; p < held.parts(); ++p) {
     const std::tuple score{-held.excess_of_adding(v, p), links[p]};

@@ -21,8 +21,8 @@ constexpr auto most_metis_entries =
 /// when it has several constraints.
 constexpr real_t aimed_imbalance = 1 + balance_tolerance / 2;
 
-/// [vertices, constraints]. Constraints whose sum does not fit METIS's numbers
-/// are scaled down.
+/// What METIS calls vertex weights: [vertices, constraints]. METIS adds them up
+/// in 32 bits, so constraints whose sum does not fit are scaled down.
 template <class Loads>
 std::vector<idx_t> weights_of(const Loads& loads,
                               const std::vector<int>& constraints) {
@@ -62,7 +62,8 @@ int call_metis(const adjacency& graph, std::vector<idx_t>& weights,
     settings, &cut, assignment.data());
 }
 
-/// METIS's codes are negative but for success; exit codes are not.
+/// METIS's codes are negative but for success, and exit codes cannot be, so
+/// their signs are turned.
 int exit_code_of(int metis_code) {
   return metis_code == METIS_OK ? 0 : -metis_code;
 }

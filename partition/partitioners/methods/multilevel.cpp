@@ -16,21 +16,26 @@ namespace {
 /// Entries that METIS cuts in a few seconds.
 constexpr std::int64_t few_entries = std::int64_t{1} << 21;
 
-/// Entries per vertex that coarse graphs may have, and their bounds: what costs
-/// little, and what METIS can add up in 32 bits.
+/// Entries per vertex that coarse graphs may have, and the bounds of all their
+/// entries: fewer than the lower one would save nothing worth having, and more
+/// than the upper one METIS could not add up in 32 bits.
 constexpr std::int64_t entries_per_vertex = 8;
 constexpr std::int64_t least_entries = std::int64_t{1} << 20;
 constexpr std::int64_t most_entries = std::int64_t{1} << 30;
 
-/// Clusters of the largest size that make a part: small enough for METIS to
-/// balance parts within its tolerance.
+/// How many clusters of the largest size make up a part: so many that METIS can
+/// balance parts within its tolerance by moving clusters.
 constexpr std::int64_t clusters_per_part = 20;
 
-/// A level with more than this share of the vertices before is not worth it.
+/// Coarsening ends with a level that has more than this share of the vertices
+/// of the one before: further levels would shrink as little.
 constexpr double least_shrinking = 0.9;
 
+/// The weight of all vertices together in one constraint, for `sizes_of`: large
+/// enough for shares of single vertices to be whole numbers.
 constexpr double unit = 1LL << 40;
 
+/// A graph on the way from the vertices to the one that METIS cuts.
 struct level {
   clustering clusters; ///< Of the level before, or of the vertices.
   cluster_loads loads;

@@ -11,8 +11,8 @@ namespace graphmill {
 
 namespace {
 
-/// Rounds of collecting candidates and moving them. Each round fixes what one
-/// pass can; more than a few mean that little is left to win.
+/// Rounds of collecting candidates and moving them, at the most. Few are needed
+/// as a rule; this bounds the time where each wins a little.
 constexpr int most_rounds = 64;
 
 /// Vertices between two questions whether to go on.
@@ -66,8 +66,9 @@ private:
     return moved;
   }
 
-  /// Earlier moves may have changed what is best for `v`, or filled its part's
-  /// need, so it is asked for again.
+  /// Moves a vertex, if that still helps. Earlier moves of the round may have
+  /// changed what is best for it, or have relieved its part already, so its
+  /// best move is looked for again.
   bool apply(vertex_id v) {
     if (!held_.is_overfull(v, assignment_[v]))
       return false;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int most_refinement_sweeps = 10;
 
-/// A sweep that spares less than this share of the cut is the last one.
+/// A sweep that spares no more than one in so many cut edges is the last one.
 constexpr std::int64_t least_gain = 500;
 
 template <class Graph, class Loads>

@@ -14,8 +14,8 @@ namespace graphmill {
 /// clusters. Lowers the cut and never raises a load above its cap; vertices of
 /// overfull parts go to where they fit even if that cuts more. Deterministic;
 /// memory of O(parts).
-/// @tparam Graph `undirected_view` with `vertex_loads` for Loads, or `adjacency`
-/// with `cluster_loads`.
+/// @tparam Graph `undirected_view` with `vertex_loads` for Loads, or
+/// `adjacency` with `cluster_loads`.
 /// @param assignment [vertices] Changed in place, and `held` with it.
 template <class Graph, class Loads>
 result<void> refine(const Graph& graph, basic_part_loads<Loads>& held,

@@ -90,8 +90,9 @@ private:
     return true;
   }
 
-  /// Tries the partners whose weight is closest to what would lift `v`'s part
-  /// to its cap, or fill the other one to its own, whichever is less.
+  /// Tries the partners in part `q` whose in-edges are closest in number to
+  /// what suits best: with them, `v`'s part would come down to its cap or the
+  /// other part would fill up to its own, whichever takes less.
   void try_list(vertex_id v, part_id q, std::size_t group, partner& best) {
     const auto& list = lists_[group * held_.parts() + q];
     const auto p = assignment_[v];

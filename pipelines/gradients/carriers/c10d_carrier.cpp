@@ -33,10 +33,10 @@ template <class F>
 void for_places(const std::vector<transfer>& list, const at::Tensor& flat,
                 const F& f) {
   std::int64_t at = 0;
-  for (const auto& one : list) {
-    const auto size = static_cast<std::int64_t>(one.bytes.size());
+  for (const auto& piece : list) {
+    const auto size = static_cast<std::int64_t>(piece.bytes.size());
     if (size > 0)
-      f(one, flat.narrow(0, at, size));
+      f(piece, flat.narrow(0, at, size));
     at += size;
   }
 }
@@ -64,9 +64,9 @@ c10d_carrier::~c10d_carrier() {
 std::vector<std::int64_t>
 c10d_carrier::sizes_of(std::span<const transfer> list) const {
   std::vector<std::int64_t> out(static_cast<std::size_t>(group_->getSize()));
-  for (const auto& one : list)
-    out[static_cast<std::size_t>(one.peer)] +=
-      static_cast<std::int64_t>(one.bytes.size());
+  for (const auto& piece : list)
+    out[static_cast<std::size_t>(piece.peer)] +=
+      static_cast<std::int64_t>(piece.bytes.size());
   return out;
 }
 

@@ -56,8 +56,8 @@ void incoming_transfers::expect(std::span<std::byte> into,
     }
     early_.erase(first, last);
   }
-  for (auto& one : outcomes)
-    one.done(std::move(one.answer));
+  for (auto& came : outcomes)
+    came.done(std::move(came.answer));
 }
 
 void incoming_transfers::deliver(const gradient_message& head, frame bytes,
@@ -118,8 +118,8 @@ void incoming_transfers::fail(const operation::failure& reason) {
     failed_ = reason;
     open.swap(open_);
   }
-  for (auto& [number, one] : open)
-    one.of->fail_with(reason);
+  for (auto& [number, expected] : open)
+    expected.of->fail_with(reason);
 }
 
 void incoming_transfers::refuse(const error& reason) {
@@ -129,8 +129,8 @@ void incoming_transfers::refuse(const error& reason) {
     refusal_ = reason;
     early.swap(early_);
   }
-  for (auto& [number, one] : early)
-    one.done(reason);
+  for (auto& [number, held] : early)
+    held.done(reason);
 }
 
 } // namespace graphmill

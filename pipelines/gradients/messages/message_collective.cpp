@@ -142,16 +142,16 @@ void rank_mesh::await_farewell(rank_id peer) {
 std::shared_ptr<operation> rank_mesh::exchange(std::span<const transfer> out,
                                                std::span<const transfer> in) {
   auto of = std::make_shared<operation>(bell_, options().ranks);
-  for (const auto& one : in)
-    if (!one.bytes.empty())
-      of->expect(one.peer, true);
+  for (const auto& piece : in)
+    if (!piece.bytes.empty())
+      of->expect(piece.peer, true);
   // Who is expected is ready when it comes.
-  for (const auto& one : in)
-    if (!one.bytes.empty())
-      peer_of(one.peer).in->expect(one.bytes, of);
-  for (const auto& one : out)
-    if (!one.bytes.empty())
-      peer_of(one.peer).out->send(one.bytes, one.owner);
+  for (const auto& piece : in)
+    if (!piece.bytes.empty())
+      peer_of(piece.peer).in->expect(piece.bytes, of);
+  for (const auto& piece : out)
+    if (!piece.bytes.empty())
+      peer_of(piece.peer).out->send(piece.bytes, piece.owner);
   return of;
 }
 
@@ -188,11 +188,11 @@ void rank_mesh::keep_farewell(message_answer done) {
 
 void rank_mesh::abandon() {
   stop_ = true;
-  const operation::failure why{std::nullopt, given_up_group(*roll_)};
-  joined_->fail_with(why);
+  const operation::failure reason{std::nullopt, given_up_group(*roll_)};
+  joined_->fail_with(reason);
   for_peers([&](rank_id r) {
     peer_of(r).out->stop();
-    peer_of(r).in->fail(why);
+    peer_of(r).in->fail(reason);
   });
   bell_->ring();
 }
@@ -205,10 +205,10 @@ void rank_mesh::leave() {
     left_ = true;
     waiting.swap(farewells_);
   }
-  for (auto& one : waiting)
-    one(ok());
-  const auto why = has_left();
-  for_peers([&](rank_id r) { peer_of(r).in->refuse(why); });
+  for (auto& tell : waiting)
+    tell(ok());
+  const auto reason = has_left();
+  for_peers([&](rank_id r) { peer_of(r).in->refuse(reason); });
 }
 
 error rank_mesh::has_left() const {

@@ -1,6 +1,7 @@
 #include "actors/base/actor_thread.hpp"
 
 #include "tests/support/catch.hpp"
+#include "tests/support/patience.hpp"
 
 #include <chrono>
 #include <future>
@@ -9,12 +10,8 @@
 #include <vector>
 
 using namespace graphmill;
-using namespace std::chrono_literals;
 
 namespace {
-
-/// Bounds every wait that a fault would make an endless one.
-constexpr auto patience = 20s;
 
 struct begin_job {
   std::shared_ptr<std::promise<void>> begun;
@@ -45,7 +42,8 @@ public:
         thread_.post(
           [job] {
             job.begun->set_value();
-            if (job.may_end.wait_for(patience) != std::future_status::ready)
+            if (job.may_end.wait_for(test::patience)
+                != std::future_status::ready)
               throw std::runtime_error("nobody lets the job end");
             job.may_end.get();
           },
@@ -77,13 +75,13 @@ private:
   std::promise<void>* heard_;
 };
 
-struct scene {
+struct actor_thread_scene {
   std::promise<void> let_end; ///< Of all jobs.
   std::shared_future<void> may_end = let_end.get_future().share();
   caf::actor_system_config settings;
   std::unique_ptr<caf::actor_system> system;
 
-  scene() {
+  actor_thread_scene() {
     set_scheduler(settings, 2);
     system = std::make_unique<caf::actor_system>(settings);
   }
@@ -105,27 +103,27 @@ CATCH_TEST_CASE("actors that end in a long job do not hold up the others",
                 "[actors][lane]") {
   std::vector<std::promise<std::string>> told(4);
   std::promise<void> heard;
-  scene s;
-  for (auto& one : told) // More than there are threads.
-    stop_actor(s.begin(one));
+  actor_thread_scene s;
+  for (auto& promise : told) // More than there are threads.
+    stop_actor(s.begin(promise));
   auto other = spawn_state<echo>(*s.system, &heard);
   post(other, tick{});
-  CATCH_CHECK(heard.get_future().wait_for(patience)
+  CATCH_CHECK(heard.get_future().wait_for(test::patience)
               == std::future_status::ready);
   stop_actor(other);
   other = nullptr;
   s.let_end.set_value();
-  for (auto& one : told)
-    CATCH_CHECK(one.get_future().get().empty());
+  for (auto& promise : told)
+    CATCH_CHECK(promise.get_future().get().empty());
   s.system.reset(); // Ends, for all actors have.
 }
 
 CATCH_TEST_CASE("what a job throws comes to its actor", "[actors][lane]") {
   std::promise<std::string> told;
-  scene s;
-  const auto who = s.begin(told);
+  actor_thread_scene s;
+  const auto actor = s.begin(told);
   s.let_end.set_exception(
     std::make_exception_ptr(std::runtime_error("no such file")));
   CATCH_CHECK(told.get_future().get() == "cannot finish a job: no such file");
-  stop_actor(who);
+  stop_actor(actor);
 }

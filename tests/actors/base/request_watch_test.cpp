@@ -83,55 +83,57 @@ class asker {
 public:
   using interface = asker_actor;
   static constexpr const char* name = "asker";
-  asker(interface::pointer self, helper_actor whom,
+  asker(interface::pointer self, helper_actor debtor,
         std::chrono::milliseconds silence, std::shared_ptr<outcome> out)
-    : self_(self), whom_(std::move(whom)), silence_(silence),
+    : self_(self), debtor_(std::move(debtor)), silence_(silence),
       out_(std::move(out)) {}
 
   interface::behavior_type make_behavior() {
     return {
-      [this](const order& what) {
-        for (int i = 0; i < what.count; ++i)
-          requests_.ask(self_, whom_, silence_, question{next_++})
+      [this](const order& wanted) {
+        for (int i = 0; i < wanted.count; ++i)
+          requests_.ask(self_, debtor_, silence_, question{next_++})
             .then(
               [this](const reply& got) { out_->answers.push_back(got.number); },
               [this](const caf::error& reason) {
                 out_->failures.push_back(from_caf(reason, "helper").code);
               });
       },
-      [this](const tick&) { requests_.give_up(whom_); },
+      [this](const tick&) { requests_.give_up(debtor_); },
     };
   }
 
 private:
   interface::pointer self_;
-  helper_actor whom_;
+  helper_actor debtor_;
   std::chrono::milliseconds silence_;
   std::shared_ptr<outcome> out_;
   request_watch requests_;
   int next_ = 0;
 };
 
-struct scene {
+struct request_watch_scene {
   test::simulation sim;
   std::shared_ptr<book> debts = std::make_shared<book>();
   std::shared_ptr<outcome> seen = std::make_shared<outcome>();
-  helper_actor whom = sim.own(spawn_state<helper>(sim.system(), debts));
-  asker_actor who;
+  helper_actor debtor = sim.own(spawn_state<helper>(sim.system(), debts));
+  asker_actor creditor;
 
-  explicit scene(std::chrono::milliseconds silence, bool wait = true)
-    : who(sim.own(spawn_state<asker>(sim.system(), whom, silence, seen))) {
+  explicit request_watch_scene(std::chrono::milliseconds silence,
+                               bool wait = true)
+    : creditor(
+      sim.own(spawn_state<asker>(sim.system(), debtor, silence, seen))) {
     debts->wait = wait;
     sim.run();
   }
 
   void ask(int count = 1) {
-    post(who, order{count});
+    post(creditor, order{count});
     sim.run();
   }
 
   void answer_oldest() {
-    post(whom, tick{});
+    post(debtor, tick{});
     sim.run();
   }
 };
@@ -140,21 +142,21 @@ struct scene {
 
 CATCH_TEST_CASE("answered requests leave no timers behind",
                 "[actors][requests]") {
-  scene s{15min, false};
+  request_watch_scene s{15min, false};
   for (int i = 0; i < 1000; ++i) {
     s.ask();
     s.sim.advance(1ms);
   }
   CATCH_CHECK(s.seen->answers.size() == 1000);
   CATCH_CHECK(s.sim.timers() <= 1);
-  stop_actor(s.who);
+  stop_actor(s.creditor);
   s.sim.run();
   CATCH_CHECK(s.sim.timers() == 0); // Nor does an actor that has ended.
 }
 
 CATCH_TEST_CASE("a request that is not answered fails in time",
                 "[actors][requests]") {
-  scene s{50ms};
+  request_watch_scene s{50ms};
   s.ask();
   s.sim.advance(49ms);
   CATCH_CHECK(s.seen->failures.empty());
@@ -172,7 +174,7 @@ CATCH_TEST_CASE("a request that is not answered fails in time",
 
 CATCH_TEST_CASE("standing in line is not waiting for an answer",
                 "[actors][requests]") {
-  scene s{50ms};
+  request_watch_scene s{50ms};
   s.ask(10);
   for (int i = 0; i < 8; ++i) {
     s.sim.advance(40ms);
@@ -193,9 +195,9 @@ CATCH_TEST_CASE("standing in line is not waiting for an answer",
 }
 
 CATCH_TEST_CASE("what a lost actor owes fails at once", "[actors][requests]") {
-  scene s{15min};
+  request_watch_scene s{15min};
   s.ask(3);
-  post(s.who, tick{});
+  post(s.creditor, tick{});
   s.sim.run();
   CATCH_CHECK(s.seen->failures == std::vector(3, ec::unavailable));
   s.answer_oldest(); // It is there after all.
@@ -207,8 +209,8 @@ CATCH_TEST_CASE("what a lost actor owes fails at once", "[actors][requests]") {
 
 CATCH_TEST_CASE("an actor that is gone is not waited for",
                 "[actors][requests]") {
-  scene s{15min};
-  stop_actor(s.whom);
+  request_watch_scene s{15min};
+  stop_actor(s.debtor);
   s.sim.run();
   s.ask();
   CATCH_CHECK(s.seen->failures == std::vector{ec::unavailable});

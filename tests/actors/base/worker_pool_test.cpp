@@ -62,7 +62,7 @@ private:
   caf::typed_response_promise<double_answer> kept_;
 };
 
-struct fixture {
+struct worker_pool_scene {
   test::simulation sim;
   std::shared_ptr<stage_counters> counters =
     std::make_shared<stage_counters>("doubler", 2);
@@ -112,7 +112,7 @@ struct fixture {
 } // namespace
 
 CATCH_TEST_CASE("a pool answers all jobs", "[actors][pool]") {
-  fixture f;
+  worker_pool_scene f;
   worker_pool_config config;
   config.workers = 2;
   auto seen = f.ask_all(f.pool(config), {1, 2, 3, 4, 5});
@@ -122,7 +122,7 @@ CATCH_TEST_CASE("a pool answers all jobs", "[actors][pool]") {
 }
 
 CATCH_TEST_CASE("an error of a worker is passed on", "[actors][pool]") {
-  fixture f;
+  worker_pool_scene f;
   auto seen = f.ask_all(f.pool({}), {7, 1});
   CATCH_REQUIRE(seen->errors.size() == 1);
   CATCH_CHECK(seen->errors[0].code == ec::invalid_argument);
@@ -133,7 +133,7 @@ CATCH_TEST_CASE("an error of a worker is passed on", "[actors][pool]") {
 
 CATCH_TEST_CASE("what a worker cannot reach does not count as its death",
                 "[actors][pool]") {
-  fixture f;
+  worker_pool_scene f;
   auto seen = f.ask_all(f.pool({}), {88, 89, 1});
   CATCH_REQUIRE(seen->errors.size() == 2);
   CATCH_CHECK(seen->errors[0].message == "88 cannot be reached");
@@ -144,7 +144,7 @@ CATCH_TEST_CASE("what a worker cannot reach does not count as its death",
 
 CATCH_TEST_CASE("a dead worker is replaced and its job done by another",
                 "[actors][pool]") {
-  fixture f;
+  worker_pool_scene f;
   worker_pool_config config;
   config.crash_every = 2; // The second job of each pair ends its worker.
   auto seen = f.ask_all(f.pool(config), {1, 2, 3, 4});
@@ -157,7 +157,7 @@ CATCH_TEST_CASE("a dead worker is replaced and its job done by another",
 
 CATCH_TEST_CASE("faults strike on the way in and in the middle",
                 "[actors][pool]") {
-  fixture f;
+  worker_pool_scene f;
   worker_pool_config config;
   config.crash_every = 1;
   auto seen = f.ask_all(f.pool(config), {4});
@@ -171,7 +171,7 @@ CATCH_TEST_CASE("faults strike on the way in and in the middle",
 
 CATCH_TEST_CASE("a job that ends every worker fails with the cause",
                 "[actors][pool]") {
-  fixture f;
+  worker_pool_scene f;
   worker_pool_config config;
   config.attempts = 3;
   auto seen = f.ask_all(f.pool(config), {13, 4});
@@ -183,8 +183,21 @@ CATCH_TEST_CASE("a job that ends every worker fails with the cause",
   CATCH_CHECK(f.counters->report().restarts == 3);
 }
 
+CATCH_TEST_CASE("an idle worker takes a lost job at once", "[actors][pool]") {
+  worker_pool_scene f;
+  worker_pool_config config;
+  config.workers = 2;
+  config.attempts = 2;
+  // The clock stands still, so that no worker is replaced.
+  auto seen = f.ask_all(f.pool(config), {13});
+  CATCH_REQUIRE(seen->errors.size() == 1);
+  CATCH_CHECK(seen->errors[0].message.find("ended 2 workers")
+              != std::string::npos);
+  CATCH_CHECK(f.spawned == 2);
+}
+
 CATCH_TEST_CASE("a worker that hangs is replaced", "[actors][pool]") {
-  fixture f;
+  worker_pool_scene f;
   worker_pool_config config;
   config.job_timeout = 50ms;
   config.attempts = 2;
@@ -197,7 +210,7 @@ CATCH_TEST_CASE("a worker that hangs is replaced", "[actors][pool]") {
 
 CATCH_TEST_CASE("a worker is not ended for the time-out of the one before it",
                 "[actors][pool]") {
-  fixture f;
+  worker_pool_scene f;
   worker_pool_config config;
   config.job_timeout = 50ms;
   config.attempts = 1;
@@ -211,7 +224,7 @@ CATCH_TEST_CASE("a worker is not ended for the time-out of the one before it",
 }
 
 CATCH_TEST_CASE("jobs that are done leave no timers behind", "[actors][pool]") {
-  fixture f;
+  worker_pool_scene f;
   worker_pool_config config;
   config.workers = 2;
   config.crash_every = 5;
@@ -232,7 +245,7 @@ CATCH_TEST_CASE("jobs that are done leave no timers behind", "[actors][pool]") {
 
 CATCH_TEST_CASE("late answers come in another order, all of them",
                 "[actors][pool]") {
-  fixture f;
+  worker_pool_scene f;
   worker_pool_config config;
   config.workers = 4;
   config.reply_delay_ms = 20;
@@ -245,7 +258,7 @@ CATCH_TEST_CASE("late answers come in another order, all of them",
 
 CATCH_TEST_CASE("a pool that ends answers what it has taken",
                 "[actors][pool]") {
-  fixture f;
+  worker_pool_scene f;
   auto pool = f.pool({});
   auto seen = f.ask_all(pool, {99, 1, 2});
   CATCH_CHECK(seen->errors.empty());

@@ -45,13 +45,13 @@ result<payload> tell_run(const payload& body, run_record last) {
     return fail(ec::not_found, "no run {}", request.run);
   watch_reply out;
   out.record = std::move(last);
-  const std::vector all{
+  const std::vector events{
     run_news{{}, "train epoch 1", 1, 4}, metrics("train", 1, 0.25),
     metrics("validation", 1, 0.5),       metrics("train", 2, 0.625),
     metrics("validation", 2, 0.75),      metrics("test", 2, 0.8125)};
-  const auto end = std::min<std::uint64_t>(request.cursor + 3, all.size());
+  const auto end = std::min<std::uint64_t>(request.cursor + 3, events.size());
   for (auto i = request.cursor; i < end; ++i)
-    out.events.push_back(all[i]);
+    out.events.push_back(events[i]);
   out.next = end;
   return encode(out);
 }

@@ -64,8 +64,8 @@ CATCH_TEST_CASE("command lines of daemons on this machine", "[launch]") {
   launch.how.no_verify = true;
   launch.how.storage = {storage_kind::disk, 4096, 8192};
   got = local_daemon(launch, 1, "tcp://127.0.0.1:99");
-  const words last{"--no-verify",  "--storage", "disk",
-                   "--disk-cache", "4096",      "--memory", "8192"};
+  const words last{"--no-verify", "--storage", "disk", "--disk-cache",
+                   "4096",        "--memory",  "8192"};
   CATCH_REQUIRE(got.arguments.size() > last.size());
   CATCH_CHECK(std::equal(last.rbegin(), last.rend(), got.arguments.rbegin()));
 }

@@ -25,9 +25,9 @@ child_process shell(const std::string& script) {
 }
 
 /// Bounds every wait.
-bool comes_true(const std::function<bool()>& what) {
+bool comes_true(const std::function<bool()>& condition) {
   for (int i = 0; i < 3000; ++i) {
-    if (what())
+    if (condition())
       return true;
     std::this_thread::sleep_for(10ms);
   }
@@ -47,9 +47,10 @@ std::uint64_t bytes_held() {
   for (std::string line; std::getline(status, line);)
     if (line.starts_with("RssAnon"))
       sum += 1024 * std::stoull(line.substr(line.find(':') + 1));
-  for (const auto& one : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator{"/proc/self/fd"}) {
     struct stat about {};
-    if (::stat(one.path().c_str(), &about) == 0 && S_ISREG(about.st_mode)
+    if (::stat(entry.path().c_str(), &about) == 0 && S_ISREG(about.st_mode)
         && about.st_nlink == 0)
       sum += static_cast<std::uint64_t>(about.st_blocks) * 512;
   }

@@ -41,10 +41,10 @@ CATCH_TEST_CASE("processors are those of the affinity mask", "[processors]") {
   // In a thread of its own: the others keep their processors.
   unsigned found = 0;
   std::thread{[&] {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(first, &one);
-    if (sched_setaffinity(0, sizeof one, &one) == 0)
+    cpu_set_t single;
+    CPU_ZERO(&single);
+    CPU_SET(first, &single);
+    if (sched_setaffinity(0, sizeof single, &single) == 0)
       found = usable_processors();
   }}.join();
   CATCH_CHECK(found == 1);

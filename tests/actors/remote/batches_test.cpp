@@ -61,15 +61,15 @@ std::vector<plain_fetched> batches(daemons& d, const stages& with,
   }
   d.settle();
   std::vector<std::shared_ptr<outcome<fetch_answer>>> fetched;
-  for (auto& one : sampled) {
+  for (auto& answered : sampled) {
     fetch_job job;
-    job.graph = daemons::answer_of(one).graph;
+    job.graph = daemons::answer_of(answered).graph;
     fetched.push_back(d.start<fetch_answer>(with.fetcher, job));
   }
   d.settle();
   std::vector<plain_fetched> out;
-  for (auto& one : fetched)
-    out.push_back(plain(*daemons::answer_of(one).batch, d.graph));
+  for (auto& answered : fetched)
+    out.push_back(plain(*daemons::answer_of(answered).batch, d.graph));
   return out;
 }
 
@@ -146,7 +146,7 @@ CATCH_TEST_CASE("one request per hop and owner", "[actors][remote]") {
               == to_plain(*daemons::answer_of(second).graph, d.graph));
   // Both batches ask the same: in one message, or merged.
   CATCH_CHECK(d.net.requests[method::sample] <= 2);
-  for (const auto& [what, data] : d.net.sent)
+  for (const auto& [method_id, data] : d.net.sent)
     CATCH_CHECK(value_of(decode_sample_request(data)).queries.size() % 3 == 0);
 }
 

@@ -1,6 +1,6 @@
 #include "tests/actors/remote/by_transport.hpp"
 
-#include "actors/transport/sockets/keys.hpp"
+#include "actors/transport/sockets/connections/keys.hpp"
 #include "pipelines/gradients/messages/message_collective.hpp"
 #include "tests/actors/remote/rank_daemons.hpp"
 #include "tests/pipelines/gradients/ranks.hpp"

@@ -195,6 +195,23 @@ CATCH_TEST_CASE("a cache filler that is ended answers", "[actors][cache]") {
   d.settle();
 }
 
+CATCH_TEST_CASE("a cache filler whose link has crashed does not say cancelled",
+                "[actors][cache]") {
+  const auto graph = graph_of(3);
+  daemons d{cut(graph, 3, random_assignment(graph, 3, 3)), 3};
+  const auto filler = spawn_cache_filler(
+    d.sim.system(), config_of(d, graph, cache_order::vip, 1 << 20));
+  const auto got = d.start<cache_filled>(filler, fill_cache{});
+  d.sim.run();
+  caf::anon_send_exit(filler, caf::exit_reason::unhandled_exception);
+  d.sim.run();
+  CATCH_REQUIRE(got->failure);
+  CATCH_CHECK(got->failure->code == ec::unavailable);
+  CATCH_CHECK(got->failure->message.find("a link to another daemon ended")
+              != std::string::npos);
+  d.settle();
+}
+
 CATCH_TEST_CASE("answers that make no sense end the filling",
                 "[actors][cache]") {
   const auto graph = graph_of(3);

@@ -33,8 +33,8 @@ public:
   }
 
   ~loopback() {
-    for (auto& who : actors_)
-      caf::anon_send_exit(who, caf::exit_reason::kill);
+    for (auto& actor : actors_)
+      caf::anon_send_exit(actor, caf::exit_reason::kill);
     links_.clear();
   }
 
@@ -145,9 +145,10 @@ private:
     caf::scoped_actor self{*system_};
     result<Answer> out = fail(ec::internal, "no answer");
     ask(self.ptr(), from, 2min, std::move(job))
-      .receive(
-        [&out](const Answer& answer) { out = answer; },
-        [&out](const caf::error& why) { out = from_caf(why, "the actor"); });
+      .receive([&out](const Answer& answer) { out = answer; },
+               [&out](const caf::error& reason) {
+                 out = from_caf(reason, "the actor");
+               });
     return out;
   }
 

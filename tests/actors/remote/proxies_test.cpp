@@ -256,9 +256,9 @@ CATCH_TEST_CASE("answers that are too large are asked for in pieces",
   CATCH_CHECK(list(a.edge_ids) == list(b.edge_ids));
   CATCH_CHECK(d.remote->read().split == 1);
   // With replacement, the fanout may be anything.
-  auto one = std::make_shared<std::vector<node_id>>(1, 300);
+  auto single = std::make_shared<std::vector<node_id>>(1, 300);
   const auto never = d.start<neighbour_answer>(
-    proxy, neighbours_of(one, std::numeric_limits<std::int32_t>::max(),
+    proxy, neighbours_of(single, std::numeric_limits<std::int32_t>::max(),
                          draw_kind::with_replacement));
   d.settle();
   CATCH_REQUIRE(never->failure);
@@ -361,8 +361,8 @@ CATCH_TEST_CASE("slices that do not fit each other are refused",
     graph.edges[0].in[150].push_back(i);
   data_server_config small;
   small.message_bytes = 300;
-  for (const auto what : {0, 1, 2}) {
-    CATCH_INFO("case " << what);
+  for (const auto forgery : {0, 1, 2}) {
+    CATCH_INFO("case " << forgery);
     daemons d{cut(graph, 2, halves(200)), 3, small};
     auto ids =
       std::make_shared<std::vector<node_id>>(1, d.graph.to_global[0][150]);
@@ -372,16 +372,17 @@ CATCH_TEST_CASE("slices that do not fit each other are refused",
       if (read.answers.empty() || ++replies != 2)
         return;
       // The second slice: of another list, too long, too short.
-      const std::vector<std::int32_t> counts{what == 0 ? 199 : 201};
+      const std::vector<std::int32_t> counts{forgery == 0 ? 199 : 201};
       const std::vector<std::int64_t> sources(
-        std::array<std::size_t, 3>{10, 11, 9}[static_cast<std::size_t>(what)],
+        std::array<std::size_t, 3>{10, 11,
+                                   9}[static_cast<std::size_t>(forgery)],
         1);
       bulk_writer arrays;
       sample_reply forged;
-      neighbour_arrays one{arrays.add_counts(counts),
-                           arrays.add_integers(sources),
-                           arrays.add_integers(sources)};
-      forged.answers.push_back(one);
+      neighbour_arrays answer{arrays.add_counts(counts),
+                              arrays.add_integers(sources),
+                              arrays.add_integers(sources)};
+      forged.answers.push_back(answer);
       reply = value_of(encode(forged, std::move(arrays)));
     };
     remote_sampling_config config{d.part(1, d.servers[1])};

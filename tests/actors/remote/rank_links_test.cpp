@@ -13,7 +13,6 @@
 #include <sys/socket.h>
 
 #include <atomic>
-#include <numeric>
 #include <random>
 #include <thread>
 
@@ -25,12 +24,6 @@ using namespace std::chrono_literals;
 
 const gradient_shape some_shape{5003, {{20, 3}}};
 const bucket_limits small_buckets{4096, 8192};
-
-std::vector<rank_id> all_ranks(rank_id ranks) {
-  std::vector<rank_id> out(static_cast<std::size_t>(ranks));
-  std::iota(out.begin(), out.end(), 0);
-  return out;
-}
 
 /// A group whose ranks are where the test says.
 struct placed_group : rank_group {

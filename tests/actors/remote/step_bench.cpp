@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-// How long a step of a gradient group takes, by ranks and bytes, over transports
-// on loopback. Ranks are threads of this process, each with a transport of its
-// own, as daemons have.
+// How long a step of a gradient group takes, by ranks and bytes, over
+// transports on loopback. Ranks are threads of this process, each with a
+// transport of its own, as daemons have.
 
 namespace graphmill::test {
 
@@ -39,9 +39,8 @@ std::shared_ptr<const gradient_set> some_gradients(std::int64_t floats) {
 }
 
 /// The times of one rank's steps, or nothing if one has failed.
-std::vector<double>
-times_of(group_rank& rank, const load& of,
-         const std::shared_ptr<const gradient_set>& mine) {
+std::vector<double> times_of(group_rank& rank, const load& of,
+                             const std::shared_ptr<const gradient_set>& mine) {
   std::vector<double> out;
   for (std::size_t step = 0; step < warm_up + of.steps; ++step) {
     gradient_progress all;
@@ -105,9 +104,10 @@ int main(int argc, char** argv) {
   if (argc == 4)
     loads = {{std::atoi(argv[1]), std::atoll(argv[2]),
               static_cast<std::size_t>(std::atoll(argv[3]))}};
-  const auto sound = std::all_of(loads.begin(), loads.end(), [](const load& of) {
-    return of.ranks > 0 && of.steps > 0 && of.bytes >= 0;
-  });
+  const auto sound =
+    std::all_of(loads.begin(), loads.end(), [](const load& of) {
+      return of.ranks > 0 && of.steps > 0 && of.bytes >= 0;
+    });
   if (!sound || (argc != 1 && argc != 4)) {
     fmt::print(stderr, "usage: {} [--keys] [RANKS BYTES STEPS]\n", program);
     return 2;

@@ -5,6 +5,7 @@
 #include "pipelines/definition/validation.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/memory_graph.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/result.hpp"
 
 #include <spdlog/sinks/null_sink.h>
@@ -15,11 +16,6 @@
 namespace graphmill::test {
 
 namespace {
-
-using namespace std::chrono_literals;
-
-/// Longer than any run here takes, so that a test fails instead of hanging.
-constexpr auto patience = 60s;
 
 memory_graph ring(std::int64_t nodes) {
   auto graph = cycle(nodes);
@@ -66,7 +62,7 @@ private:
 };
 
 /// A run over a ring of 20 nodes, on a real scheduler and real threads.
-struct fixture {
+struct conductor_scene {
   cut_graph data = cut(ring(20), 2, random_assignment(ring(20), 2, 1));
   definition def;
   run_observer observer;
@@ -83,7 +79,7 @@ struct fixture {
     };
   }
 
-  fixture() {
+  conductor_scene() {
     def = parse_definition("dataset: memory\n"
                            "model: {hidden: 4}\n"
                            "train: {batch_size: 6, epochs: 3}\n"
@@ -176,7 +172,7 @@ CATCH_TEST_CASE("a run goes through its epochs to the same weights again",
                 "[actors][conductor]") {
   std::string digest;
   for (auto crash_every : {0u, 5u}) {
-    fixture f;
+    conductor_scene f;
     f.def.faults.crash_every = crash_every;
     const auto outcome = f.run_through();
     CATCH_REQUIRE_FALSE(outcome.failure);
@@ -197,7 +193,7 @@ CATCH_TEST_CASE("a run goes through its epochs to the same weights again",
 
 CATCH_TEST_CASE("caches are filled before the first phase",
                 "[actors][conductor]") {
-  fixture f;
+  conductor_scene f;
   f.fill(fake_filler::way::fill);
   std::atomic<int> too_early{0};
   f.observer.on_step = [&](const phase_request&, std::int64_t) {
@@ -217,7 +213,7 @@ CATCH_TEST_CASE("caches are filled before the first phase",
 
 CATCH_TEST_CASE("a cache that cannot be filled fails the run",
                 "[actors][conductor]") {
-  fixture f;
+  conductor_scene f;
   f.fill(fake_filler::way::fail);
   const auto outcome = f.run_through();
   CATCH_REQUIRE(outcome.failure);
@@ -228,7 +224,7 @@ CATCH_TEST_CASE("a cache that cannot be filled fails the run",
 
 CATCH_TEST_CASE("a run can be stopped while its cache is filled",
                 "[actors][conductor]") {
-  fixture f;
+  conductor_scene f;
   f.fill(fake_filler::way::wait);
   const auto outcome = f.run([](const conductor_actor& conductor) {
     post(conductor, start_run{});
@@ -242,7 +238,7 @@ CATCH_TEST_CASE("a run can be stopped while its cache is filled",
 
 CATCH_TEST_CASE("a run that is stopped before it begins keeps its weights",
                 "[actors][conductor]") {
-  fixture f;
+  conductor_scene f;
   const auto outcome = f.run([](const conductor_actor& conductor) {
     post_urgent(conductor, cancel_run{});
     post(conductor, start_run{});
@@ -255,7 +251,7 @@ CATCH_TEST_CASE("a run that is stopped before it begins keeps its weights",
 
 CATCH_TEST_CASE("a run that is stopped ends all ranks after the same step",
                 "[actors][conductor]") {
-  fixture f;
+  conductor_scene f;
   f.def.train.epochs = 100000;
   const auto outcome = f.run_ten_steps([](const conductor_actor& conductor) {
     post_urgent(conductor, cancel_run{});
@@ -270,7 +266,7 @@ CATCH_TEST_CASE("a run that is stopped ends all ranks after the same step",
 
 CATCH_TEST_CASE("a run that is stopped at once has no weights",
                 "[actors][conductor]") {
-  fixture f;
+  conductor_scene f;
   f.def.train.epochs = 100000;
   const auto outcome = f.run([](const conductor_actor& conductor) {
     post(conductor, start_run{});
@@ -283,7 +279,7 @@ CATCH_TEST_CASE("a run that is stopped at once has no weights",
 
 CATCH_TEST_CASE("an observer that fails ends the run, with weights",
                 "[actors][conductor]") {
-  fixture f;
+  conductor_scene f;
   f.observer.on_phase = [](const phase_result&) -> result<void> {
     return fail(ec::no_space, "the disk is full");
   };
@@ -296,7 +292,7 @@ CATCH_TEST_CASE("an observer that fails ends the run, with weights",
 
 CATCH_TEST_CASE("a run that fails keeps the weights of its last step",
                 "[actors][conductor]") {
-  fixture f;
+  conductor_scene f;
   f.def.train.epochs = 100000;
   f.def.trainer.replicas = GENERATE(1u, 2u);
   const auto outcome = f.run_ten_steps([](const conductor_actor& conductor) {
@@ -313,7 +309,7 @@ CATCH_TEST_CASE("a run that fails keeps the weights of its last step",
 
 CATCH_TEST_CASE("a run that diverges keeps its best weights, if any",
                 "[actors][conductor]") {
-  fixture f;
+  conductor_scene f;
   f.def.train.epochs = 10;
   f.def.train.batch_size = 20; // So the first epoch ends before the damage.
   f.validation = GENERATE(false, true);
@@ -333,7 +329,7 @@ CATCH_TEST_CASE("a run that diverges keeps its best weights, if any",
 
 CATCH_TEST_CASE("a stage that always dies fails the run by name",
                 "[actors][conductor]") {
-  fixture f;
+  conductor_scene f;
   f.def.faults.crash_every = 1;
   const auto outcome = f.run_through();
   CATCH_REQUIRE(outcome.failure);

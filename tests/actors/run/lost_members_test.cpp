@@ -26,9 +26,10 @@ public:
     std::vector<caf::typed_response_promise<member_state>> open;
   };
 
-  distant_member(interface::pointer self, std::shared_ptr<script> what,
+  distant_member(interface::pointer self, std::shared_ptr<script> given,
                  run_reports_actor conductor)
-    : self_(self), script_(std::move(what)), conductor_(std::move(conductor)) {}
+    : self_(self), script_(std::move(given)), conductor_(std::move(conductor)) {
+  }
 
   interface::behavior_type make_behavior() {
     return {
@@ -76,14 +77,14 @@ private:
 };
 
 /// A run of three ranks on a simulated clock, which does not move.
-struct fixture {
+struct lost_members_scene {
   std::vector<std::shared_ptr<distant_member::script>> members;
   std::vector<member_actor> handles;
   std::optional<run_outcome> outcome;
   simulation sim;
   conductor_actor conductor;
 
-  explicit fixture(definition def = {}) {
+  explicit lost_members_scene(definition def = {}) {
     for (rank_id r = 0; r < 3; ++r) {
       members.push_back(std::make_shared<distant_member::script>());
       members.back()->rank = r;
@@ -143,7 +144,7 @@ struct fixture {
 
 CATCH_TEST_CASE("replicas that differ end the run after the epoch",
                 "[actors][conductor]") {
-  fixture f;
+  lost_members_scene f;
   f.members[1]->digest = "another";
   f.start();
   for (std::int64_t step = 1; step < 3; ++step)
@@ -162,7 +163,7 @@ CATCH_TEST_CASE("replicas that differ end the run after the epoch",
 
 CATCH_TEST_CASE("a member that is lost is not waited for",
                 "[actors][conductor]") {
-  fixture f;
+  lost_members_scene f;
   f.start();
   f.members[2]->silent = {trainer_action::snapshot};
   f.lose(2);
@@ -172,7 +173,7 @@ CATCH_TEST_CASE("a member that is lost is not waited for",
 
 CATCH_TEST_CASE("without rank 0 another rank gives the weights",
                 "[actors][conductor]") {
-  fixture f;
+  lost_members_scene f;
   f.start();
   f.lose(0);
   f.check_weights_of("1");
@@ -181,7 +182,7 @@ CATCH_TEST_CASE("without rank 0 another rank gives the weights",
 
 CATCH_TEST_CASE("the weights are those of the rank with the most steps",
                 "[actors][conductor]") {
-  fixture f;
+  lost_members_scene f;
   for (int r = 0; r < 3; ++r)
     f.members[r]->steps = r == 1 ? 7 : 6; // The others missed the last sum.
   f.start();
@@ -193,7 +194,7 @@ CATCH_TEST_CASE("the weights are those of the rank with the most steps",
 CATCH_TEST_CASE("a member may be lost while it is asked",
                 "[actors][conductor]") {
   const auto at = GENERATE(trainer_action::snapshot, trainer_action::weights);
-  fixture f;
+  lost_members_scene f;
   f.start();
   f.members[0]->silent = {at};
   f.lose(2);
@@ -204,7 +205,7 @@ CATCH_TEST_CASE("a member may be lost while it is asked",
 
 CATCH_TEST_CASE("the weights are asked for until a member has them",
                 "[actors][conductor]") {
-  fixture f;
+  lost_members_scene f;
   f.start();
   f.members[0]->failing = {trainer_action::weights};
   f.members[1]->failing = {trainer_action::weights};
@@ -214,10 +215,10 @@ CATCH_TEST_CASE("the weights are asked for until a member has them",
 
 CATCH_TEST_CASE("a run whose members are all lost ends without weights",
                 "[actors][conductor]") {
-  fixture f;
+  lost_members_scene f;
   f.start();
-  for (const auto& one : f.members)
-    one->silent = {trainer_action::snapshot};
+  for (const auto& member : f.members)
+    member->silent = {trainer_action::snapshot};
   f.lose(1);
   f.lose(2);
   CATCH_REQUIRE_FALSE(f.outcome);
@@ -229,7 +230,7 @@ CATCH_TEST_CASE("a member that is lost while its cache is filled ends the run",
                 "[actors][conductor]") {
   definition def;
   def.fetch.cache = 1000;
-  fixture f{def};
+  lost_members_scene f{def};
   f.members[1]->silent = {trainer_action::fill_cache};
   f.start();
   f.lose(1);
@@ -241,7 +242,7 @@ CATCH_TEST_CASE("filling a cache may take hours", "[actors][conductor]") {
   using namespace std::chrono_literals;
   definition def;
   def.fetch.cache = 1000;
-  fixture f{def};
+  lost_members_scene f{def};
   f.members[1]->silent = {trainer_action::fill_cache};
   f.start();
   f.sim.advance(12h, 1min);

@@ -10,9 +10,9 @@ using namespace graphmill;
 namespace {
 
 member_state state_of(rank_id rank) {
-  trainer_state one;
-  one.rank = rank;
-  return {{one}};
+  trainer_state trainer;
+  trainer.rank = rank;
+  return {{trainer}};
 }
 
 trainer_answer answer_of(std::size_t member, rank_id rank, std::int64_t steps,

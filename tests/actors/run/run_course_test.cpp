@@ -95,7 +95,7 @@ const event_table<run_course> events{
   {"cancel", [](run_course& run) { return run.cancel(); }},
   {"cancel now", [](run_course& run) { return run.cancel_now(); }},
   {"one stopped", [](run_course& run) { return run.stopped(0); }},
-  {"failed", [](run_course& run) { return run.fail(trouble()); }},
+  {"failed", [](run_course& run) { return run.fail_run(trouble()); }},
 };
 
 const transition_table<run_course> transitions{
@@ -232,13 +232,13 @@ CATCH_TEST_CASE("a run that is cancelled too late is a success",
 
 CATCH_TEST_CASE("of several failures the first one counts", "[run_course]") {
   auto run = at(state::in_phase);
-  run.fail(trouble("the first"));
-  run.fail(trouble("the second"));
+  run.fail_run(trouble("the first"));
+  run.fail_run(trouble("the second"));
   run.answered(trouble("the third"));
-  run.fail(trouble("the fourth"));
+  run.fail_run(trouble("the fourth"));
   run.cancel_now();
   CATCH_CHECK(run.has_ended());
-  run.fail(trouble("the fifth"));
+  run.fail_run(trouble("the fifth"));
   CATCH_CHECK(run.failure()->message == "the first");
 }
 
@@ -246,7 +246,7 @@ CATCH_TEST_CASE("a run may still fail while its weights are brought",
                 "[run_course]") {
   for (auto where : {state::saving, state::fetching}) {
     auto run = at(where);
-    CATCH_CHECK(run.fail(trouble()) == task::none);
+    CATCH_CHECK(run.fail_run(trouble()) == task::none);
     while (!run.has_ended())
       go_on(run);
     CATCH_CHECK(run.failure()->message == "trouble");
@@ -259,7 +259,7 @@ CATCH_TEST_CASE("a run may still fail while its weights are brought",
 CATCH_TEST_CASE("a run that fails says when its weights are lost",
                 "[run_course]") {
   auto failed = at(state::in_phase);
-  failed.fail(trouble());
+  failed.fail_run(trouble());
   failed.answered({});
   CATCH_CHECK(failed.fetched(false) == task::end);
   CATCH_CHECK(failed.failure()->message
@@ -281,7 +281,7 @@ CATCH_TEST_CASE("a run that diverges goes back to its best weights, if any",
   CATCH_CHECK(run.now() == state::restoring_best);
   // Whatever else there is, its weights are not saved before they are back.
   CATCH_CHECK(run.cancel() == task::none);
-  CATCH_CHECK(run.fail(trouble()) == task::none);
+  CATCH_CHECK(run.fail_run(trouble()) == task::none);
   CATCH_CHECK(run.answered({}) == task::save);
   CATCH_CHECK(run.answered({}) == task::fetch);
   CATCH_CHECK(run.fetched(true) == task::end);

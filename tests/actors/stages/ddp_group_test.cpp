@@ -6,6 +6,7 @@
 #include "tests/pipelines/model/batches.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/memory_rendezvous.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/result.hpp"
 
 #include <condition_variable>
@@ -17,9 +18,6 @@ namespace graphmill::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Longer than anything here takes that is not stuck.
-constexpr auto patience = 30s;
 
 /// Actors on a real scheduler, for their groups talk over real connections.
 struct world {
@@ -68,12 +66,12 @@ struct world {
 
   /// Asks and waits for the answer, in any thread.
   template <class Answer, class Handle, class Message>
-  result<Answer> answer(const Handle& actor, const Message& what) {
+  result<Answer> answer(const Handle& actor, const Message& message) {
     result<Answer> out = error{};
     caf::scoped_actor self{*system};
-    ask(self.ptr(), actor, patience, what)
+    ask(self.ptr(), actor, patience, message)
       .receive([&](const Answer& got) { out = got; },
-               [&](const caf::error& why) { out = from_caf(why, "it"); });
+               [&](const caf::error& reason) { out = from_caf(reason, "it"); });
     return out;
   }
 
@@ -103,8 +101,8 @@ public:
   using interface = run_reports_actor;
   static constexpr const char* name = "listener";
 
-  listener(interface::pointer, std::shared_ptr<hearing> what)
-    : heard_(std::move(what)) {}
+  listener(interface::pointer, std::shared_ptr<hearing> heard)
+    : heard_(std::move(heard)) {}
 
   interface::behavior_type make_behavior() {
     return {

@@ -7,6 +7,7 @@
 #include "pipelines/flow/batch_size.hpp"
 #include "tests/actors/stages/stages.hpp"
 #include "tests/support/actors.hpp"
+#include "tests/support/catch.hpp"
 #include "tests/support/memory_graph.hpp"
 #include "tests/support/result.hpp"
 
@@ -35,8 +36,8 @@ public:
     std::vector<caf::typed_response_promise<step_finished>> promises;
   };
 
-  dummy_trainer(interface::pointer self, std::shared_ptr<script> what)
-    : self_(self), script_(std::move(what)) {}
+  dummy_trainer(interface::pointer self, std::shared_ptr<script> given)
+    : self_(self), script_(std::move(given)) {}
 
   interface::behavior_type make_behavior() {
     return {
@@ -173,6 +174,21 @@ struct dispatcher_scene {
     work->steps = work->plan->steps();
     post(dispatcher, begin_phase{work});
     sim.run();
+  }
+
+  /// Begins a phase whose batches wait in `stage` until the test answers.
+  template <class Stage>
+  void begin_held(Stage& stage, std::int64_t batch_size) {
+    stage.script->hold = true;
+    begin(batch_size);
+  }
+
+  /// What the conductor was told, once.
+  const error& failure() const {
+    if (failures->size() != 1)
+      CATCH_FAIL("the conductor was told of " << failures->size()
+                                              << " failures");
+    return failures->front();
   }
 
   void finish_oldest(std::size_t rank) {

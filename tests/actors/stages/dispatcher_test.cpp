@@ -73,8 +73,8 @@ CATCH_TEST_CASE("a batch above the whole budget runs alone, and is counted",
 CATCH_TEST_CASE("trainers get their batches in step order whatever comes first",
                 "[actors][dispatcher]") {
   dispatcher_scene f{{1 << 30, 100}, 2};
-  f.batcher.script->hold = true;
-  f.begin(4); // Three steps on two ranks: sequence numbers 0 to 5.
+  // Three steps on two ranks: sequence numbers 0 to 5.
+  f.begin_held(f.batcher, 4);
   CATCH_REQUIRE(f.batcher.jobs().size() == 6);
   for (auto late : {5, 2, 4, 1})
     f.batcher.answer(f.sim, static_cast<std::size_t>(late));
@@ -101,8 +101,7 @@ CATCH_TEST_CASE("a rank without seeds takes part all the same",
 CATCH_TEST_CASE("credit held for long is reported once, with its holder",
                 "[actors][dispatcher]") {
   dispatcher_scene f{{1 << 30, 2}};
-  f.batcher.script->hold = true;
-  f.begin(2);
+  f.begin_held(f.batcher, 2);
   f.sim.advance(9s);
   CATCH_CHECK(f.log.str().empty());
   f.sim.advance(30s);

@@ -17,13 +17,13 @@ std::shared_ptr<gradient_set> gradients(std::vector<float> values) {
   return out;
 }
 
-struct fixture {
+struct gradient_group_scene {
   simulation sim;
   gradient_group_actor group;
   std::map<rank_id, reduced_gradients> sums;
   std::vector<error> errors;
 
-  explicit fixture(rank_id ranks)
+  explicit gradient_group_scene(rank_id ranks)
     : group(sim.own(spawn_gradient_group(
       sim.system(), {ranks, std::make_shared<stage_counters>("group", 1)}))) {}
 
@@ -53,7 +53,7 @@ CATCH_TEST_CASE("gradients add up in rank order, whoever comes first",
   const std::vector<std::vector<rank_id>> arrivals{
     {0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 2, 0}};
   for (const auto& arrival : arrivals) {
-    fixture f{3};
+    gradient_group_scene f{3};
     for (auto rank : arrival) {
       CATCH_CHECK(f.sums.empty());
       f.contribute(0, rank,
@@ -72,7 +72,7 @@ CATCH_TEST_CASE("gradients add up in rank order, whoever comes first",
 
 CATCH_TEST_CASE("rows of tables are merged in ascending order",
                 "[actors][group]") {
-  fixture f{2};
+  gradient_group_scene f{2};
   auto ours = gradients({});
   auto theirs = gradients({});
   ours->tables.resize(1);
@@ -93,7 +93,7 @@ CATCH_TEST_CASE("rows of tables are merged in ascending order",
 }
 
 CATCH_TEST_CASE("steps are kept apart", "[actors][group]") {
-  fixture f{2};
+  gradient_group_scene f{2};
   f.contribute(7, 0, gradients({1}));
   f.contribute(8, 1, gradients({10}));
   CATCH_CHECK(f.sums.empty());
@@ -105,7 +105,7 @@ CATCH_TEST_CASE("steps are kept apart", "[actors][group]") {
 
 CATCH_TEST_CASE("a second contribution and a foreign rank are refused",
                 "[actors][group]") {
-  fixture f{2};
+  gradient_group_scene f{2};
   f.contribute(0, 0, gradients({1}));
   f.contribute(0, 0, gradients({100}));
   f.contribute(0, 2, gradients({100}));
@@ -123,7 +123,7 @@ CATCH_TEST_CASE("a second contribution and a foreign rank are refused",
 
 CATCH_TEST_CASE("the sum after a stop is the last one, for all ranks alike",
                 "[actors][group]") {
-  fixture f{2};
+  gradient_group_scene f{2};
   f.contribute(0, 1, gradients({1}));
   post(f.group, stop_after_step{});
   f.sim.run();

@@ -40,8 +40,8 @@ public:
   using interface = caf::typed_actor<answers<Job, Answer>, takes<answer_now>>;
   static constexpr const char* name = "dummy_stage";
 
-  dummy_stage(typename interface::pointer self, std::shared_ptr<script> what)
-    : self_(self), script_(std::move(what)) {}
+  dummy_stage(typename interface::pointer self, std::shared_ptr<script> given)
+    : self_(self), script_(std::move(given)) {}
 
   typename interface::behavior_type make_behavior() {
     return {

@@ -1,4 +1,4 @@
-#include "actors/transport/sockets/port_probe.hpp"
+#include "actors/transport/sockets/connections/port_probe.hpp"
 
 #include "actors/transport/sessions/address.hpp"
 #include "tests/actors/transport/network.hpp"

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 CATCH_TEST_CASE("a request gets its reply", "[transport]") {
   struct question {
-    method what;
+    method method_id;
     peer_identity from;
     bool in_time;
   };
@@ -33,7 +33,7 @@ CATCH_TEST_CASE("a request gets its reply", "[transport]") {
   CATCH_CHECK(text_of(answer) == "hello you");
   const auto asked = questions.wait(1);
   CATCH_REQUIRE(asked.size() == 1);
-  CATCH_CHECK(asked[0].what == method::submit);
+  CATCH_CHECK(asked[0].method_id == method::submit);
   CATCH_CHECK(asked[0].from == caller->self());
   CATCH_CHECK(asked[0].in_time);
 }

@@ -27,7 +27,7 @@ CATCH_TEST_CASE("threads lose nothing that they count", "[messages]") {
       for (int n = 0; n < 10000; ++n)
         ++sum;
     });
-  for (auto& one : threads)
-    one.join();
+  for (auto& thread : threads)
+    thread.join();
   CATCH_CHECK(sum == 40000);
 }

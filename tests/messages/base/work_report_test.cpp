@@ -35,20 +35,20 @@ std::vector<std::string> names(const work_report& of) {
 
 CATCH_TEST_CASE("reports of daemons add up, figure by figure",
                 "[messages][report]") {
-  work_report all;
-  work_report one;
-  one.stages = {stage("sampler", 3)};
-  one.wire =
+  work_report total;
+  work_report report;
+  report.stages = {stage("sampler", 3)};
+  report.wire =
     wire_use{{1, 2}, {3, 4}, {5, 6}, 7, {8, 9}, {10, 11}, {12, 13}, {14, 15}};
-  one.cache = cache_use{{1, 2}, {3, 4}, {5, 6}};
-  one.peak_memory_bytes = 100;
-  one.cpu_seconds = 1.5;
-  all.add(one);
-  one.disk = disk_use{stage("row reader", 9), 1, 2, 3, {4, 5}};
-  all.add(one);
-  all.add(one);
-  CATCH_REQUIRE(all.stages.size() == 1);
-  const auto& sum = all.stages[0];
+  report.cache = cache_use{{1, 2}, {3, 4}, {5, 6}};
+  report.peak_memory_bytes = 100;
+  report.cpu_seconds = 1.5;
+  total.add(report);
+  report.disk = disk_use{stage("row reader", 9), 1, 2, 3, {4, 5}};
+  total.add(report);
+  total.add(report);
+  CATCH_REQUIRE(total.stages.size() == 1);
+  const auto& sum = total.stages[0];
   CATCH_CHECK(sum.stage == "sampler");
   CATCH_CHECK(sum.replicas == 3);
   CATCH_CHECK(sum.items == 9);
@@ -58,17 +58,17 @@ CATCH_TEST_CASE("reports of daemons add up, figure by figure",
   CATCH_CHECK(sum.input_wait_seconds == 4.5);
   CATCH_CHECK(sum.credit_wait_seconds == 7.5);
   CATCH_CHECK(sum.restarts == 3);
-  CATCH_CHECK(all.wire->ids_asked.bytes == 6);
-  CATCH_CHECK(all.wire->other_bytes == 21);
-  CATCH_CHECK(all.wire->control_sent.items == 42);
-  CATCH_CHECK(all.cache->found.bytes == 18);
+  CATCH_CHECK(total.wire->ids_asked.bytes == 6);
+  CATCH_CHECK(total.wire->other_bytes == 21);
+  CATCH_CHECK(total.wire->control_sent.items == 42);
+  CATCH_CHECK(total.cache->found.bytes == 18);
   // Two of them had their parts on disk.
-  CATCH_CHECK(all.disk->readers.stage == "row reader");
-  CATCH_CHECK(all.disk->readers.items == 18);
-  CATCH_CHECK(all.disk->rows_shared == 6);
-  CATCH_CHECK(all.disk->reads.items == 8);
-  CATCH_CHECK(all.peak_memory_bytes == 300);
-  CATCH_CHECK(all.cpu_seconds == 4.5);
+  CATCH_CHECK(total.disk->readers.stage == "row reader");
+  CATCH_CHECK(total.disk->readers.items == 18);
+  CATCH_CHECK(total.disk->rows_shared == 6);
+  CATCH_CHECK(total.disk->reads.items == 8);
+  CATCH_CHECK(total.peak_memory_bytes == 300);
+  CATCH_CHECK(total.cpu_seconds == 4.5);
 }
 
 CATCH_TEST_CASE("stages are in pipeline order, whoever reports first",
@@ -79,14 +79,14 @@ CATCH_TEST_CASE("stages are in pipeline order, whoever reports first",
   more.stages = {stage("sampling service", 1), stage("sampler", 1),
                  stage("sampler proxy", 1), stage("fetcher", 1),
                  stage("trainer", 1)};
-  auto all = few;
-  all.add(more);
-  CATCH_CHECK(names(all) == names(more));
-  CATCH_CHECK(all.stages[3].items == 2);
-  all = more;
-  all.add(few);
-  CATCH_CHECK(names(all) == names(more));
-  CATCH_CHECK(all.stages[1].items == 2);
-  all.add({});
-  CATCH_CHECK(names(all) == names(more));
+  auto merged = few;
+  merged.add(more);
+  CATCH_CHECK(names(merged) == names(more));
+  CATCH_CHECK(merged.stages[3].items == 2);
+  merged = more;
+  merged.add(few);
+  CATCH_CHECK(names(merged) == names(more));
+  CATCH_CHECK(merged.stages[1].items == 2);
+  merged.add({});
+  CATCH_CHECK(names(merged) == names(more));
 }

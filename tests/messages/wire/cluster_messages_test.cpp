@@ -98,9 +98,9 @@ struct field_text {
 };
 
 template <class T>
-std::string text_of(const T& what) {
+std::string text_of(const T& message) {
   std::string out;
-  T::fields(what, field_text{&out});
+  T::fields(message, field_text{&out});
   return out;
 }
 
@@ -189,19 +189,19 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
 
 CATCH_TEST_CASE("actions of trainers travel by the schema's values",
                 "[messages][cluster]") {
-  for (auto what : {trainer_action::keep_best, trainer_action::restore_best,
-                    trainer_action::snapshot, trainer_action::fill_cache,
-                    trainer_action::digest}) {
-    const member_request request{"r", member_action::trainers, what};
+  for (auto action : {trainer_action::keep_best, trainer_action::restore_best,
+                      trainer_action::snapshot, trainer_action::fill_cache,
+                      trainer_action::digest}) {
+    const member_request request{"r", member_action::trainers, action};
     const auto there = value_of(decode_member_request(encode(request)));
     CATCH_CHECK(there.action == member_action::trainers);
-    CATCH_CHECK(there.trainers == what);
+    CATCH_CHECK(there.trainers == action);
   }
   // Nobody sends these; whoever gets them refuses them.
-  for (auto what :
+  for (auto action :
        {trainer_action{0}, trainer_action{6}, trainer_action::weights})
     CATCH_CHECK(error_of(decode_member_request(
-                           encode({"r", member_action::trainers, what})))
+                           encode({"r", member_action::trainers, action})))
                   .code
                 == ec::invalid_data);
 }

@@ -1,6 +1,6 @@
-#include "messages/wire/capnp_frame.hpp"
 #include "messages/wire/cluster.capnp.h"
 #include "messages/wire/cluster.hpp"
+#include "messages/wire/codecs/capnp_frame.hpp"
 #include "messages/wire/run.capnp.h"
 #include "messages/wire/run.hpp"
 #include "tests/support/catch.hpp"
@@ -24,9 +24,9 @@ using namespace graphmill::test;
 namespace {
 
 template <class Root>
-std::string sent(const payload& what) {
+std::string sent(const payload& message) {
   return value_of(decode_frame<Root>(
-    what.body, "a message",
+    message.body, "a message",
     [](typename Root::Reader in) -> result<std::string> {
       return std::string{kj::str(capnp::DynamicStruct::Reader{in}).cStr()};
     }));

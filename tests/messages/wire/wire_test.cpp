@@ -1,5 +1,5 @@
 #include "messages/base/random.hpp"
-#include "messages/wire/capnp_frame.hpp"
+#include "messages/wire/codecs/capnp_frame.hpp"
 #include "messages/wire/wire.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"

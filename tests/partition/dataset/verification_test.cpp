@@ -271,8 +271,8 @@ CATCH_TEST_CASE("a table of digests has every file that is used",
                 "[partition][verification]") {
   const fixture f;
   const auto rename = [](nlohmann::json& table, std::string_view ending) {
-    const auto all = table.get<std::map<std::string, std::string>>();
-    for (const auto& [name, digest] : all)
+    const auto digests = table.get<std::map<std::string, std::string>>();
+    for (const auto& [name, digest] : digests)
       if (name.ends_with(ending)) {
         table["other/" + name] = digest;
         table.erase(name);

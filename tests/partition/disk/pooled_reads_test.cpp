@@ -35,14 +35,14 @@ using thread_starter = int (*)(pthread_t*, const pthread_attr_t*,
 /// Stands before the library's own, since a limit of the system that holds for
 /// root, too, would hold for the whole machine.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* how,
-                              void* (*what)(void*), void* with) {
+                              void* (*body)(void*), void* with) {
   static const auto real =
     reinterpret_cast<thread_starter>(::dlsym(RTLD_NEXT, "pthread_create"));
   if (threads_left >= 0 && threads_left-- == 0) {
     threads_left = 0;
     return EAGAIN;
   }
-  return real(thread, how, what, with);
+  return real(thread, how, body, with);
 }
 
 CATCH_TEST_CASE("a pool reads with the threads that the system gives it",

@@ -126,10 +126,11 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 class failing_reads final : public block_reads {
 public:
   explicit failing_reads(int after) : left_(after) {}
-  void begin(const read& what) override {
-    std::memset(what.to, 0, what.size);
-    waiting_.push_back(
-      {what.tag, left_-- > 0 ? static_cast<std::int64_t>(what.size) : -EIO});
+  void begin(const read& wanted) override {
+    std::memset(wanted.to, 0, wanted.size);
+    waiting_.push_back({wanted.tag, left_-- > 0
+                                      ? static_cast<std::int64_t>(wanted.size)
+                                      : -EIO});
   }
   void collect(bool, std::vector<outcome>& out) override {
     out.insert(out.end(), waiting_.begin(), waiting_.end());
@@ -266,8 +267,8 @@ CATCH_TEST_CASE("a reader that ends answers what it has not read",
     for (int i = 0; i < 10; ++i)
       come.push_back(on.ask(0, some_ids(random)));
     on.reader.reset();
-    for (auto& one : come)
-      if (auto got = one.get(); !got)
+    for (auto& answer : come)
+      if (auto got = answer.get(); !got)
         CATCH_CHECK(got.error().code == ec::cancelled);
   }
 }

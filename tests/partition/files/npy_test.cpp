@@ -87,10 +87,10 @@ CATCH_TEST_CASE("a writer fills in the number of rows", "[partition][npy]") {
   std::vector<float> rows(3 * 100000);
   for (std::size_t i = 0; i < rows.size(); ++i)
     rows[i] = static_cast<float>(i);
-  const std::span<const float> all{rows};
+  const std::span<const float> table{rows};
   for (std::size_t at = 0; at < rows.size(); at += 1000)
-    value_of(out.append(all.subspan(at, 1000)));
-  value_of(out.append(all));
+    value_of(out.append(table.subspan(at, 1000)));
+  value_of(out.append(table));
   value_of(out.finish());
   const auto array = value_of(npy_array::open(folder / "a.npy"));
   CATCH_CHECK(array.shape() == std::vector<std::int64_t>{200000, 3});
@@ -101,7 +101,7 @@ CATCH_TEST_CASE("a writer fills in the number of rows", "[partition][npy]") {
 
   auto ragged =
     value_of(npy_writer::create(folder / "b.npy", dtype::float32, {3}));
-  value_of(ragged.append(all.first(4)));
+  value_of(ragged.append(table.first(4)));
   CATCH_CHECK_FALSE(ragged.finish().has_value());
 
   auto nothing = value_of(npy_writer::create(folder / "c.npy", dtype::int64));
@@ -247,9 +247,9 @@ CATCH_TEST_CASE("rounding to float16 is converting there and back",
   // Every float16, what lies half-way to the next, and their neighbours.
   auto wrong = 0;
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
-    const auto one = from_half(static_cast<std::uint16_t>(bits));
+    const auto exact = from_half(static_cast<std::uint16_t>(bits));
     const auto next = from_half(static_cast<std::uint16_t>(bits + 1));
-    for (auto value : {one, one + (next - one) / 2})
+    for (auto value : {exact, exact + (next - exact) / 2})
       for (auto to : {-HUGE_VALF, value, HUGE_VALF})
         wrong += check(std::nextafter(value, to)) ? 0 : 1;
   }

@@ -59,12 +59,12 @@ struct reading {
     for (int p = 0; p < parts; ++p)
       part_data.push_back(value_of(dataset::open(part_folder(p))));
     for (const auto& type : source.info().node_types) {
-      std::vector<std::int64_t> all;
+      std::vector<std::int64_t> ids;
       for (int p = 0; p < parts; ++p)
         for (auto id :
              ints(part_folder(p) / "nodes" / type.name / "original_ids.npy"))
-          all.push_back(id);
-      originals.push_back(std::move(all));
+          ids.push_back(id);
+      originals.push_back(std::move(ids));
     }
   }
 

@@ -124,9 +124,9 @@ void add_splits(dataset_writer& writer, random_stream& draws,
               papers[draws.below(static_cast<std::uint32_t>(i))]);
   const auto train = std::min(sizes.train, sizes.papers);
   const auto val = std::min<std::int64_t>(20, sizes.papers - train);
-  const std::span all{papers};
-  value_of(writer.set_split(0, split::train, all.first(train)));
-  value_of(writer.set_split(0, split::validation, all.subspan(train, val)));
+  const std::span nodes{papers};
+  value_of(writer.set_split(0, split::train, nodes.first(train)));
+  value_of(writer.set_split(0, split::validation, nodes.subspan(train, val)));
 }
 
 } // namespace

@@ -126,17 +126,17 @@ CATCH_TEST_CASE("inclusion probabilities on paper", "[partition][hot_nodes]") {
     return out;
   };
   // One of two seeds per batch; one of two in-edges of node 0, all of node 1.
-  const auto one = of({1}, false, {0, 1}, 1);
-  CATCH_CHECK(near(one[0][0], 0.5));
-  CATCH_CHECK(near(one[0][1], 1 - 0.5 * (1 - 0.25)));
-  CATCH_CHECK(near(one[0][2], 1 - (1 - 0.25) * (1 - 0.5)));
-  CATCH_CHECK(near(one[1][0], 0.25));
-  CATCH_CHECK(near(one[1][1], 1 - (1 - 0.25) * (1 - 0.5)));
+  const auto one_hop = of({1}, false, {0, 1}, 1);
+  CATCH_CHECK(near(one_hop[0][0], 0.5));
+  CATCH_CHECK(near(one_hop[0][1], 1 - 0.5 * (1 - 0.25)));
+  CATCH_CHECK(near(one_hop[0][2], 1 - (1 - 0.25) * (1 - 0.5)));
+  CATCH_CHECK(near(one_hop[1][0], 0.25));
+  CATCH_CHECK(near(one_hop[1][1], 1 - (1 - 0.25) * (1 - 0.5)));
   // Two hops from node 0, all neighbours.
-  const auto two = of({1, -1}, false, {0}, 1);
-  CATCH_CHECK(near(two[0][0], 1));
-  CATCH_CHECK(near(two[0][1], 0.5));
-  CATCH_CHECK(near(two[0][2], 1 - (1 - 0.5) * (1 - 0.5)));
+  const auto two_hops = of({1, -1}, false, {0}, 1);
+  CATCH_CHECK(near(two_hops[0][0], 1));
+  CATCH_CHECK(near(two_hops[0][1], 0.5));
+  CATCH_CHECK(near(two_hops[0][2], 1 - (1 - 0.5) * (1 - 0.5)));
   // With replacement two draws of two miss one with 1/4.
   const auto again = of({2}, true, {0}, 1);
   CATCH_CHECK(near(again[0][1], 0.75));

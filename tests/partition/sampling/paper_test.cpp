@@ -110,13 +110,13 @@ CATCH_TEST_CASE("rows are rounded to float16 if asked", "[partition][gather]") {
         graph.nodes[0].features.push_back(
           std::ldexp(static_cast<float>(draws.next()) - 0x1p31f,
                      -16 - static_cast<int>(draws.below(40))));
-      const auto one = whole(graph);
+      const auto small = whole(graph);
       ids everything(static_cast<std::size_t>(nodes));
       std::iota(everything.begin(), everything.end(), node_id{0});
       pod_vector<float> out;
       out.resize(graph.nodes[0].features.size());
       value_of(
-        gather_features(*one.shards[0], 0, everything, {}, out.data(), true));
+        gather_features(*small.shards[0], 0, everything, {}, out.data(), true));
       CATCH_CHECK(std::equal(
         out.begin(), out.end(), graph.nodes[0].features.begin(),
         [](float got, float from) { return got == from_half(to_half(from)); }));

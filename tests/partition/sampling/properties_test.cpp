@@ -173,9 +173,9 @@ CATCH_TEST_CASE("the bound of the cycle", "[partition][sampling]") {
   CATCH_CHECK(bound.expanded == std::vector<std::int64_t>{3 + 6});
   CATCH_CHECK(bound.nodes == std::vector<std::int64_t>{3 + 6 + 6});
   // As many as there are, and no overflow.
-  const auto all = bound_of(
+  const auto widest = bound_of(
     info, scheme_of(cycle(100), {INT32_MAX, INT32_MAX, INT32_MAX}, true), 80);
-  CATCH_CHECK(all.nodes == std::vector<std::int64_t>{100});
+  CATCH_CHECK(widest.nodes == std::vector<std::int64_t>{100});
 }
 
 CATCH_TEST_CASE("slices of a node's sources are its sources",
@@ -191,8 +191,9 @@ CATCH_TEST_CASE("slices of a node's sources are its sources",
     const auto& part = *cut_in_two.shards[draws.below(2)];
     const auto& owned = part.nodes(graph.edges[e].destination);
     for (auto id = owned.begin; id < owned.end; ++id) {
-      const std::vector<node_id> one{id};
-      neighbour_request request{seed, 2, e, {0, random_kind(draws)}, true, one};
+      const std::vector<node_id> destination{id};
+      neighbour_request request{seed, 2,          e, {0, random_kind(draws)},
+                                true, destination};
       request.rule.fanout = std::array{-1, 0, 1, 3, 7, 33, 50}[draws.below(7)];
       neighbour_reply whole;
       value_of(sample_neighbours(part, request, whole));

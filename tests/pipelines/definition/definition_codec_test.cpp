@@ -69,8 +69,8 @@ void fill(capnp::DynamicStruct::Builder into) {
   }
 }
 
-std::string text_of(capnp::DynamicStruct::Reader what) {
-  return capnp::prettyPrint(what).flatten().cStr();
+std::string text_of(capnp::DynamicStruct::Reader section) {
+  return capnp::prettyPrint(section).flatten().cStr();
 }
 
 std::string hash_of(const definition& def) {

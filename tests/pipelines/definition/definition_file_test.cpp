@@ -19,8 +19,8 @@ definition_source parse(std::string_view text, const texts& overrides = {}) {
 
 texts problems_of(const definition_source& source) {
   texts out;
-  for (const auto& what : source.problems)
-    out.push_back(to_string(what));
+  for (const auto& problem : source.problems)
+    out.push_back(to_string(problem));
   return out;
 }
 
@@ -218,61 +218,63 @@ CATCH_TEST_CASE("lists of names", "[definition]") {
 }
 
 CATCH_TEST_CASE("wrong types and ranges", "[definition]") {
-  const auto one = [](std::string_view text) {
+  const auto problem_of = [](std::string_view text) {
     const auto got = problems_in(std::string{"dataset: d\n"}.append(text));
     CATCH_REQUIRE(got.size() == 1);
     return got[0];
   };
-  CATCH_CHECK(one("seed: -1")
+  CATCH_CHECK(problem_of("seed: -1")
               == "x.yaml:2:7: `seed` is `-1`, must be a whole number from 0 to "
                  "2^64 - 1");
-  CATCH_CHECK(one("seed: 18446744073709551616").find("2:7: `seed` is")
+  CATCH_CHECK(problem_of("seed: 18446744073709551616").find("2:7: `seed` is")
               != std::string::npos);
-  CATCH_CHECK(one("sampler: {replace: yes}")
+  CATCH_CHECK(problem_of("sampler: {replace: yes}")
               == "x.yaml:2:20: `sampler.replace` is `yes`, must be true or "
                  "false");
-  CATCH_CHECK(one("sampler: {fanouts: 5}")
+  CATCH_CHECK(problem_of("sampler: {fanouts: 5}")
               == "x.yaml:2:20: `sampler.fanouts` is `5`, must be a list of "
                  "whole numbers, as in [10, 10], or a map of lists");
-  CATCH_CHECK(one("sampler: {fanouts: []}")
+  CATCH_CHECK(problem_of("sampler: {fanouts: []}")
               == "x.yaml:2:20: `sampler.fanouts` has 0 elements, must have "
                  "from 1 to 16");
-  CATCH_CHECK(one("sampler: {fanouts: {a: 3}}")
+  CATCH_CHECK(problem_of("sampler: {fanouts: {a: 3}}")
               == "x.yaml:2:24: `sampler.fanouts.a` is `3`, must be a list of "
                  "whole numbers, as in [10, 10], or a map of lists");
-  CATCH_CHECK(one("sampler: {fanouts: {a: [1, 2], a: [1, 2]}}")
+  CATCH_CHECK(problem_of("sampler: {fanouts: {a: [1, 2], a: [1, 2]}}")
               == "x.yaml:2:32: `a` is given twice in `sampler.fanouts`");
-  CATCH_CHECK(one("sampler: {fanouts: {a: [1]}}")
+  CATCH_CHECK(problem_of("sampler: {fanouts: {a: [1]}}")
               == "x.yaml:2:24: the fanouts of `a` are for 1 hops, those of "
                  "`default` for 2");
-  CATCH_CHECK(one("sampler: {edge_fanouts: []}")
+  CATCH_CHECK(problem_of("sampler: {edge_fanouts: []}")
                 .find("`edge_fanouts` is not a field of `sampler`")
               != std::string::npos);
-  CATCH_CHECK(one("optimizer: {learning_rate: nan}")
+  CATCH_CHECK(problem_of("optimizer: {learning_rate: nan}")
               == "x.yaml:2:28: `optimizer.learning_rate` is `nan`, must be a "
                  "number from 1e-09 to 1000");
-  CATCH_CHECK(one("optimizer: {learning_rate: 0}").find("must be a number")
-              != std::string::npos);
-  CATCH_CHECK(one("optimizer: {momentum: 0.9}")
+  CATCH_CHECK(
+    problem_of("optimizer: {learning_rate: 0}").find("must be a number")
+    != std::string::npos);
+  CATCH_CHECK(problem_of("optimizer: {momentum: 0.9}")
               == "x.yaml:2:23: `optimizer.momentum` is for `kind: sgd` alone; "
                  "leave it out");
-  CATCH_CHECK(one("model: {kind: gat, hidden: 10, heads: 4}")
+  CATCH_CHECK(problem_of("model: {kind: gat, hidden: 10, heads: 4}")
               == "x.yaml:2:39: `model.hidden` is 10, which does not divide "
                  "among 4 heads of gat");
-  CATCH_CHECK(one("model: {kind: unset}").find("must be one of sage")
+  CATCH_CHECK(problem_of("model: {kind: unset}").find("must be one of sage")
               != std::string::npos);
-  CATCH_CHECK(one("trainer: {device: gpu}")
+  CATCH_CHECK(problem_of("trainer: {device: gpu}")
               == "x.yaml:2:19: `trainer.device` is `gpu`, must be cpu, cuda or "
                  "cuda:N");
-  CATCH_CHECK(one("name:") == "x.yaml:2:1: `name` is empty, must be a text");
-  CATCH_CHECK(one("name: ../up").find("must be made of letters")
+  CATCH_CHECK(problem_of("name:")
+              == "x.yaml:2:1: `name` is empty, must be a text");
+  CATCH_CHECK(problem_of("name: ../up").find("must be made of letters")
               != std::string::npos);
-  CATCH_CHECK(one("train: {epochs: [3]}")
+  CATCH_CHECK(problem_of("train: {epochs: [3]}")
               == "x.yaml:2:17: `train.epochs` is a list, must be a whole "
                  "number from 1 to 1000000 epochs");
-  CATCH_CHECK(one("[1, 2]: 3").find("a key of a definition is a list")
+  CATCH_CHECK(problem_of("[1, 2]: 3").find("a key of a definition is a list")
               != std::string::npos);
-  CATCH_CHECK(one("kind: sage")
+  CATCH_CHECK(problem_of("kind: sage")
               == "x.yaml:2:1: `kind` is not a field of a definition; it "
                  "belongs to `model`");
 }

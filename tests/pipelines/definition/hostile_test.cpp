@@ -12,9 +12,9 @@ namespace {
 /// shown.
 std::size_t problem_count(const std::string& text) {
   const auto source = parse_definition(text, "x.yaml");
-  for (const auto& what : source.problems) {
-    CATCH_REQUIRE(to_string(what).size() < 2000);
-    for (const char c : what.text)
+  for (const auto& problem : source.problems) {
+    CATCH_REQUIRE(to_string(problem).size() < 2000);
+    for (const char c : problem.text)
       CATCH_REQUIRE(static_cast<unsigned char>(c) >= 0x20);
   }
   return source.problems.size();

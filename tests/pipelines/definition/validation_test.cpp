@@ -39,8 +39,8 @@ definition_source source_of(std::string_view text) {
 
 texts problems_of(std::string_view text, const dataset_info& info) {
   texts out;
-  for (const auto& what : problems_with(source_of(text), info))
-    out.push_back(to_string(what));
+  for (const auto& problem : problems_with(source_of(text), info))
+    out.push_back(to_string(problem));
   return out;
 }
 

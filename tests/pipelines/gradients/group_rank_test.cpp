@@ -2,9 +2,9 @@
 #include "tests/pipelines/gradients/gradient_sets.hpp"
 #include "tests/pipelines/gradients/ranks.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/result.hpp"
 
-#include <numeric>
 #include <random>
 
 namespace graphmill::test {
@@ -13,17 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Longer than anything here takes that is not stuck.
-constexpr auto patience = 30s;
-
 const gradient_shape mixed{103, {{20, 3}, {5, 1}}};
 const bucket_limits tiny{64, 160};
-
-std::vector<rank_id> all(rank_id ranks) {
-  std::vector<rank_id> out(static_cast<std::size_t>(ranks));
-  std::iota(out.begin(), out.end(), 0);
-  return out;
-}
 
 std::vector<shared_set> zeros(rank_id ranks, const gradient_shape& shape) {
   std::mt19937_64 random{1};
@@ -58,7 +49,7 @@ CATCH_TEST_CASE("sums equal those of one process, bit by bit", "[gradients]") {
     for (const auto& part : parts)
       before.push_back(copy_of(*part));
     const auto wanted = sum_of(parts);
-    const auto sums = group.step(all(ranks), parts, words(ranks, step));
+    const auto sums = group.step(all_ranks(ranks), parts, words(ranks, step));
     for (std::size_t r = 0; r < sums.size(); ++r) {
       const auto sum = value_of(sums[r]);
       CATCH_CHECK(same(*sum.gradients, wanted));
@@ -76,7 +67,7 @@ CATCH_TEST_CASE("all ranks stop after the same step, and count the same seeds",
   for (std::int64_t step = 5; step < 8; ++step) {
     auto said = words(3, step);
     said[1].stop = step == 7;
-    for (const auto& each : group.step(all(3), parts, said)) {
+    for (const auto& each : group.step(all_ranks(3), parts, said)) {
       const auto sum = value_of(each);
       CATCH_CHECK(sum.last == (step == 7));
       CATCH_CHECK(sum.seeds == 10 + 11 + 12);
@@ -120,7 +111,7 @@ CATCH_TEST_CASE("what backward has finished is exchanged while it goes on",
     for (std::size_t r = 0; r < 3; ++r)
       threads.emplace_back([&backward, r] { backward(r); });
     const auto sums =
-      group.step(all(3), {seen.begin(), seen.end()}, words(3, step),
+      group.step(all_ranks(3), {seen.begin(), seen.end()}, words(3, step),
                  {&progress[0], &progress[1], &progress[2]});
     for (auto& thread : threads)
       thread.join();
@@ -135,7 +126,7 @@ CATCH_TEST_CASE("a rank whose backward fails leaves", "[gradients]") {
   std::deque<gradient_progress> progress(2);
   progress[0].finish(1);
   progress[1].fail();
-  const auto sums = group.step(all(2), zeros(2, mixed), words(2, 0),
+  const auto sums = group.step(all_ranks(2), zeros(2, mixed), words(2, 0),
                                {&progress[0], &progress[1]});
   CATCH_CHECK(error_of(sums[1]).message.find("rank 1 has no gradients") == 0);
   CATCH_INFO(error_of(sums[0]).message);
@@ -146,7 +137,7 @@ CATCH_TEST_CASE("a step moves as many bytes as a ring would", "[gradients]") {
   gradient_shape dense{4000, {}};
   rank_group group{4, dense};
   group.start();
-  for (const auto& sum : group.step(all(4), zeros(4, dense), words(4, 0)))
+  for (const auto& sum : group.step(all_ranks(4), zeros(4, dense), words(4, 0)))
     value_of(sum);
   // Each of 4 ranks sends and receives 2 x 3/4 of the gradient and, to and from
   // 3 others, 3 words.
@@ -159,7 +150,7 @@ CATCH_TEST_CASE("ranks at different steps are told so", "[gradients]") {
   group.start();
   auto said = words(2, 3);
   said[1].step = 4;
-  const auto sums = group.step(all(2), zeros(2, mixed), said);
+  const auto sums = group.step(all_ranks(2), zeros(2, mixed), said);
   // Who sees it first leaves; the other one may see just that.
   bool seen = false;
   for (const auto& sum : sums)
@@ -173,7 +164,7 @@ CATCH_TEST_CASE("a rank that does not come to a step is named by all others",
   group.options.step_timeout = 300ms;
   group.options.names = {"a", "b", "c", "d"};
   group.start();
-  for (const auto& sum : group.step(all(4), zeros(4, mixed), words(4, 0)))
+  for (const auto& sum : group.step(all_ranks(4), zeros(4, mixed), words(4, 0)))
     value_of(sum);
   const auto begun = std::chrono::steady_clock::now();
   const auto sums = group.step({0, 1, 3}, zeros(4, mixed), words(4, 1));
@@ -186,7 +177,7 @@ CATCH_TEST_CASE("a rank that does not come to a step is named by all others",
                 == 0);
   }
   // Nothing works after that, not even with the rank that comes late.
-  const auto late = group.step(all(4), zeros(4, mixed), words(4, 2));
+  const auto late = group.step(all_ranks(4), zeros(4, mixed), words(4, 2));
   for (std::size_t r : {0, 1, 3})
     CATCH_CHECK(error_of(late[r]).message.find("in step 1")
                 != std::string::npos);
@@ -197,7 +188,7 @@ CATCH_TEST_CASE("a rank that does not come to a step is named by all others",
 CATCH_TEST_CASE("a rank that leaves is named at once", "[gradients]") {
   rank_group group{3, mixed, tiny};
   group.start();
-  for (const auto& sum : group.step(all(3), zeros(3, mixed), words(3, 0)))
+  for (const auto& sum : group.step(all_ranks(3), zeros(3, mixed), words(3, 0)))
     value_of(sum);
   const auto begun = std::chrono::steady_clock::now();
   group.joined[1].reset();
@@ -250,7 +241,7 @@ CATCH_TEST_CASE("a rank with another model is refused", "[gradients]") {
   group.joined.push_back(group.join(1));
   auto parts = zeros(2, mixed);
   parts[1] = zeros(1, group.shape).front();
-  for (const auto& sum : group.step(all(2), parts, words(2, 0)))
+  for (const auto& sum : group.step(all_ranks(2), parts, words(2, 0)))
     CATCH_CHECK(error_of(sum).message.find("has another model or dataset")
                 != std::string::npos);
 }
@@ -259,7 +250,7 @@ CATCH_TEST_CASE("gradients that do not fit are refused", "[gradients]") {
   rank_group group{1, mixed};
   group.start();
   const gradient_shape other{3, {}};
-  for (const auto& sum : group.step(all(1), zeros(1, other), words(1, 0)))
+  for (const auto& sum : group.step(all_ranks(1), zeros(1, other), words(1, 0)))
     CATCH_CHECK(error_of(sum).code == ec::internal);
 }
 
@@ -277,7 +268,7 @@ CATCH_TEST_CASE("a new generation forms beside one that waits", "[gradients]") {
   next.orphans = group.orphans;
   next.options.generation = 1;
   next.start();
-  for (const auto& sum : next.step(all(2), zeros(2, mixed), words(2, 0)))
+  for (const auto& sum : next.step(all_ranks(2), zeros(2, mixed), words(2, 0)))
     value_of(sum);
   const auto begun = std::chrono::steady_clock::now();
   group.joined[0]->abandon();
@@ -287,7 +278,7 @@ CATCH_TEST_CASE("a new generation forms beside one that waits", "[gradients]") {
     CATCH_CHECK(error_of(sum).code == ec::cancelled);
   group.joined.clear();
   CATCH_CHECK(std::chrono::steady_clock::now() - begun < patience);
-  for (const auto& sum : next.step(all(2), zeros(2, mixed), words(2, 1)))
+  for (const auto& sum : next.step(all_ranks(2), zeros(2, mixed), words(2, 1)))
     value_of(sum);
 }
 

@@ -32,9 +32,9 @@ public:
                      std::span<const transfer> in) override {
     std::lock_guard lock{board_->mutex};
     ++board_->exchanges;
-    for (const auto& one : out)
-      board_->bytes[{started_, rank_, one.peer}] = {one.bytes.begin(),
-                                                    one.bytes.end()};
+    for (const auto& piece : out)
+      board_->bytes[{started_, rank_, piece.peer}] = {piece.bytes.begin(),
+                                                      piece.bytes.end()};
     ++started_;
     expected_.emplace_back(in.begin(), in.end());
     return ok();
@@ -43,16 +43,17 @@ public:
   result<bool> landed() override {
     std::lock_guard lock{board_->mutex};
     const auto now = started_ - expected_.size();
-    for (const auto& one : expected_.front())
-      if (board_->bytes.count({now, one.peer, rank_}) == 0)
+    for (const auto& piece : expected_.front())
+      if (board_->bytes.count({now, piece.peer, rank_}) == 0)
         return false;
-    for (const auto& one : expected_.front()) {
-      const auto found = board_->bytes.find({now, one.peer, rank_});
-      if (found->second.size() != one.bytes.size())
+    for (const auto& piece : expected_.front()) {
+      const auto found = board_->bytes.find({now, piece.peer, rank_});
+      if (found->second.size() != piece.bytes.size())
         return fail(ec::internal, "{} bytes where {} were expected",
-                    found->second.size(), one.bytes.size());
-      if (!one.bytes.empty())
-        std::memcpy(one.bytes.data(), found->second.data(), one.bytes.size());
+                    found->second.size(), piece.bytes.size());
+      if (!piece.bytes.empty())
+        std::memcpy(piece.bytes.data(), found->second.data(),
+                    piece.bytes.size());
       board_->bytes.erase(found);
     }
     expected_.pop_front();

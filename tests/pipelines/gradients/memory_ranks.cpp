@@ -49,12 +49,12 @@ public:
 
   void send(place to, const gradient_message& head, frame bytes,
             message_answer done) {
-    auto what = std::make_shared<parcel>();
-    what->to = std::move(to);
-    what->head = head;
-    what->bytes = std::move(bytes);
-    what->done = std::move(done);
-    post(what);
+    auto carried = std::make_shared<parcel>();
+    carried->to = std::move(to);
+    carried->head = head;
+    carried->bytes = std::move(bytes);
+    carried->done = std::move(done);
+    post(carried);
   }
 
 private:
@@ -68,12 +68,12 @@ private:
   };
 
   /// Draws when it comes, and whether it comes twice.
-  void post(const std::shared_ptr<parcel>& what) {
+  void post(const std::shared_ptr<parcel>& carried) {
     std::lock_guard lock{mutex_};
     const auto copies = draws_.below(8) == 0 ? 2 : 1;
     for (int i = 0; i < copies; ++i)
       due_.emplace(clock::now() + std::chrono::microseconds{draws_.below(300)},
-                   what);
+                   carried);
     changed_.notify_all();
   }
 
@@ -93,46 +93,47 @@ private:
         changed_.wait_until(lock, next);
         continue;
       }
-      auto what = std::move(due_.begin()->second);
+      auto carried = std::move(due_.begin()->second);
       due_.erase(due_.begin());
-      const auto at = inboxes_.find(what->to);
+      const auto at = inboxes_.find(carried->to);
       auto inbox = at == inboxes_.end() ? std::shared_ptr<rank_inbox>{}
                                         : at->second.lock();
       lock.unlock();
-      carry(what, inbox);
+      carry(carried, inbox);
       inbox.reset(); // What it was the last to hold ends without the lock.
-      what.reset();
+      carried.reset();
       lock.lock();
     }
   }
 
-  void carry(const std::shared_ptr<parcel>& what,
+  void carry(const std::shared_ptr<parcel>& carried,
              const std::shared_ptr<rank_inbox>& to) {
     {
-      std::lock_guard lock{what->mutex};
-      if (what->answered)
+      std::lock_guard lock{carried->mutex};
+      if (carried->answered)
         return;
     }
     if (loses())
-      return post(what);
+      return post(carried);
     if (!to)
-      return answer(
-        *what, fail(ec::unavailable, "rank {} is not there", what->head.to));
-    to->deliver(what->head, what->bytes, [this, what](const result<void>& how) {
-      if (loses())
-        post(what); // It comes once more, and is answered again.
-      else
-        answer(*what, how);
-    });
+      return answer(*carried, fail(ec::unavailable, "rank {} is not there",
+                                   carried->head.to));
+    to->deliver(carried->head, carried->bytes,
+                [this, carried](const result<void>& how) {
+                  if (loses())
+                    post(carried); // It comes once more, and is answered again.
+                  else
+                    answer(*carried, how);
+                });
   }
 
-  static void answer(parcel& what, const result<void>& how) {
+  static void answer(parcel& carried, const result<void>& how) {
     {
-      std::lock_guard lock{what.mutex};
-      if (std::exchange(what.answered, true))
+      std::lock_guard lock{carried.mutex};
+      if (std::exchange(carried.answered, true))
         return;
     }
-    what.done(how);
+    carried.done(how);
   }
 
   std::mutex mutex_;

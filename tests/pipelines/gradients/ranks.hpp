@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <memory>
+#include <numeric>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -18,6 +19,12 @@ namespace graphmill::test {
 /// a carrier.
 group_rank::connector connector_of(std::shared_ptr<rendezvous_store> store,
                                    std::shared_ptr<orphan_threads> orphans);
+
+inline std::vector<rank_id> all_ranks(rank_id ranks) {
+  std::vector<rank_id> out(static_cast<std::size_t>(ranks));
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
 
 /// Ranks as threads of this process.
 struct rank_group {

@@ -83,7 +83,7 @@ void check_gradients(const definition& def, const toy_graph& graph,
   }
 }
 
-const toy_options typed{
+const toy_options small_typed{
   .nodes = {6, 5, 4},
   .widths = {3, 0, 2},
   .edges = {{1, 0}, {0, 1}, {2, 0}, {0, 0}, {2, 1}, {1, 2}},
@@ -106,7 +106,7 @@ CATCH_TEST_CASE("gradients equal numeric derivatives of a plain model",
   auto def = small_definition(kind, layers);
   def.model.dropout = extras ? 0.3 : 0;
   def.model.layer_norm = extras;
-  auto options = traits_of(kind).typed ? typed : toy_options{};
+  auto options = traits_of(kind).typed ? small_typed : toy_options{};
   if (featureless && !traits_of(kind).typed)
     options.widths = {0};
   const auto graph = random_graph(random, options);

@@ -120,18 +120,18 @@ reference_model::rows reference_model::attention(int l, const rows& in,
   const auto& to_source = values.at(name[shape.attention_source].name);
   const auto& to_self = values.at(name[shape.attention_destination].name);
   const auto heads = layout_.heads;
-  const auto all = std::int64_t(to_source.size());
-  const auto width = all / heads;
+  const auto total_width = std::int64_t(to_source.size());
+  const auto width = total_width / heads;
   rows z;
   for (const auto& x : in)
-    z.push_back(times(x, values.at(name[shape.weights[0]].name), all));
+    z.push_back(times(x, values.at(name[shape.weights[0]].name), total_width));
   const auto& edges = batch_.relations[0].forward;
   rows out;
   for (std::int64_t i = 0; i < count; ++i) {
     std::vector<std::int64_t> from(edges.columns.data() + edges.indptr[i],
                                    edges.columns.data() + edges.indptr[i + 1]);
     from.push_back(i);
-    row joined(all);
+    row joined(total_width);
     for (std::int64_t h = 0; h < heads; ++h) {
       row powers;
       double total = 0;
@@ -151,7 +151,7 @@ reference_model::rows reference_model::attention(int l, const rows& in,
       continue;
     }
     auto& mean = out.emplace_back(width);
-    for (std::int64_t c = 0; c < all; ++c)
+    for (std::int64_t c = 0; c < total_width; ++c)
       mean[c % width] += joined[c] / double(heads);
   }
   return out;
@@ -205,15 +205,15 @@ reference_model::rows reference_model::logits() const {
 
 double reference_model::loss() const {
   double sum = 0;
-  const auto all = logits();
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  const auto outputs = logits();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto label = batch_.data.labels[i];
     if (label < 0)
       continue;
     double total = 0;
-    for (auto x : all[i])
+    for (auto x : outputs[i])
       total += std::exp(x);
-    sum += std::log(total) - all[i][label];
+    sum += std::log(total) - outputs[i][label];
   }
   return sum / double(batch_.global_seeds);
 }

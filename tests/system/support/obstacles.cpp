@@ -61,12 +61,12 @@ F* real(const char* name) {
 } // namespace
 
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* how,
-                              void* (*what)(void*), void* with) {
+                              void* (*body)(void*), void* with) {
   const auto most = most_threads();
   if (most >= 0 && started++ >= most)
     return EAGAIN;
   static const auto create = real<decltype(pthread_create)>("pthread_create");
-  return create(thread, how, what, with);
+  return create(thread, how, body, with);
 }
 
 extern "C" int fsync(int descriptor) {

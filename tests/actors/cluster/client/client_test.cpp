@@ -1,6 +1,6 @@
 #include "actors/cluster/client/client.hpp"
 #include "actors/cluster/client/fetch_run.hpp"
-#include "actors/transport/sockets/keys.hpp"
+#include "actors/transport/sockets/connections/keys.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "tests/actors/cluster/client/fake_coordinator.hpp"
 #include "tests/support/catch.hpp"

@@ -172,12 +172,12 @@ CATCH_TEST_CASE("a cluster takes so many daemons and no more", "[cluster]") {
 
 CATCH_TEST_CASE("a daemon can join with all parts that there may be",
                 "[cluster]") {
-  auto all = offer({});
+  auto full = offer({});
   const std::string digest(32, 'f'); // Of 128 bits.
-  all.part_digests.assign(most_parts, digest);
+  full.part_digests.assign(most_parts, digest);
   for (part_id p = 0; p < most_parts; ++p)
-    all.parts.push_back(p);
-  const auto message = encode(all);
+    full.parts.push_back(p);
+  const auto message = encode(full);
   CATCH_CHECK(message.body.size() < max_frame_bytes);
-  CATCH_CHECK(value_of(decode_join_request(message)).parts == all.parts);
+  CATCH_CHECK(value_of(decode_join_request(message)).parts == full.parts);
 }

@@ -57,7 +57,7 @@ const event_table<run_turn> events{
      run.share_ended("a", {});
      return run.share_ended("b", {});
    }},
-  {"failed", [](run_turn& run) { return run.fail(trouble()); }},
+  {"failed", [](run_turn& run) { return run.fail_run(trouble()); }},
   {"one is lost", [](run_turn& run) { return run.lose("a", trouble()); }},
   {"cancel", [](run_turn& run) { return run.cancel(); }},
 };
@@ -106,7 +106,7 @@ CATCH_TEST_CASE("a run that cannot be prepared ends with the first reason",
   run_turn run{{"a", "b"}};
   run.deployed("a", trouble("no memory"));
   CATCH_CHECK(run.deployed("b", trouble("no files")) == task::none);
-  CATCH_CHECK(run.fail(trouble("nothing")) == task::none);
+  CATCH_CHECK(run.fail_run(trouble("nothing")) == task::none);
   CATCH_CHECK(run.failure()->message == "no memory");
   // Those that are preparing end their shares, too.
   CATCH_CHECK(run.awaits("a"));

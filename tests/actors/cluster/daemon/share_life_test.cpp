@@ -62,6 +62,11 @@ const event_table<share_life> events{
   {"damaged", [](share_life& share) { return share.verified(damaged()); }},
   {"end", [](share_life& share) { return share.end(false); }},
   {"finish", [](share_life& share) { return share.end(true); }},
+  {"finish after an end",
+   [](share_life& share) {
+     share.end(false);
+     return share.end(true);
+   }},
 };
 
 const transition_table<share_life> transitions{
@@ -83,6 +88,12 @@ const transition_table<share_life> transitions{
   {{"finish", state::hosted}, {state::ending, task::stop}},
   {{"finish", state::broken}, {state::verifying, task::hurry}},
   {{"finish", state::verifying}, {state::verifying, task::hurry}},
+  {{"finish after an end", state::preparing}, {state::abandoned, task::refuse}},
+  {{"finish after an end", state::abandoned}, {state::abandoned, task::refuse}},
+  {{"finish after an end", state::hosted}, {state::ending, task::refuse}},
+  {{"finish after an end", state::broken}, {state::over, task::none}},
+  {{"finish after an end", state::ending}, {state::ending, task::refuse}},
+  {{"finish after an end", state::verifying}, {state::over, task::none}},
 };
 
 } // namespace
@@ -134,13 +145,13 @@ CATCH_TEST_CASE("only the success of a run is worth a verification",
 
   share_life in_time = at(state::ending);
   CATCH_CHECK(in_time.end(false) == task::none);
-  CATCH_CHECK(in_time.end(true) == task::none); // Sent before, and come late.
+  CATCH_CHECK(in_time.end(true) == task::refuse); // Sent before, come late.
   CATCH_CHECK_FALSE(in_time.finishing());
   CATCH_CHECK(in_time.member_gone() == task::forget);
 
   share_life abandoned = at(state::preparing);
   abandoned.end(false);
-  abandoned.end(true);
+  CATCH_CHECK(abandoned.end(true) == task::refuse);
   CATCH_CHECK_FALSE(abandoned.finishing());
 }
 

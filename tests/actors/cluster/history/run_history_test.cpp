@@ -48,8 +48,8 @@ void run_sql(const std::filesystem::path& file, const char* sql) {
   sqlite3_close(database);
 }
 
-std::optional<ec> ok_or_code(const result<void>& what) {
-  return what ? std::nullopt : std::optional{what.error().code};
+std::optional<ec> ok_or_code(const result<void>& outcome) {
+  return outcome ? std::nullopt : std::optional{outcome.error().code};
 }
 
 void check_same(const run_record& a, const run_record& b) {

@@ -14,8 +14,8 @@ run_record run_of(const std::string& id, run_state state) {
 
 std::string ids_of(const std::vector<run_history::entry>& changes) {
   std::string out;
-  for (const auto& one : changes)
-    out += one.record.id;
+  for (const auto& change : changes)
+    out += change.record.id;
   return out;
 }
 

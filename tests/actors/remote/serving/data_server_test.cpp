@@ -1,4 +1,4 @@
-#include "actors/remote/batch_call.hpp"
+#include "actors/remote/calls/batch_call.hpp"
 #include "messages/wire/data.hpp"
 #include "tests/actors/remote/daemons.hpp"
 #include "tests/actors/stages/stages.hpp"
@@ -124,7 +124,7 @@ CATCH_TEST_CASE("random requests are answered or refused", "[actors][remote]") {
   std::size_t asked = 0;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     random_stream draws{seed, 2};
-    auto [what, data] = examples[seed % 3];
+    auto [method_id, data] = examples[seed % 3];
     std::vector<std::byte> body{data.body.bytes().begin(),
                                 data.body.bytes().end()};
     for (std::uint32_t i = 0; i < 1 + draws.below(4); ++i)
@@ -133,7 +133,7 @@ CATCH_TEST_CASE("random requests are answered or refused", "[actors][remote]") {
     data.body = frame::copy(body);
     ++asked;
     post(d.servers[0],
-         data_request{what, data, clock_type::now() + 1h, "caller",
+         data_request{method_id, data, clock_type::now() + 1h, "caller",
                       [answers](result<payload>) { ++*answers; }});
     d.sim.run();
   }

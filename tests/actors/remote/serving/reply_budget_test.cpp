@@ -88,7 +88,7 @@ struct scene {
       {"d0", 110'000}} {}
 
   /// Asks for rows of 4,000 bytes each.
-  void ask(const std::string& who, std::size_t rows,
+  void ask(const std::string& asker, std::size_t rows,
            std::chrono::milliseconds left = 1h) {
     std::vector<node_id> ids(rows);
     std::iota(ids.begin(), ids.end(), node_id{0});
@@ -99,9 +99,9 @@ struct scene {
     post(d.servers[0],
          data_request{method::gather,
                       value_of(encode(request, std::move(arrays))),
-                      std::chrono::steady_clock::now() + left, who,
-                      [this, who](result<payload> got) {
-                        order.push_back(who);
+                      std::chrono::steady_clock::now() + left, asker,
+                      [this, asker](result<payload> got) {
+                        order.push_back(asker);
                         answers.push_back(std::move(got));
                       }});
   }

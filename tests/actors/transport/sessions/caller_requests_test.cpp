@@ -158,9 +158,10 @@ CATCH_TEST_CASE("whatever happens, every request ends once, in time",
           std::chrono::milliseconds{100 + draws.below(5000)},
           1 + draws.below(4),
           std::chrono::milliseconds{100 + draws.below(5000)}};
-        const auto what = draws.below(2) == 0 ? method::sample : method::submit;
+        const auto method_id =
+          draws.below(2) == 0 ? method::sample : method::submit;
         const auto end = it.now() + options.deadline;
-        latest[it.ask(what, options)] = end;
+        latest[it.ask(method_id, options)] = end;
         break;
       }
       case 2:

@@ -27,18 +27,18 @@ caller_scene::caller_scene(std::uint64_t seed)
   : session_(address(), settings_with(seed)) {}
 
 void caller_scene::look() {
-  for (auto& what : session_.take()) {
-    if (std::holds_alternative<caller_session::open_link>(what)) {
+  for (auto& effect : session_.take()) {
+    if (std::holds_alternative<caller_session::open_link>(effect)) {
       ++opened;
       open = true;
-    } else if (std::holds_alternative<caller_session::close_link>(what)) {
+    } else if (std::holds_alternative<caller_session::close_link>(effect)) {
       open = false;
-    } else if (auto* out = std::get_if<caller_session::send>(&what)) {
+    } else if (auto* out = std::get_if<caller_session::send>(&effect)) {
       sent.push_back(std::move(*out));
-    } else if (auto* done = std::get_if<caller_session::finish>(&what)) {
+    } else if (auto* done = std::get_if<caller_session::finish>(&effect)) {
       done->on_reply(std::move(done->answer));
     } else {
-      events.push_back(std::get<peer_event>(what));
+      events.push_back(std::get<peer_event>(effect));
     }
   }
 }
@@ -122,10 +122,10 @@ std::uint64_t caller_scene::ask(method method_id, call_options options) {
 
 std::vector<caller_session::send> caller_scene::requests() {
   std::vector<caller_session::send> out;
-  for (auto& what : sent)
-    if (what.content.head.kind == message_kind::request
-        && what.content.head.method != method::hello)
-      out.push_back(std::move(what));
+  for (auto& effect : sent)
+    if (effect.content.head.kind == message_kind::request
+        && effect.content.head.method != method::hello)
+      out.push_back(std::move(effect));
   sent.clear();
   return out;
 }

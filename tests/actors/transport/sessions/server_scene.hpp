@@ -24,19 +24,19 @@ public:
   server_session* operator->() { return &session_; }
 
   void look() {
-    for (auto& what : session_.take()) {
-      if (auto* out = std::get_if<server_session::send>(&what))
+    for (auto& effect : session_.take()) {
+      if (auto* out = std::get_if<server_session::send>(&effect))
         sent.push_back(std::move(*out));
-      else if (auto* in = std::get_if<server_session::deliver>(&what))
+      else if (auto* in = std::get_if<server_session::deliver>(&effect))
         delivered.push_back(std::move(*in));
-      else if (auto* whom = std::get_if<server_session::drop>(&what))
-        dropped.push_back(whom->whom);
-      else if (auto* guest = std::get_if<server_session::estrange>(&what))
-        estranged.push_back(guest->whom);
-      else if (auto* said = std::get_if<server_session::note>(&what))
+      else if (auto* ended = std::get_if<server_session::drop>(&effect))
+        dropped.push_back(ended->connection);
+      else if (auto* guest = std::get_if<server_session::estrange>(&effect))
+        estranged.push_back(guest->connection);
+      else if (auto* said = std::get_if<server_session::note>(&effect))
         notes.push_back(said->sentence);
       else
-        events.push_back(std::get<peer_event>(what));
+        events.push_back(std::get<peer_event>(effect));
     }
   }
 

@@ -62,12 +62,12 @@ CATCH_TEST_CASE("who has not shaken hands is told to", "[transport][session]") {
 
 CATCH_TEST_CASE("a repeated request is attached to the one that runs",
                 "[transport][session]") {
-  for (const auto what : {method::submit, method::sample}) {
+  for (const auto method_id : {method::submit, method::sample}) {
     server_scene it;
     it.greet();
-    const auto* connection_id = what == method::sample ? "d" : "c";
-    it.ask(connection_id, 5, what, 1);
-    it.ask(connection_id, 5, what, 2);
+    const auto* connection_id = method_id == method::sample ? "d" : "c";
+    it.ask(connection_id, 5, method_id, 1);
+    it.ask(connection_id, 5, method_id, 2);
     CATCH_CHECK(it.delivered.size() == 1);
     CATCH_CHECK(it->duplicates() == 1);
     it.answer(0);

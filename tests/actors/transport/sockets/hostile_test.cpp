@@ -1,5 +1,5 @@
 #include "actors/transport/sessions/address.hpp"
-#include "actors/transport/sockets/wire_io.hpp"
+#include "actors/transport/sockets/connections/wire_io.hpp"
 #include "messages/base/random.hpp"
 #include "tests/actors/transport/network.hpp"
 #include "tests/actors/transport/sockets/raw_connection.hpp"

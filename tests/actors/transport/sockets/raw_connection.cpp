@@ -25,9 +25,9 @@ raw_connection::raw_connection(const std::string& address)
   // A peer that has ended the connection without room for more data would be
   // found out by the system's probes alone, after up to two minutes.
   const timeval patience{1, 0};
-  CATCH_REQUIRE(::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience,
-                             sizeof(patience))
-                == 0);
+  CATCH_REQUIRE(
+    ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience))
+    == 0);
 }
 
 raw_connection::~raw_connection() {

@@ -21,7 +21,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-monitor unwatched() { return {{}, nullptr, 0}; }
+monitor unwatched() {
+  return {{}, nullptr, 0};
+}
 
 /// A dataset with one edge per pair, from its first node to its second.
 dataset write_pairs(const fs::path& folder, vertex_id nodes,
@@ -85,12 +87,10 @@ assigned_parts assign(const dataset& data, const fs::path& folder,
                       std::uint64_t seed = 0) {
   auto watch = unwatched();
   const auto graph = value_of(graph_view::open(data, watch));
-  return value_of(assign_parts(graph, graph.loads(),
-                               {.parts = parts,
-                                .coarsen = coarsen,
-                                .seed = seed,
-                                .folder = folder},
-                               watch));
+  return value_of(assign_parts(
+    graph, graph.loads(),
+    {.parts = parts, .coarsen = coarsen, .seed = seed, .folder = folder},
+    watch));
 }
 
 } // namespace
@@ -224,8 +224,8 @@ CATCH_TEST_CASE("edges are seen from both ends", "[partition][multilevel]") {
   fs::create_directory(folder / "work");
   // With room for all edges, and for a handful.
   for (std::uint64_t memory : {1 << 20, 64}) {
-    const auto view = value_of(
-      undirected_view::make(graph, folder / "work", memory, watch));
+    const auto view =
+      value_of(undirected_view::make(graph, folder / "work", memory, watch));
     CATCH_CHECK(fs::is_empty(folder / "work"));
     for (vertex_id v = 0; v < view.size(); ++v) {
       std::vector<vertex_id> found;
@@ -249,9 +249,9 @@ CATCH_TEST_CASE("a coarsened METIS takes two cliques apart",
     for (vertex_id v = 0; v < 120; ++v)
       CATCH_CHECK(owner[v] == owner[v / 60 * 60]);
     CATCH_CHECK(owner[0] != owner[60]);
-    CATCH_CHECK(owner
-                == assign(data, folder.path(), 2, coarsening::always, seed)
-                     .assignment);
+    CATCH_CHECK(
+      owner
+      == assign(data, folder.path(), 2, coarsening::always, seed).assignment);
   }
 }
 
@@ -285,9 +285,8 @@ CATCH_TEST_CASE("a coarsened METIS cuts WordNet as METIS does",
   for (part_id parts : {4, 8}) {
     const auto whole = assign(data, folder.path(), parts, coarsening::never);
     const auto coarse = assign(data, folder.path(), parts, coarsening::always);
-    const auto ratio =
-      static_cast<double>(cut_of(graph, coarse.assignment))
-      / static_cast<double>(cut_of(graph, whole.assignment));
+    const auto ratio = static_cast<double>(cut_of(graph, coarse.assignment))
+                       / static_cast<double>(cut_of(graph, whole.assignment));
     CATCH_INFO(parts << " parts: cut " << ratio << " of METIS's");
     CATCH_CHECK(ratio < 1.10);
     CATCH_CHECK(part_loads{loads, parts, coarse.assignment}.excess() == 0);

@@ -3,7 +3,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
-#include <numeric>
 #include <random>
 
 namespace graphmill::test {
@@ -15,15 +14,13 @@ CATCH_TEST_CASE("sixteen ranks add up like one process", "[gradients]") {
   std::mt19937_64 random{16};
   rank_group group{ranks, shape, {16'384, 65'536}};
   group.start();
-  std::vector<rank_id> all(ranks);
-  std::iota(all.begin(), all.end(), 0);
   for (std::int64_t step = 0; step < 3; ++step) {
     std::vector<shared_set> parts;
     for (rank_id r = 0; r < ranks; ++r)
       parts.push_back(random_set(random, shape, r == 3));
     const auto wanted = sum_of(parts);
     const std::vector<step_word> words(ranks, step_word{.step = step});
-    for (const auto& sum : group.step(all, parts, words))
+    for (const auto& sum : group.step(all_ranks(ranks), parts, words))
       CATCH_CHECK(same(*value_of(sum).gradients, wanted));
   }
 }

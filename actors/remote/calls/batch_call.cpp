@@ -1,0 +1,230 @@
+#include "actors/remote/calls/batch_call.hpp"
+
+#include "partition/sampling/id_table.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+namespace {
+
+static_assert(sizeof(local_id) == 4, "local ids travel as int32");
+
+/// Less than what the batch takes in a message.
+std::uint64_t least_bytes(const sampled_subgraph& batch) {
+  std::uint64_t bytes = 0;
+  for (const auto& list : batch.nodes)
+    bytes += list.ids.size() * sizeof(std::int32_t);
+  for (const auto& list : batch.edges)
+    bytes += list.sources.span().size_bytes() + list.indptr.size();
+  return bytes;
+}
+
+node_arrays nodes_of(const node_list& list, bulk_writer& arrays,
+                     const std::shared_ptr<const sampled_subgraph>& owner) {
+  node_arrays out;
+  out.found = list.found;
+  const auto seeds = static_cast<std::size_t>(list.found.front());
+  out.ids = arrays.add_integers(list.ids.span().subspan(seeds), owner);
+  return out;
+}
+
+neighbour_arrays
+edges_of(const edge_list& list, bulk_writer& arrays,
+         const std::shared_ptr<const sampled_subgraph>& owner) {
+  const auto rows = list.indptr.size() - 1;
+  auto counts = std::make_shared<std::vector<std::int32_t>>(rows);
+  for (std::size_t r = 0; r < rows; ++r)
+    (*counts)[r] =
+      static_cast<std::int32_t>(list.indptr[r + 1] - list.indptr[r]);
+  neighbour_arrays out;
+  out.counts = arrays.add_counts(*counts, counts);
+  out.sources =
+    arrays.add(element::int32, std::as_bytes(list.sources.span()), owner);
+  out.edge_ids = arrays.add_integers(list.edge_ids.span(), owner);
+  return out;
+}
+
+/// A batch while it is read.
+class batch_reader {
+public:
+  batch_reader(const dataset_info& info, const sampling_scheme& scheme,
+               const payload& from, std::shared_ptr<buffer_pool> pool)
+    : info_(info), scheme_(scheme), from_(from), pool_(std::move(pool)) {
+    out_.hops = scheme.hops();
+  }
+
+  result<sampled_subgraph> read(std::span<const node_id> seeds,
+                                const batch_reply& reply) {
+    if (reply.nodes.size() != info_.node_types.size()
+        || reply.edges.size() != info_.edge_types.size())
+      return fail(ec::invalid_data,
+                  "a batch has {} node and {} edge types, the dataset {} and "
+                  "{}",
+                  reply.nodes.size(), reply.edges.size(),
+                  info_.node_types.size(), info_.edge_types.size());
+    for (std::size_t t = 0; t < reply.nodes.size(); ++t) {
+      const auto target = std::cmp_equal(t, info_.target);
+      GRAPHMILL_TRYV(read_nodes(info_.node_types[t], reply.nodes[t],
+                                target ? seeds : std::span<const node_id>{}));
+    }
+    for (std::size_t e = 0; e < reply.edges.size(); ++e)
+      GRAPHMILL_TRYV(read_edges(static_cast<edge_type_id>(e), reply.edges[e]));
+    return std::move(out_);
+  }
+
+private:
+  /// @pre `found` does not fall: the decoder has seen to it.
+  result<void> read_nodes(const node_type_info& type, const node_arrays& from,
+                          std::span<const node_id> seeds) {
+    const auto& found = from.found;
+    if (std::ssize(found) != std::ptrdiff_t{scheme_.hops()} + 1
+        || found.front() != std::ssize(seeds)
+        || std::cmp_not_equal(found.back() - found.front(), from.ids.count)
+        || found.back() > type.count)
+      return fail(ec::invalid_data,
+                  "a batch's nodes of type \"{}\" do not fit its {} hops, {} "
+                  "seeds and {} ids",
+                  type.name, scheme_.hops(), seeds.size(), from.ids.count);
+    node_list list{pod_vector<node_id>{pool_}, found};
+    list.ids.resize(static_cast<std::size_t>(found.back()));
+    std::copy(seeds.begin(), seeds.end(), list.ids.begin());
+    const auto ids = list.ids.span().subspan(seeds.size());
+    read_integers(from.ids, from_.bulk, ids.data());
+    for (auto id : ids)
+      if (id < 0 || id >= type.count)
+        return fail(ec::invalid_data,
+                    "a batch has node {} of type \"{}\", which has {} nodes",
+                    id, type.name, type.count);
+    GRAPHMILL_TRYV(check_distinct(type, list.ids));
+    out_.nodes.push_back(std::move(list));
+    return ok();
+  }
+
+  /// A node that came twice would harm no memory, but would count twice in what
+  /// is computed. Numbering the ids again takes about 10 ns for each, which is
+  /// little beside sampling them, let alone training on them.
+  result<void> check_distinct(const node_type_info& type,
+                              const pod_vector<node_id>& ids) {
+    id_table numbers{type.count, pool_};
+    pod_vector<node_id> distinct{pool_};
+    pod_vector<local_id> rows{pool_};
+    rows.resize(ids.size());
+    numbers.reserve(distinct, std::ssize(ids.span()));
+    numbers.number(std::span<const node_id>{ids.span()}, rows.data(), distinct);
+    if (distinct.size() != ids.size())
+      return fail(ec::invalid_data,
+                  "a batch has {} nodes of type \"{}\" more than once",
+                  ids.size() - distinct.size(), type.name);
+    return ok();
+  }
+
+  result<void> read_edges(edge_type_id type, const neighbour_arrays& from) {
+    const auto rows = static_cast<std::size_t>(rows_of(type, scheme_.hops()));
+    const auto sources = from.sources.count;
+    if (from.counts.count != rows
+        || from.edge_ids.count != (scheme_.edge_ids ? sources : 0))
+      return fail(ec::invalid_data,
+                  "a batch has {} rows and {} edge ids of type \"{}\", but {} "
+                  "expanded nodes and {} sources",
+                  from.counts.count, from.edge_ids.count,
+                  info_.edge_type_name(type), rows, sources);
+    edge_list list{pod_vector<std::int64_t>{pool_}, pod_vector<local_id>{pool_},
+                   pod_vector<edge_id>{pool_}};
+    GRAPHMILL_TRYV(read_rows(type, from.counts, sources, list.indptr));
+    list.sources.resize(static_cast<std::size_t>(sources));
+    GRAPHMILL_TRYV(
+      read_integers(from.sources, from_.bulk, list.sources.data()));
+    GRAPHMILL_TRYV(check_sources(type, list));
+    list.edge_ids.resize(static_cast<std::size_t>(from.edge_ids.count));
+    read_integers(from.edge_ids, from_.bulk, list.edge_ids.data());
+    out_.edges.push_back(std::move(list));
+    return ok();
+  }
+
+  result<void> read_rows(edge_type_id type, const bulk_array& counts,
+                         std::uint64_t sources,
+                         pod_vector<std::int64_t>& indptr) {
+    indptr.resize(static_cast<std::size_t>(counts.count) + 1);
+    indptr[0] = 0;
+    pod_vector<std::int32_t> each{pool_};
+    each.resize(static_cast<std::size_t>(counts.count));
+    GRAPHMILL_TRYV(read_integers(counts, from_.bulk, each.data()));
+    std::inclusive_scan(each.begin(), each.end(), indptr.begin() + 1,
+                        std::plus<>{}, std::int64_t{0});
+    if (std::cmp_not_equal(indptr.back(), sources))
+      return fail(ec::invalid_data,
+                  "the rows of a batch's edges of type \"{}\" have {} sources, "
+                  "but {} came",
+                  info_.edge_type_name(type), indptr.back(), sources);
+    return ok();
+  }
+
+  /// Layers compute on the rows of the first hops alone: no row may lead to a
+  /// node that a later hop has found.
+  result<void> check_sources(edge_type_id type, const edge_list& list) const {
+    const auto& known = out_.nodes[info_.edge_types[type].source].found;
+    for (int hop = 1; hop <= scheme_.hops(); ++hop) {
+      const auto begin = list.indptr[rows_of(type, hop - 1)];
+      const auto end = list.indptr[rows_of(type, hop)];
+      for (auto i = begin; i < end; ++i)
+        if (list.sources[i] >= known[hop])
+          return fail(ec::invalid_data,
+                      "an edge of type \"{}\" in hop {} of a batch comes from "
+                      "node {} of {} that are known",
+                      info_.edge_type_name(type), hop, list.sources[i],
+                      known[hop]);
+    }
+    return ok();
+  }
+
+  std::int64_t rows_of(edge_type_id type, int hop) const {
+    return out_.rows(info_.edge_types[type].destination, hop);
+  }
+
+  const dataset_info& info_;
+  const sampling_scheme& scheme_;
+  const payload& from_;
+  std::shared_ptr<buffer_pool> pool_;
+  sampled_subgraph out_;
+};
+
+} // namespace
+
+result<payload> batch_question(const std::string& run, std::uint64_t key,
+                               batch_kind kind, std::span<const node_id> seeds,
+                               std::uint64_t& ids_bytes) {
+  bulk_writer arrays;
+  batch_request out{run, key, kind, arrays.add_integers(seeds)};
+  ids_bytes = arrays.byte_size();
+  return encode(out, std::move(arrays));
+}
+
+result<payload> batch_answer(const dataset_info& info,
+                             std::shared_ptr<const sampled_subgraph> batch) {
+  batch_reply out;
+  bulk_writer arrays;
+  out.too_large = least_bytes(*batch) > max_bulk_bytes;
+  for (std::size_t t = 0; t < info.node_types.size() && !out.too_large; ++t)
+    out.nodes.push_back(nodes_of(batch->nodes[t], arrays, batch));
+  for (std::size_t e = 0; e < info.edge_types.size() && !out.too_large; ++e)
+    out.edges.push_back(edges_of(batch->edges[e], arrays, batch));
+  if (!out.too_large && arrays.byte_size() <= max_bulk_bytes)
+    return encode(out, std::move(arrays));
+  out = {};
+  out.too_large = true;
+  return encode(out, bulk_writer{});
+}
+
+result<sampled_subgraph>
+read_batch(const dataset_info& info, const sampling_scheme& scheme,
+           std::span<const node_id> seeds, const batch_reply& reply,
+           const payload& from, const std::shared_ptr<buffer_pool>& pool) {
+  return batch_reader{info, scheme, from, pool}.read(seeds, reply);
+}
+
+} // namespace graphmill

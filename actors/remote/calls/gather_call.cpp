@@ -1,0 +1,249 @@
+#include "actors/remote/calls/gather_call.hpp"
+
+#include "actors/base/value_bytes.hpp"
+#include "partition/files/half.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace graphmill {
+
+namespace {
+
+/// Bytes of one node's value in a message, at the most.
+std::uint64_t bytes_each(const node_type_info& type, gather_kind kind,
+                         bool half) {
+  const auto rounded = half || type.feature_type == dtype::float16;
+  return value_bytes(type, kind)
+         / (kind == gather_kind::features && rounded ? 2 : 1);
+}
+
+std::uint64_t bytes_each(const dataset_info& info, const remote_values& wanted,
+                         bool half) {
+  std::uint64_t sum = 0;
+  for (const auto& target : wanted.targets)
+    sum += bytes_each(info.node_types[wanted.type], target.kind, half);
+  return std::max<std::uint64_t>(sum, 1);
+}
+
+/// The rows of a target that a piece is about.
+class row_map {
+public:
+  row_map(std::span<const local_id> rows, std::size_t from)
+    : rows_(rows), from_(from) {}
+  std::size_t operator[](std::size_t i) const {
+    return rows_.empty() ? from_ + i
+                         : static_cast<std::size_t>(rows_[from_ + i]);
+  }
+
+private:
+  std::span<const local_id> rows_;
+  std::size_t from_;
+};
+
+void copy_values(const std::byte* from, std::size_t count, element type,
+                 float* to) {
+  if (type == element::float32) {
+    std::memcpy(to, from, count * sizeof(float));
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint16_t bits;
+    std::memcpy(&bits, from + i * sizeof(bits), sizeof(bits));
+    to[i] = from_half(bits);
+  }
+}
+
+/// Row after row, straight from the frames; a row may lie in two.
+void scatter_rows(const bulk_array& array, std::span<const frame> frames,
+                  std::size_t width, const row_map& rows, float* out) {
+  const auto size = element_size(array.type);
+  std::size_t row = 0;
+  std::size_t column = 0;
+  for_each_piece(array, frames, [&](std::span<const std::byte> in) {
+    while (!in.empty()) {
+      const auto count = std::min(width - column, in.size() / size);
+      copy_values(in.data(), count, array.type,
+                  out + rows[row] * width + column);
+      in = in.subspan(count * size);
+      column += count;
+      if (column == width) {
+        column = 0;
+        ++row;
+      }
+    }
+  });
+}
+
+/// What a whole number of a kind may be.
+struct number_range {
+  std::int64_t least = 0;
+  std::int64_t greatest = 0;
+};
+number_range range_of(const node_type_info& type, gather_kind kind) {
+  switch (kind) {
+  case gather_kind::labels:
+    return {-1, type.class_count - 1};
+  case gather_kind::degrees:
+  case gather_kind::out_degrees:
+    return {0, std::numeric_limits<std::int32_t>::max()};
+  default:
+    return {0, type.count - 1};
+  }
+}
+
+/// One array of an answer, with what it is the answer to.
+struct incoming {
+  const node_type_info& type;
+  const gather_call::piece& piece;
+  const value_target& target;
+  const bulk_array& array;
+  std::vector<std::int64_t> numbers; ///< Of any kind but features.
+};
+
+result<void> check(incoming& arrival, bool half,
+                   std::span<const frame> frames) {
+  const auto& [type, piece, target, array, numbers] = arrival;
+  const auto features = target.kind == gather_kind::features;
+  const auto width =
+    features ? static_cast<std::uint64_t>(type.feature_width) : 1;
+  if (array.count != piece.count * width)
+    return fail(ec::invalid_data,
+                "{} values came for {} nodes of type \"{}\", {} were expected",
+                array.count, piece.count, type.name, piece.count * width);
+  if (features) {
+    // Exactness: all rows of a run are rounded alike.
+    const auto rounded = half || type.feature_type == dtype::float16;
+    if (array.count != 0
+        && array.type != (rounded ? element::float16 : element::float32))
+      return fail(ec::invalid_data,
+                  "features of node type \"{}\" came as {} bytes each",
+                  type.name, element_size(array.type));
+    return ok();
+  }
+  if (array.count != 0 && !is_integer(array.type))
+    return fail(ec::invalid_data,
+                "whole numbers were expected of nodes of "
+                "type \"{}\"",
+                type.name);
+  arrival.numbers.resize(piece.count);
+  read_integers(array, frames, arrival.numbers.data());
+  const auto range = range_of(type, target.kind);
+  for (auto number : arrival.numbers)
+    if (number < range.least || number > range.greatest)
+      return fail(ec::invalid_data,
+                  "{} came for a node of type \"{}\", but {} to {} are "
+                  "possible",
+                  number, type.name, range.least, range.greatest);
+  return ok();
+}
+
+/// @returns the bytes written.
+std::uint64_t write(const incoming& arrival, std::span<const frame> frames) {
+  const auto& target = arrival.target;
+  const row_map rows{target.rows, arrival.piece.from};
+  if (target.kind == gather_kind::features) {
+    const auto width = static_cast<std::size_t>(arrival.type.feature_width);
+    scatter_rows(arrival.array, frames, width, rows,
+                 static_cast<float*>(target.out));
+    return arrival.array.count * sizeof(float);
+  }
+  const auto& numbers = arrival.numbers;
+  if (target.kind == gather_kind::degrees
+      || target.kind == gather_kind::out_degrees) {
+    auto* out = static_cast<std::int32_t*>(target.out);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      out[rows[i]] = static_cast<std::int32_t>(numbers[i]);
+    return numbers.size() * sizeof(std::int32_t);
+  }
+  auto* out = static_cast<std::int64_t*>(target.out);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    out[rows[i]] = numbers[i];
+  return numbers.size() * sizeof(std::int64_t);
+}
+
+} // namespace
+
+result<payload> gather_call::encoded(const std::string& run, part_id part,
+                                     bool half,
+                                     std::uint64_t& ids_bytes) const {
+  bulk_writer arrays;
+  gather_request message{run, part, {}};
+  for (const auto& piece : pieces) {
+    const auto& values = of->wanted[piece.values];
+    value_query query;
+    query.node_type = values.type;
+    query.half = half;
+    query.ids = arrays.add_integers(values.ids.subspan(piece.from, piece.count),
+                                    of->owner);
+    for (const auto& target : values.targets)
+      query.kinds.push_back(target.kind);
+    message.queries.push_back(std::move(query));
+  }
+  ids_bytes = arrays.byte_size();
+  return encode(message, std::move(arrays));
+}
+
+std::vector<gather_call> cut_calls(const dataset_info& info,
+                                   const std::shared_ptr<remote_gather>& job,
+                                   std::uint64_t reply_bytes, bool half) {
+  std::vector<gather_call> calls;
+  std::uint64_t left = 0;
+  for (std::size_t v = 0; v < job->wanted.size(); ++v) {
+    const auto total = job->wanted[v].ids.size();
+    const auto each = bytes_each(info, job->wanted[v], half);
+    for (std::size_t from = 0; from < total;) {
+      if (calls.empty() || left < each
+          || calls.back().pieces.size() == max_queries) {
+        calls.push_back({job, {}});
+        left = reply_bytes;
+      }
+      const auto room = std::max<std::uint64_t>(left / each, 1);
+      const auto count =
+        static_cast<std::size_t>(std::min<std::uint64_t>(room, total - from));
+      calls.back().pieces.push_back({v, from, count});
+      left -= std::min(left, count * each);
+      from += count;
+    }
+  }
+  return calls;
+}
+
+result<gathered_bytes> scatter(const dataset_info& info,
+                               const gather_call& call, bool half,
+                               const payload& from) {
+  GRAPHMILL_TRY(const auto reply, decode_gather_reply(from));
+  std::vector<incoming> arrivals;
+  for (const auto& piece : call.pieces) {
+    const auto& values = call.of->wanted[piece.values];
+    for (const auto& target : values.targets) {
+      if (arrivals.size() == reply.values.size())
+        return fail(ec::invalid_data, "only {} arrays came",
+                    reply.values.size());
+      arrivals.push_back({info.node_types[values.type],
+                          piece,
+                          target,
+                          reply.values[arrivals.size()],
+                          {}});
+    }
+  }
+  if (arrivals.size() != reply.values.size())
+    return fail(ec::invalid_data, "{} arrays came, {} were expected",
+                reply.values.size(), arrivals.size());
+  for (auto& arrival : arrivals)
+    GRAPHMILL_TRYV(check(arrival, half, from.bulk));
+  gathered_bytes in;
+  for (const auto& arrival : arrivals) {
+    call.of->bytes += write(arrival, from.bulk);
+    if (arrival.target.kind == gather_kind::features) {
+      in.rows += arrival.piece.count;
+      in.features += arrival.array.byte_size();
+    } else {
+      in.values += arrival.array.byte_size();
+    }
+  }
+  return in;
+}
+
+} // namespace graphmill

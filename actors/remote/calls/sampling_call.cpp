@@ -1,0 +1,264 @@
+#include "actors/remote/calls/sampling_call.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::int64_t most_narrow = std::numeric_limits<std::int32_t>::max();
+
+/// Sources that a destination is likely to have at the most. How many in-edges
+/// it has is only known where it lives.
+std::uint64_t likely_sources(const dataset_info& info,
+                             const neighbour_request& request) {
+  const auto& type = info.edge_types[request.edge_type];
+  if (!request.rule.takes_all())
+    return static_cast<std::uint64_t>(
+      request.rule.sources_of(type.max_in_degree));
+  const auto nodes = info.node_types[type.destination].count;
+  const auto average = type.count / std::max<std::int64_t>(nodes, 1) + 1;
+  return static_cast<std::uint64_t>(std::min(type.max_in_degree, 4 * average));
+}
+
+std::uint64_t likely_bytes(const dataset_info& info,
+                           const neighbour_request& request) {
+  const std::uint64_t source = request.edge_ids ? 12 : 4;
+  return 1 + source * likely_sources(info, request);
+}
+
+/// Adds calls so that the last one has room.
+class call_packer {
+public:
+  explicit call_packer(std::uint64_t limit) : limit_(limit) {}
+
+  void add(const std::shared_ptr<remote_sampling>& request,
+           std::uint64_t each) {
+    const auto total = request->request.destinations.size();
+    for (std::size_t from = 0; from < total;) {
+      if (calls_.empty() || used_ + each > limit_
+          || calls_.back().pieces.size() == max_queries)
+        open();
+      const auto room = std::max<std::uint64_t>((limit_ - used_) / each, 1);
+      const auto count = std::min<std::uint64_t>(room, total - from);
+      calls_.back().pieces.push_back(
+        {request, from, static_cast<std::size_t>(count)});
+      used_ = std::min(limit_, used_ + count * each);
+      from += static_cast<std::size_t>(count);
+    }
+  }
+
+  std::vector<sampling_call> take() { return std::move(calls_); }
+
+private:
+  void open() {
+    calls_.emplace_back();
+    used_ = 0;
+  }
+
+  std::uint64_t limit_;
+  std::uint64_t used_ = 0;
+  std::vector<sampling_call> calls_;
+};
+
+std::vector<sampling_call> first_slice(const sampling_call& call,
+                                       std::uint64_t reply_bytes) {
+  const auto first = std::find_if(call.pieces.begin(), call.pieces.end(),
+                                  [](const auto& p) { return p.count != 0; });
+  if (first == call.pieces.end() || first->most != 0)
+    return {};
+  const std::uint64_t source = first->of->request.edge_ids ? 16 : 8;
+  sampling_call out{{*first}};
+  out.pieces[0].most =
+    static_cast<std::int64_t>(std::max<std::uint64_t>(reply_bytes / source, 1));
+  return {out};
+}
+
+/// Checks that the arrays of a piece fit each other, and how many sources its
+/// destinations have in all.
+result<void> check_counts(const sampling_piece& piece,
+                          const neighbour_arrays& arrays, std::uint64_t total) {
+  auto expected = total;
+  if (piece.most != 0) {
+    const auto skip = static_cast<std::uint64_t>(piece.skip);
+    expected = total < skip ? 0
+                            : std::min(total - skip,
+                                       static_cast<std::uint64_t>(piece.most));
+  }
+  const auto edge_ids = piece.of->request.edge_ids ? expected : 0;
+  if (arrays.sources.count == expected && arrays.edge_ids.count == edge_ids)
+    return ok();
+  return fail(ec::invalid_data,
+              "{} sources and {} edge ids came, {} and {} were expected of {} "
+              "sampled in-edges",
+              arrays.sources.count, arrays.edge_ids.count, expected, edge_ids,
+              total);
+}
+
+result<neighbour_reply> read_piece(const dataset_info& info,
+                                   const sampling_piece& piece,
+                                   const neighbour_arrays& arrays,
+                                   const payload& from,
+                                   const std::shared_ptr<buffer_pool>& pool) {
+  const auto& request = piece.of->request;
+  const auto& type = info.edge_types[request.edge_type];
+  neighbour_reply out;
+  if (arrays.counts.count != piece.count)
+    return fail(ec::invalid_data,
+                "the in-edges of {} nodes were asked for, those of {} came",
+                piece.count, arrays.counts.count);
+  out.counts = pod_vector<std::int32_t>{pool};
+  out.counts.resize(piece.count);
+  GRAPHMILL_TRYV(read_integers(arrays.counts, from.bulk, out.counts.data()));
+  const auto total =
+    std::accumulate(out.counts.begin(), out.counts.end(), std::uint64_t{0});
+  const auto most =
+    static_cast<std::uint64_t>(request.rule.sources_of(type.max_in_degree));
+  if (piece.most != 0 && total > most)
+    return fail(ec::invalid_data,
+                "a node is said to have {} sampled in-edges, {} are possible",
+                total, most);
+  GRAPHMILL_TRYV(check_counts(piece, arrays, total));
+  const auto size = static_cast<std::size_t>(arrays.sources.count);
+  const auto nodes = info.node_types[type.source].count;
+  // By the dataset, not by the message: pieces are joined.
+  out.wide = nodes > most_narrow;
+  out.sources = pod_vector<std::byte>{pool};
+  out.sources.resize(size * (out.wide ? 8 : 4));
+  auto* ids = out.sources.data();
+  if (out.wide)
+    read_integers(arrays.sources, from.bulk,
+                  reinterpret_cast<std::int64_t*>(ids));
+  else
+    GRAPHMILL_TRYV(read_integers(arrays.sources, from.bulk,
+                                 reinterpret_cast<std::int32_t*>(ids), 0,
+                                 static_cast<std::int32_t>(nodes - 1)));
+  out.edge_ids = pod_vector<edge_id>{pool};
+  out.edge_ids.resize(request.edge_ids ? size : 0);
+  if (request.edge_ids)
+    read_integers(arrays.edge_ids, from.bulk, out.edge_ids.data());
+  return out;
+}
+
+/// Adds a slice to those before it.
+result<std::optional<sampling_piece>> add_slice(const sampling_piece& piece,
+                                                neighbour_reply part) {
+  auto& job = *piece.of;
+  const auto total = std::int64_t{part.counts[0]};
+  const auto [at, first] = job.slices.try_emplace(piece.from);
+  auto& whole = at->second;
+  const auto end =
+    piece.skip
+    + static_cast<std::int64_t>(part.sources.size() / (part.wide ? 8 : 4));
+  if (first) {
+    // Room for all of it, which the batch has reserved.
+    const auto size = static_cast<std::size_t>(total);
+    part.sources.reserve(size * (part.wide ? 8 : 4));
+    part.edge_ids.reserve(job.request.edge_ids ? size : 0);
+    whole = std::move(part);
+  } else if (whole.counts[0] != total) {
+    return fail(ec::invalid_data,
+                "a node had {} sampled in-edges and now has {}",
+                whole.counts[0], total);
+  } else {
+    whole.sources.append(part.sources.span());
+    whole.edge_ids.append(part.edge_ids.span());
+  }
+  if (end < total) {
+    auto next = piece;
+    next.skip = end;
+    return std::optional{next};
+  }
+  job.pieces.push_back({piece.from, std::move(whole)});
+  job.slices.erase(at);
+  ++job.answered;
+  return std::optional<sampling_piece>{};
+}
+
+} // namespace
+
+neighbour_reply remote_sampling::join() {
+  if (pieces.size() == 1)
+    return std::move(pieces.front().reply);
+  std::sort(pieces.begin(), pieces.end(),
+            [](const piece& a, const piece& b) { return a.from < b.from; });
+  neighbour_reply whole;
+  if (pieces.empty())
+    return whole;
+  whole = std::move(pieces.front().reply);
+  for (std::size_t i = 1; i < pieces.size(); ++i) {
+    whole.counts.append(pieces[i].reply.counts.span());
+    whole.sources.append(pieces[i].reply.sources.span());
+    whole.edge_ids.append(pieces[i].reply.edge_ids.span());
+  }
+  pieces.clear();
+  return whole;
+}
+
+bool sampling_call::wanted() const {
+  return std::any_of(pieces.begin(), pieces.end(),
+                     [](const sampling_piece& p) { return !p.of->over; });
+}
+
+result<payload> sampling_call::encoded(const std::string& run, part_id part,
+                                       std::uint64_t& ids_bytes) const {
+  bulk_writer arrays;
+  const auto& first = pieces.front().of->request;
+  sample_request message{run, part, first.key, first.hop, {}};
+  for (const auto& piece : pieces) {
+    const auto& asked = piece.of->request;
+    message.queries.push_back(
+      {asked.edge_type, asked.rule, asked.edge_ids,
+       arrays.add_integers(piece.destinations(), piece.of->owner), piece.most,
+       piece.skip});
+  }
+  ids_bytes = arrays.byte_size();
+  return encode(message, std::move(arrays));
+}
+
+std::vector<sampling_call>
+sampling_call::smaller(std::uint64_t reply_bytes) const {
+  std::size_t total = 0;
+  for (const auto& piece : pieces)
+    total += piece.count;
+  if (total < 2)
+    return first_slice(*this, reply_bytes);
+  std::vector<sampling_call> out(2);
+  auto left = total / 2;
+  for (const auto& piece : pieces) {
+    const auto here = std::min(left, piece.count);
+    if (here != 0)
+      out[0].pieces.push_back({piece.of, piece.from, here});
+    if (here != piece.count)
+      out[1].pieces.push_back(
+        {piece.of, piece.from + here, piece.count - here});
+    left -= here;
+  }
+  return out;
+}
+
+std::vector<sampling_call>
+cut_calls(const dataset_info& info,
+          std::span<const std::shared_ptr<remote_sampling>> requests,
+          std::uint64_t reply_bytes) {
+  call_packer packer{reply_bytes};
+  for (const auto& request : requests)
+    packer.add(request, likely_bytes(info, request->request));
+  return packer.take();
+}
+
+result<std::optional<sampling_piece>>
+accept_piece(const dataset_info& info, const sampling_piece& piece,
+             const neighbour_arrays& arrays, const payload& from,
+             const std::shared_ptr<buffer_pool>& pool) {
+  GRAPHMILL_TRY(auto part, read_piece(info, piece, arrays, from, pool));
+  if (piece.most != 0)
+    return add_slice(piece, std::move(part));
+  piece.of->pieces.push_back({piece.from, std::move(part)});
+  piece.of->answered += piece.count;
+  return std::optional<sampling_piece>{};
+}
+
+} // namespace graphmill

@@ -1,0 +1,67 @@
+#include "actors/transport/sockets/connections/authenticator.hpp"
+
+#include <cstring>
+#include <vector>
+
+namespace graphmill {
+
+namespace {
+
+// The parts of a question.
+constexpr std::size_t request_part = 1;
+constexpr std::size_t address_part = 3;
+constexpr std::size_t mechanism_part = 5;
+constexpr std::size_t key_part = 6;
+constexpr std::size_t question_parts = 7;
+
+} // namespace
+
+authenticator::authenticator(zmq::context_t& context, const curve_keys& keys,
+                             std::function<void(const std::string&)> refused)
+  : socket_(context, ZMQ_ROUTER), refused_(std::move(refused)) {
+  if (zmq_z85_decode(key_.data(), keys.public_key.c_str()) == nullptr)
+    throw zmq::error_t{};
+  socket_.set(zmq::sockopt::linger, 0);
+  socket_.bind("inproc://zeromq.zap.01");
+}
+
+void authenticator::answer() {
+  for (;;) {
+    // Who asks, up to an empty part, and then the question.
+    std::vector<zmq::message_t> way;
+    std::vector<zmq::message_t> question;
+    for (bool more = true, in_way = true; more;) {
+      zmq::message_t part;
+      if (!socket_.recv(part, zmq::recv_flags::dontwait))
+        return;
+      more = part.more();
+      const auto ends_way = in_way && part.size() == 0;
+      (in_way ? way : question).push_back(std::move(part));
+      in_way = in_way && !ends_way;
+    }
+    if (question.size() <= request_part)
+      continue;
+    const auto admitted =
+      question.size() == question_parts
+      && question[mechanism_part].to_string_view() == "CURVE"
+      && question[key_part].size() == key_.size()
+      && std::memcmp(question[key_part].data(), key_.data(), key_.size()) == 0;
+    if (!admitted)
+      refused_(question.size() > address_part
+                 ? question[address_part].to_string()
+                 : "");
+    for (auto& part : way)
+      socket_.send(part, zmq::send_flags::sndmore);
+    const auto more = zmq::send_flags::sndmore;
+    socket_.send(zmq::str_buffer("1.0"), more);
+    socket_.send(question[request_part], more);
+    socket_.send(admitted ? zmq::str_buffer("200") : zmq::str_buffer("400"),
+                 more);
+    socket_.send(
+      admitted ? zmq::buffer("OK", 2) : zmq::buffer("another key", 11), more);
+    socket_.send(zmq::message_t{}, more);
+    socket_.send(zmq::message_t{}, zmq::send_flags::none);
+  }
+}
+
+} // namespace graphmill

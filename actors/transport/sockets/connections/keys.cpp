@@ -1,0 +1,133 @@
+#include "actors/transport/sockets/connections/keys.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::size_t key_text = 40;
+constexpr std::string_view first_line = "graphmill-keys 1";
+
+class file_handle {
+public:
+  explicit file_handle(int number) : number_(number) {}
+  ~file_handle() {
+    if (number_ >= 0)
+      ::close(number_);
+  }
+  file_handle(const file_handle&) = delete;
+  file_handle& operator=(const file_handle&) = delete;
+  int number() const { return number_; }
+
+private:
+  int number_;
+};
+
+result<void> write_all(int to, std::string_view text, const std::string& name) {
+  while (!text.empty()) {
+    const auto done = ::write(to, text.data(), text.size());
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done < 0)
+      return fail_errno(errno, "cannot write the key file {}", name);
+    text.remove_prefix(static_cast<std::size_t>(done));
+  }
+  if (::fsync(to) != 0)
+    return fail_errno(errno, "cannot write the key file {}", name);
+  return ok();
+}
+
+/// At most some hundred bytes: more is no key file.
+result<std::string> read_some(int from, const std::string& name) {
+  std::array<char, 1024> bytes;
+  std::string text;
+  while (text.size() < bytes.size()) {
+    const auto done = ::read(from, bytes.data(), bytes.size() - text.size());
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done < 0)
+      return fail_errno(errno, "cannot read the key file {}", name);
+    if (done == 0)
+      break;
+    text.append(bytes.data(), static_cast<std::size_t>(done));
+  }
+  return text;
+}
+
+/// The rest of the line that begins with `label`; empty if there is none.
+std::string value_of(std::string_view text, std::string_view label) {
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    const auto line = text.substr(0, end);
+    if (line.starts_with(label))
+      return std::string{line.substr(label.size())};
+    text = end == std::string_view::npos ? "" : text.substr(end + 1);
+  }
+  return {};
+}
+
+} // namespace
+
+result<curve_keys> make_keys() {
+  std::array<char, key_text + 1> open;
+  std::array<char, key_text + 1> secret;
+  if (zmq_curve_keypair(open.data(), secret.data()) != 0)
+    return fail(ec::internal,
+                "cannot make keys: this libzmq was built without CURVE");
+  return curve_keys{open.data(), secret.data()};
+}
+
+result<void> write_keys(const curve_keys& keys,
+                        const std::filesystem::path& file) {
+  const file_handle to{::open(
+    file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+  if (to.number() < 0 && errno == EEXIST)
+    return fail(ec::invalid_argument,
+                "{} is there already; a cluster that uses it would not let "
+                "others in with new keys, so choose another name or remove it",
+                file.string());
+  if (to.number() < 0)
+    return fail_errno(errno, "cannot create the key file {}", file.string());
+  const auto text =
+    fmt::format("{}\n"
+                "# Whoever can read this file can use the cluster.\n"
+                "public {}\nsecret {}\n",
+                first_line, keys.public_key, keys.secret_key);
+  return write_all(to.number(), text, file.string());
+}
+
+result<curve_keys> read_keys(const std::filesystem::path& file) {
+  const file_handle from{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (from.number() < 0)
+    return fail_errno(errno, "cannot open the key file {}", file.string());
+  struct stat about {};
+  if (::fstat(from.number(), &about) != 0)
+    return fail_errno(errno, "cannot read the key file {}", file.string());
+  if (!S_ISREG(about.st_mode))
+    return fail(ec::invalid_data, "{} is no file with keys", file.string());
+  if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    return fail(ec::permission,
+                "others can read the key file {}: chmod 600 it, and make new "
+                "keys if somebody may have done so",
+                file.string());
+  GRAPHMILL_TRY(const auto text, read_some(from.number(), file.string()));
+  curve_keys keys{value_of(text, "public "), value_of(text, "secret ")};
+  std::array<char, key_text + 1> derived;
+  if (!text.starts_with(first_line) || keys.secret_key.size() != key_text
+      || zmq_curve_public(derived.data(), keys.secret_key.c_str()) != 0
+      || keys.public_key != derived.data())
+    return fail(ec::invalid_data,
+                "{} holds no valid pair of keys; `graphmill keygen` makes one",
+                file.string());
+  return keys;
+}
+
+} // namespace graphmill

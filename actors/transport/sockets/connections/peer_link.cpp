@@ -1,0 +1,146 @@
+#include "actors/transport/sockets/connections/peer_link.hpp"
+
+namespace graphmill {
+
+namespace {
+
+/// Messages of a channel in libzmq's own queue; more wait in ours, which counts
+/// bytes. A data message has up to some MiB.
+constexpr int data_queue = 8;
+constexpr int control_queue = 256;
+
+constexpr int connect_timeout_ms = 3000;
+
+constexpr std::uint64_t channels = 2;
+
+constexpr int watched_events =
+  ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_DISCONNECTED
+  | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL
+  | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+
+/// Together they have no limit but these: an answer goes to memory that whoever
+/// asked has reserved.
+constexpr unfinished_messages::limits most_unfinished_there{
+  .connection = most_of_a_message,
+  .stranger = most_of_a_message,
+  .total = channels * most_of_a_message};
+
+error error_of_event(int event) {
+  switch (event) {
+  case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+    return fail(ec::permission, "the peer refuses our key: both sides need "
+                                "the cluster's key file");
+  case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+    return fail(ec::permission,
+                "one side uses keys and the other none: both need the "
+                "cluster's key file");
+  case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+    return fail(ec::unavailable, "the peer ended the connection before the "
+                                 "handshake: it has gone, or another key");
+  case ZMQ_EVENT_DISCONNECTED:
+    return fail(ec::unavailable, "the connection broke");
+  default:
+    return fail(ec::unavailable, "nobody listens there");
+  }
+}
+
+} // namespace
+
+peer_link::peer_link(zmq::context_t& context, const endpoint& peer,
+                     const std::optional<curve_keys>& keys, traffic& counters)
+  : counters_(counters), unfinished_(most_unfinished_there) {
+  for (const auto over : {channel::control, channel::data})
+    open(context, at(over), peer, keys, over);
+}
+
+peer_link::~peer_link() {
+  for (auto& channel : channels_)
+    zmq_socket_monitor(channel.socket.handle(), nullptr, 0);
+}
+
+void peer_link::open(zmq::context_t& context, connection& to,
+                     const endpoint& peer,
+                     const std::optional<curve_keys>& keys, channel over) {
+  const auto queue = over == channel::data ? data_queue : control_queue;
+  auto& socket = to.socket = zmq::socket_t{context, ZMQ_DEALER};
+  const auto id = draw_identity();
+  socket.set(zmq::sockopt::routing_id, id);
+  socket.set(zmq::sockopt::linger, 0);
+  socket.set(zmq::sockopt::sndhwm, queue);
+  socket.set(zmq::sockopt::rcvhwm, queue);
+  socket.set(zmq::sockopt::maxmsgsize, max_wire_frame);
+  socket.set(zmq::sockopt::reconnect_ivl, -1);
+  socket.set(zmq::sockopt::connect_timeout, connect_timeout_ms);
+  socket.set(zmq::sockopt::handshake_ivl, handshake_timeout_ms);
+  socket.set(zmq::sockopt::ipv6, true);
+  if (keys) {
+    socket.set(zmq::sockopt::curve_publickey, keys->public_key);
+    socket.set(zmq::sockopt::curve_secretkey, keys->secret_key);
+    socket.set(zmq::sockopt::curve_serverkey, keys->public_key);
+  }
+  const auto events = "inproc://events-" + id;
+  if (zmq_socket_monitor(socket.handle(), events.c_str(), watched_events) != 0)
+    throw zmq::error_t{};
+  to.monitor = zmq::socket_t{context, ZMQ_PAIR};
+  to.monitor.set(zmq::sockopt::linger, 0);
+  to.monitor.connect(events);
+  socket.connect(to_string(peer));
+}
+
+void peer_link::send(channel over, message outgoing) {
+  at(over).queue.push(std::move(outgoing));
+}
+
+void peer_link::flush() {
+  for (auto& channel : channels_)
+    channel.queue.flush([this, &channel](const message& outgoing) {
+      return send_message(channel.socket, nullptr, outgoing, counters_);
+    });
+}
+
+std::optional<arrival> peer_link::receive(channel over) {
+  auto got = receive_message(at(over).socket, false, counters_);
+  if (got)
+    unfinished_.finished(got->descriptor);
+  return got;
+}
+
+std::optional<error> peer_link::broken(session_time now) {
+  std::optional<error> found;
+  for (auto& channel : channels_) {
+    zmq::message_t head;
+    while (channel.monitor.recv(head, zmq::recv_flags::dontwait)) {
+      const auto [event, value] = read_event(head);
+      zmq::message_t address;
+      if (head.more())
+        (void)channel.monitor.recv(address, zmq::recv_flags::dontwait);
+      if (event == ZMQ_EVENT_CONNECTED)
+        unfinished_.opened(value);
+      else if (!found) // The reason comes before the mere end.
+        found = error_of_event(event);
+    }
+  }
+  const auto endless =
+    unfinished_.excess(now, bytes_received, [](int) { return false; });
+  if (!found && !endless.empty())
+    found = fail(ec::invalid_data, "it sent more than a message may have, and "
+                                   "no end of it");
+  return found;
+}
+
+void peer_link::linger(std::chrono::milliseconds time) {
+  for (auto& channel : channels_)
+    channel.socket.set(zmq::sockopt::linger, static_cast<int>(time.count()));
+}
+
+void peer_link::add_polls(std::vector<zmq::pollitem_t>& items) {
+  for (auto& channel : channels_) {
+    const auto wanted =
+      channel.queue.empty() ? ZMQ_POLLIN : ZMQ_POLLIN | ZMQ_POLLOUT;
+    items.push_back(
+      {channel.socket.handle(), 0, static_cast<short>(wanted), 0});
+    items.push_back({channel.monitor.handle(), 0, ZMQ_POLLIN, 0});
+  }
+}
+
+} // namespace graphmill

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "actors/transport/sessions/address.hpp"
+#include "actors/transport/sockets/connections/keys.hpp"
+#include "actors/transport/sockets/connections/unfinished.hpp"
+#include "actors/transport/sockets/connections/wire_io.hpp"
+
+#include <zmq.hpp>
+
+#include <array>
+#include <optional>
+
+namespace graphmill {
+
+/// The two connections to one peer, a DEALER per channel. It never connects
+/// again by itself: when a connection breaks, it says so, and another link must
+/// be made.
+class peer_link {
+public:
+  /// Begins to connect. Throws what cppzmq throws.
+  peer_link(zmq::context_t& context, const endpoint& peer,
+            const std::optional<curve_keys>& keys, traffic& counters);
+  ~peer_link();
+  peer_link(const peer_link&) = delete;
+  peer_link& operator=(const peer_link&) = delete;
+
+  void send(channel over, message outgoing);
+
+  /// Sends what waits on either channel.
+  void flush();
+
+  std::optional<arrival> receive(channel over);
+
+  /// Why a connection is broken, or to be ended, if one is.
+  std::optional<error> broken(session_time now);
+
+  /// When `broken` should be asked again.
+  session_time next_tick() const { return unfinished_.next_tick(); }
+
+  /// Gives what was sent that much time to leave after this link has ended.
+  void linger(std::chrono::milliseconds time);
+
+  void add_polls(std::vector<zmq::pollitem_t>& items);
+
+private:
+  struct connection {
+    zmq::socket_t socket;
+    zmq::socket_t monitor; ///< Of what happens to `socket`.
+    send_queue queue;
+  };
+
+  connection& at(channel over) {
+    return channels_[static_cast<std::size_t>(over)];
+  }
+  void open(zmq::context_t& context, connection& to, const endpoint& peer,
+            const std::optional<curve_keys>& keys, channel over);
+
+  traffic& counters_;
+  std::array<connection, 2> channels_;
+  unfinished_messages unfinished_; ///< Of what the peer sends.
+};
+
+} // namespace graphmill

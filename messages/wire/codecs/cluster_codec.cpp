@@ -1,0 +1,174 @@
+#include "messages/definition/definition_codec.hpp"
+#include "messages/wire/cluster.capnp.h"
+#include "messages/wire/cluster.hpp"
+#include "messages/wire/codecs/codec_support.hpp"
+
+namespace graphmill {
+
+using namespace wire;
+
+// The values are the schema's.
+template <>
+inline constexpr int wire_offset<run_state> = 0;
+static_assert(static_cast<int>(schema::RunState::CANCELLED)
+              == static_cast<int>(run_state::cancelled));
+
+namespace {
+
+void fill(const run_news& from, schema::RunNews::Builder to) {
+  if (!from.metrics.empty()) {
+    to.setMetrics(from.metrics);
+    return;
+  }
+  auto progress = to.initProgress();
+  progress.setLabel(from.label);
+  progress.setDone(from.done);
+  progress.setTotal(from.total);
+}
+
+run_news news_of(schema::RunNews::Reader in) {
+  if (in.isMetrics())
+    return {text(in.getMetrics()), {}, 0, 0};
+  if (!in.isProgress())
+    return {};
+  const auto progress = in.getProgress();
+  return {
+    {}, text(progress.getLabel()), progress.getDone(), progress.getTotal()};
+}
+
+} // namespace
+
+std::string_view to_string(run_state state) {
+  switch (state) {
+  case run_state::queued:
+    return "queued";
+  case run_state::running:
+    return "running";
+  case run_state::finished:
+    return "finished";
+  case run_state::failed:
+    return "failed";
+  case run_state::cancelled:
+    return "cancelled";
+  }
+  return "unknown";
+}
+
+payload encode_definition_body(const definition& def) {
+  return body<schema::SubmitRequest>(
+    [&def](schema::SubmitRequest::Builder out) {
+      encode_definition(def, out.initDefinition());
+    });
+}
+
+result<definition> decode_definition_body(const payload& from) {
+  return read<schema::SubmitRequest>(
+    from, "a definition", [](schema::SubmitRequest::Reader in) {
+      return decode_definition(in.getDefinition());
+    });
+}
+
+payload encode_run_id(const std::string& run) {
+  return body<schema::SubmitReply>(
+    [&run](schema::SubmitReply::Builder out) { out.setRun(run); });
+}
+
+result<std::string> decode_run_id(const payload& from) {
+  return read<schema::SubmitReply>(
+    from, "the name of a run",
+    [](schema::SubmitReply::Reader in) -> result<std::string> {
+      return text(in.getRun());
+    });
+}
+
+payload encode(const plan_reply& reply) {
+  return body_of<schema::PlanReply>(reply);
+}
+
+result<plan_reply> decode_plan_reply(const payload& from) {
+  return read_body<schema::PlanReply, plan_reply>(from, "a placement");
+}
+
+payload encode(const runs_request& request) {
+  return body_of<schema::RunsRequest>(request);
+}
+
+result<runs_request> decode_runs_request(const payload& from) {
+  return read_body<schema::RunsRequest, runs_request>(from,
+                                                      "a request for runs");
+}
+
+payload encode(const runs_reply& reply) {
+  return body_of<schema::RunsReply>(reply);
+}
+
+result<runs_reply> decode_runs_reply(const payload& from) {
+  return read_body<schema::RunsReply, runs_reply>(from, "a list of runs");
+}
+
+payload encode(const watch_request& request) {
+  return body_of<schema::WatchRequest>(request);
+}
+
+result<watch_request> decode_watch_request(const payload& from) {
+  return read_body<schema::WatchRequest, watch_request>(
+    from, "a request to watch a run");
+}
+
+payload encode(const watch_reply& reply) {
+  return body<schema::WatchReply>([&reply](schema::WatchReply::Builder out) {
+    out.setNext(reply.next);
+    auto events = out.initEvents(static_cast<unsigned>(reply.events.size()));
+    for (unsigned i = 0; i < events.size(); ++i)
+      fill(reply.events[i], events[i]);
+    run_record::fields(reply.record, field_writer{out.initRecord()});
+  });
+}
+
+result<watch_reply> decode_watch_reply(const payload& from) {
+  return read<schema::WatchReply>(
+    from, "news of a run",
+    [](schema::WatchReply::Reader in) -> result<watch_reply> {
+      watch_reply out;
+      out.next = in.getNext();
+      for (auto event : in.getEvents())
+        out.events.push_back(news_of(event));
+      GRAPHMILL_TRY(out.record, read_fields<run_record>(in.getRecord()));
+      return out;
+    });
+}
+
+payload encode(const cancel_request& request) {
+  return body_of<schema::CancelRequest>(request);
+}
+
+result<cancel_request> decode_cancel_request(const payload& from) {
+  return read_body<schema::CancelRequest, cancel_request>(from,
+                                                          "a cancellation");
+}
+
+payload encode(const file_request& request) {
+  return body_of<schema::FileRequest>(request);
+}
+
+result<file_request> decode_file_request(const payload& from) {
+  return read_body<schema::FileRequest, file_request>(from,
+                                                      "a request for a file");
+}
+
+payload encode(const file_reply& reply) {
+  auto out = body_of<schema::FileReply>(reply);
+  out.bulk = cut(reply.bytes);
+  return out;
+}
+
+result<file_reply> decode_file_reply(const payload& from) {
+  GRAPHMILL_TRY(auto out, read_body<schema::FileReply, file_reply>(
+                            from, "a piece of a file"));
+  for (const auto& piece : from.bulk)
+    out.bytes.insert(out.bytes.end(), piece.bytes().begin(),
+                     piece.bytes().end());
+  return out;
+}
+
+} // namespace graphmill

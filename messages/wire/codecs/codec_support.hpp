@@ -1,0 +1,62 @@
+#pragma once
+
+#include "messages/definition/field_codec.hpp"
+#include "messages/wire/codecs/capnp_frame.hpp"
+#include "messages/wire/frame.hpp"
+
+#include <capnp/message.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace graphmill::wire {
+
+/// Builds the body of a message: `fill` gets a `Root::Builder`.
+template <class Root, class Fill>
+payload body(Fill fill) {
+  capnp::MallocMessageBuilder message;
+  fill(message.initRoot<Root>());
+  return {encode_frame(message), {}};
+}
+
+/// Reads the body of a message: `get` gets a `Root::Reader`.
+template <class Root, class Get>
+auto read(const payload& from, const char* name, Get get) {
+  return decode_frame<Root>(from.body, name, get);
+}
+
+/// The body of a message whose fields are listed beside its plain struct.
+template <class Root, class T>
+payload body_of(const T& plain) {
+  return body<Root>([&plain](typename Root::Builder out) {
+    T::fields(plain, field_writer{out});
+  });
+}
+
+/// Reads such a body, with the checks of `field_reader`.
+template <class Root, class T>
+result<T> read_body(const payload& from, const char* name) {
+  return read<Root>(
+    from, name, [](typename Root::Reader in) { return read_fields<T>(in); });
+}
+
+/// All bytes of a text: it may contain NULs, where `cStr` would end.
+inline std::string text(capnp::Text::Reader from) {
+  return {from.begin(), from.end()};
+}
+
+/// Copies bytes into frames of at most `max_frame_bytes`.
+inline std::vector<frame> cut(std::span<const std::byte> bytes) {
+  std::vector<frame> out;
+  while (!bytes.empty()) {
+    const auto piece = bytes.first(std::min(bytes.size(), max_frame_bytes));
+    out.push_back(frame::copy(piece));
+    bytes = bytes.subspan(piece.size());
+  }
+  return out;
+}
+
+} // namespace graphmill::wire

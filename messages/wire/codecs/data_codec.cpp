@@ -1,0 +1,260 @@
+#include "messages/wire/codecs/bulk_codec.hpp"
+#include "messages/wire/codecs/draw_codec.hpp"
+#include "messages/wire/codecs/enum_codec.hpp"
+
+namespace graphmill {
+
+using namespace wire;
+
+namespace {
+
+// The plain enumerations are the wire's, so that casts are enough.
+static_assert(static_cast<int>(element::float32)
+              == static_cast<int>(schema::Element::FLOAT32));
+static_assert(static_cast<int>(gather_kind::out_degrees)
+              == static_cast<int>(schema::GatherKind::OUT_DEGREES));
+static_assert(static_cast<int>(batch_kind::evaluate)
+              == static_cast<int>(schema::BatchKind::EVALUATE));
+// An element is cast before it is checked (`bulk_check`).
+static_assert(sizeof(element) == sizeof(schema::Element));
+
+} // namespace
+
+// -- sample
+
+result<payload> encode(const sample_request& from, bulk_writer arrays) {
+  return encode_with<schema::SampleRequest>(arrays, [&from](auto to) {
+    to.setRun(from.run);
+    to.setPart(from.part);
+    to.setKey(from.key);
+    to.setHop(from.hop);
+    auto queries = to.initQueries(length(from.queries.size()));
+    for (unsigned i = 0; i < queries.size(); ++i) {
+      const auto& query = from.queries[i];
+      queries[i].setEdgeType(query.edge_type);
+      write_rule(query.rule, queries[i]);
+      queries[i].setEdgeIds(query.edge_ids);
+      write(query.destinations, queries[i].initDestinations());
+      queries[i].setMost(query.most);
+      queries[i].setSkip(query.skip);
+    }
+  });
+}
+
+result<sample_request> decode_sample_request(const payload& from) {
+  using root = schema::SampleRequest;
+  return decode_frame<root>(
+    from.body, "a sample request",
+    [&from](root::Reader in) -> result<sample_request> {
+      array_reader arrays{from};
+      sample_request out;
+      GRAPHMILL_TRY(out.run, read_run(in.getRun()));
+      out.part = in.getPart();
+      out.key = in.getKey();
+      out.hop = in.getHop();
+      GRAPHMILL_TRYV(check_length(in.getQueries(), max_queries));
+      for (auto query : in.getQueries()) {
+        GRAPHMILL_TRY(auto ids,
+                      arrays.read(query.getDestinations(), content::ids));
+        out.queries.push_back({query.getEdgeType(), read_rule(query),
+                               query.getEdgeIds(), ids, query.getMost(),
+                               query.getSkip()});
+      }
+      return out;
+    });
+}
+
+result<payload> encode(const sample_reply& from, bulk_writer arrays) {
+  return encode_with<schema::SampleReply>(arrays, [&from](auto to) {
+    to.setTooLarge(from.too_large);
+    auto answers = to.initAnswers(length(from.answers.size()));
+    for (unsigned i = 0; i < answers.size(); ++i) {
+      write(from.answers[i].counts, answers[i].initCounts());
+      write(from.answers[i].sources, answers[i].initSources());
+      write(from.answers[i].edge_ids, answers[i].initEdgeIds());
+    }
+  });
+}
+
+result<sample_reply> decode_sample_reply(const payload& from) {
+  using root = schema::SampleReply;
+  return decode_frame<root>(
+    from.body, "a sample reply",
+    [&from](root::Reader in) -> result<sample_reply> {
+      array_reader arrays{from};
+      sample_reply out;
+      out.too_large = in.getTooLarge();
+      GRAPHMILL_TRYV(check_length(in.getAnswers(), max_queries));
+      for (auto answer : in.getAnswers()) {
+        neighbour_arrays plain;
+        GRAPHMILL_TRY(plain.counts,
+                      arrays.read(answer.getCounts(), content::counts));
+        GRAPHMILL_TRY(plain.sources,
+                      arrays.read(answer.getSources(), content::ids));
+        GRAPHMILL_TRY(plain.edge_ids,
+                      arrays.read(answer.getEdgeIds(), content::ids));
+        out.answers.push_back(plain);
+      }
+      return out;
+    });
+}
+
+// -- gather
+
+result<payload> encode(const gather_request& from, bulk_writer arrays) {
+  return encode_with<schema::GatherRequest>(arrays, [&from](auto to) {
+    to.setRun(from.run);
+    to.setPart(from.part);
+    auto queries = to.initQueries(length(from.queries.size()));
+    for (unsigned i = 0; i < queries.size(); ++i) {
+      const auto& query = from.queries[i];
+      queries[i].setNodeType(query.node_type);
+      queries[i].setHalf(query.half);
+      write(query.ids, queries[i].initIds());
+      auto kinds = queries[i].initKinds(length(query.kinds.size()));
+      for (unsigned k = 0; k < kinds.size(); ++k)
+        kinds.set(k, static_cast<schema::GatherKind>(query.kinds[k]));
+    }
+  });
+}
+
+result<gather_request> decode_gather_request(const payload& from) {
+  using root = schema::GatherRequest;
+  return decode_frame<root>(
+    from.body, "a gather request",
+    [&from](root::Reader in) -> result<gather_request> {
+      array_reader arrays{from};
+      gather_request out;
+      GRAPHMILL_TRY(out.run, read_run(in.getRun()));
+      out.part = in.getPart();
+      GRAPHMILL_TRYV(check_length(in.getQueries(), max_queries));
+      for (auto query : in.getQueries()) {
+        value_query plain{query.getNodeType(), {}, {}, query.getHalf()};
+        GRAPHMILL_TRY(plain.ids, arrays.read(query.getIds(), content::ids));
+        GRAPHMILL_TRYV(check_length(query.getKinds(), max_kinds));
+        for (auto kind : query.getKinds()) {
+          const auto ours =
+            known_value(kind, gather_kind::features, gather_kind::out_degrees);
+          if (!ours)
+            return fail(ec::invalid_data,
+                        "a gather request asks for data of kind {}, which "
+                        "this version does not know",
+                        static_cast<int>(kind));
+          plain.kinds.push_back(*ours);
+        }
+        out.queries.push_back(std::move(plain));
+      }
+      return out;
+    });
+}
+
+result<payload> encode(const gather_reply& from, bulk_writer arrays) {
+  return encode_with<schema::GatherReply>(arrays, [&from](auto to) {
+    auto values = to.initValues(length(from.values.size()));
+    for (unsigned i = 0; i < values.size(); ++i)
+      write(from.values[i], values[i]);
+  });
+}
+
+result<gather_reply> decode_gather_reply(const payload& from) {
+  using root = schema::GatherReply;
+  return decode_frame<root>(
+    from.body, "a gather reply",
+    [&from](root::Reader in) -> result<gather_reply> {
+      array_reader arrays{from};
+      gather_reply out;
+      GRAPHMILL_TRYV(check_length(in.getValues(), max_queries * max_kinds));
+      for (auto array : in.getValues()) {
+        GRAPHMILL_TRY(auto values, arrays.read(array, content::values));
+        out.values.push_back(values);
+      }
+      return out;
+    });
+}
+
+// -- sample_batch
+
+result<payload> encode(const batch_request& from, bulk_writer arrays) {
+  return encode_with<schema::BatchRequest>(arrays, [&from](auto to) {
+    to.setRun(from.run);
+    to.setKey(from.key);
+    to.setKind(static_cast<schema::BatchKind>(from.kind));
+    write(from.seeds, to.initSeeds());
+  });
+}
+
+result<batch_request> decode_batch_request(const payload& from) {
+  using root = schema::BatchRequest;
+  return decode_frame<root>(
+    from.body, "a request for a batch",
+    [&from](root::Reader in) -> result<batch_request> {
+      array_reader arrays{from};
+      batch_request out;
+      GRAPHMILL_TRY(out.run, read_run(in.getRun()));
+      out.key = in.getKey();
+      const auto kind =
+        known_value(in.getKind(), batch_kind::train, batch_kind::evaluate);
+      if (!kind)
+        return fail(ec::invalid_data, "a batch of unknown kind {}",
+                    static_cast<int>(in.getKind()));
+      out.kind = *kind;
+      GRAPHMILL_TRY(out.seeds, arrays.read(in.getSeeds(), content::ids));
+      return out;
+    });
+}
+
+result<payload> encode(const batch_reply& from, bulk_writer arrays) {
+  return encode_with<schema::BatchReply>(arrays, [&from](auto to) {
+    to.setTooLarge(from.too_large);
+    auto nodes = to.initNodes(length(from.nodes.size()));
+    for (unsigned t = 0; t < nodes.size(); ++t) {
+      const auto& list = from.nodes[t];
+      nodes[t].setFound({list.found.data(), list.found.size()});
+      write(list.ids, nodes[t].initIds());
+    }
+    auto edges = to.initEdges(length(from.edges.size()));
+    for (unsigned e = 0; e < edges.size(); ++e) {
+      write(from.edges[e].counts, edges[e].initCounts());
+      write(from.edges[e].sources, edges[e].initSources());
+      write(from.edges[e].edge_ids, edges[e].initEdgeIds());
+    }
+  });
+}
+
+result<batch_reply> decode_batch_reply(const payload& from) {
+  using root = schema::BatchReply;
+  return decode_frame<root>(
+    from.body, "a sampled batch",
+    [&from](root::Reader in) -> result<batch_reply> {
+      array_reader arrays{from};
+      batch_reply out;
+      out.too_large = in.getTooLarge();
+      GRAPHMILL_TRYV(check_length(in.getNodes(), max_types));
+      GRAPHMILL_TRYV(check_length(in.getEdges(), max_types));
+      for (auto list : in.getNodes()) {
+        node_arrays nodes;
+        GRAPHMILL_TRYV(check_length(list.getFound(), max_found));
+        for (auto count : list.getFound()) {
+          if (count < (nodes.found.empty() ? 0 : nodes.found.back()))
+            return fail(ec::invalid_data,
+                        "the nodes found by a batch's hops become fewer");
+          nodes.found.push_back(count);
+        }
+        GRAPHMILL_TRY(nodes.ids, arrays.read(list.getIds(), content::ids));
+        out.nodes.push_back(std::move(nodes));
+      }
+      for (auto list : in.getEdges()) {
+        neighbour_arrays edges;
+        GRAPHMILL_TRY(edges.counts,
+                      arrays.read(list.getCounts(), content::counts));
+        GRAPHMILL_TRY(edges.sources,
+                      arrays.read(list.getSources(), content::ids));
+        GRAPHMILL_TRY(edges.edge_ids,
+                      arrays.read(list.getEdgeIds(), content::ids));
+        out.edges.push_back(edges);
+      }
+      return out;
+    });
+}
+
+} // namespace graphmill

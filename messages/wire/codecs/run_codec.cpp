@@ -1,0 +1,187 @@
+#include "messages/wire/codecs/codec_support.hpp"
+#include "messages/wire/codecs/enum_codec.hpp"
+#include "messages/wire/codecs/phase_codec.hpp"
+#include "messages/wire/run.capnp.h"
+#include "messages/wire/run.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+using namespace wire;
+
+namespace {
+
+static_assert(static_cast<int>(schema::TrainerAction::KEEP_BEST)
+              == static_cast<int>(trainer_action::keep_best));
+static_assert(static_cast<int>(schema::TrainerAction::DIGEST)
+              == static_cast<int>(trainer_action::digest));
+
+result<trainer_action> decode(schema::TrainerAction action) {
+  const auto ours =
+    known_value(action, trainer_action::keep_best, trainer_action::digest);
+  if (!ours)
+    return fail(ec::invalid_data, "an unknown order to trainers, {}",
+                static_cast<int>(action));
+  return *ours;
+}
+
+result<member_request> decode(schema::MemberRequest::Reader in) {
+  member_request out;
+  out.run = text(in.getRun());
+  switch (in.which()) {
+  case schema::MemberRequest::BEGIN: {
+    const auto begin = in.getBegin();
+    out.action = member_action::begin;
+    GRAPHMILL_TRY(out.phase, from_wire(begin.getPhase()));
+    out.epoch = begin.getEpoch();
+    out.steps = begin.getSteps();
+    out.learning_rate = begin.getLearningRate();
+    if (out.epoch < 0 || out.steps < 0)
+      return fail(ec::invalid_data, "an order to begin epoch {} with {} steps",
+                  out.epoch, out.steps);
+    return out;
+  }
+  case schema::MemberRequest::STOP:
+    out.action = member_action::stop;
+    return out;
+  case schema::MemberRequest::TRAINERS: {
+    out.action = member_action::trainers;
+    GRAPHMILL_TRY(out.trainers, decode(in.getTrainers()));
+    return out;
+  }
+  case schema::MemberRequest::END:
+    out.action = member_action::end;
+    return out;
+  case schema::MemberRequest::CHECK:
+    out.action = member_action::check;
+    return out;
+  case schema::MemberRequest::FINISH:
+    out.action = member_action::finish;
+    return out;
+  default:
+    return fail(ec::invalid_data, "an unknown order, {}",
+                static_cast<int>(in.which()));
+  }
+}
+
+/// No tensor has more values than fit in memory; so products cannot overflow.
+constexpr std::int64_t most_values = std::int64_t{1} << 48;
+
+} // namespace
+
+result<void> deployment::check() const {
+  const auto known = [this](std::uint16_t position) {
+    return position < daemons.size();
+  };
+  if (run.empty() || owner_of_part.empty() || daemon_of_rank.empty()
+      || !known(you)
+      || !std::all_of(owner_of_part.begin(), owner_of_part.end(), known)
+      || !std::all_of(daemon_of_rank.begin(), daemon_of_rank.end(), known)
+      || !std::all_of(samplers.begin(), samplers.end(), known))
+    return fail(ec::invalid_data,
+                "a deployment without parts, ranks or run, or with a daemon "
+                "that it does not list");
+  return ok();
+}
+
+payload encode(const deployment& assignment) {
+  return body_of<schema::Deployment>(assignment);
+}
+
+result<deployment> decode_deployment(const payload& from) {
+  return read_body<schema::Deployment, deployment>(from, "a deployment");
+}
+
+payload encode(const member_request& request) {
+  return body<schema::MemberRequest>(
+    [&request](schema::MemberRequest::Builder out) {
+      out.setRun(request.run);
+      switch (request.action) {
+      case member_action::begin: {
+        auto begin = out.initBegin();
+        begin.setPhase(to_wire(request.phase));
+        begin.setEpoch(request.epoch);
+        begin.setSteps(request.steps);
+        begin.setLearningRate(request.learning_rate);
+        break;
+      }
+      case member_action::stop:
+        out.setStop();
+        break;
+      case member_action::trainers:
+        out.setTrainers(static_cast<schema::TrainerAction>(request.trainers));
+        break;
+      case member_action::end:
+        out.setEnd();
+        break;
+      case member_action::check:
+        out.setCheck();
+        break;
+      case member_action::finish:
+        out.setFinish();
+        break;
+      }
+    });
+}
+
+result<member_request> decode_member_request(const payload& from) {
+  return read<schema::MemberRequest>(
+    from, "an order",
+    [](schema::MemberRequest::Reader in) { return decode(in); });
+}
+
+std::uint64_t tensor_shape::size() const {
+  std::uint64_t values = 1;
+  for (auto length : shape)
+    values *= static_cast<std::uint64_t>(length);
+  return values;
+}
+
+result<void> tensor_shape::check() const {
+  std::int64_t values = 1;
+  for (auto length : shape) {
+    if (length < 0 || (length > 0 && values > most_values / length))
+      return fail(ec::invalid_data, "tensor \"{}\" has an impossible shape",
+                  name);
+    values *= length;
+  }
+  return ok();
+}
+
+payload encode(const member_reply& reply) {
+  return body_of<schema::MemberReply>(reply);
+}
+
+result<member_reply> decode_member_reply(const payload& from) {
+  return read_body<schema::MemberReply, member_reply>(from,
+                                                      "an answer to an order");
+}
+
+payload encode(const weights_request& request) {
+  return body_of<schema::WeightsRequest>(request);
+}
+
+result<weights_request> decode_weights_request(const payload& from) {
+  return read_body<schema::WeightsRequest, weights_request>(
+    from, "a request for weights");
+}
+
+payload encode_weights(std::span<const float> values) {
+  return {{}, cut(std::as_bytes(values))};
+}
+
+result<void> decode_weights(const payload& from, std::span<float> out) {
+  auto to = std::as_writable_bytes(out);
+  for (const auto& piece : from.bulk) {
+    if (piece.size() > to.size())
+      return fail(ec::invalid_data, "an answer brings more weights than asked");
+    std::copy_n(piece.data(), piece.size(), to.data());
+    to = to.subspan(piece.size());
+  }
+  if (!to.empty())
+    return fail(ec::invalid_data, "an answer brings fewer weights than asked");
+  return ok();
+}
+
+} // namespace graphmill

@@ -1,0 +1,145 @@
+#include "pipelines/model/passes/attention_pass.hpp"
+
+#include "pipelines/model/passes/gemm.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::int64_t grain = 256;
+
+} // namespace
+
+attention_pass::attention_pass(const setting& options)
+  : set_(options), heads_(options.source.rows),
+    z_(options.input.rows, options.weight.columns, options.pool),
+    source_scores_(options.input.rows, heads_, options.pool),
+    destination_scores_(options.rows, heads_, options.pool),
+    weights_(options.forward->indptr[options.rows], heads_, options.pool),
+    self_weights_(options.rows, heads_, options.pool) {
+  multiply(*set_.team, set_.input, set_.weight, z_.view());
+  const auto z = z_.view();
+  set_.team->for_pieces(
+    z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      head_products(z, set_.source.data, heads_, begin, end,
+                    source_scores_.data());
+      head_products(z, set_.destination.data, heads_, begin,
+                    std::clamp(set_.rows, begin, end),
+                    destination_scores_.data());
+    });
+}
+
+attention attention_pass::task() {
+  return {.indptr = set_.forward->indptr.data(),
+          .columns = set_.forward->columns.data(),
+          .rows = set_.rows,
+          .z = z_.view(),
+          .heads = heads_,
+          .source_scores = source_scores_.data(),
+          .destination_scores = destination_scores_.data(),
+          .weights = weights_.data(),
+          .self_weights = self_weights_.data()};
+}
+
+void attention_pass::add_output(std::int64_t begin, std::int64_t end,
+                                float beta, matrix y) {
+  const auto columns = z_.view().columns;
+  const auto share = set_.average ? 1.0f / static_cast<float>(heads_) : 1.0f;
+  owned_matrix joined{end - begin, columns, set_.pool};
+  attend(task(), begin, end, joined.view());
+  for (std::int64_t i = 0; i < y.rows; ++i) {
+    const auto* row = joined.view().row(i);
+    for (std::int64_t c = 0; c < y.columns; ++c) {
+      float sum = 0;
+      for (auto k = c; k < columns; k += y.columns)
+        sum += row[k];
+      y.row(i)[c] = sum * share + (beta == 0 ? 0.0f : y.row(i)[c]);
+    }
+  }
+}
+
+/// The gradient of each head's output when the layer averages them.
+owned_matrix attention_pass::spread_to_heads(const_matrix gradient) const {
+  const auto share = 1.0f / static_cast<float>(heads_);
+  owned_matrix out{gradient.rows, gradient.columns * heads_, set_.pool};
+  for (std::int64_t i = 0; i < gradient.rows; ++i)
+    for (std::int64_t c = 0; c < out.view().columns; ++c)
+      out.view().row(i)[c] = gradient.row(i)[c % gradient.columns] * share;
+  return out;
+}
+
+/// Where each entry of the transposed CSR stands in the forward one: both list
+/// the edges of a source by ascending destination.
+pod_vector<std::int64_t> attention_pass::transposed_positions() const {
+  const auto& back = *set_.transposed;
+  std::vector<std::int64_t> next(back.indptr.begin(), back.indptr.end());
+  pod_vector<std::int64_t> out{set_.pool};
+  out.resize(back.columns.size());
+  const auto edges = set_.forward->indptr[set_.rows];
+  for (std::int64_t e = 0; e < edges; ++e)
+    out[next[set_.forward->columns[e]]++] = e;
+  return out;
+}
+
+void attention_pass::backward(const_matrix gradient, bool /*input_gradient*/,
+                              const targets& into) {
+  const auto work = task();
+  const auto z = z_.view();
+  owned_matrix spread;
+  if (set_.average)
+    spread = spread_to_heads(gradient);
+  const const_matrix g = set_.average ? spread.view() : gradient;
+  owned_matrix edges{weights_.view().rows, heads_, set_.pool};
+  owned_matrix self{set_.rows, heads_, set_.pool};
+  owned_matrix destinations{set_.rows, heads_, set_.pool};
+  owned_matrix sources{z.rows, heads_, set_.pool};
+  const score_gradients scores{edges.data(), self.data(), destinations.data()};
+  set_.team->for_pieces(
+    set_.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      attend_backward(work, g, begin, end, scores);
+    });
+  const auto positions = transposed_positions();
+  const transposed_edges back{set_.transposed->indptr.data(),
+                              set_.transposed->columns.data(),
+                              positions.data()};
+  upstream_ = {z.rows, z.columns, set_.pool};
+  set_.team->for_pieces(
+    z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      attend_sources_backward(work, back, scores, g, set_.source.data,
+                              set_.destination.data, begin, end, sources.data(),
+                              upstream_.view());
+    });
+  add_product_tn(*set_.team, set_.input, upstream_.view(), into.weight,
+                 set_.pool);
+  add_vector_gradient(sources.data(), z.rows, into.attention_source);
+  add_vector_gradient(destinations.data(), set_.rows,
+                      into.attention_destination);
+}
+
+void attention_pass::add_vector_gradient(const float* scale, std::int64_t rows,
+                                         float* into) {
+  const auto z = z_.view();
+  const auto pieces = (rows + grain - 1) / grain;
+  owned_matrix sums{pieces, z.columns, set_.pool};
+  set_.team->for_pieces(
+    rows, grain, [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
+      auto* sum = sums.view().row(piece);
+      std::fill(sum, sum + z.columns, 0.0f);
+      add_head_sums(z, scale, heads_, begin, end, sum);
+    });
+  for (std::int64_t p = 0; p < pieces; ++p)
+    for (std::int64_t c = 0; c < z.columns; ++c)
+      into[c] += sums.view().row(p)[c];
+}
+
+void attention_pass::add_input_gradient(std::int64_t begin, std::int64_t end,
+                                        std::int64_t filled, matrix x) {
+  for (auto i = std::max(begin, filled); i < end; ++i)
+    std::fill(x.row(i - begin), x.row(i - begin) + x.columns, 0.0f);
+  multiply_nt(upstream_.view().slice(begin, end), set_.weight, 1, x);
+}
+
+} // namespace graphmill

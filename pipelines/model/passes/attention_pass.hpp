@@ -1,0 +1,48 @@
+#pragma once
+
+#include "messages/base/buffer.hpp"
+#include "pipelines/kernels/attention.hpp"
+#include "pipelines/kernels/matrix.hpp"
+#include "pipelines/model/passes/message_pass.hpp"
+
+#include <cstdint>
+
+namespace graphmill {
+
+/// A graph attention layer (Velickovic et al., "Graph attention networks",
+/// ICLR'18): all sources are transformed, then attended to. Heads lie side by
+/// side in the output, or are averaged (in the last layer).
+class attention_pass final : public message_pass {
+public:
+  struct setting : message_pass::setting {
+    const_matrix source;      ///< [heads, width of one]
+    const_matrix destination; ///< [heads, width of one]
+    bool average = false;
+  };
+
+  explicit attention_pass(const setting& options);
+
+  void add_output(std::int64_t begin, std::int64_t end, float beta,
+                  matrix y) override;
+  void backward(const_matrix gradient, bool input_gradient,
+                const targets& into) override;
+  void add_input_gradient(std::int64_t begin, std::int64_t end,
+                          std::int64_t filled, matrix x) override;
+
+private:
+  attention task();
+  owned_matrix spread_to_heads(const_matrix gradient) const;
+  pod_vector<std::int64_t> transposed_positions() const;
+  void add_vector_gradient(const float* scale, std::int64_t rows, float* into);
+
+  setting set_;
+  std::int64_t heads_;
+  owned_matrix z_;
+  owned_matrix source_scores_;
+  owned_matrix destination_scores_;
+  owned_matrix weights_;
+  owned_matrix self_weights_;
+  owned_matrix upstream_; ///< Gradient of z.
+};
+
+} // namespace graphmill

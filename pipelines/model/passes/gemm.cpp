@@ -1,0 +1,89 @@
+#include "pipelines/model/passes/gemm.hpp"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+at::Tensor wrap(const_matrix m) {
+  // Torch knows no tensors of constant data; inputs of products stay unchanged.
+  return at::from_blob(const_cast<float*>(m.data), {m.rows, m.columns},
+                       at::kFloat);
+}
+
+/// c = a b + beta c; beta is 0 or 1. Empty products are not left to libraries.
+/// With a beta of 0 nothing of c is read, for it may be fresh memory with NaNs
+/// in it.
+void multiply_tensors(const at::Tensor& a, const at::Tensor& b, float beta,
+                      matrix c) {
+  if (c.size() == 0)
+    return;
+  if (a.size(1) == 0) {
+    if (beta == 0)
+      std::fill(c.data, c.data + c.size(), 0.0f);
+    return;
+  }
+  const c10::NoGradGuard no_grad;
+  auto out = wrap(c);
+  if (beta == 0)
+    at::mm_out(out, a, b);
+  else
+    at::addmm_out(out, out, a, b, beta, 1);
+}
+
+} // namespace
+
+void multiply(const_matrix a, const_matrix b, float beta, matrix c) {
+  multiply_tensors(wrap(a), wrap(b), beta, c);
+}
+
+void multiply_tn(const_matrix a, const_matrix b, float beta, matrix c) {
+  multiply_tensors(wrap(a).t(), wrap(b), beta, c);
+}
+
+void multiply_nt(const_matrix a, const_matrix b, float beta, matrix c) {
+  multiply_tensors(wrap(a), wrap(b).t(), beta, c);
+}
+
+void multiply(thread_team& team, const_matrix a, const_matrix b, matrix c) {
+  team.for_pieces(a.rows, chunk_rows,
+                  [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                    multiply(a.slice(begin, end), b, 0, c.slice(begin, end));
+                  });
+}
+
+void multiply_nt(thread_team& team, const_matrix a, const_matrix b, matrix c) {
+  team.for_pieces(a.rows, chunk_rows,
+                  [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                    multiply_nt(a.slice(begin, end), b, 0, c.slice(begin, end));
+                  });
+}
+
+void add_product_tn(thread_team& team, const_matrix a, const_matrix b, matrix c,
+                    const std::shared_ptr<buffer_pool>& pool) {
+  // Pieces depend on the rows alone and never on the threads, so that they are
+  // always added up in the same order. Each takes memory for a whole product.
+  constexpr std::int64_t most_pieces = 16;
+  const auto grain = std::max((a.rows + most_pieces - 1) / most_pieces,
+                              std::int64_t{2} * chunk_rows);
+  const auto pieces = (a.rows + grain - 1) / grain;
+  if (pieces <= 1)
+    return multiply_tn(a, b, 1, c);
+  owned_matrix products{pieces * c.rows, c.columns, pool};
+  const auto whole = products.view();
+  team.for_pieces(
+    a.rows, grain,
+    [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
+      multiply_tn(a.slice(begin, end), b.slice(begin, end), 0,
+                  whole.slice(piece * c.rows, (piece + 1) * c.rows));
+    });
+  for (std::int64_t p = 0; p < pieces; ++p)
+    for (std::int64_t i = 0; i < c.size(); ++i)
+      c.data[i] += whole.data[p * c.size() + i];
+}
+
+} // namespace graphmill

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "messages/base/buffer.hpp"
+#include "pipelines/flow/batch.hpp"
+#include "pipelines/kernels/matrix.hpp"
+#include "pipelines/kernels/thread_team.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace graphmill {
+
+/// What the edges of one relation bring to one layer in one step: a term of the
+/// layer's output, and the gradients that flow back along them. Forward asks
+/// for every row once; then, in a step of training, come one `backward` and all
+/// rows of the input's gradient. `add_output` and `add_input_gradient` may be
+/// called by several threads for different rows; `backward` uses the team
+/// itself and is called by its owner. All of them may throw std::bad_alloc.
+class message_pass {
+public:
+  /// What every kind of pass works on. All but the pool is borrowed for the
+  /// step.
+  struct setting {
+    const csr* forward = nullptr;
+    const csr* transposed = nullptr; ///< Null: there is no backward.
+    std::int64_t rows = 0;           ///< Destinations of this layer.
+    const_matrix input;              ///< h of the source type.
+    const_matrix weight;
+    thread_team* team = nullptr;
+    std::shared_ptr<buffer_pool> pool;
+  };
+
+  virtual ~message_pass() = default;
+
+  /// y = beta y + rows [begin, end) of the term; beta is 0 or 1. Each row is
+  /// to be asked for once, for what backward needs is made on the way;
+  /// different rows may be asked for at once.
+  virtual void add_output(std::int64_t begin, std::int64_t end, float beta,
+                          matrix y) = 0;
+
+  /// Where the gradients of the relation's own parameters are added.
+  struct targets {
+    matrix weight;
+    float* attention_source = nullptr;
+    float* attention_destination = nullptr;
+  };
+
+  /// Adds the gradients of the parameters. With `input_gradient`, prepares for
+  /// `add_input_gradient`. @param gradient Of y, all rows; must stay.
+  virtual void backward(const_matrix gradient, bool input_gradient,
+                        const targets& into) = 0;
+
+  /// Adds rows [begin, end) of the gradient of the layer's input to `x` (the
+  /// same rows), of which those below `filled` hold something so far;
+  /// afterwards all do. Different rows may be asked for at once.
+  virtual void add_input_gradient(std::int64_t begin, std::int64_t end,
+                                  std::int64_t filled, matrix x) = 0;
+};
+
+} // namespace graphmill

@@ -1,0 +1,240 @@
+#include "pipelines/model/passes/relation_pass.hpp"
+
+#include "pipelines/model/passes/gemm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace graphmill {
+
+namespace {
+
+/// Reading one float of a random row costs about as much as this many
+/// multiplications and additions within a matrix product.
+constexpr double gather_cost = 16;
+
+void zero_rows(std::int64_t begin, std::int64_t end, matrix x) {
+  if (begin < end)
+    std::memset(x.row(begin), 0,
+                static_cast<std::size_t>((end - begin) * x.columns)
+                  * sizeof(float));
+}
+
+} // namespace
+
+relation_scales mean_scales(const csr& edges, std::int64_t rows) {
+  relation_scales out;
+  out.row.resize(static_cast<std::size_t>(rows));
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const auto count = edges.indptr[i + 1] - edges.indptr[i];
+    out.row[i] = count == 0 ? 0.0f : 1.0f / static_cast<float>(count);
+  }
+  return out;
+}
+
+relation_scales symmetric_scales(const csr& edges, std::int64_t rows,
+                                 const pod_vector<std::int32_t>& degrees) {
+  relation_scales out;
+  out.row.resize(static_cast<std::size_t>(rows));
+  out.self.resize(static_cast<std::size_t>(rows));
+  out.column.resize(degrees.size());
+  for (std::size_t j = 0; j < degrees.size(); ++j)
+    out.column[j] = static_cast<float>(1 / std::sqrt(degrees[j] + 1.0));
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const auto count = edges.indptr[i + 1] - edges.indptr[i];
+    const double degree = degrees[i];
+    out.row[i] =
+      count == 0
+        ? 0.0f
+        : static_cast<float>(degree / double(count) / std::sqrt(degree + 1));
+    out.self[i] = static_cast<float>(1 / (degree + 1));
+  }
+  return out;
+}
+
+relation_scales scales_of(edge_weights weights, const minibatch& batch,
+                          std::size_t relation, std::int64_t rows) {
+  const auto& edges = batch.relations[relation];
+  switch (weights) {
+  case edge_weights::mean:
+    break;
+  case edge_weights::symmetric:
+    return symmetric_scales(edges.forward, rows,
+                            batch.data.degrees[edges.destination]);
+  }
+  return mean_scales(edges.forward, rows);
+}
+
+relation_pass::relation_pass(const setting& options) : set_(options) {
+  choose();
+  const auto in = set_.input.columns;
+  if (way_ == way::transform_first) {
+    transformed_ = {set_.input.rows, set_.weight.columns, set_.pool};
+    multiply(*set_.team, set_.input, set_.weight, transformed_.view());
+  } else if (way_ == way::sum_all) {
+    sums_ = {set_.rows, in, set_.pool};
+  } else {
+    sums_ = {static_cast<std::int64_t>(kept_.size()), in, set_.pool};
+  }
+}
+
+void relation_pass::choose() {
+  const auto& indptr = set_.forward->indptr;
+  std::int64_t with_edges = 0;
+  for (std::int64_t i = 0; i < set_.rows; ++i)
+    with_edges += indptr[i] != indptr[i + 1];
+  const auto every_row =
+    !set_.scales->self.empty() || 2 * with_edges >= set_.rows;
+  const auto in = static_cast<double>(set_.input.columns);
+  const auto out = static_cast<double>(set_.weight.columns);
+  const auto edges =
+    static_cast<double>(set_.rows == 0 ? 0 : indptr[set_.rows]);
+  const auto summed = static_cast<double>(every_row ? set_.rows : with_edges);
+  const auto sources = static_cast<double>(set_.input.rows);
+  const auto sum_cost = edges * in * gather_cost + summed * in * out;
+  const auto transform_cost = sources * in * out + edges * out * gather_cost;
+  if (set_.transposed != nullptr && transform_cost < sum_cost)
+    way_ = way::transform_first;
+  else if (!every_row)
+    keep_rows_with_edges(with_edges);
+}
+
+void relation_pass::keep_rows_with_edges(std::int64_t count) {
+  way_ = way::sum_some;
+  const auto& indptr = set_.forward->indptr;
+  kept_.reserve(static_cast<std::size_t>(count));
+  indptr_.reserve(static_cast<std::size_t>(count) + 1);
+  indptr_.push_back(0);
+  for (std::int64_t i = 0; i < set_.rows; ++i) {
+    if (indptr[i] == indptr[i + 1])
+      continue;
+    kept_.push_back(static_cast<local_id>(i));
+    indptr_.push_back(indptr[i + 1]);
+    scales_.push_back(set_.scales->row[i]);
+  }
+}
+
+void relation_pass::sum(const_matrix x, std::int64_t begin, std::int64_t end,
+                        bool add, matrix out) const {
+  const auto some = way_ == way::sum_some;
+  const auto& scales = *set_.scales;
+  const gather_sum task{
+    .indptr = some ? indptr_.data() : set_.forward->indptr.data(),
+    .columns = set_.forward->columns.data(),
+    .x = x,
+    .row_scale = some ? scales_.data() : scales.row.data(),
+    .column_scale = scales.column.empty() ? nullptr : scales.column.data()};
+  const auto with_self = !scales.self.empty();
+  if (with_self)
+    scale_rows(x, scales.self.data(), begin, end, out);
+  run(task, begin, end, with_self || add ? end : begin, out);
+}
+
+void relation_pass::add_output(std::int64_t begin, std::int64_t end, float beta,
+                               matrix y) {
+  if (way_ == way::sum_some)
+    return scatter_rows(begin, end, beta, y);
+  if (way_ == way::sum_all) {
+    sum(set_.input, begin, end, false, sums_.view());
+    multiply(sums_.view().slice(begin, end), set_.weight, beta, y);
+    return;
+  }
+  // `sum` numbers rows from the first one of the layer, so it gets a matrix
+  // that would begin there; only rows of this chunk are touched.
+  const matrix whole{y.data - begin * y.columns, set_.rows, y.columns};
+  sum(transformed_.view(), begin, end, beta != 0, whole);
+}
+
+void relation_pass::scatter_rows(std::int64_t begin, std::int64_t end,
+                                 float beta, matrix y) {
+  if (beta == 0)
+    zero_rows(0, y.rows, y);
+  const auto from = std::lower_bound(kept_.begin(), kept_.end(), begin);
+  const auto to = std::lower_bound(from, kept_.end(), end);
+  const auto first = from - kept_.begin();
+  const auto last = to - kept_.begin();
+  if (first == last)
+    return;
+  sum(set_.input, first, last, false, sums_.view());
+  owned_matrix products{last - first, y.columns, set_.pool};
+  multiply(sums_.view().slice(first, last), set_.weight, 0, products.view());
+  for (auto k = first; k < last; ++k) {
+    auto* target = y.row(kept_[k] - begin);
+    const auto* source = products.view().row(k - first);
+    for (std::int64_t c = 0; c < y.columns; ++c)
+      target[c] += source[c];
+  }
+}
+
+void relation_pass::transposed_sum(const_matrix x, std::int64_t begin,
+                                   std::int64_t end, std::int64_t filled,
+                                   matrix out) const {
+  const auto some = way_ == way::sum_some;
+  const auto& scales = *set_.scales;
+  const gather_sum task{
+    .indptr = set_.transposed->indptr.data(),
+    .columns = some ? back_columns_.data() : set_.transposed->columns.data(),
+    .x = x,
+    .row_scale = scales.column.empty() ? nullptr : scales.column.data(),
+    .column_scale = some ? scales_.data() : scales.row.data()};
+  run(task, begin, end, filled, out);
+  const auto self_rows = scales.self.empty() ? 0 : set_.rows;
+  for (auto i = begin; i < std::min(end, self_rows); ++i)
+    for (std::int64_t c = 0; c < x.columns; ++c)
+      out.row(i)[c] += scales.self[i] * x.row(i)[c];
+}
+
+void relation_pass::backward(const_matrix gradient, bool input_gradient,
+                             const targets& into) {
+  if (way_ == way::sum_some)
+    return compact_backward(gradient, input_gradient, into.weight);
+  if (way_ == way::sum_all) {
+    add_product_tn(*set_.team, sums_.view(), gradient, into.weight, set_.pool);
+    if (input_gradient) {
+      upstream_ = {set_.rows, set_.input.columns, set_.pool};
+      multiply_nt(*set_.team, gradient, set_.weight, upstream_.view());
+    }
+    return;
+  }
+  upstream_ = {set_.input.rows, set_.weight.columns, set_.pool};
+  set_.team->for_pieces(
+    set_.input.rows, chunk_rows,
+    [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      transposed_sum(gradient, begin, end, 0, upstream_.view());
+    });
+  add_product_tn(*set_.team, set_.input, upstream_.view(), into.weight,
+                 set_.pool);
+}
+
+void relation_pass::compact_backward(const_matrix gradient, bool input_gradient,
+                                     matrix weight_gradient) {
+  const auto count = static_cast<std::int64_t>(kept_.size());
+  owned_matrix rows{count, gradient.columns, set_.pool};
+  for (std::int64_t k = 0; k < count; ++k)
+    std::memcpy(rows.view().row(k), gradient.row(kept_[k]),
+                static_cast<std::size_t>(gradient.columns) * sizeof(float));
+  add_product_tn(*set_.team, sums_.view(), rows.view(), weight_gradient,
+                 set_.pool);
+  if (!input_gradient)
+    return;
+  upstream_ = {count, set_.input.columns, set_.pool};
+  multiply_nt(*set_.team, rows.view(), set_.weight, upstream_.view());
+  std::vector<local_id> position(static_cast<std::size_t>(set_.rows));
+  for (std::int64_t k = 0; k < count; ++k)
+    position[kept_[k]] = static_cast<local_id>(k);
+  back_columns_.resize(set_.transposed->columns.size());
+  for (std::size_t e = 0; e < back_columns_.size(); ++e)
+    back_columns_[e] = position[set_.transposed->columns[e]];
+}
+
+void relation_pass::add_input_gradient(std::int64_t begin, std::int64_t end,
+                                       std::int64_t filled, matrix x) {
+  const matrix whole{x.data - begin * x.columns, set_.input.rows, x.columns};
+  if (way_ != way::transform_first)
+    return transposed_sum(upstream_.view(), begin, end, filled, whole);
+  zero_rows(std::max(begin, filled), end, whole);
+  multiply_nt(upstream_.view().slice(begin, end), set_.weight, 1, x);
+}
+
+} // namespace graphmill

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "messages/base/buffer.hpp"
+#include "messages/base/ids.hpp"
+#include "pipelines/definition/model_traits.hpp"
+#include "pipelines/flow/batch.hpp"
+#include "pipelines/kernels/gather_sum.hpp"
+#include "pipelines/kernels/matrix.hpp"
+#include "pipelines/model/passes/message_pass.hpp"
+
+#include <cstdint>
+
+namespace graphmill {
+
+/// What a relation's sums are multiplied by, the same in all layers of a batch:
+///
+///   m[i] = row[i] * sum over sampled j of column[j] * h[j]  +  self[i] * h[i]
+struct relation_scales {
+  pod_vector<float> row;    ///< [destinations]
+  pod_vector<float> column; ///< [sources]; empty: all one.
+  pod_vector<float> self;   ///< [destinations]; empty: no such term.
+};
+
+/// Mean over the sampled in-neighbours, zero if there are none.
+relation_scales mean_scales(const csr& edges, std::int64_t rows);
+
+/// Symmetric normalisation with self-loops (Kipf and Welling, ICLR'17) by the
+/// in-degrees d of the full graph: neighbours weigh 1 / sqrt((d_i + 1) (d_j +
+/// 1)), times d_i / k_i if only k_i of d_i were sampled (unbiased, and exact
+/// with all of them); the node itself weighs 1 / (d_i + 1).
+relation_scales symmetric_scales(const csr& edges, std::int64_t rows,
+                                 const pod_vector<std::int32_t>& degrees);
+
+/// Those of a relation of a batch, for its first `rows` destinations.
+relation_scales scales_of(edge_weights weights, const minibatch& batch,
+                          std::size_t relation, std::int64_t rows);
+
+/// The messages of one relation in one layer of one step, y += m(h) W, and
+/// their gradients. The cheapest of three ways is chosen by counts of rows and
+/// edges, when the pass is made: sum, then transform all rows; sum, then
+/// transform only the rows that have in-edges; or transform all sources, then
+/// sum, which is the same because sums are linear. No way makes a row per edge.
+/// The choice depends on the batch and on whether gradients will flow back, and
+/// never on threads or time, so that results are the same from run to run.
+class relation_pass final : public message_pass {
+public:
+  struct setting : message_pass::setting {
+    const relation_scales* scales = nullptr;
+  };
+
+  explicit relation_pass(const setting& options);
+
+  void add_output(std::int64_t begin, std::int64_t end, float beta,
+                  matrix y) override;
+  void backward(const_matrix gradient, bool input_gradient,
+                const targets& into) override;
+  void add_input_gradient(std::int64_t begin, std::int64_t end,
+                          std::int64_t filled, matrix x) override;
+
+private:
+  enum class way { sum_all, sum_some, transform_first };
+
+  void choose();
+  void keep_rows_with_edges(std::int64_t count);
+  void sum(const_matrix x, std::int64_t begin, std::int64_t end, bool add,
+           matrix out) const;
+  void transposed_sum(const_matrix x, std::int64_t begin, std::int64_t end,
+                      std::int64_t filled, matrix out) const;
+  void scatter_rows(std::int64_t begin, std::int64_t end, float beta, matrix y);
+  void compact_backward(const_matrix gradient, bool input_gradient,
+                        matrix weight_gradient);
+
+  setting set_;
+  way way_ = way::sum_all;
+  owned_matrix sums_;                 ///< m(h), of all or of the kept rows.
+  owned_matrix transformed_;          ///< h W.
+  owned_matrix upstream_;             ///< Gradient of the sums, or of h W.
+  pod_vector<local_id> kept_;         ///< sum_some: rows with in-edges.
+  pod_vector<std::int64_t> indptr_;   ///< sum_some: of the kept rows.
+  pod_vector<float> scales_;          ///< sum_some: row scales of kept rows.
+  pod_vector<local_id> back_columns_; ///< sum_some: transposed, as kept rows.
+};
+
+} // namespace graphmill
