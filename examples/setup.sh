@@ -3,7 +3,7 @@
 
 build_packages=(
   g++ meson ninja-build ccache pkgconf git
-  capnproto libcapnp-dev libcaf-dev libtorch-dev libgloo-dev
+  capnproto libcapnp-dev libcaf-dev libtorch-dev
   libopenblas0-pthread libmetis-dev libzmq3-dev cppzmq-dev
   libboost-dev libboost-iostreams-dev libyaml-cpp-dev libcli11-dev
   libspdlog-dev libfmt-dev nlohmann-json3-dev libxxhash-dev zlib1g-dev

@@ -1,9 +1,9 @@
 #include "actors/stages/ddp_group.hpp"
 
 #include "actors/base/actor_thread.hpp"
-#include "pipelines/gradients/carriers/gloo_collective.hpp"
 #include "pipelines/gradients/carriers/nccl_factory.hpp"
 #include "pipelines/gradients/device_collective.hpp"
+#include "pipelines/gradients/messages/message_collective.hpp"
 
 #include <atomic>
 #include <optional>
@@ -43,11 +43,11 @@ public:
   }
 
 private:
-  /// By Gloo and, where ranks compute on CUDA, by NCCL for gradients.
+  /// By messages and, where ranks compute on CUDA, by NCCL for gradients.
   std::unique_ptr<collective> connect(const std::shared_ptr<roll_call>& roll,
                                       const std::string& fingerprint) const {
     auto group =
-      join_by_gloo(roll, fingerprint, config_.store, config_.orphans);
+      join_by_messages(roll, fingerprint, config_.link, config_.orphans);
     if (config_.device == "cpu")
       return group;
     return join_by_devices(std::move(group),
@@ -98,11 +98,9 @@ result<void> validate(const ddp_group_config& config) {
   if (how.ranks < 1 || how.rank < 0 || how.rank >= how.ranks)
     return fail(ec::invalid_argument, "rank {} is not in a group of {}",
                 how.rank, how.ranks);
-  if (how.ranks > 1 && how.host.empty() && how.interface.empty())
-    return fail(ec::invalid_argument,
-                "rank {} has no address for gradients: set the advertised "
-                "host or the interface",
-                how.rank);
+  if (how.ranks > 1 && !config.link)
+    return fail(ec::invalid_argument, "rank {} of {} has no link to the others",
+                how.rank, how.ranks);
   if (how.slow_after >= how.step_timeout)
     return fail(ec::invalid_argument,
                 "a step of gradients is slow after {} ms but given up after {} "

@@ -4,9 +4,11 @@
 #include "pipelines/flow/stage_counters.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/gradients/group_rank.hpp"
+#include "pipelines/gradients/messages/rank_link.hpp"
 #include "pipelines/gradients/orphan_threads.hpp"
 
 #include <memory>
+#include <string>
 
 namespace graphmill {
 
@@ -15,6 +17,7 @@ struct ddp_group_config {
   group_options options;
   gradient_shape shape;                    ///< Of the rank's replica.
   std::string device = "cpu";              ///< The device of the replica.
+  std::shared_ptr<rank_link> link;         ///< To the other ranks.
   std::shared_ptr<rendezvous_store> store; ///< Where the ranks meet.
   std::shared_ptr<orphan_threads> orphans; ///< One per process.
   std::shared_ptr<stage_counters> counters;

@@ -6,6 +6,18 @@
 
 namespace graphmill {
 
+namespace {
+
+void ask_of(mailbox& box, mailbox::request what) {
+  const auto asked = what.method;
+  if (auto back = box.post(std::move(what)))
+    std::get<mailbox::request>(*back).on_reply(
+      fail(ec::cancelled, "{} was asked of a transport that has ended",
+           to_string(asked)));
+}
+
+} // namespace
+
 result<std::unique_ptr<transport>> transport::start(transport_options options) {
   auto made = std::unique_ptr<transport>{new transport};
   made->mailbox_ = std::make_shared<mailbox>();
@@ -27,13 +39,17 @@ transport::~transport() {
 void transport::request(std::string address, method method_id, payload data,
                         call_options options,
                         std::function<void(result<payload>)> on_reply) {
-  auto back = mailbox_->post(mailbox::request{std::move(address), method_id,
-                                              std::move(data), options,
-                                              std::move(on_reply)});
-  if (back)
-    std::get<mailbox::request>(*back).on_reply(
-      fail(ec::cancelled, "{} was asked of a transport that has ended",
-           to_string(method_id)));
+  ask_of(*mailbox_, {std::move(address), method_id, std::move(data), options,
+                     std::move(on_reply)});
+}
+
+transport::request_function transport::requests() const {
+  return [box = mailbox_](std::string address, method method_id, payload data,
+                          call_options options,
+                          std::function<void(result<payload>)> on_reply) {
+    ask_of(*box, {std::move(address), method_id, std::move(data), options,
+                  std::move(on_reply)});
+  };
 }
 
 void transport::keep(std::string address) {

@@ -38,6 +38,13 @@ public:
                call_options options,
                std::function<void(result<payload>)> on_reply);
 
+  /// `request` for those who may outlive the transport: then all they ask fails
+  /// as cancelled.
+  using request_function =
+    std::function<void(std::string address, method, payload, call_options,
+                       std::function<void(result<payload>)> on_reply)>;
+  request_function requests() const;
+
   /// Stays connected to a peer and watches it: `on_peer` tells when it is lost
   /// or back. From any thread.
   void keep(std::string address);

@@ -1,8 +1,8 @@
 @0xb61f0ccf6a2a1c57;
 # The data plane: what a sampler and a fetcher ask of the daemon that serves a
-# part, and what it answers, and what a trainer's daemon asks of one that samples
-# whole batches. Bodies of the methods `sample`, `gather`, `sample_batch` and
-# `spread`.
+# part, and what it answers; what a trainer's daemon asks of one that samples
+# whole batches; and what ranks send each other of their gradients. Bodies of the
+# methods `sample`, `gather`, `sample_batch`, `spread` and `contribute`.
 #
 # Bulk arrays. Arrays travel in the bulk frames behind the body, and the body
 # says where each one lies (`BulkArray`). An array of at most 1 MiB lies within
@@ -281,4 +281,49 @@ struct SpreadReply {
   misses @3 :BulkArray;
   # float32, one per source: the logarithm of the chance that no in-edge of these
   # that is drawn leads to it. 0 or less.
+}
+
+# -- contribute ----------------------------------------------------------------
+
+struct GradientMessage {
+  # From a rank of a gradient group to another one. It is a request, so that what
+  # is large leaves over connections on which the answers with neighbours and rows
+  # do not stand in front of it. The answer is empty. It has no arrays: the one
+  # bulk frame of a piece holds its bytes.
+  #
+  # What one rank sends another is a sequence of transfers, whose sizes both know
+  # beforehand. They are numbered, and cut into pieces, which may come in any
+  # order and more than once.
+
+  run @0 :Text;
+  generation @1 :UInt64;
+  # Of the group within the run.
+
+  from @2 :Int32;
+  # The rank that sends it. Its daemon is the one that asks.
+
+  to @3 :Int32;
+  # The rank that it is for. A daemon on which it is not, or not any more,
+  # answers `unavailable`.
+
+  purpose @4 :GradientPurpose;
+
+  transfer @5 :UInt64;
+  # Of a piece: number of the transfer from `from` to `to`, from 0.
+
+  offset @6 :UInt64;
+  # Where in the transfer the piece begins, in bytes.
+
+  total @7 :UInt64;
+  # Bytes of the whole transfer. A piece has 4 KiB at least, but for the last of
+  # its transfer, and 1 MiB at most.
+}
+
+enum GradientPurpose {
+  unset @0;
+  piece @1;
+  # Answered when the receiver has put the bytes where they belong: so as many
+  # wait for a slow one as its senders leave unanswered.
+  farewell @2;
+  # Answered when the rank `to` leaves its group.
 }

@@ -34,22 +34,35 @@ enum class method : std::uint16_t {
   weights,
   sample_batch,
   spread,
+  contribute,
 };
 
 /// One more than the greatest value of a method.
 inline constexpr std::size_t method_count =
-  static_cast<std::size_t>(method::spread) + 1;
+  static_cast<std::size_t>(method::contribute) + 1;
 
 /// Which connection of a peer a message takes. What waits on one channel does
 /// not hold up the other.
 enum class channel : std::uint8_t { control, data };
 
 /// Who of a daemon answers a request. What is the coordinator's goes to the
-/// agent of a daemon that is none.
-enum class method_server : std::uint8_t { transport, coordinator, agent, data };
+/// agent of a daemon that is none; what is for ranks, to the one that it names.
+enum class method_server : std::uint8_t {
+  transport,
+  coordinator,
+  agent,
+  data,
+  ranks,
+};
 
-/// Under which sum of a run's report its messages are.
-enum class method_subject : std::uint8_t { control, sampling, features };
+/// Under which sum of a run's report its messages are. Gradients are under
+/// none: the stage that adds them up counts them.
+enum class method_subject : std::uint8_t {
+  control,
+  sampling,
+  features,
+  gradients,
+};
 
 /// What must be known about a method wherever it passes.
 struct method_traits {
@@ -95,6 +108,7 @@ inline constexpr auto method_table = [] {
     {method::weights, "weights", bulk, true, agent},
     {method::sample_batch, "sample_batch", bulk, true, data, sampling},
     {method::spread, "spread", bulk, true, data, features},
+    {method::contribute, "contribute", bulk, true, ranks, gradients},
   }};
 }();
 

@@ -121,6 +121,7 @@ enum Method {
   weights @22;
   sampleBatch @23;
   spread @24;
+  contribute @25;
 }
 
 struct Failure {

@@ -34,6 +34,9 @@ private:
 struct transfer {
   rank_id peer = 0;
   std::span<std::byte> bytes; ///< Not written to when sent.
+  /// Of bytes that are sent: keeps them, and they do not change while anybody
+  /// has it. Without one they may change once the exchange has begun.
+  std::shared_ptr<const void> owner = nullptr;
 };
 
 /// An operation of a collective under way: polled, never waited for.
@@ -48,8 +51,8 @@ public:
 
   operation(std::shared_ptr<progress_bell> bell, rank_id ranks);
 
-  /// All transfers are done, or one has failed: others may then still read and
-  /// write their memory until the collective is gone.
+  /// All transfers are done, or one has failed: others may then still write to
+  /// their memory until the collective is gone.
   bool done() const;
   std::optional<failure> failed() const;
   /// Everything expected of `peer` has come.
@@ -72,8 +75,9 @@ private:
 };
 
 /// One rank's place in a group of ranks of one generation. All ranks start
-/// the same operations in the same order. The memory of an operation must stay
-/// until it is done without failure, or until the collective is gone.
+/// the same operations in the same order. Memory to receive into must stay
+/// until the operation is done without failure, or until the collective is
+/// gone.
 class collective {
 public:
   virtual ~collective() = default;

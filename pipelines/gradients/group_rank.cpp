@@ -11,8 +11,9 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// After which a rank that joins is stuck: Gloo and NCCL have had the time that
-/// each may take, and ranks told each other their devices between the two.
+/// After which a rank that joins is stuck: the roll call has had its time,
+/// ranks told each other their devices, and NCCL has had its own to meet and to
+/// connect.
 std::chrono::milliseconds longest_join(const group_options& options) {
   return 2 * options.join_timeout + 2 * options.connect_timeout
          + options.devices_timeout;
@@ -66,7 +67,7 @@ group_rank::reduce(const step_word& word,
     return step_sum{mine, word.stop, *progress.finished()};
   }
   auto sum = new_set();
-  step_exchange exchange{*group_, schedule_, word, *mine, progress, *sum};
+  step_exchange exchange{*group_, schedule_, word, mine, progress, sum};
   // A failure ends the group before the memory that it may still touch.
   if (auto done = run(exchange, word.step, progress); !done)
     return leave(std::move(done).error());

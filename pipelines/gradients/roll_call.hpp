@@ -22,20 +22,13 @@ struct group_options {
   std::uint64_t generation = 0; ///< and of generations of a run's group.
   rank_id rank = 0;
   rank_id ranks = 1;
-  std::vector<std::string> names; ///< Of ranks, for errors; may be empty.
-  /// Address that the other ranks reach this one at. An empty one asks for the
-  /// address of `interface`.
-  std::string host;
-  std::string interface;
-  milliseconds join_timeout{60'000}; ///< For all ranks to join.
-  /// For ranks that have joined to connect: the longest time in which nothing
-  /// can interrupt Gloo.
-  milliseconds connect_timeout{15'000};
-  /// For ranks to tell each other their devices.
-  milliseconds devices_timeout{60'000};
-  milliseconds step_timeout{60'000}; ///< For all ranks to do a step.
-  milliseconds slow_after{2'000};    ///< Then a rank says that it waits.
-  milliseconds grace{500};           ///< For others to say why they left.
+  std::vector<std::string> names;       ///< Of ranks, for errors; may be empty.
+  milliseconds join_timeout{60'000};    ///< For all ranks to join.
+  milliseconds devices_timeout{60'000}; ///< To tell each other their devices.
+  milliseconds connect_timeout{15'000}; ///< For their devices to connect.
+  milliseconds step_timeout{60'000};    ///< For all ranks to do a step.
+  milliseconds slow_after{2'000};       ///< Then a rank says that it waits.
+  milliseconds grace{500};              ///< For others to say why they left.
 };
 
 /// Knows who is there: ranks leave notes in the store when they join, when a

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace graphmill {
 
@@ -27,14 +28,15 @@ std::span<std::byte> bytes_of(const pod_vector<T>& values) {
 } // namespace
 
 step_exchange::step_exchange(collective& group, exchange_schedule& schedule,
-                             const step_word& word, const gradient_set& mine,
+                             const step_word& word,
+                             std::shared_ptr<const gradient_set> mine,
                              const gradient_progress& progress,
-                             gradient_set& sum)
-  : group_(group), schedule_(schedule), word_(word), mine_(mine),
-    progress_(progress), sum_(sum) {
-  sum_.dense.resize(static_cast<std::size_t>(schedule_.shape().dense));
-  sum_.tables.clear();
-  sum_.tables.resize(schedule_.shape().tables.size());
+                             std::shared_ptr<gradient_set> sum)
+  : group_(group), schedule_(schedule), word_(word), mine_(std::move(mine)),
+    progress_(progress), sum_(std::move(sum)) {
+  sum_->dense.resize(static_cast<std::size_t>(schedule_.shape().dense));
+  sum_->tables.clear();
+  sum_->tables.resize(schedule_.shape().tables.size());
   words_.resize(static_cast<std::size_t>(group.ranks())
                 * (fixed_words + schedule_.shape().tables.size()));
   tables_.resize(static_cast<std::size_t>(group.ranks()));
@@ -140,11 +142,11 @@ result<void> step_exchange::start_words() {
   own[1] = word_.stop;
   own[2] = progress_.finished().value_or(0);
   const auto& tables = schedule_.shape().tables;
-  if (mine_.tables.size() != tables.size())
+  if (mine_->tables.size() != tables.size())
     return fail(ec::internal, "gradients of {} tables for a group that has {}",
-                mine_.tables.size(), tables.size());
+                mine_->tables.size(), tables.size());
   for (std::size_t t = 0; t < tables.size(); ++t) {
-    const auto& [rows, values] = mine_.tables[t];
+    const auto& [rows, values] = mine_->tables[t];
     if (values.size()
         != rows.size() * static_cast<std::size_t>(tables[t].width))
       return fail(ec::internal,
@@ -192,9 +194,11 @@ void step_exchange::start_parts(std::size_t bucket) {
   transfers out, in;
   for_peers([&](rank_id peer) {
     const auto chunk = chunk_of(whole, peer, group_.ranks());
-    out.push_back({peer, bytes_of(std::span<const float>{
-                           mine_.dense.data() + chunk.offset,
-                           static_cast<std::size_t>(chunk.size)})});
+    out.push_back(
+      {peer,
+       bytes_of(std::span<const float>{mine_->dense.data() + chunk.offset,
+                                       static_cast<std::size_t>(chunk.size)}),
+       mine_});
     in.push_back({peer, std::as_writable_bytes(into.span().subspan(
                           static_cast<std::size_t>(own.size * peer),
                           static_cast<std::size_t>(own.size)))});
@@ -210,8 +214,8 @@ void step_exchange::add_chunks(std::size_t bucket) {
   const auto own =
     chunk_of(schedule_.buckets()[bucket], group_.rank(), group_.ranks());
   const auto& received = schedule_.received[bucket % exchange_schedule::window];
-  const auto* mine = mine_.dense.data() + own.offset;
-  auto* sum = sum_.dense.data() + own.offset;
+  const auto* mine = mine_->dense.data() + own.offset;
+  auto* sum = sum_->dense.data() + own.offset;
   for (std::int64_t begin = 0; begin < own.size; begin += piece) {
     const auto end = std::min(begin + piece, own.size);
     for (rank_id r = 0; r < group_.ranks(); ++r) {
@@ -231,12 +235,12 @@ void step_exchange::start_sums(std::size_t bucket) {
   const auto piece = [this, &whole](rank_id rank) {
     const auto chunk = chunk_of(whole, rank, group_.ranks());
     return std::as_writable_bytes(
-      sum_.dense.span().subspan(static_cast<std::size_t>(chunk.offset),
-                                static_cast<std::size_t>(chunk.size)));
+      sum_->dense.span().subspan(static_cast<std::size_t>(chunk.offset),
+                                 static_cast<std::size_t>(chunk.size)));
   };
   transfers out, in;
   for_peers([&](rank_id peer) {
-    out.push_back({peer, piece(group_.rank())});
+    out.push_back({peer, piece(group_.rank()), sum_});
     in.push_back({peer, piece(peer)});
   });
   post(out, in, group_.exchange_bulk(out, in));
@@ -246,7 +250,7 @@ void step_exchange::start_tables() {
   transfers out, in;
   for_peers([&](rank_id peer) {
     auto& theirs = tables_[static_cast<std::size_t>(peer)].tables;
-    theirs.resize(mine_.tables.size());
+    theirs.resize(mine_->tables.size());
     for (std::size_t t = 0; t < theirs.size(); ++t) {
       const auto rows =
         static_cast<std::size_t>(words_of(peer)[fixed_words + t]);
@@ -254,8 +258,8 @@ void step_exchange::start_tables() {
         static_cast<std::size_t>(schedule_.shape().tables[t].width);
       theirs[t].rows.resize(rows);
       theirs[t].values.resize(rows * width);
-      out.push_back({peer, bytes_of(mine_.tables[t].rows)});
-      out.push_back({peer, bytes_of(mine_.tables[t].values)});
+      out.push_back({peer, bytes_of(mine_->tables[t].rows), mine_});
+      out.push_back({peer, bytes_of(mine_->tables[t].values), mine_});
       in.push_back({peer, std::as_writable_bytes(theirs[t].rows.span())});
       in.push_back({peer, std::as_writable_bytes(theirs[t].values.span())});
     }
@@ -267,7 +271,7 @@ result<void> step_exchange::finish_tables() {
   std::vector<gradient_set::sparse> merged(schedule_.shape().tables.size());
   for (rank_id r = 0; r < group_.ranks(); ++r) {
     const auto& from =
-      r == group_.rank() ? mine_.tables : tables_[std::size_t(r)].tables;
+      r == group_.rank() ? mine_->tables : tables_[std::size_t(r)].tables;
     for (std::size_t t = 0; t < from.size(); ++t) {
       const auto rows = from[t].rows.span();
       const auto limit = schedule_.shape().tables[t].rows;
@@ -283,7 +287,7 @@ result<void> step_exchange::finish_tables() {
     }
     add_tables(merged, from);
   }
-  sum_.tables = std::move(merged);
+  sum_->tables = std::move(merged);
   return ok();
 }
 

@@ -24,11 +24,14 @@ struct step_word {
 /// that does not depend on the ring. A state machine: nothing blocks.
 class step_exchange {
 public:
-  /// @param mine Is not changed; read as `progress` allows. @param sum Receives
-  /// the sum. Both must stay as long as `group`, unless the step ends well.
+  /// @param mine Is not changed; read as `progress` allows, and not changed by
+  /// anybody while it has other owners. @param sum Receives the sum, and is
+  /// then not changed either. Unless the step ends well, this must stay as long
+  /// as `group`.
   step_exchange(collective& group, exchange_schedule& schedule,
-                const step_word& word, const gradient_set& mine,
-                const gradient_progress& progress, gradient_set& sum);
+                const step_word& word, std::shared_ptr<const gradient_set> mine,
+                const gradient_progress& progress,
+                std::shared_ptr<gradient_set> sum);
 
   /// Does what can be done now. True: `sum` is complete.
   result<bool> advance();
@@ -68,9 +71,9 @@ private:
   collective& group_;
   exchange_schedule& schedule_;
   const step_word word_;
-  const gradient_set& mine_;
+  const std::shared_ptr<const gradient_set> mine_;
   const gradient_progress& progress_;
-  gradient_set& sum_;
+  const std::shared_ptr<gradient_set> sum_;
   std::vector<std::shared_ptr<operation>> operations_; ///< In posting order.
   std::vector<std::shared_ptr<operation>> parts_;      ///< Per bucket.
   std::shared_ptr<operation> spoken_;                  ///< The words.

@@ -10,6 +10,7 @@
 #include "actors/process/processors.hpp"
 #include "actors/process/shutdown_watchdog.hpp"
 #include "actors/process/signals.hpp"
+#include "actors/remote/rank_links.hpp"
 #include "actors/remote/serving/data_server.hpp"
 #include "actors/run/data_guard.hpp"
 #include "actors/transport/sessions/address.hpp"
@@ -160,6 +161,7 @@ public:
             const std::shared_ptr<data_guard>& guard,
             const std::shared_ptr<run_history>& history,
             const std::shared_ptr<transport>& net,
+            const std::shared_ptr<rank_inboxes>& inboxes,
             const std::shared_ptr<orphan_threads>& orphans, end_note& end,
             const std::shared_ptr<spdlog::logger>& log) {
     const auto on_stop = [&end](std::optional<error> reason) {
@@ -187,8 +189,7 @@ public:
     own.graph = graph;
     own.data = options.data;
     own.guard = guard;
-    own.around = {net, data_, orphans, options.interface_name,
-                  processors_of(options)};
+    own.around = {net, data_, inboxes, orphans, processors_of(options)};
     own.storage = options.storage;
     own.join_timeout = options.join_timeout;
     own.on_joined = [&end, file = options.ready_file,
@@ -261,7 +262,8 @@ result<void> run_daemon(const daemon_options& given) {
   GRAPHMILL_TRY(const auto offer, make_offer(options, *graph));
   const auto name = options.name.empty() ? default_name(options) : options.name;
   const auto log = console_logger(name);
-  const auto router = std::make_shared<request_router>();
+  const auto inboxes = std::make_shared<rank_inboxes>();
+  const auto router = std::make_shared<request_router>(inboxes);
   signal_watch signals;
   end_note end{signals};
   GRAPHMILL_TRY(auto net_options, transport_of(options, name, router, log));
@@ -284,8 +286,8 @@ result<void> run_daemon(const daemon_options& given) {
     caf::actor_system system{settings};
     const auto guard = std::make_shared<data_guard>(data_guard::options{
       .data = options.data, .verify = options.verify, .log = log});
-    household actors{system,  options, offer,   graph, guard,
-                     history, net,     orphans, end,   log};
+    household actors{system, options, offer,   graph, guard, history,
+                     net,    inboxes, orphans, end,   log};
     actors.connect(*router);
     for (heap_trimmer heap; signals.count() == 0 && !end.written(); heap.tick())
       signals.wait(timeouts::signal_look);

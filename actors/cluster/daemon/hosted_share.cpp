@@ -39,6 +39,8 @@ void add_sent(wire_use& to, const traffic& before, const traffic& now) {
     const auto more = difference(sent_of(now.of(which)), //
                                  sent_of(before.of(which)));
     const auto about = traits_of(which).about;
+    if (about == method_subject::gradients)
+      continue; // Their stage counts them.
     auto& sum = about == method_subject::sampling   ? to.sampling_sent
                 : about == method_subject::features ? to.features_sent
                                                     : to.control_sent;

@@ -15,6 +15,8 @@ void request_router::connect(agent_actor agent, coordinator_actor coordinator,
 }
 
 void request_router::serve(const incoming_request& request) {
+  if (inboxes_->serve(request))
+    return;
   std::lock_guard lock{mutex_};
   if (!agent_)
     request.reply.reply(

@@ -2,16 +2,23 @@
 
 #include "actors/cluster/base/interfaces.hpp"
 #include "actors/remote/interfaces.hpp"
+#include "actors/remote/rank_links.hpp"
 #include "actors/transport/transport.hpp"
 
+#include <memory>
 #include <mutex>
+#include <utility>
 
 namespace graphmill {
 
 /// Hands the requests and news of a daemon's transport to its actors, which
-/// come later than the transport and end earlier. Thread-safe.
+/// come later than the transport and end earlier, and what ranks send each
+/// other to its place, without an actor in between. Thread-safe.
 class request_router {
 public:
+  explicit request_router(std::shared_ptr<const rank_inboxes> inboxes)
+    : inboxes_(std::move(inboxes)) {}
+
   /// @param coordinator None if another daemon is the coordinator.
   void connect(agent_actor agent, coordinator_actor coordinator,
                data_server_actor data);
@@ -24,6 +31,7 @@ public:
 private:
   void serve_control(const incoming_request& request);
 
+  const std::shared_ptr<const rank_inboxes> inboxes_;
   std::mutex mutex_;
   agent_actor agent_;
   coordinator_actor coordinator_;

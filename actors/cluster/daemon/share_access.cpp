@@ -6,10 +6,10 @@
 #include "actors/remote/batch_proxy.hpp"
 #include "actors/remote/cache_filler.hpp"
 #include "actors/remote/feature_proxy.hpp"
+#include "actors/remote/rank_links.hpp"
 #include "actors/remote/sampling_proxy.hpp"
 #include "actors/remote/transport_calls.hpp"
 #include "actors/stages/ddp_group.hpp"
-#include "actors/transport/sessions/address.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 
 #include <algorithm>
@@ -18,12 +18,6 @@
 namespace graphmill {
 
 namespace {
-
-/// "10.0.0.1" of "tcp://10.0.0.1:7800", "::1" of "tcp://[::1]:7800".
-std::string host_of(const std::string& address) {
-  const auto where = parse_endpoint(address);
-  return where ? where.value().host : std::string{};
-}
 
 /// Answers of all parts of other daemons that a member has under way, of either
 /// kind: what arrives of them has memory of its own until it is taken.
@@ -176,8 +170,7 @@ filler_of(const member_config& member,
   };
 }
 
-group_options options_of(const deployment& assignment,
-                         const share_surroundings& around) {
+group_options options_of(const deployment& assignment) {
   group_options out;
   out.run = assignment.run;
   out.generation = assignment.generation;
@@ -187,10 +180,13 @@ group_options options_of(const deployment& assignment,
   // The others may still be opening their parts.
   out.join_timeout = timeouts::deployment;
   out.step_timeout = std::chrono::seconds{assignment.def.trainer.step_timeout};
-  if (around.interface_name.empty())
-    out.host = host_of(assignment.daemons[assignment.you].address);
-  else
-    out.interface = around.interface_name;
+  return out;
+}
+
+rank_places places_of(const deployment& assignment) {
+  rank_places out{assignment.run, assignment.generation, {}};
+  for (auto daemon : assignment.daemon_of_rank)
+    out.daemons.push_back(assignment.daemons[daemon]);
   return out;
 }
 
@@ -199,7 +195,7 @@ void link_group(const deployment& assignment, const member_config& member,
                 const stage_table& stages, const share_surroundings& around,
                 remote_access& out) {
   ddp_group_config group;
-  group.options = options_of(assignment, around);
+  group.options = options_of(assignment);
   group.shape =
     member.models.empty() ? gradient_shape{} : member.models.front()->shape();
   group.store =
@@ -209,10 +205,16 @@ void link_group(const deployment& assignment, const member_config& member,
   std::map<rank_id, std::string> devices;
   for (std::size_t i = 0; i < member.models.size(); ++i)
     devices[member.ranks[i]] = member.models[i]->device();
-  out.group = [group, devices](caf::actor_system& system, rank_id rank) {
+  // A rank waits for the others while they join, and then in a step.
+  const auto patience =
+    patience_of_ranks(group.options.join_timeout + group.options.step_timeout);
+  out.group = [group, devices, net = around.net, inboxes = around.inboxes,
+               places = places_of(assignment),
+               patience](caf::actor_system& system, rank_id rank) {
     auto own = group;
     own.options.rank = rank;
     own.device = devices.at(rank);
+    own.link = link_over(*net, inboxes, places, rank, patience);
     return spawn_ddp_group(system, std::move(own));
   };
 }

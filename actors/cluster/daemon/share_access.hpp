@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/remote/interfaces.hpp"
+#include "actors/remote/rank_links.hpp"
 #include "actors/remote/remote_part.hpp"
 #include "actors/run/member.hpp"
 #include "actors/transport/transport.hpp"
@@ -8,9 +9,7 @@
 #include "partition/sampling/row_cache.hpp"
 #include "pipelines/gradients/orphan_threads.hpp"
 
-#include <chrono>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace graphmill {
@@ -18,10 +17,10 @@ namespace graphmill {
 /// What a daemon's share of a run needs to reach the others.
 struct share_surroundings {
   std::shared_ptr<transport> net;
-  data_server_actor data; ///< Of this daemon.
+  data_server_actor data;                ///< Of this daemon.
+  std::shared_ptr<rank_inboxes> inboxes; ///< The same.
   std::shared_ptr<orphan_threads> orphans;
-  std::string interface_name; ///< For Gloo; empty: by the address.
-  unsigned processors = 1;    ///< To deal out to the trainers here.
+  unsigned processors = 1; ///< To deal out to the trainers here.
 };
 
 /// The stages of a share of a run.

@@ -34,6 +34,8 @@ void caller_session::request(session_time now, std::uint64_t id,
   options.attempts = std::max(options.attempts, 1u);
   options.deadline = std::min(options.deadline, longest_deadline);
   options.unreachable = std::min(options.unreachable, longest_deadline);
+  if (options.repeat.count() == 0)
+    options.repeat = options.deadline / options.attempts;
   const auto deadline = now + options.deadline;
   const auto at =
     calls_
@@ -66,8 +68,7 @@ void caller_session::dispatch(session_time now, calls::iterator at) {
     send{traits_of(pending.method).channel, std::move(out)});
   auto due = pending.deadline;
   if (pending.attempt < pending.options.attempts)
-    due =
-      std::min(due, now + pending.options.deadline / pending.options.attempts);
+    due = std::min(due, now + pending.options.repeat);
   set_due(at, due);
 }
 

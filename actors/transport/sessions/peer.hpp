@@ -37,11 +37,13 @@ struct peer_event {
 struct call_options {
   /// From request to reply, all attempts together.
   std::chrono::milliseconds deadline = std::chrono::seconds{30};
-  /// How often it is sent at most: again when no answer came within
-  /// deadline / attempts, or when the connection broke.
+  /// How often it is sent at most: again when no answer came within `repeat`,
+  /// or when the connection broke.
   unsigned attempts = 3;
   /// How long the peer may be out of reach before the request fails.
   std::chrono::milliseconds unreachable = std::chrono::seconds{5};
+  /// 0: deadline / attempts.
+  std::chrono::milliseconds repeat{0};
 };
 
 /// When a peer is thought to be gone, and how to get it back.

@@ -11,8 +11,10 @@ namespace graphmill {
 
 namespace {
 
-/// Messages taken from the socket before others have their turn.
+/// Messages, and bytes of them, taken from the socket before others have their
+/// turn: answers to these among them, for which a sender of gradients waits.
 constexpr int port_turn = 64;
+constexpr std::uint64_t port_turn_bytes = std::uint64_t{2} << 20;
 
 /// Ended connections that are remembered.
 constexpr std::size_t max_ended = 1024;
@@ -49,10 +51,13 @@ void engine::serve_door() {
 }
 
 void engine::serve_port() {
-  for (int i = 0; i < port_turn; ++i) {
+  std::uint64_t bytes = 0;
+  for (int i = 0; i < port_turn && bytes < port_turn_bytes; ++i) {
     auto got = receive_message(*port_, true, *counters_);
     if (!got)
       break;
+    if (got->content)
+      bytes += got->content->data.byte_size();
     // The event of a connection comes before its messages: so it is known here
     // whose descriptor a message brings.
     serve_door();

@@ -28,7 +28,7 @@ using c10d_group = c10d::ProcessGroup;
 #endif
 
 /// Carries exchanges by an all-to-all of c10d each, between tensors on a
-/// device: NCCL's on CUDA, Gloo's on the CPU.
+/// device: NCCL's on CUDA.
 class c10d_carrier final : public bulk_carrier {
 public:
   /// @param end Ends what is under way, where the destructor of `group` waits

@@ -65,7 +65,7 @@ public:
     });
   }
 
-  // What Gloo and NCCL do not use to meet.
+  // What NCCL does not use to meet.
   std::int64_t add(const std::string&, std::int64_t) override {
     throw std::logic_error{"the store does not count"};
   }

@@ -2,6 +2,7 @@
 #include "actors/stages/gradient_group.hpp"
 #include "actors/stages/trainer.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
+#include "tests/actors/remote/rank_daemons.hpp"
 #include "tests/pipelines/model/batches.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/memory_rendezvous.hpp"
@@ -20,6 +21,7 @@ using namespace std::chrono_literals;
 
 /// Actors on a real scheduler, for their groups talk over real connections.
 struct world {
+  rank_daemons daemons{3}; ///< One for each rank.
   caf::actor_system_config settings;
   std::optional<caf::actor_system> system;
   std::shared_ptr<memory_rendezvous> store =
@@ -42,12 +44,11 @@ struct world {
   }
 
   ddp_group_config config(rank_id rank, rank_id ranks, gradient_shape shape) {
-    return {.options = {.run = "test",
-                        .rank = rank,
-                        .ranks = ranks,
-                        .host = "127.0.0.1",
-                        .slow_after = 50ms},
+    const group_options options{
+      .run = "test", .rank = rank, .ranks = ranks, .slow_after = 50ms};
+    return {.options = options,
             .shape = std::move(shape),
+            .link = daemons.link(options),
             .store = store,
             .orphans = orphans,
             .counters = counters};
@@ -299,9 +300,9 @@ CATCH_TEST_CASE("what a group cannot work with is refused", "[actors][ddp]") {
   CATCH_CHECK(error_of(validate(bad)).message
               == "rank 2 is not in a group of 2");
   bad = good;
-  bad.options.host.clear();
-  CATCH_CHECK(error_of(validate(bad)).message.find("no address")
-              != std::string::npos);
+  bad.link = nullptr;
+  CATCH_CHECK(error_of(validate(bad)).message
+              == "rank 1 of 2 has no link to the others");
   bad = good;
   bad.options.slow_after = 1h;
   CATCH_CHECK(error_of(validate(bad)).code == ec::invalid_argument);

@@ -3,6 +3,7 @@
 #include "messages/wire/codecs/enum_codec.hpp"
 #include "messages/wire/data.capnp.h"
 #include "messages/wire/data.hpp"
+#include "messages/wire/gradients.hpp"
 #include "messages/wire/run.capnp.h"
 #include "messages/wire/run.hpp"
 #include "messages/wire/wire.capnp.h"
@@ -42,6 +43,8 @@ CATCH_TEST_CASE("our enumerations end with the schemas'",
   CATCH_CHECK(count_of(schema::GatherKind{})
               == int(gather_kind::out_degrees) + 1);
   CATCH_CHECK(count_of(schema::BatchKind{}) == int(batch_kind::evaluate) + 1);
+  CATCH_CHECK(count_of(schema::GradientPurpose{})
+              == int(gradient_purpose::farewell) + 1);
 }
 
 CATCH_TEST_CASE("a value is compared before it is narrowed",

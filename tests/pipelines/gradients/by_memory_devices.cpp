@@ -25,7 +25,7 @@ group_rank::connector connector_of(std::shared_ptr<rendezvous_store> store,
         board = std::make_shared<carrier_board>();
       return std::make_unique<memory_carrier>(board, rank);
     };
-    return join_by_devices(memory_connector(store)(roll, fingerprint),
+    return join_by_devices(memory_connector(store, orphans)(roll, fingerprint),
                            std::move(factory), orphans);
   };
 }

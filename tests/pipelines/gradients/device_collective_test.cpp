@@ -36,8 +36,9 @@ struct device_ranks {
   void add(carrier_factory factory, rank_id rank, rank_id of) {
     auto roll = std::make_shared<roll_call>(
       group_options{.run = "test", .rank = rank, .ranks = of}, store);
-    ranks.push_back(join_by_devices(memory_connector(store)(roll, "same"),
-                                    std::move(factory), orphans));
+    ranks.push_back(
+      join_by_devices(memory_connector(store, orphans)(roll, "same"),
+                      std::move(factory), orphans));
   }
 
   explicit device_ranks(const std::vector<int>& devices) {
@@ -261,7 +262,7 @@ CATCH_TEST_CASE("bulk that stands still ends a step, naming the others",
       [](const std::atomic<bool>&) -> result<std::unique_ptr<bulk_carrier>> {
       return std::make_unique<still_carrier>();
     };
-    return join_by_devices(memory_connector(store)(roll, fingerprint),
+    return join_by_devices(memory_connector(store, orphans)(roll, fingerprint),
                            std::move(factory), orphans);
   };
   const auto gradients = std::make_shared<gradient_set>();

@@ -1,11 +1,10 @@
 #include "pipelines/gradients/gradient_set.hpp"
+#include "tests/pipelines/gradients/gradient_sets.hpp"
 #include "tests/pipelines/gradients/ranks.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/patience.hpp"
 #include "tests/support/result.hpp"
 
-#include <cstring>
-#include <numeric>
 #include <random>
 
 namespace graphmill::test {
@@ -13,72 +12,9 @@ namespace graphmill::test {
 namespace {
 
 using namespace std::chrono_literals;
-using shared_set = std::shared_ptr<const gradient_set>;
 
 const gradient_shape mixed{103, {{20, 3}, {5, 1}}};
 const bucket_limits tiny{64, 160};
-
-/// Gradients whose sum depends on the order, and rows of which some are shared.
-shared_set random_set(std::mt19937_64& random, const gradient_shape& shape,
-                      bool empty) {
-  std::uniform_real_distribution<float> value{-1, 1};
-  std::uniform_int_distribution<int> power{-20, 20};
-  const auto draw = [&] { return std::ldexp(value(random), power(random)); };
-  auto out = std::make_shared<gradient_set>();
-  for (std::int64_t i = 0; i < shape.dense; ++i)
-    out->dense.push_back(empty ? 0.0f : draw());
-  for (const auto& table : shape.tables) {
-    auto& sparse = out->tables.emplace_back();
-    for (node_id row = 0; row < table.rows && !empty; ++row) {
-      if (random() % 2 == 0)
-        continue;
-      sparse.rows.push_back(row);
-      for (std::int64_t c = 0; c < table.width; ++c)
-        sparse.values.push_back(draw());
-    }
-  }
-  return out;
-}
-
-template <class T>
-bool same(const pod_vector<T>& a, const pod_vector<T>& b) {
-  return a.size() == b.size()
-         && (a.empty()
-             || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
-}
-
-bool same(const gradient_set& a, const gradient_set& b) {
-  auto equal = same(a.dense, b.dense) && a.tables.size() == b.tables.size();
-  for (std::size_t t = 0; equal && t < a.tables.size(); ++t)
-    equal = same(a.tables[t].rows, b.tables[t].rows)
-            && same(a.tables[t].values, b.tables[t].values);
-  return equal;
-}
-
-gradient_set copy_of(const gradient_set& from) {
-  gradient_set out;
-  out.dense.append(from.dense.span());
-  for (const auto& table : from.tables) {
-    auto& to = out.tables.emplace_back();
-    to.rows.append(table.rows.span());
-    to.values.append(table.values.span());
-  }
-  return out;
-}
-
-/// What the group of one process gives.
-gradient_set sum_of(const std::vector<shared_set>& parts) {
-  auto out = copy_of(*parts.front());
-  for (std::size_t r = 1; r < parts.size(); ++r)
-    add(out, *parts[r]);
-  return out;
-}
-
-std::vector<rank_id> all_ranks(rank_id ranks) {
-  std::vector<rank_id> out(static_cast<std::size_t>(ranks));
-  std::iota(out.begin(), out.end(), 0);
-  return out;
-}
 
 std::vector<shared_set> zeros(rank_id ranks, const gradient_shape& shape) {
   std::mt19937_64 random{1};

@@ -1,181 +1,193 @@
 #include "tests/pipelines/gradients/memory_ranks.hpp"
 
-#include <atomic>
-#include <cstring>
-#include <deque>
+#include "messages/base/random.hpp"
+#include "pipelines/gradients/messages/message_collective.hpp"
+
+#include <chrono>
+#include <condition_variable>
 #include <map>
 #include <mutex>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
 
 namespace graphmill::test {
 
 namespace {
 
-/// Carries bytes between the ranks of all groups of a test.
-class switchboard {
+using clock = std::chrono::steady_clock;
+
+/// Carries messages between ranks, by a thread of its own, as a transport
+/// would: each one again and again, until it is answered.
+class memory_network {
 public:
-  struct line {
-    std::string group;
-    rank_id from = 0;
-    rank_id to = 0;
-    auto operator<=>(const line&) const = default;
-  };
+  /// A store, since ranks that share one can meet; a group; a rank.
+  using place =
+    std::tuple<const rendezvous_store*, std::string, std::uint64_t, rank_id>;
 
-  void send(const line& on, const transfer& piece,
-            const std::shared_ptr<operation>& of) {
-    std::lock_guard lock{mutex_};
-    auto& at = lines_[on];
-    if (at.gone) {
-      of->fail_with({on.to, lost()});
-      return;
-    }
-    at.sent.emplace_back(piece.bytes.begin(), piece.bytes.end());
-    deliver(at, on.from);
-    of->transfer_done(on.to, false);
-  }
+  memory_network() : thread_([this] { run(); }) {}
 
-  void receive(const line& on, const transfer& piece,
-               const std::shared_ptr<operation>& of) {
-    std::lock_guard lock{mutex_};
-    auto& at = lines_[on];
-    at.expected.push_back({piece.bytes, of});
-    deliver(at, on.from);
-    if (at.gone)
-      drop(at, on.from);
-  }
-
-  /// What others expect of a rank that leaves will not come.
-  void leave(const std::string& group, rank_id rank, rank_id ranks) {
-    std::lock_guard lock{mutex_};
-    for (rank_id other = 0; other < ranks; ++other) {
-      auto& from = lines_[{group, rank, other}];
-      from.gone = true;
-      drop(from, rank);
-      auto& to = lines_[{group, other, rank}];
-      to.gone = true;
-      to.expected.clear();
-    }
-  }
-
-private:
-  struct receiver {
-    std::span<std::byte> into;
-    std::shared_ptr<operation> of;
-  };
-  struct traffic {
-    std::deque<std::vector<std::byte>> sent;
-    std::deque<receiver> expected;
-    bool gone = false;
-  };
-
-  static error lost() { return fail(ec::unavailable, "connection closed"); }
-
-  static void deliver(traffic& at, rank_id from) {
-    while (!at.sent.empty() && !at.expected.empty()) {
-      auto& to = at.expected.front();
-      if (to.into.size() != at.sent.front().size())
-        std::abort();
-      std::memcpy(to.into.data(), at.sent.front().data(), to.into.size());
-      to.of->transfer_done(from, true);
-      at.sent.pop_front();
-      at.expected.pop_front();
-    }
-  }
-
-  static void drop(traffic& at, rank_id from) {
-    for (auto& waiting : at.expected)
-      waiting.of->fail_with({from, lost()});
-    at.expected.clear();
-  }
-
-  std::mutex mutex_;
-  std::map<line, traffic> lines_;
-};
-
-class memory_collective final : public collective {
-public:
-  memory_collective(std::shared_ptr<switchboard> board,
-                    std::shared_ptr<roll_call> roll, std::string fingerprint)
-    : board_(std::move(board)), roll_(std::move(roll)),
-      bell_(std::make_shared<progress_bell>()),
-      joined_(std::make_shared<operation>(bell_, ranks())) {
-    joined_->expect(rank(), true);
-    joiner_ = std::thread{[this, fingerprint] {
-      if (auto done = roll_->join(fingerprint, stop_); done)
-        joined_->transfer_done(rank(), true);
-      else
-        joined_->fail_with({std::nullopt, done.error()});
-    }};
-  }
-
-  ~memory_collective() override {
-    abandon();
-    joiner_.join();
-    board_->leave(roll_->key(""), rank(), ranks());
-  }
-
-  rank_id rank() const override { return roll_->options().rank; }
-  rank_id ranks() const override { return roll_->options().ranks; }
-  std::shared_ptr<operation> joined() const override { return joined_; }
-  const std::shared_ptr<progress_bell>& bell() const override { return bell_; }
-
-  std::shared_ptr<operation> exchange(std::span<const transfer> out,
-                                      std::span<const transfer> in) override {
-    auto of = std::make_shared<operation>(bell_, ranks());
-    for (const auto& piece : out)
-      if (!piece.bytes.empty())
-        of->expect(piece.peer, false);
-    for (const auto& piece : in)
-      if (!piece.bytes.empty())
-        of->expect(piece.peer, true);
+  ~memory_network() {
     {
       std::lock_guard lock{mutex_};
-      started_.push_back(of);
+      stop_ = true;
     }
-    if (stop_)
-      abandon();
-    for (const auto& piece : in)
-      if (!piece.bytes.empty())
-        board_->receive({roll_->key(""), piece.peer, rank()}, piece, of);
-    for (const auto& piece : out)
-      if (!piece.bytes.empty())
-        board_->send({roll_->key(""), rank(), piece.peer}, piece, of);
-    return of;
+    changed_.notify_all();
+    thread_.join();
   }
 
-  void abandon() override {
-    stop_ = true;
+  void open(const place& of, std::weak_ptr<rank_inbox> inbox) {
     std::lock_guard lock{mutex_};
-    for (auto& of : started_)
-      of->fail_with({std::nullopt, fail(ec::cancelled, "abandoned")});
+    inboxes_[of] = std::move(inbox);
+  }
+
+  void close(const place& of) {
+    std::lock_guard lock{mutex_};
+    inboxes_.erase(of);
+  }
+
+  void send(place to, const gradient_message& head, frame bytes,
+            message_answer done) {
+    auto carried = std::make_shared<parcel>();
+    carried->to = std::move(to);
+    carried->head = head;
+    carried->bytes = std::move(bytes);
+    carried->done = std::move(done);
+    post(carried);
   }
 
 private:
-  std::shared_ptr<switchboard> board_;
-  std::shared_ptr<roll_call> roll_;
-  std::shared_ptr<progress_bell> bell_;
-  std::shared_ptr<operation> joined_;
-  std::atomic<bool> stop_{false};
+  struct parcel {
+    place to{};
+    gradient_message head;
+    frame bytes;
+    message_answer done;
+    std::mutex mutex; ///< Guards what follows.
+    bool answered = false;
+  };
+
+  /// Draws when it comes, and whether it comes twice.
+  void post(const std::shared_ptr<parcel>& carried) {
+    std::lock_guard lock{mutex_};
+    const auto copies = draws_.below(8) == 0 ? 2 : 1;
+    for (int i = 0; i < copies; ++i)
+      due_.emplace(clock::now() + std::chrono::microseconds{draws_.below(300)},
+                   carried);
+    changed_.notify_all();
+  }
+
+  bool loses() {
+    std::lock_guard lock{mutex_};
+    return draws_.below(8) == 0;
+  }
+
+  void run() {
+    std::unique_lock lock{mutex_};
+    while (!stop_) {
+      if (due_.empty()) {
+        changed_.wait(lock);
+        continue;
+      }
+      if (const auto next = due_.begin()->first; next > clock::now()) {
+        changed_.wait_until(lock, next);
+        continue;
+      }
+      auto carried = std::move(due_.begin()->second);
+      due_.erase(due_.begin());
+      const auto at = inboxes_.find(carried->to);
+      auto inbox = at == inboxes_.end() ? std::shared_ptr<rank_inbox>{}
+                                        : at->second.lock();
+      lock.unlock();
+      carry(carried, inbox);
+      inbox.reset(); // What it was the last to hold ends without the lock.
+      carried.reset();
+      lock.lock();
+    }
+  }
+
+  void carry(const std::shared_ptr<parcel>& carried,
+             const std::shared_ptr<rank_inbox>& to) {
+    {
+      std::lock_guard lock{carried->mutex};
+      if (carried->answered)
+        return;
+    }
+    if (loses())
+      return post(carried);
+    if (!to)
+      return answer(*carried, fail(ec::unavailable, "rank {} is not there",
+                                   carried->head.to));
+    to->deliver(carried->head, carried->bytes,
+                [this, carried](const result<void>& how) {
+                  if (loses())
+                    post(carried); // It comes once more, and is answered again.
+                  else
+                    answer(*carried, how);
+                });
+  }
+
+  static void answer(parcel& carried, const result<void>& how) {
+    {
+      std::lock_guard lock{carried.mutex};
+      if (std::exchange(carried.answered, true))
+        return;
+    }
+    carried.done(how);
+  }
+
   std::mutex mutex_;
-  std::vector<std::shared_ptr<operation>> started_;
-  std::thread joiner_;
+  std::condition_variable changed_;
+  random_stream draws_{network_seed, 1};
+  std::multimap<clock::time_point, std::shared_ptr<parcel>> due_;
+  std::map<place, std::weak_ptr<rank_inbox>> inboxes_;
+  bool stop_ = false;
+  std::thread thread_; ///< Last: it uses the others.
+};
+
+memory_network& the_network() {
+  static memory_network network;
+  return network;
+}
+
+class memory_link final : public rank_link {
+public:
+  memory_link(std::shared_ptr<rendezvous_store> store,
+              const group_options& options)
+    : store_(std::move(store)), options_(options) {}
+
+  void open(std::weak_ptr<rank_inbox> inbox) override {
+    the_network().open(place_of(options_.rank), std::move(inbox));
+  }
+  void close() override { the_network().close(place_of(options_.rank)); }
+
+  /// A few pieces.
+  std::uint64_t window(rank_id) const override { return 3 * least_piece; }
+
+  void send(const gradient_message& head, frame bytes,
+            message_answer done) override {
+    the_network().send(place_of(head.to), head, std::move(bytes),
+                       std::move(done));
+  }
+
+private:
+  memory_network::place place_of(rank_id rank) const {
+    return {store_.get(), options_.run, options_.generation, rank};
+  }
+
+  const std::shared_ptr<rendezvous_store> store_;
+  const group_options options_;
 };
 
 } // namespace
 
 group_rank::connector
-memory_connector(std::shared_ptr<rendezvous_store> store) {
-  // Ranks of a store meet on one board.
-  static std::mutex mutex;
-  static std::map<std::shared_ptr<rendezvous_store>,
-                  std::shared_ptr<switchboard>>
-    boards;
-  std::lock_guard lock{mutex};
-  auto& board = boards[std::move(store)];
-  if (!board)
-    board = std::make_shared<switchboard>();
-  return [board](auto roll, const std::string& fingerprint) {
-    return std::make_unique<memory_collective>(board, std::move(roll),
-                                               fingerprint);
+memory_connector(std::shared_ptr<rendezvous_store> store,
+                 std::shared_ptr<orphan_threads> orphans) {
+  return [store, orphans](auto roll, const std::string& fingerprint) {
+    auto link = std::make_shared<memory_link>(store, roll->options());
+    return join_by_messages(std::move(roll), fingerprint, std::move(link),
+                            orphans);
   };
 }
 

@@ -7,17 +7,24 @@
 
 #include <deque>
 #include <memory>
+#include <numeric>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace graphmill::test {
 
-/// What connects the ranks of a test. Each program has its own: memory, for the
-/// sanitizers, or Gloo on loopback; with all exchanges by it, or with bulk by a
-/// carrier.
+/// What connects the ranks of a test. Each program has its own: a network in
+/// memory, or transports on loopback; with all exchanges by it, or with bulk by
+/// a carrier.
 group_rank::connector connector_of(std::shared_ptr<rendezvous_store> store,
                                    std::shared_ptr<orphan_threads> orphans);
+
+inline std::vector<rank_id> all_ranks(rank_id ranks) {
+  std::vector<rank_id> out(static_cast<std::size_t>(ranks));
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
 
 /// Ranks as threads of this process.
 struct rank_group {
@@ -26,10 +33,8 @@ struct rank_group {
   std::shared_ptr<orphan_threads> orphans = std::make_shared<orphan_threads>();
   std::shared_ptr<memory_rendezvous> store =
     std::make_shared<memory_rendezvous>();
-  group_options options{.run = "test",
-                        .host = "127.0.0.1",
-                        .slow_after = milliseconds{20},
-                        .grace = milliseconds{200}};
+  group_options options{
+    .run = "test", .slow_after = milliseconds{20}, .grace = milliseconds{200}};
   gradient_shape shape;
   bucket_limits limits;
   std::shared_ptr<stage_counters> counters =

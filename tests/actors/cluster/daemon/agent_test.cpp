@@ -132,6 +132,7 @@ private:
       .data = folder_.path(), .verify = false, .log = out.log});
     out.around.net = net_;
     out.around.data = data_;
+    out.around.inboxes = std::make_shared<rank_inboxes>();
     out.around.orphans = std::make_shared<orphan_threads>();
     out.relay = [this](caf::actor_system& system, run_relay_config relay) {
       auto made = spawn_run_relay(system, std::move(relay));

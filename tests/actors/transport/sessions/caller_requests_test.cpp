@@ -236,3 +236,25 @@ CATCH_TEST_CASE("a request that finds no room in time fails",
   }
   CATCH_CHECK(it.failed(id) == ec::unavailable);
 }
+
+CATCH_TEST_CASE("a request that may wait long is repeated at its own pace",
+                "[transport][session]") {
+  caller_scene it;
+  it.answers_beats = true;
+  const auto id = it.ask(method::sample, {100s, 1'000'000, 200s, 10s});
+  it.greet();
+  CATCH_CHECK(it.requests().size() == 1);
+  it.advance(9999ms);
+  CATCH_CHECK(it.requests().empty());
+  it.advance(1ms);
+  CATCH_CHECK(it.requests().size() == 1);
+  for (int i = 0; i < 30; ++i) { // More often than any other may be sent.
+    it.lose();
+    it.advance(1s);
+    it.greet();
+    CATCH_CHECK(it.requests().size() == 1);
+  }
+  CATCH_CHECK_FALSE(it.answers[id]);
+  it.reply(id, method::sample);
+  CATCH_CHECK(it.answers[id]->has_value());
+}

@@ -1,8 +1,7 @@
-#include "pipelines/gradients/carriers/gloo_collective.hpp"
 #include "pipelines/gradients/carriers/nccl_factory.hpp"
 #include "pipelines/gradients/device_collective.hpp"
 #include "pipelines/model/devices.hpp"
-#include "tests/pipelines/gradients/ranks.hpp"
+#include "tests/pipelines/gradients/memory_ranks.hpp"
 #include "tests/support/catch.hpp"
 
 #define CATCH_CONFIG_RUNNER
@@ -13,7 +12,7 @@ group_rank::connector connector_of(std::shared_ptr<rendezvous_store> store,
                                    std::shared_ptr<orphan_threads> orphans) {
   return [=](auto roll, const std::string& fingerprint) {
     const auto device = fmt::format("cuda:{}", roll->options().rank);
-    return join_by_devices(join_by_gloo(roll, fingerprint, store, orphans),
+    return join_by_devices(memory_connector(store, orphans)(roll, fingerprint),
                            nccl_factory(device, roll, store), orphans);
   };
 }

@@ -1,0 +1,175 @@
+#include "actors/remote/rank_links.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// Unanswered bytes of one rank to another: enough to keep a fast network busy.
+constexpr std::uint64_t most_to_a_rank = std::uint64_t{8} << 20;
+
+/// Unanswered bytes of all ranks of a daemon to all of another one, and of all
+/// to all of a daemon: less than the bytes of requests that its transport
+/// takes, of one peer and of all. So nobody who trains is told to come again,
+/// and requests for rows, without which the receiver does not come to take its
+/// gradients, always find room.
+constexpr std::uint64_t most_of_a_daemon = std::uint64_t{48} << 20;
+constexpr std::uint64_t most_of_all = std::uint64_t{192} << 20;
+
+/// How soon a message that is not answered is sent again. A connection may
+/// break under it and be made anew, as often as it likes.
+constexpr std::chrono::seconds repeat_after{10};
+constexpr unsigned most_attempts = 1'000'000;
+
+std::uint64_t ranks_on(const rank_places& group, const daemon_address& daemon) {
+  return static_cast<std::uint64_t>(
+    std::count(group.daemons.begin(), group.daemons.end(), daemon));
+}
+
+class transport_link final : public rank_link {
+public:
+  transport_link(transport::request_function request,
+                 std::shared_ptr<rank_inboxes> inboxes, rank_places group,
+                 rank_id rank, const call_options& patience)
+    : request_(std::move(request)), inboxes_(std::move(inboxes)),
+      group_(std::move(group)), rank_(rank), patience_(patience) {}
+
+  void open(std::weak_ptr<rank_inbox> inbox) override {
+    inbox_ = std::move(inbox);
+    inboxes_->open(group_, rank_, inbox_);
+  }
+
+  void close() override { inboxes_->close(group_, rank_, inbox_); }
+
+  std::uint64_t window(rank_id peer) const override {
+    const auto here = ranks_on(group_, daemon_of(rank_));
+    const auto there = ranks_on(group_, daemon_of(peer));
+    const auto elsewhere =
+      static_cast<std::uint64_t>(group_.daemons.size()) - there;
+    return std::min(
+      {most_to_a_rank, most_of_a_daemon / (here * there),
+       most_of_all / (std::max<std::uint64_t>(elsewhere, 1) * there)});
+  }
+
+  void send(const gradient_message& head, frame bytes,
+            message_answer done) override {
+    const auto& to = daemon_of(head.to);
+    if (to == daemon_of(rank_))
+      return inboxes_->deliver(head, std::move(bytes), std::move(done));
+    request_(to.address, method::contribute, encode(head, std::move(bytes)),
+             patience_, [done = std::move(done)](result<payload> answer) {
+               if (answer)
+                 done(ok());
+               else
+                 done(std::move(answer).error());
+             });
+  }
+
+private:
+  const daemon_address& daemon_of(rank_id rank) const {
+    return group_.daemons[static_cast<std::size_t>(rank)];
+  }
+
+  const transport::request_function request_;
+  const std::shared_ptr<rank_inboxes> inboxes_;
+  const rank_places group_;
+  const rank_id rank_;
+  const call_options patience_;
+  std::weak_ptr<rank_inbox> inbox_; ///< From `open` on.
+};
+
+bool same_inbox(const std::weak_ptr<rank_inbox>& a,
+                const std::weak_ptr<rank_inbox>& b) {
+  return !a.owner_before(b) && !b.owner_before(a);
+}
+
+} // namespace
+
+void rank_inboxes::open(const rank_places& group, rank_id rank,
+                        std::weak_ptr<rank_inbox> inbox) {
+  std::lock_guard lock{mutex_};
+  residents_.insert_or_assign(place{group.run, group.generation, rank},
+                              resident{std::move(inbox), group.daemons});
+}
+
+void rank_inboxes::close(const rank_places& group, rank_id rank,
+                         const std::weak_ptr<rank_inbox>& inbox) {
+  std::lock_guard lock{mutex_};
+  const auto at = residents_.find(place{group.run, group.generation, rank});
+  if (at != residents_.end() && same_inbox(at->second.inbox, inbox))
+    residents_.erase(at);
+}
+
+result<rank_inboxes::resident>
+rank_inboxes::find(const gradient_message& head) const {
+  std::lock_guard lock{mutex_};
+  const auto at = residents_.find(place{head.run, head.generation, head.to});
+  if (at == residents_.end())
+    return fail(
+      ec::unavailable,
+      "rank {} of the gradient group of run \"{}\" (generation {}) is "
+      "not here, or has left",
+      head.to, head.run, head.generation);
+  return at->second;
+}
+
+void rank_inboxes::deliver(const gradient_message& head, frame bytes,
+                           message_answer done) const {
+  auto to = find(head);
+  if (!to)
+    return done(std::move(to).error());
+  if (const auto inbox = to.value().inbox.lock())
+    return inbox->deliver(head, std::move(bytes), std::move(done));
+  done(fail(ec::unavailable, "rank {} has left", head.to));
+}
+
+bool rank_inboxes::serve(const incoming_request& request) const {
+  if (traits_of(request.method).server != method_server::ranks)
+    return false;
+  const auto& reply = request.reply;
+  const auto read = decode_gradient_message(request.data);
+  if (!read) {
+    reply.reply(read.error());
+    return true;
+  }
+  const auto& head = read.value();
+  const auto to = find(head);
+  if (!to) {
+    reply.reply(to.error());
+    return true;
+  }
+  const auto& daemons = to.value().daemons;
+  const daemon_address sender{request.from.name, request.from.address};
+  if (head.from < 0 || std::cmp_greater_equal(head.from, daemons.size())
+      || daemons[static_cast<std::size_t>(head.from)] != sender) {
+    reply.reply(fail(ec::permission,
+                     "daemon \"{}\" at {} does not have rank {} of run \"{}\"",
+                     sender.name, sender.address, head.from, head.run));
+    return true;
+  }
+  deliver(head, request.data.bulk.empty() ? frame{} : request.data.bulk.front(),
+          [reply](const result<void>& how) {
+            reply.reply(how ? result<payload>{payload{}} : how.error());
+          });
+  return true;
+}
+
+call_options patience_of_ranks(std::chrono::milliseconds longest) {
+  call_options out;
+  out.deadline = longest;
+  out.attempts = most_attempts;
+  out.repeat = repeat_after;
+  return out;
+}
+
+std::shared_ptr<rank_link> link_over(const transport& net,
+                                     std::shared_ptr<rank_inboxes> inboxes,
+                                     rank_places group, rank_id rank,
+                                     const call_options& patience) {
+  return std::make_shared<transport_link>(net.requests(), std::move(inboxes),
+                                          std::move(group), rank, patience);
+}
+
+} // namespace graphmill
