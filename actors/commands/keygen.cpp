@@ -23,7 +23,8 @@ result<int> keygen(const keygen_options& options) {
   else
     say("{} holds the keys of a new cluster.\nCopy it to the machines "
         "of its daemons and users, and name it there by --key or\n"
-        "GRAPHMILL_KEY. Whoever can read it can use the cluster.\n",
+        "GRAPHMILL_KEY. Whoever can read it can use the cluster. What one user\n"
+        "does on one machine needs none: your own key is used there.\n",
         options.file);
   return 0;
 }

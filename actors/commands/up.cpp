@@ -5,6 +5,7 @@
 #include "actors/commands/text/run_watcher.hpp"
 #include "actors/launch/launched_cluster.hpp"
 #include "actors/process/processors.hpp"
+#include "actors/process/say.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/memory_limit.hpp"
@@ -65,6 +66,7 @@ result<launched_cluster> start_local(const up_options& options,
     processors_per_process(std::min(options.local, def.trainer.replicas));
   launch.runs = options.runs;
   launch.key = options.key;
+  launch.insecure = options.insecure;
   launch.how = options.how;
   // Daemons do not know of each other's memory.
   if (auto& each = launch.how.storage.memory_bytes; each == 0)
@@ -72,6 +74,7 @@ result<launched_cluster> start_local(const up_options& options,
   launched_cluster::settings with;
   with.signals = &signals;
   with.key = options.key;
+  with.insecure = options.insecure;
   return launched_cluster::start(std::move(launch), std::move(with));
 }
 
@@ -91,6 +94,7 @@ result<launched_cluster> start_remote(const up_options& options,
   launched_cluster::settings with;
   with.signals = &signals;
   with.key = options.key;
+  with.insecure = options.insecure;
   return launched_cluster::start(launch, std::move(with));
 }
 
@@ -122,6 +126,8 @@ result<int> up(const up_options& options) {
   GRAPHMILL_TRY(const auto source,
                 load_definition(options.file, options.overrides));
   signal_watch signals;
+  if (options.insecure && !options.quiet)
+    say(stderr, "insecure: whoever can connect to the daemons can use them\n");
   GRAPHMILL_TRY(auto cluster, options.local != 0
                                 ? start_local(options, source, signals)
                                 : start_remote(options, source.value, signals));
@@ -165,11 +171,12 @@ void add_up_command(command_line& cli) {
     ->capture_default_str();
   command
     ->add_option("--key", options->key,
-                 "The cluster's key file; with --hosts at the same path here "
-                 "and there (graphmill keygen)")
+                 "The cluster's key file (graphmill keygen), with --hosts at "
+                 "the same path here and there; default: with --local one that "
+                 "nobody else has, with --hosts your own on each host")
     ->envname("GRAPHMILL_KEY");
   command->add_flag("--insecure", options->insecure,
-                    "With --hosts: without keys, in a network that you trust");
+                    "Without a key: whoever can connect can use the daemons");
   add_no_verify_option(*command, options->how.no_verify);
   add_storage_options(*command, options->how.storage);
   command->add_flag("--json", options->json,

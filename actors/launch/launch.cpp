@@ -131,6 +131,8 @@ process_command local_daemon(const local_launch& launch, std::uint32_t index,
   out.arguments.insert(out.arguments.end(), more.begin(), more.end());
   if (!launch.key.empty())
     out.arguments.insert(out.arguments.end(), {"--key", launch.key});
+  if (launch.insecure)
+    out.arguments.emplace_back("--insecure");
   add_data_options(launch.how, out.arguments);
   return out;
 }

@@ -32,7 +32,8 @@ struct local_launch {
   unsigned processors = 1;   ///< Of each.
   std::filesystem::path runs;
   std::filesystem::path ready; ///< Folder in which they say that they are up.
-  std::string key;             ///< Empty: none.
+  std::string key;       ///< Empty: one of its own, made with the cluster.
+  bool insecure = false; ///< No key.
   launch_data_options how;
 };
 
@@ -71,9 +72,9 @@ struct remote_launch {
   std::vector<launch_host> hosts;    ///< The first is the coordinator.
   std::string program = "graphmill"; ///< A path at the hosts, as below.
   std::string data;
-  std::string runs; ///< At the first host.
-  std::string key;  ///< Empty: none.
-  bool insecure = false;
+  std::string runs;      ///< At the first host.
+  std::string key;       ///< Empty: the user's own at each host.
+  bool insecure = false; ///< No key.
   launch_data_options how;
   std::uint32_t slots = 1;
 };

@@ -174,7 +174,7 @@ read_launch_environment(const environment_lookup& lookup,
   GRAPHMILL_TRY(master.host, master_host(lookup, *mine));
   GRAPHMILL_TRY(master.port, master_port(lookup));
   GRAPHMILL_TRYV(parse_endpoint(to_string(master)));
-  // Loopback is open to this machine alone and needs no key.
+  // Others cannot reach loopback, so it is not offered to them.
   const auto is_v6 = master.host.find(':') != std::string::npos;
   const std::string where =
     is_loopback(master) ? (is_v6 ? "::1" : "127.0.0.1") : (is_v6 ? "::" : "*");

@@ -1,5 +1,7 @@
 #include "actors/launch/launched_cluster.hpp"
 
+#include "actors/transport/sockets/connections/keys.hpp"
+
 #include <signal.h>
 #include <unistd.h>
 
@@ -63,12 +65,19 @@ result<launched_cluster> launched_cluster::start(local_launch launch,
 result<void> launched_cluster::launch_local(local_launch launch) {
   temporary_folder ready;
   GRAPHMILL_TRY(launch.ready, ready.make());
+  if (launch.key.empty() && !launch.insecure) {
+    with_.key = launch.ready / "key";
+    launch.key = with_.key.string();
+    GRAPHMILL_TRY(const auto keys, make_keys());
+    GRAPHMILL_TRYV(write_keys(keys, with_.key));
+  }
   GRAPHMILL_TRYV(add(local_daemon(launch, 0, {})));
   GRAPHMILL_TRY(const auto address, await_address(ready_file(launch, 0)));
   for (std::uint32_t i = 1; i < launch.daemons; ++i)
     GRAPHMILL_TRYV(add(local_daemon(launch, i, address)));
   GRAPHMILL_TRYV(open_client(address));
-  // From here on the folder is of no use, once all have written to it.
+  // From here on the folder is of no use, once all have written to it: they
+  // have read the key before.
   for (std::uint32_t i = 1; i < launch.daemons; ++i)
     GRAPHMILL_TRYV(await_address(ready_file(launch, i)));
   return ok();
@@ -100,6 +109,7 @@ result<void> launched_cluster::open_client(const std::string& address) {
   with.command = "up";
   with.address = address;
   with.key = with_.key;
+  with.insecure = with_.insecure;
   with.signals = with_.signals;
   GRAPHMILL_TRY(auto made, cluster_client::make(std::move(with)));
   client_.emplace(std::move(made));

@@ -17,14 +17,16 @@ namespace graphmill {
 class launched_cluster {
 public:
   struct settings {
-    std::filesystem::path key; ///< For the client.
+    std::filesystem::path key; ///< For the client, as in the launch.
+    bool insecure = false;     ///< The same.
     signal_watch* signals = nullptr;
     /// How long all daemons together may take until they are in service.
     std::chrono::milliseconds patience = std::chrono::seconds{120};
   };
 
   /// Starts daemons on this machine and waits until all are in service.
-  /// `launch.ready` is chosen here.
+  /// `launch.ready` is chosen here, and the key if there is to be one and none
+  /// is named: then nobody but this cluster and its client ever has it.
   static result<launched_cluster> start(local_launch launch, settings with);
 
   /// The same by ssh.

@@ -18,6 +18,7 @@ the bytes on the wire, and two figures with what is asked of them:
                  are asked about, ids that are sampled, and rows. It is counted
                  from the batches of `alone`; at most 5 % more.
 
+Daemons use your own key, as they do by default, unless --insecure is given.
 Other load on the machine shows; a median over epochs is reported."""
 
 import argparse
@@ -51,6 +52,7 @@ class Workshop:
     def __init__(self, options, folder):
         self.program = str(options.program)
         self.cores = options.cores
+        self.insecure = ["--insecure"] if options.insecure else []
         self.folder = pathlib.Path(folder)
         self.daemons = []
 
@@ -75,7 +77,7 @@ class Workshop:
         ready.unlink(missing_ok=True)
         arguments = [self.program, "node", "--data", data, "--name", name,
                      "--listen", "tcp://127.0.0.1:0", "--ready-file", ready,
-                     "--runs", self.folder / "runs", *more]
+                     "--runs", self.folder / "runs", *self.insecure, *more]
         if join:
             arguments += ["--join", join]
         log = (self.folder / f"{name}.log").open("w")
@@ -105,7 +107,7 @@ class Workshop:
     def submit(self, definition, address, trainers):
         return self.graphmill("submit", definition, "--cluster", address,
                               "--set", f"trainer.replicas={trainers}",
-                              "--watch", "--quiet", "--json")
+                              "--watch", "--quiet", "--json", *self.insecure)
 
 
 def prepare(shop, options):
@@ -273,6 +275,8 @@ def read_options():
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--cores", help="two cores, as in 0,1; default: the "
                         "first two that this process may use")
+    parser.add_argument("--insecure", action="store_true",
+                        help="without a key, which encrypts what is sent")
     parser.add_argument("--json", action="store_true",
                         help="print one line of JSON")
     options = parser.parse_args()

@@ -1,7 +1,7 @@
 #include "actors/cluster/client/client.hpp"
 
 #include "actors/transport/sessions/address.hpp"
-#include "actors/transport/sockets/connections/keys.hpp"
+#include "actors/transport/sockets/connections/user_keys.hpp"
 
 #include <future>
 
@@ -37,9 +37,7 @@ result<cluster_client> cluster_client::make(settings with) {
   with.address = to_string(where);
   transport_options options;
   options.name = with.command;
-  if (!with.key.empty()) {
-    GRAPHMILL_TRY(options.keys, read_keys(with.key));
-  }
+  GRAPHMILL_TRY(options.keys, choose_keys(with.key, with.insecure));
   cluster_client out{std::move(with)};
   out.peer_ = std::make_shared<peer_state>();
   options.on_peer = [state = out.peer_](const peer_event& news) {
@@ -99,10 +97,8 @@ error cluster_client::explain(error reason) const {
                 "GRAPHMILL_CLUSTER ({})",
                 address(), reason.message);
   if (reason.code == ec::permission)
-    return fail(ec::permission,
-                "{} does not let us in: {}; name that file by --key or "
-                "GRAPHMILL_KEY",
-                address(), reason.message);
+    return fail(ec::permission, "{} does not let us in: {}", address(),
+                reason.message);
   return reason;
 }
 

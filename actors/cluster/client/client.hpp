@@ -24,7 +24,8 @@ public:
   struct settings {
     std::string command; ///< Our name in handshakes.
     std::string address = default_cluster;
-    std::filesystem::path key; ///< Empty: the cluster has none.
+    std::filesystem::path key; ///< Key file; empty: the user's own.
+    bool insecure = false;     ///< The cluster has no key.
     /// If given, a signal ends the call under way with `ec::cancelled`. Must
     /// outlive the client.
     signal_watch* signals = nullptr;

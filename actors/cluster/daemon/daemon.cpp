@@ -14,6 +14,7 @@
 #include "actors/remote/serving/data_server.hpp"
 #include "actors/run/data_guard.hpp"
 #include "actors/transport/sessions/address.hpp"
+#include "actors/transport/sockets/connections/user_keys.hpp"
 #include "messages/base/pluralized.hpp"
 #include "pipelines/model/arithmetic.hpp"
 #include "pipelines/model/devices.hpp"
@@ -96,16 +97,24 @@ transport_of(const daemon_options& options, const std::string& name,
   out.interface_name = options.interface_name;
   out.route_to = options.join;
   out.insecure = options.insecure;
-  if (!options.key.empty()) {
-    GRAPHMILL_TRY(auto keys, read_keys(options.key));
-    out.keys = std::move(keys);
-  }
+  GRAPHMILL_TRY(out.keys, choose_keys(options.key, options.insecure));
   out.on_request = [router](const incoming_request& request) {
     router->serve(request);
   };
   out.on_peer = [router](const peer_event& event) { router->tell(event); };
   out.on_log = [log](const std::string& line) { log->warn("{}", line); };
   return out;
+}
+
+/// Says who is let in. @param key The key file; empty: there is none.
+void log_admission(spdlog::logger& log, const std::string& key,
+                   const std::string& address) {
+  if (key.empty())
+    log.warn("insecure: whoever can connect to {} can use it, other users of "
+             "this machine, too",
+             address);
+  else
+    log.info("lets in whoever has the key {}", key);
 }
 
 /// The runs that this coordinator has had, beside their folders.
@@ -267,6 +276,7 @@ result<void> run_daemon(const daemon_options& given) {
   signal_watch signals;
   end_note end{signals};
   GRAPHMILL_TRY(auto net_options, transport_of(options, name, router, log));
+  const auto key = net_options.keys ? net_options.keys->file : std::string{};
   net_options.on_failure = [&end](const error& reason) { end.write(reason); };
   GRAPHMILL_TRY(auto started, transport::start(std::move(net_options)));
   const std::shared_ptr<transport> net = std::move(started);
@@ -277,6 +287,7 @@ result<void> run_daemon(const daemon_options& given) {
   log->info("serves {} of {} of {} at {}{}", offer.parts.size(),
             pluralized(offer.part_digests.size(), "part"), offer.dataset,
             net->self().address, options.join.empty() ? ", coordinator" : "");
+  log_admission(*log, key, net->self().address);
   caf::actor_system_config settings;
   set_scheduler(settings, std::max<std::size_t>(2, usable_processors()));
   std::optional<shutdown_watchdog> watchdog;

@@ -24,9 +24,10 @@ struct daemon_options {
   std::optional<std::uint32_t> slots; ///< Trainers it takes; or one per core.
   /// Processors that its trainers share; or all that it may run on.
   std::optional<unsigned> processors;
-  storage_choice storage;    ///< Where its parts are read from.
-  std::filesystem::path key; ///< Key file of the cluster; empty: none.
-  bool insecure = false;     ///< Listen beyond loopback without keys.
+  storage_choice storage; ///< Where its parts are read from.
+  /// Key file of the cluster; empty: that of the user.
+  std::filesystem::path key;
+  bool insecure = false; ///< Without a key: let in whoever can connect.
   std::string interface_name;
   std::string advertise;
   std::filesystem::path runs = "runs"; ///< Of a coordinator: its run folders.

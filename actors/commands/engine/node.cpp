@@ -69,10 +69,12 @@ void add_network_options(CLI::App& command, daemon_options& daemon) {
                      "the coordinator");
   command
     .add_option("--key", daemon.key,
-                "Key file of the cluster, from `graphmill keygen`")
+                "Key file of the cluster, from `graphmill keygen`; default: "
+                "your own, ~/.config/graphmill/key, which is made at first use")
     ->envname("GRAPHMILL_KEY");
   command.add_flag("--insecure", daemon.insecure,
-                   "Listen beyond loopback without a key");
+                   "Use no key: whoever can connect can use the daemon, other "
+                   "users of this machine, too");
   command.add_option("--interface", daemon.interface_name,
                      "Network interface for the cluster, as in eth0");
   command.add_option("--advertise", daemon.advertise,

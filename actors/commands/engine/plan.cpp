@@ -223,10 +223,7 @@ void add_plan_command(command_line& cli) {
     command->add_option("--cluster", cluster->address,
                         "Show where the cluster with its first daemon at this "
                         "address would carry it out");
-  command
-    ->add_option("--key", cluster->key,
-                 "The cluster's key file, if it has one (graphmill keygen)")
-    ->envname("GRAPHMILL_KEY");
+  add_key_options(*command, cluster->key, cluster->insecure);
   address->excludes(command->get_option("--data"));
   address->excludes(count);
   command->callback([&cli, options, cluster, address] {

@@ -6,16 +6,24 @@
 
 namespace graphmill {
 
+void add_key_options(CLI::App& command, std::string& key, bool& insecure) {
+  command
+    .add_option("--key", key,
+                "The cluster's key file, from `graphmill keygen`; default: "
+                "your own, ~/.config/graphmill/key, which is made at first use")
+    ->envname("GRAPHMILL_KEY");
+  command.add_flag("--insecure", insecure,
+                   "Use no key, as the cluster must have been told to, too: "
+                   "whoever can connect to it can use it");
+}
+
 void add_cluster_options(CLI::App& command, cluster_options& options) {
   command
     .add_option("--cluster", options.address,
                 "Address of the cluster's first daemon, its coordinator")
     ->envname("GRAPHMILL_CLUSTER")
     ->capture_default_str();
-  command
-    .add_option("--key", options.key,
-                "The cluster's key file, if it has one (graphmill keygen)")
-    ->envname("GRAPHMILL_KEY");
+  add_key_options(command, options.key, options.insecure);
   command.add_flag("--json", options.json, "End with one line of JSON");
 }
 
@@ -26,6 +34,7 @@ result<cluster_client> connect(const cluster_options& options,
   with.command = command;
   with.address = options.address;
   with.key = options.key;
+  with.insecure = options.insecure;
   with.signals = signals;
   return cluster_client::make(std::move(with));
 }

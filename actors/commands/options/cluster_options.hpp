@@ -11,9 +11,11 @@ namespace graphmill {
 /// Flags of the commands that talk to a cluster.
 struct cluster_options {
   std::string address = default_cluster;
-  std::string key;
+  std::string key; ///< Empty: the user's own.
+  bool insecure = false;
   bool json = false;
 };
+void add_key_options(CLI::App& command, std::string& key, bool& insecure);
 void add_cluster_options(CLI::App& command, cluster_options& options);
 
 /// A client for a command of this name.

@@ -1,6 +1,7 @@
 #include "actors/transport/sessions/caller_session.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace graphmill {
 
@@ -95,13 +96,18 @@ void caller_session::refuse(session_time now, error reason) {
   }
 }
 
-void caller_session::link_down(session_time now, const error& reason) {
+bool caller_session::link_down(session_time now, const error& reason,
+                               bool certain) {
   if (state_ != state::opening && state_ != state::ready)
-    return;
-  if (reason.code == ec::permission || reason.code == ec::version_mismatch)
+    return false;
+  const auto lasting =
+    reason.code == ec::permission || reason.code == ec::version_mismatch;
+  if (lasting && (certain || std::exchange(suspected_, true))) {
     refuse(now, reason);
-  else
-    reset(now, reason.message);
+    return true;
+  }
+  reset(now, reason.message);
+  return false;
 }
 
 bool caller_session::worth_probing() const {
@@ -178,6 +184,7 @@ void caller_session::hello_answered(session_time now, channel over,
 
 void caller_session::ready(session_time now) {
   back_off_.reset();
+  suspected_ = false;
   reason_.clear();
   refused_since_.reset();
   next_beat_ = now + with_.liveness.beat_every;

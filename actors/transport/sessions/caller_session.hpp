@@ -64,7 +64,10 @@ public:
 
   /// One of the connections broke, or was ended for what came over it. With
   /// permission as code, trying again is of no use.
-  void link_down(session_time now, const error& reason);
+  /// @param certain Else the reason counts if it is given a second time before
+  /// the peer is ready; until then trying again may be of use.
+  /// @returns whether the peer is taken to refuse us.
+  bool link_down(session_time now, const error& reason, bool certain = true);
   /// What came of a probe of the peer's port, after `link_down`.
   void probed(session_time now, bool refused);
   void receive(session_time now, channel over, message incoming);
@@ -142,6 +145,7 @@ private:
   session_time next_beat_{};
   session_time idle_since_{};
   std::optional<session_time> refused_since_; ///< By all probes since then.
+  bool suspected_ = false; ///< A reason to refuse was given that may be chance.
   calls calls_;
   std::set<std::pair<session_time, std::uint64_t>> due_;
   std::uint64_t bytes_ = 0; ///< Of all calls.

@@ -12,6 +12,7 @@
 #include "actors/transport/sockets/connections/unfinished.hpp"
 #include "actors/transport/sockets/descriptors.hpp"
 #include "actors/transport/sockets/mailbox.hpp"
+#include "actors/transport/sockets/repeat_log.hpp"
 #include "actors/transport/sockets/transport_options.hpp"
 
 #include <zmq.hpp>
@@ -21,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 
 namespace graphmill {
 
@@ -81,11 +83,12 @@ private:
   void pump(caller& of);
   void act(caller& of, caller_session::effect& effect);
   void open(caller& of);
-  static void broke(caller& of, const error& reason);
+  void broke(caller& of, const link_failure& failure);
 
   // -- the serving side
 
   void serve_door();
+  void refused(const std::string& host, const std::string& reason);
   void serve_port();
   void receive(arrival got);
   void pump_port();
@@ -115,6 +118,8 @@ private:
   arrivals arrivals_;
   unfinished_messages unfinished_;
   std::map<int, std::string> guests_; ///< Routes of known peers, by descriptor.
+  std::map<int, std::string> hosts_;  ///< Whence connections came, the same.
+  std::string refusal_; ///< Why the connection that ends next is ended.
   int descriptor_ = -1; ///< Of the connection whose message is looked at.
   /// Routes of ended connections: what they had sent before is ignored.
   std::set<std::string> ended_;
@@ -124,6 +129,7 @@ private:
   std::uint64_t callers_made_ = 0;
   std::uint64_t duplicates_ = 0; ///< As far as `counters_` has them already.
   complaint_log complaints_{[this](const auto& line) { log(line); }};
+  repeat_log refusals_{[this](const auto& line) { log(line); }};
 };
 
 } // namespace graphmill

@@ -93,8 +93,8 @@ void engine::serve_callers() {
       }
     }
     if (of.link)
-      if (const auto reason = of.link->broken(now()))
-        broke(of, *reason);
+      if (const auto failure = of.link->broken(now()))
+        broke(of, *failure);
     if (const auto refused = of.probe ? of.probe->refused() : std::nullopt) {
       of.probe.reset();
       of.session.probed(now(), *refused);
@@ -106,12 +106,15 @@ void engine::serve_callers() {
   }
 }
 
-void engine::broke(caller& of, const error& reason) {
+void engine::broke(caller& of, const link_failure& failure) {
   if (of.probe) // Not even refused until now: that was silence.
     of.session.probed(now(), false);
   of.probe.reset();
-  of.session.link_down(now(), reason);
-  if (reason.code == ec::unavailable && of.session.worth_probing())
+  if (of.session.link_down(now(), failure.reason, failure.certain))
+    refusals_.add(fmt::format("{} does not let us in: {}", of.session.address(),
+                              failure.reason.message),
+                  now());
+  if (failure.reason.code == ec::unavailable && of.session.worth_probing())
     of.probe = std::make_unique<port_probe>(of.seen_at);
 }
 
@@ -148,12 +151,14 @@ void engine::open(caller& of) {
   of.seen = false;
   const auto links = static_cast<std::size_t>(std::ranges::count_if(
     callers_, [](const auto& known) { return known.second.link != nullptr; }));
-  if (links >= quota_.peers)
-    return of.session.link_down(
+  if (links >= quota_.peers) {
+    of.session.link_down(
       now(), fail(ec::unavailable,
                   "{} is connected to {}, and its descriptors allow for no "
                   "more: raise its limit of open files (ulimit -Hn)",
                   options_.name, pluralized(links, "peer")));
+    return;
+  }
   try {
     of.link = std::make_unique<peer_link>(context_, of.where, options_.keys,
                                           *counters_);

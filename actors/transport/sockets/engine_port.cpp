@@ -19,6 +19,16 @@ constexpr std::uint64_t port_turn_bytes = std::uint64_t{2} << 20;
 /// Ended connections that are remembered.
 constexpr std::size_t max_ended = 1024;
 
+/// What a handshake that failed tells of the other end's key; empty: nothing.
+/// @param code As libzmq tells it.
+std::string refusal_of(int code, bool keyed) {
+  if (code == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC)
+    return "it has another key";
+  if (code == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
+    return keyed ? "it uses no key" : "it uses a key, and we use none";
+  return {};
+}
+
 } // namespace
 
 /// Follows who connects to the port, and who is gone.
@@ -32,9 +42,17 @@ void engine::serve_door() {
     if (event == ZMQ_EVENT_ACCEPTED) {
       arrivals_.opened(now(), number);
       unfinished_.opened(number);
+      hosts_[number] = host_of_guest(number, port_number_);
+    } else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) {
+      // libzmq has one thread for all connections: the next one that it ends
+      // is this one, and only then it tells which one that is.
+      refusal_ = refusal_of(number, options_.keys.has_value());
     } else if (event == ZMQ_EVENT_DISCONNECTED) {
       arrivals_.settled(number);
       unfinished_.closed(number);
+      const auto host = hosts_.extract(number);
+      if (const auto reason = std::exchange(refusal_, {}); !reason.empty())
+        refused(host ? host.mapped() : "", reason);
       if (const auto guest = guests_.find(number); guest != guests_.end()) {
         server_->disconnected(guest->second);
         guests_.erase(guest);
@@ -48,6 +66,15 @@ void engine::serve_door() {
     if (arrivals_.strangers() > quota_.strangers)
       end_strangers(arrivals_.excess(now()));
   }
+}
+
+/// Whoever has another key tries again and again.
+void engine::refused(const std::string& host, const std::string& reason) {
+  ++counters_->refused;
+  refusals_.add(fmt::format("refused a connection from {}: {}",
+                            host.empty() ? "an address that has gone" : host,
+                            reason),
+                now());
 }
 
 void engine::serve_port() {

@@ -34,8 +34,9 @@ constexpr unfinished_messages::limits most_unfinished_here{
   .stranger = std::uint64_t{4} << 20,
   .total = std::uint64_t{256} << 20};
 
-constexpr int door_events =
-  ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_DISCONNECTED;
+constexpr int door_events = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED
+                            | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL
+                            | ZMQ_EVENT_DISCONNECTED;
 
 result<endpoint> listen_endpoint(const transport_options& options) {
   GRAPHMILL_TRY(auto where, parse_endpoint(options.listen));
@@ -174,11 +175,8 @@ void engine::bind(const endpoint& listens) {
   port_->set(zmq::sockopt::ipv6, listens.host.find(':') != std::string::npos);
   if (options_.keys) {
     authenticator_.emplace(
-      context_, *options_.keys, [this](const std::string& address) {
-        ++counters_->refused;
-        complain(fmt::format("refused a connection from {} with another key",
-                             address));
-      });
+      context_, *options_.keys,
+      [this](const std::string& host) { refused(host, "it has another key"); });
     port_->set(zmq::sockopt::curve_server, true);
     port_->set(zmq::sockopt::curve_secretkey, options_.keys->secret_key);
   }

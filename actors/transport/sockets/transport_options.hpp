@@ -29,8 +29,8 @@ struct transport_options {
   std::string advertise;
   std::string interface_name; ///< As in eth0.
   std::string route_to;       ///< Address of a peer, as in tcp://10.0.0.1:7800.
-  std::optional<curve_keys> keys;
-  bool insecure = false; ///< Listen beyond loopback without keys.
+  std::optional<curve_keys> keys; ///< None: whoever can connect is let in.
+  bool insecure = false;          ///< Listen beyond loopback without keys.
   liveness_options liveness;
   std::uint64_t seed = 0; ///< Of the jitter; 0: drawn.
   /// The most bytes of requests that wait for one peer. Above it, they fail.

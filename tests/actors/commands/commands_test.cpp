@@ -11,7 +11,7 @@ using namespace graphmill::test;
 
 CATCH_TEST_CASE("the cluster is shown", "[cluster_commands]") {
   fake_coordinator coordinator;
-  const user user{coordinator.address()};
+  const user user{coordinator.address(), coordinator.key_file()};
   coordinator.on(method::status, [](const payload&) -> result<payload> {
     status_reply out;
     out.coordinator = "a";
@@ -70,7 +70,7 @@ CATCH_TEST_CASE("the cluster is shown", "[cluster_commands]") {
 CATCH_TEST_CASE("runs are listed, cancelled and fetched",
                 "[cluster_commands]") {
   fake_coordinator coordinator;
-  const user user{coordinator.address()};
+  const user user{coordinator.address(), coordinator.key_file()};
   auto run = record(run_state::running);
   run.started = unix_time{1700000001000};
   coordinator.on(method::runs, [&run](const payload& body) -> result<payload> {
@@ -152,7 +152,7 @@ CATCH_TEST_CASE("runs are listed, cancelled and fetched",
 
 CATCH_TEST_CASE("long lists of runs come page by page", "[cluster_commands]") {
   fake_coordinator coordinator;
-  const user user{coordinator.address()};
+  const user user{coordinator.address(), coordinator.key_file()};
   // Runs 9 to 0, of which an answer takes three.
   coordinator.on(method::runs, [](const payload& body) -> result<payload> {
     GRAPHMILL_TRY(const auto request, decode_runs_request(body));
@@ -214,6 +214,41 @@ CATCH_TEST_CASE("keys are made once", "[cluster_commands]") {
     == std::filesystem::perms{0600});
   CATCH_CHECK(user.runs("keygen").code == 1);
   CATCH_CHECK(user.asks("keygen other")["file"] == "other");
+}
+
+CATCH_TEST_CASE("a user's key is made at first use, and is used from then on",
+                "[cluster_commands]") {
+  using std::filesystem::perms;
+  fake_coordinator coordinator;
+  coordinator.on(method::stop, nothing);
+  const user user{coordinator.address()};
+  // It is another one than the coordinator's.
+  auto got = user.runs("stop --all");
+  CATCH_CHECK(got.code == 1);
+  CATCH_CHECK_THAT(got.errors, contains(coordinator.address()));
+  CATCH_CHECK_THAT(got.errors, contains(user.own_key().string()));
+  CATCH_CHECK(std::filesystem::status(user.own_key()).permissions()
+              == perms{0600});
+  CATCH_CHECK(
+    std::filesystem::status(user.own_key().parent_path()).permissions()
+    == perms{0700});
+  const auto made = content_of(user.own_key());
+  CATCH_CHECK(user.runs("stop --all --insecure").code == 1);
+  CATCH_CHECK(content_of(user.own_key()) == made);
+  CATCH_CHECK(coordinator.count(method::stop) == 0);
+  const auto right = " --key '" + coordinator.key_file().string() + "'";
+  CATCH_CHECK(user.runs("stop --all" + right).code == 0);
+  got = user.runs("stop --all --insecure" + right);
+  CATCH_CHECK(got.code == 1);
+  CATCH_CHECK_THAT(got.errors, contains("leave out one of the two"));
+
+  std::filesystem::permissions(user.own_key(), perms{0640});
+  got = user.runs("status");
+  CATCH_CHECK(got.code == 1);
+  CATCH_CHECK_THAT(got.errors, contains("others can read the key file"));
+  got = user.runs("status", "env -u HOME -u XDG_CONFIG_HOME timeout 60");
+  CATCH_CHECK(got.code == 1);
+  CATCH_CHECK_THAT(got.errors, contains("set HOME"));
 }
 
 CATCH_TEST_CASE("up says what it lacks", "[cluster_commands]") {

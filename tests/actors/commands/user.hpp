@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -21,10 +22,19 @@ struct finished {
   std::string errors; ///< Standard error.
 };
 
-/// A user at a shell in a folder of theirs. No command may take a minute.
+/// A user at a shell in a folder of theirs, where their key lies, too. No
+/// command may take a minute.
 class user {
 public:
-  explicit user(std::string cluster) : cluster_(std::move(cluster)) {
+  /// @param key Becomes the user's own, if it is named.
+  explicit user(std::string cluster, const std::filesystem::path& key = {})
+    : cluster_(std::move(cluster)) {
+    if (!key.empty()) {
+      const auto lies_in = own_key().parent_path();
+      std::filesystem::create_directories(lies_in);
+      std::filesystem::permissions(lies_in, std::filesystem::perms::owner_all);
+      std::filesystem::copy_file(key, own_key());
+    }
     std::ofstream{folder_ / "good.yaml"} << "dataset: cora\n"
                                             "train: {epochs: 2}\n";
     std::ofstream{folder_ / "bad.yaml"} << "dataset: cora\n"
@@ -33,10 +43,10 @@ public:
 
   finished runs(const std::string& arguments,
                 const std::string& within = "timeout 60") const {
-    const auto command = "cd '" + folder_.path().string()
-                         + "' && GRAPHMILL_CLUSTER='" + cluster_ + "' " + within
-                         + " '" GRAPHMILL_PROGRAM "' " + arguments
-                         + " > out.txt 2> err.txt";
+    const auto command =
+      "cd '" + folder_.path().string() + "' && GRAPHMILL_CLUSTER='" + cluster_
+      + "' XDG_CONFIG_HOME='" + (folder_ / "config").string() + "' " + within
+      + " '" GRAPHMILL_PROGRAM "' " + arguments + " > out.txt 2> err.txt";
     const auto status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
             content_of(folder_ / "out.txt"), content_of(folder_ / "err.txt")};
@@ -50,6 +60,9 @@ public:
   }
 
   const temp_folder& folder() const { return folder_; }
+  std::filesystem::path own_key() const {
+    return folder_ / "config" / "graphmill" / "key";
+  }
 
 private:
   std::string cluster_;

@@ -60,7 +60,7 @@ result<payload> tell_run(const payload& body, run_record last) {
 
 CATCH_TEST_CASE("a run is submitted and watched", "[cluster_commands]") {
   fake_coordinator coordinator;
-  const user user{coordinator.address()};
+  const user user{coordinator.address(), coordinator.key_file()};
   coordinator.on(method::submit, take_run);
   auto end = record(run_state::finished);
   end.summary = summary.dump();
@@ -103,7 +103,7 @@ CATCH_TEST_CASE("a run is submitted and watched", "[cluster_commands]") {
 CATCH_TEST_CASE("a watched run that diverges ends with its cause",
                 "[cluster_commands]") {
   fake_coordinator coordinator;
-  const user user{coordinator.address()};
+  const user user{coordinator.address(), coordinator.key_file()};
   coordinator.on(method::submit, take_run);
   auto end = record(run_state::failed);
   end.message = "the loss of epoch 1 is not a number";
@@ -131,7 +131,7 @@ CATCH_TEST_CASE("a watched run that diverges ends with its cause",
 CATCH_TEST_CASE("how a watched run ends is how the command ends",
                 "[cluster_commands]") {
   fake_coordinator coordinator;
-  const user user{coordinator.address()};
+  const user user{coordinator.address(), coordinator.key_file()};
   coordinator.on(method::submit, take_run);
   auto end = record(run_state::failed);
   end.message = "daemon \"b\" is lost";
@@ -166,7 +166,7 @@ CATCH_TEST_CASE("how a watched run ends is how the command ends",
 
 CATCH_TEST_CASE("a run that waits says what for", "[cluster_commands]") {
   fake_coordinator coordinator;
-  const user user{coordinator.address()};
+  const user user{coordinator.address(), coordinator.key_file()};
   coordinator.on(method::submit, take_run);
   std::atomic<int> asked{0};
   coordinator.on(method::watch, [&asked](const payload& body) {
@@ -189,7 +189,7 @@ CATCH_TEST_CASE("a run that waits says what for", "[cluster_commands]") {
 CATCH_TEST_CASE("watching goes on when the coordinator is back",
                 "[cluster_commands]") {
   fake_coordinator coordinator;
-  const user user{coordinator.address()};
+  const user user{coordinator.address(), coordinator.key_file()};
   std::atomic<int> asked{0};
   auto end = record(run_state::failed);
   end.message = "the coordinator ended while it was on";
@@ -217,7 +217,7 @@ CATCH_TEST_CASE("watching goes on when the coordinator is back",
 
 CATCH_TEST_CASE("a signal ends watching, not the run", "[cluster_commands]") {
   fake_coordinator coordinator;
-  const user user{coordinator.address()};
+  const user user{coordinator.address(), coordinator.key_file()};
   coordinator.on(method::submit, take_run);
   coordinator.on(method::watch, [](const payload& body) -> result<payload> {
     std::this_thread::sleep_for(50ms);

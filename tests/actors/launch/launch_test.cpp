@@ -68,6 +68,14 @@ CATCH_TEST_CASE("command lines of daemons on this machine", "[launch]") {
                    "4096",        "--memory",  "8192"};
   CATCH_REQUIRE(got.arguments.size() > last.size());
   CATCH_CHECK(std::equal(last.rbegin(), last.rend(), got.arguments.rbegin()));
+  launch.how = {};
+  launch.key = "/k";
+  got = local_daemon(launch, 0, "");
+  CATCH_CHECK(got.arguments.back() == "/k");
+  launch.key.clear();
+  launch.insecure = true;
+  got = local_daemon(launch, 0, "");
+  CATCH_CHECK(got.arguments.back() == "--insecure");
 }
 
 CATCH_TEST_CASE("command lines of daemons on other machines", "[launch]") {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -162,6 +163,23 @@ CATCH_TEST_CASE("daemons that do not come up are told of", "[processes]") {
     CATCH_CHECK(got.message
                 == "daemon-0 ended with code 4; it said:\nno dataset");
   }
+  CATCH_SECTION("one says how it was started") {
+    const auto said = (folder / "said").string();
+    launch.program = script(folder, "bad",
+                            "echo \"$@\" > '" + said
+                              + "'; while [ \"$1\" != --key ]; do shift; done\n"
+                                "cat \"$2\" >> '"
+                              + said + "'; exit 4\n");
+    error_of(launched_cluster::start(launch, with));
+    // A key of its own, which is gone with the folder that it lay in.
+    const auto text = content_of(said);
+    CATCH_CHECK_THAT(text, contains(" --key /"));
+    CATCH_CHECK_THAT(text, contains("graphmill-keys 1\n"));
+    const auto begin = text.find(" --key ") + 7;
+    const auto key =
+      text.substr(begin, text.find_first_of(" \n", begin) - begin);
+    CATCH_CHECK_FALSE(std::filesystem::exists(key));
+  }
   CATCH_SECTION("one hangs") {
     launch.program = script(folder, "slow",
                             "echo $$ > " + (folder / "id").string()
@@ -191,7 +209,9 @@ CATCH_TEST_CASE("daemons are started by ssh", "[processes]") {
   launch.hosts = value_of(parse_hosts("me@127.0.0.1\n", "hosts"));
   launch.program = program;
   launch.data = "a b";
-  const auto got = error_of(launched_cluster::start(launch, {}));
+  launched_cluster::settings with;
+  with.insecure = true;
+  const auto got = error_of(launched_cluster::start(launch, with));
   ::setenv("PATH", path.c_str(), 1);
   CATCH_CHECK_THAT(got.message,
                    contains("daemon-0 on me@127.0.0.1 ended with code 5"));

@@ -299,11 +299,12 @@ class Failures(ClusterTest):
     def test_no_key(self):
         """The key comes first, whatever else is wrong."""
         cluster = self.cluster(self.parts[2], ["0-1"])
-        open_to_all = Daemon(cluster.folder, "open", self.parts[2], "0",
-                             listen="tcp://0.0.0.0:0")
-        self.addCleanup(open_to_all.end)
-        self.assertNotEqual(open_to_all.process.wait(60), 0)
-        self.assertIn("graphmill keygen", open_to_all.log.read_text())
+        homeless = Daemon(cluster.folder, "homeless", self.parts[2], "0",
+                          within=["env", "-u", "HOME", "-u",
+                                  "XDG_CONFIG_HOME"])
+        self.addCleanup(homeless.end)
+        self.assertNotEqual(homeless.process.wait(60), 0)
+        self.assertIn("set HOME", homeless.log.read_text())
         # With it, another coordinator must not write to the same folder.
         rival = Daemon(cluster.folder, "rival", self.parts[2], "0")
         self.addCleanup(rival.end)

@@ -135,6 +135,17 @@ class Local(Launch):
                 self.check_nothing_left()
         key.unlink()
 
+    def test_a_key_of_its_own_or_none(self):
+        for flags in ([], ["--insecure"]):
+            with self.subTest(flags=flags):
+                config = self.top / f"config{len(flags)}"
+                config.mkdir()
+                self.summary_of(self.up(DEFINITION, "--local", 2, *flags,
+                                        XDG_CONFIG_HOME=str(config)))
+                # The user's own was not needed, so it was not made.
+                self.assertEqual(list(config.iterdir()), [])
+                self.check_nothing_left()
+
     def test_a_user_stops_it(self):
         process = self.up(ENDLESS, "--local", 2)
         self.await_metrics()

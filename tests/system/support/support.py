@@ -27,9 +27,11 @@ TIMEOUT_SECONDS = 120
 # Under nohup it is ignored, and would be by all that is started here.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# What is remembered of data shall not outlive the test.
-os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="graphmill-cache-")
-atexit.register(shutil.rmtree, os.environ["XDG_CACHE_HOME"], True)
+# What is remembered of data shall not outlive the test, and neither shall the
+# user's key, which daemons and clients that name none find there.
+for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+    os.environ[name] = tempfile.mkdtemp(prefix="graphmill-")
+    atexit.register(shutil.rmtree, os.environ[name], True)
 
 
 def program():

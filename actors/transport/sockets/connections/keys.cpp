@@ -105,7 +105,8 @@ result<void> write_keys(const curve_keys& keys,
 }
 
 result<curve_keys> read_keys(const std::filesystem::path& file) {
-  const file_handle from{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
+  const file_handle from{
+    ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
   if (from.number() < 0)
     return fail_errno(errno, "cannot open the key file {}", file.string());
   struct stat about {};
@@ -119,7 +120,8 @@ result<curve_keys> read_keys(const std::filesystem::path& file) {
                 "keys if somebody may have done so",
                 file.string());
   GRAPHMILL_TRY(const auto text, read_some(from.number(), file.string()));
-  curve_keys keys{value_of(text, "public "), value_of(text, "secret ")};
+  curve_keys keys{value_of(text, "public "), value_of(text, "secret "),
+                  file.string()};
   std::array<char, key_text + 1> derived;
   if (!text.starts_with(first_line) || keys.secret_key.size() != key_text
       || zmq_curve_public(derived.data(), keys.secret_key.c_str()) != 0

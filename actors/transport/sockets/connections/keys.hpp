@@ -13,6 +13,7 @@ namespace graphmill {
 struct curve_keys {
   std::string public_key;
   std::string secret_key;
+  std::string file{}; ///< Where they were read, for errors; empty: nowhere.
 };
 
 /// Draws a new pair.
@@ -24,7 +25,8 @@ result<void> write_keys(const curve_keys& keys,
                         const std::filesystem::path& file);
 
 /// Reads a pair. Fails with permission if others than the owner can read the
-/// file, and with invalid_data if the two keys do not belong together.
+/// file, and with invalid_data if the two keys do not belong together. Never
+/// waits, whatever the file is.
 result<curve_keys> read_keys(const std::filesystem::path& file);
 
 } // namespace graphmill

@@ -1,5 +1,7 @@
 #include "actors/transport/sockets/connections/peer_link.hpp"
 
+#include <cerrno>
+
 namespace graphmill {
 
 namespace {
@@ -15,8 +17,9 @@ constexpr std::uint64_t channels = 2;
 
 constexpr int watched_events =
   ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_DISCONNECTED
-  | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL
-  | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+  | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED
+  | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL
+  | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
 /// Together they have no limit but these: an answer goes to memory that whoever
 /// asked has reserved.
@@ -25,30 +28,54 @@ constexpr unfinished_messages::limits most_unfinished_there{
   .stranger = most_of_a_message,
   .total = channels * most_of_a_message};
 
-error error_of_event(int event) {
-  switch (event) {
-  case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-    return fail(ec::permission, "the peer refuses our key: both sides need "
-                                "the cluster's key file");
-  case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-    return fail(ec::permission,
-                "one side uses keys and the other none: both need the "
-                "cluster's key file");
-  case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-    return fail(ec::unavailable, "the peer ended the connection before the "
-                                 "handshake: it has gone, or another key");
-  case ZMQ_EVENT_DISCONNECTED:
-    return fail(ec::unavailable, "the connection broke");
-  default:
-    return fail(ec::unavailable, "nobody listens there");
-  }
+/// How errors name our key.
+std::string name_of(const std::optional<curve_keys>& keys) {
+  if (!keys)
+    return {};
+  return keys->file.empty() ? "our key" : "our key, " + keys->file;
+}
+
+error other_key(const std::string& ours) {
+  return ours.empty()
+           ? fail(ec::permission,
+                  "it has a key, or is of another version, and we use no key: "
+                  "name its key file by --key or GRAPHMILL_KEY, and leave out "
+                  "--insecure")
+           : fail(
+             ec::permission,
+             "its key is not {}, or it has none (--insecure), or is of "
+             "another version: copy the key file of the cluster's first "
+             "daemon to this machine, or name it by --key or GRAPHMILL_KEY",
+             ours);
+}
+
+error gone_or_other_key(const std::string& ours) {
+  return fail(ec::unavailable,
+              "the connection ended in the handshake: the peer has gone, or {}",
+              ours.empty() ? "it uses a key" : "its key is not " + ours);
+}
+
+error one_key(const std::string& ours) {
+  return ours.empty()
+           ? other_key(ours)
+           : fail(ec::permission,
+                  "it uses no key (--insecure), and we have {}: both ends need "
+                  "the same key file, or --insecure",
+                  ours);
+}
+
+/// Whether the other end has closed the connection, rather than time or the
+/// network. @param code As of a handshake that failed without detail.
+bool closed_by_peer(int code) {
+  return code == EPIPE || code == ECONNRESET;
 }
 
 } // namespace
 
 peer_link::peer_link(zmq::context_t& context, const endpoint& peer,
                      const std::optional<curve_keys>& keys, traffic& counters)
-  : counters_(counters), unfinished_(most_unfinished_there) {
+  : counters_(counters), our_key_(name_of(keys)), port_(peer.port),
+    unfinished_(most_unfinished_there) {
   for (const auto over : {channel::control, channel::data})
     open(context, at(over), peer, keys, over);
 }
@@ -105,26 +132,54 @@ std::optional<arrival> peer_link::receive(channel over) {
   return got;
 }
 
-std::optional<error> peer_link::broken(session_time now) {
-  std::optional<error> found;
+/// Nothing if the event is no failure.
+std::optional<link_failure>
+peer_link::failure_of(const connection& of, const socket_event& event) const {
+  switch (event.kind) {
+  case ZMQ_EVENT_CONNECTED:
+  case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+    return std::nullopt;
+  case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+    return link_failure{other_key(our_key_)};
+  case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+    return link_failure{one_key(our_key_)};
+  case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+    // It may as well have come to its end in that moment.
+    if (closed_by_peer(event.value) && of.handshake.refused())
+      return link_failure{other_key(our_key_), false};
+    return link_failure{gone_or_other_key(our_key_)};
+  case ZMQ_EVENT_DISCONNECTED:
+    return link_failure{fail(ec::unavailable, "the connection broke")};
+  default:
+    return link_failure{fail(ec::unavailable, "nobody listens there")};
+  }
+}
+
+std::optional<link_failure> peer_link::broken(session_time now) {
+  std::optional<link_failure> found;
   for (auto& channel : channels_) {
     zmq::message_t head;
     while (channel.monitor.recv(head, zmq::recv_flags::dontwait)) {
-      const auto [event, value] = read_event(head);
+      const auto event = read_event(head);
       zmq::message_t address;
       if (head.more())
         (void)channel.monitor.recv(address, zmq::recv_flags::dontwait);
-      if (event == ZMQ_EVENT_CONNECTED)
-        unfinished_.opened(value);
-      else if (!found) // The reason comes before the mere end.
-        found = error_of_event(event);
+      if (event.kind == ZMQ_EVENT_CONNECTED) {
+        unfinished_.opened(event.value);
+        channel.handshake.open(event.value, port_);
+      } else if (event.kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+        channel.handshake.close();
+      }
+      if (!found) // The reason comes before the mere end.
+        found = failure_of(channel, event);
     }
   }
   const auto endless =
     unfinished_.excess(now, bytes_received, [](int) { return false; });
   if (!found && !endless.empty())
-    found = fail(ec::invalid_data, "it sent more than a message may have, and "
-                                   "no end of it");
+    found =
+      link_failure{fail(ec::invalid_data, "it sent more than a message may "
+                                          "have, and no end of it")};
   return found;
 }
 

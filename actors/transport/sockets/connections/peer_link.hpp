@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/transport/sessions/address.hpp"
+#include "actors/transport/sockets/connections/handshake_view.hpp"
 #include "actors/transport/sockets/connections/keys.hpp"
 #include "actors/transport/sockets/connections/unfinished.hpp"
 #include "actors/transport/sockets/connections/wire_io.hpp"
@@ -8,9 +9,19 @@
 #include <zmq.hpp>
 
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <string>
 
 namespace graphmill {
+
+/// Why a link is of no use any more.
+struct link_failure {
+  error reason;
+  /// Whether the reason is known; else it is the likeliest one, if the same
+  /// happens again.
+  bool certain = true;
+};
 
 /// The two connections to one peer, a DEALER per channel. It never connects
 /// again by itself: when a connection breaks, it says so, and another link must
@@ -32,7 +43,7 @@ public:
   std::optional<arrival> receive(channel over);
 
   /// Why a connection is broken, or to be ended, if one is.
-  std::optional<error> broken(session_time now);
+  std::optional<link_failure> broken(session_time now);
 
   /// When `broken` should be asked again.
   session_time next_tick() const { return unfinished_.next_tick(); }
@@ -46,6 +57,7 @@ private:
   struct connection {
     zmq::socket_t socket;
     zmq::socket_t monitor; ///< Of what happens to `socket`.
+    handshake_view handshake;
     send_queue queue;
   };
 
@@ -54,8 +66,12 @@ private:
   }
   void open(zmq::context_t& context, connection& to, const endpoint& peer,
             const std::optional<curve_keys>& keys, channel over);
+  std::optional<link_failure> failure_of(const connection& of,
+                                         const socket_event& event) const;
 
   traffic& counters_;
+  std::string our_key_; ///< As errors name it; empty: we use none.
+  std::uint16_t port_;  ///< Of the peer.
   std::array<connection, 2> channels_;
   unfinished_messages unfinished_; ///< Of what the peer sends.
 };

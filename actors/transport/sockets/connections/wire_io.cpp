@@ -31,6 +31,39 @@ std::uint16_t port_of(const sockaddr_storage& address) {
   return 0;
 }
 
+std::optional<sockaddr_storage> address_of_peer(int descriptor) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof(peer);
+  if (descriptor < 0
+      || ::getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &size)
+           != 0)
+    return std::nullopt;
+  return peer;
+}
+
+/// In numbers.
+std::optional<std::string> host_of(const sockaddr_storage& address) {
+  std::array<char, NI_MAXHOST> host{};
+  if (::getnameinfo(reinterpret_cast<const sockaddr*>(&address),
+                    sizeof(address), host.data(), host.size(), nullptr, 0,
+                    NI_NUMERICHOST)
+      != 0)
+    return std::nullopt;
+  return host.data();
+}
+
+/// Whether a descriptor is of a connection to our `port`.
+bool is_guest(int descriptor, std::uint16_t port) {
+  sockaddr_storage own{};
+  socklen_t size = sizeof(own);
+  if (descriptor < 0
+      || ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&own), &size)
+           != 0)
+    return false;
+  const auto bound = port_of(own);
+  return bound != 0 && bound == port;
+}
+
 /// A frame that libzmq holds.
 class loan {
 public:
@@ -192,28 +225,25 @@ std::optional<arrival> receive_message(zmq::socket_t& from, bool routed,
 }
 
 void end_connection(int descriptor, std::uint16_t port) {
-  sockaddr_storage own{};
-  socklen_t size = sizeof(own);
-  if (descriptor < 0
-      || ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&own), &size)
-           != 0)
-    return;
-  if (const auto bound = port_of(own); bound != 0 && bound == port)
+  if (is_guest(descriptor, port))
     ::shutdown(descriptor, SHUT_RDWR);
 }
 
+std::string host_of_guest(int descriptor, std::uint16_t port) {
+  if (!is_guest(descriptor, port))
+    return {};
+  const auto peer = address_of_peer(descriptor);
+  return peer ? host_of(*peer).value_or("") : "";
+}
+
 std::optional<endpoint> other_end(int descriptor, std::uint16_t port) {
-  sockaddr_storage peer{};
-  socklen_t size = sizeof(peer);
-  std::array<char, NI_MAXHOST> host{};
-  auto* address = reinterpret_cast<sockaddr*>(&peer);
-  if (descriptor < 0 || ::getpeername(descriptor, address, &size) != 0
-      || port_of(peer) != port
-      || ::getnameinfo(address, size, host.data(), host.size(), nullptr, 0,
-                       NI_NUMERICHOST)
-           != 0)
+  const auto peer = address_of_peer(descriptor);
+  if (!peer || port_of(*peer) != port)
     return std::nullopt;
-  return endpoint{host.data(), port};
+  auto host = host_of(*peer);
+  if (!host)
+    return std::nullopt;
+  return endpoint{*std::move(host), port};
 }
 
 socket_event read_event(const zmq::message_t& head) {

@@ -86,6 +86,10 @@ std::uint64_t bytes_received(int descriptor);
 /// the descriptor is of something else by now.
 std::optional<endpoint> other_end(int descriptor, std::uint16_t port);
 
+/// The numeric host of whoever has connected to our `port`. Empty if the
+/// descriptor is of something else by now.
+std::string host_of_guest(int descriptor, std::uint16_t port);
+
 /// Messages that wait until a socket takes them.
 class send_queue {
 public:

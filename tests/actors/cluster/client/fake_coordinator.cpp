@@ -5,8 +5,8 @@
 
 namespace graphmill::test {
 
-fake_coordinator::fake_coordinator(std::optional<curve_keys> keys)
-  : keys_(std::move(keys)) {
+fake_coordinator::fake_coordinator() {
+  value_of(write_keys(value_of(make_keys()), key_file()));
   start("tcp://127.0.0.1:0");
 }
 
@@ -14,7 +14,7 @@ void fake_coordinator::start(const std::string& listen) {
   transport_options options;
   options.name = "fake";
   options.listen = listen;
-  options.keys = keys_;
+  options.keys = value_of(read_keys(key_file()));
   options.on_request = [this](const incoming_request& request) {
     serve(request);
   };

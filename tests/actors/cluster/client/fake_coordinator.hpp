@@ -2,24 +2,27 @@
 
 #include "actors/transport/transport.hpp"
 #include "messages/wire/cluster.hpp"
+#include "tests/support/temp_folder.hpp"
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 
 namespace graphmill::test {
 
-/// Answers clients as a test says, over a real transport on loopback.
+/// Answers clients as a test says, over a real transport on loopback, if they
+/// have its key.
 class fake_coordinator {
 public:
   using handler = std::function<result<payload>(const payload&)>;
 
-  explicit fake_coordinator(std::optional<curve_keys> keys = {});
+  fake_coordinator();
 
   const std::string& address() const { return address_; }
+  std::filesystem::path key_file() const { return folder_ / "key"; }
 
   /// Answers requests of a method; others are refused.
   void on(method method_id, handler answer);
@@ -34,7 +37,7 @@ private:
   void start(const std::string& listen);
   void serve(const incoming_request& request);
 
-  std::optional<curve_keys> keys_;
+  temp_folder folder_;
   mutable std::mutex mutex_;
   std::map<method, handler> handlers_;
   std::map<method, int> counts_;

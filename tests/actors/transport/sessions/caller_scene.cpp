@@ -104,8 +104,8 @@ void caller_scene::refuse(std::uint64_t id, method method_id, error reason,
   receive(traits_of(method_id).channel, std::move(back));
 }
 
-void caller_scene::lose(const error& reason) {
-  session_.link_down(now_, reason);
+void caller_scene::lose(const error& reason, bool certain) {
+  session_.link_down(now_, reason, certain);
   look();
 }
 

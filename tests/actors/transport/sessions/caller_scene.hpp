@@ -45,8 +45,8 @@ public:
   ///                    ask again.
   void refuse(std::uint64_t id, method method_id, error reason,
               std::chrono::milliseconds retry_after = {});
-  void lose(const error& reason = fail(ec::unavailable,
-                                       "the connection broke"));
+  void lose(const error& reason = fail(ec::unavailable, "the connection broke"),
+            bool certain = true);
 
   // -- requests
 

@@ -129,6 +129,44 @@ CATCH_TEST_CASE("refusals fail everything at once", "[transport][session]") {
   CATCH_CHECK(it.opened == 2);
 }
 
+CATCH_TEST_CASE("what may be chance is a refusal when it comes again",
+                "[transport][session]") {
+  caller_scene it;
+  const auto suspicion = fail(ec::permission, "another key, it seems");
+  const auto id = it.ask(method::submit);
+  it->keep(it.now());
+  it.lose(suspicion, false);
+  CATCH_CHECK_FALSE(it.answers[id]);
+  CATCH_CHECK(it.events.empty());
+  it.advance(50ms); // Soon.
+  CATCH_CHECK(it.opened == 2);
+  CATCH_SECTION("at once") {
+    it.lose(suspicion, false);
+    CATCH_CHECK(it.failed(id) == ec::permission);
+    CATCH_REQUIRE(it.events.size() == 1);
+    CATCH_CHECK(it.events[0].reason == "another key, it seems");
+    it.advance(2s);
+    CATCH_CHECK(it.opened == 3);
+    const auto next = it.ask(method::submit);
+    it.lose(suspicion, false); // Nothing has changed.
+    CATCH_CHECK(it.failed(next) == ec::permission);
+  }
+  CATCH_SECTION("after something else") {
+    it.lose();
+    it.advance(100ms);
+    CATCH_CHECK(it.opened == 3);
+    it.lose(suspicion, false);
+    CATCH_CHECK(it.failed(id) == ec::permission);
+  }
+  CATCH_SECTION("but not after it has let us in") {
+    it.greet();
+    it.lose();
+    it.advance(50ms);
+    it.lose(suspicion, false);
+    CATCH_CHECK_FALSE(it.answers[id]);
+  }
+}
+
 CATCH_TEST_CASE("what a server must not send ends the connection",
                 "[transport][session]") {
   caller_scene it;

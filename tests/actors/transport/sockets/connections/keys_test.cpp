@@ -5,10 +5,13 @@
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
+#include <sys/stat.h>
 #include <zmq.hpp>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -26,6 +29,7 @@ CATCH_TEST_CASE("keys are written for the owner and read again",
   const auto read = value_of(read_keys(file));
   CATCH_CHECK(read.public_key == keys.public_key);
   CATCH_CHECK(read.secret_key == keys.secret_key);
+  CATCH_CHECK(read.file == file.string());
   CATCH_CHECK(error_of(write_keys(keys, file)).code == ec::invalid_argument);
   CATCH_CHECK(value_of(make_keys()).secret_key != keys.secret_key);
 }
@@ -43,6 +47,9 @@ CATCH_TEST_CASE("a key file that others may read is refused",
 
 CATCH_TEST_CASE("what is no key file is refused", "[transport][keys]") {
   const temp_folder folder;
+  const auto fifo = folder / "fifo";
+  CATCH_REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  CATCH_CHECK(error_of(read_keys(fifo)).code == ec::invalid_data);
   const auto file = folder / "cluster.key";
   CATCH_CHECK(error_of(read_keys(file)).code == ec::not_found);
   CATCH_CHECK_FALSE(read_keys(folder.path()));
@@ -63,28 +70,36 @@ CATCH_TEST_CASE("what is no key file is refused", "[transport][keys]") {
 
 CATCH_TEST_CASE("only who has the key is let in", "[transport][keys]") {
   const auto keys = value_of(make_keys());
+  collector<std::string> logged;
   auto options = daemon("server");
   options.keys = keys;
   options.on_request = [](incoming_request request) {
     request.reply.reply(payload{});
   };
+  options.on_log = [&logged](const std::string& line) { logged.put(line); };
   const auto server = start(options);
   const auto& address = server->self().address;
-  const call_options brief{200s, 1, 300ms};
-  const auto ask_as = [&](std::optional<curve_keys> with,
-                          const call_options& how) {
+  const auto ask_as = [&](std::optional<curve_keys> with) {
     auto asks = client("caller");
     asks.keys = std::move(with);
     const auto caller = start(std::move(asks));
-    return ask(*caller, address, method::stop, {}, how);
+    return ask(*caller, address, method::stop, {}, patient);
   };
-  value_of(ask_as(keys, patient));
-  // No key: known at once.
-  CATCH_CHECK(error_of(ask_as(std::nullopt, patient)).code == ec::permission);
-  // A whole other pair: it cannot even begin.
-  CATCH_CHECK(error_of(ask_as(value_of(make_keys()), brief)).code
-              == ec::unavailable);
-  value_of(ask_as(keys, patient));
+  value_of(ask_as(keys));
+  CATCH_CHECK(logged.size() == 0);
+  // Both ends are told, long before the patience of one is over.
+  auto other = value_of(make_keys());
+  other.file = "/of/others";
+  const auto refused = error_of(ask_as(other));
+  CATCH_CHECK(refused.code == ec::permission);
+  CATCH_CHECK(refused.message.find("/of/others") != std::string::npos);
+  const auto lines = logged.wait(1);
+  CATCH_REQUIRE_FALSE(lines.empty());
+  CATCH_CHECK(lines[0].starts_with("refused a connection from "));
+  CATCH_CHECK(lines[0].ends_with(": it has another key"));
+  CATCH_CHECK(server->statistics().refused >= 1);
+  CATCH_CHECK(error_of(ask_as(std::nullopt)).code == ec::permission);
+  value_of(ask_as(keys));
   // A key where the server has none.
   options.keys.reset();
   const auto open = start(options);
@@ -94,6 +109,41 @@ CATCH_TEST_CASE("only who has the key is let in", "[transport][keys]") {
                            method::stop, {}, patient))
                 .code
               == ec::permission);
+}
+
+CATCH_TEST_CASE("who closes connections without a word has no other key",
+                "[transport][keys]") {
+  // As a forwarder with nobody behind it.
+  zmq::context_t context;
+  zmq::socket_t forwarder{context, ZMQ_STREAM};
+  forwarder.set(zmq::sockopt::linger, 0);
+  forwarder.set(zmq::sockopt::rcvtimeo, 10);
+  forwarder.bind("tcp://127.0.0.1:*");
+  const auto address = forwarder.get(zmq::sockopt::last_endpoint);
+  std::atomic<bool> end{false};
+  std::atomic<int> closed{0};
+  std::thread work{[&forwarder, &end, &closed] {
+    while (!end) {
+      zmq::message_t whom;
+      zmq::message_t said;
+      if (!forwarder.recv(whom) || !forwarder.recv(said) || said.size() == 0)
+        continue;
+      try { // An empty message ends a connection.
+        forwarder.send(whom, zmq::send_flags::sndmore);
+        forwarder.send(zmq::message_t{}, zmq::send_flags::none);
+        ++closed;
+      } catch (const zmq::error_t&) { // It has ended already.
+      }
+    }
+  }};
+  auto asks = client("caller");
+  asks.keys = value_of(make_keys());
+  const auto caller = start(std::move(asks));
+  const auto answer = ask(*caller, address, method::stop, {}, {200s, 1, 3s});
+  end = true;
+  work.join();
+  CATCH_CHECK(error_of(answer).code == ec::unavailable);
+  CATCH_CHECK(closed >= 2);
 }
 
 CATCH_TEST_CASE("who knows the public key alone is not let in",
@@ -120,8 +170,7 @@ CATCH_TEST_CASE("who knows the public key alone is not let in",
   const auto lines = logged.wait(1);
   CATCH_REQUIRE_FALSE(lines.empty());
   CATCH_CHECK(lines[0]
-              == "refused a connection from 127.0.0.1 with another "
-                 "key");
+              == "refused a connection from 127.0.0.1: it has another key");
   const auto counted = server->statistics();
   CATCH_CHECK(counted.refused >= 1);
   CATCH_CHECK(counted.malformed == 0);

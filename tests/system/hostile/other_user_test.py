@@ -1,0 +1,184 @@
+"""Another user of the machine is kept out of a cluster that listens on
+loopback, with nothing said about keys. Needs root, to be that user."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from clusters import Cluster, Daemon
+from runs import SMALL, merged, partitioned, small_rmat
+from support import SKIPPED, graphmill, program
+
+NOBODY = 65534
+
+LONG = merged(SMALL, {"train": {"epochs": 100}, "evaluate": {"every": 100}})
+# Makes it go on for half a minute, while it is attacked.
+SLOWLY = ["--set", "faults.trainer_delay_ms=75"]
+
+
+def as_nobody(home):
+    """A command that starts another one as that user, at home there."""
+    return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}",
+            "--clear-groups", "env", "-u", "XDG_CONFIG_HOME", "-u",
+            "XDG_CACHE_HOME", f"HOME={home}"]
+
+
+def make_home():
+    home = pathlib.Path(tempfile.mkdtemp(prefix="graphmill-nobody-"))
+    os.chown(home, NOBODY, NOBODY)
+    return home
+
+
+class OtherUser(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.data = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
+        cls.key = pathlib.Path(os.environ["XDG_CONFIG_HOME"],
+                               "graphmill", "key")
+
+    def setUp(self):
+        self.home = make_home()
+        self.addCleanup(shutil.rmtree, self.home, True)
+        self.within = as_nobody(self.home)
+
+    def cluster(self):
+        made = Cluster(self.top / self.id().split(".")[-1], self.data,
+                       ["0", "1"])
+        self.addCleanup(made.__exit__)
+        return made
+
+    def given(self, path):
+        """A copy that belongs to the other user."""
+        out = self.home / path.name
+        if path.is_dir():
+            shutil.copytree(path, out)
+        else:
+            shutil.copy(path, out)
+        subprocess.run(["chown", "-R", f"{NOBODY}:{NOBODY}", out], check=True)
+        return out
+
+    def check_refused(self, cluster, *command):
+        done = graphmill(*command, "--cluster", cluster.coordinator,
+                         within=self.within)
+        self.assertEqual(done.returncode, 1, f"{command}: {done.stdout}")
+        self.assertIn("key", done.stderr, f"{command}")
+        self.assertEqual(done.stdout, "")
+
+    def test_may_not_use_it(self):
+        alone = self.train(LONG, self.data)
+        cluster = self.cluster()
+        file = self.write(LONG, self.data)
+        run = cluster.ask("submit", file, *SLOWLY)["run"]
+        file = self.given(file)
+        slowest = 0
+        for command in (["status"], ["runs"], ["plan", file],
+                        ["submit", file], ["watch", run], ["logs", run],
+                        ["cancel", run], ["cancel", run, "--now"],
+                        ["fetch", run, "--out", self.home / "run"],
+                        ["drain", "d1"], ["stop", "d1"], ["stop", "--all"]):
+            for more in ([], ["--insecure"], ["--key", self.key]):
+                with self.subTest(command=command[0], more=more):
+                    self.check_refused(cluster, *command, *more)
+            start = time.monotonic()
+            self.assertEqual(set(cluster.states()), {"d0", "d1"})
+            slowest = max(slowest, time.monotonic() - start)
+        print(f"its owner waited {slowest:.2f} s at the most for `status`")
+        self.assertEqual(list(self.home.glob("run*")), [])
+        self.assertEqual([one["run"] for one in cluster.ask("runs")["runs"]],
+                         [run])
+        summary = cluster.ask("watch", run, "--quiet")
+        self.assertEqual(summary["digest"], alone["digest"])
+        self.assertIn("refused a connection from 127.0.0.1", cluster.logs())
+
+    def test_does_not_get_the_key(self):
+        cluster = self.cluster()
+        self.assertEqual(self.key.stat().st_mode & 0o777, 0o600)
+        self.assertEqual(self.key.parent.stat().st_mode & 0o777, 0o700)
+        for reader in (["cat", self.key], ["ls", self.key.parent]):
+            done = subprocess.run([*self.within, *reader],
+                                  capture_output=True)
+            self.assertNotEqual(done.returncode, 0)
+        # Nor do command lines tell it, which everybody may read.
+        secret = self.key.read_text().split("secret ")[1].strip()
+        for daemon in cluster.daemons:
+            words = pathlib.Path(
+                f"/proc/{daemon.process.pid}/cmdline").read_text()
+            self.assertNotIn(secret, words)
+
+    def test_may_not_join(self):
+        cluster = self.cluster()
+        data = self.given(self.data)
+        for more in ([], ["--insecure"]):
+            with self.subTest(more=more):
+                rogue = Daemon(self.home, "rogue", data, "1", *more,
+                               join=cluster.coordinator, within=self.within)
+                self.addCleanup(rogue.end)
+                self.assertEqual(rogue.process.wait(30), 1)
+                said = rogue.log.read_text()
+                self.assertIn("key", said)
+                self.assertIn(cluster.coordinator, said)
+        self.assertEqual(set(cluster.states()), {"d0", "d1"})
+
+    def test_may_not_pass_for_a_coordinator(self):
+        """Whoever took the usual port first would get all definitions."""
+        data = self.given(self.data)
+        impostor = Daemon(self.home, "impostor", data, None,
+                          within=self.within)
+        self.addCleanup(impostor.end)
+        file = self.write(SMALL, self.data)
+        done = graphmill("submit", file, "--cluster", impostor.address())
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn(str(self.key), done.stderr)
+        victim = Daemon(self.top, "victim", self.data, "0",
+                        join=impostor.address())
+        self.addCleanup(victim.end)
+        self.assertEqual(victim.process.wait(30), 1)
+        self.assertIn(str(self.key), victim.log.read_text())
+
+    def test_does_not_put_a_key_of_theirs_in_place(self):
+        config = self.home / "config"
+        folder = config / "graphmill"
+        folder.mkdir(parents=True)
+        assert graphmill("keygen", folder / "key").returncode == 0
+        for path in (folder / "key", folder, config):
+            os.chown(path, NOBODY, NOBODY)
+            done = graphmill("status",
+                             within=["env", f"XDG_CONFIG_HOME={config}"])
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("belongs to the user with the number 65534",
+                          done.stderr)
+
+
+def skip_unless_possible():
+    if os.geteuid() != 0:
+        print("skipped: only root can be another user")
+        sys.exit(SKIPPED)
+    home = make_home()
+    try:
+        done = subprocess.run([*as_nobody(home), program(), "status",
+                               "--cluster", "nobody:0"],
+                              text=True, capture_output=True)
+        if done.returncode != 1:
+            print(f"skipped: user {NOBODY} cannot start {program()}: "
+                  f"{done.stderr}")
+            sys.exit(SKIPPED)
+    except OSError as failure:
+        print(f"skipped: {failure}; setpriv is in Debian's util-linux")
+        sys.exit(SKIPPED)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    program()
+    skip_unless_possible()
+    unittest.main(verbosity=2)
