@@ -189,6 +189,12 @@ struct Hello {
 
   obsolete8 @8 :Readiness;
   # Was `readiness`.
+
+  localToken @9 :Text;
+  # In the answer on an encrypted control channel: the server also listens at a
+  # socket in the private folder of its user, named by its incarnation, and takes a
+  # data channel there from whoever shows this token: 32 hexadecimal digits, drawn
+  # for this answer. In a caller's greeting there: the token. Else empty.
 }
 
 enum Channel {

@@ -49,9 +49,10 @@ struct hello_message {
   graphmill::channel channel = graphmill::channel::control;
   std::chrono::milliseconds beat_every{0}; ///< Said, but nobody acts on it.
   std::chrono::milliseconds lost_after{0};
+  std::string local_token{}; ///< Leave to come by the local socket, or none.
 };
 
-/// The longest name, address or version in a handshake, in bytes.
+/// The longest name, address, version or token in a handshake, in bytes.
 inline constexpr std::size_t max_hello_text = 256;
 
 /// The longest sentence of a failure that is sent, in bytes.

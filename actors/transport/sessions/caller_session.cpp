@@ -47,28 +47,49 @@ std::vector<caller_session::effect> caller_session::take() {
 void caller_session::open(session_time now) {
   state_ = state::opening;
   opened_ = now;
-  effects_.emplace_back(open_link{});
+  data_open_ = false;
+  local_.clear();
+  effects_.emplace_back(open_link{channel::control, {}});
   say_hello(now);
 }
 
 void caller_session::say_hello(session_time now) {
   greeted_ = {};
   opened_ = now;
-  for (const auto over : {channel::control, channel::data}) {
-    message hello;
-    hello.head.kind = message_kind::request;
-    hello.head.method = method::hello;
-    hello.head.attempt = 1;
-    with_.self.channel = over;
-    hello.data.body = encode_hello(with_.self);
-    effects_.emplace_back(send{over, std::move(hello)});
+  send_hello(channel::control, {});
+  if (!with_.control_first)
+    greet_data({});
+}
+
+/// @param met Whom the control channel has met, if that was to come first.
+void caller_session::greet_data(const hello_message& met) {
+  if (!std::exchange(data_open_, true)) {
+    if (!met.local_token.empty() && met.incarnation != avoided_)
+      local_ = met.incarnation;
+    effects_.emplace_back(open_link{channel::data, local_});
   }
+  send_hello(channel::data, local_.empty() ? "" : met.local_token);
+}
+
+void caller_session::send_hello(channel over, std::string token) {
+  message hello;
+  hello.head.kind = message_kind::request;
+  hello.head.method = method::hello;
+  hello.head.attempt = 1;
+  with_.self.channel = over;
+  with_.self.local_token = std::move(token);
+  hello.data.body = encode_hello(with_.self);
+  effects_.emplace_back(send{over, std::move(hello)});
 }
 
 /// Closes both connections and tries again later, if somebody wants that.
 void caller_session::reset(session_time now, std::string reason) {
   if (state_ == state::opening || state_ == state::ready)
     effects_.emplace_back(close_link{});
+  // Next time by the port: what is wrong with the socket may stay so.
+  const auto [control, data] = greeted_;
+  if (state_ == state::opening && control && !data && !local_.empty())
+    avoided_ = local_;
   reason_ = std::move(reason);
   if (wanted()) {
     state_ = state::waiting;
@@ -164,8 +185,10 @@ void caller_session::hello_answered(session_time now, channel over,
   if (!hello)
     return reset(now, hello.error().message);
   const auto at = static_cast<std::size_t>(over);
-  greeted_[at] = true;
+  const auto again = std::exchange(greeted_[at], true);
   met_[at] = hello.value().incarnation;
+  if (with_.control_first && over == channel::control && !again)
+    greet_data(hello.value());
   if (!greeted_[1 - at])
     return;
   if (met_[0] != met_[1])

@@ -26,13 +26,22 @@ public:
     liveness_options liveness;
     std::uint64_t seed = 0;
     std::uint64_t queue_bytes = std::uint64_t{256} << 20;
+    /// Greet over the control channel first: it is encrypted, and the answer
+    /// may offer a local socket for the data channel.
+    bool control_first = false;
   };
 
   using callback = std::function<void(result<payload>)>;
 
   // Effects: what the owner must do, in the order of `take`.
 
-  struct open_link {}; ///< Connect both channels anew.
+  /// Connect a channel; with the control channel, forget both as they were.
+  struct open_link {
+    graphmill::channel channel;
+    /// The incarnation whose local socket is to be used if there is one that
+    /// can be trusted; else, and if empty, the peer's port.
+    std::string local;
+  };
   /// Forget both connections.
   struct close_link {
     bool flush = false; ///< Give what was sent a moment to leave before.
@@ -109,6 +118,8 @@ private:
 
   void open(session_time now);
   void say_hello(session_time now);
+  void greet_data(const hello_message& met);
+  void send_hello(channel over, std::string token);
   void reset(session_time now, std::string reason);
   void refuse(session_time now, error reason);
   void hello_answered(session_time now, channel over, const message& incoming);
@@ -136,6 +147,9 @@ private:
   bool reported_up_ = false;
   std::array<bool, 2> greeted_{};  ///< Channels whose hello was answered.
   std::array<std::string, 2> met_; ///< Incarnation, by channel.
+  bool data_open_ = false;         ///< The data channel of this link.
+  std::string local_;   ///< Whose local socket is to be used by it, if any.
+  std::string avoided_; ///< Whose local socket did not lead to a handshake.
   peer_identity identity_;         ///< As of the last handshake.
   std::string reason_;             ///< Why there is no connection.
   session_time last_heard_{};

@@ -35,7 +35,7 @@ std::vector<server_session::effect> server_session::take() {
 // -- messages
 
 void server_session::receive(session_time now, const connection_id& from,
-                             message incoming) {
+                             message incoming, bool is_local) {
   const auto at = connections_.find(from);
   const auto known = peers_.find(
     at == connections_.end() ? std::string{} : at->second.incarnation);
@@ -45,7 +45,7 @@ void server_session::receive(session_time now, const connection_id& from,
     return reply(from, incoming.head, std::move(version).error());
   if (incoming.head.kind == message_kind::request
       && incoming.head.method == method::hello)
-    return hello(now, from, incoming);
+    return hello(now, from, incoming, is_local);
   switch (incoming.head.kind) {
   case message_kind::request:
   case message_kind::beat:
@@ -70,7 +70,7 @@ void server_session::receive(session_time now, const connection_id& from,
 }
 
 void server_session::hello(session_time now, const connection_id& from,
-                           const message& incoming) {
+                           const message& incoming, bool is_local) {
   auto hello = decode_hello(incoming.data.body);
   if (!hello)
     return malformed(from, hello.error().message);
@@ -80,6 +80,9 @@ void server_session::hello(session_time now, const connection_id& from,
                       "the caller understands protocol {} at least, this side "
                       "speaks {}: use the same version of graphmill on both",
                       hello.value().oldest_version, protocol_version));
+  if (is_local && !may_come_locally(hello.value()))
+    return malformed(from, "it came by the local socket without the token of a "
+                           "control channel");
   const auto at = connections_.find(from);
   if (at != connections_.end()
       && (at->second.incarnation != hello.value().incarnation
@@ -99,7 +102,21 @@ void server_session::hello(session_time now, const connection_id& from,
   greet(now, from, hello.value());
   auto self = with_.self;
   self.channel = hello.value().channel;
+  if (with_.local && self.channel == channel::control)
+    self.local_token = peers_.at(hello.value().incarnation).token =
+      draw_identity();
   reply(from, incoming.head, payload{encode_hello(self), {}});
+}
+
+/// A data channel may, while the control channel that got its token is there.
+bool server_session::may_come_locally(const hello_message& hello) const {
+  const auto known = peers_.find(hello.incarnation);
+  if (known == peers_.end() || hello.channel != channel::data)
+    return false;
+  const auto& caller = known->second;
+  const auto control = static_cast<std::size_t>(channel::control);
+  return !caller.token.empty() && caller.token == hello.local_token
+         && !caller.connections[control].empty() && !caller.gone[control];
 }
 
 void server_session::greet(session_time now, const connection_id& from,

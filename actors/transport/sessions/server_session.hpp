@@ -27,7 +27,10 @@ public:
   static constexpr std::size_t most_peers = 4096;
 
   struct settings {
-    hello_message self; ///< The channel is filled in here.
+    hello_message self; ///< Channel and token are filled in here.
+    /// There is a local socket, too. Then whoever greets over a control channel
+    /// gets a token, with which a data channel may come by that socket.
+    bool local = false;
     std::uint64_t reply_cache_bytes = std::uint64_t{64} << 20;
     std::size_t max_peers = most_peers;
     std::size_t max_running = 4096; ///< Requests per peer.
@@ -67,7 +70,10 @@ public:
 
   explicit server_session(settings with);
 
-  void receive(session_time now, const connection_id& from, message incoming);
+  /// @param is_local It came by the local socket: its sender may be any process
+  /// of our user, with the cluster's key or not.
+  void receive(session_time now, const connection_id& from, message incoming,
+               bool is_local = false);
 
   /// What came over a connection is not a message.
   void malformed(const connection_id& from, std::string reason);
@@ -100,6 +106,7 @@ private:
     std::array<server_session::connection_id, 2>
       connections;              ///< By channel; may be empty.
     std::array<bool, 2> gone{}; ///< Their connections, by channel.
+    std::string token; ///< Given over the control channel; empty: none.
     session_time last_heard;
     session_time::duration lost_after;
     std::size_t running = 0;
@@ -119,7 +126,8 @@ private:
   };
 
   void hello(session_time now, const connection_id& from,
-             const message& incoming);
+             const message& incoming, bool is_local);
+  bool may_come_locally(const hello_message& hello) const;
   void greet(session_time now, const connection_id& from,
              const hello_message& hello);
   void request(session_time now, const connection_id& from, const place& at,

@@ -97,6 +97,7 @@ result<hello_message> decode_fields(schema::Hello::Reader in) {
   out.oldest_version = in.getOldestVersion();
   out.beat_every = std::chrono::milliseconds{in.getBeatEvery()};
   out.lost_after = std::chrono::milliseconds{in.getLostAfter()};
+  GRAPHMILL_TRY(out.local_token, bounded(in.getLocalToken(), "token"));
   return out;
 }
 
@@ -154,6 +155,7 @@ frame encode_hello(const hello_message& from) {
                                                : schema::Channel::CONTROL);
   out.setBeatEvery(wire_time(from.beat_every));
   out.setLostAfter(wire_time(from.lost_after));
+  out.setLocalToken(from.local_token);
   return encode_frame(message);
 }
 

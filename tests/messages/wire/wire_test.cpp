@@ -33,7 +33,8 @@ hello_message full_hello() {
   return {"name",      "0123456789abcdef0123456789abcdef",
           "tcp://h:1", "0.1.0",
           1,           channel::data,
-          500ms,       3000ms};
+          500ms,       3000ms,
+          "fedcba9876543210fedcba9876543210"};
 }
 
 void check_same(const envelope& a, const envelope& b) {
@@ -58,6 +59,7 @@ void check_same(const hello_message& a, const hello_message& b) {
   CATCH_CHECK(a.channel == b.channel);
   CATCH_CHECK(a.beat_every == b.beat_every);
   CATCH_CHECK(a.lost_after == b.lost_after);
+  CATCH_CHECK(a.local_token == b.local_token);
 }
 
 /// The same bytes at an address that is no multiple of 8.
@@ -213,6 +215,9 @@ CATCH_TEST_CASE("handshakes are checked", "[messages][wire]") {
   CATCH_CHECK(refused(hello));
   hello = full_hello();
   hello.address = std::string(max_hello_text + 1, 'n');
+  CATCH_CHECK(refused(hello));
+  hello = full_hello();
+  hello.local_token = std::string(max_hello_text + 1, 'n');
   CATCH_CHECK(refused(hello));
   for (const auto* wrong : {"", "0", "0123456789abcdef0123456789abcdeg",
                             "0123456789ABCDEF0123456789ABCDEF"}) {

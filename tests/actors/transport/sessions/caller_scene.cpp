@@ -11,11 +11,13 @@ namespace graphmill::test {
 
 namespace {
 
-caller_session::settings settings_with(std::uint64_t seed) {
+caller_session::settings settings_with(std::uint64_t seed,
+                                       bool control_first) {
   caller_session::settings out;
   out.self.name = "self";
   out.self.incarnation = std::string(32, '0');
   out.seed = seed;
+  out.control_first = control_first;
   out.queue_bytes = 1000;
   out.liveness.lost_after = std::chrono::seconds{3};
   return out;
@@ -23,12 +25,17 @@ caller_session::settings settings_with(std::uint64_t seed) {
 
 } // namespace
 
-caller_scene::caller_scene(std::uint64_t seed)
-  : session_(address(), settings_with(seed)) {}
+caller_scene::caller_scene(std::uint64_t seed, bool control_first)
+  : session_(address(), settings_with(seed, control_first)) {}
 
 void caller_scene::look() {
   for (auto& effect : session_.take()) {
-    if (std::holds_alternative<caller_session::open_link>(effect)) {
+    if (const auto* link = std::get_if<caller_session::open_link>(&effect)) {
+      if (link->channel == channel::data) {
+        CATCH_CHECK(open);
+        data_links.push_back(link->local);
+        continue;
+      }
       ++opened;
       open = true;
     } else if (std::holds_alternative<caller_session::close_link>(effect)) {
@@ -67,11 +74,13 @@ void caller_scene::receive(channel over, message incoming) {
   look();
 }
 
-void caller_scene::answer_hello(channel over, const std::string& incarnation) {
+void caller_scene::answer_hello(channel over, const std::string& incarnation,
+                                const std::string& token) {
   hello_message hello;
   hello.name = "peer";
   hello.incarnation = incarnation;
   hello.channel = over;
+  hello.local_token = token;
   message back;
   back.head.kind = message_kind::reply;
   back.head.method = method::hello;
@@ -126,6 +135,17 @@ std::vector<caller_session::send> caller_scene::requests() {
     if (effect.content.head.kind == message_kind::request
         && effect.content.head.method != method::hello)
       out.push_back(std::move(effect));
+  sent.clear();
+  return out;
+}
+
+std::vector<hello_message> caller_scene::hellos() {
+  std::vector<hello_message> out;
+  for (const auto& effect : sent)
+    if (effect.content.head.method == method::hello) {
+      out.push_back(value_of(decode_hello(effect.content.data.body)));
+      CATCH_CHECK(out.back().channel == effect.channel);
+    }
   sent.clear();
   return out;
 }

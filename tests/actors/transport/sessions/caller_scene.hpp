@@ -17,7 +17,7 @@ inline const std::string incarnation_b(32, 'b');
 /// A session whose peer and clock are the test.
 class caller_scene {
 public:
-  explicit caller_scene(std::uint64_t seed = 1);
+  explicit caller_scene(std::uint64_t seed = 1, bool control_first = false);
 
   static std::string address() { return "tcp://10.0.0.9:7800"; }
 
@@ -35,7 +35,8 @@ public:
 
   void beat();
   void receive(channel over, message incoming);
-  void answer_hello(channel over, const std::string& incarnation);
+  void answer_hello(channel over, const std::string& incarnation,
+                    const std::string& token = {});
 
   /// Both channels.
   void greet(const std::string& incarnation = incarnation_a);
@@ -55,6 +56,9 @@ public:
   /// Requests sent since the last call, the transport's own apart.
   std::vector<caller_session::send> requests();
 
+  /// Handshakes sent since the last call; other messages are forgotten.
+  std::vector<hello_message> hellos();
+
   /// How many of these have been sent, of those in `sent`.
   std::size_t count(message_kind kind, method method_id) const;
 
@@ -63,6 +67,7 @@ public:
 
   int opened = 0;
   bool open = false;
+  std::vector<std::string> data_links; ///< By whose local socket, if any.
   bool answers_beats = false;
   std::vector<caller_session::send> sent;
   std::vector<peer_event> events;

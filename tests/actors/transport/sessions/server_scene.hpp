@@ -40,8 +40,9 @@ public:
     }
   }
 
-  void receive(const std::string& connection_id, message incoming) {
-    session_.receive(now, connection_id, std::move(incoming));
+  void receive(const std::string& connection_id, message incoming,
+               bool is_local = false) {
+    session_.receive(now, connection_id, std::move(incoming), is_local);
     look();
   }
 
