@@ -148,10 +148,10 @@ private:
   std::array<bool, 2> greeted_{};  ///< Channels whose hello was answered.
   std::array<std::string, 2> met_; ///< Incarnation, by channel.
   bool data_open_ = false;         ///< The data channel of this link.
-  std::string local_;   ///< Whose local socket is to be used by it, if any.
-  std::string avoided_; ///< Whose local socket did not lead to a handshake.
-  peer_identity identity_;         ///< As of the last handshake.
-  std::string reason_;             ///< Why there is no connection.
+  std::string local_;      ///< Whose local socket is to be used by it, if any.
+  std::string avoided_;    ///< Whose local socket did not lead to a handshake.
+  peer_identity identity_; ///< As of the last handshake.
+  std::string reason_;     ///< Why there is no connection.
   session_time last_heard_{};
   session_time wanted_since_{}; ///< When it was kept.
   session_time opened_{};

@@ -37,6 +37,8 @@ struct traffic {
   counter strangers;     ///< Connections ended for saying nothing.
   counter copied_frames; ///< Large ones received misaligned.
 
+  counter local_channels; ///< Opened to others by local sockets.
+
   /// Of a value that is no method: the line of `unset`.
   line& of(method which) { return methods[row_of(which)]; }
   const line& of(method which) const { return methods[row_of(which)]; }

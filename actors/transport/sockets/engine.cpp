@@ -25,6 +25,10 @@ void engine::run() {
   sigset_t signals;
   sigfillset(&signals);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  if (!without_local_.empty())
+    log(fmt::format("data for this user's other processes on this machine go "
+                    "over its network, encrypted, which is slower: {}",
+                    without_local_));
   try {
     while (!step())
       wait();

@@ -6,6 +6,7 @@
 #include "actors/transport/sessions/server_session.hpp"
 #include "actors/transport/sockets/complaint_log.hpp"
 #include "actors/transport/sockets/connections/authenticator.hpp"
+#include "actors/transport/sockets/connections/local_socket.hpp"
 #include "actors/transport/sockets/connections/outbox.hpp"
 #include "actors/transport/sockets/connections/peer_link.hpp"
 #include "actors/transport/sockets/connections/port_probe.hpp"
@@ -18,6 +19,7 @@
 #include <zmq.hpp>
 
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,6 +56,7 @@ private:
     /// first message has come over a link; until then it is `where` itself.
     endpoint seen_at;
     bool seen = false;                 ///< Whether this link has set `seen_at`.
+    bool here = false;                 ///< This link leads to our own machine.
     caller_session::counts reported;   ///< What `counters_` has of it already.
     std::unique_ptr<port_probe> probe; ///< Finds out why the link broke.
   };
@@ -61,6 +64,7 @@ private:
   engine(transport_options options, std::shared_ptr<mailbox> box,
          std::shared_ptr<traffic> counters);
   void bind(const endpoint& listens);
+  result<void> bind_locally();
   static session_time now() { return std::chrono::steady_clock::now(); }
 
   bool step();
@@ -82,7 +86,9 @@ private:
   void serve_callers();
   void pump(caller& of);
   void act(caller& of, caller_session::effect& effect);
-  void open(caller& of);
+  void open(caller& of, const caller_session::open_link& how);
+  void connect(caller& of, const caller_session::open_link& how);
+  bool has_room_for_link() const;
   void broke(caller& of, const link_failure& failure);
 
   // -- the serving side
@@ -110,7 +116,11 @@ private:
   std::optional<authenticator> authenticator_;
   std::optional<zmq::socket_t> port_; ///< The ROUTER, if we listen.
   std::optional<zmq::socket_t> door_; ///< Tells who connects, and who is gone.
-  std::uint16_t port_number_ = 0;
+  entrance entrance_;
+  const std::filesystem::path local_folder_ =
+    options_.local_folder.empty() ? local_folder() : options_.local_folder;
+  std::optional<local_socket> local_;     ///< What `port_` listens at, too.
+  std::string without_local_;             ///< Why not, if it should.
   std::map<std::string, caller> callers_; ///< By address.
   std::optional<server_session> server_;  ///< Always there once made.
   outbox outbox_;

@@ -54,15 +54,16 @@ result<engine::caller*> engine::caller_of(const std::string& address) {
   const auto known = callers_.find(text);
   if (known != callers_.end())
     return &known->second;
-  caller_session::settings with{hello_, options_.liveness,
-                                mix64(options_.seed + callers_made_++),
-                                options_.queue_bytes};
+  caller_session::settings with{
+    hello_, options_.liveness, mix64(options_.seed + callers_made_++),
+    options_.queue_bytes, options_.keys.has_value()};
   auto& made =
     callers_
       .try_emplace(text, caller{caller_session{text, std::move(with)},
                                 where,
                                 nullptr,
                                 where,
+                                false,
                                 false,
                                 {},
                                 nullptr})
@@ -80,9 +81,11 @@ void engine::serve_callers() {
         if (!got)
           break;
         if (got->content) {
-          if (!std::exchange(of.seen, true))
+          if (!std::exchange(of.seen, true)) {
             of.seen_at =
               other_end(got->descriptor, of.where.port).value_or(of.where);
+            of.here = stays_here(got->descriptor);
+          }
           of.session.receive(now(), over, std::move(*got->content));
         } else {
           ++counters_->malformed;
@@ -128,8 +131,8 @@ void engine::pump(caller& of) {
 
 void engine::act(caller& of, caller_session::effect& effect) {
   using session = caller_session;
-  if (std::holds_alternative<session::open_link>(effect)) {
-    open(of);
+  if (const auto* how = std::get_if<session::open_link>(&effect)) {
+    open(of, *how);
   } else if (const auto* end = std::get_if<session::close_link>(&effect)) {
     if (of.link && end->flush) {
       of.link->flush();
@@ -146,26 +149,46 @@ void engine::act(caller& of, caller_session::effect& effect) {
   }
 }
 
-void engine::open(caller& of) {
-  of.link.reset();
-  of.seen = false;
-  const auto links = static_cast<std::size_t>(std::ranges::count_if(
-    callers_, [](const auto& known) { return known.second.link != nullptr; }));
-  if (links >= quota_.peers) {
-    of.session.link_down(
-      now(), fail(ec::unavailable,
-                  "{} is connected to {}, and its descriptors allow for no "
-                  "more: raise its limit of open files (ulimit -Hn)",
-                  options_.name, pluralized(links, "peer")));
-    return;
+void engine::open(caller& of, const caller_session::open_link& how) {
+  if (how.channel == channel::control) {
+    of.link.reset();
+    of.seen = of.here = false;
+    if (!has_room_for_link()) {
+      of.session.link_down(
+        now(), fail(ec::unavailable,
+                    "{} is connected to {}, and its descriptors allow for no "
+                    "more: raise its limit of open files (ulimit -Hn)",
+                    options_.name, pluralized(quota_.peers, "peer")));
+      return;
+    }
+    of.link = std::make_unique<peer_link>(of.where, options_.keys, *counters_);
   }
+  if (!of.link) // It has failed in the meantime.
+    return;
   try {
-    of.link = std::make_unique<peer_link>(context_, of.where, options_.keys,
-                                          *counters_);
+    connect(of, how);
   } catch (const zmq::error_t& broken) {
+    of.link.reset();
     of.session.link_down(now(), fail(ec::io, "cannot open a socket to {}: {}",
                                      to_string(of.where), broken.what()));
   }
+}
+
+void engine::connect(caller& of, const caller_session::open_link& how) {
+  // One that is not here may have a namesake, but no socket of ours.
+  const auto file = how.local.empty() || !of.here
+                      ? std::nullopt
+                      : find_local_socket(local_folder_, how.local);
+  if (!file)
+    return of.link->connect(context_, how.channel);
+  of.link->connect_locally(context_, how.channel, *file);
+  ++counters_->local_channels;
+}
+
+bool engine::has_room_for_link() const {
+  const auto links = static_cast<std::size_t>(std::ranges::count_if(
+    callers_, [](const auto& known) { return known.second.link != nullptr; }));
+  return links < quota_.peers;
 }
 
 } // namespace graphmill

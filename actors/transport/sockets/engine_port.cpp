@@ -42,7 +42,7 @@ void engine::serve_door() {
     if (event == ZMQ_EVENT_ACCEPTED) {
       arrivals_.opened(now(), number);
       unfinished_.opened(number);
-      hosts_[number] = host_of_guest(number, port_number_);
+      hosts_[number] = host_of_guest(number, entrance_);
     } else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) {
       // libzmq has one thread for all connections: the next one that it ends
       // is this one, and only then it tells which one that is.
@@ -98,7 +98,8 @@ void engine::receive(arrival got) {
   descriptor_ = got.descriptor;
   unfinished_.finished(descriptor_);
   if (got.content)
-    server_->receive(now(), got.connection_id, std::move(*got.content));
+    server_->receive(now(), got.connection_id, std::move(*got.content),
+                     authenticator_ && !got.has_key);
   else
     server_->malformed(got.connection_id, std::move(got.reason));
   pump_port();
@@ -179,7 +180,7 @@ void engine::end_strangers(const std::vector<int>& descriptors) {
   if (descriptors.empty())
     return;
   for (const auto descriptor : descriptors)
-    end_connection(descriptor, port_number_);
+    end_connection(descriptor, entrance_);
   counters_->strangers += descriptors.size();
   complain(fmt::format("ended {} that did not say who it was",
                        pluralized(descriptors.size(), "connection")));
@@ -191,7 +192,7 @@ void engine::end_stalled() {
     complain(fmt::format("ended a connection: nothing of what waits for it was "
                          "taken for {} ms",
                          options_.stall_limit.count()));
-    end_connection(descriptor_of(connection_id), port_number_);
+    end_connection(descriptor_of(connection_id), entrance_);
     outbox_.forget(connection_id);
   }
 }
@@ -205,14 +206,14 @@ void engine::end_unfinished() {
     ++counters_->malformed;
     complain("ended a connection: it sent more than a message may have, and no "
              "end of it");
-    end_connection(descriptor, port_number_);
+    end_connection(descriptor, entrance_);
   }
 }
 
 void engine::drop(const server_session::drop& ended) {
   ++counters_->malformed;
   complain(fmt::format("ended a connection: {}", ended.reason));
-  end_connection(descriptor_, port_number_);
+  end_connection(descriptor_, entrance_);
   outbox_.forget(ended.connection);
   // What it had sent before the end is still to come out of the socket.
   if (ended_.insert(ended.connection).second)

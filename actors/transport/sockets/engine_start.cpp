@@ -1,7 +1,12 @@
 #include "actors/transport/sockets/engine.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <random>
+#include <utility>
 
 namespace graphmill {
 
@@ -141,10 +146,11 @@ engine::make(transport_options options, std::shared_ptr<mailbox> box,
     if (listens) {
       made->bind(*listens);
       GRAPHMILL_TRY(const auto reached,
-                    advertised(made->options_, *listens, made->port_number_));
+                    advertised(made->options_, *listens, made->entrance_.port));
       made->hello_.address = to_string(reached);
     }
     server_session::settings serving{made->hello_};
+    serving.local = made->local_.has_value();
     serving.reply_cache_bytes = made->options_.reply_cache_bytes;
     serving.max_peers = made->quota_.peers;
     serving.max_bytes = made->options_.request_bytes;
@@ -182,7 +188,7 @@ void engine::bind(const endpoint& listens) {
   }
   // With a domain, libzmq refuses protocols before ZMTP 3. It must: in 4.3.4,
   // one that shakes hands while the socket is being closed ends the process.
-  port_->set(zmq::sockopt::zap_domain, "graphmill");
+  port_->set(zmq::sockopt::zap_domain, network_domain);
   constexpr auto events = "inproc://door";
   if (zmq_socket_monitor(port_->handle(), events, door_events) != 0)
     throw zmq::error_t{};
@@ -192,7 +198,37 @@ void engine::bind(const endpoint& listens) {
   port_->bind(to_string(listens));
   const auto bound = parse_endpoint(port_->get(zmq::sockopt::last_endpoint));
   if (bound)
-    port_number_ = bound.value().port;
+    entrance_.port = bound.value().port;
+  if (!options_.keys)
+    return;
+  if (const auto local = bind_locally(); !local)
+    without_local_ = local.error().message;
+}
+
+/// Others of our user on this machine may bring and fetch data by a socket that
+/// nobody else can open: without CURVE, which costs more than all else there.
+/// What the port was told holds for both; each way in keeps the options that
+/// are set when it is bound.
+result<void> engine::bind_locally() {
+  GRAPHMILL_TRY(auto made,
+                local_socket::make(local_folder_, hello_.incarnation));
+  const auto& path = made.path();
+  const auto user = ::geteuid();
+  try {
+    port_->set(zmq::sockopt::curve_server, false);
+    port_->set(zmq::sockopt::zap_domain, local_domain);
+    if (zmq_setsockopt(port_->handle(), ZMQ_IPC_FILTER_UID, &user, sizeof(user))
+        != 0)
+      throw zmq::error_t{};
+    port_->bind(local_address(path));
+  } catch (const zmq::error_t& broken) {
+    return fail_errno(broken.num(), "cannot listen at {}", path);
+  }
+  if (::chmod(path.c_str(), S_IRUSR | S_IWUSR) != 0)
+    return fail_errno(errno, "cannot keep others from {}", path);
+  entrance_.socket_file = path;
+  local_.emplace(std::move(made));
+  return ok();
 }
 
 } // namespace graphmill

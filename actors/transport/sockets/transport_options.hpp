@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -31,6 +32,10 @@ struct transport_options {
   std::string route_to;       ///< Address of a peer, as in tcp://10.0.0.1:7800.
   std::optional<curve_keys> keys; ///< None: whoever can connect is let in.
   bool insecure = false;          ///< Listen beyond loopback without keys.
+  /// Where, with keys, daemons of this user on this machine have the sockets by
+  /// which data travel between them; only who names the same one uses them.
+  /// Empty: where `local_folder` says.
+  std::filesystem::path local_folder{};
   liveness_options liveness;
   std::uint64_t seed = 0; ///< Of the jitter; 0: drawn.
   /// The most bytes of requests that wait for one peer. Above it, they fail.

@@ -30,10 +30,14 @@ envelope full_envelope() {
 }
 
 hello_message full_hello() {
-  return {"name",      "0123456789abcdef0123456789abcdef",
-          "tcp://h:1", "0.1.0",
-          1,           channel::data,
-          500ms,       3000ms,
+  return {"name",
+          "0123456789abcdef0123456789abcdef",
+          "tcp://h:1",
+          "0.1.0",
+          1,
+          channel::data,
+          500ms,
+          3000ms,
           "fedcba9876543210fedcba9876543210"};
 }
 

@@ -1,5 +1,7 @@
 #include "actors/transport/sockets/connections/authenticator.hpp"
 
+#include "actors/transport/sockets/connections/wire_io.hpp"
+
 #include <cstring>
 #include <vector>
 
@@ -9,10 +11,10 @@ namespace {
 
 // The parts of a question.
 constexpr std::size_t request_part = 1;
+constexpr std::size_t domain_part = 2;
 constexpr std::size_t address_part = 3;
 constexpr std::size_t mechanism_part = 5;
-constexpr std::size_t key_part = 6;
-constexpr std::size_t question_parts = 7;
+constexpr std::size_t key_part = 6; ///< Only where the mechanism has one.
 
 } // namespace
 
@@ -41,11 +43,16 @@ void authenticator::answer() {
     }
     if (question.size() <= request_part)
       continue;
-    const auto admitted =
-      question.size() == question_parts
+    const auto has_key =
+      question.size() == key_part + 1
       && question[mechanism_part].to_string_view() == "CURVE"
       && question[key_part].size() == key_.size()
       && std::memcmp(question[key_part].data(), key_.data(), key_.size()) == 0;
+    const auto comes_locally =
+      question.size() == mechanism_part + 1
+      && question[mechanism_part].to_string_view() == "NULL"
+      && question[domain_part].to_string_view() == local_domain;
+    const auto admitted = has_key || comes_locally;
     if (!admitted)
       refused_(question.size() > address_part
                  ? question[address_part].to_string()
@@ -59,7 +66,7 @@ void authenticator::answer() {
                  more);
     socket_.send(
       admitted ? zmq::buffer("OK", 2) : zmq::buffer("another key", 11), more);
-    socket_.send(zmq::message_t{}, more);
+    socket_.send(has_key ? zmq::buffer(key_holder) : zmq::const_buffer{}, more);
     socket_.send(zmq::message_t{}, zmq::send_flags::none);
   }
 }

@@ -10,8 +10,16 @@
 
 namespace graphmill {
 
-/// Lets in whoever holds the cluster's key. libzmq asks it about every
-/// connection that shook hands with CURVE, by ZAP (rfc.zeromq.org/spec/27).
+/// What libzmq's questions name as the domain of a connection: that of our
+/// port, and of our local socket.
+inline constexpr const char* network_domain = "graphmill";
+inline constexpr const char* local_domain = "graphmill-local";
+
+/// Lets in whoever holds the cluster's key, and whoever comes by the local
+/// socket: only our own user can, and still has to show a token in our own
+/// handshake. libzmq asks it about every connection, by ZAP
+/// (rfc.zeromq.org/spec/27). Messages of those with the key are marked as such
+/// (`key_holder`).
 class authenticator {
 public:
   /// @param refused Called with the address of whoever is not let in.

@@ -1,6 +1,9 @@
 #include "actors/transport/sockets/connections/peer_link.hpp"
 
+#include "actors/transport/sockets/connections/local_socket.hpp"
+
 #include <cerrno>
+#include <utility>
 
 namespace graphmill {
 
@@ -72,23 +75,31 @@ bool closed_by_peer(int code) {
 
 } // namespace
 
-peer_link::peer_link(zmq::context_t& context, const endpoint& peer,
-                     const std::optional<curve_keys>& keys, traffic& counters)
-  : counters_(counters), our_key_(name_of(keys)), port_(peer.port),
-    unfinished_(most_unfinished_there) {
-  for (const auto over : {channel::control, channel::data})
-    open(context, at(over), peer, keys, over);
-}
+peer_link::peer_link(const endpoint& peer, std::optional<curve_keys> keys,
+                     traffic& counters)
+  : counters_(counters), keys_(std::move(keys)), our_key_(name_of(keys_)),
+    peer_(peer), unfinished_(most_unfinished_there) {}
 
 peer_link::~peer_link() {
   for (auto& channel : channels_)
-    zmq_socket_monitor(channel.socket.handle(), nullptr, 0);
+    if (channel.is_open())
+      zmq_socket_monitor(channel.socket.handle(), nullptr, 0);
 }
 
-void peer_link::open(zmq::context_t& context, connection& to,
-                     const endpoint& peer,
-                     const std::optional<curve_keys>& keys, channel over) {
+void peer_link::connect(zmq::context_t& context, channel over) {
+  open(context, over, to_string(peer_));
+}
+
+void peer_link::connect_locally(zmq::context_t& context, channel over,
+                                const std::string& socket_file) {
+  at(over).is_local = true;
+  open(context, over, local_address(socket_file));
+}
+
+void peer_link::open(zmq::context_t& context, channel over,
+                     const std::string& address) {
   const auto queue = over == channel::data ? data_queue : control_queue;
+  auto& to = at(over);
   auto& socket = to.socket = zmq::socket_t{context, ZMQ_DEALER};
   const auto id = draw_identity();
   socket.set(zmq::sockopt::routing_id, id);
@@ -100,10 +111,10 @@ void peer_link::open(zmq::context_t& context, connection& to,
   socket.set(zmq::sockopt::connect_timeout, connect_timeout_ms);
   socket.set(zmq::sockopt::handshake_ivl, handshake_timeout_ms);
   socket.set(zmq::sockopt::ipv6, true);
-  if (keys) {
-    socket.set(zmq::sockopt::curve_publickey, keys->public_key);
-    socket.set(zmq::sockopt::curve_secretkey, keys->secret_key);
-    socket.set(zmq::sockopt::curve_serverkey, keys->public_key);
+  if (keys_ && !to.is_local) {
+    socket.set(zmq::sockopt::curve_publickey, keys_->public_key);
+    socket.set(zmq::sockopt::curve_secretkey, keys_->secret_key);
+    socket.set(zmq::sockopt::curve_serverkey, keys_->public_key);
   }
   const auto events = "inproc://events-" + id;
   if (zmq_socket_monitor(socket.handle(), events.c_str(), watched_events) != 0)
@@ -111,7 +122,7 @@ void peer_link::open(zmq::context_t& context, connection& to,
   to.monitor = zmq::socket_t{context, ZMQ_PAIR};
   to.monitor.set(zmq::sockopt::linger, 0);
   to.monitor.connect(events);
-  socket.connect(to_string(peer));
+  socket.connect(address);
 }
 
 void peer_link::send(channel over, message outgoing) {
@@ -120,12 +131,15 @@ void peer_link::send(channel over, message outgoing) {
 
 void peer_link::flush() {
   for (auto& channel : channels_)
-    channel.queue.flush([this, &channel](const message& outgoing) {
-      return send_message(channel.socket, nullptr, outgoing, counters_);
-    });
+    if (channel.is_open())
+      channel.queue.flush([this, &channel](const message& outgoing) {
+        return send_message(channel.socket, nullptr, outgoing, counters_);
+      });
 }
 
 std::optional<arrival> peer_link::receive(channel over) {
+  if (!at(over).is_open())
+    return std::nullopt;
   auto got = receive_message(at(over).socket, false, counters_);
   if (got)
     unfinished_.finished(got->descriptor);
@@ -135,10 +149,13 @@ std::optional<arrival> peer_link::receive(channel over) {
 /// Nothing if the event is no failure.
 std::optional<link_failure>
 peer_link::failure_of(const connection& of, const socket_event& event) const {
-  switch (event.kind) {
-  case ZMQ_EVENT_CONNECTED:
-  case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+  if (event.kind == ZMQ_EVENT_CONNECTED
+      || event.kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED)
     return std::nullopt;
+  if (of.is_local) // No key has to do with it.
+    return link_failure{
+      fail(ec::unavailable, "the connection by its local socket broke")};
+  switch (event.kind) {
   case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
     return link_failure{other_key(our_key_)};
   case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
@@ -155,25 +172,33 @@ peer_link::failure_of(const connection& of, const socket_event& event) const {
   }
 }
 
+/// Follows what happens to a connection.
+std::optional<link_failure> peer_link::look(connection& of) {
+  std::optional<link_failure> found;
+  zmq::message_t head;
+  while (of.monitor.recv(head, zmq::recv_flags::dontwait)) {
+    const auto event = read_event(head);
+    zmq::message_t address;
+    if (head.more())
+      (void)of.monitor.recv(address, zmq::recv_flags::dontwait);
+    if (event.kind == ZMQ_EVENT_CONNECTED) {
+      unfinished_.opened(event.value);
+      of.handshake.open(event.value, peer_.port);
+    } else if (event.kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+      of.handshake.close();
+    }
+    if (!found) // The reason comes before the mere end.
+      found = failure_of(of, event);
+  }
+  return found;
+}
+
 std::optional<link_failure> peer_link::broken(session_time now) {
   std::optional<link_failure> found;
-  for (auto& channel : channels_) {
-    zmq::message_t head;
-    while (channel.monitor.recv(head, zmq::recv_flags::dontwait)) {
-      const auto event = read_event(head);
-      zmq::message_t address;
-      if (head.more())
-        (void)channel.monitor.recv(address, zmq::recv_flags::dontwait);
-      if (event.kind == ZMQ_EVENT_CONNECTED) {
-        unfinished_.opened(event.value);
-        channel.handshake.open(event.value, port_);
-      } else if (event.kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
-        channel.handshake.close();
-      }
-      if (!found) // The reason comes before the mere end.
-        found = failure_of(channel, event);
-    }
-  }
+  for (auto& channel : channels_)
+    if (channel.is_open())
+      if (auto failure = look(channel); failure && !found)
+        found = std::move(failure);
   const auto endless =
     unfinished_.excess(now, bytes_received, [](int) { return false; });
   if (!found && !endless.empty())
@@ -185,11 +210,14 @@ std::optional<link_failure> peer_link::broken(session_time now) {
 
 void peer_link::linger(std::chrono::milliseconds time) {
   for (auto& channel : channels_)
-    channel.socket.set(zmq::sockopt::linger, static_cast<int>(time.count()));
+    if (channel.is_open())
+      channel.socket.set(zmq::sockopt::linger, static_cast<int>(time.count()));
 }
 
 void peer_link::add_polls(std::vector<zmq::pollitem_t>& items) {
   for (auto& channel : channels_) {
+    if (!channel.is_open())
+      continue;
     const auto wanted =
       channel.queue.empty() ? ZMQ_POLLIN : ZMQ_POLLIN | ZMQ_POLLOUT;
     items.push_back(

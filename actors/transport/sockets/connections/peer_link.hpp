@@ -28,13 +28,21 @@ struct link_failure {
 /// be made.
 class peer_link {
 public:
-  /// Begins to connect. Throws what cppzmq throws.
-  peer_link(zmq::context_t& context, const endpoint& peer,
-            const std::optional<curve_keys>& keys, traffic& counters);
+  /// @param keys Of the connections over TCP.
+  peer_link(const endpoint& peer, std::optional<curve_keys> keys,
+            traffic& counters);
   ~peer_link();
   peer_link(const peer_link&) = delete;
   peer_link& operator=(const peer_link&) = delete;
 
+  /// Begins to connect a channel, once. Throws what cppzmq throws.
+  void connect(zmq::context_t& context, channel over);
+
+  /// The same by a local socket, in the clear.
+  void connect_locally(zmq::context_t& context, channel over,
+                       const std::string& socket_file);
+
+  /// What is sent over a channel that is not connected yet waits.
   void send(channel over, message outgoing);
 
   /// Sends what waits on either channel.
@@ -59,19 +67,23 @@ private:
     zmq::socket_t monitor; ///< Of what happens to `socket`.
     handshake_view handshake;
     send_queue queue;
+    bool is_local = false;
+
+    bool is_open() const { return socket.handle() != nullptr; }
   };
 
   connection& at(channel over) {
     return channels_[static_cast<std::size_t>(over)];
   }
-  void open(zmq::context_t& context, connection& to, const endpoint& peer,
-            const std::optional<curve_keys>& keys, channel over);
+  void open(zmq::context_t& context, channel over, const std::string& address);
+  std::optional<link_failure> look(connection& of);
   std::optional<link_failure> failure_of(const connection& of,
                                          const socket_event& event) const;
 
   traffic& counters_;
+  std::optional<curve_keys> keys_;
   std::string our_key_; ///< As errors name it; empty: we use none.
-  std::uint16_t port_;  ///< Of the peer.
+  endpoint peer_;
   std::array<connection, 2> channels_;
   unfinished_messages unfinished_; ///< Of what the peer sends.
 };

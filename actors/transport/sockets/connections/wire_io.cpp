@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <array>
 #include <cerrno>
@@ -31,14 +32,24 @@ std::uint16_t port_of(const sockaddr_storage& address) {
   return 0;
 }
 
-std::optional<sockaddr_storage> address_of_peer(int descriptor) {
-  sockaddr_storage peer{};
-  socklen_t size = sizeof(peer);
+using address_call = int(int, sockaddr*, socklen_t*);
+
+/// @param ask getpeername or getsockname.
+std::optional<sockaddr_storage> address_by(address_call& ask, int descriptor) {
+  sockaddr_storage out{};
+  socklen_t size = sizeof(out);
   if (descriptor < 0
-      || ::getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &size)
-           != 0)
+      || ask(descriptor, reinterpret_cast<sockaddr*>(&out), &size) != 0)
     return std::nullopt;
-  return peer;
+  return out;
+}
+
+std::optional<sockaddr_storage> address_of_peer(int descriptor) {
+  return address_by(::getpeername, descriptor);
+}
+
+std::optional<sockaddr_storage> address_here(int descriptor) {
+  return address_by(::getsockname, descriptor);
 }
 
 /// In numbers.
@@ -52,16 +63,26 @@ std::optional<std::string> host_of(const sockaddr_storage& address) {
   return host.data();
 }
 
-/// Whether a descriptor is of a connection to our `port`.
-bool is_guest(int descriptor, std::uint16_t port) {
-  sockaddr_storage own{};
-  socklen_t size = sizeof(own);
-  if (descriptor < 0
-      || ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&own), &size)
-           != 0)
+/// Whether an address is of our local socket, and so are connections to it.
+bool is_local(const sockaddr_storage& own, const entrance& ours) {
+  return own.ss_family == AF_UNIX && !ours.socket_file.empty()
+         && ours.socket_file
+              == reinterpret_cast<const sockaddr_un&>(own).sun_path;
+}
+
+/// Whether a descriptor is of a connection to us.
+bool is_guest(int descriptor, const entrance& ours) {
+  const auto own = address_here(descriptor);
+  if (!own)
     return false;
-  const auto bound = port_of(own);
-  return bound != 0 && bound == port;
+  const auto bound = port_of(*own);
+  return (bound != 0 && bound == ours.port) || is_local(*own, ours);
+}
+
+/// What the authenticator has said of whoever sent a message.
+bool is_of_key_holder(zmq::message_t& part) {
+  const auto* user = zmq_msg_gets(part.handle(), "User-Id");
+  return user != nullptr && user == key_holder;
 }
 
 /// A frame that libzmq holds.
@@ -209,8 +230,10 @@ std::optional<arrival> receive_message(zmq::socket_t& from, bool routed,
   if (parts.list.empty())
     return std::nullopt;
   arrival out;
-  if (routed)
+  if (routed) {
     out.connection_id = parts.list.front().to_string();
+    out.has_key = is_of_key_holder(parts.list.back());
+  }
   out.descriptor = zmq_msg_get(parts.list.back().handle(), ZMQ_SRCFD);
   if (parts.too_many) {
     out.reason = fmt::format("a message of more than {} frames", max_parts);
@@ -224,13 +247,28 @@ std::optional<arrival> receive_message(zmq::socket_t& from, bool routed,
   return out;
 }
 
-void end_connection(int descriptor, std::uint16_t port) {
-  if (is_guest(descriptor, port))
+void end_connection(int descriptor, const entrance& ours) {
+  if (is_guest(descriptor, ours))
     ::shutdown(descriptor, SHUT_RDWR);
 }
 
-std::string host_of_guest(int descriptor, std::uint16_t port) {
-  if (!is_guest(descriptor, port))
+bool stays_here(int descriptor) {
+  const auto own = address_here(descriptor);
+  const auto peer = address_of_peer(descriptor);
+  if (!own || !peer || port_of(*own) == 0)
+    return false;
+  const auto from = host_of(*own);
+  const auto to = host_of(*peer);
+  return from && to
+         && (*from == *to
+             || (is_loopback({*from, 0}) && is_loopback({*to, 0})));
+}
+
+std::string host_of_guest(int descriptor, const entrance& ours) {
+  const auto own = address_here(descriptor);
+  if (own && is_local(*own, ours))
+    return "a process of this user";
+  if (!is_guest(descriptor, ours))
     return {};
   const auto peer = address_of_peer(descriptor);
   return peer ? host_of(*peer).value_or("") : "";

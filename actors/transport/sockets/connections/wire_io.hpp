@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace graphmill {
 
@@ -57,6 +58,18 @@ struct arrival {
   std::optional<message> content;
   std::string reason;  ///< Why there is no message in it.
   int descriptor = -1; ///< Of the connection that it came over.
+  /// Whoever sent it has shown the cluster's key. False if we have none.
+  bool has_key = false;
+};
+
+/// What the authenticator has libzmq note with every message of a connection
+/// whose other end has shown the cluster's key.
+inline constexpr std::string_view key_holder = "key";
+
+/// Where others connect to us.
+struct entrance {
+  std::uint16_t port = 0;
+  std::string socket_file; ///< Of a local socket; empty if there is none.
 };
 
 /// Takes a message from a socket without waiting; large frames are not copied
@@ -67,8 +80,8 @@ std::optional<arrival> receive_message(zmq::socket_t& from, bool routed,
 
 /// Ends the connection that a message came over, by its descriptor, since
 /// ZeroMQ has no call for that. Does nothing if the descriptor is not of a
-/// connection to `port`.
-void end_connection(int descriptor, std::uint16_t port);
+/// connection to us.
+void end_connection(int descriptor, const entrance& ours);
 
 /// What a monitor of a socket tells.
 struct socket_event {
@@ -79,16 +92,21 @@ struct socket_event {
 socket_event read_event(const zmq::message_t& head);
 
 /// Bytes that the system has received over a connection since it was opened; 0
-/// if it does not tell.
+/// if it does not tell, as of local sockets.
 std::uint64_t bytes_received(int descriptor);
 
 /// The numeric address at the other end of a connection to `port`. Nothing if
 /// the descriptor is of something else by now.
 std::optional<endpoint> other_end(int descriptor, std::uint16_t port);
 
-/// The numeric host of whoever has connected to our `port`. Empty if the
-/// descriptor is of something else by now.
-std::string host_of_guest(int descriptor, std::uint16_t port);
+/// Whether the other end of a connection over TCP is on this machine, too, and
+/// in the same network: by its address, it is where we are.
+bool stays_here(int descriptor);
+
+/// The numeric host of whoever has connected to us, or what it is called that
+/// came by the local socket. Empty if the descriptor is of something else by
+/// now.
+std::string host_of_guest(int descriptor, const entrance& ours);
 
 /// Messages that wait until a socket takes them.
 class send_queue {

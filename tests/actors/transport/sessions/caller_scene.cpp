@@ -11,8 +11,7 @@ namespace graphmill::test {
 
 namespace {
 
-caller_session::settings settings_with(std::uint64_t seed,
-                                       bool control_first) {
+caller_session::settings settings_with(std::uint64_t seed, bool control_first) {
   caller_session::settings out;
   out.self.name = "self";
   out.self.incarnation = std::string(32, '0');
