@@ -114,6 +114,22 @@ class OtherUser(runs.Workplace):
                 f"/proc/{daemon.process.pid}/cmdline").read_text()
             self.assertNotIn(secret, words)
 
+    def test_does_not_get_at_local_sockets(self):
+        """By them, data travel in the clear between daemons of one user."""
+        self.cluster()
+        folder = pathlib.Path(os.environ["XDG_RUNTIME_DIR"], "graphmill")
+        self.assertEqual(folder.stat().st_mode & 0o777, 0o700)
+        files = list(folder.iterdir())
+        self.assertGreaterEqual(len(files), 2)
+        for file in files:
+            self.assertEqual(file.stat().st_mode & 0o777, 0o600)
+            done = subprocess.run(
+                [*self.within, "python3", "-c",
+                 "import socket, sys\n"
+                 "socket.socket(socket.AF_UNIX).connect(sys.argv[1])", file],
+                text=True, capture_output=True)
+            self.assertIn("PermissionError", done.stderr)
+
     def test_may_not_join(self):
         cluster = self.cluster()
         data = self.given(self.data)

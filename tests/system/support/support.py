@@ -28,8 +28,9 @@ TIMEOUT_SECONDS = 120
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # What is remembered of data shall not outlive the test, and neither shall the
-# user's key, which daemons and clients that name none find there.
-for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+# user's key, which daemons and clients that name none find there, nor the local
+# sockets of daemons that are killed.
+for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"):
     os.environ[name] = tempfile.mkdtemp(prefix="graphmill-")
     atexit.register(shutil.rmtree, os.environ[name], True)
 
