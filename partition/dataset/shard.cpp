@@ -1,9 +1,7 @@
 #include "partition/dataset/shard.hpp"
 
 #include "partition/dataset/dataset_names.hpp"
-#include "partition/files/file_io.hpp"
-
-#include <nlohmann/json.hpp>
+#include "partition/files/json_text.hpp"
 
 #include <algorithm>
 #include <system_error>
@@ -68,9 +66,9 @@ result<partition_book> read_book(const json& in, const std::string& where) {
 }
 
 result<partition_book> read_book(const fs::path& path) {
-  GRAPHMILL_TRY(const auto text, read_text(path, largest_book));
+  GRAPHMILL_TRY(const auto book, read_json(path, largest_book));
   try {
-    return read_book(json::parse(text), path.string());
+    return read_book(book, path.string());
   } catch (const json::exception& broken) {
     return fail(ec::invalid_data, "{} is broken: {}", path.string(),
                 broken.what());

@@ -2,8 +2,7 @@
 
 #include "partition/files/content_hash.hpp"
 #include "partition/files/file_io.hpp"
-
-#include <nlohmann/json.hpp>
+#include "partition/files/json_text.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -120,12 +119,12 @@ verified_files verified_files::open(const fs::path& data,
 verified_files::entries verified_files::read(const fs::path& file) {
   if (!is_own(file.parent_path()) || !is_own(file))
     return {};
-  const auto text = read_text(file, largest_memory);
-  if (!text)
+  const auto got = read_json(file, largest_memory);
+  if (!got)
     return {};
   entries out;
   try {
-    const auto in = json::parse(text.value());
+    const auto& in = got.value();
     if (in.at("format_version").get<int>() != memory_version)
       return {};
     for (const auto& [path, about] : in.at("files").items())

@@ -1,6 +1,7 @@
 #include "pipelines/results/run_folder.hpp"
 
 #include "partition/files/file_io.hpp"
+#include "partition/files/json_text.hpp"
 
 #include <cerrno>
 #include <ctime>
@@ -97,15 +98,15 @@ result<run_folder> run_folder::open(const fs::path& folder) {
   run_folder out;
   out.path_ = folder;
   const auto file = folder / "run.json";
-  const auto text = read_text(file, largest_file);
-  if (!text && text.error().code == ec::not_found)
+  const auto read = read_json(file, largest_file);
+  if (!read && read.error().code == ec::not_found)
     return fail(ec::not_found,
                 "{} is not a run folder: it has no run.json. `graphmill train` "
                 "prints the folder of its run",
                 folder.string());
-  if (!text)
-    return text.error();
-  const auto about = nlohmann::json::parse(text.value(), nullptr, false);
+  if (!read)
+    return read.error();
+  const auto& about = read.value();
   if (!about.is_object() || !about.contains("data")
       || !about["data"].is_string())
     return fail(ec::invalid_data, "{} is damaged", file.string());

@@ -1,9 +1,8 @@
 #include "partition/importers/npy/npy_source.hpp"
 
 #include "partition/files/file_io.hpp"
+#include "partition/files/json_text.hpp"
 #include "partition/importers/npy/npy_values.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <set>
@@ -38,15 +37,10 @@ result<json> read_meta(const fs::path& folder) {
   if (!is_there(path))
     return json::object();
   GRAPHMILL_TRY(const auto text, read_text(path, largest_meta));
-  try {
-    auto meta = json::parse(text);
-    if (meta.is_object())
-      return meta;
+  GRAPHMILL_TRY(auto meta, parse_ordered_json(text, path.string()));
+  if (!meta.is_object())
     return fail(ec::invalid_data, "{} should be an object", path.string());
-  } catch (const json::exception& broken) {
-    return fail(ec::invalid_data, "{} is broken: {}", path.string(),
-                broken.what());
-  }
+  return meta;
 }
 
 /// A count of meta.json; nothing if it is not there.

@@ -204,6 +204,11 @@ CATCH_TEST_CASE("wrong sources are named", "[partition][import][npy]") {
     {[](const fs::path& at) { put_text(at / "meta.json", "{"); },
      "meta.json is broken"},
     {[](const fs::path& at) {
+       put_text(at / "meta.json", "{\"x\":" + std::string(300'000, '[')
+                                    + std::string(300'000, ']') + "}");
+     },
+     "meta.json is broken: its values are nested deeper than 64 levels"},
+    {[](const fs::path& at) {
        put_text(at / "meta.json", R"({"num_nodes": -3})");
      },
      "\"num_nodes\" should be a count"},
