@@ -4,6 +4,8 @@
 #include "partition/files/page_requests.hpp"
 #include "partition/sampling/gather.hpp"
 
+#include <limits>
+
 namespace graphmill {
 
 namespace {
@@ -26,15 +28,25 @@ void for_degrees(const shard& part, const gather_item& item, Visit visit) {
   }
 }
 
+/// Degrees of several edge types; those of a damaged file may be anything.
+std::int32_t sum_of_degrees(std::int32_t a, std::int32_t b) {
+  std::int32_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum)
+           ? std::numeric_limits<std::int32_t>::max()
+           : sum;
+}
+
 void gather_degrees(const shard& part, const gather_item& item) {
   auto* out = static_cast<std::int32_t*>(item.out);
   const auto begin = part.nodes(item.type).begin;
   for (std::size_t i = 0; i < item.ids.size(); ++i)
     out[row_of(item, i)] = 0;
   for_degrees(part, item, [&](std::span<const std::int32_t> degrees) {
-    for (std::size_t i = 0; i < item.ids.size(); ++i)
-      out[row_of(item, i)] +=
-        degrees[static_cast<std::size_t>(item.ids[i] - begin)];
+    for (std::size_t i = 0; i < item.ids.size(); ++i) {
+      auto& sum = out[row_of(item, i)];
+      sum = sum_of_degrees(
+        sum, degrees[static_cast<std::size_t>(item.ids[i] - begin)]);
+    }
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include "partition/files/file_io.hpp"
 
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -71,6 +72,14 @@ parse_json(std::string_view text, std::string_view where,
 result<nlohmann::ordered_json> parse_ordered_json(std::string_view text,
                                                   std::string_view where) {
   return parse_within_limits<nlohmann::ordered_json>(text, where);
+}
+
+std::optional<std::int64_t> integer_of(const nlohmann::json& value) {
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  if (!value.is_number_integer()
+      || (value.is_number_unsigned() && value.get<std::uint64_t>() > most))
+    return std::nullopt;
+  return value.get<std::int64_t>();
 }
 
 result<nlohmann::json> read_json(const std::filesystem::path& path,

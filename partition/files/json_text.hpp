@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 namespace graphmill {
@@ -33,5 +35,9 @@ result<nlohmann::ordered_json> parse_ordered_json(std::string_view text,
 /// The same of a file of at most `limit` bytes.
 result<nlohmann::json> read_json(const std::filesystem::path& path,
                                  std::size_t limit);
+
+/// The integer that a value is; nothing if it is anything else, a fraction or
+/// beyond 64 bits.
+std::optional<std::int64_t> integer_of(const nlohmann::json& value);
 
 } // namespace graphmill

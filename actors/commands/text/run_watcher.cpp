@@ -51,12 +51,16 @@ result<phase_result> read_metrics(const std::string& line) {
       return fail(ec::invalid_data, "news of an unknown phase: {}", line);
     phase_result out;
     out.phase = *which;
-    const auto epoch = in.at("epoch").get<std::int64_t>();
-    if (epoch < 0 || epoch > std::numeric_limits<std::int32_t>::max())
-      return fail(ec::invalid_data, "news of an epoch {}", epoch);
+    const auto epoch = integer_of(in.at("epoch")).value_or(-1);
+    const auto seeds_told = integer_of(in.at("seeds")).value_or(-1);
+    if (epoch < 0 || epoch > std::numeric_limits<std::int32_t>::max()
+        || seeds_told < 0)
+      return fail(ec::invalid_data,
+                  "the coordinator sent damaged metrics: epoch {}, seeds {}",
+                  in.at("epoch").dump(), in.at("seeds").dump());
     out.epoch = static_cast<std::int32_t>(epoch - 1);
-    out.steps = in.value("steps", std::int64_t{0});
-    out.metrics.seeds = in.at("seeds").get<std::int64_t>();
+    out.steps = integer_of(in.value("steps", nlohmann::json{})).value_or(0);
+    out.metrics.seeds = seeds_told;
     const auto seeds = double(out.metrics.seeds);
     out.metrics.loss_sum = read_number(in.at("loss")) * seeds;
     out.metrics.correct = std::llround(in.at("accuracy").get<double>() * seeds);

@@ -4,6 +4,7 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
 
+#include <cstdint>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -69,6 +70,17 @@ CATCH_TEST_CASE("broken JSON is an error with its place", "[partition][json]") {
     CATCH_CHECK(refused.code == ec::invalid_data);
     CATCH_CHECK(has(refused.message, "x.json is broken: "));
   }
+}
+
+CATCH_TEST_CASE("integers are told from other numbers", "[partition][json]") {
+  const auto of = [](const char* text) {
+    return integer_of(value_of(parse_json(text, "x")));
+  };
+  CATCH_CHECK(of("-7") == -7);
+  CATCH_CHECK(of("9223372036854775807") == INT64_MAX);
+  for (const auto* text :
+       {"9223372036854775808", "1.0", "1e300", "\"1\"", "null", "[1]", "true"})
+    CATCH_CHECK(!of(text));
 }
 
 CATCH_TEST_CASE("a file of JSON", "[partition][json]") {
