@@ -109,13 +109,16 @@ transport_of(const daemon_options& options, const std::string& name,
 
 /// The runs that this coordinator has had, beside their folders.
 result<std::shared_ptr<run_history>>
-open_history(const std::filesystem::path& runs, std::uint32_t keep) {
+open_history(const std::filesystem::path& runs, std::uint32_t keep,
+             spdlog::logger& log) {
   std::error_code failed;
   std::filesystem::create_directories(runs, failed);
   if (failed)
     return fail(ec::io, "cannot make the folder {} for runs: {}", runs.string(),
                 failed.message());
   GRAPHMILL_TRY(auto there, run_history::open(runs / "runs.sqlite", keep));
+  if (!there.set_aside().empty())
+    log.warn("{}", there.set_aside());
   return std::make_shared<run_history>(std::move(there));
 }
 
@@ -270,7 +273,7 @@ result<void> run_daemon(const daemon_options& given) {
   const std::shared_ptr<transport> net = std::move(started);
   std::shared_ptr<run_history> history;
   if (options.join.empty()) {
-    GRAPHMILL_TRY(history, open_history(options.runs, options.keep_runs));
+    GRAPHMILL_TRY(history, open_history(options.runs, options.keep_runs, *log));
   }
   log->info("serves {} of {} of {} at {}{}", offer.parts.size(),
             pluralized(offer.part_digests.size(), "part"), offer.dataset,
