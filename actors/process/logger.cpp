@@ -1,11 +1,14 @@
 #include "actors/process/logger.hpp"
 
 #include "messages/base/printable.hpp"
+#include "partition/files/file_io.hpp"
 
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/dist_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
+
+#include <fcntl.h>
 
 #include <memory>
 #include <string>
@@ -72,6 +75,9 @@ make_logger(const std::filesystem::path& file,
             const spdlog::sink_ptr& console) {
   std::vector sinks{warnings_on(console)};
   if (!file.empty()) {
+    // spdlog appends to what is there, and asks nobody who may read it.
+    GRAPHMILL_TRYV(
+      open_file(file, O_WRONLY | O_CREAT | O_APPEND, file_access::owner));
     try {
       sinks.push_back(
         std::make_shared<spdlog::sinks::basic_file_sink_mt>(file.string()));

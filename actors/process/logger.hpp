@@ -18,7 +18,7 @@ std::unique_ptr<spdlog::formatter>
 line_formatter(const std::string& pattern = "%+");
 
 /// A logger that writes warnings to standard error and everything to `file`
-/// (nowhere when that is empty).
+/// (nowhere when that is empty), which its owner alone can read.
 /// @param console Gets the warnings in place of standard error.
 result<std::shared_ptr<spdlog::logger>>
 make_logger(const std::filesystem::path& file,

@@ -194,9 +194,7 @@ result<void> verified_files::save(std::int64_t now) const {
     return ok();
   const json out{{"format_version", memory_version},
                  {"files", std::move(files)}};
-  GRAPHMILL_TRY(auto scratch, scratch_file::create(file_));
-  if (::fchmod(scratch.fd(), S_IRUSR | S_IWUSR) != 0)
-    return fail_errno(errno, "cannot write {}", file_.string());
+  GRAPHMILL_TRY(auto scratch, scratch_file::create(file_, file_access::owner));
   const auto text = out.dump(1, ' ', false, json::error_handler_t::replace);
   GRAPHMILL_TRYV(
     write_all(scratch.fd(), std::as_bytes(std::span{text}), file_));

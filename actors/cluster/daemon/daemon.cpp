@@ -14,6 +14,7 @@
 #include "actors/run/data_guard.hpp"
 #include "actors/transport/sessions/address.hpp"
 #include "messages/base/pluralized.hpp"
+#include "partition/files/file_io.hpp"
 #include "pipelines/model/arithmetic.hpp"
 #include "pipelines/model/devices.hpp"
 #include "pipelines/model/threads.hpp"
@@ -111,11 +112,7 @@ transport_of(const daemon_options& options, const std::string& name,
 result<std::shared_ptr<run_history>>
 open_history(const std::filesystem::path& runs, std::uint32_t keep,
              spdlog::logger& log) {
-  std::error_code failed;
-  std::filesystem::create_directories(runs, failed);
-  if (failed)
-    return fail(ec::io, "cannot make the folder {} for runs: {}", runs.string(),
-                failed.message());
+  GRAPHMILL_TRYV(make_private_folder(runs));
   GRAPHMILL_TRY(auto there, run_history::open(runs / "runs.sqlite", keep));
   if (!there.set_aside().empty())
     log.warn("{}", there.set_aside());

@@ -219,10 +219,13 @@ result<run_history> run_history::open(const fs::path& file,
                                       std::uint32_t keep) {
   GRAPHMILL_TRYV(check_place(file));
   const auto died = last_life(file); // Opening may change the file.
+  // SQLite gives the files beside it the same owner and rights.
+  GRAPHMILL_TRYV(open_file(file, O_RDWR | O_CREAT, file_access::owner));
   auto out = open_as_it_is(file, keep, died);
   if (out || out.error().code != ec::invalid_data || !has_our_mark(file))
     return out;
   GRAPHMILL_TRY(const auto aside, put_aside(file));
+  GRAPHMILL_TRYV(open_file(file, O_RDWR | O_CREAT, file_access::owner));
   auto next = open_as_it_is(file, keep, died);
   if (next)
     next.value().set_aside_ = fmt::format(

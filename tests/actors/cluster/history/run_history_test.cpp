@@ -61,6 +61,20 @@ CATCH_TEST_CASE("runs are kept", "[run_history]") {
   check_same(records[0], run);
 }
 
+CATCH_TEST_CASE("a history is its owner's alone", "[run_history]") {
+  temp_folder folder;
+  const auto mask = ::umask(0);
+  auto history = value_of(open_history(folder / "runs.sqlite"));
+  value_of(put(history, run_of("a", 1)));
+  ::umask(mask);
+  for (const auto& name : names_in(folder.path())) {
+    CATCH_INFO(name);
+    struct stat about {};
+    CATCH_REQUIRE(::stat((folder / name).c_str(), &about) == 0);
+    CATCH_CHECK((about.st_mode & 0777) == 0600u);
+  }
+}
+
 CATCH_TEST_CASE("the latest runs come first", "[run_history]") {
   temp_folder folder;
   auto history = value_of(open_history(folder / "runs.sqlite"));
