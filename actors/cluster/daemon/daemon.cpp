@@ -6,6 +6,7 @@
 #include "actors/cluster/daemon/agent.hpp"
 #include "actors/cluster/daemon/console_sink.hpp"
 #include "actors/cluster/daemon/request_router.hpp"
+#include "actors/process/core_dumps.hpp"
 #include "actors/process/heap_trimmer.hpp"
 #include "actors/process/processors.hpp"
 #include "actors/process/shutdown_watchdog.hpp"
@@ -97,6 +98,7 @@ transport_of(const daemon_options& options, const std::string& name,
   out.route_to = options.join;
   out.insecure = options.insecure;
   if (!options.key.empty()) {
+    forbid_core_dumps();
     GRAPHMILL_TRY(auto keys, read_keys(options.key));
     out.keys = std::move(keys);
   }

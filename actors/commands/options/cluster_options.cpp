@@ -1,5 +1,7 @@
 #include "actors/commands/options/cluster_options.hpp"
 
+#include "actors/process/core_dumps.hpp"
+
 #include <fmt/format.h>
 
 #include <ctime>
@@ -26,6 +28,8 @@ result<cluster_client> connect(const cluster_options& options,
   with.command = command;
   with.address = options.address;
   with.key = options.key;
+  if (!with.key.empty())
+    forbid_core_dumps();
   with.signals = signals;
   return cluster_client::make(std::move(with));
 }
