@@ -50,6 +50,24 @@ void gather_degrees(const shard& part, const gather_item& item) {
   });
 }
 
+/// Checked, for whoever gets them may look something up by them.
+result<void> gather_original_ids(const shard& part, const gather_item& item) {
+  auto* out = static_cast<node_id*>(item.out);
+  const auto& nodes = part.nodes(item.type);
+  const auto& type = part.info().node_types[item.type];
+  for (std::size_t i = 0; i < item.ids.size(); ++i) {
+    const auto original = nodes.original(item.ids[i]);
+    if (original < 0 || original >= type.count)
+      return fail(ec::invalid_data,
+                  "node {} of type {} is said to have been node {} of {}: "
+                  "original_ids.npy of part {} is damaged; partition the "
+                  "dataset again",
+                  item.ids[i], type.name, original, type.count, part.part());
+    out[row_of(item, i)] = original;
+  }
+  return ok();
+}
+
 } // namespace
 
 result<void> check_item(const shard& part, const gather_item& item) {
@@ -89,10 +107,7 @@ result<void> gather(const shard& part, const gather_item& item, bool rounded) {
     gather_degrees(part, item);
     return ok();
   case gather_kind::original_ids:
-    for (std::size_t i = 0; i < item.ids.size(); ++i)
-      static_cast<node_id*>(item.out)[row_of(item, i)] =
-        nodes.original(item.ids[i]);
-    return ok();
+    return gather_original_ids(part, item);
   case gather_kind::unset:
     break;
   }

@@ -45,12 +45,6 @@ struct random_graph_options {
   std::uint32_t most_degree = 12;
 };
 
-/// Writes over an element of an array of a part, as damage to its file would.
-template <class T>
-void damage(std::span<const T> array, std::size_t i, T value) {
-  const_cast<T&>(array[i]) = value; // Behind a part are vectors.
-}
-
 /// A few node types and edge types, with isolated nodes, self-loops and
 /// parallel edges, and perhaps a type without nodes.
 memory_graph random_graph(std::uint64_t seed, random_graph_options opts = {});
