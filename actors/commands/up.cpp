@@ -124,7 +124,7 @@ result<int> up(const up_options& options) {
     return fail(ec::invalid_argument,
                 "say where the daemons shall run: --local N on this machine, "
                 "or --hosts FILE by ssh");
-  if (!options.key.empty())
+  if (!options.insecure)
     forbid_core_dumps();
   GRAPHMILL_TRY(const auto source,
                 load_definition(options.file, options.overrides));
