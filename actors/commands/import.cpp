@@ -88,6 +88,9 @@ void add_npy(command_line& cli, CLI::App& parent) {
   app->add_option("--name", options->name,
                   "Name of the dataset; default: that of meta.json");
   add_normalise(*app, options->normalise);
+  app->add_flag("--renumber-labels", options->renumber_labels,
+                "Number the labels that there are from 0, and keep them as "
+                "names of classes");
   app->footer(
     "The arrays of a graph of one node type:\n"
     "  edges.npy                   [2, E]: sources, destinations\n"

@@ -1,5 +1,6 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/definition_options.hpp"
+#include "actors/process/core_dumps.hpp"
 #include "actors/process/say.hpp"
 #include "actors/transport/sockets/connections/keys.hpp"
 
@@ -15,6 +16,7 @@ struct keygen_options {
 };
 
 result<int> keygen(const keygen_options& options) {
+  forbid_core_dumps();
   GRAPHMILL_TRY(const auto keys, make_keys());
   GRAPHMILL_TRYV(write_keys(keys, options.file));
   if (options.json)

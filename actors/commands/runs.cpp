@@ -2,12 +2,12 @@
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/process/say.hpp"
-
-#include <nlohmann/json.hpp>
+#include "partition/files/json_text.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <utility>
 
 namespace graphmill {
 
@@ -26,8 +26,9 @@ nlohmann::json time_json(unix_time when) {
 }
 
 nlohmann::json summary_of(const run_record& run) {
-  auto out = nlohmann::json::parse(run.summary, nullptr, false);
-  return out.is_object() ? out : nlohmann::json();
+  auto out = parse_json(run.summary, "a summary");
+  return out && out.value().is_object() ? std::move(out).value()
+                                        : nlohmann::json();
 }
 
 /// Times are in seconds since 1970.

@@ -4,6 +4,7 @@
 #include "actors/commands/options/storage_options.hpp"
 #include "actors/commands/text/run_watcher.hpp"
 #include "actors/launch/launched_cluster.hpp"
+#include "actors/process/core_dumps.hpp"
 #include "actors/process/processors.hpp"
 #include "actors/process/say.hpp"
 #include "partition/dataset/shard.hpp"
@@ -123,6 +124,8 @@ result<int> up(const up_options& options) {
     return fail(ec::invalid_argument,
                 "say where the daemons shall run: --local N on this machine, "
                 "or --hosts FILE by ssh");
+  if (!options.insecure)
+    forbid_core_dumps();
   GRAPHMILL_TRY(const auto source,
                 load_definition(options.file, options.overrides));
   signal_watch signals;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "messages/base/printable.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -7,11 +9,14 @@
 
 namespace graphmill {
 
-/// Prints for the user. If the terminal or pipe is gone, the work goes on all
-/// the same. `main` looks at the end whether standard output took everything.
+/// Prints for the user; what a terminal would obey instead of showing it is
+/// escaped, for much of it comes from files and from others. If the terminal or
+/// pipe is gone, the work goes on all the same. `main` looks at the end whether
+/// standard output took everything.
 template <class... Ts>
 void say(std::FILE* to, fmt::format_string<Ts...> text, Ts&&... args) {
-  const auto line = fmt::format(text, std::forward<Ts>(args)...);
+  const auto line =
+    printable(fmt::format(text, std::forward<Ts>(args)...), line_breaks::keep);
   std::fwrite(line.data(), 1, line.size(), to);
 }
 

@@ -4,6 +4,8 @@
 #include "partition/files/page_requests.hpp"
 #include "partition/sampling/gather.hpp"
 
+#include <limits>
+
 namespace graphmill {
 
 namespace {
@@ -26,16 +28,44 @@ void for_degrees(const shard& part, const gather_item& item, Visit visit) {
   }
 }
 
+/// Degrees of several edge types; those of a damaged file may be anything.
+std::int32_t sum_of_degrees(std::int32_t a, std::int32_t b) {
+  std::int32_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum)
+           ? std::numeric_limits<std::int32_t>::max()
+           : sum;
+}
+
 void gather_degrees(const shard& part, const gather_item& item) {
   auto* out = static_cast<std::int32_t*>(item.out);
   const auto begin = part.nodes(item.type).begin;
   for (std::size_t i = 0; i < item.ids.size(); ++i)
     out[row_of(item, i)] = 0;
   for_degrees(part, item, [&](std::span<const std::int32_t> degrees) {
-    for (std::size_t i = 0; i < item.ids.size(); ++i)
-      out[row_of(item, i)] +=
-        degrees[static_cast<std::size_t>(item.ids[i] - begin)];
+    for (std::size_t i = 0; i < item.ids.size(); ++i) {
+      auto& sum = out[row_of(item, i)];
+      sum = sum_of_degrees(
+        sum, degrees[static_cast<std::size_t>(item.ids[i] - begin)]);
+    }
   });
+}
+
+/// Checked, for whoever gets them may look something up by them.
+result<void> gather_original_ids(const shard& part, const gather_item& item) {
+  auto* out = static_cast<node_id*>(item.out);
+  const auto& nodes = part.nodes(item.type);
+  const auto& type = part.info().node_types[item.type];
+  for (std::size_t i = 0; i < item.ids.size(); ++i) {
+    const auto original = nodes.original(item.ids[i]);
+    if (original < 0 || original >= type.count)
+      return fail(ec::invalid_data,
+                  "node {} of type {} is said to have been node {} of {}: "
+                  "original_ids.npy of part {} is damaged; partition the "
+                  "dataset again",
+                  item.ids[i], type.name, original, type.count, part.part());
+    out[row_of(item, i)] = original;
+  }
+  return ok();
 }
 
 } // namespace
@@ -77,10 +107,7 @@ result<void> gather(const shard& part, const gather_item& item, bool rounded) {
     gather_degrees(part, item);
     return ok();
   case gather_kind::original_ids:
-    for (std::size_t i = 0; i < item.ids.size(); ++i)
-      static_cast<node_id*>(item.out)[row_of(item, i)] =
-        nodes.original(item.ids[i]);
-    return ok();
+    return gather_original_ids(part, item);
   case gather_kind::unset:
     break;
   }

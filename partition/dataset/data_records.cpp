@@ -4,8 +4,7 @@
 #include "partition/dataset/digest.hpp"
 #include "partition/files/content_hash.hpp"
 #include "partition/files/file_io.hpp"
-
-#include <nlohmann/json.hpp>
+#include "partition/files/json_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -48,8 +47,8 @@ result<folder_book> read_folder_book(const fs::path& file, const char* field) {
   folder_book out;
   out.itself = {file, hash.digest(), {{.file = file, .stamp = stamp}}};
   out.itself.pieces.front().bytes = text.size();
+  GRAPHMILL_TRY(const auto about, parse_json(text, file.string()));
   try {
-    const auto about = json::parse(text);
     if (about.contains(field))
       out.digests = about[field].get<digest_table>();
     if (about.contains("dataset"))

@@ -2,8 +2,7 @@
 
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/files/file_io.hpp"
-
-#include <nlohmann/json.hpp>
+#include "partition/files/json_text.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -194,8 +193,9 @@ json to_json(const edge_type_info& type, const dataset_info& info) {
 
 result<dataset_info> parse_dataset_info(std::string_view text,
                                         std::string_view where) {
+  GRAPHMILL_TRY(const auto in, parse_json(text, where));
   try {
-    return read_info({json::parse(text), std::string{where}});
+    return read_info({in, std::string{where}});
   } catch (const json::exception& broken) {
     return fail(ec::invalid_data, "{} is broken: {}", where, broken.what());
   }

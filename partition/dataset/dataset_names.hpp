@@ -15,6 +15,8 @@ inline constexpr std::size_t most_types = 4096; ///< Of nodes, and of edges.
 inline constexpr std::int64_t most_items = std::int64_t{1} << 48;
 inline constexpr std::int64_t most_columns = std::int64_t{1} << 24;
 inline constexpr std::int64_t most_classes = std::int64_t{1} << 24;
+/// So many classes cost little, whether they have nodes or not.
+inline constexpr std::int64_t unquestioned_classes = 4096;
 inline constexpr std::int64_t most_degree = (std::int64_t{1} << 31) - 1;
 
 /// Whether `name` may name a node type or the middle of an edge type: it

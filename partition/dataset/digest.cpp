@@ -2,8 +2,7 @@
 
 #include "partition/files/content_hash.hpp"
 #include "partition/files/file_io.hpp"
-
-#include <nlohmann/json.hpp>
+#include "partition/files/json_text.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -215,8 +214,7 @@ result<void>
 write_array_digests(const fs::path& folder,
                     const std::map<std::string, std::string>& digests) {
   const auto path = folder / "dataset.json";
-  GRAPHMILL_TRY(const auto text, read_text(path, largest_info));
-  auto about = nlohmann::json::parse(text);
+  GRAPHMILL_TRY(auto about, read_json(path, largest_info));
   about["array_digests"] = digests;
   return write_text(path, about.dump(2) + '\n');
 }

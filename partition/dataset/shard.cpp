@@ -1,9 +1,7 @@
 #include "partition/dataset/shard.hpp"
 
 #include "partition/dataset/dataset_names.hpp"
-#include "partition/files/file_io.hpp"
-
-#include <nlohmann/json.hpp>
+#include "partition/files/json_text.hpp"
 
 #include <algorithm>
 #include <system_error>
@@ -31,7 +29,9 @@ result<std::vector<node_id>> read_offsets(const json& offsets,
                                           const node_type_info& type,
                                           std::size_t parts,
                                           const std::string& where) {
-  auto cuts = offsets.at(type.name).get<std::vector<node_id>>();
+  std::vector<node_id> cuts;
+  for (const auto& cut : offsets.at(type.name))
+    cuts.push_back(integer_of(cut).value_or(-1));
   if (cuts.size() != parts + 1 || cuts.front() != 0 || cuts.back() != type.count
       || !std::is_sorted(cuts.begin(), cuts.end()))
     return fail(ec::invalid_data,
@@ -42,16 +42,18 @@ result<std::vector<node_id>> read_offsets(const json& offsets,
 }
 
 result<partition_book> read_book(const json& in, const std::string& where) {
-  const auto version = in.at("format_version").get<std::int64_t>();
-  if (version < 0 || version > partitions_format_version)
+  const auto version = integer_of(in.at("format_version")).value_or(-1);
+  if (version < 0)
+    return fail(ec::invalid_data, "{}: \"format_version\" is no number", where);
+  if (version > partitions_format_version)
     return fail(ec::version_mismatch,
                 "{} has format version {}; this Graphmill reads up to {}: use "
                 "a newer one or partition the dataset again",
                 where, version, partitions_format_version);
-  const auto parts = in.at("parts").get<std::int64_t>();
+  const auto parts = integer_of(in.at("parts")).value_or(0);
   if (parts < 1 || parts > most_parts)
     return fail(ec::invalid_data, "{}: \"parts\" is {}, not in 1..{}", where,
-                parts, most_parts);
+                in.at("parts").dump(), most_parts);
   partition_book book;
   GRAPHMILL_TRY(book.info, parse_dataset_info(in.at("dataset").dump(), where));
   for (const auto& type : book.info.node_types) {
@@ -68,9 +70,9 @@ result<partition_book> read_book(const json& in, const std::string& where) {
 }
 
 result<partition_book> read_book(const fs::path& path) {
-  GRAPHMILL_TRY(const auto text, read_text(path, largest_book));
+  GRAPHMILL_TRY(const auto book, read_json(path, largest_book));
   try {
-    return read_book(json::parse(text), path.string());
+    return read_book(book, path.string());
   } catch (const json::exception& broken) {
     return fail(ec::invalid_data, "{} is broken: {}", path.string(),
                 broken.what());

@@ -2,8 +2,7 @@
 
 #include "partition/files/content_hash.hpp"
 #include "partition/files/file_io.hpp"
-
-#include <nlohmann/json.hpp>
+#include "partition/files/json_text.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -120,12 +119,12 @@ verified_files verified_files::open(const fs::path& data,
 verified_files::entries verified_files::read(const fs::path& file) {
   if (!is_own(file.parent_path()) || !is_own(file))
     return {};
-  const auto text = read_text(file, largest_memory);
-  if (!text)
+  const auto got = read_json(file, largest_memory);
+  if (!got)
     return {};
   entries out;
   try {
-    const auto in = json::parse(text.value());
+    const auto& in = got.value();
     if (in.at("format_version").get<int>() != memory_version)
       return {};
     for (const auto& [path, about] : in.at("files").items())
@@ -195,9 +194,7 @@ result<void> verified_files::save(std::int64_t now) const {
     return ok();
   const json out{{"format_version", memory_version},
                  {"files", std::move(files)}};
-  GRAPHMILL_TRY(auto scratch, scratch_file::create(file_));
-  if (::fchmod(scratch.fd(), S_IRUSR | S_IWUSR) != 0)
-    return fail_errno(errno, "cannot write {}", file_.string());
+  GRAPHMILL_TRY(auto scratch, scratch_file::create(file_, file_access::owner));
   const auto text = out.dump(1, ' ', false, json::error_handler_t::replace);
   GRAPHMILL_TRYV(
     write_all(scratch.fd(), std::as_bytes(std::span{text}), file_));

@@ -47,12 +47,14 @@ void unique_fd::reset() {
     ::close(std::exchange(fd_, -1));
 }
 
-result<unique_fd> open_file(const fs::path& path, int flags) {
+result<unique_fd> open_file(const fs::path& path, int flags,
+                            file_access access) {
   // Opening a pipe waits for its other end, which may never come.
   const auto reads = (flags & O_ACCMODE) == O_RDONLY;
   const auto open_flags = flags | O_CLOEXEC | (reads ? O_NONBLOCK : 0);
+  const auto mode = access == file_access::owner ? 0600 : 0666;
   for (;;) {
-    unique_fd fd{::open(path.c_str(), open_flags, 0666)};
+    unique_fd fd{::open(path.c_str(), open_flags, mode)};
     if (fd.get() >= 0) {
       if (reads)
         GRAPHMILL_TRYV(expect_file(fd.get(), path));
@@ -168,7 +170,8 @@ result<void> sync_tree(const fs::path& folder) {
   return sync_folder(folder);
 }
 
-result<scratch_file> scratch_file::create(const fs::path& target) {
+result<scratch_file> scratch_file::create(const fs::path& target,
+                                          file_access access) {
   std::error_code failed;
   if (fs::is_directory(target, failed))
     return fail(ec::invalid_argument, "{} is a folder; give the name of a file",
@@ -178,12 +181,15 @@ result<scratch_file> scratch_file::create(const fs::path& target) {
   const auto path =
     target.parent_path()
     / fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
-  auto file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  auto file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC, access);
   if (!file)
     return fail(file.error().code, "cannot write {}: {}", target.string(),
                 file.error().message);
   out.file_ = std::move(file).value();
   out.path_ = path;
+  // One may have been left by another process of that number.
+  if (access == file_access::owner && ::fchmod(out.fd(), 0600) != 0)
+    return fail_errno(errno, "cannot write {}", target.string());
   return out;
 }
 
@@ -208,6 +214,20 @@ result<void> make_folders(const fs::path& folder) {
     return fail_errno(failed.value(), "cannot make the folder {}",
                       folder.string());
   return ok();
+}
+
+result<void> make_private_folder(const fs::path& folder) {
+  // A name that ends with a slash has the folder as its own parent.
+  const auto path = folder.has_filename() ? folder : folder.parent_path();
+  if (path.has_parent_path())
+    GRAPHMILL_TRYV(make_folders(path.parent_path()));
+  if (::mkdir(path.c_str(), S_IRWXU) == 0)
+    return ok();
+  const auto reason = errno;
+  std::error_code failed;
+  if (fs::is_directory(path, failed))
+    return ok();
+  return fail_errno(reason, "cannot make the folder {}", folder.string());
 }
 
 } // namespace graphmill

@@ -3,6 +3,7 @@
 #include "messages/base/error.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -32,9 +33,16 @@ private:
   int fd_ = -1;
 };
 
+/// Who may read a file that is made.
+enum class file_access : std::uint8_t {
+  shared, ///< Whom the umask lets: data, which machines and users share.
+  owner,  ///< Nobody else: runs, and whatever a user has not chosen to share.
+};
+
 /// open(2), closed on exec; an error names the file. To read, it opens files
 /// and folders only, and refuses at once a pipe that lies in place of one.
-result<unique_fd> open_file(const std::filesystem::path& path, int flags);
+result<unique_fd> open_file(const std::filesystem::path& path, int flags,
+                            file_access access = file_access::shared);
 
 /// Bytes of an open file; fails if it is a folder or anything else.
 /// @param path For the error only.
@@ -72,7 +80,8 @@ class scratch_file {
 public:
   /// Makes an empty file beside `target`, so what keeps from writing there is
   /// known before the work is done.
-  static result<scratch_file> create(const std::filesystem::path& target);
+  static result<scratch_file> create(const std::filesystem::path& target,
+                                     file_access access = file_access::shared);
   ~scratch_file();
   scratch_file(scratch_file&& other) noexcept
     : target_(std::move(other.target_)), path_(std::exchange(other.path_, {})),
@@ -99,5 +108,9 @@ private:
 
 /// Makes a folder and its missing parents; there already is fine.
 result<void> make_folders(const std::filesystem::path& folder);
+
+/// The same, with a folder that only its owner may enter. One that is there
+/// already stays as it is: somebody may have opened it on purpose.
+result<void> make_private_folder(const std::filesystem::path& folder);
 
 } // namespace graphmill

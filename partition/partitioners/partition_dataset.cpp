@@ -3,6 +3,7 @@
 #include "messages/base/byte_text.hpp"
 #include "partition/dataset/digest.hpp"
 #include "partition/files/file_io.hpp"
+#include "partition/files/json_text.hpp"
 #include "partition/partitioners/graph/monitor.hpp"
 #include "partition/partitioners/parts_writer.hpp"
 #include "partition/writing/prepare.hpp"
@@ -34,16 +35,6 @@ result<void> check_options(const partition_options& options) {
               options.parts, most_parts);
 }
 
-result<json> read_json(const fs::path& path) {
-  GRAPHMILL_TRY(const auto text, read_text(path, largest_report));
-  try {
-    return json::parse(text);
-  } catch (const json::exception& broken) {
-    return fail(ec::invalid_data, "{} is broken: {}", path.string(),
-                broken.what());
-  }
-}
-
 /// What identifies the content: datasets that other tools have written may lack
 /// the digest.
 result<std::string> digest_of(const dataset& data,
@@ -55,7 +46,8 @@ result<std::string> digest_of(const dataset& data,
 
 /// A part's edges come from nodes that other parts own.
 result<void> refuse_part(const dataset& data) {
-  GRAPHMILL_TRY(const auto about, read_json(data.folder() / "dataset.json"));
+  GRAPHMILL_TRY(const auto about,
+                read_json(data.folder() / "dataset.json", largest_report));
   if (about.contains("part"))
     return fail(ec::invalid_argument,
                 "{} is one part of a partitioned dataset; partition the "
@@ -71,8 +63,9 @@ result<void> write_partitions_json(const graph_view& graph,
                                    const std::string& source_digest,
                                    const seed_digests& seeds,
                                    const fs::path& folder) {
-  GRAPHMILL_TRY(const auto source,
-                read_json(graph.data().folder() / "dataset.json"));
+  GRAPHMILL_TRY(
+    const auto source,
+    read_json(graph.data().folder() / "dataset.json", largest_report));
   auto digests = json::array();
   for (const auto& part : parts)
     digests.push_back(part.digest);
@@ -158,7 +151,7 @@ result<partition_report> report_there(const dataset& data,
                                       const partition_options& options,
                                       const fs::path& folder) {
   const auto path = folder / "partitions.json";
-  auto stored = read_json(path);
+  auto stored = read_json(path, largest_report);
   if (!stored && stored.error().code == ec::not_found)
     return fail(ec::invalid_argument,
                 "{} is there already and holds no partitions.json; choose "

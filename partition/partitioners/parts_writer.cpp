@@ -2,6 +2,7 @@
 
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/files/file_io.hpp"
+#include "partition/files/json_text.hpp"
 #include "partition/partitioners/array_writer.hpp"
 
 #include <nlohmann/json.hpp>
@@ -280,8 +281,7 @@ private:
     part.info.digest = part.written.digest;
     GRAPHMILL_TRYV(write_dataset_info(part.folder, part.info));
     const auto path = part.folder / "dataset.json";
-    GRAPHMILL_TRY(const auto text, read_text(path, largest_part_info));
-    auto json = nlohmann::json::parse(text);
+    GRAPHMILL_TRY(auto json, read_json(path, largest_part_info));
     json["part"] = {{"number", p}, {"of", parts()}};
     json["array_digests"] = part.arrays.digests_within(part.folder);
     return write_text(path, json.dump(2) + '\n');

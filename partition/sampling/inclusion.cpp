@@ -1,5 +1,6 @@
 #include "partition/sampling/inclusion.hpp"
 
+#include "partition/files/mapped_file.hpp"
 #include "partition/files/page_requests.hpp"
 #include "partition/sampling/id_table.hpp"
 
@@ -47,18 +48,25 @@ public:
   spreader(const shard& part, const inclusion_request& request,
            const inclusion_limits& limits)
     : edges_(part.edges(request.edge_type)), limits_(limits),
-      table_(part.info()
+      nodes_(part.info()
                .node_types[part.info().edge_types[request.edge_type].source]
-               .count,
-             nullptr) {}
+               .count),
+      table_(nodes_, nullptr) {}
 
   /// Takes in-edges [from, to) of the part's list, as far as the limits allow.
-  /// @returns the first one that was not taken.
-  std::int64_t take(std::int64_t from, std::int64_t to, double change) {
+  /// @returns the first one that was not taken; an error if one of them comes
+  /// from no node.
+  result<std::int64_t> take(std::int64_t from, std::int64_t to, double change) {
     const auto known = static_cast<std::int64_t>(reply.sources.size());
     const auto most = std::min(limits_.edges - taken_, limits_.sources - known);
     to = std::min(to, from + std::max<std::int64_t>(most, 0));
     const auto count = static_cast<std::size_t>(to - from);
+    for (auto i = from; i < to; ++i)
+      if (const auto id = edges_.indices[i]; id < 0 || id >= nodes_)
+        return fail(ec::invalid_data,
+                    "an edge comes from node {}, but there are {} nodes; "
+                    "`graphmill inspect` says what else is broken",
+                    id, nodes_);
     places_.resize(count);
     if (edges_.indices.wide)
       number<std::int64_t>(from, count);
@@ -89,6 +97,7 @@ private:
 
   const edge_shard& edges_;
   inclusion_limits limits_;
+  std::int64_t nodes_; ///< Of the type of the sources.
   id_table table_;
   pod_vector<local_id> places_;
   std::vector<double> sums_;
@@ -130,15 +139,24 @@ result<inclusion_reply> spread(const shard& part,
   const auto type = part.info().edge_types[request.edge_type].destination;
   const auto* list = part.edges(request.edge_type).indptr.data()
                      + (request.first - part.nodes(type).begin);
-  const auto total = part.edges(request.edge_type).indptr.back();
+  const auto total = part.edges(request.edge_type).indices.size;
   edges = std::clamp<std::int64_t>(request.skip, 0, total);
   for (auto chance : request.chances) {
     const auto begin = list[nodes];
     const auto end = list[nodes + 1];
-    if (chance > 0 && begin + edges < end) {
+    const auto sound = begin >= 0 && begin <= end && end <= total;
+    // A file that was truncated while mapped reads as zeros; that is no error
+    // here, for who asks reports it by the file's name.
+    if (chance > 0 && !sound && !mapped_file::first_fault())
+      return fail(ec::invalid_data,
+                  "the list of in-edges of node {} goes from {} to {} of {} "
+                  "edges; `graphmill inspect` says what else is broken",
+                  request.first + nodes, begin, end, total);
+    if (chance > 0 && sound && begin + edges < end) {
       const auto drawn = request.rule.chance(end - begin);
-      edges =
-        work.take(begin + edges, end, std::log1p(-chance * drawn)) - begin;
+      GRAPHMILL_TRY(const auto taken,
+                    work.take(begin + edges, end, std::log1p(-chance * drawn)));
+      edges = taken - begin;
       if (begin + edges < end)
         break; // The limits are reached; the next request goes on here.
     }

@@ -93,7 +93,7 @@ result<std::int64_t> find_lists(task& work, std::int64_t max_degree,
       begin >= 0 && begin <= end && end <= limit && end - begin <= max_degree;
     const auto degree = sane ? end - begin : 0;
     broken = sane ? broken : static_cast<std::int64_t>(i);
-    work.places[i] = {begin, static_cast<std::uint32_t>(degree)};
+    work.places[i] = {sane ? begin : 0, static_cast<std::uint32_t>(degree)};
     const auto count = request.rule.sources_of(work.places[i].degree);
     counts[i] = static_cast<std::int32_t>(count);
     total += count;
@@ -268,17 +268,29 @@ void sample_as(const task& work, neighbour_reply& out) {
 }
 
 /// From places in this shard's index array to places in the original graph's.
-void to_original_edges(const task& work, neighbour_reply& out) {
+/// @param edges Of the original graph: the file is not believed here, either.
+result<void> to_original_edges(const task& work, std::int64_t edges,
+                               neighbour_reply& out) {
   const auto& begins = work.edges.original_begin;
-  if (begins.empty())
-    return;
+  if (begins.empty() || out.edge_ids.empty())
+    return ok();
   auto* id = out.edge_ids.data();
   for (std::size_t i = 0; i < work.places.size(); ++i) {
-    const auto row = work.request.destinations[i] - work.nodes.begin;
-    const auto shift = begins[row] - work.places[i].begin;
-    for (const auto* end = id + out.counts[i]; id != end; ++id)
-      *id += shift;
+    const auto node = work.request.destinations[i];
+    const auto begin = begins[node - work.nodes.begin];
+    const auto [here, degree] = work.places[i];
+    if (begin < 0 || begin > edges - std::int64_t{degree})
+      return fail(ec::invalid_data,
+                  "{} in-edges of node {} begin at edge {} of {}: "
+                  "original_begin.npy is damaged; partition the dataset again",
+                  degree, work.nodes.original(node), begin, edges);
+    // Fewer, where a slice of the list is answered.
+    const auto count =
+      std::min<std::ptrdiff_t>(out.counts[i], out.edge_ids.end() - id);
+    for (const auto* end = id + count; id != end; ++id)
+      *id += begin - here;
   }
+  return ok();
 }
 
 result<void> answer(const shard& graph, const neighbour_request& request,
@@ -287,22 +299,18 @@ result<void> answer(const shard& graph, const neighbour_request& request,
   const auto& edges = graph.edges(request.edge_type);
   task work{edges, graph.nodes(type.destination), request,
             pod_vector<list_place>{out.counts.pool()}};
-  const auto rows = request.destinations.size();
-  work.places.resize(rows);
-  out.counts.resize(rows);
+  work.places.resize(request.destinations.size());
+  out.counts.resize(request.destinations.size());
   out.wide = edges.indices.wide;
-  GRAPHMILL_TRY(const auto found,
+  GRAPHMILL_TRY(const auto total,
                 find_lists(work, type.max_in_degree, out.counts));
-  const auto total = static_cast<std::size_t>(found);
-  out.sources.resize(total * (out.wide ? 8 : 4));
-  out.edge_ids.resize(request.edge_ids ? total : 0);
+  out.sources.resize(static_cast<std::size_t>(total) * (out.wide ? 8 : 4));
+  out.edge_ids.resize(request.edge_ids ? static_cast<std::size_t>(total) : 0);
   if (out.wide)
     sample_as<std::int64_t>(work, out);
   else
     sample_as<std::int32_t>(work, out);
-  if (request.edge_ids)
-    to_original_edges(work, out);
-  return ok();
+  return to_original_edges(work, type.count, out);
 }
 
 /// Takes some sources of one list, in the order of `sample_many`. Draws cannot
@@ -354,12 +362,7 @@ result<void> answer_slice(const shard& graph, const neighbour_request& request,
     take_slice<std::int64_t>(work, slice.skip, out);
   else
     take_slice<std::int32_t>(work, slice.skip, out);
-  if (const auto& begins = edges.original_begin; !begins.empty()) {
-    const auto row = request.destinations[0] - work.nodes.begin;
-    for (auto& id : out.edge_ids)
-      id += begins[row] - work.places[0].begin;
-  }
-  return ok();
+  return to_original_edges(work, type.count, out);
 }
 
 } // namespace

@@ -1,10 +1,12 @@
 #include "pipelines/definition/validation.hpp"
 
+#include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/shard.hpp"
 #include "pipelines/definition/model_traits.hpp"
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 
 namespace graphmill {
@@ -94,6 +96,14 @@ void check_task(const checked& c) {
                          in_quotes(target.name), in_quotes(c.info.name)));
     return;
   }
+  if (target.class_count > std::max(target.count, unquestioned_classes))
+    c.report("dataset",
+             fmt::format("{} has {} classes for {} nodes of type {}, so most "
+                         "have no node, and each costs a row of weights: "
+                         "number the labels from 0 (graphmill import npy "
+                         "--renumber-labels)",
+                         in_quotes(c.info.name), target.class_count,
+                         target.count, in_quotes(target.name)));
   const auto seeds = [&target](split which) {
     return target.split_counts[static_cast<std::size_t>(which)];
   };

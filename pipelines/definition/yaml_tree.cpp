@@ -1,5 +1,7 @@
 #include "pipelines/definition/yaml_tree.hpp"
 
+#include "messages/base/printable.hpp"
+
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
@@ -113,33 +115,6 @@ struct bad_byte {
   std::size_t offset = 0;
   const char* problem = "";
 };
-
-/// Length of the UTF-8 sequence at the front of `text`, 0 if it is malformed.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [text](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const auto lead = byte(0);
-  const auto follows = [&byte](std::size_t i) {
-    return (byte(i) & 0xc0) == 0x80;
-  };
-  if (lead < 0x80)
-    return 1;
-  if (lead >= 0xc2 && lead <= 0xdf)
-    return follows(1) ? 2 : 0;
-  if ((lead & 0xf0) == 0xe0) {
-    const auto overlong = lead == 0xe0 && byte(1) < 0xa0;
-    const auto surrogate = lead == 0xed && byte(1) >= 0xa0;
-    return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (lead >= 0xf0 && lead <= 0xf4) {
-    const auto overlong = lead == 0xf0 && byte(1) < 0x90;
-    const auto beyond = lead == 0xf4 && byte(1) >= 0x90;
-    return follows(1) && follows(2) && follows(3) && !overlong && !beyond ? 4
-                                                                          : 0;
-  }
-  return 0;
-}
 
 std::optional<bad_byte> find_bad_byte(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {

@@ -1,5 +1,7 @@
 #include "pipelines/planning/run_plan.hpp"
 
+#include "messages/base/byte_text.hpp"
+#include "partition/dataset/dataset_names.hpp"
 #include "partition/sampling/row_cache.hpp"
 #include "pipelines/definition/validation.hpp"
 #include "pipelines/flow/batch_needs.hpp"
@@ -97,6 +99,14 @@ void add_notes(const definition& def, const dataset_info& info,
       "the largest batch that could be exceeds budget.bytes; a batch is "
       "admitted by its bound, so such batches run one at a time: raise "
       "budget.bytes, or lower the batch size or the fanouts");
+  if (target.class_count > unquestioned_classes)
+    plan.notes.push_back(fmt::format(
+      "there are {} classes: each is a row of weights, and the scores of a "
+      "batch take {}; `graphmill inspect` says how many nodes they have",
+      target.class_count,
+      byte_text(static_cast<std::uint64_t>(
+        std::max(plan.train.seeds, plan.evaluation.seeds) * target.class_count
+        * std::int64_t{sizeof(float)}))));
   if (!has_in_edges(info))
     plan.notes.push_back(fmt::format(
       "no edge leads to nodes of type `{}`, so only their own features "

@@ -1,6 +1,10 @@
 #include "pipelines/results/run_folder.hpp"
 
 #include "partition/files/file_io.hpp"
+#include "partition/files/json_text.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <ctime>
@@ -31,18 +35,13 @@ std::string text_of(const nlohmann::json& content, int indent) {
 
 /// Makes a folder that did not exist before, trying suffixes.
 result<fs::path> make_fresh(const fs::path& root, const std::string& stem) {
-  std::error_code failed;
-  fs::create_directories(root, failed);
-  if (failed)
-    return fail_errno(failed.value(), "cannot make the folder {}",
-                      root.string());
+  GRAPHMILL_TRYV(make_private_folder(root));
   for (int n = 1; n < 1000; ++n) {
     auto path = root / (n == 1 ? stem : fmt::format("{}-{}", stem, n));
-    if (fs::create_directory(path, failed))
+    if (::mkdir(path.c_str(), S_IRWXU) == 0)
       return path;
-    if (failed)
-      return fail_errno(failed.value(), "cannot make the run folder {}",
-                        path.string());
+    if (errno != EEXIST)
+      return fail_errno(errno, "cannot make the run folder {}", path.string());
   }
   return fail(ec::io, "cannot find a free name for a run folder in {}",
               root.string());
@@ -51,7 +50,7 @@ result<fs::path> make_fresh(const fs::path& root, const std::string& stem) {
 } // namespace
 
 result<void> write_file(const fs::path& path, const std::string& content) {
-  GRAPHMILL_TRY(auto file, scratch_file::create(path));
+  GRAPHMILL_TRY(auto file, scratch_file::create(path, file_access::owner));
   GRAPHMILL_TRYV(write_all(file.fd(), std::as_bytes(std::span{content}), path));
   return file.commit();
 }
@@ -97,15 +96,15 @@ result<run_folder> run_folder::open(const fs::path& folder) {
   run_folder out;
   out.path_ = folder;
   const auto file = folder / "run.json";
-  const auto text = read_text(file, largest_file);
-  if (!text && text.error().code == ec::not_found)
+  const auto read = read_json(file, largest_file);
+  if (!read && read.error().code == ec::not_found)
     return fail(ec::not_found,
                 "{} is not a run folder: it has no run.json. `graphmill train` "
                 "prints the folder of its run",
                 folder.string());
-  if (!text)
-    return text.error();
-  const auto about = nlohmann::json::parse(text.value(), nullptr, false);
+  if (!read)
+    return read.error();
+  const auto& about = read.value();
   if (!about.is_object() || !about.contains("data")
       || !about["data"].is_string())
     return fail(ec::invalid_data, "{} is damaged", file.string());
@@ -137,8 +136,11 @@ result<void> run_folder::add_metrics(const nlohmann::json& line) {
 
 result<void> run_folder::add_step(const nlohmann::json& line) {
   const auto path = path_ / "steps.jsonl";
-  if (!steps_.is_open())
+  if (!steps_.is_open()) {
+    GRAPHMILL_TRYV(
+      open_file(path, O_WRONLY | O_CREAT | O_APPEND, file_access::owner));
     steps_.open(path, std::ios::app);
+  }
   steps_ << text_of(line, -1) << '\n';
   steps_.flush();
   if (!steps_)

@@ -10,10 +10,10 @@
 
 namespace graphmill {
 
-/// The folder with a run's results, and its files of lines while they are
-/// written. One thread at a time may write. The definition, run.json and the
-/// summary are written aside and renamed, so that none of them is ever seen
-/// half-made. The folder holds:
+/// The folder with a run's results, for its owner alone, and its files of lines
+/// while they are written. One thread at a time may write. The definition,
+/// run.json and the summary are written aside and renamed, so that none of them
+/// is ever seen half-made. The folder holds:
 ///   definition.yaml      the definition in full, defaults and `--set` included
 ///   run.json             where its data lies, and its digest
 ///   metrics.jsonl        one JSON object per finished phase

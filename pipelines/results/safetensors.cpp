@@ -53,7 +53,7 @@ result<void> write_safetensors(const fs::path& path,
   for (std::size_t i = 0; i < prefix_size; ++i)
     header[i] = static_cast<char>(json.size() >> (8 * i));
   header += json;
-  GRAPHMILL_TRY(auto file, scratch_file::create(path));
+  GRAPHMILL_TRY(auto file, scratch_file::create(path, file_access::owner));
   GRAPHMILL_TRYV(write_content(file.fd(), header, content, path));
   return file.commit();
 }

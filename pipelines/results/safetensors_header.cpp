@@ -1,8 +1,7 @@
 #include "pipelines/results/safetensors_header.hpp"
 
+#include "partition/files/json_text.hpp"
 #include "pipelines/results/named_tensor.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <set>
@@ -75,8 +74,9 @@ private:
         twice = value.get<std::string>();
       return depth <= 4;
     };
-    auto header = json::parse(text, visit, false);
-    if (header.is_discarded() || !header.is_object())
+    GRAPHMILL_TRY(auto header,
+                  parse_json(text, "the header of " + file_, visit));
+    if (!header.is_object())
       return fail(ec::invalid_data, "the header of {} is not a JSON object",
                   file_);
     if (!twice.empty())

@@ -2,8 +2,10 @@
 
 #include "partition/dataset/shard.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,5 +64,11 @@ assignment random_assignment(const memory_graph& graph, part_id parts,
 
 /// Node i has in-neighbours i - 1 and i + 1.
 memory_graph cycle(std::int64_t nodes);
+
+/// Writes over an element of an array of a part, as damage to its file would.
+template <class T>
+void damage(std::span<const T> array, std::size_t i, T value) {
+  const_cast<T&>(array[i]) = value; // Behind a part are vectors.
+}
 
 } // namespace graphmill::test

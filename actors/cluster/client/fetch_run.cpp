@@ -21,7 +21,8 @@ namespace {
 /// Far more than a run folder has.
 constexpr std::size_t most_files = 10000;
 
-/// A folder beside its target that takes its place, or goes away.
+/// A folder beside its target that takes its place, or goes away. Nobody but
+/// its owner may enter it, then or later.
 class scratch_folder {
 public:
   static result<scratch_folder> create(const fs::path& target) {
@@ -57,8 +58,6 @@ public:
 
   /// Fails if there is something at the target, an empty folder excepted.
   result<void> commit() {
-    std::error_code failed;
-    fs::permissions(path_, fs::perms{0755}, failed);
     GRAPHMILL_TRYV(sync_tree(path_));
     if (::rename(path_.c_str(), target_.c_str()) != 0)
       return fail_errno(errno, "cannot rename {} to {}", path_.string(),
@@ -80,7 +79,8 @@ result<std::uint64_t> fetch_one(cluster_client& client, const std::string& run,
                                 const progress_callback& tell) {
   GRAPHMILL_TRYV(make_folders(to.parent_path()));
   GRAPHMILL_TRY(const auto out,
-                open_file(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW));
+                open_file(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+                          file_access::owner));
   std::uint64_t offset = 0;
   for (;;) {
     GRAPHMILL_TRY(const auto piece, client.fetch_file({run, file, offset}));

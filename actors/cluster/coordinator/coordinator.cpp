@@ -115,6 +115,7 @@ void coordinator::look_again() {
 void coordinator::look() {
   look_again();
   const auto now = clock::now();
+  complaints_.look(now);
   answer_watchers(now);
   if (active_)
     active_->answer_questions(now);

@@ -1,7 +1,6 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
-
-#include <nlohmann/json.hpp>
+#include "partition/files/json_text.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -23,9 +22,10 @@ constexpr std::size_t most_history_questions = 256;
 
 /// A summary without what grows with stages and daemons, for lists.
 std::string brief(const std::string& summary) {
-  auto json = nlohmann::json::parse(summary, nullptr, false);
-  if (!json.is_object())
+  auto parsed = parse_json(summary, "a summary");
+  if (!parsed || !parsed.value().is_object())
     return {};
+  auto& json = parsed.value();
   json.erase("stages");
   json.erase("daemons");
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

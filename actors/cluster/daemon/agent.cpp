@@ -107,6 +107,7 @@ private:
 
   void look() {
     look_again();
+    complaints_.look(clock::now());
     shares_.sample_memory();
     register_if_due();
     look_at_data();

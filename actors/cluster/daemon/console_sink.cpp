@@ -1,8 +1,7 @@
 #include "actors/cluster/daemon/console_sink.hpp"
 
+#include "actors/process/logger.hpp"
 #include "messages/base/pluralized.hpp"
-
-#include <spdlog/pattern_formatter.h>
 
 #include <poll.h>
 #include <unistd.h>
@@ -102,8 +101,7 @@ private:
 };
 
 console_sink::console_sink(int descriptor)
-  : formatter_(std::make_unique<spdlog::pattern_formatter>()),
-    backlog_(std::make_shared<backlog>()),
+  : formatter_(line_formatter()), backlog_(std::make_shared<backlog>()),
     thread_(
       [descriptor, lines = backlog_] { lines->write_lines(descriptor); }) {}
 
@@ -134,7 +132,7 @@ void console_sink::flush() {
 }
 
 void console_sink::set_pattern(const std::string& pattern) {
-  set_formatter(std::make_unique<spdlog::pattern_formatter>(pattern));
+  set_formatter(line_formatter(pattern));
 }
 
 void console_sink::set_formatter(std::unique_ptr<spdlog::formatter> formatter) {

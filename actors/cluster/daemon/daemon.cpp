@@ -6,6 +6,7 @@
 #include "actors/cluster/daemon/agent.hpp"
 #include "actors/cluster/daemon/console_sink.hpp"
 #include "actors/cluster/daemon/request_router.hpp"
+#include "actors/process/core_dumps.hpp"
 #include "actors/process/heap_trimmer.hpp"
 #include "actors/process/processors.hpp"
 #include "actors/process/shutdown_watchdog.hpp"
@@ -16,6 +17,7 @@
 #include "actors/transport/sessions/address.hpp"
 #include "actors/transport/sockets/connections/user_keys.hpp"
 #include "messages/base/pluralized.hpp"
+#include "partition/files/file_io.hpp"
 #include "pipelines/model/arithmetic.hpp"
 #include "pipelines/model/devices.hpp"
 #include "pipelines/model/threads.hpp"
@@ -97,6 +99,8 @@ transport_of(const daemon_options& options, const std::string& name,
   out.interface_name = options.interface_name;
   out.route_to = options.join;
   out.insecure = options.insecure;
+  if (!options.insecure)
+    forbid_core_dumps(); // Its keys would be in them.
   GRAPHMILL_TRY(out.keys, choose_keys(options.key, options.insecure));
   out.on_request = [router](const incoming_request& request) {
     router->serve(request);
@@ -119,13 +123,12 @@ void log_admission(spdlog::logger& log, const std::string& key,
 
 /// The runs that this coordinator has had, beside their folders.
 result<std::shared_ptr<run_history>>
-open_history(const std::filesystem::path& runs, std::uint32_t keep) {
-  std::error_code failed;
-  std::filesystem::create_directories(runs, failed);
-  if (failed)
-    return fail(ec::io, "cannot make the folder {} for runs: {}", runs.string(),
-                failed.message());
+open_history(const std::filesystem::path& runs, std::uint32_t keep,
+             spdlog::logger& log) {
+  GRAPHMILL_TRYV(make_private_folder(runs));
   GRAPHMILL_TRY(auto there, run_history::open(runs / "runs.sqlite", keep));
+  if (!there.set_aside().empty())
+    log.warn("{}", there.set_aside());
   return std::make_shared<run_history>(std::move(there));
 }
 
@@ -282,7 +285,7 @@ result<void> run_daemon(const daemon_options& given) {
   const std::shared_ptr<transport> net = std::move(started);
   std::shared_ptr<run_history> history;
   if (options.join.empty()) {
-    GRAPHMILL_TRY(history, open_history(options.runs, options.keep_runs));
+    GRAPHMILL_TRY(history, open_history(options.runs, options.keep_runs, *log));
   }
   log->info("serves {} of {} of {} at {}{}", offer.parts.size(),
             pluralized(offer.part_digests.size(), "part"), offer.dataset,

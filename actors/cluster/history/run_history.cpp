@@ -99,6 +99,12 @@ result<void> check_schema(sqlite3* database, const fs::path& file) {
                 "{} was written by a newer version of Graphmill (schema {}, "
                 "this one knows {}); use that one, or another folder for runs",
                 file.string(), version, schema_version);
+  const auto used =
+    fmt::format("SELECT {}, definition FROM runs LIMIT 0", columns);
+  if (const auto table = statement::prepare(database, used.c_str(), file);
+      !table)
+    return fail(ec::invalid_data, "{} is damaged: {}", file.string(),
+                table.error().message);
   return ok();
 }
 
@@ -133,10 +139,50 @@ result<void> close_open_runs(sqlite3* database, const fs::path& file,
   return ok();
 }
 
+constexpr std::string_view magic{"SQLite format 3\0", 16};
+
+/// Whether the header of a database has our mark, which stands there in
+/// big-endian order, whatever else it has.
+bool has_our_mark(const fs::path& file) {
+  constexpr std::size_t mark_at = 68;
+  const auto opened = open_file(file, O_RDONLY);
+  std::array<std::byte, mark_at + 4> begin{};
+  if (!opened || !read_some(opened.value().get(), begin, file))
+    return false;
+  std::int64_t mark = 0;
+  for (auto at = mark_at; at < begin.size(); ++at)
+    mark = mark << 8 | std::to_integer<std::int64_t>(begin[at]);
+  return mark == application
+         && std::memcmp(begin.data(), magic.data(), magic.size()) == 0;
+}
+
+/// Gives a history another name, with what SQLite keeps beside it: that first,
+/// for it must never be taken for a part of the next one.
+/// @returns the name.
+result<fs::path> put_aside(const fs::path& file) {
+  std::error_code failed;
+  fs::path aside;
+  for (int n = 1; aside.empty(); ++n) {
+    auto name = file;
+    name += n == 1 ? ".damaged" : fmt::format(".damaged-{}", n);
+    if (!fs::exists(fs::symlink_status(name, failed)))
+      aside = std::move(name);
+  }
+  for (const auto* end : {"-wal", "-shm", "-journal", ""}) {
+    const auto from = fs::path{file.string() + end};
+    if (!fs::exists(from, failed))
+      continue;
+    fs::rename(from, aside.string() + end, failed);
+    if (failed)
+      return fail_errno(failed.value(), "cannot set the damaged {} aside",
+                        from.string());
+  }
+  return aside;
+}
+
 /// Refuses what SQLite would overwrite, such as very short files, or would not
 /// explain.
 result<void> check_place(const fs::path& file) {
-  constexpr std::string_view magic{"SQLite format 3\0", 16};
   std::error_code failed;
   const auto there = fs::status(file, failed);
   if (!fs::exists(there)) {
@@ -173,6 +219,25 @@ result<run_history> run_history::open(const fs::path& file,
                                       std::uint32_t keep) {
   GRAPHMILL_TRYV(check_place(file));
   const auto died = last_life(file); // Opening may change the file.
+  // SQLite gives the files beside it the same owner and rights.
+  GRAPHMILL_TRYV(open_file(file, O_RDWR | O_CREAT, file_access::owner));
+  auto out = open_as_it_is(file, keep, died);
+  if (out || out.error().code != ec::invalid_data || !has_our_mark(file))
+    return out;
+  GRAPHMILL_TRY(const auto aside, put_aside(file));
+  GRAPHMILL_TRYV(open_file(file, O_RDWR | O_CREAT, file_access::owner));
+  auto next = open_as_it_is(file, keep, died);
+  if (next)
+    next.value().set_aside_ = fmt::format(
+      "{}; it lies at {} now, and a new history of runs begins: the folders of "
+      "runs are as they were",
+      out.error().message, aside.string());
+  return next;
+}
+
+result<run_history> run_history::open_as_it_is(const fs::path& file,
+                                               std::uint32_t keep,
+                                               unix_time died) {
   sqlite3* raw = nullptr;
   const auto opened =
     sqlite3_open_v2(file.c_str(), &raw,
@@ -185,6 +250,7 @@ result<run_history> run_history::open(const fs::path& file,
                 file.string());
   if (opened != SQLITE_OK)
     return sqlite::failure(raw, file, "open the run history");
+  GRAPHMILL_TRYV(sqlite::distrust(raw, file));
   // The lock is held from the first access to the end: nobody else would know
   // which runs are on.
   GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA locking_mode = EXCLUSIVE", file));
@@ -195,6 +261,7 @@ result<run_history> run_history::open(const fs::path& file,
                 "runs; give this one another",
                 file.string());
   GRAPHMILL_TRYV(ready);
+  GRAPHMILL_TRYV(sqlite::check_pages(raw, file));
   GRAPHMILL_TRYV(check_schema(raw, file));
   GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA journal_mode = WAL", file));
   GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA synchronous = FULL", file));

@@ -30,12 +30,16 @@ public:
   };
 
   /// Opens or creates a file. Runs that were queued or on when the coordinator
-  /// ended are marked as failed at the time of the last `touch`. Fails, and
-  /// leaves the file as it is, if that is no database, one of another program
-  /// or of a newer version, or one that another coordinator uses.
+  /// ended are marked as failed at the time of the last `touch`. A history that
+  /// is damaged is set aside, and a new one begins. Fails, and leaves the file
+  /// as it is, if that is no database, one of another program or of a newer
+  /// version, or one that another coordinator uses.
   /// @param keep Of the runs that are over, how many it keeps: the latest.
   static result<run_history> open(const std::filesystem::path& file,
                                   std::uint32_t keep);
+
+  /// What was damaged and where it lies now; empty if nothing was set aside.
+  const std::string& set_aside() const { return set_aside_; }
 
   /// Adds runs or replaces what there is of them, all or none. Without a
   /// definition, the one that there is stays.
@@ -59,6 +63,8 @@ private:
   };
   using handle = std::unique_ptr<sqlite3, closer>;
 
+  static result<run_history> open_as_it_is(const std::filesystem::path& file,
+                                           std::uint32_t keep, unix_time died);
   run_history(handle database, std::filesystem::path file, std::uint32_t keep)
     : file_(std::move(file)), keep_(keep), database_(std::move(database)) {}
   result<void> put_one(const entry& row);
@@ -66,6 +72,7 @@ private:
 
   std::filesystem::path file_;
   std::uint32_t keep_;
+  std::string set_aside_;
   handle database_;
 };
 

@@ -1,5 +1,9 @@
 #include "actors/cluster/history/sqlite.hpp"
 
+#include <algorithm>
+#include <array>
+#include <system_error>
+
 namespace graphmill::sqlite {
 
 namespace {
@@ -25,6 +29,22 @@ ec code_of(int failure) {
   }
 }
 
+/// A definition is 1 MiB at the most, a summary not much more.
+constexpr int longest_value = 64 << 20;
+
+constexpr std::uintmax_t largest_checked = std::uintmax_t{1} << 30;
+
+struct setting {
+  int option = 0;
+  int value = 0;
+};
+constexpr std::array<setting, 4> distrustful{{
+  {SQLITE_DBCONFIG_DEFENSIVE, 1},
+  {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+  {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+  {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+}};
+
 } // namespace
 
 error failure(sqlite3* database, const std::filesystem::path& file,
@@ -41,6 +61,32 @@ result<void> execute(sqlite3* database, const char* sql,
                      const std::filesystem::path& file) {
   if (sqlite3_exec(database, sql, nullptr, nullptr, nullptr) != SQLITE_OK)
     return failure(database, file, "use the run history");
+  return ok();
+}
+
+result<void> distrust(sqlite3* database, const std::filesystem::path& file) {
+  for (const auto& [option, value] : distrustful)
+    if (sqlite3_db_config(database, option, value, static_cast<int*>(nullptr))
+        != SQLITE_OK)
+      return failure(database, file, "open the run history");
+  sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, longest_value);
+  return execute(database, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0",
+                 file);
+}
+
+result<void> check_pages(sqlite3* database, const std::filesystem::path& file) {
+  std::error_code unknown;
+  const auto size = std::filesystem::file_size(file, unknown);
+  if (!unknown && size > largest_checked)
+    return ok();
+  GRAPHMILL_TRY(auto query,
+                statement::prepare(database, "PRAGMA quick_check(1)", file));
+  GRAPHMILL_TRY(const auto found, query.step());
+  auto said = found ? query.text(0) : std::string{"no answer"};
+  std::ranges::replace(said, '\n', ' ');
+  if (said != "ok")
+    return fail(ec::invalid_data, "{} is damaged: {}", file.string(), said);
   return ok();
 }
 

@@ -20,6 +20,16 @@ error failure(sqlite3* database, const std::filesystem::path& file,
 result<void> execute(sqlite3* database, const char* sql,
                      const std::filesystem::path& file);
 
+/// Makes a connection trust nothing that the file says of itself: no triggers,
+/// no views, no functions in its schema that could do more than compute, and
+/// sizes within a page are checked before they are used.
+result<void> distrust(sqlite3* database, const std::filesystem::path& file);
+
+/// Whether the pages of a file hang together, by SQLite's `quick_check`. Takes
+/// about a second per GB; a larger file is left to the checks of single reads.
+/// Fails with `invalid_data`.
+result<void> check_pages(sqlite3* database, const std::filesystem::path& file);
+
 /// A number that a PRAGMA or a query of one value gives.
 result<std::int64_t> query_number(sqlite3* database, const char* sql,
                                   const std::filesystem::path& file);

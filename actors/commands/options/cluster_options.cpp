@@ -1,5 +1,7 @@
 #include "actors/commands/options/cluster_options.hpp"
 
+#include "actors/process/core_dumps.hpp"
+
 #include <fmt/format.h>
 
 #include <ctime>
@@ -35,6 +37,8 @@ result<cluster_client> connect(const cluster_options& options,
   with.address = options.address;
   with.key = options.key;
   with.insecure = options.insecure;
+  if (!options.insecure)
+    forbid_core_dumps(); // The key would be in them.
   with.signals = signals;
   return cluster_client::make(std::move(with));
 }

@@ -1,6 +1,7 @@
 #include "actors/commands/options/cli.hpp"
 
 #include "actors/process/say.hpp"
+#include "messages/base/printable.hpp"
 
 #include <fmt/format.h>
 
@@ -52,6 +53,11 @@ std::string line(const progress_display& state, const progress& now) {
   return text;
 }
 
+/// Goes to the terminal as it is.
+void draw(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
 } // namespace
 
 progress_callback show_progress(bool quiet) {
@@ -67,8 +73,8 @@ progress_callback show_progress(bool quiet) {
       return;
     if (state->terminal) {
       const auto* lead = fresh && !state->phase.empty() ? "\n" : "";
-      say(stderr, "{}\r\x1b[K{}{}", lead, line(*state, now),
-          now.phase == "done" ? "\n" : "");
+      draw(fmt::format("{}\r\x1b[K{}{}", lead, printable(line(*state, now)),
+                       now.phase == "done" ? "\n" : ""));
     } else {
       say(stderr, "{}\n", line(*state, now));
     }

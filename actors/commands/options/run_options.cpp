@@ -2,12 +2,10 @@
 
 #include "actors/commands/options/storage_options.hpp"
 #include "actors/process/logger.hpp"
-#include "partition/files/file_io.hpp"
+#include "partition/files/json_text.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/results/named_tensor.hpp"
 #include "pipelines/results/safetensors.hpp"
-
-#include <nlohmann/json.hpp>
 
 namespace graphmill {
 
@@ -47,12 +45,12 @@ constexpr std::size_t largest_summary = std::size_t{1} << 26;
 result<void> check_weights(const run_folder& run,
                            const std::vector<named_tensor>& weights) {
   const auto file = run.path() / "summary.json";
-  const auto text = read_text(file, largest_summary);
-  if (!text && text.error().code == ec::not_found)
+  const auto read = read_json(file, largest_summary);
+  if (!read && read.error().code == ec::not_found)
     return ok();
-  if (!text)
-    return text.error();
-  const auto summary = nlohmann::json::parse(text.value(), nullptr, false);
+  if (!read && read.error().code != ec::invalid_data)
+    return read.error();
+  const auto& summary = read ? read.value() : nlohmann::json{};
   if (!summary.is_object())
     return fail(ec::invalid_data,
                 "{} is damaged: copy the run again from where it is sound "

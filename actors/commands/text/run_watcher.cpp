@@ -4,6 +4,7 @@
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/text/summary_text.hpp"
 #include "actors/process/say.hpp"
+#include "partition/files/json_text.hpp"
 
 #include <cmath>
 #include <limits>
@@ -42,16 +43,24 @@ double read_number(const nlohmann::json& in) {
 } // namespace
 
 result<phase_result> read_metrics(const std::string& line) {
+  GRAPHMILL_TRY(const auto in,
+                parse_json(line, "what the coordinator sent of a phase"));
   try {
-    const auto in = nlohmann::json::parse(line);
     const auto which = phase_named(in.at("phase").get<std::string>());
     if (!which)
       return fail(ec::invalid_data, "news of an unknown phase: {}", line);
     phase_result out;
     out.phase = *which;
-    out.epoch = in.at("epoch").get<std::int32_t>() - 1;
-    out.steps = in.value("steps", std::int64_t{0});
-    out.metrics.seeds = in.at("seeds").get<std::int64_t>();
+    const auto epoch = integer_of(in.at("epoch")).value_or(-1);
+    const auto seeds_told = integer_of(in.at("seeds")).value_or(-1);
+    if (epoch < 0 || epoch > std::numeric_limits<std::int32_t>::max()
+        || seeds_told < 0)
+      return fail(ec::invalid_data,
+                  "the coordinator sent damaged metrics: epoch {}, seeds {}",
+                  in.at("epoch").dump(), in.at("seeds").dump());
+    out.epoch = static_cast<std::int32_t>(epoch - 1);
+    out.steps = integer_of(in.value("steps", nlohmann::json{})).value_or(0);
+    out.metrics.seeds = seeds_told;
     const auto seeds = double(out.metrics.seeds);
     out.metrics.loss_sum = read_number(in.at("loss")) * seeds;
     out.metrics.correct = std::llround(in.at("accuracy").get<double>() * seeds);
@@ -127,7 +136,8 @@ int say_failed(const run_record& run) {
 } // namespace
 
 result<int> conclude_run(const run_record& run, bool json, bool quiet) {
-  auto summary = nlohmann::json::parse(run.summary, nullptr, false);
+  auto parsed = parse_json(run.summary, "a summary");
+  auto summary = parsed ? std::move(parsed).value() : nlohmann::json{};
   const auto failed = run.state == run_state::failed;
   if (!summary.is_object()) // It has not begun.
     summary = {{"run", run.id},

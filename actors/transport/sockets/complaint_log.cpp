@@ -2,22 +2,69 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+#include <string_view>
+
 namespace graphmill {
 
-void complaint_log::add(const std::string& sentence, time_point now) {
-  if (now - since_ >= period) {
-    if (count_ > most_complaints)
-      log_(fmt::format("left out {} complaints like the last one",
-                       count_ - most_complaints));
-    since_ = now;
-    count_ = 0;
+namespace {
+
+bool is_of_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+
+bool has_digit(std::string_view word) {
+  return word.find_first_of("0123456789") != std::string_view::npos;
+}
+
+/// A sentence without its numbers: words with digits in them are alike.
+std::string kind_of(std::string_view sentence) {
+  std::string out;
+  while (!sentence.empty()) {
+    std::size_t end = 0;
+    while (end < sentence.size() && is_of_word(sentence[end]))
+      ++end;
+    const auto word = sentence.substr(0, end == 0 ? 1 : end);
+    if (has_digit(word))
+      out += '#';
+    else
+      out += word;
+    sentence.remove_prefix(word.size());
   }
-  if (++count_ > most_complaints)
+  return out;
+}
+
+} // namespace
+
+void complaint_log::add(const std::string& sentence, time_point now) {
+  look(now);
+  const auto line = sentence.size() > most_bytes
+                      ? sentence.substr(0, most_bytes) + "..."
+                      : sentence;
+  auto name = kind_of(line);
+  if (kinds_.size() == most_kinds && !kinds_.contains(name)) {
+    ++left_out_;
     return;
-  if (sentence.size() > most_bytes)
-    log_(sentence.substr(0, most_bytes) + "...");
-  else
-    log_(sentence);
+  }
+  auto& of = kinds_[std::move(name)];
+  if (++of.count > most_alike)
+    return;
+  of.last = line;
+  log_(line);
+}
+
+void complaint_log::look(time_point now) {
+  if (now - since_ < period)
+    return;
+  for (const auto& [name, of] : kinds_)
+    if (of.count > most_alike)
+      log_(fmt::format("{} more within {} s like: {}", of.count - most_alike,
+                       period.count(), of.last));
+  if (left_out_ > 0)
+    log_(fmt::format("left out {} more complaints of other kinds", left_out_));
+  since_ = now;
+  kinds_.clear();
+  left_out_ = 0;
 }
 
 } // namespace graphmill

@@ -3,18 +3,22 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 
 namespace graphmill {
 
-/// Logs what others have done, who must not be able to fill the log: long lines
-/// are cut, and of too many lines in a short time some are left out, which the
-/// next line says. Used by one thread.
+/// Logs what others have done, who must not be able to fill the log. Long lines
+/// are cut. Of sentences that differ in numbers alone, such as those of refused
+/// connections, the first few within a period are logged, and how many came
+/// beside them is said at its end; of too many kinds, some are left out. Used
+/// by one thread.
 class complaint_log {
 public:
   using time_point = std::chrono::steady_clock::time_point;
 
-  static constexpr std::size_t most_complaints = 100; ///< Within `period`.
+  static constexpr std::size_t most_kinds = 100; ///< Within `period`.
+  static constexpr std::size_t most_alike = 3;   ///< Lines of a kind.
   static constexpr std::chrono::seconds period{10};
   static constexpr std::size_t most_bytes = 2000; ///< Of a line.
 
@@ -23,10 +27,20 @@ public:
 
   void add(const std::string& sentence, time_point now);
 
+  /// Says what a period that is over has kept back. To be called now and then:
+  /// else it is said with the next complaint.
+  void look(time_point now);
+
 private:
+  struct kind {
+    std::string last; ///< As it was logged.
+    std::size_t count = 0;
+  };
+
   std::function<void(const std::string&)> log_;
   time_point since_{};
-  std::size_t count_ = 0; ///< Since then.
+  std::map<std::string, kind> kinds_; ///< Since then; by sentence.
+  std::size_t left_out_ = 0;          ///< Of other kinds.
 };
 
 } // namespace graphmill

@@ -115,6 +115,7 @@ void engine::tick() {
     pump_port();
   }
   end_strangers(arrivals_.excess(time));
+  complaints_.look(time);
   if (outbox_.next_tick() <= time)
     end_stalled();
   end_unfinished();

@@ -1,5 +1,6 @@
 #include "partition/importers/npy/npy.hpp"
 
+#include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_source.hpp"
 #include "partition/importers/npy/npy_values.hpp"
 #include "partition/importers/reverse.hpp"
@@ -25,10 +26,12 @@ dataset_info declare(const npy_source& source,
   for (const auto& type : source.nodes) {
     if (type.class_count > 0 && !std::exchange(labelled, true))
       info.target = static_cast<node_type_id>(info.node_types.size());
-    info.node_types.push_back({.name = type.name,
-                               .count = type.count,
-                               .feature_width = type.feature_width,
-                               .class_count = type.class_count});
+    info.node_types.push_back(
+      {.name = type.name,
+       .count = type.count,
+       .feature_width = type.feature_width,
+       .class_count = type.class_count,
+       .class_names = names_of_labels(type.label_of_class)});
   }
   for (const auto& type : source.edges)
     info.edge_types.push_back(
@@ -106,7 +109,9 @@ result<void> copy_nodes(const npy_node_source& type, node_type_id id,
                         row_norm norm, dataset_writer& writer) {
   GRAPHMILL_TRYV(copy_features(type, id, norm, writer));
   if (type.class_count > 0) {
-    GRAPHMILL_TRY(const auto labels, read_integers(*type.labels));
+    GRAPHMILL_TRY(auto labels, read_integers(*type.labels));
+    if (!type.label_of_class.empty())
+      renumber_labels(type.label_of_class, labels);
     GRAPHMILL_TRYV(writer.set_labels(id, labels));
   }
   for (auto which : all_splits) {
@@ -146,7 +151,8 @@ result<void> copy_edges(const npy_array& edges, edge_type_id id,
 result<dataset_info> import_npy(const npy_import_options& options,
                                 const std::filesystem::path& folder,
                                 const progress_callback& on_progress) {
-  GRAPHMILL_TRY(const auto source, open_npy_source(options.source));
+  GRAPHMILL_TRY(const auto source,
+                open_npy_source(options.source, options.renumber_labels));
   GRAPHMILL_TRY(auto writer,
                 dataset_writer::create(folder, declare(source, options),
                                        {.on_progress = on_progress}));

@@ -15,6 +15,9 @@ struct npy_import_options {
   std::string name;             ///< Of the dataset; empty: of `meta.json`.
   bool reverse = false;         ///< Also add the reverse of each edge type.
   row_norm normalise = row_norm::none;
+  /// Make classes of the labels that there are, ascending, and keep them as
+  /// names of the classes; else labels are numbers of classes.
+  bool renumber_labels = false;
 };
 
 /// Imports a folder of `.npy` arrays. Of one node type:
@@ -30,8 +33,10 @@ struct npy_import_options {
 /// Of several types the same with a prefix `<type>.`, edges in
 /// `<source>__<name>__<destination>.edges.npy`, and in meta.json `node_types`
 /// with the counts of each. Counts that meta.json lacks are derived from the
-/// arrays; those that disagree with them are an error. The single node type is
-/// called "node" and its edges "to". Reverse edges are called "rev_<name>".
+/// arrays; those that disagree with them are an error, and so are labels of
+/// which most numbers are nobody's, if `num_classes` is not given. The single
+/// node type is called "node" and its edges "to". Reverse edges are called
+/// "rev_<name>".
 /// @param folder Where to write: usually given by `prepare_folder`.
 result<dataset_info> import_npy(const npy_import_options& options,
                                 const std::filesystem::path& folder,

@@ -1,9 +1,9 @@
 #include "partition/importers/npy/npy_source.hpp"
 
 #include "partition/files/file_io.hpp"
+#include "partition/files/json_text.hpp"
+#include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_values.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <set>
@@ -38,15 +38,10 @@ result<json> read_meta(const fs::path& folder) {
   if (!is_there(path))
     return json::object();
   GRAPHMILL_TRY(const auto text, read_text(path, largest_meta));
-  try {
-    auto meta = json::parse(text);
-    if (meta.is_object())
-      return meta;
+  GRAPHMILL_TRY(auto meta, parse_ordered_json(text, path.string()));
+  if (!meta.is_object())
     return fail(ec::invalid_data, "{} should be an object", path.string());
-  } catch (const json::exception& broken) {
-    return fail(ec::invalid_data, "{} is broken: {}", path.string(),
-                broken.what());
-  }
+  return meta;
 }
 
 /// A count of meta.json; nothing if it is not there.
@@ -73,7 +68,7 @@ result<std::int64_t> one_past_largest(const npy_array& array) {
 /// Fills in counts that meta.json lacks.
 /// @param from_edges One past the largest id in the edges of the type.
 result<void> derive_counts(npy_node_source& type, const json& meta,
-                           std::int64_t from_edges) {
+                           std::int64_t from_edges, bool renumber) {
   GRAPHMILL_TRY(const auto nodes, count_in(meta, "num_nodes"));
   GRAPHMILL_TRY(const auto classes, count_in(meta, "num_classes"));
   GRAPHMILL_TRY(const auto width, count_in(meta, "num_features"));
@@ -82,10 +77,13 @@ result<void> derive_counts(npy_node_source& type, const json& meta,
                : type.dense  ? type.dense->rows()
                : type.indptr ? type.indptr->rows() - 1
                              : from_edges;
-  if (type.labels && classes) {
+  if (type.labels && renumber) {
+    GRAPHMILL_TRY(type.label_of_class, label_values(*type.labels));
+    type.class_count = std::ssize(type.label_of_class);
+  } else if (type.labels && classes) {
     type.class_count = *classes;
   } else if (type.labels) {
-    GRAPHMILL_TRY(type.class_count, one_past_largest(*type.labels));
+    GRAPHMILL_TRY(type.class_count, count_classes(*type.labels));
   }
   if (type.dense) {
     type.feature_width =
@@ -119,7 +117,8 @@ result<void> check_shapes(const npy_node_source& type) {
 
 result<npy_node_source> open_nodes(const fs::path& folder,
                                    const std::string& name, bool typed,
-                                   const json& meta, std::int64_t from_edges) {
+                                   const json& meta, std::int64_t from_edges,
+                                   bool renumber) {
   const auto prefix = typed ? name + "." : std::string{};
   npy_node_source type;
   type.name = name;
@@ -139,7 +138,7 @@ result<npy_node_source> open_nodes(const fs::path& folder,
     GRAPHMILL_TRY(type.values,
                   npy_array::open(folder / (prefix + "features_values.npy")));
   }
-  GRAPHMILL_TRYV(derive_counts(type, meta, from_edges));
+  GRAPHMILL_TRYV(derive_counts(type, meta, from_edges, renumber));
   GRAPHMILL_TRYV(check_shapes(type));
   return type;
 }
@@ -273,7 +272,7 @@ split_edge_type_name(std::string_view name) {
                     std::string{name.substr(second + 2)}};
 }
 
-result<npy_source> open_npy_source(const fs::path& folder) {
+result<npy_source> open_npy_source(const fs::path& folder, bool renumber) {
   std::error_code failed;
   if (!fs::is_directory(folder, failed))
     return fail(ec::not_found, "{} is not a folder", folder.string());
@@ -297,7 +296,7 @@ result<npy_source> open_npy_source(const fs::path& folder) {
       GRAPHMILL_TRY(from_edges, count_from_edges(source, name));
     }
     GRAPHMILL_TRY(auto type,
-                  open_nodes(folder, name, typed, about, from_edges));
+                  open_nodes(folder, name, typed, about, from_edges, renumber));
     source.nodes.push_back(std::move(type));
   }
   return source;

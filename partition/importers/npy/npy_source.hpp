@@ -21,6 +21,8 @@ struct npy_node_source {
   std::int64_t feature_width = 0;
   std::int64_t class_count = 0;
   std::optional<npy_array> labels;
+  /// The label that each class was; empty: labels are numbers of classes.
+  std::vector<std::int64_t> label_of_class;
   std::array<std::optional<npy_array>, 3> splits;
   std::optional<npy_array> dense;   ///< [count, feature_width]
   std::optional<npy_array> indptr;  ///< [count + 1], with the next two: CSR
@@ -43,7 +45,10 @@ struct npy_source {
   std::vector<npy_edge_source> edges;
 };
 
-result<npy_source> open_npy_source(const std::filesystem::path& folder);
+/// @param renumber Make classes of the labels that there are, whatever
+/// meta.json says of classes.
+result<npy_source> open_npy_source(const std::filesystem::path& folder,
+                                   bool renumber);
 
 /// The three parts of "source__name__destination"; nothing if it is not so.
 std::optional<std::array<std::string, 3>>

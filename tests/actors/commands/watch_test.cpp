@@ -128,6 +128,23 @@ CATCH_TEST_CASE("a watched run that diverges ends with its cause",
     contains("run good-1 failed: the loss of epoch 1 is not a number"));
 }
 
+CATCH_TEST_CASE(
+  "what a coordinator says does not reach the terminal's controls",
+  "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address()};
+  coordinator.on(method::submit, take_run);
+  auto end = record(run_state::failed);
+  end.message = "\x1b]0;owned\x07";
+  coordinator.on(method::watch,
+                 [&end](const payload& body) { return tell_run(body, end); });
+  const auto got = user.runs("submit good.yaml --watch");
+  CATCH_CHECK_THAT(got.errors, contains("failed: \\u001b]0;owned\\u0007\n"));
+  const auto json = user.runs("submit good.yaml --watch --json -q");
+  CATCH_CHECK(nlohmann::json::parse(json.output).at("error").get<std::string>()
+              == end.message);
+}
+
 CATCH_TEST_CASE("how a watched run ends is how the command ends",
                 "[cluster_commands]") {
   fake_coordinator coordinator;

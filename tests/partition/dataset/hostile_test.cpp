@@ -165,6 +165,18 @@ CATCH_TEST_CASE("random changes of dataset.json never do harm",
   CATCH_CHECK_FALSE(dataset::open(folder.path()).has_value());
 }
 
+// Copying, comparing and printing such values would overflow the stack.
+CATCH_TEST_CASE("deeply nested values of dataset.json are refused",
+                "[partition][dataset]") {
+  const auto nested =
+    std::string(300'000, '[') + std::string(300'000, ']') + ",";
+  for (const std::string at :
+       {"\"node_types\": [", "\"edge_types\": [", "\"class_names\": ["})
+    CATCH_CHECK(has(open_with(at, at + nested).message, "nested deeper"));
+  CATCH_CHECK(
+    has(open_with("{", "{\"unknown\": " + nested).message, "nested deeper"));
+}
+
 CATCH_TEST_CASE("a full disk is an error and leaves nothing",
                 "[partition][writer]") {
   temp_folder folder;

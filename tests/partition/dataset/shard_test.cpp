@@ -3,6 +3,7 @@
 #include "partition/writing/dataset_writer.hpp"
 #include "tests/partition/sampling/support.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -76,6 +77,16 @@ CATCH_TEST_CASE("folders that are no graph are refused", "[partition][shard]") {
     std::ofstream{folder / "partitions.json"} << text;
     CATCH_CHECK(error_of(partitioned_graph::open(folder.path())).code
                 == ec::invalid_data);
+  }
+  const auto nested = std::string(300'000, '[') + std::string(300'000, ']');
+  for (const std::string field : {"dataset", "offsets", "part_digests", "x"}) {
+    CATCH_INFO(field);
+    std::ofstream{folder / "partitions.json"}
+      << R"({"format_version":1,"parts":2,")" << field << "\":" << nested
+      << "}";
+    const auto refused = error_of(partitioned_graph::open(folder.path()));
+    CATCH_CHECK(refused.code == ec::invalid_data);
+    CATCH_CHECK(has(refused.message, "nested deeper"));
   }
   std::ofstream{folder / "partitions.json"} << R"({"format_version":99})";
   CATCH_CHECK(error_of(partitioned_graph::open(folder.path())).code

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -105,6 +107,30 @@ std::vector<std::int64_t> remote_rows(const cut_graph& graph, part_id part,
 }
 
 } // namespace
+
+CATCH_TEST_CASE("damaged lists and sources do no harm to the analysis",
+                "[partition][hot_nodes]") {
+  const std::vector<node_id> seeds{0, 1, 2};
+  const auto code = [&seeds](auto spoil) {
+    const auto parts = cut(paper_graph(), 1, {{0, 0, 0}, {0, 0}});
+    spoil(parts.shards[0]->edges(0));
+    auto scores = no_scores(parts.graph->info());
+    return error_of(add_inclusion(*parts.graph, parts.shards,
+                                  scheme_of(paper_graph(), {-1}),
+                                  chances_of(seeds, 3), scores, {}))
+      .code;
+  };
+  for (const auto end : std::vector<std::int64_t>{INT64_MIN, -5, 4, INT64_MAX})
+    CATCH_CHECK(
+      code([end](const edge_shard& edges) { damage(edges.indptr, 1, end); })
+      == ec::invalid_data);
+  for (const std::int32_t source : {-1, 3, INT32_MAX})
+    CATCH_CHECK(code([source](const edge_shard& edges) {
+                  std::memcpy(const_cast<std::byte*>(edges.indices.data),
+                              &source, sizeof source);
+                })
+                == ec::invalid_data);
+}
 
 CATCH_TEST_CASE("inclusion probabilities on paper", "[partition][hot_nodes]") {
   const auto graph = paper_graph();

@@ -1,8 +1,10 @@
 #include "messages/base/random.hpp"
 #include "partition/sampling/id_table.hpp"
+#include "partition/sampling/slices.hpp"
 #include "tests/partition/sampling/support.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <unordered_map>
 
 using namespace graphmill;
@@ -120,6 +122,29 @@ CATCH_TEST_CASE("impossible requests are refused", "[partition][sampling]") {
   CATCH_CHECK(code({7, 1, 0, {-2}}) == ec::invalid_argument);
   CATCH_CHECK(code({7, 0, 0, {2}}) == ec::invalid_argument);
   CATCH_CHECK(code({7, 256, 0, {2}}) == ec::invalid_argument);
+}
+
+CATCH_TEST_CASE("a damaged original_begin is an error",
+                "[partition][sampling]") {
+  // The list of node 5 is edges 10 and 11 of 12.
+  for (const auto first :
+       std::vector<edge_id>{INT64_MIN, -1, 11, 12, INT64_MAX}) {
+    CATCH_INFO(first);
+    const auto graph = cut(cycle(6), 1, {{0, 0, 0, 0, 0, 0}});
+    const auto& part = *graph.shards[0];
+    damage(part.edges(0).original_begin, 5, first);
+    const ids last{5};
+    neighbour_request request{7, 1, 0, {2}, true, last};
+    neighbour_reply reply;
+    const auto refused = error_of(sample_neighbours(part, request, reply));
+    CATCH_CHECK(refused.code == ec::invalid_data);
+    CATCH_CHECK(refused.message.find("original_begin.npy")
+                != std::string::npos);
+    CATCH_CHECK(error_of(sample_slice(part, request, {2, 0}, reply)).code
+                == ec::invalid_data);
+    request.edge_ids = false;
+    value_of(sample_neighbours(part, request, reply));
+  }
 }
 
 CATCH_TEST_CASE("impossible batches are refused", "[partition][sampling]") {

@@ -80,6 +80,13 @@ train:
   info.node_types[0].split_counts = {};
   CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn}}", info)
               == texts{"x.yaml:1:11: `films` has no training seeds"});
+  info.node_types[0].split_counts = {10, 0, 5};
+  info.node_types[0].class_count = 2'000'001;
+  CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn}}", info)
+              == texts{"x.yaml:1:11: `films` has 2000001 classes for 100 nodes "
+                       "of type `movie`, so most have no node, and each costs "
+                       "a row of weights: number the labels from 0 (graphmill "
+                       "import npy --renumber-labels)"});
   info.node_types[0].class_count = 0;
   CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn}}", info)
               == texts{"x.yaml:1:11: nodes of type `movie` of `films` have no "

@@ -56,6 +56,20 @@ CATCH_TEST_CASE("a plan worked out on paper", "[definition][plan]") {
   CATCH_CHECK(plan.notes.empty());
 }
 
+CATCH_TEST_CASE("a plan says when there are very many classes",
+                "[definition][plan]") {
+  auto info = tiny_info();
+  info.node_types[0].count = 100'000;
+  info.node_types[0].class_count = 50'000;
+  const auto plan = plan_of("{dataset: d, train: {batch_size: 10}, "
+                            "evaluate: {batch_size: 5}}",
+                            info);
+  // 10 seeds * 50,000 classes * 4 bytes
+  CATCH_REQUIRE(plan.notes.size() == 1);
+  CATCH_CHECK(plan.notes[0].find("50000 classes") != std::string::npos);
+  CATCH_CHECK(plan.notes[0].find("1.91 MiB") != std::string::npos);
+}
+
 CATCH_TEST_CASE("a plan bounds the cache of remote rows",
                 "[definition][plan]") {
   const auto memory_of = [](std::string_view fetch, part_id parts) {

@@ -48,6 +48,10 @@ class FinishedRun(runs.Workplace):
         self.assertIn(self.summary["digest"],
                       (self.run_folder / "log.txt").read_text())
 
+    def test_others_cannot_read_it(self):
+        for path in [self.run_folder, *self.run_folder.iterdir()]:
+            self.assertEqual(path.stat().st_mode & 0o077, 0, path)
+
     def test_metrics(self):
         lines = [json.loads(line) for line in
                  (self.run_folder / "metrics.jsonl").read_text().splitlines()]

@@ -31,6 +31,20 @@ private:
   int number_;
 };
 
+/// Overwrites bytes with zeros at the end of its scope.
+class wiper {
+public:
+  wiper(char* bytes, std::size_t size) : bytes_(bytes), size_(size) {}
+  explicit wiper(std::string& text) : wiper(text.data(), text.size()) {}
+  ~wiper() { ::explicit_bzero(bytes_, size_); }
+  wiper(const wiper&) = delete;
+  wiper& operator=(const wiper&) = delete;
+
+private:
+  char* bytes_;
+  std::size_t size_;
+};
+
 result<void> write_all(int to, std::string_view text, const std::string& name) {
   while (!text.empty()) {
     const auto done = ::write(to, text.data(), text.size());
@@ -48,7 +62,9 @@ result<void> write_all(int to, std::string_view text, const std::string& name) {
 /// At most some hundred bytes: more is no key file.
 result<std::string> read_some(int from, const std::string& name) {
   std::array<char, 1024> bytes;
+  const wiper wiped{bytes.data(), bytes.size()};
   std::string text;
+  text.reserve(bytes.size()); // Else it would leave copies where it grew.
   while (text.size() < bytes.size()) {
     const auto done = ::read(from, bytes.data(), bytes.size() - text.size());
     if (done < 0 && errno == EINTR)
@@ -79,6 +95,7 @@ std::string value_of(std::string_view text, std::string_view label) {
 result<curve_keys> make_keys() {
   std::array<char, key_text + 1> open;
   std::array<char, key_text + 1> secret;
+  const wiper wiped{secret.data(), secret.size()};
   if (zmq_curve_keypair(open.data(), secret.data()) != 0)
     return fail(ec::internal,
                 "cannot make keys: this libzmq was built without CURVE");
@@ -96,11 +113,11 @@ result<void> write_keys(const curve_keys& keys,
                 file.string());
   if (to.number() < 0)
     return fail_errno(errno, "cannot create the key file {}", file.string());
-  const auto text =
-    fmt::format("{}\n"
-                "# Whoever can read this file can use the cluster.\n"
-                "public {}\nsecret {}\n",
-                first_line, keys.public_key, keys.secret_key);
+  auto text = fmt::format("{}\n"
+                          "# Whoever can read this file can use the cluster.\n"
+                          "public {}\nsecret {}\n",
+                          first_line, keys.public_key, keys.secret_key);
+  const wiper wiped{text};
   return write_all(to.number(), text, file.string());
 }
 
@@ -119,7 +136,8 @@ result<curve_keys> read_keys(const std::filesystem::path& file) {
                 "others can read the key file {}: chmod 600 it, and make new "
                 "keys if somebody may have done so",
                 file.string());
-  GRAPHMILL_TRY(const auto text, read_some(from.number(), file.string()));
+  GRAPHMILL_TRY(auto text, read_some(from.number(), file.string()));
+  const wiper wiped{text};
   curve_keys keys{value_of(text, "public "), value_of(text, "secret "),
                   file.string()};
   std::array<char, key_text + 1> derived;

@@ -2,6 +2,8 @@
 
 #include "messages/base/error.hpp"
 
+#include <string.h> // explicit_bzero
+
 #include <filesystem>
 #include <string>
 
@@ -9,11 +11,14 @@ namespace graphmill {
 
 /// The key pair of a cluster (Curve25519, in Z85 text of 40 characters each).
 /// Every daemon and every client of a cluster holds the same pair: whoever has
-/// it may do everything, whoever has not may do nothing, not even ask.
+/// it may do everything, whoever has not may do nothing, not even ask. Every
+/// copy is wiped when it goes away.
 struct curve_keys {
   std::string public_key;
   std::string secret_key;
   std::string file{}; ///< Where they were read, for errors; empty: nowhere.
+
+  ~curve_keys() { ::explicit_bzero(secret_key.data(), secret_key.size()); }
 };
 
 /// Draws a new pair.

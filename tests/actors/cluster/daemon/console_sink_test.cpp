@@ -62,6 +62,17 @@ CATCH_TEST_CASE("a console gets every line, and the last ones",
   CATCH_CHECK(console.read_until("line 99\n") == expected);
 }
 
+CATCH_TEST_CASE("what others say moves no cursor and makes no lines",
+                "[console_sink]") {
+  const pipe_console console;
+  auto log = logger_on(console);
+  log->warn("refused: {}", "\x1b[2J\n12:00:00 d0: all is well");
+  log->warn("end");
+  CATCH_CHECK(console.read_until("end\n")
+              == "d0: refused: \\u001b[2J\\n12:00:00 d0: all is well\n"
+                 "d0: end\n");
+}
+
 CATCH_TEST_CASE("a console that nobody reads holds nobody up",
                 "[console_sink]") {
   const pipe_console console;

@@ -1,5 +1,5 @@
-#include "actors/cluster/history/run_history.hpp"
 #include "pipelines/results/run_folder.hpp"
+#include "tests/actors/cluster/history/histories.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/result.hpp"
@@ -8,7 +8,6 @@
 #include "tests/support/tiny_disk.hpp"
 
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,35 +17,6 @@ using namespace graphmill;
 using namespace graphmill::test;
 
 namespace {
-
-run_record run_of(const std::string& id, std::int64_t submitted,
-                  run_state state = run_state::finished) {
-  run_record out;
-  out.id = id;
-  out.name = "cora";
-  out.state = state;
-  out.submitted = unix_time{submitted};
-  return out;
-}
-
-result<run_history> open_history(const std::filesystem::path& file,
-                                 std::uint32_t keep = 100) {
-  return run_history::open(file, keep);
-}
-
-result<void> put(run_history& history, const run_record& run,
-                 const std::string& definition = {}) {
-  const run_history::entry change{run, definition};
-  return history.put({&change, 1});
-}
-
-void run_sql(const std::filesystem::path& file, const char* sql) {
-  sqlite3* database = nullptr;
-  CATCH_REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
-  CATCH_CHECK(sqlite3_exec(database, sql, nullptr, nullptr, nullptr)
-              == SQLITE_OK);
-  sqlite3_close(database);
-}
 
 std::optional<ec> ok_or_code(const result<void>& outcome) {
   return outcome ? std::nullopt : std::optional{outcome.error().code};
@@ -89,6 +59,20 @@ CATCH_TEST_CASE("runs are kept", "[run_history]") {
   const auto records = value_of(history.list(10)).runs;
   CATCH_REQUIRE(records.size() == 1);
   check_same(records[0], run);
+}
+
+CATCH_TEST_CASE("a history is its owner's alone", "[run_history]") {
+  temp_folder folder;
+  const auto mask = ::umask(0);
+  auto history = value_of(open_history(folder / "runs.sqlite"));
+  value_of(put(history, run_of("a", 1)));
+  ::umask(mask);
+  for (const auto& name : names_in(folder.path())) {
+    CATCH_INFO(name);
+    struct stat about {};
+    CATCH_REQUIRE(::stat((folder / name).c_str(), &about) == 0);
+    CATCH_CHECK((about.st_mode & 0777) == 0600u);
+  }
 }
 
 CATCH_TEST_CASE("the latest runs come first", "[run_history]") {
@@ -162,9 +146,9 @@ CATCH_TEST_CASE("changes are put together or not at all", "[run_history]") {
                                                {run_of("b", 2), "y"}};
     value_of(history.put(both));
   }
-  // Whoever changes run b finds an error.
-  run_sql(file, "CREATE TRIGGER t BEFORE UPDATE ON runs WHEN new.id = 'b' "
-                "BEGIN SELECT RAISE(ABORT, 'no'); END");
+  // The second run that fails finds an error.
+  run_sql(file, "CREATE UNIQUE INDEX one ON runs (state) "
+                "WHERE state = 'failed'");
   auto history = value_of(open_history(file));
   const std::vector<run_history::entry> both{
     {run_of("a", 1, run_state::failed), {}},

@@ -2,27 +2,58 @@
 
 #include "tests/support/catch.hpp"
 
+#include <string>
 #include <vector>
 
 namespace graphmill::test {
 
-CATCH_TEST_CASE("others cannot fill the log", "[transport]") {
-  std::vector<std::string> lines;
-  complaint_log log{[&lines](const auto& line) { lines.push_back(line); }};
+using said_lines = std::vector<std::string>;
+
+CATCH_TEST_CASE("complaints that are alike are summed up", "[transport]") {
+  said_lines said;
+  complaint_log log{[&said](const auto& line) { said.push_back(line); }};
   auto now = complaint_log::time_point{} + complaint_log::period;
-  for (std::size_t i = 0; i < 5 * complaint_log::most_complaints; ++i)
-    log.add("refused", now);
-  CATCH_CHECK(lines.size() == complaint_log::most_complaints);
+  for (int i = 0; i < 500; ++i) {
+    log.add("refused 127.0.0.1:" + std::to_string(40000 + i), now);
+    log.add("run c0ffee" + std::to_string(i) + "aa is no run", now);
+  }
+  log.add("something else", now);
+  CATCH_CHECK(
+    said
+    == said_lines{"refused 127.0.0.1:40000", "run c0ffee0aa is no run",
+                  "refused 127.0.0.1:40001", "run c0ffee1aa is no run",
+                  "refused 127.0.0.1:40002", "run c0ffee2aa is no run",
+                  "something else"});
+  said.clear();
+  log.look(now + complaint_log::period / 2);
+  CATCH_CHECK(said.empty());
   now += complaint_log::period;
-  lines.clear();
+  log.look(now);
+  CATCH_CHECK(
+    said
+    == said_lines{"497 more within 10 s like: refused 127.0.0.1:40002",
+                  "497 more within 10 s like: run c0ffee2aa is no run"});
+  said.clear();
+  log.add("refused 127.0.0.1:7", now);
+  log.look(now + complaint_log::period);
+  CATCH_CHECK(said == said_lines{"refused 127.0.0.1:7"});
+}
+
+CATCH_TEST_CASE("others cannot fill the log", "[transport]") {
+  said_lines said;
+  complaint_log log{[&said](const auto& line) { said.push_back(line); }};
+  auto now = complaint_log::time_point{} + complaint_log::period;
+  // Many kinds, for which letters do.
+  for (std::size_t i = 0; i < 5 * complaint_log::most_kinds; ++i)
+    log.add(std::string(i + 1, 'x'), now);
+  CATCH_CHECK(said.size() == complaint_log::most_kinds);
+  now += complaint_log::period;
+  said.clear();
   log.add(std::string(1'000'000, 'x'), now);
-  CATCH_REQUIRE(lines.size() == 2);
-  CATCH_CHECK(lines[0] == "left out 400 complaints like the last one");
-  CATCH_CHECK(lines[1] == std::string(complaint_log::most_bytes, 'x') + "...");
-  now += complaint_log::period;
-  lines.clear();
-  log.add("refused", now);
-  CATCH_CHECK(lines == std::vector<std::string>{"refused"});
+  CATCH_CHECK(
+    said
+    == said_lines{"left out 400 more complaints of other kinds",
+                  std::string(complaint_log::most_bytes, 'x') + "..."});
 }
 
 } // namespace graphmill::test

@@ -158,7 +158,9 @@ CATCH_TEST_CASE("a malformed message costs its sender the connection",
     CATCH_CHECK(attacker.closed());
   }
   CATCH_CHECK(it.server->statistics().malformed == 40);
-  CATCH_CHECK(it.logged.size() == 40);
+  // Those that are alike are summed up.
+  CATCH_CHECK(it.logged.size() >= 1);
+  CATCH_CHECK(it.logged.size() < 40);
   it.check();
   CATCH_CHECK(it.served.size() == 2);
 }

@@ -6,6 +6,7 @@
 #include "tests/support/text.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -113,6 +114,44 @@ CATCH_TEST_CASE("counts are derived where meta.json is silent",
   CATCH_CHECK(derived.node_types[0].class_count == 0);
 }
 
+CATCH_TEST_CASE("labels of which most are nobody's need a word",
+                "[partition][import][npy]") {
+  temp_folder source;
+  put_small(source.path());
+  put<std::int64_t>(source / "labels.npy", {2'000'000, 0, 1'000'000});
+  put_text(source / "meta.json", R"({"num_features": 4})");
+  const auto import = [&source](bool renumber) -> result<dataset> {
+    temp_folder out;
+    GRAPHMILL_TRYV(import_npy(
+      {.source = source.path(), .renumber_labels = renumber}, out.path()));
+    return dataset::open(out.path());
+  };
+  const auto refused = error_of(import(false));
+  CATCH_INFO(refused.message);
+  CATCH_CHECK(refused.code == ec::invalid_data);
+  CATCH_CHECK(has(refused.message, "labels go up to 2000000, which would make "
+                                   "2000001 classes"));
+  CATCH_CHECK(has(refused.message, "--renumber-labels"));
+
+  const auto data = value_of(import(true));
+  CATCH_CHECK(data.info().node_types[0].class_names
+              == std::vector<std::string>{"0", "1000000", "2000000"});
+  CATCH_CHECK(list<std::int64_t>(*data.nodes(0).labels)
+              == std::vector<std::int64_t>{2, 0, 1});
+
+  put_text(source / "meta.json",
+           R"({"num_features": 4, "num_classes": 2000001})");
+  CATCH_CHECK(value_of(import(false)).info().node_types[0].class_count
+              == 2'000'001);
+
+  put_text(source / "meta.json", R"({"num_features": 4})");
+  put<std::int64_t>(source / "labels.npy", {INT64_MAX, 0, -1});
+  CATCH_CHECK(
+    has(error_of(import(false)).message, "there can be 16777216 classes"));
+  CATCH_CHECK(list<std::int64_t>(*value_of(import(true)).nodes(0).labels)
+              == std::vector<std::int64_t>{1, 0, -1});
+}
+
 CATCH_TEST_CASE("typed folders and reverse edges", "[partition][import][npy]") {
   temp_folder source;
   temp_folder out;
@@ -203,6 +242,11 @@ CATCH_TEST_CASE("wrong sources are named", "[partition][import][npy]") {
      "features_values.npy"},
     {[](const fs::path& at) { put_text(at / "meta.json", "{"); },
      "meta.json is broken"},
+    {[](const fs::path& at) {
+       put_text(at / "meta.json", "{\"x\":" + std::string(300'000, '[')
+                                    + std::string(300'000, ']') + "}");
+     },
+     "meta.json is broken: its values are nested deeper than 64 levels"},
     {[](const fs::path& at) {
        put_text(at / "meta.json", R"({"num_nodes": -3})");
      },

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace graphmill {
+
+/// Length of the UTF-8 sequence at the front of `text`, 0 if it is malformed.
+std::size_t utf8_length(std::string_view text);
+
+/// What becomes of line breaks and tabs.
+enum class line_breaks : std::uint8_t {
+  escape, ///< One line stays one line: for logs.
+  keep,   ///< For what has several lines.
+};
+
+/// Text that others may have chosen (names of runs, daemons and files, errors
+/// of peers) as a terminal or a log may get it: control characters, those that
+/// turn round what stands after them, and bytes that are no UTF-8 are escaped.
+/// Within JSON the escapes are JSON's own, so that its values stay the same.
+std::string printable(std::string_view text,
+                      line_breaks breaks = line_breaks::escape);
+
+} // namespace graphmill

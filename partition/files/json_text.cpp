@@ -1,0 +1,91 @@
+#include "partition/files/json_text.hpp"
+
+#include "partition/files/file_io.hpp"
+
+#include <limits>
+#include <new>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// Where a string ends that begins at `at`: at its closing quote, or behind the
+/// text.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at)
+    if (text[at] == '\\')
+      ++at;
+  return at;
+}
+
+/// Counts levels and values before anything is made of them. Brackets are all
+/// that it understands: what is no JSON the parser refuses.
+result<void> check_extent(std::string_view text, std::string_view where) {
+  std::size_t depth = 0;
+  std::size_t values = 1;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto c = text[at];
+    if (c == '"') {
+      at = end_of_string(text, at);
+    } else if (c == '[' || c == '{') {
+      ++values;
+      if (++depth > json_depth_limit)
+        return fail(ec::invalid_data,
+                    "{} is broken: its values are nested deeper than {} levels",
+                    where, json_depth_limit);
+    } else if (c == ']' || c == '}') {
+      depth -= depth > 0 ? 1 : 0;
+    } else if (c == ',') {
+      ++values;
+    }
+  }
+  if (values > json_value_limit)
+    return fail(ec::invalid_data,
+                "{} is broken: it has some {} values; at most {} are read",
+                where, values, json_value_limit);
+  return ok();
+}
+
+template <class Json>
+result<Json>
+parse_within_limits(std::string_view text, std::string_view where,
+                    const typename Json::parser_callback_t& visit = nullptr) {
+  GRAPHMILL_TRYV(check_extent(text, where));
+  try {
+    return Json::parse(text, visit);
+  } catch (const nlohmann::json::exception& broken) {
+    return fail(ec::invalid_data, "{} is broken: {}", where, broken.what());
+  } catch (const std::bad_alloc&) {
+    return fail(ec::out_of_memory, "no memory for what stands in {}", where);
+  }
+}
+
+} // namespace
+
+result<nlohmann::json>
+parse_json(std::string_view text, std::string_view where,
+           const nlohmann::json::parser_callback_t& visit) {
+  return parse_within_limits<nlohmann::json>(text, where, visit);
+}
+
+result<nlohmann::ordered_json> parse_ordered_json(std::string_view text,
+                                                  std::string_view where) {
+  return parse_within_limits<nlohmann::ordered_json>(text, where);
+}
+
+std::optional<std::int64_t> integer_of(const nlohmann::json& value) {
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  if (!value.is_number_integer()
+      || (value.is_number_unsigned() && value.get<std::uint64_t>() > most))
+    return std::nullopt;
+  return value.get<std::int64_t>();
+}
+
+result<nlohmann::json> read_json(const std::filesystem::path& path,
+                                 std::size_t limit) {
+  GRAPHMILL_TRY(const auto text, read_text(path, limit));
+  return parse_json(text, path.string());
+}
+
+} // namespace graphmill

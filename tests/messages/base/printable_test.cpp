@@ -1,0 +1,43 @@
+#include "messages/base/printable.hpp"
+#include "tests/support/catch.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace graphmill;
+
+CATCH_TEST_CASE("what a terminal would obey is escaped", "[printable]") {
+  const std::vector<std::pair<std::string, std::string>> table{
+    {"", ""},
+    {"plain text, \"quoted\" \\ and so on",
+     "plain text, \"quoted\" \\ and so on"},
+    {"n\xc3\xa4me \xe2\x82\xac \xf0\x9f\x8e\x89",
+     "n\xc3\xa4me \xe2\x82\xac \xf0\x9f\x8e\x89"},
+    {"\x1b[2J\x1b]0;title\x07", "\\u001b[2J\\u001b]0;title\\u0007"},
+    {"one\ntwo\tthree\r", "one\\ntwo\\tthree\\u000d"},
+    {std::string{"a\0b", 3}, "a\\u0000b"},
+    {"\x7f", "\\u007f"},
+    {"\xc2\x9b"
+     "31m",
+     "\\u009b31m"}, // The same as ESC [.
+    {"\x9b"
+     "31m",
+     "\\x9b31m"}, // On an old terminal, too.
+    {"\xe2\x80\xae"
+     "abc",
+     "\\u202eabc"}, // Turns round what follows.
+    {"\xe2\x81\xa6"
+     "abc",
+     "\\u2066abc"}, // Isolates it.
+    {"\xc0\xaf\xed\xa0\x80", "\\xc0\\xaf\\xed\\xa0\\x80"},
+    {"cut short \xe2\x82", "cut short \\xe2\\x82"},
+  };
+  for (const auto& [text, expected] : table)
+    CATCH_CHECK(printable(text) == expected);
+}
+
+CATCH_TEST_CASE("several lines may stay several lines", "[printable]") {
+  CATCH_CHECK(printable("one\n\ttwo\r\x1b", line_breaks::keep)
+              == "one\n\ttwo\\u000d\\u001b");
+}

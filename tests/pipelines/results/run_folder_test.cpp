@@ -1,0 +1,57 @@
+#include "pipelines/results/run_folder.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace graphmill::test {
+
+namespace {
+
+unsigned rights_of(const std::filesystem::path& path) {
+  struct stat about {};
+  CATCH_REQUIRE(::stat(path.c_str(), &about) == 0);
+  return about.st_mode & 0777;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a run folder is its owner's alone", "[kernels]") {
+  const temp_folder folder;
+  const auto mask = ::umask(0); // Which would let everybody in.
+  auto run = value_of(run_folder::create(folder / "runs/", "r", "dataset: d\n",
+                                         {folder.path(), "1"}));
+  value_of(run.add_metrics({{"loss", 1}}));
+  value_of(run.add_step({{"loss", 1}}));
+  value_of(run.write_summary({{"run", "r"}}));
+  ::umask(mask);
+  CATCH_CHECK(rights_of(folder / "runs") == 0700u);
+  CATCH_CHECK(rights_of(run.path()) == 0700u);
+  const auto names = names_in(run.path());
+  CATCH_CHECK(names
+              == std::vector<std::string>{"definition.yaml", "metrics.jsonl",
+                                          "run.json", "steps.jsonl",
+                                          "summary.json"});
+  for (const auto& name : names) {
+    CATCH_INFO(name);
+    CATCH_CHECK(rights_of(run.path() / name) == 0600u);
+  }
+}
+
+CATCH_TEST_CASE("a folder of runs that is there stays as it is", "[kernels]") {
+  const temp_folder folder;
+  const auto runs = folder / "runs";
+  std::filesystem::create_directory(runs);
+  std::filesystem::permissions(runs, std::filesystem::perms{0755});
+  const auto run =
+    value_of(run_folder::create(runs, "r", "", {folder.path(), "1"}));
+  CATCH_CHECK(rights_of(runs) == 0755u);
+  CATCH_CHECK(rights_of(run.path()) == 0700u);
+}
+
+} // namespace graphmill::test
