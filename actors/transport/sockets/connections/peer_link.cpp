@@ -75,10 +75,10 @@ bool closed_by_peer(int code) {
 
 } // namespace
 
-peer_link::peer_link(const endpoint& peer, std::optional<curve_keys> keys,
-                     traffic& counters)
-  : counters_(counters), keys_(std::move(keys)), our_key_(name_of(keys_)),
-    peer_(peer), unfinished_(most_unfinished_there) {}
+peer_link::peer_link(const endpoint& peer,
+                     const std::optional<curve_keys>& keys, traffic& counters)
+  : counters_(counters), keys_(keys), our_key_(name_of(keys_)), peer_(peer),
+    unfinished_(most_unfinished_there) {}
 
 peer_link::~peer_link() {
   for (auto& channel : channels_)

@@ -28,8 +28,8 @@ struct link_failure {
 /// be made.
 class peer_link {
 public:
-  /// @param keys Of the connections over TCP.
-  peer_link(const endpoint& peer, std::optional<curve_keys> keys,
+  /// @param keys Of the connections over TCP; outlive this.
+  peer_link(const endpoint& peer, const std::optional<curve_keys>& keys,
             traffic& counters);
   ~peer_link();
   peer_link(const peer_link&) = delete;
@@ -81,7 +81,7 @@ private:
                                          const socket_event& event) const;
 
   traffic& counters_;
-  std::optional<curve_keys> keys_;
+  const std::optional<curve_keys>& keys_;
   std::string our_key_; ///< As errors name it; empty: we use none.
   endpoint peer_;
   std::array<connection, 2> channels_;
