@@ -66,9 +66,8 @@ bool engine::step() {
 }
 
 void engine::wait() {
-  auto next =
-    std::min({server_->next_tick(), arrivals_.next_tick(), outbox_.next_tick(),
-              unfinished_.next_tick(), refusals_.next_tick()});
+  auto next = std::min({server_->next_tick(), arrivals_.next_tick(),
+                        outbox_.next_tick(), unfinished_.next_tick()});
   polls_.clear();
   polls_.push_back({nullptr, box_->descriptor(), ZMQ_POLLIN, 0});
   if (authenticator_)
@@ -119,7 +118,6 @@ void engine::tick() {
   if (outbox_.next_tick() <= time)
     end_stalled();
   end_unfinished();
-  refusals_.tick(time);
 }
 
 bool engine::obey(std::vector<mailbox::command> commands) {

@@ -13,7 +13,6 @@
 #include "actors/transport/sockets/connections/unfinished.hpp"
 #include "actors/transport/sockets/descriptors.hpp"
 #include "actors/transport/sockets/mailbox.hpp"
-#include "actors/transport/sockets/repeat_log.hpp"
 #include "actors/transport/sockets/transport_options.hpp"
 
 #include <zmq.hpp>
@@ -139,7 +138,6 @@ private:
   std::uint64_t callers_made_ = 0;
   std::uint64_t duplicates_ = 0; ///< As far as `counters_` has them already.
   complaint_log complaints_{[this](const auto& line) { log(line); }};
-  repeat_log refusals_{[this](const auto& line) { log(line); }};
 };
 
 } // namespace graphmill

@@ -114,9 +114,8 @@ void engine::broke(caller& of, const link_failure& failure) {
     of.session.probed(now(), false);
   of.probe.reset();
   if (of.session.link_down(now(), failure.reason, failure.certain))
-    refusals_.add(fmt::format("{} does not let us in: {}", of.session.address(),
-                              failure.reason.message),
-                  now());
+    complain(fmt::format("{} does not let us in: {}", of.session.address(),
+                         failure.reason.message));
   if (failure.reason.code == ec::unavailable && of.session.worth_probing())
     of.probe = std::make_unique<port_probe>(of.seen_at);
 }

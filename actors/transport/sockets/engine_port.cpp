@@ -71,10 +71,9 @@ void engine::serve_door() {
 /// Whoever has another key tries again and again.
 void engine::refused(const std::string& host, const std::string& reason) {
   ++counters_->refused;
-  refusals_.add(fmt::format("refused a connection from {}: {}",
-                            host.empty() ? "an address that has gone" : host,
-                            reason),
-                now());
+  complain(fmt::format("refused a connection from {}: {}",
+                       host.empty() ? "an address that has gone" : host,
+                       reason));
 }
 
 void engine::serve_port() {
