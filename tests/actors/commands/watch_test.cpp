@@ -132,7 +132,7 @@ CATCH_TEST_CASE(
   "what a coordinator says does not reach the terminal's controls",
   "[cluster_commands]") {
   fake_coordinator coordinator;
-  const user user{coordinator.address()};
+  const user user{coordinator.address(), coordinator.key_file()};
   coordinator.on(method::submit, take_run);
   auto end = record(run_state::failed);
   end.message = "\x1b]0;owned\x07";

@@ -332,16 +332,17 @@ class Failures(ClusterTest):
                 rb"((?:\x01\x00){3})",
                 lambda found: found[1] + b"\2\0" + found[2], said)
 
-        cluster = self.cluster(self.parts[2], ["0-1"])
-        link = Link(change=aged)
+        cluster = self.cluster(self.parts[2], ["0-1"], "--insecure")
+        link = Link(change=aged)  # Which reads what is said.
         self.addCleanup(link.close)
         link.target = int(cluster.coordinator.rsplit(":", 1)[1])
         address = f"tcp://127.0.0.1:{link.port}"
-        done = graphmill("submit", self.small, "--cluster", address)
+        done = graphmill("submit", self.small, "--cluster", address,
+                         "--insecure")
         self.assertEqual(done.returncode, 1)
         self.assertIn("same version of graphmill", done.stderr)
         alien = Daemon(cluster.folder, "alien", self.parts[2], "1",
-                       join=address)
+                       "--insecure", join=address)
         self.addCleanup(alien.end)
         self.assertNotEqual(alien.process.wait(60), 0)
         self.assertIn("same version of graphmill", alien.log.read_text())

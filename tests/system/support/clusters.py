@@ -106,8 +106,9 @@ class Cluster:
 
     def call(self, command, *arguments):
         """Runs a client's command to its end."""
+        insecure = [more for more in self.more if more == "--insecure"]
         return support.graphmill(command, *arguments, "--cluster",
-                                 self.coordinator, "--json",
+                                 self.coordinator, "--json", *insecure,
                                  within=self.within)
 
     def ask(self, command, *arguments, code=0):

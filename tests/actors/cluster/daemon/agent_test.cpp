@@ -1,5 +1,6 @@
 #include "actors/cluster/daemon/agent.hpp"
 #include "actors/remote/serving/data_server.hpp"
+#include "actors/transport/sockets/connections/keys.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/wire/run.hpp"
 #include "partition/dataset/shard.hpp"
@@ -44,6 +45,7 @@ public:
     transport_options options;
     options.name = "here";
     options.listen = "tcp://127.0.0.1:0";
+    options.keys = value_of(read_keys(lead_.key_file()));
     net_ = value_of(transport::start(std::move(options)));
     data_server_config serving;
     serving.daemon = "here";

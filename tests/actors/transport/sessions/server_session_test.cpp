@@ -294,7 +294,10 @@ CATCH_TEST_CASE("whoever breaks the protocol loses that connection only",
 
 CATCH_TEST_CASE("peers, requests and answers are bounded",
                 "[transport][session]") {
-  server_scene it{{{}, 1 << 20, 1, 2}};
+  server_scene it{{.self = {},
+                   .reply_cache_bytes = 1 << 20,
+                   .max_peers = 1,
+                   .max_running = 2}};
   it.greet();
   it.hello("e", channel::control, std::string(32, 'b'));
   CATCH_REQUIRE(it.sent.size() == 1);
