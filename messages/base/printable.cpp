@@ -71,6 +71,18 @@ std::size_t utf8_length(std::string_view text) {
   return 0;
 }
 
+std::string shortened(std::string_view text, std::size_t most) {
+  constexpr std::string_view dots = "...";
+  if (text.size() <= most)
+    return std::string{text};
+  std::size_t end = 0;
+  for (std::size_t next = 0; next + dots.size() <= most;) {
+    end = next;
+    next += std::max<std::size_t>(utf8_length(text.substr(next)), 1);
+  }
+  return std::string{text.substr(0, end)}.append(dots);
+}
+
 std::string printable(std::string_view text, line_breaks breaks) {
   std::string out;
   out.reserve(text.size());

@@ -10,6 +10,10 @@ namespace graphmill {
 /// Length of the UTF-8 sequence at the front of `text`, 0 if it is malformed.
 std::size_t utf8_length(std::string_view text);
 
+/// The front of a text, of at most so many bytes: never a part of a sequence,
+/// and "..." at its end if something is missing.
+std::string shortened(std::string_view text, std::size_t most);
+
 /// What becomes of line breaks and tabs.
 enum class line_breaks : std::uint8_t {
   escape, ///< One line stays one line: for logs.

@@ -265,10 +265,12 @@ void coordinator::rendezvous(const incoming_request& request) {
   if (!asked)
     request.reply.reply(asked.error());
   else if (!active_ || active_->id != asked.value().run
-           || active_->turn.now() == run_turn::state::filing
-           || !active_->is_member(request.from))
+           || active_->turn.now() == run_turn::state::filing)
     request.reply.reply(
       fail(ec::not_found, "run {} is not on", asked.value().run));
+  else if (!active_->is_member(request.from))
+    request.reply.reply(fail(ec::permission, "\"{}\" has no share of run {}",
+                             request.from.name, asked.value().run));
   else
     active_->take(asked.value(), request.reply);
 }

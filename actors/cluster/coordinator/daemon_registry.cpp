@@ -1,5 +1,7 @@
 #include "actors/cluster/coordinator/daemon_registry.hpp"
 
+#include "messages/base/printable.hpp"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -8,8 +10,9 @@ namespace graphmill {
 
 namespace {
 
-/// Of the reason for a loss, this much is kept.
-constexpr std::size_t longest_note = 300;
+/// Of what a daemon says of itself, and of the reason for a loss, this much is
+/// kept: a sentence that names a long path.
+constexpr std::size_t longest_note = 1000;
 
 bool is_lost(
   const std::pair<const std::string, daemon_registry::entry>& registered) {
@@ -87,9 +90,9 @@ std::vector<std::string> daemon_registry::join(const peer_identity& identity,
                   request.host,
                   {},
                   request.cuda_devices};
-  place.fault = request.fault.substr(0, longest_note);
-  place.arithmetic = request.arithmetic.substr(0, longest_note);
-  place.arithmetic_digest = request.arithmetic_digest.substr(0, longest_note);
+  place.fault = shortened(request.fault, longest_note);
+  place.arithmetic = shortened(request.arithmetic, longest_note);
+  place.arithmetic_digest = shortened(request.arithmetic_digest, longest_note);
   set_state(place);
   return deserted;
 }
@@ -140,7 +143,7 @@ daemon_registry::lost(const std::string& address, std::string reason) {
   if (daemon == nullptr || daemon->status.state == daemon_state::lost)
     return std::nullopt;
   daemon->status.state = daemon_state::lost;
-  daemon->status.note = reason.substr(0, longest_note);
+  daemon->status.note = shortened(reason, longest_note);
   daemon->losses = ++losses_;
   return *daemon;
 }

@@ -260,10 +260,25 @@ private:
   agent_actor agent_;
 };
 
+/// Makes a folder's path one that holds whatever becomes of the folder in which
+/// the daemon was started.
+result<void> make_absolute(std::filesystem::path& folder) {
+  std::error_code failed;
+  auto whole = std::filesystem::absolute(folder, failed);
+  if (failed)
+    return fail_errno(failed.value(),
+                      "cannot tell where {} is, as seen from the root",
+                      folder.string());
+  folder = std::move(whole);
+  return ok();
+}
+
 } // namespace
 
 result<void> run_daemon(const daemon_options& given) {
   auto options = given;
+  GRAPHMILL_TRYV(make_absolute(options.data));
+  GRAPHMILL_TRYV(make_absolute(options.runs));
   if (!options.join.empty()) {
     GRAPHMILL_TRY(const auto where, parse_endpoint(options.join));
     options.join = to_string(where); // As news of the coordinator name it.

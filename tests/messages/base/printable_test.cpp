@@ -41,3 +41,16 @@ CATCH_TEST_CASE("several lines may stay several lines", "[printable]") {
   CATCH_CHECK(printable("one\n\ttwo\r\x1b", line_breaks::keep)
               == "one\n\ttwo\\u000d\\u001b");
 }
+
+CATCH_TEST_CASE("a text is cut between letters", "[printable]") {
+  CATCH_CHECK(shortened("sixteen letters.", 16) == "sixteen letters.");
+  CATCH_CHECK(shortened("more than sixteen", 16) == "more than six...");
+  CATCH_CHECK(shortened("gr\xc3\xb6\xc3\x9f"
+                        "er",
+                        7)
+              == "gr\xc3\xb6...");
+  CATCH_CHECK(shortened("gr\xc3\xb6\xc3\x9f"
+                        "er",
+                        6)
+              == "gr...");
+}
