@@ -9,7 +9,9 @@ namespace graphmill {
 
 result<void> validate(const split_fractions& fractions) {
   const auto [train, validation, test] = fractions;
-  // Written so that NaN fails.
+  // The condition says what is right and not what is wrong, so that NaN, of
+  // which every comparison is false, fails. A sum of decimal fractions may be
+  // rounded to a little above 1.
   if (train > 0 && validation >= 0 && test >= 0
       && train + validation + test <= 1 + 1e-9)
     return ok();
@@ -35,7 +37,8 @@ keyed_split(std::int64_t count, const split_fractions& fractions,
   std::size_t begin = 0;
   for (std::size_t s = 0; s < out.size(); ++s) {
     fraction += fractions[s];
-    // The small sum keeps 0.1 + 0.1 + 0.8 from losing the last node.
+    // The sum of the shares so far may be rounded to a little below what they
+    // mean, and then lose a node; what is added here gives it back.
     const auto wanted = fraction * static_cast<double>(count) + 1e-6;
     const auto end =
       std::clamp(static_cast<std::size_t>(wanted), begin, order.size());

@@ -7,7 +7,8 @@ namespace graphmill {
 void add_reverse_types(dataset_info& info) {
   const auto types = info.edge_types.size();
   for (std::size_t i = 0; i < types; ++i) {
-    const auto type = info.edge_types[i]; // a copy: the list grows
+    // A copy, for the list may move to other memory when it grows.
+    const auto type = info.edge_types[i];
     info.edge_types.push_back({.source = type.destination,
                                .name = "rev_" + type.name,
                                .destination = type.source});

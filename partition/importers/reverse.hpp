@@ -11,10 +11,15 @@ namespace graphmill {
 
 /// Appends the reverse of each declared edge type: `rev_<name>` from its
 /// destinations to its sources. The reverse of type t of n is type n + t.
+/// @param info The dataset before a `dataset_writer` is made for it, which
+/// declares all types up front.
 void add_reverse_types(dataset_info& info);
 
-/// Appends edges to a type and, swapped, to its reverse.
+/// Appends edges to a type and, swapped, to its reverse. Fails as
+/// `dataset_writer::append_edges` does; the writer is then not to be finished,
+/// for the two types may differ.
 /// @param reverse The reverse type; -1 if there is none.
+/// @param sources, destinations [edges] The ends of each edge.
 result<void> append_both_ways(dataset_writer& writer, edge_type_id type,
                               edge_type_id reverse,
                               std::span<const node_id> sources,
