@@ -12,22 +12,25 @@
 
 namespace graphmill {
 
-/// What a partitioning is worth. The stored form depends on nothing but the
-/// dataset and the options.
+/// What a partitioning is worth: how many edges it cuts, and how evenly it
+/// deals out what costs time and memory. A value type. The stored form depends
+/// on nothing but the dataset and the options.
 struct partition_report {
+  /// How evenly one constraint of `vertex_loads` is dealt out.
   struct balance_row {
     std::string constraint;   ///< "nodes of paper", "training seeds", ...
     std::int64_t total = 0;   ///< Over all parts.
     std::int64_t largest = 0; ///< In the part that has most.
-    double mean = 0;          ///< Per part.
-    double imbalance = 1;     ///< largest / mean.
+    double mean = 0;          ///< total / parts
+    double imbalance = 1;     ///< largest / mean
     double best_possible = 1; ///< What no assignment can be below.
     bool within = true;       ///< imbalance <= 1.05
     bool dealt = false;       ///< Too small for METIS, dealt out afterwards.
   };
 
+  /// What one part has.
   struct part_row {
-    std::vector<std::int64_t> nodes; ///< Per node type.
+    std::vector<std::int64_t> nodes; ///< How many of each node type it owns.
     std::int64_t training_seeds = 0;
     std::int64_t in_edges = 0;
     std::int64_t cut_edges = 0; ///< In-edges from other parts.
@@ -50,6 +53,7 @@ struct partition_report {
   /// stored: 0 when the partitions were there already.
   std::uint64_t memory_bytes = 0;
 
+  /// The share of all edges that run between parts, from 0 to 1.
   double cut() const {
     return edges == 0
              ? 0
@@ -57,14 +61,16 @@ struct partition_report {
   }
 };
 
-/// The balance of an assignment, constraints without any unit left out.
+/// The balance of an assignment, a row per constraint, in their order; those of
+/// which the dataset has nothing are left out.
 std::vector<partition_report::balance_row>
 balance_of(const vertex_loads& loads, part_id parts,
            const assigned_parts& assigned);
 
 nlohmann::json to_json(const partition_report& report);
 
-/// Reads what `to_json` has written.
+/// Reads what `to_json` has written. Fails with `invalid_data` if a field is
+/// missing or of another type.
 /// @param where Names the file in errors.
 result<partition_report> report_of(const nlohmann::json& stored,
                                    const std::string& where);

@@ -47,8 +47,11 @@ std::int64_t sort_lists(adjacency& out) {
 /// Turns sorted lists with repetitions into lists with weights, in place.
 void merge_lists(adjacency& out) {
   out.weights.resize(sort_lists(out));
-  std::int64_t end = 0; // Of what is merged; never ahead of what is read.
+  // Where the merged entries end, which is never ahead of what is read.
+  std::int64_t end = 0;
   for (vertex_id v = 0; v < out.size(); ++v) {
+    // The list of `v` still ends where that of v + 1 began: `begin` is replaced
+    // one vertex at a time.
     const auto first = std::exchange(out.begin[v], end);
     for (auto i = first; i < out.begin[v + 1]; ++i) {
       const auto u = out.vertices[i];

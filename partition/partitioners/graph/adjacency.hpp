@@ -30,13 +30,15 @@ struct adjacency {
   }
 };
 
-/// Builds the adjacency of a dataset's graph. Memory beyond the mapped dataset:
-/// 8 bytes per edge, 8 to 16 per vertex, and at the end 4 bytes per entry.
-/// Fails when there are more vertices, entries or edges than METIS can number
-/// (2^31 - 1).
+/// Builds the adjacency of a dataset's graph. Besides the mapped dataset it
+/// takes 8 bytes of memory per edge and 8 to 16 per vertex, and at the end
+/// another 4 bytes per entry. Fails when there are more vertices, entries or
+/// edges than METIS can number (2^31 - 1), with `cancelled` when `watch` wants
+/// the work to end, and when a mapped file cannot be read any more.
 result<adjacency> build_adjacency(const graph_view& graph, monitor& watch);
 
-/// Neighbour lists out of an adjacency, which must outlive them.
+/// Gives the neighbours of a vertex as the adjacency has them: each once, with
+/// the weight of the pair. The adjacency must outlive what is returned.
 neighbour_lists neighbours_of(const adjacency& graph);
 
 } // namespace graphmill

@@ -14,8 +14,13 @@
 
 namespace graphmill {
 
-/// The typed graph of a dataset as one graph over all its nodes: edges of all
-/// types together. Borrows the dataset's mapped arrays and copies none.
+/// The typed graph of a dataset as one graph over all its nodes, with the edges
+/// of all types together: the form in which partitioners see it, who care for
+/// no types. It borrows the dataset's mapped arrays and copies none. It does
+/// not change after `open`, so any number of threads may read it at once.
+///
+/// What it gives has been checked: no position or id leads outside an array,
+/// as long as nobody writes to the files.
 class graph_view {
 public:
   /// The in-edges of one type, checked: `indptr` ascends from 0 to the number
@@ -28,7 +33,9 @@ public:
     id_span indices;
   };
 
-  /// Reads every edge and every seed once, to check them.
+  /// Reads every edge and every seed once, to check them. Fails with
+  /// `invalid_data` and the name of the file that is wrong, or with `cancelled`
+  /// when `watch` wants the work to end.
   /// @param data Must outlive the view.
   static result<graph_view> open(const dataset& data, monitor& watch);
 
@@ -37,8 +44,10 @@ public:
 
   vertex_id vertex_count() const { return type_begin_.back(); }
   std::int64_t edge_count() const { return edge_count_; }
-  /// First vertex of each node type, and the number of vertices.
+  /// [node types + 1] The first vertex of each node type, and at the end the
+  /// number of vertices.
   const std::vector<vertex_id>& type_begin() const { return type_begin_; }
+  /// The node type of a vertex, by binary search.
   node_type_id type_of(vertex_id v) const;
 
   std::span<const relation> relations() const { return relations_; }
@@ -46,8 +55,8 @@ public:
   std::optional<std::span<const node_id>> seeds(node_type_id type,
                                                 split which) const;
 
-  /// Calls `visit(source)` for every in-edge of `v`, edge types in dataset
-  /// order, in list order.
+  /// Calls `visit(source)` for every in-edge of `v`, self-loops included: edge
+  /// types in the order of the dataset, and the edges of each in list order.
   template <class Visit>
   void for_each_in_neighbour(vertex_id v, Visit visit) const {
     const auto type = type_of(v);
@@ -58,7 +67,7 @@ public:
           visit(type_begin_[edges.source] + edges.indices[i]);
   }
 
-  /// In-edges of all types.
+  /// How many in-edges of all types `v` has, self-loops included.
   std::int64_t in_degree(vertex_id v) const {
     const auto type = type_of(v);
     const auto row = v - type_begin_[type];
@@ -69,10 +78,11 @@ public:
     return sum;
   }
 
-  /// In-neighbours as `neighbour_lists` wants them.
+  /// Gives the in-neighbours of a vertex without the vertex itself, one entry
+  /// of weight 1 per edge. The view must outlive what is returned.
   neighbour_lists in_neighbours() const;
 
-  /// What each node weighs; seeds are the train split of the target type.
+  /// What each vertex weighs; seeds are the train split of the target type.
   vertex_loads loads() const;
 
 private:

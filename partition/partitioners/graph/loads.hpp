@@ -27,19 +27,23 @@ using neighbour_lists =
   std::function<void(vertex_id, std::vector<neighbour>& out)>;
 
 /// What every vertex weighs in each of the things that parts should have the
-/// same amount of: its node type's nodes, training seeds, in-edges. One entry
-/// per node type, then two more.
+/// same amount of, which are called constraints: the nodes of each node type,
+/// training seeds, and in-edges. They are numbered: one per node type, in the
+/// order of the dataset, then `seed_constraint` and `edge_constraint`. It does
+/// not change once it is made.
 class vertex_loads {
 public:
+  /// The weight of a vertex in one constraint.
   struct item {
     int constraint = 0;
     std::int64_t weight = 0;
   };
 
   /// @param type_names Names of the node types.
-  /// @param type_begin First vertex of each type, and the number of vertices.
+  /// @param type_begin The first vertex of each type, and at the end the number
+  /// of vertices.
   /// @param seeds [vertices] 1 for a training seed, else 0.
-  /// @param in_edges [vertices] In-edges of all types.
+  /// @param in_edges [vertices] How many in-edges of all types each has.
   vertex_loads(std::vector<std::string> type_names,
                std::vector<vertex_id> type_begin,
                std::vector<std::uint8_t> seeds,
@@ -56,12 +60,15 @@ public:
   bool is_seed(vertex_id v) const { return seeds_[v] != 0; }
   std::int64_t in_edges(vertex_id v) const { return in_edges_[v]; }
 
-  /// The constraints in which `v` may weigh anything.
+  /// The constraints in which `v` may weigh anything, always in this order: the
+  /// nodes of its type, seeds, in-edges. Weights of the last two may be 0.
   std::array<item, 3> items(vertex_id v) const;
 
+  /// For people: "nodes of paper", "training seeds" or "in-edges".
   std::string constraint_name(int constraint) const;
+  /// The weight of all vertices together in a constraint.
   std::int64_t total(int constraint) const { return totals_[constraint]; }
-  /// The heaviest single vertex of a constraint.
+  /// The weight of the heaviest single vertex in a constraint.
   std::int64_t heaviest(int constraint) const { return heaviest_[constraint]; }
 
 private:
@@ -73,13 +80,16 @@ private:
   std::vector<std::int64_t> heaviest_;
 };
 
-/// What clusters of vertices weigh: the sums over their members.
+/// What clusters of vertices weigh: the sums over their members. Unlike a
+/// vertex, a cluster may weigh something in every constraint, so each has an
+/// entry for all of them.
 class cluster_loads {
 public:
   using item = vertex_loads::item;
 
-  /// @tparam Loads `vertex_loads` or `cluster_loads`: of the members.
-  /// @param clusters [members] Below `count`.
+  /// @tparam Loads `vertex_loads`, or `cluster_loads` for clusters of clusters.
+  /// @param members What the members weigh; it is not kept.
+  /// @param clusters [members] The cluster of each member, below `count`.
   template <class Loads>
   cluster_loads(const Loads& members, std::span<const std::uint32_t> clusters,
                 std::uint32_t count);
@@ -92,7 +102,8 @@ public:
                                      width);
   }
   std::int64_t total(int constraint) const { return totals_[constraint]; }
-  /// The heaviest single vertex of a constraint, as caps are those of vertices.
+  /// The weight of the heaviest single vertex (not cluster) in a constraint:
+  /// what parts may hold does not depend on how vertices are clustered.
   std::int64_t heaviest(int constraint) const { return heaviest_[constraint]; }
 
 private:
@@ -101,12 +112,14 @@ private:
   std::vector<std::int64_t> heaviest_;
 };
 
-/// How far above the mean a part may be.
+/// How far above the mean a part may be, as a share of the mean.
 inline constexpr double balance_tolerance = 0.05;
 
-/// What each part holds of each constraint, kept up to date as vertices come
-/// and go, against a cap: 5 % above the mean, or what cannot be avoided (the
-/// mean rounded up, the heaviest vertex).
+/// What each part holds of each constraint, against a cap: 5 % above the mean,
+/// or what cannot be avoided (the mean rounded up, the heaviest vertex). Those
+/// who move vertices keep it up to date by `add` and `remove`; it does not know
+/// where a vertex is. It borrows the loads, which must outlive it. Not
+/// thread-safe.
 /// @tparam Loads `vertex_loads`, or `cluster_loads` for clusters of vertices.
 template <class Loads>
 class basic_part_loads {
@@ -128,7 +141,8 @@ public:
 
   /// Whether `v` can come to `p` without exceeding a cap.
   bool fits(vertex_id v, part_id p) const;
-  /// Share of the cap that is still free at `p`, least over v's constraints.
+  /// The share of the cap that is still free at `p`: of all constraints in
+  /// which `v` weighs anything, the least. Below 0 where `p` exceeds its cap.
   double slack(vertex_id v, part_id p) const;
   /// Whether `p` exceeds a cap in something that `v` weighs in.
   bool is_overfull(vertex_id v, part_id p) const;
@@ -140,8 +154,9 @@ public:
   double excess_of_adding(vertex_id v, part_id p) const;
   /// By how much `excess` changes when `v` moves.
   double excess_of_moving(vertex_id v, part_id from, part_id to) const;
-  /// By how much `excess` changes when `v` of part `p` and `u` of part `q`, of
-  /// the same node type, change places.
+  /// By how much `excess` changes when `v` of part `p` and `u` of part `q`
+  /// change places. Both are of the same node type, so that they weigh in the
+  /// same constraints.
   double excess_of_swapping(vertex_id v, part_id p, vertex_id u,
                             part_id q) const;
 
@@ -150,9 +165,10 @@ private:
 
   const Loads* loads_;
   part_id parts_;
-  std::vector<std::int64_t> caps_; ///< Per constraint.
-  std::vector<double> means_;      ///< Per constraint; 1 where all is 0.
-  std::vector<std::int64_t> load_; ///< [part, constraint]
+  std::vector<std::int64_t> caps_; ///< [constraints]
+  /// [constraints]; 1 in place of 0, for it is divided by.
+  std::vector<double> means_;
+  std::vector<std::int64_t> load_; ///< [parts, constraints]
 };
 
 using part_loads = basic_part_loads<vertex_loads>;

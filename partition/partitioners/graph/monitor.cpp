@@ -5,6 +5,8 @@
 namespace graphmill {
 
 std::uint64_t memory_in_use() {
+  // VmRSS would count pages of mapped files, too, which the kernel takes back
+  // when somebody needs the memory.
   std::ifstream status{"/proc/self/status"};
   std::uint64_t sum = 0;
   for (std::string key; status >> key; status.ignore(4096, '\n'))

@@ -18,14 +18,18 @@ namespace graphmill {
 std::uint64_t memory_in_use();
 
 /// Tells others how a long piece of work goes on, a few times a second, and
-/// passes on their wish to end it. For one thread.
+/// passes on their wish to end it. It is used by the one thread that works; any
+/// thread may set the flag that it looks at. It never ends the work by itself:
+/// whoever works asks, often enough, and returns.
 class monitor {
 public:
-  /// Vertices that may be worked on between two calls of `tell`.
+  /// How many vertices may be worked on between two calls of `tell`.
   static constexpr unsigned interval = 1U << 14;
 
   /// @param stop Becomes true when the work shall end; may be null. Must
   /// outlive the monitor.
+  /// @param estimate_seconds How long the work is expected to take as a whole,
+  /// passed on with all progress.
   monitor(progress_callback on_progress, const std::atomic<bool>* stop,
           double estimate_seconds)
     : on_progress_(std::move(on_progress)), stop_(stop),
@@ -54,8 +58,9 @@ public:
     peak_memory_ = std::max(peak_memory_, bytes);
   }
 
-  /// The most memory that was in use whenever progress was passed on: mapped
-  /// files apart.
+  /// The most bytes that were in use at any of the moments when progress was
+  /// passed on or `note_memory` was called, mapped files apart. What came and
+  /// went between them is not seen.
   std::uint64_t peak_memory_bytes() const { return peak_memory_; }
 
   bool wants_stop() const {

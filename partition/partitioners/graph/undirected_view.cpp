@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Edges per block.
+/// How many edges `reversed_edges` gives at a time, or more, for it does not
+/// stop within the list of a vertex.
 constexpr std::size_t view_block_edges = std::size_t{1} << 16;
 
 /// The edges of a graph, turned round: sorted by their destination, they are
@@ -106,7 +107,8 @@ result<undirected_view> undirected_view::make(const graph_view& graph,
     reversed_edges<std::int64_t> edges{graph, watch};
     GRAPHMILL_TRYV(sort_to_csc<std::int64_t>(edges, job));
   }
-  // Mapped files stay although their names go.
+  // The kernel keeps files that are mapped, though their names go with the
+  // folder: so nothing is left behind, however the process ends later.
   GRAPHMILL_TRY(auto begin, npy_array::open(place.path() / "indptr.npy"));
   GRAPHMILL_TRY(auto out, npy_array::open(place.path() / "indices.npy"));
   if (auto fault = mapped_file::first_fault())

@@ -14,9 +14,12 @@ namespace graphmill {
 /// A dataset's graph with its edges in both directions, in files: in-neighbours
 /// as they lie in the dataset, out-neighbours from a file that `make` writes.
 /// Both are read through the page cache, so that memory does not depend on the
-/// number of edges.
+/// number of edges. Owns the mappings of its files and borrows the graph. It
+/// does not change once it is made, so any number of threads may read it.
 class undirected_view {
 public:
+  /// Fails when the folder cannot be written to or a file cannot be read any
+  /// more, and with `cancelled` when `watch` wants the work to end.
   /// @param graph Must outlive the view.
   /// @param folder An existing folder; gets a file of 4 bytes per edge (8 with
   /// 2^31 nodes and more), and while it is made, one of twice that size if
@@ -27,8 +30,10 @@ public:
                                       monitor& watch);
 
   vertex_id size() const { return graph_->vertex_count(); }
+  /// The sum of all degrees.
   std::int64_t entries() const { return 2 * graph_->edge_count(); }
-  /// In-edges and out-edges, self-loops twice.
+  /// How many in-edges and out-edges `v` has. A self-loop counts twice here,
+  /// though `for_each_neighbour` leaves it out.
   std::int64_t degree(vertex_id v) const {
     return graph_->in_degree(v) + out_begin_[v + 1] - out_begin_[v];
   }
@@ -56,7 +61,8 @@ private:
   id_span out_;                             ///< Out-neighbours, list by list.
 };
 
-/// Neighbour lists out of a view, which must outlive them.
+/// Gives the neighbours of a vertex as `for_each_neighbour` visits them. The
+/// view must outlive what is returned.
 neighbour_lists neighbours_of(const undirected_view& graph);
 
 } // namespace graphmill
