@@ -9,12 +9,15 @@ namespace graphmill {
 
 namespace {
 
+/// A bucket is an open file and a buffer, so that their number has a limit
+/// however little memory there is. As ranges consist of whole lists, there may
+/// be up to twice as many.
 constexpr std::int64_t most_buckets = 256;
 constexpr std::size_t bucket_buffer_bytes = std::size_t{1} << 16;
 
 using offsets = std::vector<std::int64_t>;
 
-/// A step of progress per block; a few a second, whatever the disk does.
+/// Tells of progress once per block and not once per edge.
 void tell(const csc_job& job, std::string_view phase, std::int64_t done,
           std::int64_t total) {
   if (job.on_progress)

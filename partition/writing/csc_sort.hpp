@@ -12,11 +12,11 @@ namespace graphmill {
 
 /// Where a sort reads and writes, and how much memory it may take.
 struct csc_job {
-  std::filesystem::path folder; ///< Gets the four arrays of an edge type.
-  std::int64_t sources = 0;     ///< Nodes of the source type.
-  std::int64_t destinations = 0;
-  dtype index_type = dtype::int64;
-  std::uint64_t memory_bytes = 0;
+  std::filesystem::path folder;    ///< Gets the four arrays of an edge type.
+  std::int64_t sources = 0;        ///< Nodes of the source type.
+  std::int64_t destinations = 0;   ///< Nodes of the destination type.
+  dtype index_type = dtype::int64; ///< Of indices.npy: int32 or int64.
+  std::uint64_t memory_bytes = 0;  ///< For the sources of edges to be sorted.
   progress_callback on_progress;
 };
 
@@ -24,9 +24,12 @@ struct csc_job {
 /// counting sort), since positions in a list are what sampling draws. Writes
 /// indptr.npy, indices.npy, in_degrees.npy and out_degrees.npy. If the edges do
 /// not fit in `memory_bytes`, they are first dealt out to files by ranges of
-/// destinations. Takes 20 bytes per node besides, and never less memory than
-/// for a 256th of the edges.
-/// @param edges Ids in range; a spool must be flushed. Left at its end.
+/// destinations, and each file is sorted on its own. Takes 20 bytes per node
+/// besides, and never less memory than for a 256th of the edges. Fails with
+/// `invalid_data` if a node has more than 2^31 - 1 edges, and when a file
+/// cannot be read or written.
+/// @param edges With ids in range; a spool must be flushed. They are gone
+/// through twice, and left at their end.
 /// @returns the largest in-degree.
 template <class Id>
 result<std::int64_t> sort_to_csc(edge_source<Id>& edges, const csc_job& job);

@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Of each edge type: edges that are kept until they are written in one call.
 constexpr std::size_t spool_buffer_bytes = std::size_t{1} << 18;
 
 /// Memory for sorting that is taken even where there is little.
@@ -42,7 +43,9 @@ bool narrow(std::int64_t count) {
 }
 
 result<void> make_type_folder(const fs::path& path) {
-  // Not the dataset's folder itself: if it is gone, then nobody wants it.
+  // One folder at a time and not by create_directories, which would make the
+  // dataset's own folder, too: if that is gone, nobody wants it any more (see
+  // `folder_builder`).
   for (const auto& each : {path.parent_path(), path}) {
     std::error_code failed;
     fs::create_directory(each, failed);

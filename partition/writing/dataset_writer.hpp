@@ -17,13 +17,20 @@ namespace graphmill {
 /// Writes a dataset folder front to back in bounded memory. Node types and edge
 /// types are declared up front, with the node counts; then arrays and edges
 /// come in any order; `finish` sorts edges into CSC, computes degrees and the
-/// digest, and writes `dataset.json` last. Checks what it is given: ids in
-/// range, finite features, labels in range, seeds labelled, unique and in one
-/// split only.
+/// digest, and writes `dataset.json` once all arrays are there, for without it
+/// no folder is a dataset. Checks what it is given: ids in range, finite
+/// features, labels in range, seeds labelled, unique and in one split only.
+///
+/// States: open, until `finish` is called; spent, whether `finish` succeeded or
+/// not, after which every call fails. Owns its open files and what has not been
+/// written yet: labels and splits of all types, and buffers of edges and
+/// features. Not thread-safe. It does not remove what it has written when it
+/// fails: that is for `prepare_folder` to do.
 class dataset_writer {
 public:
   struct options {
-    /// For sorting edges; a quarter of what is available if that is less.
+    /// Memory for sorting edges. If a quarter of what is available is less,
+    /// that counts, but never less than 16 MiB.
     std::uint64_t memory_bytes = std::uint64_t{1} << 30;
     progress_callback on_progress;
   };
@@ -42,11 +49,13 @@ public:
   /// (stored as the type's dtype).
   result<void> append_features(node_type_id type, std::span<const float> rows);
 
-  /// All labels of a type: [N], -1 = none.
+  /// Sets all labels of a type: [nodes], from 0 to below its class count, or -1
+  /// for none.
   result<void> set_labels(node_type_id type,
                           std::span<const std::int64_t> labels);
 
-  /// The seeds of a split, in seed order.
+  /// Sets the seeds of a split, in seed order. They are checked by `finish`,
+  /// which knows all splits and labels.
   result<void> set_split(node_type_id type, split which,
                          std::span<const node_id> ids);
 
@@ -56,7 +65,11 @@ public:
   result<void> append_edges(edge_type_id type, std::span<const node_id> sources,
                             std::span<const node_id> destinations);
 
-  /// Sorts, checks, writes what is left. The writer is spent afterwards.
+  /// Sorts edges, checks what could not be checked before, writes what is left,
+  /// and opens the dataset once, to see that it can be read. The writer is
+  /// spent afterwards. Fails with `out_of_memory` when memory for sorting
+  /// cannot be had.
+  /// @returns `info` as `create` was given it, with all that was filled in.
   result<dataset_info> finish();
 
 private:

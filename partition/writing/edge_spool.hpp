@@ -18,35 +18,38 @@ struct spooled_edge {
   Id destination;
 };
 
-/// Edges of one type that are read in order, any number of times. For one
-/// thread.
+/// Edges of one type that are read in order, any number of times: `rewind`,
+/// then `next` until it gives none. One thread at a time may use it.
 template <class Id>
 class edge_source {
 public:
   virtual ~edge_source() = default;
 
-  /// How many there are.
+  /// How many edges there are.
   virtual std::int64_t size() const = 0;
 
   /// Goes back to the first edge.
   virtual result<void> rewind() = 0;
 
-  /// The next edges, in order; none at the end. Valid until the next call.
+  /// Gives the next edges, in order, as many as are at hand; none at the end.
+  /// They are valid until the next call.
   virtual result<std::span<const spooled_edge<Id>>> next() = 0;
 };
 
 /// A file of edges, written front to back and then read any number of times.
 /// It is unlinked as soon as it is made, so that nothing is left however a
-/// process ends. First come all calls of `append`, then `flush`, then those of
-/// `rewind` and `next`. Owns the file and two buffers. Move-only; for one
-/// thread.
+/// process ends. It has two states, which it does not check: first come all
+/// calls of `append`, then `flush`, then only those of `rewind` and `next`.
+/// Owns the file and two buffers. Move-only; one thread at a time may use it.
 template <class Id>
 class edge_spool final : public edge_source<Id> {
 public:
   using edge = spooled_edge<Id>;
 
-  /// @param path Where to make the file; its folder decides which disk is used.
-  /// @param buffer_bytes Of edges kept until they are written.
+  /// @param path Where to make the file, which must not be there; its folder
+  /// decides which disk is used.
+  /// @param buffer_bytes How many bytes of edges are kept until they are
+  /// written, and then read at once.
   static result<edge_spool> create(const std::filesystem::path& path,
                                    std::size_t buffer_bytes);
 
@@ -55,10 +58,10 @@ public:
     return pending_.size() < capacity_ ? ok() : flush();
   }
 
-  /// Edges so far.
+  /// How many edges have been appended so far.
   std::int64_t size() const override { return size_ + std::ssize(pending_); }
 
-  /// Writes what is pending. Must come between the last append and reading.
+  /// Writes what is pending. Must come between the last `append` and reading.
   result<void> flush();
 
   result<void> rewind() override;
@@ -68,9 +71,9 @@ private:
   std::filesystem::path path_;
   unique_fd file_;
   std::size_t capacity_ = 0;
-  std::vector<edge> pending_; ///< Not written yet.
-  std::vector<edge> block_;   ///< Read last.
-  std::int64_t size_ = 0;     ///< Written.
+  std::vector<edge> pending_; ///< Edges that are not written yet.
+  std::vector<edge> block_;   ///< The edges that were read last.
+  std::int64_t size_ = 0;     ///< How many edges have been written.
 };
 
 extern template class edge_spool<std::int32_t>;

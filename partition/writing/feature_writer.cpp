@@ -9,7 +9,8 @@ namespace graphmill {
 
 namespace {
 
-/// Half of the step above the largest float16 rounds up, to infinity.
+/// The largest float16 is 65504, and the next step would be 65536: from the
+/// middle between them on, values are rounded to infinity.
 constexpr float half_limit = 65520.0f;
 
 } // namespace

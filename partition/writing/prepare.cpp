@@ -141,7 +141,8 @@ bool is_temporary_of(const fs::path& target, const fs::path& path) {
   return false;
 }
 
-/// Removes what killed processes left; only for the lock's holder.
+/// Removes what killed processes left. Only the holder of the lock may do so:
+/// without it, what looks left over may be what another process works on.
 result<void> remove_leftovers(const places& at) {
   std::vector<fs::path> found;
   std::error_code failed;

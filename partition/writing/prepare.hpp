@@ -17,10 +17,12 @@ using folder_builder =
 /// Prepares `target` (a folder that does not exist yet) exactly once, safely
 /// among many processes and threads: takes a lock beside it, and if the folder
 /// is there meanwhile, returns false and leaves it alone; otherwise calls
-/// `build` with a private temporary folder beside it, fsyncs and renames. A
-/// killed process leaves only a temporary folder that the next one removes. An
-/// error of `build` is passed on unchanged and nothing is left behind. Missing
-/// parents are made. An empty folder counts as not there.
+/// `build` with a private temporary folder beside it, fsyncs and renames it to
+/// `target`. A killed process leaves only a temporary folder, which the next
+/// one removes. An error of `build` is passed on unchanged and nothing is left
+/// behind. Missing parents are made. An empty folder counts as not there.
+/// Returns only when the folder is there or has failed: it waits as long as
+/// another process that builds the same one lives.
 /// @param on_progress Also told when this process waits for another one.
 /// @returns true if this call has built it.
 result<bool> prepare_folder(const std::filesystem::path& target,
@@ -29,7 +31,9 @@ result<bool> prepare_folder(const std::filesystem::path& target,
 
 /// A `prepare_folder` that another thread can end. One thread calls `run`,
 /// once; any other may call `abandon` meanwhile, before or after. Both must
-/// have returned before it is destroyed.
+/// have returned before it is destroyed. Owns the lock and the temporary folder
+/// from the moment when `run` has got the lock until `run` returns or it is
+/// abandoned.
 class folder_preparation {
 public:
   explicit folder_preparation(std::filesystem::path target);
