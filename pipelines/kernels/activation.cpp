@@ -163,7 +163,9 @@ void activate_backward(const_matrix y, activation kind, float scale,
     for (auto i = first; i < last; ++i)
       g[i] = keep_if(value[i] > 0, g[i] * scale);
   } else if (kind == activation::elu) {
-    // The slope of ELU at x <= 0 is ELU(x) + 1.
+    // The slope of ELU at x <= 0 is ELU(x) + 1. What is kept of ELU(x) has been
+    // multiplied by the dropout's scale, which the gradient is multiplied by as
+    // well: so scale * (ELU(x) + 1) is the value plus the scale.
     for (auto i = first; i < last; ++i) {
       const auto slope = std::min(value[i], 0.0f) + scale;
       g[i] = keep_if(!was_dropped(value[i]), g[i] * slope);

@@ -13,9 +13,10 @@ namespace graphmill {
 /// takes block c / 128 * 16 + c % 16 and therein half word c % 128 / 16 (lower
 /// halves first). One block thus decides eight elements.
 struct dropout {
-  std::uint64_t key = 0;
-  std::uint32_t stream = 0;    ///< Layer, node type and rank: `stream_of`.
-  std::uint32_t threshold = 0; ///< Dropped if the 16 bits are below; 0 = none.
+  std::uint64_t key = 0;    ///< Of the random numbers of the step.
+  std::uint32_t stream = 0; ///< Layer, node type and rank: `stream_of`.
+  /// An element is dropped if its 16 bits are below; 0 drops none.
+  std::uint32_t threshold = 0;
 
   /// What survivors are multiplied by: exactly the inverse of the share that
   /// survives, so that the expectation is kept.
@@ -24,29 +25,40 @@ struct dropout {
   }
 };
 
-/// The threshold for a probability in [0, 1), to the nearest 1/65536.
+/// The threshold for a probability in [0, 1), to the nearest 1/65536. It stays
+/// below 65536, so that `dropout::scale` is finite.
 std::uint32_t dropout_threshold(double probability);
 
-/// The middle word of the counter. Ranks must not share masks.
+/// The word of the counter that tells apart the masks of one step: layer and
+/// node type in 8 bits each, and the rank in 16, for ranks must not share
+/// masks.
 inline std::uint32_t stream_of(int layer, int node_type, int rank) {
   return static_cast<std::uint32_t>(layer) << 24
          | static_cast<std::uint32_t>(node_type) << 16
          | static_cast<std::uint32_t>(rank);
 }
 
-/// out[i] = dropout(activation(x[i] + bias)) for rows [begin, end); `out` may
-/// be `x` itself, `bias` may be null. A dropped element becomes -0 and a kept
-/// one never does, so the result also is the mask that backward needs.
+/// out[i] = dropout(activation(x[i] + bias)) for rows [begin, end). A dropped
+/// element becomes -0 and a kept one never does, so the result also is the mask
+/// that backward needs. Different threads may compute different rows at once.
+/// @param x [rows, columns] @param bias [columns], or null for none.
+/// @param out [rows, columns]; may be `x` itself.
 void activate(const_matrix x, const float* bias, activation kind,
               const dropout& drop, std::int64_t begin, std::int64_t end,
               matrix out);
 
-/// Turns the gradient of `activate`'s result into that of its argument, in
-/// place: `y` is the result, `scale` the dropout's (1 without).
+/// Turns the gradient of `activate`'s result into that of x + bias, in place,
+/// for rows [begin, end). It reads the result alone, so that x need not be
+/// kept.
+/// @param y [rows, columns] What `activate` has computed.
+/// @param scale `dropout::scale` of the same dropout; 1 without dropout.
+/// @param gradient [rows, columns]
 void activate_backward(const_matrix y, activation kind, float scale,
                        std::int64_t begin, std::int64_t end, matrix gradient);
 
-/// sums[c] += x[i][c] over rows [begin, end), in a fixed order of pieces.
+/// sums[c] += x[i][c] over rows [begin, end). Sums are made per piece of 64
+/// rows from `begin` on, and added in the order of the pieces.
+/// @param sums [columns]
 void add_column_sums(const_matrix x, std::int64_t begin, std::int64_t end,
                      float* sums);
 

@@ -9,6 +9,7 @@ namespace graphmill {
 
 namespace {
 
+/// Of LeakyReLU below 0, as in the paper.
 constexpr float slope = 0.2f;
 
 GRAPHMILL_INLINE float leaky(float x) {
@@ -45,7 +46,9 @@ GRAPHMILL_INLINE float product(const float* a, const float* b,
   return sum;
 }
 
-/// The softmax of one row and head.
+/// Computes the softmax of one row and head. The largest score is taken off all
+/// of them first, which changes nothing but keeps exp from growing to infinity.
+/// Scores lie in the place of the weights until they are replaced by these.
 GRAPHMILL_INLINE void soften(const attention& task, std::int64_t i,
                              std::int64_t h) {
   const auto heads = task.heads;

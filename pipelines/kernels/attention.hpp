@@ -15,51 +15,72 @@ namespace graphmill {
 ///   e[i,j] = LeakyReLU(destination . z[i] + source . z[j]), slope 0.2
 ///   out[i] = sum over j of softmax(e[i, :])[j] * z[j]
 ///
-/// Heads lie side by side in the columns of `z`.
+/// j goes over the in-neighbours of i and i itself. Heads lie side by side in
+/// the columns of `z`, each of width columns / heads, and are computed
+/// independently. A batch is one such task: its layer makes the scores by
+/// `head_products`, then `attend` fills the weights and the output, and
+/// backward goes by `attend_backward`, then `attend_sources_backward`, both of
+/// which read the weights. It borrows all arrays. Sums are made in the order of
+/// the edges, so the result is the same for any number of threads, which may
+/// compute different rows at once.
 struct attention {
-  const std::int64_t* indptr = nullptr;
-  const local_id* columns = nullptr;
-  std::int64_t rows = 0; ///< Destinations: the first rows of z.
-  const_matrix z;
-  std::int64_t heads = 1;
-  const float* source_scores = nullptr;      ///< [rows of z, heads]
+  const std::int64_t* indptr = nullptr; ///< [rows + 1], positions in `columns`.
+  const local_id* columns = nullptr;    ///< [edges] Sources: rows of z.
+  std::int64_t rows = 0;                ///< Destinations: the first rows of z.
+  const_matrix z;                       ///< The input times the weight matrix.
+  std::int64_t heads = 1;               ///< Divides the columns of z.
+  const float* source_scores = nullptr; ///< [rows of z, heads]
   const float* destination_scores = nullptr; ///< [rows, heads]
-  float* weights = nullptr;                  ///< [edges, heads], the softmax.
-  float* self_weights = nullptr;             ///< [rows, heads]
+  float* weights = nullptr;      ///< [edges, heads] The softmax, kept.
+  float* self_weights = nullptr; ///< [rows, heads] The same of e[i, i].
 };
 
 /// out[i, h] = z[i] . vector within head h, for rows [begin, end).
+/// @param vector [columns of z] @param out [`end` rows or more, heads]
 void head_products(const_matrix z, const float* vector, std::int64_t heads,
                    std::int64_t begin, std::int64_t end, float* out);
 
-/// Rows [begin, end) of the output, and the weights.
-/// @param out [end - begin, columns of z]
+/// Computes rows [begin, end) of the output, and the weights of their edges.
+/// @param out [end - begin, columns of z], for these rows alone.
 void attend(const attention& task, std::int64_t begin, std::int64_t end,
             matrix out);
 
-/// Gradients of the scores e before LeakyReLU.
+/// Where the gradients of the scores go, as they are before LeakyReLU. Borrows
+/// the arrays.
 struct score_gradients {
-  float* edges = nullptr;        ///< [edges, heads]
-  float* self = nullptr;         ///< [rows, heads]: of e[i, i].
-  float* destinations = nullptr; ///< [rows, heads]: sum over the row.
+  float* edges = nullptr; ///< [edges, heads]
+  float* self = nullptr;  ///< [rows, heads] Of the score of i with itself.
+  /// [rows, heads] The sum of a row's, the one with itself included: the
+  /// gradient of `attention::destination_scores`.
+  float* destinations = nullptr;
 };
 
-/// Backward of the softmax for rows [begin, end).
-/// @param gradient Of the output, all rows, [rows, columns of z].
+/// Backward of the softmax for rows [begin, end). If g is the gradient of
+/// out[i], that of e[i,j] is softmax(e[i, :])[j] * (g . z[j] - mean), where the
+/// mean is that of all g . z[j] of the row, weighed by the softmax; the slope
+/// of LeakyReLU leads on to the score before it.
+/// @param gradient [rows, columns of z] Of the output, all rows.
 void attend_backward(const attention& task, const_matrix gradient,
                      std::int64_t begin, std::int64_t end,
                      const score_gradients& out);
 
-/// The transposed CSR, and where its entries stand in the forward one.
+/// The edges by source, so that backward sums a row of z by one thread, too.
+/// Borrows the arrays.
 struct transposed_edges {
-  const std::int64_t* indptr = nullptr;
-  const local_id* columns = nullptr;
+  const std::int64_t* indptr = nullptr; ///< [rows of z + 1]
+  const local_id* columns = nullptr;    ///< [edges] Destinations.
+  /// [edges] Where the edge stands in `attention::columns`.
   const std::int64_t* positions = nullptr;
 };
 
-/// Gradient of z for rows [begin, end), and its part by way of the scores of
-/// sources, summed: the gradient of `source_scores`.
-/// @param source_vector, destination_vector [columns of z]
+/// Computes rows [begin, end) of two gradients: of `source_scores`, and of z by
+/// all three ways in which z enters, as what is summed and by both scores.
+/// @param scores What `attend_backward` has filled, for all rows.
+/// @param gradient [rows, columns of z] Of the output, all rows.
+/// @param source_vector, destination_vector [columns of z] What the scores were
+/// made with by `head_products`.
+/// @param source_gradient [rows of z, heads] Receives that of `source_scores`.
+/// @param out [rows of z, columns of z] Receives that of z.
 void attend_sources_backward(const attention& task,
                              const transposed_edges& back,
                              const score_gradients& scores,
@@ -68,7 +89,10 @@ void attend_sources_backward(const attention& task,
                              std::int64_t begin, std::int64_t end,
                              float* source_gradient, matrix out);
 
-/// sums[h, c] += scale[i, h] * z[i, h, c] over rows [begin, end).
+/// sums[h, c] += scale[i, h] * z[i, h, c] over rows [begin, end), in the order
+/// of rows: the gradient of the vector of `head_products`, if `scale` is that
+/// of its result.
+/// @param scale [rows of z, heads] @param sums [columns of z]
 void add_head_sums(const_matrix z, const float* scale, std::int64_t heads,
                    std::int64_t begin, std::int64_t end, float* sums);
 

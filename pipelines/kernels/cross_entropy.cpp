@@ -29,6 +29,8 @@ batch_metrics cross_entropy(const_matrix logits,
     }
     const auto* row = logits.row(i);
     const auto best = largest(row, classes);
+    // The largest logit is taken off all of them, and added to the logarithm
+    // again below, so that exp does not grow to infinity.
     double total = 0;
     for (std::int64_t c = 0; c < classes; ++c)
       total += powers[c] = std::exp(double(row[c]) - row[best]);

@@ -49,6 +49,7 @@ GRAPHMILL_INLINE void sum_block(const row_task& task, std::int64_t at) {
   }
 }
 
+/// Sums the columns from `at` on, of which there are fewer than a register has.
 template <bool Scaled>
 GRAPHMILL_INLINE void sum_tail(const row_task& task, std::int64_t at) {
   float sums[simd::width] = {};

@@ -31,6 +31,7 @@ void run(const gather_sum& task, std::int64_t begin, std::int64_t end,
          std::int64_t accumulate, matrix out);
 
 /// out[i] = scale[i] * x[i] for rows [begin, end).
+/// @param scale [rows] @param out [rows, columns of x]; may be the memory of x.
 void scale_rows(const_matrix x, const float* scale, std::int64_t begin,
                 std::int64_t end, matrix out);
 

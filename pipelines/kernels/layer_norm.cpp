@@ -35,6 +35,7 @@ void normalise_backward(const layer_norm& norm, const_matrix normalised,
                         std::int64_t end, matrix gradient, float* gain_gradient,
                         float* shift_gradient) {
   const auto width = normalised.columns;
+  // Before the loop, which overwrites the gradient of the result.
   add_column_sums(gradient, begin, end, shift_gradient);
   for (auto i = begin; i < end; ++i) {
     auto* g = gradient.row(i);
@@ -47,6 +48,8 @@ void normalise_backward(const layer_norm& norm, const_matrix normalised,
       sum += g[c];
       dot += double(g[c]) * x[c];
     }
+    // Mean and deviation depend on each value of the row: what the gradient has
+    // along a constant row and along the normalised row itself is taken off.
     sum /= static_cast<double>(width);
     dot /= static_cast<double>(width);
     for (std::int64_t c = 0; c < width; ++c)

@@ -9,7 +9,9 @@
 
 namespace graphmill {
 
-/// A dense row-major float matrix somewhere in memory; does not own it.
+/// A dense row-major matrix of floats, [rows, columns], somewhere in memory
+/// that it does not own. A value type; no index is checked.
+/// @tparam T float, or const float for a matrix that is only read.
 template <class T>
 struct basic_matrix {
   T* data = nullptr;
@@ -23,7 +25,7 @@ struct basic_matrix {
     return {data, rows, columns};
   }
 
-  /// Rows [begin, end).
+  /// Rows [begin, end), in the same memory.
   basic_matrix slice(std::int64_t begin, std::int64_t end) const {
     return {data + begin * columns, end - begin, columns};
   }
@@ -32,7 +34,9 @@ struct basic_matrix {
 using matrix = basic_matrix<float>;
 using const_matrix = basic_matrix<const float>;
 
-/// A matrix with its own memory, content unspecified at first.
+/// A matrix that owns its memory, whose content is unspecified at first. The
+/// memory comes from a pool and goes back to it, so that steps do not ask the
+/// system for the same again and again.
 class owned_matrix {
 public:
   owned_matrix() = default;

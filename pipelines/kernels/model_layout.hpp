@@ -11,7 +11,8 @@
 
 namespace graphmill {
 
-/// How a parameter starts.
+/// What values a parameter has before training: all zero, all one, or drawn as
+/// `initial_parameters` says.
 enum class start : std::uint8_t { zeros, ones, glorot };
 
 /// A dense parameter: a piece of the flat buffer that holds all of them.
@@ -19,12 +20,13 @@ struct parameter_info {
   std::string name;
   std::vector<std::int64_t> shape;
   start begins = start::zeros;
-  double limit = 0;        ///< glorot: uniform in [-limit, limit).
+  double limit = 0;        ///< For `start::glorot`: uniform in [-limit, limit).
   std::int64_t offset = 0; ///< In floats.
   std::int64_t size = 0;   ///< In floats.
 };
 
-/// A learnt embedding per node of a type without features.
+/// A table of embeddings that are learnt, one row per node of a type without
+/// features. Tables are no part of the flat buffer.
 struct table_info {
   std::string name;
   node_type_id type = 0;
@@ -32,7 +34,7 @@ struct table_info {
   std::int64_t width = 0;
 };
 
-/// No such parameter.
+/// Stands for the number of a parameter or table that the model does not have.
 inline constexpr int absent = -1;
 
 /// What one layer computes for one node type. Numbers of parameters are
@@ -46,6 +48,7 @@ struct layer_type {
   int norm_shift = absent;
 };
 
+/// What one layer reads and computes.
 struct layer_layout {
   std::int64_t offset = 0; ///< Where its parameters begin; those of the next
                            ///< layer follow.
@@ -58,6 +61,8 @@ struct layer_layout {
   bool last = false;
 };
 
+/// What messages go along: an edge type, or for models that are not typed all
+/// edge types together.
 struct relation_info {
   std::string name;
   node_type_id source = 0;
@@ -80,9 +85,11 @@ struct model_layout {
   std::vector<table_info> tables;
   std::vector<int> table_of; ///< Per node type: position in `tables` or absent.
 
+  /// How many values there are to learn, those of tables included.
   std::int64_t parameter_count() const;
-  /// A gradient flows into the rows of `type` that enter layer `layer`
-  /// (0-based).
+  /// Whether a gradient flows into the rows of `type` that enter layer `layer`
+  /// (from 0): into the output of the layer before, or into a table, but not
+  /// into features.
   bool needs_gradient(int layer, node_type_id type) const {
     return layer > 0 || table_of[type] != absent;
   }

@@ -23,11 +23,14 @@ public:
   optimizer(const definition::optimizer_section& options,
             const model_layout& layout);
 
-  /// One step. `gradients` fit the layout.
+  /// Takes one step.
+  /// @param gradients Of the layout's shapes; the rows of a table are distinct.
+  /// @param learning_rate Of this step.
+  /// @param parameters Changed in place.
   void apply(const gradient_set& gradients, double learning_rate,
              parameter_store& parameters);
 
-  /// Moments that it keeps per parameter: 0, 1 or 2.
+  /// How many moments it keeps per parameter: 0, 1 or 2, each a float.
   static int moments(const definition::optimizer_section& options);
 
 private:

@@ -17,6 +17,7 @@ struct parameter_store {
   pod_vector<float> dense;               ///< [layout.dense_size]
   std::vector<pod_vector<float>> tables; ///< [rows, width] each
 
+  /// A dense parameter of the layout by its number, in memory of this store.
   matrix at(const model_layout& layout, int parameter);
   const_matrix at(const model_layout& layout, int parameter) const;
 };
@@ -30,6 +31,7 @@ parameter_store copy_of(const parameter_store& from);
 parameter_store initial_parameters(const model_layout& layout,
                                    std::uint64_t run_seed);
 
+/// Copies all values, dense parameters and tables, under their names.
 std::vector<named_tensor> to_tensors(const model_layout& layout,
                                      const parameter_store& from);
 

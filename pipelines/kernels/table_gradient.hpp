@@ -8,8 +8,11 @@
 
 namespace graphmill {
 
-/// The gradient of a table from that of the rows that a batch took from it.
-/// @param ids The rows of the table, distinct. @param out Empty.
+/// Makes the gradient of a table of that of the rows that a batch took from it,
+/// by sorting them by their place in the table.
+/// @param gradient [ids, width] Of the rows as the batch has them.
+/// @param ids Which row of the table each of them is; distinct.
+/// @param out Empty; receives rows, ascending, and their gradients.
 void set_table_gradient(const_matrix gradient, std::span<const node_id> ids,
                         gradient_set::sparse& out);
 
