@@ -17,11 +17,11 @@ namespace graphmill {
 ///
 /// j goes over the in-neighbours of i and i itself. Heads lie side by side in
 /// the columns of `z`, each of width columns / heads, and are computed
-/// independently. A batch is one such task: its layer makes the scores by
-/// `head_products`, then `attend` fills the weights and the output, and
-/// backward goes by `attend_backward`, then `attend_sources_backward`, both of
-/// which read the weights. It borrows all arrays. Sums are made in the order of
-/// the edges, so the result is the same for any number of threads, which may
+/// independently. Each layer of a batch is one such task: `head_products` makes
+/// the scores, then `attend` fills the weights and the output, and backward
+/// goes by `attend_backward`, then `attend_sources_backward`, both of which
+/// read the weights. It borrows all arrays. Sums are made in the order of the
+/// edges, so the result is the same for any number of threads, which may
 /// compute different rows at once.
 struct attention {
   const std::int64_t* indptr = nullptr; ///< [rows + 1], positions in `columns`.
@@ -90,8 +90,8 @@ void attend_sources_backward(const attention& task,
                              float* source_gradient, matrix out);
 
 /// sums[h, c] += scale[i, h] * z[i, h, c] over rows [begin, end), in the order
-/// of rows: the gradient of the vector of `head_products`, if `scale` is that
-/// of its result.
+/// of rows: the gradient of the vector of `head_products`, if `scale` is the
+/// gradient of its result.
 /// @param scale [rows of z, heads] @param sums [columns of z]
 void add_head_sums(const_matrix z, const float* scale, std::int64_t heads,
                    std::int64_t begin, std::int64_t end, float* sums);
