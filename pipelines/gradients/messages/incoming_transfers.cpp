@@ -10,7 +10,9 @@ namespace {
 
 using byte_ranges = std::map<std::uint64_t, std::uint64_t>;
 
-/// Notes bytes as come, where they touch other ranges as one with these.
+/// Notes that the bytes from `begin` to `end` have come. Ranges that touch are
+/// made one, so that there are few of them. Fails if only some of the bytes
+/// have come before: a sender cuts a transfer but once.
 /// @returns false if all of them have come before.
 result<bool> note(byte_ranges& come, std::uint64_t begin, std::uint64_t end) {
   const auto next = come.upper_bound(begin);

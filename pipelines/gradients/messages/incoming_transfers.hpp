@@ -15,18 +15,30 @@
 namespace graphmill {
 
 /// What one rank expects of one peer, and what has come of it. Transfers are
-/// numbered in the order in which they are expected. Their pieces may come
-/// before that: then they are held, and not answered, so that the peer's window
-/// bounds them. They may come in any order, and again. Thread-safe; answers are
-/// called without a lock of its own being held.
+/// numbered in the order in which they are expected. Their pieces may come in
+/// any order, and more than once.
+///
+/// A transfer is unknown until `expect`: pieces that come before are held and
+/// not answered, so that the peer's window bounds how many there are. Then it
+/// is open, and pieces are copied to their places and answered; when all bytes
+/// have come, it is complete, and pieces that come again are answered and
+/// dropped. After `fail` no transfer is open any more, and pieces are held once
+/// more, until `refuse` answers all of them with an error.
+///
+/// Thread-safe: the rank expects while any thread delivers. Answers are called
+/// without a lock of its own being held, for they may come back here.
 class incoming_transfers {
 public:
   explicit incoming_transfers(rank_id peer) : peer_(peer) {}
 
   /// Expects the next transfer, which has been announced to `of`.
+  /// @param into As large as the transfer; must stay until the transfer is
+  /// complete or `fail` has returned.
   void expect(std::span<std::byte> into, std::shared_ptr<operation> of);
 
-  /// A piece has come from the peer.
+  /// Takes a piece that has come from the peer. One that does not fit its
+  /// transfer is answered with `invalid_data` and changes nothing.
+  /// @param done Called once, now or later.
   void deliver(const gradient_message& head, frame bytes, message_answer done);
 
   /// Fails all transfers that are expected, now and later; the first reason
@@ -46,9 +58,11 @@ private:
   struct transfer_in {
     std::span<std::byte> into;
     std::shared_ptr<operation> of;
-    std::uint64_t missing = 0;                   ///< Bytes.
-    std::map<std::uint64_t, std::uint64_t> come; ///< Ranges: begin to end.
+    std::uint64_t missing = 0; ///< How many bytes have not come.
+    /// The ranges of bytes that have come: from the begin of each to its end.
+    std::map<std::uint64_t, std::uint64_t> come;
   };
+  /// An answer that is due once the lock is gone.
   struct outcome {
     message_answer done;
     result<void> answer;
@@ -60,9 +74,9 @@ private:
 
   const rank_id peer_;
   std::mutex mutex_; ///< Guards what follows, and the memory of transfers.
-  std::uint64_t expected_ = 0; ///< Transfers so far.
+  std::uint64_t expected_ = 0; ///< How many transfers have been expected.
   transfers open_;             ///< By number.
-  std::multimap<std::uint64_t, piece> early_;
+  std::multimap<std::uint64_t, piece> early_; ///< Held, by transfer.
   std::optional<operation::failure> failed_;
   std::optional<error> refusal_;
 };

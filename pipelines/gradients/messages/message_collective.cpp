@@ -15,6 +15,13 @@ namespace {
 
 /// A rank's end of all of its connections. Shared with those who may still come
 /// when the rank has left: messages, answers, and the thread that joins.
+///
+/// States: closed, until `open`; open, when messages may come, for other ranks
+/// may have joined before this one; joined, when the roll call is complete and
+/// all peers have been asked for their farewell; abandoned, when all operations
+/// fail and no memory of callers is touched any more; left, when peers have
+/// been told so and all that comes is refused. `deliver`, answers and `abandon`
+/// come on any thread; `exchange` is for one thread at a time.
 class rank_mesh final : public rank_inbox,
                         public std::enable_shared_from_this<rank_mesh> {
 public:
@@ -70,7 +77,7 @@ private:
   std::atomic<bool> joining_{true};
   std::mutex mutex_; ///< Guards what follows.
   bool left_ = false;
-  /// Of the others, who are told when this rank leaves.
+  /// How to answer the others, who have asked to be told when this rank leaves.
   std::vector<message_answer> farewells_;
 };
 
@@ -145,7 +152,9 @@ std::shared_ptr<operation> rank_mesh::exchange(std::span<const transfer> out,
   for (const auto& piece : in)
     if (!piece.bytes.empty())
       of->expect(piece.peer, true);
-  // Who is expected is ready when it comes.
+  // The operation knows all of its transfers before the first of them can be
+  // done. Places to receive are ready before anything is sent, so that what
+  // peers send in return need not be held.
   for (const auto& piece : in)
     if (!piece.bytes.empty())
       peer_of(piece.peer).in->expect(piece.bytes, of);

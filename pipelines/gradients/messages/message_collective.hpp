@@ -11,10 +11,11 @@
 namespace graphmill {
 
 /// Connects a rank with all others by messages over `link`. Returns at once;
-/// joining goes on in a thread of its own. What is sent counts as done at once,
-/// for it is copied or has an owner. A rank that leaves or is lost fails what
-/// is expected of it, whether anything is on the way or not: each rank asks
-/// each other one to be told when it leaves.
+/// joining, which is no more than the roll call, goes on in a thread of its
+/// own. What is sent counts as done at once, for it is copied or has an owner.
+/// A rank that leaves or is lost fails what is expected of it, whether anything
+/// is on the way or not: each rank asks each other one to be told when it
+/// leaves.
 ///
 /// The destructor leaves the group and returns at once, too. What this rank has
 /// sent and others have not taken may be lost then. A thread that waits for the

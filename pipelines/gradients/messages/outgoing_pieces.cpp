@@ -52,8 +52,10 @@ void outgoing_pieces::stop() {
   dropped.swap(waiting_);
 }
 
-/// A peer in this process answers within `send`, and comes here again: then,
-/// and when another thread does, the one that sends already goes on.
+/// Sends what the window allows; one thread at a time does so. A peer in this
+/// process may answer within `link_->send`, and the answer calls this again:
+/// then, as when another thread comes, the call that sends already goes on, or
+/// calls would nest once per piece.
 void outgoing_pieces::pump() {
   std::unique_lock lock{mutex_};
   if (std::exchange(pumping_, true))

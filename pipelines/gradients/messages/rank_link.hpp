@@ -11,7 +11,8 @@
 
 namespace graphmill {
 
-/// Told, once and on any thread, what has become of a message between ranks.
+/// Is called, once and on any thread, with what has become of a message between
+/// ranks: an error if it was not taken.
 using message_answer = std::function<void(result<void>)>;
 
 /// Takes what other ranks of a group send to one rank. Thread-safe.
@@ -19,15 +20,19 @@ class rank_inbox {
 public:
   virtual ~rank_inbox() = default;
 
-  /// @param head The group and `head.to` are right; nothing else is checked.
-  /// @param bytes Of a piece.
+  /// Takes a message. Never waits.
+  /// @param head The group and `head.to` have been checked, and of messages
+  /// that came over the wire what `decode_gradient_message` checks; nothing
+  /// else.
+  /// @param bytes The content of a piece; empty in other messages.
   /// @param done Called when the message has had its effect, which may be at
   /// once, or when the rank leaves.
   virtual void deliver(const gradient_message& head, frame bytes,
                        message_answer done) = 0;
 };
 
-/// How one rank reaches the others of its group, and they it. Thread-safe.
+/// How one rank reaches the others of its group, and they it. It knows where
+/// ranks are and nothing of gradients. Thread-safe.
 class rank_link {
 public:
   virtual ~rank_link() = default;
@@ -37,8 +42,8 @@ public:
   /// From now on, what is sent to this rank is refused.
   virtual void close() = 0;
 
-  /// The most bytes that may be sent to a peer and not be answered yet. It
-  /// takes one message, however large.
+  /// The most bytes that may be sent to a peer and not be answered yet. One
+  /// message may be sent, however large it is, when no other is unanswered.
   virtual std::uint64_t window(rank_id peer) const = 0;
 
   /// Sends a message to `head.to`, again and again until it is answered or the
