@@ -28,7 +28,9 @@ using c10d_group = c10d::ProcessGroup;
 #endif
 
 /// Carries exchanges by an all-to-all of c10d each, between tensors on a
-/// device: NCCL's on CUDA.
+/// device: NCCL's on CUDA. Owns the group and tensors on the device, into which
+/// it copies what is sent and out of which it copies what has come. What
+/// libtorch throws is returned as `unavailable`. One caller at a time.
 class c10d_carrier final : public bulk_carrier {
 public:
   /// @param end Ends what is under way, where the destructor of `group` waits
@@ -42,6 +44,7 @@ public:
   result<bool> landed() override;
 
 private:
+  /// An exchange that has been started and has not landed.
   struct flight {
     std::vector<transfer> in;
     at::Tensor sent;

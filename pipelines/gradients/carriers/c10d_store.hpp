@@ -16,7 +16,9 @@
 
 namespace graphmill {
 
-/// Our store as c10d wants it. Waits end when the group is abandoned.
+/// Our store as c10d wants it, which is that failures are thrown. Waits end at
+/// a deadline, and within a fraction of a second when the group is abandoned,
+/// whatever timeout the library asks for.
 class c10d_store final : public c10d::Store {
 public:
   using clock = rendezvous_store::clock;
@@ -65,7 +67,7 @@ public:
     });
   }
 
-  // What NCCL does not use to meet.
+  // NCCL does not use the following to meet.
   std::int64_t add(const std::string&, std::int64_t) override {
     throw std::logic_error{"the store does not count"};
   }

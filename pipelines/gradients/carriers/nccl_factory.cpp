@@ -25,7 +25,8 @@ struct setting {
   const char* value;
 };
 
-/// Debugging turns the handling of errors on again.
+/// What keeps libtorch from ending the process by itself. The settings for
+/// debugging are among them because they would turn that on again.
 #if TORCH_VERSION_MAJOR > 2                                                    \
   || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR > 1)
 constexpr std::array settings{setting{"TORCH_NCCL_ASYNC_ERROR_HANDLING", "0"},
@@ -39,7 +40,8 @@ constexpr std::array settings{
   setting{"NCCL_DESYNC_DEBUG", "0"}, setting{"TORCH_DISTRIBUTED_DEBUG", "OFF"}};
 #endif
 
-/// The member of the group gives up long before.
+/// What NCCL is told of how long an exchange may take: `group_rank` gives up
+/// long before, and says who is missing.
 constexpr std::chrono::hours no_limit{24};
 
 carrier_factory::device_id identity_of(const at::Device& device) {
@@ -50,7 +52,9 @@ carrier_factory::device_id identity_of(const at::Device& device) {
   return out;
 }
 
-/// NCCL connects to a peer with the first exchange.
+/// Exchanges a byte with each peer, for NCCL connects to a peer only with the
+/// first exchange: a device that cannot be reached is thus known before
+/// training begins.
 result<void> exchange_first(c10d_carrier& by, const group_options& options,
                             clock::time_point deadline,
                             const std::atomic<bool>& stop) {
@@ -127,7 +131,9 @@ carrier_factory nccl_factory(const std::string& device,
     };
     return out;
   } catch (const std::exception&) {
-    return {}; // A driver that does not work: `check_device` says so.
+    // The driver does not work, which `check_device` says where it matters:
+    // here it only means that there is no device to connect.
+    return {};
   }
 }
 
