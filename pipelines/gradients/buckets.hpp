@@ -7,7 +7,8 @@
 
 namespace graphmill {
 
-/// A piece of the dense gradient that ranks exchange at once. In floats.
+/// A piece of the dense gradient that ranks exchange at once. Offset and size
+/// are in floats.
 struct bucket {
   std::int64_t offset = 0;
   std::int64_t size = 0;
@@ -24,7 +25,8 @@ struct bucket_limits {
 
 /// Cuts a dense gradient of `size` floats into buckets. Parameters are
 /// registered from the first layer to the last and backward goes the other way,
-/// so the first bucket is the end of the gradient. The same on every rank.
+/// so the first bucket is the end of the gradient: what backward has first. A
+/// pure function, so that all ranks cut alike.
 std::vector<bucket> cut_buckets(std::int64_t size, bucket_limits limits = {});
 
 /// The chunk of a bucket that `rank` adds up. Chunks of all ranks follow each

@@ -15,10 +15,11 @@ namespace graphmill {
 
 /// Carries exchanges between all ranks of a group beside the group's own
 /// connections: through memory of the devices that they compute on. One caller
-/// at a time.
+/// at a time. After a failure of any call it is only to be destroyed.
 class bulk_carrier {
 public:
-  /// Ends what is under way; may take a while.
+  /// Ends what is under way. It may take as long as the library does, so it is
+  /// to be called where nobody waits for it.
   virtual ~bulk_carrier() = default;
 
   /// Starts an exchange. All ranks start the same ones in the same order, and
@@ -27,8 +28,9 @@ public:
   virtual result<void> start(std::span<const transfer> out,
                              std::span<const transfer> in) = 0;
 
-  /// Whether the oldest exchange under way has come; if so, its memory is
-  /// filled, and the next one is the oldest. Does not wait for peers.
+  /// Whether the oldest exchange under way has come, of which there must be
+  /// one; if so, its memory is filled, and the next one is the oldest. Does not
+  /// wait for peers.
   virtual result<bool> landed() = 0;
 };
 
@@ -43,7 +45,8 @@ struct carrier_factory {
   /// Connects with all ranks, which do the same at this time. Looks at `stop`
   /// where the library allows it.
   connector connect;
-  /// After a failure, for the group's own connections to say whose it is.
+  /// How long a failure of the carrier is kept back, so that the group's own
+  /// connections can say whose it is: the carrier cannot.
   std::chrono::milliseconds grace{500};
 };
 

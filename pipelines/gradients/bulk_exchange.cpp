@@ -184,7 +184,8 @@ void bulk_exchange::carry() {
   while (!stop_) {
     {
       std::unique_lock lock{mutex_};
-      // Bounded by the destructor of the rank, which abandons.
+      // This wait has an end, for whoever owns the rank abandons it when it is
+      // destroyed.
       changed_.wait(lock, [this] {
         return stop_ || !waiting_.empty() || !flying_.empty();
       });
@@ -242,7 +243,9 @@ std::shared_ptr<operation> bulk_exchange::post(std::span<const transfer> out,
                                                std::span<const transfer> in) {
   auto of =
     std::make_shared<operation>(bell_, static_cast<rank_id>(devices_.size()));
-  // One collective for all peers: it has come from all, or it has not.
+  // A carrier does not tell one peer from another: an exchange has come from
+  // all of them, or it has not. So one transfer stands for it, as if it came
+  // from this rank.
   of->expect(rank_, true);
   flight next{out, in, of};
   std::lock_guard lock{mutex_};

@@ -15,10 +15,12 @@
 
 namespace graphmill {
 
-/// Wakes who waits for any of several operations.
+/// Wakes those who wait for any of several operations. Whoever waits reads
+/// `count`, then looks at the operations, and then waits from that count on: so
+/// no ring between looking and waiting is missed. Thread-safe.
 class progress_bell {
 public:
-  /// To be read before looking at operations.
+  /// How often it has rung; to be read before looking at operations.
   std::uint64_t count() const;
   void ring();
   /// Returns when the bell has rung since `seen`, or after `at_most`.
@@ -34,18 +36,24 @@ private:
 struct transfer {
   rank_id peer = 0;
   std::span<std::byte> bytes; ///< Not written to when sent.
-  /// Of bytes that are sent: keeps them, and they do not change while anybody
-  /// has it. Without one they may change once the exchange has begun.
+  /// For bytes that are sent: keeps them alive, and they do not change while
+  /// anybody has it, so they need not be copied. Without an owner they may
+  /// change as soon as the exchange has begun.
   std::shared_ptr<const void> owner = nullptr;
 };
 
-/// An operation of a collective under way: polled, never waited for.
-/// Thread-safe.
+/// An operation of a collective under way: a number of transfers, to and from
+/// peers. It is polled, never waited for; the bell rings when it ends. States:
+/// under way, until all transfers are done; then done; or failed, by the first
+/// failure, and for good. Thread-safe.
 class operation {
 public:
   /// Why an operation failed.
   struct failure {
-    std::optional<rank_id> peer; ///< Whose connection it was.
+    /// Whose connection failed; the rank's own number if the carrier of bulk
+    /// cannot say whose; none if it was nobody's, as when a group is abandoned
+    /// or not all ranks join.
+    std::optional<rank_id> peer;
     error reason;
   };
 
@@ -55,12 +63,13 @@ public:
   /// their memory until the collective is gone.
   bool done() const;
   std::optional<failure> failed() const;
-  /// Everything expected of `peer` has come.
+  /// Whether all that is expected of `peer` has come.
   bool heard(rank_id peer) const;
 
-  // -- for who carries it out
+  // -- for those who carry it out
 
-  /// Announces a transfer; before any is done. `incoming`: from the peer.
+  /// Announces a transfer; all are announced before any is done.
+  /// @param incoming It comes from the peer, and does not go to it.
   void expect(rank_id peer, bool incoming);
   void transfer_done(rank_id peer, bool incoming);
   /// The first failure counts.
@@ -69,15 +78,17 @@ public:
 private:
   const std::shared_ptr<progress_bell> bell_;
   mutable std::mutex mutex_;
-  std::size_t open_ = 0;
-  std::vector<std::size_t> incoming_; ///< Per peer.
+  std::size_t open_ = 0;              ///< How many transfers are not done.
+  std::vector<std::size_t> incoming_; ///< How many of each peer are not done.
   std::optional<failure> failure_;
 };
 
-/// One rank's place in a group of ranks of one generation. All ranks start
-/// the same operations in the same order. Memory to receive into must stay
-/// until the operation is done without failure, or until the collective is
-/// gone.
+/// One rank's place in a group of ranks of one generation: it sends bytes to
+/// the others and receives theirs, and adds nothing up. All ranks start the
+/// same operations in the same order. One thread at a time starts operations;
+/// any may call `abandon`. Nothing here waits for peers. Memory to receive into
+/// must stay until the operation is done without failure, or until the
+/// collective is gone. To destroy it is to leave the group.
 class collective {
 public:
   virtual ~collective() = default;

@@ -9,6 +9,9 @@ namespace graphmill {
 
 namespace {
 
+/// A group whose bulk goes by a carrier, if it came to one. The thread that
+/// carries has a share of `exchange_` and may outlive this; the destructor
+/// waits until it does not use `group_` any more.
 class device_collective final : public collective {
 public:
   device_collective(std::unique_ptr<collective> group, carrier_factory factory,
@@ -49,7 +52,8 @@ public:
   }
 
 private:
-  std::shared_ptr<bulk_exchange> exchange_; ///< The group writes to its memory.
+  /// The group writes to its memory, so it is destroyed after the group.
+  std::shared_ptr<bulk_exchange> exchange_;
   std::shared_ptr<orphan_threads> orphans_;
   std::unique_ptr<collective> group_;
   std::thread thread_;

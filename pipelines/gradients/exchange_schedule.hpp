@@ -11,33 +11,42 @@
 
 namespace graphmill {
 
-/// The order of a step's operations, fixed when the group forms, the same on
-/// every rank; and memory that steps reuse.
+/// The order of a step's operations, fixed when the group forms and the same on
+/// every rank, as a `collective` demands; and the memory that steps reuse. Used
+/// by one thread at a time.
 class exchange_schedule {
 public:
   /// How many buckets are received at once; each takes memory of its size.
   static constexpr std::size_t window = 2;
 
+  /// What an operation of a step carries.
   enum class kind : std::uint8_t {
-    listen, ///< For words, where bulk has a way of its own: so that a rank
-            ///< that is gone is known while only bulk is under way.
-    words,  ///< Step, stop flag, seeds, rows per table.
-    parts,  ///< Chunks of a bucket, to those who add them up.
-    sums,   ///< Sums of chunks, to all.
-    tables, ///< Touched rows, to all.
+    /// Expects the words of all ranks from the beginning of the step, where
+    /// bulk has a way of its own: so that a rank that is gone is known while
+    /// only bulk is under way. Else it carries nothing.
+    listen,
+    /// Sends each rank's step, stop flag, seeds and rows per table to all; and
+    /// expects those of the others, unless `listen` does so already.
+    words,
+    parts,  ///< Sends the chunks of a bucket to the ranks that add them up.
+    sums,   ///< Sends the sum of each chunk to all.
+    tables, ///< Sends the rows of tables that a rank has touched to all.
   };
+  /// An operation of a step.
   struct post {
     kind content = kind::words;
-    std::size_t bucket = 0;
+    std::size_t bucket = 0; ///< Of `parts` and `sums`.
   };
 
   explicit exchange_schedule(gradient_shape shape, bucket_limits limits = {});
 
   const gradient_shape& shape() const { return shape_; }
   const std::vector<bucket>& buckets() const { return buckets_; }
+  /// The operations of a step in the order in which they start.
   const std::vector<post>& posts() const { return posts_; }
 
-  /// Floats that came from other ranks, per bucket under way.
+  /// What other ranks have sent of this rank's chunks, in floats, rank after
+  /// rank: that of bucket i lies at i % `window`.
   std::array<pod_vector<float>, window> received;
 
 private:

@@ -9,20 +9,26 @@
 
 namespace graphmill {
 
-/// How far backward is with a rank's gradients, so that what is final can be
-/// exchanged while the rest is computed. One thread reports, another one reads;
-/// values that have been reported may be read after that.
+/// How far backward is with a rank's gradients of one step, so that what is
+/// final can be exchanged while the rest is computed. One thread reports,
+/// another one reads; values that have been reported as final may be read
+/// without a lock, for they are not written to any more.
+///
+/// States: nothing is final; dense gradients are final from an offset on, which
+/// falls; all is final (`finish`). `fail` may take the place of any report, and
+/// is the last one then.
 class gradient_progress {
 public:
   /// Dense gradients from `offset` on are final; offsets descend. The first
   /// report comes when the dense gradient has its size.
   void final_from(std::int64_t offset);
   /// All is final, tables too.
+  /// @param seeds How many seeds the gradients are of.
   void finish(std::int64_t seeds);
   /// There will be no gradients.
   void fail();
 
-  /// Nothing before the first report.
+  /// From where on dense gradients are final; nothing before the first report.
   std::optional<std::int64_t> offset() const;
   /// The seeds of `finish`, after it.
   std::optional<std::int64_t> finished() const;

@@ -14,12 +14,12 @@ namespace graphmill {
 /// the exact average, whatever the split.
 struct gradient_set {
   pod_vector<float> dense; ///< All dense parameters, in registration order.
-  /// One per embedding table: touched rows, ascending, and their gradients.
+  /// The gradient of an embedding table, of which a step touches few rows.
   struct sparse {
-    pod_vector<node_id> rows;
+    pod_vector<node_id> rows; ///< The touched ones, ascending and distinct.
     pod_vector<float> values; ///< [rows, width]
   };
-  std::vector<sparse> tables;
+  std::vector<sparse> tables; ///< In the order of `model_layout::tables`.
 };
 
 /// The sizes of a model's gradients, the same on every rank.
@@ -35,7 +35,8 @@ struct gradient_shape {
 /// `into` += `from`. Rows of tables are merged, ascending.
 void add(gradient_set& into, const gradient_set& from);
 
-/// What `add` does with tables. Rows ascend.
+/// What `add` does with tables: rows that both have are added, and all come out
+/// in ascending order. Both have the same number of tables.
 void add_tables(std::vector<gradient_set::sparse>& into,
                 const std::vector<gradient_set::sparse>& from);
 

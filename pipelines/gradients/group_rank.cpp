@@ -11,9 +11,9 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// After which a rank that joins is stuck: the roll call has had its time,
-/// ranks told each other their devices, and NCCL has had its own to meet and to
-/// connect.
+/// How long joining may take before a rank must be stuck: the roll call has had
+/// its time then, ranks have had theirs to tell each other their devices, and
+/// NCCL has had its own to meet and to connect.
 std::chrono::milliseconds longest_join(const group_options& options) {
   return 2 * options.join_timeout + 2 * options.connect_timeout
          + options.devices_timeout;
@@ -68,7 +68,8 @@ group_rank::reduce(const step_word& word,
   }
   auto sum = new_set();
   step_exchange exchange{*group_, schedule_, word, mine, progress, sum};
-  // A failure ends the group before the memory that it may still touch.
+  // A failure destroys the group here, before `exchange` and `sum` go, whose
+  // memory it may touch until then.
   if (auto done = run(exchange, word.step, progress); !done)
     return leave(std::move(done).error());
   counters_->item_done(exchange.bytes());

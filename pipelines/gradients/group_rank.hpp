@@ -15,20 +15,28 @@
 
 namespace graphmill {
 
-/// The sum of a step.
+/// What a step gives, the same on all ranks.
 struct step_sum {
+  /// The sum over all ranks, which nobody changes any more.
   std::shared_ptr<const gradient_set> gradients;
   bool last = false;      ///< A rank asks to stop; all ranks are told alike.
   std::int64_t seeds = 0; ///< Of all ranks.
 };
 
-/// What ranks compare before they connect.
+/// What ranks compare before they connect: the sizes of the model's gradients
+/// as text, so that a difference can be shown to people.
 std::string fingerprint_of(const gradient_shape& shape);
 
 /// One rank's place in a gradient group: joins, takes steps, and finds out
-/// who is missing when a step does not end. After a failure all further steps
-/// fail alike; a new generation is a new object. To be destroyed when every
-/// rank has its last sum: what leaves early looks like a failure to the others.
+/// who is missing when a step does not end. To be destroyed when every rank has
+/// its last sum: what leaves early looks like a failure to the others.
+///
+/// States: joining, in a thread of the collective, while the first step waits
+/// for it; taking steps; broken, after the first failure or `abandon`, when it
+/// has left the group and all further steps fail alike. It never joins again: a
+/// new generation is a new object. One thread at a time calls `reduce`; any may
+/// call `abandon`. A group of one rank has no connections, and the sum is its
+/// own gradient.
 class group_rank {
 public:
   /// Connects a rank that has joined; called once, for more than one rank.
@@ -76,7 +84,8 @@ private:
   exchange_schedule schedule_;
   std::shared_ptr<roll_call> roll_;
   std::shared_ptr<stage_counters> counters_;
-  std::shared_ptr<spare_sets> spare_; ///< Memory of sums that nobody reads.
+  /// Memory of sums that nobody reads any more, for those of steps to come.
+  std::shared_ptr<spare_sets> spare_;
   std::optional<error> broken_;
   std::atomic<bool> abandoned_{false};
   std::shared_ptr<progress_bell> bell_ = std::make_shared<progress_bell>();

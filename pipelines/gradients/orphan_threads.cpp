@@ -21,6 +21,8 @@ std::size_t orphan_threads::size() {
   return places_.size();
 }
 
+// Called with the mutex held, which is short: only threads that have nothing
+// left to do are joined.
 void orphan_threads::clear_finished() {
   std::erase_if(places_, [](place& at) {
     if (!at.finished())

@@ -44,7 +44,8 @@ step_exchange::step_exchange(collective& group, exchange_schedule& schedule,
 
 template <class F>
 void step_exchange::for_peers(const F& f) const {
-  // Each rank begins with another one, so that they do not all send to one.
+  // Each rank begins with the one behind it, so that they do not all send to
+  // the same one first.
   for (rank_id i = 1; i < group_.ranks(); ++i)
     f((group_.rank() + i) % group_.ranks());
 }
@@ -125,7 +126,9 @@ std::span<std::int64_t> step_exchange::words_of(rank_id rank) {
   return {words_.data() + static_cast<std::size_t>(rank) * size, size};
 }
 
-/// Where bulk has a way of its own, it is heard here that a rank is gone.
+/// Where bulk has a way of its own, this operation, which goes over the group's
+/// connections, fails when a rank is gone. Else it is empty, for parts go over
+/// these connections, too.
 void step_exchange::start_listening() {
   transfers in;
   if (group_.has_bulk_way())
@@ -305,7 +308,8 @@ std::vector<rank_id> step_exchange::silent() const {
   for (const auto& posted : operations_)
     if (auto out = unheard(*posted); !out.empty())
       return out;
-  // Words have come, and bulk does not tell one peer from another.
+  // All words have come, and an exchange of bulk does not tell one peer from
+  // another.
   std::vector<rank_id> ranks;
   for_peers([&ranks](rank_id peer) { ranks.push_back(peer); });
   std::sort(ranks.begin(), ranks.end());

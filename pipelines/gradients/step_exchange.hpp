@@ -21,30 +21,41 @@ struct step_word {
 /// One step of one rank: adds up gradients over ranks in rank order, bit by bit
 /// like `add` would. A bucket's chunks go to the ranks that add them up, and
 /// their sums to all: as many bytes as a ring all-reduce moves, but in an order
-/// that does not depend on the ring. A state machine: nothing blocks.
+/// that does not depend on the ring.
+///
+/// It is a state machine in which nothing blocks. It starts the operations of
+/// the schedule one after the other, as soon as the next one is ready: parts of
+/// a bucket when backward has made its gradients final, words when backward has
+/// ended, sums of a bucket when its parts have come, and tables when words have
+/// come, for only these say how many rows to expect. When all have been started
+/// and are done, the step is; when one fails, the step has failed and is not to
+/// be advanced again. One thread uses it, the one that calls
+/// `group_rank::reduce`.
 class step_exchange {
 public:
+  /// Unless the step ends well, this object must stay as long as `group`, which
+  /// may still write to its memory.
   /// @param mine Is not changed; read as `progress` allows, and not changed by
-  /// anybody while it has other owners. @param sum Receives the sum, and is
-  /// then not changed either. Unless the step ends well, this must stay as long
-  /// as `group`.
+  /// anybody while it has other owners.
+  /// @param sum Receives the sum, and is then not changed either.
   step_exchange(collective& group, exchange_schedule& schedule,
                 const step_word& word, std::shared_ptr<const gradient_set> mine,
                 const gradient_progress& progress,
                 std::shared_ptr<gradient_set> sum);
 
-  /// Does what can be done now. True: `sum` is complete.
+  /// Does what can be done now. Fails with the reason of the operation that has
+  /// failed, or because ranks do not say what fits together.
+  /// @returns whether `sum` is complete.
   result<bool> advance();
 
   bool stop() const { return stop_; }            ///< Any rank asks to stop.
   std::int64_t seeds() const { return seeds_; }  ///< Of all ranks.
   std::uint64_t bytes() const { return bytes_; } ///< Sent and received.
 
-  /// The rank whose connection has failed.
+  /// After a failure: the rank whose connection has failed, if it was one's.
   std::optional<rank_id> lost() const { return lost_; }
-  /// Ranks that have not come to this step, as far as this one has heard; or
-  /// else those that have not sent all that has been asked of them; or all, if
-  /// that cannot be told.
+  /// The ranks that have not sent all that is expected of them, in the first
+  /// operation of which that can be told; or all other ranks, if there is none.
   std::vector<rank_id> silent() const;
 
 private:
@@ -75,10 +86,11 @@ private:
   const gradient_progress& progress_;
   const std::shared_ptr<gradient_set> sum_;
   std::vector<std::shared_ptr<operation>> operations_; ///< In posting order.
-  std::vector<std::shared_ptr<operation>> parts_;      ///< Per bucket.
-  std::shared_ptr<operation> spoken_;                  ///< The words.
-  std::vector<std::int64_t> words_;                    ///< Of all ranks.
-  std::vector<gradient_set> tables_; ///< Of all ranks but this one.
+  std::vector<std::shared_ptr<operation>> parts_;      ///< By bucket.
+  /// The operation that receives the words of the other ranks.
+  std::shared_ptr<operation> spoken_;
+  std::vector<std::int64_t> words_;  ///< [ranks, words of a rank]
+  std::vector<gradient_set> tables_; ///< By rank; that of this one is empty.
   std::optional<rank_id> lost_;
   std::uint64_t bytes_ = 0;
   std::int64_t seeds_ = 0;
