@@ -13,11 +13,18 @@
 
 namespace graphmill {
 
-// The plain form of cluster.capnp, where fields are described. Every `decode_*`
-// checks what came from outside. `fields` of a struct is the list of its fields
-// by their names in the schema, which encoding and decoding both walk; `check`
-// is what decoding asks of a struct besides known enumerations.
+// The plain form of cluster.capnp, where fields are described: what daemons and
+// clients ask of the coordinator, and what it answers. All structs are values.
+//
+// An `encode` cannot fail. Every `decode_*` checks what came from outside, and
+// fails with `invalid_data`: on what is no message of Cap'n Proto, on values of
+// enumerations that this version does not know, and on what `check` of a struct
+// refuses. Whether names mean something here is for the receiver to find out.
+//
+// `fields` of a struct is the list of its fields by their names in the schema,
+// which encoding and decoding both walk.
 
+/// What a daemon says of itself when it registers (`join`).
 struct join_request {
   std::string dataset;
   std::string dataset_digest;
@@ -30,7 +37,7 @@ struct join_request {
   std::string arithmetic;
   std::string arithmetic_digest;
 
-  /// Its parts are as they must be.
+  /// Fails unless `parts` ascend and each is below the number of digests.
   result<void> check() const;
 
   static void fields(auto& of, auto visit) {
@@ -49,6 +56,7 @@ struct join_request {
 payload encode(const join_request& request);
 result<join_request> decode_join_request(const payload& from);
 
+/// The answer to `join`.
 struct join_reply {
   std::string coordinator;
 
@@ -58,9 +66,11 @@ struct join_reply {
 };
 payload encode(const join_reply& reply);
 
+/// What the coordinator may do with a daemon; cluster.capnp describes each.
 enum class daemon_state : std::uint8_t { ready = 1, draining, lost, damaged };
 std::string_view to_string(daemon_state state);
 
+/// What the coordinator knows of one daemon.
 struct daemon_status {
   std::string name;
   std::string address;
@@ -82,6 +92,7 @@ struct daemon_status {
     visit("cudaDevices", of.cuda_devices);
   }
 };
+/// The answer to `status`, whose request has no body.
 struct status_reply {
   std::string coordinator;
   std::string dataset;
@@ -104,19 +115,20 @@ struct status_reply {
 payload encode(const status_reply& reply);
 result<status_reply> decode_status_reply(const payload& from);
 
-/// Body of `submit` and of `plan`.
+/// The body of `submit` and of `plan`: the definition of a run.
 payload encode_definition_body(const definition& def);
 result<definition> decode_definition_body(const payload& from);
 
-/// A body that is one name: the answer to `submit`.
+/// The answer to `submit`: the id that the run has got.
 payload encode_run_id(const std::string& run);
 result<std::string> decode_run_id(const payload& from);
 
-/// Where a run would go, by names of daemons.
+/// The answer to `plan`: where a run would go, by names of daemons.
 struct plan_reply {
-  std::vector<std::string> daemon_of_part;
-  std::vector<std::string> daemon_of_rank;
-  std::vector<std::string> samplers; ///< None: beside each trainer.
+  std::vector<std::string> daemon_of_part; ///< By part.
+  std::vector<std::string> daemon_of_rank; ///< By rank.
+  /// Empty if each trainer's daemon samples for itself.
+  std::vector<std::string> samplers;
 
   static void fields(auto& of, auto visit) {
     visit("daemonOfPart", of.daemon_of_part);
@@ -127,6 +139,7 @@ struct plan_reply {
 payload encode(const plan_reply& reply);
 result<plan_reply> decode_plan_reply(const payload& from);
 
+/// How far a run is. States only go forward, and the last three are final.
 enum class run_state : std::uint8_t {
   queued = 1,
   running,
@@ -135,13 +148,15 @@ enum class run_state : std::uint8_t {
   cancelled,
 };
 std::string_view to_string(run_state state);
-/// Whether nothing more will happen.
+/// Whether nothing more will happen in a run.
 constexpr bool is_over(run_state state) {
   return state >= run_state::finished;
 }
 
-using unix_time = std::chrono::milliseconds; ///< Since 1970; 0: not yet.
+/// A time since 1970, in UTC; 0 stands for what has not come yet.
+using unix_time = std::chrono::milliseconds;
 
+/// What the coordinator keeps of one run.
 struct run_record {
   std::string id;
   std::string name;
@@ -150,7 +165,7 @@ struct run_record {
   unix_time started{0};
   unix_time ended{0};
   std::string message;
-  std::string summary; ///< JSON.
+  std::string summary; ///< JSON text; empty before the end.
 
   static void fields(auto& of, auto visit) {
     visit("id", of.id);
@@ -164,6 +179,7 @@ struct run_record {
   }
 };
 
+/// Asks for one run, or for a page of the list of runs (`runs`).
 struct runs_request {
   std::string run;
   std::uint32_t limit = 20;
@@ -178,6 +194,7 @@ struct runs_request {
 payload encode(const runs_request& request);
 result<runs_request> decode_runs_request(const payload& from);
 
+/// The answer to `runs`, the latest run first.
 struct runs_reply {
   std::vector<run_record> runs;
   bool more = false;
@@ -190,6 +207,8 @@ struct runs_reply {
 payload encode(const runs_reply& reply);
 result<runs_reply> decode_runs_reply(const payload& from);
 
+/// Asks for the events of a run from `cursor` on, and lets the answer wait for
+/// the next one (`watch`).
 struct watch_request {
   std::string run;
   std::uint64_t cursor = 0;
@@ -204,13 +223,16 @@ struct watch_request {
 payload encode(const watch_request& request);
 result<watch_request> decode_watch_request(const payload& from);
 
-/// Either the end of a phase or a progress.
+/// An event of a run: either the end of a phase or a progress within one.
 struct run_news {
-  std::string metrics; ///< JSON; empty: the fields below hold.
+  /// JSON text at the end of a phase; empty for a progress, which the fields
+  /// below describe.
+  std::string metrics;
   std::string label;
   std::uint64_t done = 0;
   std::uint64_t total = 0;
 };
+/// The answer to `watch`.
 struct watch_reply {
   std::uint64_t next = 0;
   std::vector<run_news> events;
@@ -219,6 +241,7 @@ struct watch_reply {
 payload encode(const watch_reply& reply);
 result<watch_reply> decode_watch_reply(const payload& from);
 
+/// Asks to end a run: after the step that is on, or at once (`cancel`).
 struct cancel_request {
   std::string run;
   bool now = false;
@@ -231,6 +254,7 @@ struct cancel_request {
 payload encode(const cancel_request& request);
 result<cancel_request> decode_cancel_request(const payload& from);
 
+/// Names the daemon that `drain` or `stop` is about.
 struct daemon_request {
   std::string name;
   bool back = false;
@@ -243,6 +267,8 @@ struct daemon_request {
 payload encode(const daemon_request& request);
 result<daemon_request> decode_daemon_request(const payload& from);
 
+/// Asks for a piece of a file of a run folder, or for the list of its files
+/// (`fetch_file`).
 struct file_request {
   std::string run;
   std::string file;
@@ -257,10 +283,11 @@ struct file_request {
 payload encode(const file_request& request);
 result<file_request> decode_file_request(const payload& from);
 
+/// The answer to `fetch_file`.
 struct file_reply {
   std::vector<std::string> files;
   std::uint64_t size = 0;
-  std::vector<std::byte> bytes; ///< In bulk frames.
+  std::vector<std::byte> bytes; ///< They travel in bulk frames.
 
   static void fields(auto& of, auto visit) {
     visit("files", of.files);

@@ -12,24 +12,30 @@
 
 namespace graphmill {
 
-// The requests of the data plane in plain structs; data.capnp says what they
-// mean. Arrays lie in the bulk frames of the same message.
+// The requests of the data plane in plain structs; data.capnp says what their
+// fields mean, and which element types an array may have. All structs are
+// values. A `bulk_array` only says where an array lies in the bulk frames of
+// the same message; it is read by means of bulk.hpp.
 
 /// The longest name of a run, in bytes.
 inline constexpr std::size_t max_run_name = 256;
 
-/// The most queries of a request, and kinds of a query.
+/// The most queries of a request, and the most kinds of data of a query.
 inline constexpr std::size_t max_queries = 4096;
 inline constexpr std::size_t max_kinds = 16;
 
+/// Asks for in-edges of one type, drawn by a rule.
 struct neighbour_query {
   edge_type_id edge_type = 0;
   draw_rule rule;
   bool edge_ids = false;
   bulk_array destinations;
-  std::int64_t most = 0; ///< Not 0: a slice, from `skip` on.
+  /// If not 0, there is one destination, and a slice of its sources is wanted:
+  /// this many, from number `skip` on.
+  std::int64_t most = 0;
   std::int64_t skip = 0;
 };
+/// Asks the daemon of a part for one hop of one batch (`sample`).
 struct sample_request {
   std::string run;
   part_id part = 0;
@@ -38,11 +44,14 @@ struct sample_request {
   std::vector<neighbour_query> queries;
 };
 
+/// Lists of neighbours, one after the other: how long each is, and what is in
+/// them.
 struct neighbour_arrays {
   bulk_array counts;
   bulk_array sources;
   bulk_array edge_ids;
 };
+/// The answer to `sample`: one per query, or none if it would be too large.
 struct sample_reply {
   std::vector<neighbour_arrays> answers;
   bool too_large = false;
@@ -51,41 +60,50 @@ struct sample_reply {
 /// What may be asked of a node. The values are those of data.capnp. In memory,
 /// features are rows of float, degrees int32, and all others int64.
 enum class gather_kind : std::uint16_t {
-  unset, ///< Nobody asks for it.
+  unset, ///< Is never sent, as no value 0 of an enumeration is.
   features,
   labels,
-  degrees, ///< In-degrees of all edge types together.
+  degrees, ///< In-degrees of all edge types together, over the full graph.
   original_ids,
-  out_degrees, ///< Of all edge types together.
+  out_degrees, ///< Out-degrees, likewise.
 };
+/// Asks for some kinds of data of nodes of one type.
 struct value_query {
   node_type_id node_type = 0;
   bulk_array ids;
   std::vector<gather_kind> kinds;
   bool half = false;
 };
+/// Asks the daemon of a part for data of nodes that it owns (`gather`).
 struct gather_request {
   std::string run;
   part_id part = 0;
   std::vector<value_query> queries;
 };
+/// The answer to `gather`.
 struct gather_reply {
-  std::vector<bulk_array> values; ///< Per query and kind.
+  /// One array per query and kind: those of the first query first.
+  std::vector<bulk_array> values;
 };
 
 /// Which plan of the run's definition a batch is sampled by. The values are
 /// those of data.capnp.
 enum class batch_kind : std::uint16_t { unset, train, evaluate };
+/// Asks a daemon that samples for others for a whole batch (`sample_batch`).
 struct batch_request {
   std::string run;
   std::uint64_t key = 0;
   batch_kind kind = batch_kind::unset;
   bulk_array seeds;
 };
+/// The nodes of one type in a batch, in order of discovery.
 struct node_arrays {
-  std::vector<std::int64_t> found; ///< Does not fall.
-  bulk_array ids;
+  /// [hops + 1] How many are known after each hop, from 0, the seeds, on. The
+  /// numbers do not fall.
+  std::vector<std::int64_t> found;
+  bulk_array ids; ///< Without those of the seeds, which the caller has.
 };
+/// The answer to `sample_batch`: a batch, or nothing if it is too large.
 struct batch_reply {
   std::vector<node_arrays> nodes;      ///< By node type.
   std::vector<neighbour_arrays> edges; ///< By edge type; local ids.
@@ -96,6 +114,8 @@ struct batch_reply {
 inline constexpr std::size_t max_types = 4096;
 inline constexpr std::size_t max_found = 64;
 
+/// Asks the daemon of a part for one step of the analysis that chooses the rows
+/// of a cache (`spread`).
 struct spread_request {
   std::string run;
   part_id part = 0;
@@ -105,6 +125,7 @@ struct spread_request {
   std::int64_t skip = 0;
   bulk_array chances;
 };
+/// The answer to `spread`: as much of it as one message takes.
 struct spread_reply {
   std::int64_t nodes = 0;
   std::int64_t edges = 0;
@@ -112,8 +133,9 @@ struct spread_reply {
   bulk_array misses;
 };
 
-/// Makes the messages. Fails with invalid_argument if one is larger than may be
-/// sent.
+/// Makes a message of a struct and the arrays that it refers to, which are all
+/// that have been added to `arrays`. Fails with `invalid_argument` if it is
+/// larger than may be sent.
 result<payload> encode(const sample_request& from, bulk_writer arrays);
 result<payload> encode(const sample_reply& from, bulk_writer arrays);
 result<payload> encode(const gather_request& from, bulk_writer arrays);
@@ -123,9 +145,11 @@ result<payload> encode(const batch_reply& from, bulk_writer arrays);
 result<payload> encode(const spread_request& from, bulk_writer arrays);
 result<payload> encode(const spread_reply& from, bulk_writer arrays);
 
-/// Reads what came from outside. Arrays have been checked against the frames
-/// and are of the element types that stand in data.capnp; part, types, fanouts
-/// and ids have not. Kinds of data are known ones.
+/// Reads what came from outside; fails with `invalid_data`. Arrays have been
+/// checked against the frames and are of the element types that data.capnp
+/// allows, lists are within the limits above, and kinds of data and of batches
+/// are known ones. Part, types, fanouts and ids have not been checked: only
+/// those who have the dataset can do so.
 result<sample_request> decode_sample_request(const payload& from);
 result<sample_reply> decode_sample_reply(const payload& from);
 result<gather_request> decode_gather_request(const payload& from);

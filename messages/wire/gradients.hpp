@@ -26,19 +26,22 @@ struct gradient_message {
   std::uint64_t total = 0;
 };
 
-/// The least bytes of a piece that does not end its transfer: so there are not
-/// too many of them to be kept apart.
+/// The fewest bytes of a piece that does not end its transfer, so that there
+/// are not too many pieces to be kept apart.
 inline constexpr std::size_t least_piece = 4096;
 
-/// @param bytes Of a piece; none in other messages.
+/// Makes the message; cannot fail.
+/// @param bytes The content of a piece, which becomes a bulk frame as it is;
+/// not used for other purposes.
 payload encode(const gradient_message& from, frame bytes);
 
-/// Reads what came from outside. A known purpose; a piece has one frame of a
-/// size that is allowed, within its transfer. Ranks, group and transfer are not
-/// checked.
+/// Reads what came from outside; fails with `invalid_data`. The purpose is a
+/// known one, and a piece has one frame of a size that is allowed, which lies
+/// within its transfer. Ranks, group and transfer have not been checked.
 result<gradient_message> decode_gradient_message(const payload& from);
 
-/// The same checks of a message that comes from a rank of this process.
+/// Checks size and place of a piece as `decode_gradient_message` does, for one
+/// that comes from a rank of this process and was never encoded.
 result<void> check_piece(const gradient_message& head, std::size_t bytes);
 
 } // namespace graphmill

@@ -15,12 +15,20 @@
 
 namespace graphmill {
 
-// The plain form of run.capnp, where fields are described. Every `decode_*`
-// checks what came from outside: known enumerations, positions within their
-// lists, counts that fit. `fields` of a struct is the list of its fields by
-// their names in the schema, which encoding and decoding both walk; `check` is
-// what decoding asks of a struct besides.
+// The plain form of run.capnp, where fields are described: what the coordinator
+// and the daemons of a run say to each other while it is on. All structs are
+// values.
+//
+// An `encode` cannot fail. Every `decode_*` checks what came from outside, and
+// fails with `invalid_data`: on what is no message of Cap'n Proto, on values of
+// enumerations that this version does not know, and on what `check` of a struct
+// refuses. Whether a run, a rank or a tensor is there is for the receiver to
+// find out.
+//
+// `fields` of a struct is the list of its fields by their names in the schema,
+// which encoding and decoding both walk.
 
+/// Where a daemon of a run is reached.
 struct daemon_address {
   std::string name;
   std::string address;
@@ -34,19 +42,23 @@ struct daemon_address {
   }
 };
 
+/// What the coordinator gives each daemon of a run at its begin (`deploy`): who
+/// does what in it. The answer is empty.
 struct deployment {
   std::string run;
   definition def;
   std::string dataset_digest;
-  std::uint32_t generation = 0; ///< Always, so far.
+  std::uint32_t generation = 0; ///< Has always been 0 so far.
   std::vector<daemon_address> daemons;
   std::vector<std::uint16_t> owner_of_part;
   std::vector<std::uint16_t> daemon_of_rank;
   std::uint16_t you = 0;
   std::string coordinator;
-  std::vector<std::uint16_t> samplers; ///< None: beside the trainers.
+  /// Empty if each trainer's daemon samples for itself.
+  std::vector<std::uint16_t> samplers;
 
-  /// There are parts, ranks and a run, and all positions are those of daemons.
+  /// Fails unless there are parts, ranks and a name of the run, and all
+  /// positions are those of daemons in the list.
   result<void> check() const;
 
   static void fields(auto& of, auto visit) {
@@ -71,13 +83,15 @@ enum class trainer_action : std::uint16_t {
   keep_best = 1,
   restore_best,
   snapshot,
-  fill_cache, ///< To members alone: their caches of remote rows.
-  digest,     ///< Of the present weights; they are not copied.
-  /// The weights that `snapshot` has taken. Does not travel: of another daemon
-  /// they are asked in pieces, by `weights_request`.
+  fill_cache, ///< Asked of members alone: to fill their caches of remote rows.
+  digest,     ///< Asks for digests of the present weights, which stay there.
+  /// Asks for the weights that `snapshot` has taken. It does not travel:
+  /// another daemon is asked for them in pieces, by `weights_request`.
   weights = 0x100,
 };
-/// What a member is asked; `trainers`: what its trainers are.
+/// What the coordinator orders a member of a run, which is a daemon with a
+/// share of it; run.capnp describes each. `trainers` is an order to its
+/// trainers, a `trainer_action`.
 enum class member_action : std::uint8_t {
   begin = 1,
   stop,
@@ -86,11 +100,14 @@ enum class member_action : std::uint8_t {
   check,
   finish,
 };
+/// An order to a member (`order`).
 struct member_request {
   std::string run;
   member_action action = member_action::begin;
+  /// Only for the action `trainers`.
   trainer_action trainers = trainer_action::snapshot;
-  graphmill::phase phase = graphmill::phase::train; ///< Of `begin`, as below.
+  /// This and what follows are only for the action `begin`.
+  graphmill::phase phase = graphmill::phase::train;
   std::int32_t epoch = 0;
   std::int64_t steps = 0;
   double learning_rate = 0;
@@ -98,10 +115,11 @@ struct member_request {
 payload encode(const member_request& request);
 result<member_request> decode_member_request(const payload& from);
 
+/// The weights of one trainer, by their digest.
 struct rank_digest {
   rank_id rank = 0;
   std::string digest;
-  std::int64_t steps = 0; ///< Of training that its weights have taken.
+  std::int64_t steps = 0; ///< How many training steps the weights have taken.
 
   static void fields(auto& of, auto visit) {
     visit("rank", of.rank);
@@ -109,13 +127,15 @@ struct rank_digest {
     visit("steps", of.steps);
   }
 };
+/// A tensor of a snapshot, without its values.
 struct tensor_shape {
   std::string name;
   std::vector<std::int64_t> shape;
 
-  std::uint64_t size() const; ///< In values; checked at decoding.
+  /// How many values it has. The shape must have passed `check`.
+  std::uint64_t size() const;
 
-  /// No length is below 0, nor the size beyond what fits in memory.
+  /// Fails if a length is below 0, or the size beyond 2^48 values.
   result<void> check() const;
 
   static void fields(auto& of, auto visit) {
@@ -123,6 +143,7 @@ struct tensor_shape {
     visit("shape", of.shape);
   }
 };
+/// The answer to an order.
 struct member_reply {
   std::vector<rank_digest> trainers;
   std::vector<tensor_shape> tensors;
@@ -139,6 +160,7 @@ struct member_reply {
 payload encode(const member_reply& reply);
 result<member_reply> decode_member_reply(const payload& from);
 
+/// Asks for a piece of a tensor of the last snapshot (`weights`).
 struct weights_request {
   std::string run;
   std::uint32_t tensor = 0;
@@ -154,10 +176,13 @@ struct weights_request {
 };
 payload encode(const weights_request& request);
 result<weights_request> decode_weights_request(const payload& from);
+/// The answer to `weights`: copies the values into bulk frames.
 payload encode_weights(std::span<const float> values);
 /// Fails unless there are just `out.size()` values.
+/// @param out Receives them; unspecified after a failure.
 result<void> decode_weights(const payload& from, std::span<float> out);
 
+/// What one rank has done in one step.
 struct step_done {
   batch_key key;
   double loss_sum = 0;
@@ -165,7 +190,7 @@ struct step_done {
   std::int64_t seeds = 0;
   std::vector<node_id> original_seeds;
 
-  /// Its step and rank are none below 0.
+  /// Fails if its step or rank is below 0.
   result<void> check() const;
 
   static void fields(auto& of, auto visit) {
@@ -179,6 +204,7 @@ struct step_done {
     visit("originalSeeds", of.original_seeds);
   }
 };
+/// What a member tells the coordinator of its share, unasked (`run_event`).
 struct run_events {
   std::string run;
   std::uint64_t sequence = 0;
@@ -188,7 +214,7 @@ struct run_events {
 
   bool empty() const { return steps.empty() && stopped.empty() && !failure; }
 
-  /// All but the failure, which is two fields.
+  /// Lists all fields but the failure, which travels as two.
   static void fields(auto& of, auto visit) {
     visit("run", of.run);
     visit("sequence", of.sequence);
@@ -199,15 +225,17 @@ struct run_events {
 payload encode(const run_events& events);
 result<run_events> decode_run_events(const payload& from);
 
+/// Sets a key of the run's store at the coordinator, or asks for its value
+/// (`rendezvous`).
 struct rendezvous_request {
   std::string run;
   std::string key;
-  std::optional<std::string> value; ///< To be set; else get.
-  std::chrono::milliseconds wait{0};
+  std::optional<std::string> value;  ///< To be set; if none, the key is asked.
+  std::chrono::milliseconds wait{0}; ///< How long an answer may wait for it.
 };
 payload encode(const rendezvous_request& request);
 result<rendezvous_request> decode_rendezvous_request(const payload& from);
-/// Nothing: the key is not there.
+/// The answer to `rendezvous`; without a value, the key is not there.
 payload encode_rendezvous_value(const std::optional<std::string>& value);
 result<std::optional<std::string>> decode_rendezvous_value(const payload& from);
 

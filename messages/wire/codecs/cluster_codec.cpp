@@ -7,7 +7,7 @@ namespace graphmill {
 
 using namespace wire;
 
-// The values are the schema's.
+// The values of `run_state` are those of the schema.
 template <>
 inline constexpr int wire_offset<run_state> = 0;
 static_assert(static_cast<int>(schema::RunState::CANCELLED)

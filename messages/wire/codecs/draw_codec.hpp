@@ -18,7 +18,7 @@ void write_rule(const draw_rule& from, Builder to) {
   }
 }
 
-/// The kind is a known one; the fanout has not been checked.
+/// Reads a rule. Its kind is a known one; the fanout has not been checked.
 template <class Reader>
 draw_rule read_rule(Reader from) {
   return {from.getFanout(), from.getReplace() ? draw_kind::with_replacement
