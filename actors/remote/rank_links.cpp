@@ -7,14 +7,16 @@ namespace graphmill {
 
 namespace {
 
-/// Unanswered bytes of one rank to another: enough to keep a fast network busy.
+/// The most bytes that one rank sends another without an answer: enough to keep
+/// a fast network busy.
 constexpr std::uint64_t most_to_a_rank = std::uint64_t{8} << 20;
 
-/// Unanswered bytes of all ranks of a daemon to all of another one, and of all
-/// to all of a daemon: less than the bytes of requests that its transport
-/// takes, of one peer and of all. So nobody who trains is told to come again,
-/// and requests for rows, without which the receiver does not come to take its
-/// gradients, always find room.
+/// The most unanswered bytes that all ranks of one daemon together send to
+/// those of another one, and that the ranks of all daemons together send to
+/// those of one. Both are less than what a transport takes of requests
+/// (`transport_options::request_bytes`: 64 MiB of one peer, 256 MiB of all). So
+/// nobody who trains is told to come again, and requests for rows, without
+/// which the receiver does not come to take its gradients, always find room.
 constexpr std::uint64_t most_of_a_daemon = std::uint64_t{48} << 20;
 constexpr std::uint64_t most_of_all = std::uint64_t{192} << 20;
 
@@ -23,11 +25,15 @@ constexpr std::uint64_t most_of_all = std::uint64_t{192} << 20;
 constexpr std::chrono::seconds repeat_after{10};
 constexpr unsigned most_attempts = 1'000'000;
 
+/// How many ranks of the group a daemon has.
 std::uint64_t ranks_on(const rank_places& group, const daemon_address& daemon) {
   return static_cast<std::uint64_t>(
     std::count(group.daemons.begin(), group.daemons.end(), daemon));
 }
 
+/// The link of one rank. It never waits: what it sends is the transport's to
+/// send again, and answers come on the transport's thread, or from ranks of
+/// this process on the thread that sends or the one that takes.
 class transport_link final : public rank_link {
 public:
   transport_link(transport::request_function request,
@@ -44,6 +50,9 @@ public:
   void close() override { inboxes_->close(group_, rank_, inbox_); }
 
   std::uint64_t window(rank_id peer) const override {
+    // Each limit is divided by the pairs of ranks that share it. Nobody counts
+    // bytes across ranks, so each keeps to its own part, though others may not
+    // use theirs.
     const auto here = ranks_on(group_, daemon_of(rank_));
     const auto there = ranks_on(group_, daemon_of(peer));
     const auto elsewhere =
@@ -80,6 +89,7 @@ private:
   std::weak_ptr<rank_inbox> inbox_; ///< From `open` on.
 };
 
+/// Whether two weak pointers are of one object, even if that is gone.
 bool same_inbox(const std::weak_ptr<rank_inbox>& a,
                 const std::weak_ptr<rank_inbox>& b) {
   return !a.owner_before(b) && !b.owner_before(a);
