@@ -7,12 +7,15 @@
 
 namespace graphmill {
 
-/// Whether a folder holds a dataset or a partitioned one.
+/// Whether a folder holds a dataset or a partitioned one, by the file that
+/// describes it; nothing in the file is looked at.
 bool is_dataset(const std::filesystem::path& folder);
 
 /// The folder of the dataset that a definition names.
 /// @param data As given to `--data`: the dataset itself, or a folder that has
-/// it as `<data>/<name>`. Empty: ./data.
+/// it as `<data>/<name>`; if empty, the folder ./data. If `data` itself is a
+/// dataset, it is taken, whatever its name. Fails with a sentence that names
+/// the places that were looked at.
 result<std::filesystem::path> find_dataset(const definition& def,
                                            const std::filesystem::path& data);
 

@@ -18,9 +18,10 @@ namespace graphmill {
 struct definition_source {
   definition value; ///< To be used only if there are no problems.
   std::vector<problem> problems;
-  std::string file;
-  field_sources fields;
+  std::string file;     ///< What problems without another place name.
+  field_sources fields; ///< Of the fields that were given.
 
+  /// Adds a problem.
   void report(source_position where, std::string text);
 
   /// Where a field was written; if it was not, its section's or the file's

@@ -10,7 +10,8 @@
 
 namespace graphmill {
 
-/// A field of the definition as help shows it. All from the schema.
+/// A field of the definition as help shows it. All of it comes from the schema
+/// and its annotations, so help cannot differ from what is read.
 struct field_description {
   std::string path;          ///< "train.batch_size"
   std::string type;          ///< "a whole number", "one of sage, gcn, ..."

@@ -23,12 +23,15 @@ struct field_source {
 /// "sampler.fanouts", "sampler.fanouts.<edge type>".
 using field_sources = std::map<std::string, field_source>;
 
-/// Reads trees into a struct of a Cap'n Proto schema by reflection. Fields that
-/// are right are set; everything that is wrong becomes a problem, and its field
-/// keeps what it had. Several trees may be read one after the other: later ones
-/// override.
+/// Reads trees into a struct of a Cap'n Proto schema by reflection, so that a
+/// new field needs no code here. Fields that are right are set; everything that
+/// is wrong becomes a problem, and its field keeps what it had. Several trees
+/// may be read one after the other: later ones override. Borrows the lists that
+/// it adds to. Not thread-safe.
 class definition_reader {
 public:
+  /// @param problems Receives what is wrong.
+  /// @param sources Receives where each given field was written.
   definition_reader(std::vector<problem>& problems, field_sources& sources)
     : problems_(problems), sources_(sources) {}
 

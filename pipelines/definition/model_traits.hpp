@@ -10,6 +10,8 @@
 
 namespace graphmill {
 
+/// The function that a layer's output goes through; ELU with alpha 1 (Clevert
+/// et al., ICLR'16).
 enum class activation : std::uint8_t { none, relu, elu };
 
 /// What the edges of a relation bring to the nodes at their ends.
@@ -20,10 +22,12 @@ enum class message_form : std::uint8_t {
   attention,
 };
 
-/// What weighs the terms of a `message_form::sum`.
+/// How the terms of a `message_form::sum` are weighed.
 enum class edge_weights : std::uint8_t {
-  mean,      ///< All alike, 1 in all.
-  symmetric, ///< By in-degrees over the full graph, with the node itself.
+  mean, ///< All terms weigh the same, and 1 together.
+  /// Terms are weighed by in-degrees over the full graph, and the node itself
+  /// is a term (Kipf and Welling, ICLR'17).
+  symmetric,
 };
 
 /// Whether the node itself is a term of the sum.
@@ -59,7 +63,8 @@ struct model_traits {
   constexpr bool needs_transposed() const { return attends(); }
 };
 
-/// By their number. A kind is added here, to `model_kind` and to `ModelKind`.
+/// The traits of all kinds, at the position that is the value of the kind. A
+/// new kind is added here, to `model_kind`, and to `ModelKind` of the schema.
 inline constexpr std::array model_kinds{
   model_traits{.kind = model_kind::sage, .name = "sage", .self_weight = true},
   model_traits{.kind = model_kind::gcn,
@@ -85,7 +90,8 @@ static_assert(std::all_of(model_kinds.begin(), model_kinds.end(),
                             return &traits_of(of.kind) == &of;
                           }));
 
-/// The kind to advise for several node types.
+/// The kind to advise to somebody whose dataset has several node types: the
+/// first one that can take them.
 constexpr std::string_view name_of_typed_kind() {
   return std::find_if(model_kinds.begin(), model_kinds.end(),
                       [](const model_traits& of) { return of.typed; })

@@ -12,14 +12,15 @@
 
 namespace graphmill {
 
-/// A daemon that a run may use.
+/// A daemon that a run may use, and what it has to give. Value type.
 struct daemon_offer {
   std::string name;
   std::string address;
-  std::vector<part_id> parts; ///< That it serves.
-  std::uint32_t slots = 1;    ///< Trainers that it takes.
-  std::uint32_t cuda_devices = 0;
-  std::string arithmetic; ///< Its name and digest: see `arithmetic_here`.
+  std::vector<part_id> parts;     ///< The parts that it serves.
+  std::uint32_t slots = 1;        ///< How many trainers it takes.
+  std::uint32_t cuda_devices = 0; ///< How many its trainers can compute on.
+  /// What it computes with, by name and by digest (see `arithmetic_here`).
+  std::string arithmetic;
   std::string arithmetic_digest;
 };
 
@@ -27,12 +28,13 @@ struct daemon_offer {
 /// the daemons that have something to do, by name.
 struct placement {
   std::vector<daemon_address> daemons;
-  std::vector<std::uint16_t> owner_of_part;
-  std::vector<std::uint16_t> daemon_of_rank;
-  /// Who samples for all ranks, in the order in which batches are dealt; none:
-  /// each rank's daemon samples for itself.
+  std::vector<std::uint16_t> owner_of_part;  ///< [parts]
+  std::vector<std::uint16_t> daemon_of_rank; ///< [ranks]
+  /// Those that sample for all ranks, in the order in which batches are dealt
+  /// to them; empty if each rank's daemon samples for itself.
   std::vector<std::uint16_t> samplers;
 
+  /// The parts and the ranks that a daemon has, ascending.
   std::vector<part_id> parts_of(std::uint16_t daemon) const;
   std::vector<rank_id> ranks_of(std::uint16_t daemon) const;
 };

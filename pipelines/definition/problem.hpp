@@ -9,7 +9,7 @@
 
 namespace graphmill {
 
-/// Where in what the user wrote.
+/// A place in what the user wrote.
 struct source_position {
   std::string origin; ///< A file, or a flag with its value.
   int line = 0;       ///< From 1; 0 when the origin has no lines.

@@ -16,7 +16,7 @@ struct whole_number {
     const auto size = static_cast<double>(magnitude);
     return negative ? -size : size;
   }
-  /// @pre it fits
+  /// The number as an int32, into which it must fit.
   std::int32_t as_int32() const {
     const auto size = static_cast<std::int64_t>(magnitude);
     return static_cast<std::int32_t>(negative ? -size : size);

@@ -14,7 +14,7 @@ namespace graphmill {
 /// What is wrong with a definition for a certain dataset: another dataset than
 /// it names, edge types that there are not, a model that does not suit the node
 /// types, nothing to learn from. Fields with problems of their own are left
-/// aside. Empty: the run can start.
+/// aside. If there are none, the run can start.
 std::vector<problem> problems_with(const definition_source& source,
                                    const dataset_info& info);
 

@@ -18,9 +18,9 @@ struct yaml_node {
   enum class kind : std::uint8_t { null, scalar, list, map };
   kind type = kind::null;
   source_position where;
-  std::string text;             ///< Of a scalar.
-  std::vector<yaml_node> keys;  ///< Of a map, in the order of the file.
-  std::vector<yaml_node> items; ///< Of a list; of a map, one per key.
+  std::string text;             ///< What a scalar says.
+  std::vector<yaml_node> keys;  ///< Those of a map, in the order of the file.
+  std::vector<yaml_node> items; ///< Those of a list, or one per key of a map.
 };
 
 /// How a node is called in "`x` is ...".
@@ -34,7 +34,8 @@ inline constexpr std::size_t yaml_node_limit = 20000;
 /// Parses one YAML document. Whatever the bytes, it ends soon, in a tree or in
 /// at least one problem. An empty document gives a null node.
 /// @param origin What problems and positions name as their source.
-/// @param lines false: positions carry no line, as in a flag's value.
+/// @param lines Whether positions have a line; in a flag's value they do not.
+/// @returns nothing if `problems` says what is wrong.
 std::optional<yaml_node> parse_yaml(std::string_view text,
                                     const std::string& origin, bool lines,
                                     std::vector<problem>& problems);
