@@ -10,16 +10,23 @@
 
 namespace graphmill {
 
-/// What caches of one size leave to be asked for, over all daemons.
+/// What caches of one size leave to be asked for, over all daemons together.
 struct cache_size {
-  double fraction = 0;     ///< Of the feature rows of a part, on average.
-  std::uint64_t bytes = 0; ///< Of rows, per daemon: `fetch.cache`.
-  std::uint64_t vip = 0;   ///< Rows asked for in an epoch, by either order.
+  /// What the cache of a daemon holds, as a share of the feature rows that a
+  /// part has on average.
+  double fraction = 0;
+  /// The same in bytes, as one would write it at `fetch.cache`.
+  std::uint64_t bytes = 0;
+  /// How many rows are asked for in an epoch if the cache is chosen by how
+  /// likely nodes are in a batch, and if by their degree.
+  std::uint64_t vip = 0;
   std::uint64_t degree = 0;
-  std::uint64_t least = 0; ///< By hindsight: the fewest for that epoch.
+  /// How few it could have been, with the best choice for that very epoch.
+  std::uint64_t least = 0;
 };
 
-/// Remote rows of an epoch of training at several sizes of the cache.
+/// How many remote rows an epoch of training asks for at several sizes of the
+/// cache. Value type.
 struct cache_report {
   part_id parts = 0;
   rank_id trainers = 0;

@@ -13,19 +13,21 @@ namespace graphmill {
 
 /// The largest batch that one trainer can get in a phase.
 struct planned_batch {
-  std::int64_t seeds = 0; ///< Of one trainer in one step, at most.
-  std::int64_t steps = 0; ///< Global steps of one pass.
-  std::int64_t nodes = 0; ///< All types.
-  std::int64_t edges = 0; ///< All types.
-  std::uint64_t bytes = 0;
+  std::int64_t seeds = 0;  ///< The most of one trainer in one step.
+  std::int64_t steps = 0;  ///< The global steps of one pass.
+  std::int64_t nodes = 0;  ///< The most nodes, all types together.
+  std::int64_t edges = 0;  ///< The most edges, all types together.
+  std::uint64_t bytes = 0; ///< The most bytes that it may take.
 };
 
-/// Entries of `run_plan::memory` that are bounds, not needs.
+/// The names of those entries of `run_plan::memory` that say what a run may
+/// take at most, and not what it needs.
 inline constexpr const char* batches_entry = "batches in flight";
 inline constexpr const char* allowance_entry = "everything else, at most";
 
+/// What a run takes memory for.
 struct planned_memory {
-  std::string name;
+  std::string name; ///< For people.
   std::uint64_t bytes = 0;
 };
 
@@ -50,7 +52,7 @@ struct run_plan {
 inline constexpr std::uint64_t memory_allowance = std::uint64_t{400} << 20;
 
 /// Plans a run of a definition that is valid for its dataset.
-/// @param parts Parts of the graph.
+/// @param parts How many parts the graph has.
 result<run_plan> plan_run(const definition& def, const dataset_info& info,
                           part_id parts);
 

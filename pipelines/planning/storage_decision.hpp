@@ -18,10 +18,11 @@ enum class storage_kind : std::uint8_t {
   memory,    ///< Mapped, and left to the kernel; slow if they do not fit.
   disk,
 };
+/// What whoever starts a process has said about it.
 struct storage_choice {
   storage_kind where = storage_kind::automatic;
-  std::uint64_t cache_bytes = 0;  ///< For rows from disk; 0: what fits.
-  std::uint64_t memory_bytes = 0; ///< To count on; 0: all that there is.
+  std::uint64_t cache_bytes = 0;  ///< For rows from disk; 0 for what fits.
+  std::uint64_t memory_bytes = 0; ///< To count on; 0 for all that there is.
 };
 
 /// Where the parts that a process serves are read from, and how the memory
