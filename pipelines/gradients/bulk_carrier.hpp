@@ -13,8 +13,8 @@
 
 namespace graphmill {
 
-/// Carries exchanges between all ranks of a group beside the group's own
-/// connections: through memory of the devices that they compute on. One caller
+/// Carries exchanges between all ranks of a group beside the messages that the
+/// group sends: through memory of the devices that they compute on. One caller
 /// at a time. After a failure of any call it is only to be destroyed.
 class bulk_carrier {
 public:
@@ -45,8 +45,8 @@ struct carrier_factory {
   /// Connects with all ranks, which do the same at this time. Looks at `stop`
   /// where the library allows it.
   connector connect;
-  /// How long a failure of the carrier is kept back, so that the group's own
-  /// connections can say whose it is: the carrier cannot.
+  /// How long a failure of the carrier is kept back, so that the group's
+  /// messages can say whose it is: the carrier cannot.
   std::chrono::milliseconds grace{500};
 };
 

@@ -7,15 +7,17 @@
 
 namespace graphmill {
 
-/// Where ranks leave short messages for each other before, and beside, their
-/// own connections. Thread-safe. Values are bytes of any kind.
+/// Where ranks leave short messages for each other before they exchange
+/// gradients, and beside that: who is there, who waits, who has left. Values
+/// are bytes of any kind. Thread-safe.
 class rendezvous_store {
 public:
   using clock = std::chrono::steady_clock;
 
   virtual ~rendezvous_store() = default;
 
-  /// Sets or replaces a value.
+  /// Sets or replaces a value. Fails if the store cannot be reached or does not
+  /// take it.
   virtual result<void> set(const std::string& key,
                            const std::string& value) = 0;
 
