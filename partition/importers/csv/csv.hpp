@@ -15,12 +15,14 @@ namespace graphmill {
 /// One file and what it holds. Files that begin like gzip are unpacked on the
 /// way, whatever they are called.
 struct csv_table {
-  std::string type; ///< Node type, or "source__name__destination".
+  std::string type; ///< A node type, or "source__name__destination".
   std::filesystem::path file;
 };
 
+/// What to import, and how.
 struct csv_import_options {
-  std::string name; ///< Of the dataset; empty: of the first edge file.
+  /// The name of the dataset; if empty, that of the first edge file.
+  std::string name;
   /// Node tables, with a header: `id`, and optionally `label`, `split` (train,
   /// val, test or empty); all other columns are features and must be numbers.
   /// Types without a table have the nodes that edges name, in the order in
@@ -29,10 +31,14 @@ struct csv_import_options {
   /// Edge lists: source, destination, further columns ignored.
   std::vector<csv_table> edges;
   std::vector<std::string> ignore; ///< Columns of node tables to leave out.
-  std::string target;              ///< Empty: the first type with labels.
-  std::optional<bool> edge_header; ///< Not set: seen from the first two rows.
-  char separator = '\0';           ///< '\0': tab, comma, ';' or space, as seen.
-  bool reverse = false;            ///< Also add the reverse of each edge type.
+  /// The node type whose labels are learnt; if empty, the first with labels.
+  std::string target;
+  /// Whether edge files have a header; if not set, their first two rows tell.
+  std::optional<bool> edge_header;
+  /// What separates fields; '\0' stands for whichever of tab, comma, ';' and
+  /// space is found.
+  char separator = '\0';
+  bool reverse = false; ///< Also add the reverse of each edge type.
   row_norm normalise = row_norm::none;
 };
 
@@ -44,9 +50,8 @@ struct csv_import_options {
 /// and keep the text as their name. An empty label (or -1, among integers)
 /// means none. Errors say file:line. An edge to an id that its type's table
 /// lacks is an error. Empty `type`s mean the node type "node" and the edge type
-/// "node__to__node". Reads files twice; keeps ids
-/// (their text and about 40 bytes each) and labels in memory, and says so when
-/// there is not enough.
+/// "node__to__node". Reads files twice; keeps ids (their text and about 40
+/// bytes each) and labels in memory, and says so when there is not enough.
 /// @param folder Where to write: usually given by `prepare_folder`.
 result<dataset_info> import_csv(const csv_import_options& options,
                                 const std::filesystem::path& folder,

@@ -19,8 +19,9 @@ bool is_integer(std::string_view text) {
 
 using two_ids = std::array<std::string, 2>;
 
-/// Whether a first row is a header, going by it and the one behind it: names
-/// of ends, or words above numbers.
+/// Whether a first row is a header, going by it and the one behind it: it is
+/// one if both fields are usual names for the ends of an edge, or if both are
+/// no numbers and those below them are.
 bool looks_like_header(const two_ids& first, const two_ids& second) {
   constexpr std::array<std::string_view, 12> words{
     "source", "src", "from", "destination", "dst", "dest",

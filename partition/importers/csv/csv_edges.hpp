@@ -9,7 +9,8 @@
 
 namespace graphmill {
 
-/// Gets the line, the source and the destination of an edge.
+/// Is given the line, the source and the destination of an edge. The texts are
+/// valid during the call.
 using edge_visitor = std::function<result<void>(
   std::int64_t line, std::string_view source, std::string_view destination)>;
 

@@ -117,7 +117,8 @@ result<std::pair<node_id, bool>> add_csv_id(csv_node_type& type,
                                             const std::filesystem::path& file,
                                             std::int64_t line) {
   const auto added = type.ids.insert(id);
-  // Looked at whenever a quarter more has come.
+  // The system is asked for the memory that is left whenever ids have grown by
+  // a quarter, and not for each of them.
   const auto bytes = type.ids.bytes();
   if (bytes < least_checked || bytes < type.checked_bytes / 4 * 5)
     return added;
@@ -210,7 +211,8 @@ std::vector<std::string> number_classes(std::span<const std::string> texts,
   const auto is_none = [all_integers](const std::string& text) {
     return text.empty() || (all_integers && text == "-1");
   };
-  // By number where there are numbers, then by text.
+  // Classes are in the order of numbers where all are numbers, and then of
+  // texts: "1" and "01" are two classes.
   std::map<std::pair<std::int64_t, std::string>, std::int64_t> classes;
   const auto key_of = [all_integers](const std::string& text) {
     return std::pair{all_integers ? *parse<std::int64_t>(text) : 0, text};

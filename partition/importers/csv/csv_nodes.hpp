@@ -23,25 +23,28 @@ struct csv_node_type {
   std::string name;
   std::optional<csv_table> table;
   id_map ids;
-  std::uint64_t checked_bytes = 0;  ///< Of ids, when memory was looked at last.
-  std::vector<std::int64_t> labels; ///< Empty without a column `label`.
+  /// How much the ids took when memory was looked at last.
+  std::uint64_t checked_bytes = 0;
+  std::vector<std::int64_t> labels; ///< [nodes]; empty without such a column.
   std::vector<std::string> class_names;
   std::array<std::vector<node_id>, 3> splits;
-  std::vector<std::size_t> feature_columns; ///< In the table.
+  std::vector<std::size_t> feature_columns; ///< Their positions in the table.
 };
 
 /// Reads a table's ids, labels and splits, and which columns are features.
 result<csv_node_type> read_node_table(const csv_table& table,
                                       const csv_import_options& options);
 
-/// Reads the table again and gives its features to a writer.
+/// Reads the table again and gives its features to a writer, a block of rows at
+/// a time. Fails if the table's columns have changed meanwhile.
 result<void> copy_csv_features(const csv_node_type& type, node_type_id id,
                                const csv_import_options& options,
                                dataset_writer& writer);
 
-/// Numbers an id of a type. An error that names the table's place when the ids
-/// have grown until the memory that is left could not hold as much again.
+/// Numbers an id of a type. Fails when the ids have grown until the memory that
+/// is left could not hold as much again, and names the place in the table.
 /// @param file, line Where the id stands.
+/// @returns the number of the id, and whether it is new.
 result<std::pair<node_id, bool>> add_csv_id(csv_node_type& type,
                                             std::string_view id,
                                             const std::filesystem::path& file,

@@ -22,6 +22,8 @@ namespace io = boost::iostreams;
 namespace {
 
 constexpr std::size_t csv_block_bytes = std::size_t{1} << 16;
+/// A limit, so that a quote that is never closed, or a file that is no text,
+/// does not fill the memory.
 constexpr std::size_t longest_row = std::size_t{1} << 24;
 constexpr int end_of_file = -1;
 

@@ -11,25 +11,27 @@
 
 namespace graphmill {
 
-/// Without the spaces and tabs around it.
+/// The text without the spaces and tabs around it.
 std::string_view trim_blanks(std::string_view text);
 
 /// Reads the rows of a text table one by one, in bounded memory: RFC 4180 with
 /// any separator, gzip unpacked on the way. Empty lines are skipped; so are
 /// lines before the first row that begin with '#' or '%'. A space as separator
-/// stands for any run of spaces and tabs.
+/// stands for any run of spaces and tabs. Owns the file. Not thread-safe.
 class csv_reader {
 public:
-  /// @param separator '\0': whichever of tab, comma, ';' and space stands in
-  /// the first row, in this order.
+  /// @param separator What separates fields; '\0' stands for the first of tab,
+  /// comma, ';' and space that the first row has.
   static result<csv_reader> open(const std::filesystem::path& path,
                                  char separator);
   csv_reader(csv_reader&&) noexcept;
   csv_reader& operator=(csv_reader&&) noexcept;
   ~csv_reader();
 
-  /// Goes to the next row.
-  /// @returns false behind the last one.
+  /// Goes to the next row. Fails, and names file and line, on a quoted field
+  /// that does not end, on text behind its closing quote, on a row of more than
+  /// 16 MiB, and on what cannot be read or unpacked.
+  /// @returns false behind the last row.
   result<bool> next();
 
   /// The fields of the row, at least one. Valid until `next`.

@@ -10,10 +10,12 @@
 
 namespace graphmill {
 
+/// What to import, and how.
 struct npy_import_options {
   std::filesystem::path source; ///< The folder to read.
-  std::string name;             ///< Of the dataset; empty: of `meta.json`.
-  bool reverse = false;         ///< Also add the reverse of each edge type.
+  /// The name of the dataset; if empty, that in `meta.json`.
+  std::string name;
+  bool reverse = false; ///< Also add the reverse of each edge type.
   row_norm normalise = row_norm::none;
   /// Make classes of the labels that there are, ascending, and keep them as
   /// names of the classes; else labels are numbers of classes.

@@ -30,6 +30,7 @@ struct npy_node_source {
   std::optional<npy_array> values;  ///< [entries]
 };
 
+/// The edges of one type, by the names of the types.
 struct npy_edge_source {
   std::string source;
   std::string name;
@@ -45,6 +46,9 @@ struct npy_source {
   std::vector<npy_edge_source> edges;
 };
 
+/// Opens the arrays of a folder and finds out its types and counts. Fails with
+/// the name of the file that is missing, of another shape than it must be, or
+/// at odds with meta.json.
 /// @param renumber Make classes of the labels that there are, whatever
 /// meta.json says of classes.
 result<npy_source> open_npy_source(const std::filesystem::path& folder,

@@ -14,7 +14,7 @@ namespace graphmill {
 result<void> copy_integers(const npy_array& array, std::int64_t begin,
                            std::span<std::int64_t> out);
 
-/// All elements.
+/// Widens all elements of an integer array.
 result<std::vector<std::int64_t>> read_integers(const npy_array& array);
 
 /// Converts elements [begin, begin + out.size()) of a float16, float32 or

@@ -31,7 +31,8 @@ public:
   /// called once per node before the first edge.
   void draw_features(node_id node, std::span<float> row);
 
-  /// Counts an edge.
+  /// Adds an edge to the sums of its destination. All features must have been
+  /// drawn before, for the sums are of what they have been projected to.
   void add_edge(node_id source, node_id destination) {
     const auto* from = latent_.data() + source * latent_width;
     auto* sum = sums_.data() + destination * latent_width;

@@ -10,12 +10,16 @@
 
 namespace graphmill {
 
+/// What graph to generate.
 struct rmat_options {
-  int scale = 20;         ///< 2^scale nodes; 1 to 30.
-  std::int64_t edges = 0; ///< 0: 24 per node (25,165,824 at scale 20).
-  double a = 0.57;        ///< Probability of the quadrant of low sources
-  double b = 0.19;        ///< and low destinations; low to high; high to
-  double c = 0.19;        ///< low. The rest is high to high.
+  int scale = 20;         ///< There are 2^scale nodes; from 1 to 30.
+  std::int64_t edges = 0; ///< 0 for 24 per node (25,165,824 at scale 20).
+  /// How likely an edge is in each quadrant: from low sources to low
+  /// destinations, from low to high, and from high to low. What is left of 1 is
+  /// from high to high.
+  double a = 0.57;
+  double b = 0.19;
+  double c = 0.19;
   std::int64_t feature_width = 100;
   std::int64_t class_count = 47;
   std::uint64_t seed = 0;
@@ -23,8 +27,8 @@ struct rmat_options {
   bool reverse = false; ///< Add the reverse edges as `rev_links`.
 };
 
-/// Every field within its range, and the nodes' sums (about 160 bytes per node)
-/// within the memory that this process may take.
+/// Fails unless every field is within its range, and what is kept of the nodes
+/// (about 160 bytes for each) within the memory that this process may take.
 result<void> validate(const rmat_options& options);
 
 /// Generates a random graph with a heavy-tailed degree distribution by

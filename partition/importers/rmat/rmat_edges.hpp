@@ -45,7 +45,9 @@ public:
 private:
   int scale_;
   std::uint64_t key_;
-  std::array<std::uint32_t, 3> bounds_; ///< Of a, a + b and a + b + c.
+  /// The bounds below which 32 random bits put an edge into the first quadrant,
+  /// into one of the first two, and into one of the first three.
+  std::array<std::uint32_t, 3> bounds_;
   id_scrambler scramble_;
 };
 

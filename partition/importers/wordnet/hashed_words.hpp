@@ -14,7 +14,7 @@ namespace graphmill {
 /// the same text gives the same row everywhere.
 class hashed_words {
 public:
-  /// @param row Where the counts are kept; cleared now.
+  /// @param row Where the counts are kept; it is borrowed, and cleared now.
   explicit hashed_words(std::span<float> row);
 
   /// Counts the words of a text, each as `weight`.

@@ -10,10 +10,12 @@
 
 namespace graphmill {
 
+/// What to import, and how.
 struct wordnet_options {
-  std::filesystem::path source = "/usr/share/wordnet"; ///< Holds data.noun, ...
-  std::int64_t feature_width = 512; ///< Columns that words are hashed to.
-  std::uint64_t seed = 0;           ///< Of the split.
+  /// The folder with data.noun, data.verb, data.adj and data.adv.
+  std::filesystem::path source = "/usr/share/wordnet";
+  std::int64_t feature_width = 512; ///< How many columns words are hashed to.
+  std::uint64_t seed = 0;           ///< What splits are drawn by.
   split_fractions fractions{0.1, 0.1, 0.8};
   bool reverse = false; ///< Add the reverse of each edge type: `rev_<name>`.
 };

@@ -24,7 +24,7 @@ struct relation {
 
 /// All relations, in the order of the edge types made of them.
 std::span<const relation> relations();
-/// Position in `relations()`.
+/// The position of a symbol in `relations()`, if it is one.
 std::optional<int> find_relation(std::string_view symbol);
 
 /// Names of the lexicographer files, by number: see lexnames(5WN).
@@ -52,8 +52,11 @@ struct synset {
 /// it stands.
 result<synset> parse_synset(std::string_view line, int file);
 
-/// The gloss without its quoted example sentences. The closing quote may be
+/// Takes the next definition off a gloss: the text up to the next example,
+/// which stands in quotes and is taken off, too. The closing quote may be
 /// missing; then the rest is an example.
+/// @param gloss What is left; becomes empty with the last definition.
+/// @returns the definition, a view into the gloss.
 std::string_view next_definition(std::string_view& gloss);
 
 } // namespace graphmill::wordnet
