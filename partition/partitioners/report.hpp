@@ -20,7 +20,7 @@ struct partition_report {
   struct balance_row {
     std::string constraint;   ///< "nodes of paper", "training seeds", ...
     std::int64_t total = 0;   ///< Over all parts.
-    std::int64_t largest = 0; ///< In the part that has most.
+    std::int64_t largest = 0; ///< What the part with the most has.
     double mean = 0;          ///< total / parts
     double imbalance = 1;     ///< largest / mean
     double best_possible = 1; ///< What no assignment can be below.
