@@ -19,7 +19,7 @@ struct definition_source {
   definition value; ///< To be used only if there are no problems.
   std::vector<problem> problems;
   std::string file;     ///< What problems without another place name.
-  field_sources fields; ///< Of the fields that were given.
+  field_sources fields; ///< Where each field that was given was written.
 
   /// Adds a problem.
   void report(source_position where, std::string text);

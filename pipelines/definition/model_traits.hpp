@@ -45,7 +45,7 @@ struct model_traits {
   bool typed = false;
   bool self_weight = false; ///< A weight matrix for the node's own row.
   message_form message = message_form::sum;
-  edge_weights weights = edge_weights::mean; ///< Of a sum.
+  edge_weights weights = edge_weights::mean; ///< Only for sums.
   activation between = activation::relu;     ///< Ends each layer but the last.
   bool drop_input = false; ///< The input features are dropped out, too.
 
