@@ -36,7 +36,7 @@ struct planned_memory {
 struct run_plan {
   std::vector<planned_stage> stages;
   planned_batch train;
-  planned_batch evaluation; ///< Of validation or test, whichever is larger.
+  planned_batch evaluation; ///< For validation or test, whichever is larger.
   std::int64_t total_steps = 0;
   std::uint64_t budget_bytes = 0;
   std::uint64_t batches_in_flight = 0; ///< Over all trainers.

@@ -29,10 +29,10 @@ struct storage_choice {
 /// there is is divided for that.
 struct storage_decision {
   bool from_disk = false;
-  part_bytes data;               ///< Of all parts here.
+  part_bytes data;               ///< How much all parts here have together.
   memory_room room;              ///< What it could count on.
   std::uint64_t batch_bytes = 0; ///< For batches: `budget.bytes`, or less.
-  disk_memory memory;            ///< From disk only.
+  disk_memory memory;            ///< Only if parts are read from disk.
   std::string reason;            ///< A sentence for people.
 };
 
