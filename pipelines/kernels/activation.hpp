@@ -13,7 +13,7 @@ namespace graphmill {
 /// takes block c / 128 * 16 + c % 16 and therein half word c % 128 / 16 (lower
 /// halves first). One block thus decides eight elements.
 struct dropout {
-  std::uint64_t key = 0;    ///< Of the random numbers of the step.
+  std::uint64_t key = 0;    ///< The key of the step's random numbers.
   std::uint32_t stream = 0; ///< Layer, node type and rank: `stream_of`.
   /// An element is dropped if its 16 bits are below; 0 drops none.
   std::uint32_t threshold = 0;

@@ -21,8 +21,8 @@ struct parameter_info {
   std::vector<std::int64_t> shape;
   start begins = start::zeros;
   double limit = 0;        ///< For `start::glorot`: uniform in [-limit, limit).
-  std::int64_t offset = 0; ///< In floats.
-  std::int64_t size = 0;   ///< In floats.
+  std::int64_t offset = 0; ///< Where in the buffer it begins, in floats.
+  std::int64_t size = 0;   ///< How many floats it has.
 };
 
 /// A table of embeddings that are learnt, one row per node of a type without
@@ -52,8 +52,9 @@ struct layer_type {
 struct layer_layout {
   std::int64_t offset = 0; ///< Where its parameters begin; those of the next
                            ///< layer follow.
-  std::vector<layer_type> types; ///< Per node type.
-  /// Per relation: its weight [in of source, out of destination], or absent.
+  std::vector<layer_type> types; ///< One per node type.
+  /// One per relation: the number of its weight matrix, [in of the source, out
+  /// of the destination], or `absent`.
   std::vector<int> weights;
   int attention_source = absent;      ///< [heads, out per head]
   int attention_destination = absent; ///< [heads, out per head]
@@ -72,7 +73,7 @@ struct relation_info {
 /// A model as numbers: what there is to learn, of which shape, and what each
 /// layer reads. A function of definition and dataset alone.
 struct model_layout {
-  model_traits traits; ///< Of its kind.
+  model_traits traits; ///< What its kind is like.
   int hops = 0;
   node_type_id target = 0;
   std::int64_t classes = 0;
@@ -83,7 +84,8 @@ struct model_layout {
   std::vector<parameter_info> parameters; ///< In registration order.
   std::int64_t dense_size = 0;            ///< Floats of all of them.
   std::vector<table_info> tables;
-  std::vector<int> table_of; ///< Per node type: position in `tables` or absent.
+  /// One per node type: the position of its table in `tables`, or `absent`.
+  std::vector<int> table_of;
 
   /// How many values there are to learn, those of tables included.
   std::int64_t parameter_count() const;

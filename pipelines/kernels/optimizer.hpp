@@ -42,7 +42,7 @@ private:
   std::int64_t step_ = 0;
   moment_pair dense_;
   std::vector<moment_pair> tables_;
-  std::vector<std::int64_t> widths_; ///< Of the tables.
+  std::vector<std::int64_t> widths_; ///< How wide each table is.
 };
 
 } // namespace graphmill

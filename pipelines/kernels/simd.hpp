@@ -1,8 +1,10 @@
 #pragma once
 
-// One function compiled for several instruction sets; the dynamic linker picks.
-// Off under sanitizers, whose run time is not up when the linker asks.
-// GRAPHMILL_ONE_LEVEL: compiled for one alone, to compare what they give.
+// A function with GRAPHMILL_CLONES is compiled for several instruction sets, of
+// which the dynamic linker picks one. It is compiled only once with other
+// compilers and on other systems; under sanitizers, whose run time is not up
+// when the linker asks; and with GRAPHMILL_ONE_LEVEL, to compare what each
+// instruction set gives.
 #if !defined(GRAPHMILL_ONE_LEVEL) && defined(__x86_64__) && defined(__linux__) \
   && defined(__GNUC__) && !defined(__clang__)                                  \
   && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -19,7 +21,7 @@ namespace graphmill::simd {
 
 /// Sixteen floats: one AVX-512 register, or two AVX or four SSE ones.
 using floats = float __attribute__((vector_size(64)));
-/// The same at any address.
+/// Sixteen floats at any address, which need not be a multiple of 64.
 using loose_floats = float __attribute__((vector_size(64), aligned(4)));
 
 inline constexpr int width = 16;
