@@ -94,7 +94,7 @@ private:
   void fail_all(const operation::failure& reason);
 
   const carrier_factory factory_;
-  collective& group_; ///< From `enter_group` to `leave_group`.
+  collective& group_; ///< Used from `enter_group` to `leave_group` only.
   const rank_id rank_;
   const std::shared_ptr<progress_bell> bell_;
   const std::shared_ptr<operation> joined_;
@@ -115,7 +115,7 @@ private:
   bool uses_group_ = false;
   std::shared_ptr<operation> watch_; ///< Fails when a rank is lost.
   std::deque<flight> waiting_;
-  std::vector<std::shared_ptr<operation>> open_; ///< Of all flights.
+  std::vector<std::shared_ptr<operation>> open_; ///< Those of all flights.
   std::optional<operation::failure> broken_;
 };
 

@@ -35,7 +35,7 @@ private:
 /// What one rank sends to, or expects from, a peer.
 struct transfer {
   rank_id peer = 0;
-  std::span<std::byte> bytes; ///< Not written to when sent.
+  std::span<std::byte> bytes; ///< Only read if they are sent.
   /// For bytes that are sent: keeps them alive, and they do not change while
   /// anybody has it, so they need not be copied. Without an owner they may
   /// change as soon as the exchange has begun.

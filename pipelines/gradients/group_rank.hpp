@@ -20,7 +20,7 @@ struct step_sum {
   /// The sum over all ranks, which nobody changes any more.
   std::shared_ptr<const gradient_set> gradients;
   bool last = false;      ///< A rank asks to stop; all ranks are told alike.
-  std::int64_t seeds = 0; ///< Of all ranks.
+  std::int64_t seeds = 0; ///< The seeds of all ranks together.
 };
 
 /// What ranks compare before they connect: the sizes of the model's gradients

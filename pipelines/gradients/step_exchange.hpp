@@ -48,9 +48,12 @@ public:
   /// @returns whether `sum` is complete.
   result<bool> advance();
 
-  bool stop() const { return stop_; }            ///< Any rank asks to stop.
-  std::int64_t seeds() const { return seeds_; }  ///< Of all ranks.
-  std::uint64_t bytes() const { return bytes_; } ///< Sent and received.
+  /// Whether any rank asks to stop; after the step, as the next one.
+  bool stop() const { return stop_; }
+  /// The seeds of all ranks together.
+  std::int64_t seeds() const { return seeds_; }
+  /// How many bytes this rank has sent and received, or begun to.
+  std::uint64_t bytes() const { return bytes_; }
 
   /// After a failure: the rank whose connection has failed, if it was one's.
   std::optional<rank_id> lost() const { return lost_; }

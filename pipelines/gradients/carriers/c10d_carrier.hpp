@@ -1,6 +1,7 @@
 #pragma once
 
-// With headers of libtorch: for the sources that connect ranks only.
+// This header includes headers of libtorch, which take long to compile: only
+// the sources that connect devices include it.
 
 #include "pipelines/gradients/bulk_carrier.hpp"
 
