@@ -230,7 +230,8 @@ result<run_events> decode_run_events(const payload& from);
 struct rendezvous_request {
   std::string run;
   std::string key;
-  std::optional<std::string> value;  ///< To be set; if none, the key is asked.
+  /// What to set the key to; if none, its value is asked for.
+  std::optional<std::string> value;
   std::chrono::milliseconds wait{0}; ///< How long an answer may wait for it.
 };
 payload encode(const rendezvous_request& request);
