@@ -61,7 +61,8 @@ std::string_view id_map::keep(std::string_view id) {
 
 void id_map::grow() {
   const auto wanted = std::max(least_slots, 2 * slots_.size());
-  slots_ = {}; // They need not be kept: the ids say where they belong.
+  // Freed first, which `{}` alone would not do: the ids say where they belong.
+  slots_ = decltype(slots_){};
   slots_.resize(wanted, free_slot);
   for (node_id number = 0; number < size(); ++number)
     slots_[slot_of(name(number))] = number;

@@ -110,7 +110,7 @@ result<adjacency> build_adjacency(const graph_view& graph, monitor& watch) {
   }));
   if (auto fault = mapped_file::first_fault())
     return std::move(*fault);
-  next = {};
+  next = decltype(next){}; // `{}` alone would keep its memory.
   merge_lists(out);
   watch.tell(phase_name, 1, 1);
   return out;
