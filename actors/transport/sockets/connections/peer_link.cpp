@@ -155,6 +155,9 @@ peer_link::failure_of(const connection& of, const socket_event& event) const {
   if (of.is_local) // No key has to do with it.
     return link_failure{
       fail(ec::unavailable, "the connection by its local socket broke")};
+  if (of.has_shaken_hands) // The keys fit. Libzmq calls what was changed on the
+                           // way a failed handshake all the same.
+    return link_failure{fail(ec::unavailable, "the connection broke")};
   switch (event.kind) {
   case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
     return link_failure{other_key(our_key_)};
@@ -185,6 +188,7 @@ std::optional<link_failure> peer_link::look(connection& of) {
       unfinished_.opened(event.value);
       of.handshake.open(event.value, peer_.port);
     } else if (event.kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+      of.has_shaken_hands = true;
       of.handshake.close();
     }
     if (!found) // The reason comes before the mere end.

@@ -68,6 +68,7 @@ private:
     handshake_view handshake;
     send_queue queue;
     bool is_local = false;
+    bool has_shaken_hands = false; ///< Libzmq has, by the peer's key.
 
     bool is_open() const { return socket.handle() != nullptr; }
   };
