@@ -123,12 +123,25 @@ bool caller_session::link_down(session_time now, const error& reason,
     return false;
   const auto lasting =
     reason.code == ec::permission || reason.code == ec::version_mismatch;
-  if (lasting && (certain || std::exchange(suspected_, true))) {
+  if (lasting && (certain || suspect(now))) {
     refuse(now, reason);
     return true;
   }
   reset(now, reason.message);
   return false;
+}
+
+/// Whether a refusal that may be chance has come so often, and for so long,
+/// since the peer was ready that it is none.
+bool caller_session::suspect(session_time now) {
+  if (suspicions_++ == 0)
+    suspected_since_ = now;
+  // Whoever has let us in seldom changes its key.
+  const auto& limits = with_.liveness;
+  const auto long_enough =
+    identity_.incarnation.empty() ? limits.refused_after : limits.lost_after;
+  return suspicions_ >= suspicions_of_refusal
+         && now - suspected_since_ >= long_enough;
 }
 
 bool caller_session::worth_probing() const {
@@ -207,7 +220,7 @@ void caller_session::hello_answered(session_time now, channel over,
 
 void caller_session::ready(session_time now) {
   back_off_.reset();
-  suspected_ = false;
+  suspicions_ = 0;
   reason_.clear();
   refused_since_.reset();
   next_beat_ = now + with_.liveness.beat_every;

@@ -21,8 +21,13 @@ namespace graphmill {
 /// happened and when, and leaves what its owner must do in its effects.
 class caller_session {
 public:
+  /// How often something must look like a refusal to be one. A connection that
+  /// is cut in a handshake looks so, and one that is cut again and again may be
+  /// cut there several times.
+  static constexpr unsigned suspicions_of_refusal = 6;
+
   struct settings {
-    hello_message self; ///< Lane and times are filled in here.
+    hello_message self; ///< Channel and times are filled in here.
     liveness_options liveness;
     std::uint64_t seed = 0;
     std::uint64_t queue_bytes = std::uint64_t{256} << 20;
@@ -73,8 +78,10 @@ public:
 
   /// One of the connections broke, or was ended for what came over it. With
   /// permission as code, trying again is of no use.
-  /// @param certain Else the reason counts if it is given a second time before
-  /// the peer is ready; until then trying again may be of use.
+  /// @param certain Else something on the way may have cut the connection just
+  /// then. The reason counts when it was given `suspicions_of_refusal` times
+  /// since the peer was last ready, and for `refused_after`, or `lost_after` of
+  /// a peer that has let us in before; until then trying again may be of use.
   /// @returns whether the peer is taken to refuse us.
   bool link_down(session_time now, const error& reason, bool certain = true);
   /// What came of a probe of the peer's port, after `link_down`.
@@ -120,6 +127,7 @@ private:
   void say_hello(session_time now);
   void greet_data(const hello_message& met);
   void send_hello(channel over, std::string token);
+  bool suspect(session_time now);
   void reset(session_time now, std::string reason);
   void refuse(session_time now, error reason);
   void hello_answered(session_time now, channel over, const message& incoming);
@@ -159,7 +167,8 @@ private:
   session_time next_beat_{};
   session_time idle_since_{};
   std::optional<session_time> refused_since_; ///< By all probes since then.
-  bool suspected_ = false; ///< A reason to refuse was given that may be chance.
+  unsigned suspicions_ = 0; ///< Refusals that may be chance, since it was ready.
+  session_time suspected_since_{}; ///< When the first of them came.
   calls calls_;
   std::set<std::pair<session_time, std::uint64_t>> due_;
   std::uint64_t bytes_ = 0; ///< Of all calls.

@@ -129,40 +129,73 @@ CATCH_TEST_CASE("refusals fail everything at once", "[transport][session]") {
   CATCH_CHECK(it.opened == 2);
 }
 
-CATCH_TEST_CASE("what may be chance is a refusal when it comes again",
+CATCH_TEST_CASE("what may be chance is a refusal when it comes again and again",
                 "[transport][session]") {
   caller_scene it;
   const auto suspicion = fail(ec::permission, "another key, it seems");
-  const auto id = it.ask(method::submit);
+  const call_options patient{1h, 1000, 1h};
+  // Until something is told; returns how often the connection was cut.
+  const auto cut = [&](std::uint64_t id, std::chrono::milliseconds limit) {
+    const auto end = it.now() + limit;
+    auto times = 0U;
+    while (!it.answers[id] && it.now() < end) {
+      if (it.open) {
+        ++times;
+        it.lose(suspicion, false);
+      }
+      it.advance(10ms);
+    }
+    return times;
+  };
   it->keep(it.now());
-  it.lose(suspicion, false);
-  CATCH_CHECK_FALSE(it.answers[id]);
-  CATCH_CHECK(it.events.empty());
-  it.advance(50ms); // Soon.
-  CATCH_CHECK(it.opened == 2);
-  CATCH_SECTION("at once") {
-    it.lose(suspicion, false);
+  const auto id = it.ask(method::submit, patient);
+  CATCH_SECTION("by one who has never let us in: after a second") {
+    const auto start = it.now();
+    CATCH_CHECK(cut(id, 990ms) >= 4);
+    CATCH_CHECK_FALSE(it.answers[id]);
+    CATCH_CHECK(it.events.empty());
+    CATCH_SECTION("whatever else happens") {
+      it.advance(500ms);
+      it.lose();
+    }
+    cut(id, 10s);
     CATCH_CHECK(it.failed(id) == ec::permission);
+    CATCH_CHECK(it.now() - start <= 5s);
     CATCH_REQUIRE(it.events.size() == 1);
     CATCH_CHECK(it.events[0].reason == "another key, it seems");
+    const auto opened = it.opened;
     it.advance(2s);
-    CATCH_CHECK(it.opened == 3);
-    const auto next = it.ask(method::submit);
+    CATCH_CHECK(it.opened == opened + 1);
+    const auto next = it.ask(method::submit, patient);
     it.lose(suspicion, false); // Nothing has changed.
     CATCH_CHECK(it.failed(next) == ec::permission);
   }
-  CATCH_SECTION("after something else") {
-    it.lose();
-    it.advance(100ms);
-    CATCH_CHECK(it.opened == 3);
-    it.lose(suspicion, false);
-    CATCH_CHECK(it.failed(id) == ec::permission);
+  CATCH_SECTION("not if it lets us in now and then") {
+    for (auto round = 0; round < 50; ++round) {
+      cut(id, 900ms);
+      it.advance(2s);
+      CATCH_REQUIRE(it.open);
+      it.greet();
+      it.lose();
+      it.advance(50ms);
+    }
+    CATCH_CHECK_FALSE(it.answers[id]);
   }
-  CATCH_SECTION("but not after it has let us in") {
+  CATCH_SECTION("by one who has let us in: when it would be lost by silence") {
     it.greet();
     it.lose();
     it.advance(50ms);
-    it.lose(suspicion, false);
+    CATCH_CHECK(cut(id, 2900ms) >= 5);
+    CATCH_CHECK_FALSE(it.answers[id]);
+    cut(id, 5s);
+    CATCH_CHECK(it.failed(id) == ec::permission);
+  }
+  CATCH_SECTION("not if it came a few times, however long ago") {
+    for (auto time = 1U; time < caller_session::suspicions_of_refusal; ++time) {
+      CATCH_REQUIRE(it.open);
+      it.lose(suspicion, false);
+      it.advance(2s);
+    }
     CATCH_CHECK_FALSE(it.answers[id]);
   }
 }

@@ -70,6 +70,8 @@ CATCH_TEST_CASE("what is no key file is refused", "[transport][keys]") {
 
 CATCH_TEST_CASE("only who has the key is let in", "[transport][keys]") {
   const auto keys = value_of(make_keys());
+  // For which a refusal must last to be one.
+  constexpr std::chrono::milliseconds short_while{100};
   collector<std::string> logged;
   auto options = daemon("server");
   options.keys = keys;
@@ -82,6 +84,7 @@ CATCH_TEST_CASE("only who has the key is let in", "[transport][keys]") {
   const auto ask_as = [&](std::optional<curve_keys> with) {
     auto asks = client("caller");
     asks.keys = std::move(with);
+    asks.liveness.refused_after = short_while;
     const auto caller = start(std::move(asks));
     return ask(*caller, address, method::stop, {}, patient);
   };
@@ -105,6 +108,7 @@ CATCH_TEST_CASE("only who has the key is let in", "[transport][keys]") {
   const auto open = start(options);
   auto asks = client("caller");
   asks.keys = keys;
+  asks.liveness.refused_after = short_while;
   CATCH_CHECK(error_of(ask(*start(std::move(asks)), open->self().address,
                            method::stop, {}, patient))
                 .code
