@@ -33,8 +33,13 @@ struct rank_group {
   std::shared_ptr<orphan_threads> orphans = std::make_shared<orphan_threads>();
   std::shared_ptr<memory_rendezvous> store =
     std::make_shared<memory_rendezvous>();
-  group_options options{
-    .run = "test", .slow_after = milliseconds{20}, .grace = milliseconds{200}};
+  /// Long enough for a loaded machine under a sanitizer; tests of what happens
+  /// after these times choose their own.
+  group_options options{.run = "test",
+                        .join_timeout = milliseconds{200'000},
+                        .step_timeout = milliseconds{200'000},
+                        .slow_after = milliseconds{20},
+                        .grace = milliseconds{200}};
   gradient_shape shape;
   bucket_limits limits;
   std::shared_ptr<stage_counters> counters =
