@@ -21,10 +21,11 @@ class Benchmark(runs.Workplace):
             text=True, capture_output=True, timeout=TIMEOUT_SECONDS)
         self.assertEqual(done.returncode, 0, done.stderr)
         told = json.loads(done.stdout)
-        self.assertEqual(list(told["cases"]), ["alone", "apart", "pair"])
+        self.assertEqual(list(told["cases"]), ["alone", "apart", "pair", "open"])
         for case in told["cases"].values():
             self.assertEqual(len(case["epochs_seconds"]), 2)
         self.assertTrue(told["figures"]["same_digest"])
+        self.assertTrue(told["figures"]["key"]["same_digest"])
         wire = told["figures"]["wire"]
         apart = told["cases"]["apart"]["wire"]
         # What must cross, counted from batches, is what has been asked for and
