@@ -65,10 +65,7 @@ CATCH_TEST_CASE("what a history says of itself is not carried out",
                 "[run_history]") {
   temp_folder folder;
   const auto file = folder / "runs.sqlite";
-  {
-    auto history = value_of(open_history(file));
-    value_of(put(history, run_of("a", 1)));
-  }
+  make_history(file, "a");
   run_sql(file, "CREATE TRIGGER t AFTER INSERT ON runs "
                 "BEGIN DELETE FROM runs WHERE id = 'a'; END");
   auto history = value_of(open_history(file));

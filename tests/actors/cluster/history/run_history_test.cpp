@@ -308,10 +308,7 @@ CATCH_TEST_CASE("a history that is damaged inside is an error",
                 "[run_history]") {
   temp_folder folder;
   const auto file = folder / "runs.sqlite";
-  {
-    auto history = value_of(open_history(file));
-    value_of(put(history, run_of("a", 1)));
-  }
+  make_history(file, "a");
   run_sql(file, "UPDATE runs SET state = 'paused'");
   auto history = value_of(open_history(file));
   CATCH_CHECK(error_of(history.get("a")).code == ec::invalid_data);
