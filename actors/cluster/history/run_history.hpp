@@ -48,6 +48,9 @@ public:
   /// @returns nothing if there is no such run.
   result<std::optional<entry>> get(const std::string& id);
 
+  /// A page ends with the run that brings it above this many bytes.
+  static constexpr std::uint64_t most_page_bytes = std::uint64_t{16} << 20;
+
   /// Runs by time of submission, the latest first.
   /// @param before Begins with those older than this run; empty: with the
   /// latest. Fails if there is no such run.

@@ -304,6 +304,22 @@ CATCH_TEST_CASE("what is no history is refused and stays as it is",
   CATCH_CHECK(content_of(file) == before);
 }
 
+CATCH_TEST_CASE("a page of large runs is a short one", "[run_history]") {
+  temp_folder folder;
+  auto history = value_of(open_history(folder / "runs.sqlite"));
+  for (int i = 0; i < 3; ++i) {
+    auto run = run_of("r" + std::to_string(i), i);
+    run.summary.assign(run_history::most_page_bytes * 3 / 4, 's');
+    value_of(put(history, run));
+  }
+  const auto page = value_of(history.list(3));
+  CATCH_CHECK(page.runs.size() == 2);
+  CATCH_CHECK(page.more);
+  const auto rest = value_of(history.list(3, page.runs.back().id));
+  CATCH_CHECK(rest.runs.size() == 1);
+  CATCH_CHECK(!rest.more);
+}
+
 CATCH_TEST_CASE("a history that is damaged inside is an error",
                 "[run_history]") {
   temp_folder folder;
