@@ -122,6 +122,23 @@ unix_time last_life(const fs::path& file) {
   return std::min<unix_time>(now, changed);
 }
 
+/// Their ids. A queue has no more.
+result<std::vector<std::string>> open_runs(sqlite3* database,
+                                           const fs::path& file) {
+  GRAPHMILL_TRY(
+    auto query,
+    statement::prepare(database,
+                       "SELECT id FROM runs WHERE state IN ('queued', "
+                       "'running') ORDER BY id LIMIT 1000",
+                       file));
+  for (std::vector<std::string> out;;) {
+    GRAPHMILL_TRY(const auto found, query.step());
+    if (!found)
+      return out;
+    out.push_back(query.text(0));
+  }
+}
+
 /// Runs that nobody leads any more have failed, when their leader died.
 result<void> close_open_runs(sqlite3* database, const fs::path& file,
                              unix_time died) {
@@ -266,8 +283,10 @@ result<run_history> run_history::open_as_it_is(const fs::path& file,
   GRAPHMILL_TRYV(sqlite::check_pages(raw, file));
   GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA journal_mode = WAL", file));
   GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA synchronous = FULL", file));
+  GRAPHMILL_TRY(auto interrupted, open_runs(raw, file));
   GRAPHMILL_TRYV(close_open_runs(raw, file, died));
   run_history out{std::move(database), file, keep};
+  out.interrupted_ = std::move(interrupted);
   GRAPHMILL_TRYV(out.drop_old());
   return out;
 }

@@ -41,6 +41,9 @@ public:
   /// What was damaged and where it lies now; empty if nothing was set aside.
   const std::string& set_aside() const { return set_aside_; }
 
+  /// Ids of the runs that were queued or on when the last coordinator ended.
+  const std::vector<std::string>& interrupted() const { return interrupted_; }
+
   /// Adds runs or replaces what there is of them, all or none. Without a
   /// definition, the one that there is stays.
   result<void> put(std::span<const entry> changes);
@@ -76,6 +79,7 @@ private:
   std::filesystem::path file_;
   std::uint32_t keep_;
   std::string set_aside_;
+  std::vector<std::string> interrupted_;
   handle database_;
 };
 

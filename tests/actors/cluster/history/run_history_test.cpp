@@ -204,6 +204,7 @@ CATCH_TEST_CASE("runs without their coordinator have failed", "[run_history]") {
                 })
                 == -SIGKILL);
   auto history = value_of(open_history(file));
+  CATCH_CHECK(history.interrupted() == std::vector<std::string>{"c", "d"});
   const auto runs = value_of(history.list(10)).runs;
   CATCH_REQUIRE(runs.size() == 4);
   CATCH_CHECK(runs[0].state == run_state::failed);
