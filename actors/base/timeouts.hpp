@@ -36,7 +36,8 @@ inline constexpr milliseconds stage = 4 * waiting_stage;
 inline constexpr milliseconds contribution = std::chrono::minutes{30};
 /// The dispatcher, from the end of a stage to that of the run.
 inline constexpr milliseconds stage_farewell = std::chrono::seconds{20};
-/// Credit that is held for longer is reported with its holder's name.
+/// Credit that the oldest batch holds for longer is reported with its holder's
+/// name.
 inline constexpr milliseconds credit_report = std::chrono::seconds{30};
 
 // -- requests to other daemons

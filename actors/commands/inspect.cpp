@@ -80,7 +80,7 @@ result<int> run_inspect(const inspect_arguments& given) {
   if (given.json)
     say("{}\n", inspection_json(found, partitioned));
   else
-    say("{}", inspection_text(found, partitioned));
+    say_lines(inspection_text(found, partitioned));
   return sound ? 0 : 1;
 }
 

@@ -68,7 +68,7 @@ result<int> follow_log(cluster_client& client, run_record run,
 
 result<int> logs(const logs_options& options) {
   const auto print = [](std::string_view text) -> result<void> {
-    say("{}", text);
+    say_lines(text);
     std::fflush(stdout);
     return ok();
   };

@@ -165,8 +165,8 @@ result<int> run_partition(const partition_arguments& given) {
     say("{}\n", one_line(line));
     return 0;
   }
-  say("{}{} {}\n", to_text(done.report),
-      done.built ? "wrote" : "already there:", folder.string());
+  say_lines(to_text(done.report));
+  say("{} {}\n", done.built ? "wrote" : "already there:", folder.string());
   if (done.built)
     say("took {:.1f} s and {} of memory\n", seconds.count(),
         byte_text(done.report.memory_bytes));

@@ -77,7 +77,7 @@ void print_status(const std::string& address, const status_reply& now) {
       now.parts == 1 ? "part" : "parts");
   say("running      {}\n", now.running.empty() ? "nothing" : now.running);
   if (!now.queued.empty())
-    say("queued       {}\n", fmt::join(now.queued, ", "));
+    say("queued       {}\n", fmt::format("{}", fmt::join(now.queued, ", ")));
   if (!now.note.empty())
     say("trouble      {}\n", now.note);
   print_daemons(now.daemons);

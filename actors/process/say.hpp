@@ -2,22 +2,32 @@
 
 #include "messages/base/printable.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 namespace graphmill {
 
-/// Prints for the user; what a terminal would obey instead of showing it is
-/// escaped, for much of it comes from files and from others. If the terminal or
+/// Prints text of several lines for the user. What a terminal would obey
+/// instead of showing it is escaped; lines stay lines, so values in it must
+/// have been made printable before (`format_printable`). If the terminal or
 /// pipe is gone, the work goes on all the same. `main` looks at the end whether
 /// standard output took everything.
+inline void say_lines(std::FILE* to, std::string_view text) {
+  const auto shown = printable(text, line_breaks::keep);
+  std::fwrite(shown.data(), 1, shown.size(), to);
+}
+
+/// The same on standard output.
+inline void say_lines(std::string_view text) {
+  say_lines(stdout, text);
+}
+
+/// Prints for the user. Values that are text stay on their line, for much of it
+/// comes from files and from others, who could make up lines of ours.
 template <class... Ts>
 void say(std::FILE* to, fmt::format_string<Ts...> text, Ts&&... args) {
-  const auto line =
-    printable(fmt::format(text, std::forward<Ts>(args)...), line_breaks::keep);
-  std::fwrite(line.data(), 1, line.size(), to);
+  say_lines(to, format_printable(text, std::forward<Ts>(args)...));
 }
 
 /// The same on standard output.

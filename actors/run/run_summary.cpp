@@ -1,6 +1,7 @@
 #include "actors/run/run_summary.hpp"
 
 #include "messages/base/field_name.hpp"
+#include "messages/base/printable.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 #include "pipelines/results/safetensors.hpp"
 
@@ -130,17 +131,18 @@ std::string render_table(const std::vector<stage_report>& rows,
     // What is counted but has no workers: nothing, if there was none of it.
     if (stage.replicas == 0 && stage.busy_seconds == 0) {
       if (stage.items != 0 || stage.bytes != 0)
-        out += fmt::format("{:<{}} {:>8} {:>8} {:>10.1f}\n", stage.stage, name,
-                           "", stage.items, double(stage.bytes) * 1e-6);
+        out += format_printable("{:<{}} {:>8} {:>8} {:>10.1f}\n", stage.stage,
+                                name, "", stage.items,
+                                double(stage.bytes) * 1e-6);
       continue;
     }
-    out +=
-      fmt::format("{:<{}} {:>8} {:>8} {:>10.1f} {:>4.0f} % {:>8.2f} "
-                  "{:>9.2f} {:>9.2f} {:>8}\n",
-                  stage.stage, name, stage.replicas, stage.items,
-                  double(stage.bytes) * 1e-6, 100 * stage.utilisation(seconds),
-                  stage.cpu_seconds, stage.input_wait_seconds,
-                  stage.credit_wait_seconds, stage.restarts);
+    out += format_printable(
+      "{:<{}} {:>8} {:>8} {:>10.1f} {:>4.0f} % {:>8.2f} {:>9.2f} {:>9.2f} "
+      "{:>8}\n",
+      stage.stage, name, stage.replicas, stage.items,
+      double(stage.bytes) * 1e-6, 100 * stage.utilisation(seconds),
+      stage.cpu_seconds, stage.input_wait_seconds, stage.credit_wait_seconds,
+      stage.restarts);
   }
   return out;
 }

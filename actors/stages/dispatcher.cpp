@@ -218,6 +218,8 @@ private:
            step_input{which, std::move(made), work_})
       .then(
         [this](const step_finished& done) {
+          if (flights_.begin()->first == done.sequence)
+            first_since_ = self_->clock().now();
           flights_.erase(done.sequence);
           credited(ledger_.release(done.sequence));
         },
@@ -289,6 +291,8 @@ private:
                          times, flight.where, cause.message)});
   }
 
+  /// A batch is not to blame for the time in which it stood in line itself,
+  /// behind older ones.
   void look_for_held_credit() {
     post_later(handle_of<interface>(self_), config_.patience / 4, tick{});
     const auto oldest = ledger_.statistics().oldest;
@@ -297,7 +301,8 @@ private:
     auto it = flights_.find(*oldest);
     if (it == flights_.end() || it->second.reported)
       return;
-    const auto held = self_->clock().now() - it->second.since;
+    const auto held =
+      self_->clock().now() - std::max(it->second.since, first_since_);
     if (held < config_.patience)
       return;
     it->second.reported = true;
@@ -323,6 +328,8 @@ private:
   sequence next_ = 0;    ///< The next one to be admitted.
   bool waiting_ = false; ///< `next_` has asked for credit and waits.
   std::map<sequence, in_flight> flights_;
+  /// Since when no older batch is in flight than the first.
+  caf::actor_clock::time_point first_since_{};
   std::map<std::int64_t, std::uint64_t> bounds_; ///< By number of seeds.
   std::vector<std::vector<node_id>> split_;      ///< Seeds of the step by rank.
   std::int64_t split_step_ = -1;

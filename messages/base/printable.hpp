@@ -1,9 +1,12 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace graphmill {
 
@@ -26,5 +29,24 @@ enum class line_breaks : std::uint8_t {
 /// Within JSON the escapes are JSON's own, so that its values stay the same.
 std::string printable(std::string_view text,
                       line_breaks breaks = line_breaks::escape);
+
+/// A value for a sentence: text as printable text of one line, all others as
+/// they are.
+template <class T>
+decltype(auto) printable_value(const T& value) {
+  if constexpr (std::is_convertible_v<const T&, std::string_view>)
+    return printable(value);
+  else
+    return (value);
+}
+
+/// Formats for people: a value that is text cannot begin a line of its own.
+/// What `text` itself has is kept.
+template <class... Ts>
+std::string format_printable(fmt::format_string<Ts...> text, Ts&&... args) {
+  return [&text](const auto&... shown) {
+    return fmt::vformat(text, fmt::make_format_args(shown...));
+  }(printable_value(args)...);
+}
 
 } // namespace graphmill

@@ -210,6 +210,15 @@ result<dataset_digests> digests_of(const dataset& data,
   return out;
 }
 
+std::string own_digest(const nlohmann::json& book) {
+  auto rest = book;
+  rest.erase(own_digest_field);
+  content_hash hash;
+  hash.update(
+    rest.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return hash.digest();
+}
+
 result<void>
 write_array_digests(const fs::path& folder,
                     const std::map<std::string, std::string>& digests) {

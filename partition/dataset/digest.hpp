@@ -4,6 +4,8 @@
 #include "messages/base/progress.hpp"
 #include "partition/dataset/dataset.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <filesystem>
 #include <map>
 #include <span>
@@ -33,6 +35,13 @@ result<dataset_digests> digests_of(const dataset& data,
 result<void>
 write_array_digests(const std::filesystem::path& folder,
                     const std::map<std::string, std::string>& digests);
+
+/// The field of partitions.json with the digest of all others.
+inline constexpr const char* own_digest_field = "own_digest";
+
+/// Of the JSON text without spaces, keys in their order, of all fields but
+/// that: how the file is laid out does not matter.
+std::string own_digest(const nlohmann::json& book);
 
 /// What a digest of a folder is over: texts and arrays in turn. A text goes
 /// before its array; the last piece may have none.

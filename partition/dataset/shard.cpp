@@ -1,6 +1,7 @@
 #include "partition/dataset/shard.hpp"
 
 #include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/digest.hpp"
 #include "partition/files/json_text.hpp"
 
 #include <algorithm>
@@ -69,10 +70,18 @@ result<partition_book> read_book(const json& in, const std::string& where) {
   return book;
 }
 
+/// Files of older versions have no digest of themselves.
 result<partition_book> read_book(const fs::path& path) {
   GRAPHMILL_TRY(const auto book, read_json(path, largest_book));
   try {
-    return read_book(book, path.string());
+    GRAPHMILL_TRY(auto out, read_book(book, path.string()));
+    if (book.contains(own_digest_field)
+        && book.at(own_digest_field) != own_digest(book))
+      return fail(ec::invalid_data,
+                  "{} is damaged: it does not have its own digest: copy it "
+                  "again, or partition the dataset again",
+                  path.string());
+    return out;
   } catch (const json::exception& broken) {
     return fail(ec::invalid_data, "{} is broken: {}", path.string(),
                 broken.what());

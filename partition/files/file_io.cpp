@@ -1,12 +1,15 @@
 #include "partition/files/file_io.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
+#include <string_view>
 #include <system_error>
 
 namespace graphmill {
@@ -168,6 +171,46 @@ result<void> sync_tree(const fs::path& folder) {
     }));
   GRAPHMILL_TRYV(for_each_entry(folder, sync_file));
   return sync_folder(folder);
+}
+
+namespace {
+
+/// The process that made a scratch file, by its name; 0: it is none.
+pid_t maker_of(std::string_view name) {
+  constexpr std::string_view end = ".tmp";
+  if (!name.starts_with('.') || !name.ends_with(end))
+    return 0;
+  name.remove_suffix(end.size());
+  const auto dot = name.rfind('.');
+  if (dot < 2) // Nothing would be left of the target's name.
+    return 0;
+  const auto digits = name.substr(dot + 1);
+  pid_t out = 0;
+  const auto [at, wrong] =
+    std::from_chars(digits.data(), digits.data() + digits.size(), out);
+  return wrong == std::errc{} && at == digits.data() + digits.size() && out > 0
+           ? out
+           : 0;
+}
+
+bool has_gone(pid_t process) {
+  return process == ::getpid() || (::kill(process, 0) != 0 && errno == ESRCH);
+}
+
+} // namespace
+
+void remove_left_scratch_files(const fs::path& folder) {
+  std::error_code failed;
+  if (!fs::is_directory(fs::symlink_status(folder, failed)))
+    return;
+  for (fs::directory_iterator at{folder, failed}, end; !failed && at != end;
+       at.increment(failed)) {
+    const auto maker = maker_of(at->path().filename().string());
+    std::error_code unknown;
+    if (maker != 0 && fs::is_regular_file(at->symlink_status(unknown))
+        && has_gone(maker))
+      ::unlink(at->path().c_str());
+  }
 }
 
 result<scratch_file> scratch_file::create(const fs::path& target,

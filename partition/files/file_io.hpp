@@ -106,6 +106,12 @@ private:
   unique_fd file_;
 };
 
+/// Removes scratch files in a folder whose processes were killed. Not to be
+/// called while this process has some there: those with its own number are
+/// taken for those of one before it, as in containers. What cannot be removed
+/// stays, and a link to a folder is not followed.
+void remove_left_scratch_files(const std::filesystem::path& folder);
+
 /// Makes a folder and its missing parents; there already is fine.
 result<void> make_folders(const std::filesystem::path& folder);
 

@@ -72,16 +72,17 @@ result<void> write_partitions_json(const graph_view& graph,
   json offsets;
   for (node_type_id t = 0; t < std::ssize(graph.info().node_types); ++t)
     offsets[graph.info().node_types[t].name] = numbers.offsets[t];
-  const json out{{"format_version", partitions_format_version},
-                 {"parts", report.parts},
-                 {"method", to_string(report.method)},
-                 {"seed", report.seed},
-                 {"dataset", source},
-                 {"source_digest", source_digest},
-                 {"part_digests", digests},
-                 {"seed_digests", seeds},
-                 {"offsets", offsets},
-                 {"report", to_json(report)}};
+  json out{{"format_version", partitions_format_version},
+           {"parts", report.parts},
+           {"method", to_string(report.method)},
+           {"seed", report.seed},
+           {"dataset", source},
+           {"source_digest", source_digest},
+           {"part_digests", digests},
+           {"seed_digests", seeds},
+           {"offsets", offsets},
+           {"report", to_json(report)}};
+  out[own_digest_field] = own_digest(out);
   return write_text(folder / "partitions.json", out.dump(2) + '\n');
 }
 

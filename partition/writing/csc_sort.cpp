@@ -1,6 +1,9 @@
 #include "partition/writing/csc_sort.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <string_view>
 #include <vector>
@@ -11,8 +14,16 @@ namespace {
 
 /// A bucket is an open file and a buffer, so that their number has a limit
 /// however little memory there is. As ranges consist of whole lists, there may
-/// be up to twice as many.
-constexpr std::int64_t most_buckets = 256;
+/// be up to twice as many: no more than half of the files that may be open.
+std::int64_t most_buckets() {
+  constexpr std::int64_t most = 256;
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur / 4 >= most)
+    return most;
+  return std::max<std::int64_t>(static_cast<std::int64_t>(files.rlim_cur / 4),
+                                1);
+}
+
 constexpr std::size_t bucket_buffer_bytes = std::size_t{1} << 16;
 
 using offsets = std::vector<std::int64_t>;
@@ -144,7 +155,7 @@ result<void> write_indices(edge_source<Id>& edges, const offsets& begin,
                                              dtype_of<Index>()));
   const auto fits = static_cast<std::int64_t>(job.memory_bytes / sizeof(Index));
   const auto cuts = cut_ranges(
-    begin, std::max({fits, edges.size() / most_buckets, std::int64_t{1}}));
+    begin, std::max({fits, edges.size() / most_buckets(), std::int64_t{1}}));
   if (cuts.size() <= 2) {
     GRAPHMILL_TRYV(
       sort_range<Index>(edges, begin, cuts.front(), cuts.back(), job, out));

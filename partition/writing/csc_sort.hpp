@@ -25,7 +25,8 @@ struct csc_job {
 /// indptr.npy, indices.npy, in_degrees.npy and out_degrees.npy. If the edges do
 /// not fit in `memory_bytes`, they are first dealt out to files by ranges of
 /// destinations, and each file is sorted on its own. Takes 20 bytes per node
-/// besides, and never less memory than for a 256th of the edges. Fails with
+/// besides, and never less memory than for a 256th of the edges, or for more of
+/// them where the process may open fewer than 1,024 files. Fails with
 /// `invalid_data` if a node has more than 2^31 - 1 edges, and when a file
 /// cannot be read or written.
 /// @param edges With ids in range; a spool must be flushed. They are gone

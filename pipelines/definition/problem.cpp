@@ -1,4 +1,5 @@
 #include "pipelines/definition/problem.hpp"
+#include "messages/base/printable.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -53,7 +54,7 @@ error to_error(std::span<const problem> problems) {
   for (const auto& found : problems) {
     if (!text.empty())
       text += '\n';
-    text += to_string(found);
+    text += printable(to_string(found));
   }
   return error{ec::invalid_argument, std::move(text)};
 }

@@ -12,7 +12,7 @@ namespace {
 
 /// Of what a daemon says of itself, and of the reason for a loss, this much is
 /// kept: a sentence that names a long path.
-constexpr std::size_t longest_note = 1000;
+constexpr std::size_t longest_note = 900;
 
 bool is_lost(
   const std::pair<const std::string, daemon_registry::entry>& registered) {

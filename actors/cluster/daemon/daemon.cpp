@@ -129,6 +129,11 @@ open_history(const std::filesystem::path& runs, std::uint32_t keep,
   GRAPHMILL_TRY(auto there, run_history::open(runs / "runs.sqlite", keep));
   if (!there.set_aside().empty())
     log.warn("{}", there.set_aside());
+  // The coordinator before may have been killed while it saved weights.
+  for (const auto& run : there.interrupted())
+    if (!run.empty() && run.front() != '.'
+        && run.find('/') == std::string::npos)
+      remove_left_scratch_files(runs / run);
   return std::make_shared<run_history>(std::move(there));
 }
 

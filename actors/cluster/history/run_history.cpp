@@ -27,8 +27,9 @@ constexpr std::int64_t schema_version = 1;
 /// Marks a file as ours, as file(1) may show: "GMrh".
 constexpr std::int64_t application = 0x474d7268;
 
-constexpr const char* create_tables = R"(
-  CREATE TABLE runs (
+/// As SQLite keeps it in the file, to the letter. An index or a check of others
+/// could compute for ever.
+constexpr const char* create_table = R"(CREATE TABLE runs (
     id         TEXT PRIMARY KEY,
     name       TEXT NOT NULL,
     state      TEXT NOT NULL,
@@ -38,12 +39,16 @@ constexpr const char* create_tables = R"(
     message    TEXT NOT NULL,
     summary    TEXT NOT NULL,    -- JSON
     definition TEXT NOT NULL     -- YAML
-  ) WITHOUT ROWID;
-  CREATE INDEX runs_by_time ON runs (submitted, id);
-  PRAGMA application_id = 1196257896;
-  PRAGMA user_version = 1;
-)";
+  ) WITHOUT ROWID)";
+constexpr const char* create_index =
+  "CREATE INDEX runs_by_time ON runs (submitted, id)";
+constexpr const char* mark_as_ours =
+  "PRAGMA application_id = 1196257896; PRAGMA user_version = 1";
 static_assert(application == 1196257896);
+
+/// For opening, and for one question: as long as a very slow disk may take.
+constexpr std::chrono::minutes longest_opening{5};
+constexpr std::chrono::minutes longest_question{1};
 
 constexpr const char* columns =
   "id, name, state, submitted, started, ended, message, summary";
@@ -86,7 +91,8 @@ result<void> check_schema(sqlite3* database, const fs::path& file) {
     sqlite::query_number(database, "SELECT count(*) FROM sqlite_schema", file));
   if (mark == 0 && version == 0 && tables == 0) {
     GRAPHMILL_TRYV(sqlite::execute(database, "BEGIN IMMEDIATE", file));
-    GRAPHMILL_TRYV(sqlite::execute(database, create_tables, file));
+    for (const auto* sql : {create_table, create_index, mark_as_ours})
+      GRAPHMILL_TRYV(sqlite::execute(database, sql, file));
     return sqlite::execute(database, "COMMIT", file);
   }
   if (mark != application)
@@ -99,13 +105,7 @@ result<void> check_schema(sqlite3* database, const fs::path& file) {
                 "{} was written by a newer version of Graphmill (schema {}, "
                 "this one knows {}); use that one, or another folder for runs",
                 file.string(), version, schema_version);
-  const auto used =
-    fmt::format("SELECT {}, definition FROM runs LIMIT 0", columns);
-  if (const auto table = statement::prepare(database, used.c_str(), file);
-      !table)
-    return fail(ec::invalid_data, "{} is damaged: {}", file.string(),
-                table.error().message);
-  return ok();
+  return sqlite::check_schema(database, {create_table, create_index}, file);
 }
 
 /// When the coordinator that had a history last is known to have lived: see
@@ -120,6 +120,23 @@ unix_time last_life(const fs::path& file) {
                        + std::chrono::duration_cast<unix_time>(
                          std::chrono::nanoseconds{about.st_mtim.tv_nsec});
   return std::min<unix_time>(now, changed);
+}
+
+/// Their ids. A queue has no more.
+result<std::vector<std::string>> open_runs(sqlite3* database,
+                                           const fs::path& file) {
+  GRAPHMILL_TRY(
+    auto query,
+    statement::prepare(database,
+                       "SELECT id FROM runs WHERE state IN ('queued', "
+                       "'running') ORDER BY id LIMIT 1000",
+                       file));
+  for (std::vector<std::string> out;;) {
+    GRAPHMILL_TRY(const auto found, query.step());
+    if (!found)
+      return out;
+    out.push_back(query.text(0));
+  }
 }
 
 /// Runs that nobody leads any more have failed, when their leader died.
@@ -250,6 +267,7 @@ result<run_history> run_history::open_as_it_is(const fs::path& file,
                 file.string());
   if (opened != SQLITE_OK)
     return sqlite::failure(raw, file, "open the run history");
+  const sqlite::time_limit limit{raw, longest_opening};
   GRAPHMILL_TRYV(sqlite::distrust(raw, file));
   // The lock is held from the first access to the end: nobody else would know
   // which runs are on.
@@ -261,12 +279,14 @@ result<run_history> run_history::open_as_it_is(const fs::path& file,
                 "runs; give this one another",
                 file.string());
   GRAPHMILL_TRYV(ready);
-  GRAPHMILL_TRYV(sqlite::check_pages(raw, file));
   GRAPHMILL_TRYV(check_schema(raw, file));
+  GRAPHMILL_TRYV(sqlite::check_pages(raw, file));
   GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA journal_mode = WAL", file));
   GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA synchronous = FULL", file));
+  GRAPHMILL_TRY(auto interrupted, open_runs(raw, file));
   GRAPHMILL_TRYV(close_open_runs(raw, file, died));
   run_history out{std::move(database), file, keep};
+  out.interrupted_ = std::move(interrupted);
   GRAPHMILL_TRYV(out.drop_old());
   return out;
 }
@@ -328,6 +348,7 @@ void run_history::touch() const {
 
 result<std::optional<run_history::entry>>
 run_history::get(const std::string& id) {
+  const sqlite::time_limit limit{database_.get(), longest_question};
   const auto sql =
     fmt::format("SELECT {}, definition FROM runs WHERE id = ?1", columns);
   GRAPHMILL_TRY(auto query,
@@ -359,15 +380,18 @@ result<run_history::page> run_history::list(std::uint32_t limit,
   GRAPHMILL_TRY(auto query,
                 statement::prepare(database_.get(), sql.c_str(), file_));
   query.bind(submitted).bind(before).bind(std::int64_t{limit} + 1);
+  const sqlite::time_limit bound{database_.get(), longest_question};
+  std::uint64_t bytes = 0;
   page out;
   for (;;) {
     GRAPHMILL_TRY(const auto found, query.step());
     if (!found)
       return out;
-    out.more = out.runs.size() == limit;
+    out.more = out.runs.size() == limit || bytes > most_page_bytes;
     if (out.more)
       return out;
     GRAPHMILL_TRY(auto record, read_record(query, file_));
+    bytes += record.message.size() + record.summary.size();
     out.runs.push_back(std::move(record));
   }
 }

@@ -41,12 +41,18 @@ public:
   /// What was damaged and where it lies now; empty if nothing was set aside.
   const std::string& set_aside() const { return set_aside_; }
 
+  /// Ids of the runs that were queued or on when the last coordinator ended.
+  const std::vector<std::string>& interrupted() const { return interrupted_; }
+
   /// Adds runs or replaces what there is of them, all or none. Without a
   /// definition, the one that there is stays.
   result<void> put(std::span<const entry> changes);
 
   /// @returns nothing if there is no such run.
   result<std::optional<entry>> get(const std::string& id);
+
+  /// A page ends with the run that brings it above this many bytes.
+  static constexpr std::uint64_t most_page_bytes = std::uint64_t{16} << 20;
 
   /// Runs by time of submission, the latest first.
   /// @param before Begins with those older than this run; empty: with the
@@ -73,6 +79,7 @@ private:
   std::filesystem::path file_;
   std::uint32_t keep_;
   std::string set_aside_;
+  std::vector<std::string> interrupted_;
   handle database_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <system_error>
 
 namespace graphmill::sqlite {
@@ -16,10 +17,13 @@ ec code_of(int failure) {
     return ec::out_of_memory;
   case SQLITE_NOTADB:
   case SQLITE_CORRUPT:
+  case SQLITE_TOOBIG:
     return ec::invalid_data;
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
     return ec::unavailable;
+  case SQLITE_INTERRUPT:
+    return ec::timeout;
   case SQLITE_PERM:
   case SQLITE_READONLY:
   case SQLITE_AUTH:
@@ -31,6 +35,12 @@ ec code_of(int failure) {
 
 /// A definition is 1 MiB at the most, a summary not much more.
 constexpr int longest_value = 64 << 20;
+
+/// Of ours, and of what a file says of its tables.
+constexpr int longest_statement = 1 << 20;
+
+/// Steps of SQLite's between two looks at the clock: some milliseconds.
+constexpr int steps_between = 100000;
 
 constexpr std::uintmax_t largest_checked = std::uintmax_t{1} << 30;
 
@@ -71,8 +81,25 @@ result<void> distrust(sqlite3* database, const std::filesystem::path& file) {
       return failure(database, file, "open the run history");
   sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, longest_value);
+  sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, longest_statement);
   return execute(database, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0",
                  file);
+}
+
+time_limit::time_limit(sqlite3* database, std::chrono::milliseconds longest)
+  : database_(database), end_(std::chrono::steady_clock::now() + longest) {
+  sqlite3_progress_handler(database_, steps_between, is_over, this);
+}
+
+time_limit::~time_limit() {
+  sqlite3_progress_handler(database_, 0, nullptr, nullptr);
+}
+
+int time_limit::is_over(void* self) {
+  return std::chrono::steady_clock::now()
+             >= static_cast<const time_limit*>(self)->end_
+           ? 1
+           : 0;
 }
 
 result<void> check_pages(sqlite3* database, const std::filesystem::path& file) {
@@ -87,6 +114,30 @@ result<void> check_pages(sqlite3* database, const std::filesystem::path& file) {
   std::ranges::replace(said, '\n', ' ');
   if (said != "ok")
     return fail(ec::invalid_data, "{} is damaged: {}", file.string(), said);
+  return ok();
+}
+
+result<void> check_schema(sqlite3* database,
+                          std::initializer_list<std::string_view> statements,
+                          const std::filesystem::path& file) {
+  GRAPHMILL_TRY(
+    auto rows,
+    statement::prepare(database, "SELECT sql FROM sqlite_schema", file));
+  std::size_t ours = 0;
+  for (;;) {
+    GRAPHMILL_TRY(const auto found, rows.step());
+    if (!found)
+      break;
+    const auto sql = rows.text(0);
+    if (std::ranges::find(statements, sql) != statements.end())
+      ++ours;
+    else if (!sql.starts_with("CREATE TRIGGER "))
+      return fail(ec::invalid_data, "{} is damaged: it has other tables",
+                  file.string());
+  }
+  if (ours != statements.size())
+    return fail(ec::invalid_data, "{} is damaged: it lacks tables",
+                file.string());
   return ok();
 }
 

@@ -4,8 +4,10 @@
 
 #include <sqlite3.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,6 +26,30 @@ result<void> execute(sqlite3* database, const char* sql,
 /// no views, no functions in its schema that could do more than compute, and
 /// sizes within a page are checked before they are used.
 result<void> distrust(sqlite3* database, const std::filesystem::path& file);
+
+/// Refuses a file in which anything but these statements has made a table or an
+/// index: a check or an index of others could compute for ever. Triggers may be
+/// there, for they are never carried out. Fails with `invalid_data`.
+result<void> check_schema(sqlite3* database,
+                          std::initializer_list<std::string_view> statements,
+                          const std::filesystem::path& file);
+
+/// For as long as this lives, a connection computes no longer than it may:
+/// then its statements fail with `timeout`. A damaged file that was too large
+/// to be checked may lead in circles. One at a time for each connection.
+class time_limit {
+public:
+  time_limit(sqlite3* database, std::chrono::milliseconds longest);
+  ~time_limit();
+  time_limit(const time_limit&) = delete;
+  time_limit& operator=(const time_limit&) = delete;
+
+private:
+  static int is_over(void* self);
+
+  sqlite3* database_;
+  std::chrono::steady_clock::time_point end_;
+};
 
 /// Whether the pages of a file hang together, by SQLite's `quick_check`. Takes
 /// about a second per GB; a larger file is left to the checks of single reads.

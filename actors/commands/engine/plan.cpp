@@ -8,6 +8,7 @@
 #include "actors/process/say.hpp"
 #include "messages/base/byte_text.hpp"
 #include "messages/base/pluralized.hpp"
+#include "messages/base/printable.hpp"
 #include "partition/dataset/shard.hpp"
 #include "pipelines/definition/validation.hpp"
 #include "pipelines/planning/disk_fraction.hpp"
@@ -84,7 +85,7 @@ void print_plan(const definition& def, const std::string& data,
     say("{:<26} {:>10}\n", part.name, byte_text(part.bytes));
   say("{:<26} {:>10}\n", "in all", byte_text(plan.total_memory()));
   for (const auto& note : plan.notes)
-    say("\n{}", wrapped("note: " + note, 0));
+    say_lines("\n" + wrapped(printable("note: " + note), 0));
 }
 
 /// What caches of remote rows would spare.
@@ -183,9 +184,9 @@ result<int> plan(const plan_command_options& options) {
     return 0;
   }
   print_plan(def, data.string(), planned);
-  say("\n{}", wrapped(storage_text(storage), 0));
+  say_lines("\n" + wrapped(printable(storage_text(storage)), 0));
   if (counted)
-    say("\n{}", cache_text(*counted));
+    say_lines("\n" + cache_text(*counted));
   return 0;
 }
 
@@ -196,12 +197,13 @@ result<int> plan_on(const definition_options& options,
                 load_definition(options.file, options.overrides));
   GRAPHMILL_TRY(auto client, connect(cluster, "plan"));
   GRAPHMILL_TRY(const auto placed, client.plan(source.value));
-  if (options.json)
+  if (options.json) {
     say("{}\n",
         one_line(placement_json(source.value, client.address(), placed)));
-  else
-    say("{} on the cluster at {}\n\n{}", source.value.name, client.address(),
-        placement_text(placed));
+    return 0;
+  }
+  say("{} on the cluster at {}\n\n", source.value.name, client.address());
+  say_lines(placement_text(placed));
   return 0;
 }
 

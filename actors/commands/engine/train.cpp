@@ -40,7 +40,7 @@ result<int> conclude(const train_options& options, const run_result& run,
   const auto saved = save_run(run.outcome, summary, folder);
   const auto& failure = saved.failure;
   if (!options.quiet && (!failure || failure->code == ec::cancelled))
-    say(options.json ? stderr : stdout, "{}", summary_text(summary));
+    say_lines(options.json ? stderr : stdout, summary_text(summary));
   if (options.json)
     say("{}\n", one_line(summary));
   if (!failure)

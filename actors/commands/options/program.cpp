@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <string_view>
 
 namespace graphmill {
 namespace {
@@ -40,11 +42,23 @@ bool output_arrived() {
          || errno == EPIPE;
 }
 
+/// A sentence may quote lines of a file or of another program: they are
+/// indented, so that none can be taken for one of ours.
+std::string below_each_other(std::string_view sentence) {
+  std::string out;
+  for (const char c : sentence) {
+    out += c;
+    if (c == '\n')
+      out += "  ";
+  }
+  return out;
+}
+
 } // namespace
 
 int say_failure(const error& reason) {
   std::fflush(stdout);
-  say(stderr, "graphmill: {}\n", to_string(reason));
+  say_lines(stderr, "graphmill: " + below_each_other(to_string(reason)) + '\n');
   return reason.code == ec::cancelled ? 130 : 1;
 }
 

@@ -83,20 +83,20 @@ result<int> help(CLI::App& app, const help_options& options) {
     // `app.help()` would give that of the command at hand, which is this one.
     const auto text = app.get_formatter()->make_help(
       &app, app.get_name(), CLI::AppFormatMode::Normal);
-    say("{}", text);
+    say_lines(text);
     return 0;
   }
   if (options.topic == "definition") {
     if (options.json)
       say("{}\n", one_line(definition_help_json()));
     else
-      say("{}", definition_help());
+      say_lines(definition_help());
     return 0;
   }
   std::vector<std::string> topics{"definition"};
   for (const auto* command : app.get_subcommands(nullptr)) {
     if (command->get_name() == options.topic) {
-      say("{}", command->help(app.get_name()));
+      say_lines(command->help(app.get_name()));
       return 0;
     }
     topics.push_back(command->get_name());

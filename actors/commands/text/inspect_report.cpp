@@ -1,10 +1,11 @@
 #include "actors/commands/text/inspect_report.hpp"
 #include "messages/base/pluralized.hpp"
+#include "messages/base/printable.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 namespace graphmill {
 
@@ -17,7 +18,7 @@ constexpr std::size_t most_classes_shown = 64;
 
 template <class... Ts>
 void print(std::string& out, fmt::format_string<Ts...> text, Ts&&... args) {
-  fmt::format_to(std::back_inserter(out), text, std::forward<Ts>(args)...);
+  out += format_printable(text, std::forward<Ts>(args)...);
 }
 
 std::string class_name(const node_type_info& type, std::size_t i) {

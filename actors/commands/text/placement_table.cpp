@@ -1,6 +1,7 @@
 #include "actors/commands/text/placement_table.hpp"
 
 #include "actors/launch/part_list.hpp"
+#include "messages/base/printable.hpp"
 
 #include <algorithm>
 #include <map>
@@ -47,10 +48,10 @@ std::string placement_text(const plan_reply& placed) {
   auto out = fmt::format("{:<{}}  {:<{}}  {:<7}  trainer ranks\n", "daemon",
                          name, "parts", parts, "samples");
   for (const auto& [daemon, tasks] : daemons)
-    out += fmt::format("{:<{}}  {:<{}}  {:<7}  {}\n", daemon, name,
-                       or_dash(to_part_text(tasks.parts)), parts,
-                       tasks.samples ? "yes" : "-",
-                       or_dash(to_part_text(tasks.ranks)));
+    out += format_printable("{:<{}}  {:<{}}  {:<7}  {}\n", daemon, name,
+                            or_dash(to_part_text(tasks.parts)), parts,
+                            tasks.samples ? "yes" : "-",
+                            or_dash(to_part_text(tasks.ranks)));
   return out;
 }
 

@@ -144,7 +144,7 @@ result<int> conclude_run(const run_record& run, bool json, bool quiet) {
                {"error", run.message.empty() ? nlohmann::json()
                                              : nlohmann::json(run.message)}};
   else if (!quiet && !failed)
-    say(json ? stderr : stdout, "{}", summary_text(summary));
+    say_lines(json ? stderr : stdout, summary_text(summary));
   if (json)
     say("{}\n", one_line(summary));
   if (failed)

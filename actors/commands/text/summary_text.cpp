@@ -3,6 +3,7 @@
 #include "actors/run/run_summary.hpp"
 #include "messages/base/field_name.hpp"
 #include "messages/base/pluralized.hpp"
+#include "messages/base/printable.hpp"
 
 #include <type_traits>
 #include <vector>
@@ -77,7 +78,7 @@ std::string summary_text(const json& summary) {
       100 * number(*disk, "hit_rate"), number(*disk, "rows_read_per_second"),
       number(*disk, "reads_per_second"), number(*disk, "bytes_read") * 1e-6);
   if (const auto name = text(summary, "bottleneck"); !name.empty())
-    out += fmt::format("\nbottleneck       {}\n", name);
+    out += format_printable("\nbottleneck       {}\n", name);
   out +=
     fmt::format("peak memory      {:.0f} MB; batches had reserved {:.0f} MB at "
                 "most\n",
@@ -97,8 +98,8 @@ std::string summary_text(const json& summary) {
                      number(summary, "seconds"),
                      pluralized(count(summary, "epochs"), "epoch"),
                      pluralized(count(summary, "steps"), "step"));
-  out += fmt::format("weights digest   {}\n", text(summary, "digest"));
-  out += fmt::format("run              {}\n", text(summary, "run"));
+  out += format_printable("weights digest   {}\n", text(summary, "digest"));
+  out += format_printable("run              {}\n", text(summary, "run"));
   return out;
 }
 

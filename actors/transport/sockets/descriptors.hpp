@@ -5,9 +5,9 @@
 
 namespace graphmill {
 
-/// What a peer costs a daemon: two connections each way, the three sockets that
-/// each of our own two takes in libzmq, and one connection for gradients.
-inline constexpr std::size_t descriptors_per_peer = 11;
+/// What a peer costs a daemon: two connections each way, and the three sockets
+/// that each of our own two takes in libzmq.
+inline constexpr std::size_t descriptors_per_peer = 10;
 
 /// Raises the soft limit of this process's descriptors to the hard one, for
 /// the process and whatever it starts. Called once, by `main`.

@@ -93,6 +93,8 @@ private:
   // -- the serving side
 
   void serve_door();
+  void left(int descriptor);
+  void broke_off(const std::string& host);
   void refused(const std::string& host, const std::string& reason);
   void serve_port();
   void receive(arrival got);
@@ -128,7 +130,7 @@ private:
   unfinished_messages unfinished_;
   std::map<int, std::string> guests_; ///< Routes of known peers, by descriptor.
   std::map<int, std::string> hosts_;  ///< Whence connections came, the same.
-  std::string refusal_; ///< Why the connection that ends next is ended.
+  int failure_ = 0;     ///< Of the connection that ends next; 0: none.
   int descriptor_ = -1; ///< Of the connection whose message is looked at.
   /// Routes of ended connections: what they had sent before is ignored.
   std::set<std::string> ended_;

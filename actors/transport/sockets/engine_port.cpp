@@ -20,19 +20,27 @@ constexpr std::uint64_t port_turn_bytes = std::uint64_t{2} << 20;
 constexpr std::size_t max_ended = 1024;
 
 /// What a handshake that failed tells of the other end's key; empty: nothing.
+/// What another key has locked, and what was changed on the way, look the same.
 /// @param code As libzmq tells it.
 std::string refusal_of(int code, bool keyed) {
   if (code == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC)
-    return "it has another key";
+    return "it has another key, or its handshake was damaged on the way";
   if (code == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
     return keyed ? "it uses no key" : "it uses a key, and we use none";
   return {};
+}
+
+std::string name_of_host(const std::string& host) {
+  return host.empty() ? "an address that has gone" : host;
 }
 
 } // namespace
 
 /// Follows who connects to the port, and who is gone.
 void engine::serve_door() {
+  // A connection's descriptor may be another one's by now. But if there is no
+  // event left, it had not ended when we looked whose it is.
+  std::map<int, std::string> arrived;
   zmq::message_t head;
   while (door_->recv(head, zmq::recv_flags::dontwait)) {
     const auto [event, number] = read_event(head);
@@ -42,21 +50,15 @@ void engine::serve_door() {
     if (event == ZMQ_EVENT_ACCEPTED) {
       arrivals_.opened(now(), number);
       unfinished_.opened(number);
-      hosts_[number] = host_of_guest(number, entrance_);
+      hosts_.erase(number);
+      arrived[number] = host_of_guest(number, entrance_);
     } else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) {
       // libzmq has one thread for all connections: the next one that it ends
       // is this one, and only then it tells which one that is.
-      refusal_ = refusal_of(number, options_.keys.has_value());
+      failure_ = number;
     } else if (event == ZMQ_EVENT_DISCONNECTED) {
-      arrivals_.settled(number);
-      unfinished_.closed(number);
-      const auto host = hosts_.extract(number);
-      if (const auto reason = std::exchange(refusal_, {}); !reason.empty())
-        refused(host ? host.mapped() : "", reason);
-      if (const auto guest = guests_.find(number); guest != guests_.end()) {
-        server_->disconnected(guest->second);
-        guests_.erase(guest);
-      }
+      arrived.erase(number);
+      left(number);
     } else if (event == ZMQ_EVENT_ACCEPT_FAILED) {
       complain(fmt::format("cannot take a connection: {}",
                            std::system_category().message(number)));
@@ -66,13 +68,41 @@ void engine::serve_door() {
     if (arrivals_.strangers() > quota_.strangers)
       end_strangers(arrivals_.excess(now()));
   }
+  hosts_.merge(arrived);
+}
+
+/// A connection has ended.
+void engine::left(int descriptor) {
+  arrivals_.settled(descriptor);
+  unfinished_.closed(descriptor);
+  const auto known = hosts_.extract(descriptor);
+  const auto host = known ? known.mapped() : std::string{};
+  const auto failure = std::exchange(failure_, 0);
+  const auto guest = guests_.find(descriptor);
+  if (guest == guests_.end()) {
+    const auto reason = refusal_of(failure, options_.keys.has_value());
+    if (!reason.empty())
+      refused(host, reason);
+    return;
+  }
+  if (failure != 0 && options_.keys)
+    broke_off(host);
+  server_->disconnected(guest->second);
+  guests_.erase(guest);
+}
+
+/// Who has shaken hands has the key: what does not fit it is somebody else's.
+void engine::broke_off(const std::string& host) {
+  ++counters_->malformed;
+  complain(fmt::format("a connection from {} has ended: what came over it was "
+                       "changed on the way",
+                       name_of_host(host)));
 }
 
 /// Whoever has another key tries again and again.
 void engine::refused(const std::string& host, const std::string& reason) {
   ++counters_->refused;
-  complain(fmt::format("refused a connection from {}: {}",
-                       host.empty() ? "an address that has gone" : host,
+  complain(fmt::format("refused a connection from {}: {}", name_of_host(host),
                        reason));
 }
 

@@ -221,6 +221,7 @@ result<void> engine::bind_locally() {
         != 0)
       throw zmq::error_t{};
     port_->bind(local_address(path));
+    made.is_listened_at();
   } catch (const zmq::error_t& broken) {
     return fail_errno(broken.num(), "cannot listen at {}", path);
   }

@@ -17,6 +17,9 @@ namespace graphmill::test {
 
 namespace {
 
+/// A whole run is more than the one thing that others wait for.
+constexpr auto run_patience = 2 * patience;
+
 memory_graph ring(std::int64_t nodes) {
   auto graph = cycle(nodes);
   auto& type = graph.nodes.front();
@@ -139,7 +142,7 @@ struct conductor_scene {
     caf::actor_system system{settings};
     auto conductor = spawn_conductor(system, config(end));
     lead(conductor);
-    CATCH_REQUIRE(ended.wait_for(patience) == std::future_status::ready);
+    CATCH_REQUIRE(ended.wait_for(run_patience) == std::future_status::ready);
     stop_actor(conductor);
     return ended.get();
   }
@@ -160,7 +163,7 @@ struct conductor_scene {
     };
     return run([&](const conductor_actor& conductor) {
       post(conductor, start_run{});
-      stepped.get_future().wait_for(patience);
+      stepped.get_future().wait_for(run_patience);
       lead(conductor);
     });
   }

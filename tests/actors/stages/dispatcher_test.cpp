@@ -113,4 +113,22 @@ CATCH_TEST_CASE("credit held for long is reported once, with its holder",
   CATCH_CHECK(text.find("step 2") == std::string::npos);
 }
 
+CATCH_TEST_CASE("a batch does not hold credit while it stands in line",
+                "[actors][dispatcher]") {
+  dispatcher_scene f;
+  f.trainers[0]->hold = true;
+  f.begin(2); // All six steps are at the trainer, and each takes 9 s.
+  CATCH_REQUIRE(f.trainers[0]->sequences.size() == 6);
+  for (int i = 0; i < 5; ++i) {
+    f.sim.advance(9s);
+    f.finish_oldest(0);
+  }
+  CATCH_CHECK(f.log.str().empty());
+  f.sim.advance(30s);
+  const auto text = f.log.str();
+  CATCH_INFO(text);
+  CATCH_CHECK(text.find("step 6, rank 0 has been in the trainer for 1")
+              != std::string::npos);
+}
+
 } // namespace graphmill::test

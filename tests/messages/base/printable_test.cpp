@@ -54,3 +54,13 @@ CATCH_TEST_CASE("a text is cut between letters", "[printable]") {
                         6)
               == "gr...");
 }
+
+CATCH_TEST_CASE("values stay on their line, and the sentence keeps its own",
+                "[printable]") {
+  const std::string forged = "cora\ngraphmill: run x finished";
+  CATCH_CHECK(format_printable("{}:\n{:<6}|{:>3}|{:.1f}\n", forged, "a\tb", 7,
+                               0.25)
+              == "cora\\ngraphmill: run x finished:\na\\tb  |  7|0.2\n");
+  CATCH_CHECK(format_printable("{:<{}}|", std::string_view{"\x1b"}, 8)
+              == "\\u001b  |");
+}

@@ -88,12 +88,14 @@ void forget_array_digests(const fs::path& json) {
   std::ofstream{json} << about;
 }
 
-/// Changes a JSON file; it stays one that can be read.
+/// Changes a JSON file; it stays one that can be read, and has no digest of
+/// itself then.
 template <class Change>
 void change(const fs::path& file, Change change) {
   nlohmann::json about;
   std::ifstream{file} >> about;
   change(about);
+  about.erase("own_digest");
   std::ofstream{file} << about;
 }
 

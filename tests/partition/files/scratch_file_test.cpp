@@ -1,10 +1,15 @@
 #include "partition/files/file_io.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/child.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
+#include <unistd.h>
+
+#include <fstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -54,4 +59,37 @@ CATCH_TEST_CASE("a place that cannot be written is known at once",
               != std::string::npos);
   const auto taken = error_of(scratch_file::create(folder.path()));
   CATCH_CHECK(taken.message.find("is a folder") != std::string::npos);
+}
+
+CATCH_TEST_CASE("scratch files of processes that have gone are removed",
+                "[files]") {
+  const temp_folder folder;
+  const auto gone = start_child([] { return 0; });
+  wait_for(gone);
+  const auto number = [](pid_t process) { return std::to_string(process); };
+  const std::vector<std::string> left{
+    ".weights.safetensors." + number(gone) + ".tmp",
+    ".summary.json." + number(::getpid()) + ".tmp"};
+  const std::vector<std::string> kept{
+    ".." + number(gone) + ".tmp",
+    ".a." + number(gone) + "x.tmp",
+    ".a.-" + number(gone) + ".tmp",
+    ".a." + number(::getppid()) + ".tmp",
+    ".a.99999999999999999999.tmp",
+    ".a.tmp",
+    "a." + number(gone) + ".tmp",
+    "weights.safetensors"};
+  for (const auto* names : {&left, &kept})
+    for (const auto& name : *names)
+      std::ofstream{folder / name} << "x";
+  const auto link = folder / "link";
+  std::filesystem::create_directory_symlink(folder.path(), link);
+  remove_left_scratch_files(link);
+  CATCH_CHECK(std::filesystem::exists(folder / left[0]));
+  remove_left_scratch_files(folder.path());
+  for (const auto& name : left)
+    CATCH_CHECK_FALSE(std::filesystem::exists(folder / name));
+  for (const auto& name : kept)
+    CATCH_CHECK(std::filesystem::exists(folder / name));
+  remove_left_scratch_files(folder / "missing");
 }

@@ -196,6 +196,15 @@ std::string digest_of(const reading& in, int p) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
+/// The digest of all that partitions.json says beside it.
+std::string own_digest_of(const json& about) {
+  auto rest = about;
+  rest.erase("own_digest");
+  const auto text = rest.dump();
+  const auto hash = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
 void check_report(const reading& in, const partition_report& report) {
   std::int64_t cut = 0;
   for (int p = 0; p < in.parts; ++p) {
@@ -239,6 +248,7 @@ void check_partitions(const dataset& source, const fs::path& folder,
     check_edges(in, t);
   check_seeds(in);
   check_report(in, report);
+  CATCH_CHECK(in.about["own_digest"] == own_digest_of(in.about));
   CATCH_CHECK(in.about["source_digest"] == source.info().digest);
   CATCH_CHECK(in.about["dataset"]
               == read_json(source.folder() / "dataset.json"));

@@ -125,6 +125,36 @@ CATCH_TEST_CASE("small constraints are dealt out and said",
   CATCH_CHECK(to_text(stored) == to_text(done.report));
 }
 
+CATCH_TEST_CASE("a partitions.json that has not its own digest is refused",
+                "[partition][parts]") {
+  temp_folder folder;
+  const auto data = make_data(folder / "data", 1);
+  const auto parts = folder / "parts";
+  value_of(prepare_partitions(data, {.parts = 2}, parts));
+  const auto file = parts / "partitions.json";
+  const auto sound = read_json(file);
+  const auto write = [&file](const nlohmann::json& about) {
+    std::ofstream{file} << about;
+  };
+  write(sound); // Laid out in another way.
+  value_of(partitioned_graph::open(parts));
+  const auto check_refused = [&](const nlohmann::json& about) {
+    write(about);
+    const auto reason = error_of(partitioned_graph::open(parts));
+    CATCH_CHECK(reason.code == ec::invalid_data);
+    CATCH_CHECK(reason.message.find(file.string() + " is damaged")
+                != std::string::npos);
+  };
+  auto other = sound;
+  other["seed"] = other["seed"].get<std::uint64_t>() + 1;
+  check_refused(other);
+  other.erase("own_digest"); // As older versions wrote it.
+  write(other);
+  value_of(partitioned_graph::open(parts));
+  other["own_digest"] = 7;
+  check_refused(other);
+}
+
 CATCH_TEST_CASE("the estimate tells the size on disk", "[partition][parts]") {
   temp_folder folder;
   const auto data =

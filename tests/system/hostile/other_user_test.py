@@ -14,7 +14,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster, Daemon
-from runs import SMALL, merged, partitioned, small_rmat
+from runs import SMALL, merged, partitioned, small_rmat, user_key
 from support import SKIPPED, graphmill, program
 
 NOBODY = 65534
@@ -42,8 +42,7 @@ class OtherUser(runs.Workplace):
     def setUpClass(cls):
         super().setUpClass()
         cls.data = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
-        cls.key = pathlib.Path(os.environ["XDG_CONFIG_HOME"],
-                               "graphmill", "key")
+        cls.key = user_key()
 
     def setUp(self):
         self.home = make_home()

@@ -1,7 +1,6 @@
 """Whoever has another key than a cluster is told so within seconds, and so is
 the cluster."""
 
-import os
 import pathlib
 import sys
 import unittest
@@ -10,7 +9,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster, Daemon
-from runs import SMALL, partitioned, small_rmat
+from runs import SMALL, partitioned, small_rmat, user_key
 from support import graphmill, program
 
 # Far below the two minutes for which a daemon looks for its coordinator.
@@ -22,8 +21,7 @@ class WrongKey(runs.Workplace):
     def setUpClass(cls):
         super().setUpClass()
         cls.data = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
-        cls.own = pathlib.Path(os.environ["XDG_CONFIG_HOME"],
-                               "graphmill", "key")
+        cls.own = user_key()
         cls.key = cls.top / "other.key"
         assert graphmill("keygen", cls.key).returncode == 0
 

@@ -58,6 +58,11 @@ def described(change):
                     for key, value in fields.items()) or "as it is"
 
 
+def user_key():
+    """Where the user's own key is made: in a folder of these tests."""
+    return pathlib.Path(os.environ["XDG_CONFIG_HOME"], "graphmill", "key")
+
+
 def name_of(data):
     """Name of a dataset, whole or in parts."""
     if (data / "partitions.json").exists():

@@ -1,5 +1,7 @@
 #include "actors/transport/sockets/connections/local_socket.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -9,7 +11,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <system_error>
 #include <utility>
 
@@ -19,8 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whoever makes a socket listens at it within that time.
-constexpr std::time_t stale_after_s = 60;
+/// How often, and with which pauses, a daemon asks for the lock of the folder,
+/// which others have while they make their sockets.
+constexpr int lock_attempts = 100;
+constexpr useconds_t lock_pause_us = 10000;
 
 constexpr mode_t of_others = S_IRWXG | S_IRWXO;
 
@@ -105,7 +108,26 @@ bool is_deserted(const std::string& path) {
   return refused;
 }
 
-/// What daemons leave that were ended without a chance to clear up.
+/// The lock of a folder, as a descriptor; -1: others had it for too long, or
+/// there are no locks in this file system.
+int lock_of(const fs::path& folder) {
+  const auto opened =
+    ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (int i = 0; opened >= 0 && i < lock_attempts; ++i) {
+    if (::flock(opened, LOCK_EX | LOCK_NB) == 0)
+      return opened;
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      break;
+    ::usleep(lock_pause_us);
+  }
+  if (opened >= 0)
+    ::close(opened);
+  return -1;
+}
+
+/// What daemons leave that were ended without a chance to clear up. Only to be
+/// called with the folder's lock: between the two calls that make a socket and
+/// listen at it, nobody listens.
 void remove_deserted(const fs::path& folder) {
   std::error_code failed;
   for (fs::directory_iterator at{folder, failed}, end; !failed && at != end;
@@ -114,7 +136,6 @@ void remove_deserted(const fs::path& folder) {
     const auto about = look_at_itself(path);
     if (is_socket_name(path.filename().string()) && about
         && S_ISSOCK(about.value().st_mode)
-        && about.value().st_mtime + stale_after_s < std::time(nullptr)
         && is_deserted(path.string()))
       ::unlink(path.c_str());
   }
@@ -138,16 +159,25 @@ result<local_socket> local_socket::make(const fs::path& folder,
   if (!socket_address(path))
     return fail(ec::invalid_argument,
                 "the path {} is longer than a socket's may be", path);
-  remove_deserted(way);
-  return local_socket{std::move(path)};
+  const auto lock = lock_of(way);
+  if (lock >= 0)
+    remove_deserted(way);
+  return local_socket{std::move(path), lock};
 }
 
 local_socket::local_socket(local_socket&& from) noexcept
-  : path_(std::exchange(from.path_, {})) {}
+  : path_(std::exchange(from.path_, {})),
+    lock_(std::exchange(from.lock_, -1)) {}
 
 local_socket::~local_socket() {
   if (!path_.empty())
     ::unlink(path_.c_str());
+  is_listened_at();
+}
+
+void local_socket::is_listened_at() {
+  if (lock_ >= 0)
+    ::close(std::exchange(lock_, -1));
 }
 
 std::optional<std::string> find_local_socket(const fs::path& folder,

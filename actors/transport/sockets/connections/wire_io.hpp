@@ -105,7 +105,7 @@ bool stays_here(int descriptor);
 
 /// The numeric host of whoever has connected to us, or what it is called that
 /// came by the local socket. Empty if the descriptor is of something else by
-/// now.
+/// now; but it may be of another guest.
 std::string host_of_guest(int descriptor, const entrance& ours);
 
 /// Messages that wait until a socket takes them.

@@ -1,8 +1,10 @@
+#include "actors/cluster/history/sqlite.hpp"
 #include "tests/actors/cluster/history/histories.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
 
+#include <chrono>
 #include <fstream>
 
 using namespace graphmill;
@@ -40,6 +42,31 @@ CATCH_TEST_CASE("a damaged history is set aside, and a new one begins",
     run_sql(file, "ALTER TABLE runs RENAME TO r; "
                   "CREATE VIEW runs AS SELECT * FROM r");
   }
+  CATCH_SECTION("an index that computes") {
+    run_sql(file, "CREATE INDEX i ON runs (name LIKE '%a%a%a%a%a%b')");
+  }
+  CATCH_SECTION("a partial index") {
+    run_sql(file, "CREATE INDEX i ON runs (name) WHERE state = 'failed'");
+  }
+  CATCH_SECTION("another table") {
+    run_sql(file, "CREATE TABLE t (a)");
+  }
+  CATCH_SECTION("a view beside the table") {
+    run_sql(file, "CREATE VIEW v AS SELECT * FROM v");
+  }
+  CATCH_SECTION("a check that computes") {
+    run_sql(file, "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = "
+                  "replace(sql, 'name       TEXT NOT NULL', 'name TEXT NOT "
+                  "NULL CHECK (name LIKE ''%a%a%a%a%a%b'')')");
+  }
+  CATCH_SECTION("an index that says to be a trigger") {
+    run_sql(file, "CREATE INDEX i ON runs (name LIKE '%a%a%a%a%a%b'); "
+                  "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET type "
+                  "= 'trigger' WHERE name = 'i'");
+  }
+  CATCH_SECTION("one table less") {
+    run_sql(file, "DROP INDEX runs_by_time");
+  }
   auto history = value_of(open_history(file));
   CATCH_INFO(history.set_aside());
   CATCH_CHECK(has(history.set_aside(), file.string() + ".damaged now"));
@@ -47,6 +74,22 @@ CATCH_TEST_CASE("a damaged history is set aside, and a new one begins",
   CATCH_CHECK(value_of(history.list(10)).runs.empty());
   value_of(put(history, run_of("a", 1)));
   CATCH_CHECK(value_of(history.list(10)).runs.size() == 1);
+}
+
+CATCH_TEST_CASE("what would be computed for ever is ended", "[run_history]") {
+  sqlite3* raw = nullptr;
+  CATCH_REQUIRE(sqlite3_open(":memory:", &raw) == SQLITE_OK);
+  const char* endless = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT "
+                        "x + 1 FROM c) SELECT count(*) FROM c";
+  {
+    const sqlite::time_limit limit{raw, std::chrono::milliseconds{0}};
+    CATCH_CHECK(error_of(sqlite::query_number(raw, endless, "f")).code
+                == ec::timeout);
+  }
+  const char* some = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 "
+                     "FROM c LIMIT 100000) SELECT count(*) FROM c";
+  CATCH_CHECK(value_of(sqlite::query_number(raw, some, "f")) == 100000);
+  sqlite3_close(raw);
 }
 
 CATCH_TEST_CASE("a second damaged history does not replace the first",
@@ -65,10 +108,7 @@ CATCH_TEST_CASE("what a history says of itself is not carried out",
                 "[run_history]") {
   temp_folder folder;
   const auto file = folder / "runs.sqlite";
-  {
-    auto history = value_of(open_history(file));
-    value_of(put(history, run_of("a", 1)));
-  }
+  make_history(file, "a");
   run_sql(file, "CREATE TRIGGER t AFTER INSERT ON runs "
                 "BEGIN DELETE FROM runs WHERE id = 'a'; END");
   auto history = value_of(open_history(file));

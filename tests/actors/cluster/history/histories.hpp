@@ -2,6 +2,7 @@
 
 #include "actors/cluster/history/run_history.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
 
 #include <sqlite3.h>
 
@@ -30,6 +31,13 @@ inline result<void> put(run_history& history, const run_record& run,
                         const std::string& definition = {}) {
   const run_history::entry change{run, definition};
   return history.put({&change, 1});
+}
+
+/// Makes a history of one run.
+inline void make_history(const std::filesystem::path& file,
+                         const std::string& id) {
+  auto history = value_of(open_history(file));
+  value_of(put(history, run_of(id, 1)));
 }
 
 inline void run_sql(const std::filesystem::path& file, const char* sql) {

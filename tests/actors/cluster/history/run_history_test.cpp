@@ -204,6 +204,7 @@ CATCH_TEST_CASE("runs without their coordinator have failed", "[run_history]") {
                 })
                 == -SIGKILL);
   auto history = value_of(open_history(file));
+  CATCH_CHECK(history.interrupted() == std::vector<std::string>{"c", "d"});
   const auto runs = value_of(history.list(10)).runs;
   CATCH_REQUIRE(runs.size() == 4);
   CATCH_CHECK(runs[0].state == run_state::failed);
@@ -304,14 +305,27 @@ CATCH_TEST_CASE("what is no history is refused and stays as it is",
   CATCH_CHECK(content_of(file) == before);
 }
 
+CATCH_TEST_CASE("a page of large runs is a short one", "[run_history]") {
+  temp_folder folder;
+  auto history = value_of(open_history(folder / "runs.sqlite"));
+  for (int i = 0; i < 3; ++i) {
+    auto run = run_of("r" + std::to_string(i), i);
+    run.summary.assign(run_history::most_page_bytes * 3 / 4, 's');
+    value_of(put(history, run));
+  }
+  const auto page = value_of(history.list(3));
+  CATCH_CHECK(page.runs.size() == 2);
+  CATCH_CHECK(page.more);
+  const auto rest = value_of(history.list(3, page.runs.back().id));
+  CATCH_CHECK(rest.runs.size() == 1);
+  CATCH_CHECK(!rest.more);
+}
+
 CATCH_TEST_CASE("a history that is damaged inside is an error",
                 "[run_history]") {
   temp_folder folder;
   const auto file = folder / "runs.sqlite";
-  {
-    auto history = value_of(open_history(file));
-    value_of(put(history, run_of("a", 1)));
-  }
+  make_history(file, "a");
   run_sql(file, "UPDATE runs SET state = 'paused'");
   auto history = value_of(open_history(file));
   CATCH_CHECK(error_of(history.get("a")).code == ec::invalid_data);

@@ -52,7 +52,7 @@ CATCH_TEST_CASE("descriptors are shared out within their limit",
                 <= limit);
     CATCH_CHECK(quota.reserve >= 32);
   }
-  CATCH_CHECK(split_descriptors(1024).peers == 69);
+  CATCH_CHECK(split_descriptors(1024).peers == 76);
   CATCH_CHECK(split_descriptors(std::uint64_t{1} << 20).peers == 4096);
   CATCH_CHECK(split_descriptors(10).peers == 1); // Of no use, but no nonsense.
 }

@@ -3,6 +3,7 @@
 #include "messages/base/random.hpp"
 #include "tests/actors/transport/network.hpp"
 #include "tests/actors/transport/sockets/raw_connection.hpp"
+#include "tests/actors/transport/sockets/raw_dealer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
@@ -15,58 +16,6 @@ using namespace graphmill::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-/// Speaks ZeroMQ, but not our protocol.
-class raw_dealer {
-public:
-  explicit raw_dealer(const std::string& address)
-    : socket_(context_, ZMQ_DEALER), monitor_(context_, ZMQ_PAIR) {
-    socket_.set(zmq::sockopt::linger, 0);
-    socket_.set(zmq::sockopt::reconnect_ivl, -1);
-    socket_.set(zmq::sockopt::rcvtimeo, 60000);
-    zmq_socket_monitor(socket_.handle(), "inproc://events",
-                       ZMQ_EVENT_DISCONNECTED);
-    monitor_.set(zmq::sockopt::linger, 0);
-    monitor_.set(zmq::sockopt::rcvtimeo, 60000);
-    monitor_.connect("inproc://events");
-    socket_.connect(address);
-  }
-  ~raw_dealer() { zmq_socket_monitor(socket_.handle(), nullptr, 0); }
-  raw_dealer(const raw_dealer&) = delete;
-  raw_dealer& operator=(const raw_dealer&) = delete;
-
-  zmq::socket_t& socket() { return socket_; }
-
-  void send(const message& outgoing) {
-    CATCH_REQUIRE(send_message(socket_, nullptr, outgoing, counters_)
-                  == sent::done);
-  }
-
-  /// The next message; fails the test if there is none.
-  message receive() {
-    for (int i = 0; i < 60000; ++i) {
-      if (auto got = receive_message(socket_, false, counters_)) {
-        CATCH_REQUIRE(got->content);
-        return std::move(*got->content);
-      }
-      ::usleep(1000);
-    }
-    CATCH_FAIL("no message came");
-    return {};
-  }
-
-  /// Waits until the other end closes the connection.
-  bool closed() {
-    zmq::message_t event;
-    return monitor_.recv(event).has_value();
-  }
-
-private:
-  zmq::context_t context_;
-  zmq::socket_t socket_;
-  zmq::socket_t monitor_;
-  traffic counters_;
-};
 
 message hello_message_of(const std::string& incarnation) {
   hello_message hello;

@@ -1,17 +1,25 @@
 #include "actors/transport/sockets/connections/keys.hpp"
 
+#include "actors/transport/sessions/address.hpp"
 #include "tests/actors/transport/network.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zmq.hpp>
 
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <utility>
+#include <vector>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -99,7 +107,8 @@ CATCH_TEST_CASE("only who has the key is let in", "[transport][keys]") {
   const auto lines = logged.wait(1);
   CATCH_REQUIRE_FALSE(lines.empty());
   CATCH_CHECK(lines[0].starts_with("refused a connection from "));
-  CATCH_CHECK(lines[0].ends_with(": it has another key"));
+  CATCH_CHECK(lines[0].ends_with(
+    ": it has another key, or its handshake was damaged on the way"));
   CATCH_CHECK(server->statistics().refused >= 1);
   CATCH_CHECK(error_of(ask_as(std::nullopt)).code == ec::permission);
   value_of(ask_as(keys));
@@ -179,4 +188,134 @@ CATCH_TEST_CASE("who knows the public key alone is not let in",
   CATCH_CHECK(counted.refused >= 1);
   CATCH_CHECK(counted.malformed == 0);
   CATCH_CHECK(served.size() == 0);
+}
+
+namespace {
+
+/// Stands between callers and a server at this machine, and passes bytes on.
+class forwarder {
+public:
+  explicit forwarder(std::uint16_t to) : to_(at_port(to)) {
+    auto here = at_port(0);
+    socklen_t size = sizeof(here);
+    CATCH_REQUIRE(door_ >= 0);
+    CATCH_REQUIRE(::bind(door_, address_of(here), sizeof(here)) == 0);
+    CATCH_REQUIRE(::listen(door_, 16) == 0);
+    CATCH_REQUIRE(::getsockname(door_, address_of(here), &size) == 0);
+    port_ = ntohs(here.sin_port);
+    work_ = std::thread{[this] {
+      while (!end_)
+        serve();
+    }};
+  }
+  ~forwarder() {
+    end_ = true;
+    work_.join();
+    for (const auto& [caller, server] : pairs_) {
+      ::close(caller);
+      ::close(server);
+    }
+    ::close(door_);
+  }
+  forwarder(const forwarder&) = delete;
+  forwarder& operator=(const forwarder&) = delete;
+
+  std::string address() const {
+    return "tcp://127.0.0.1:" + std::to_string(port_);
+  }
+  /// Changes a bit of what a caller sends next.
+  void damage() { damage_ = true; }
+
+private:
+  static sockaddr_in at_port(std::uint16_t port) {
+    sockaddr_in out{};
+    out.sin_family = AF_INET;
+    out.sin_port = htons(port);
+    out.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return out;
+  }
+  static sockaddr* address_of(sockaddr_in& from) {
+    return reinterpret_cast<sockaddr*>(&from);
+  }
+
+  void serve() {
+    std::vector<pollfd> polls{{door_, POLLIN, 0}};
+    for (const auto& [caller, server] : pairs_) {
+      polls.push_back({caller, POLLIN, 0});
+      polls.push_back({server, POLLIN, 0});
+    }
+    if (::poll(polls.data(), polls.size(), 10) <= 0)
+      return;
+    for (auto i = pairs_.size(); i-- > 0;) {
+      const auto [caller, server] = pairs_[i];
+      const auto lasts =
+        (polls[2 * i + 1].revents == 0 || pass(caller, server, true))
+        && (polls[2 * i + 2].revents == 0 || pass(server, caller, false));
+      if (lasts)
+        continue;
+      ::close(caller);
+      ::close(server);
+      pairs_.erase(pairs_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    if (polls[0].revents != 0)
+      take();
+  }
+
+  void take() {
+    const auto caller = ::accept4(door_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (caller < 0)
+      return;
+    const auto server = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    pairs_.emplace_back(caller, server);
+    // If nobody listens, the next read says so.
+    (void)::connect(server, address_of(to_), sizeof(to_));
+  }
+
+  /// @returns false at the end of the connection.
+  bool pass(int from, int to, bool to_server) {
+    std::array<char, 65536> bytes;
+    const auto got = ::recv(from, bytes.data(), bytes.size(), 0);
+    if (got <= 0)
+      return false;
+    const auto size = static_cast<std::size_t>(got);
+    if (to_server && damage_.exchange(false))
+      bytes[size - 1] = static_cast<char>(bytes[size - 1] ^ 1);
+    return ::send(to, bytes.data(), size, MSG_NOSIGNAL) == got;
+  }
+
+  sockaddr_in to_;
+  int door_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::uint16_t port_ = 0;
+  std::vector<std::pair<int, int>> pairs_; ///< Of callers, and to the server.
+  std::atomic<bool> damage_{false};
+  std::atomic<bool> end_{false};
+  std::thread work_;
+};
+
+} // namespace
+
+CATCH_TEST_CASE("what is changed on the way is not taken for another key",
+                "[transport][keys]") {
+  const auto keys = value_of(make_keys());
+  collector<std::string> logged;
+  auto options = echo_daemon("server");
+  options.keys = keys;
+  options.on_log = [&logged](const std::string& line) { logged.put(line); };
+  const auto server = start(std::move(options));
+  forwarder between{value_of(parse_endpoint(server->self().address)).port};
+  auto asks = client("caller");
+  asks.keys = keys;
+  const auto caller = start(std::move(asks));
+  caller->keep(between.address());
+  value_of(ask(*caller, between.address(), method::status));
+  CATCH_CHECK(logged.size() == 0);
+  between.damage(); // The next beat comes within half a second.
+  const auto lines = logged.wait(1);
+  CATCH_REQUIRE_FALSE(lines.empty());
+  CATCH_CHECK(lines[0]
+              == "a connection from 127.0.0.1 has ended: what came over it was "
+                 "changed on the way");
+  CATCH_CHECK(server->statistics().malformed == 1);
+  CATCH_CHECK(server->statistics().refused == 0);
+  value_of(ask(*caller, between.address(), method::status));
 }

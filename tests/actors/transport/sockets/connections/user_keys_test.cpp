@@ -122,6 +122,14 @@ CATCH_TEST_CASE("processes that start at once agree on a user's key",
   }
 }
 
+CATCH_TEST_CASE("others may see that a user has a key", "[transport][keys]") {
+  const temp_folder home;
+  const auto file = home / "graphmill" / "key";
+  const auto keys = value_of(user_keys(file));
+  std::filesystem::permissions(file.parent_path(), perms{0755});
+  CATCH_CHECK(value_of(user_keys(file)).secret_key == keys.secret_key);
+}
+
 CATCH_TEST_CASE("a user's key that others had a hand in is refused",
                 "[transport][keys]") {
   const temp_folder home;
