@@ -1,6 +1,7 @@
 #include "actors/remote/rank_links.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace graphmill {
@@ -29,6 +30,25 @@ constexpr unsigned most_attempts = 1'000'000;
 std::uint64_t ranks_on(const rank_places& group, const daemon_address& daemon) {
   return static_cast<std::uint64_t>(
     std::count(group.daemons.begin(), group.daemons.end(), daemon));
+}
+
+/// Twice that many bytes are kept by an allocator's heap when they are free.
+constexpr std::size_t kept_block = std::size_t{16} << 20;
+
+/// Has the allocator keep the memory of frames for those that come next. libzmq
+/// allocates each frame of a MiB anew. glibc gives what is free at the end of a
+/// heap back to the system from twice the size of the largest block on that has
+/// been given back to it, up to 32 MiB of that; until one has, each frame's
+/// pages are faulted in and cleared, which takes longer than to receive it. The
+/// freed blocks of large batches come to the same, but not of every run.
+void keep_memory_of_frames() {
+  static const bool once = [] {
+    // Volatile, or the compiler would see that nobody uses it.
+    void* volatile block = std::malloc(kept_block);
+    std::free(block);
+    return true;
+  }();
+  (void)once;
 }
 
 /// The link of one rank. It never waits: what it sends is the transport's to
@@ -178,6 +198,7 @@ std::shared_ptr<rank_link> link_over(const transport& net,
                                      std::shared_ptr<rank_inboxes> inboxes,
                                      rank_places group, rank_id rank,
                                      const call_options& patience) {
+  keep_memory_of_frames();
   return std::make_shared<transport_link>(net.requests(), std::move(inboxes),
                                           std::move(group), rank, patience);
 }

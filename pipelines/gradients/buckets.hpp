@@ -2,6 +2,7 @@
 
 #include "messages/base/ids.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -27,10 +28,25 @@ struct bucket_limits {
 /// registered from the first layer to the last and backward goes the other way,
 /// so the first bucket is the end of the gradient: what backward has first. A
 /// pure function, so that all ranks cut alike.
-std::vector<bucket> cut_buckets(std::int64_t size, bucket_limits limits = {});
+inline std::vector<bucket> cut_buckets(std::int64_t size,
+                                       bucket_limits limits = {}) {
+  constexpr std::int64_t width = sizeof(float);
+  std::vector<bucket> out;
+  auto most = limits.first_bytes;
+  for (auto left = size; left > 0; left = out.back().offset) {
+    const auto taken = std::min(left, std::max(most / width, std::int64_t{1}));
+    out.push_back({left - taken, taken});
+    most = limits.rest_bytes;
+  }
+  return out;
+}
 
 /// The chunk of a bucket that `rank` adds up. Chunks of all ranks follow each
 /// other and differ by one float at most; they may be empty.
-bucket chunk_of(const bucket& whole, rank_id rank, rank_id ranks);
+inline bucket chunk_of(const bucket& whole, rank_id rank, rank_id ranks) {
+  const auto begin = whole.size * rank / ranks;
+  const auto end = whole.size * (rank + 1) / ranks;
+  return {whole.offset + begin, end - begin};
+}
 
 } // namespace graphmill

@@ -223,9 +223,16 @@ void bulk_exchange::deliver(flight landed) {
   std::lock_guard lock{mutex_};
   if (stop_)
     return;
-  for (std::size_t i = 0; i < landed.in.size(); ++i)
-    std::copy(landed.in[i].bytes.begin(), landed.in[i].bytes.end(),
-              landed.into[i].bytes.begin());
+  const auto owner =
+    std::make_shared<std::vector<std::byte>>(std::move(landed.bytes));
+  for (std::size_t i = 0; i < landed.in.size(); ++i) {
+    const auto bytes = landed.in[i].bytes;
+    const auto& place = landed.into[i];
+    if (place.receiver)
+      place.receiver->take(place.peer, 0, frame::own(owner, bytes));
+    else
+      std::copy(bytes.begin(), bytes.end(), place.bytes.begin());
+  }
   std::erase(open_, landed.of);
   landed.of->transfer_done(rank_, true);
 }

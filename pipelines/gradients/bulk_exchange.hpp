@@ -70,7 +70,7 @@ private:
     flight(std::span<const transfer> out, std::span<const transfer> in,
            std::shared_ptr<operation> of);
 
-    std::vector<transfer> into;   ///< Memory of the caller to receive into.
+    std::vector<transfer> into;   ///< Where the caller receives.
     std::vector<std::byte> bytes; ///< The copies, of all that goes and comes.
     std::vector<transfer> out;    ///< What is sent: places in `bytes`.
     std::vector<transfer> in;     ///< What is received: places in `bytes`.

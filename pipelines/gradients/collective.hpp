@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
+#include "messages/wire/frame.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -32,6 +33,21 @@ private:
   std::uint64_t count_ = 0;
 };
 
+/// Takes what peers send, in the place of memory. Thread-safe; several
+/// transfers may share one.
+class piece_receiver {
+public:
+  /// Pieces begin and end at multiples of it, but for a transfer's end, so that
+  /// no number is cut in two.
+  static constexpr std::size_t grain = 8;
+
+  virtual ~piece_receiver() = default;
+
+  /// Takes a piece of a transfer. Each byte of a transfer comes once; pieces
+  /// come in any order. Is quick, for others of the transport wait.
+  virtual void take(rank_id from, std::uint64_t offset, frame bytes) = 0;
+};
+
 /// What one rank sends to, or expects from, a peer.
 struct transfer {
   rank_id peer = 0;
@@ -40,6 +56,9 @@ struct transfer {
   /// anybody has it, so they need not be copied. Without an owner they may
   /// change as soon as the exchange has begun.
   std::shared_ptr<const void> owner = nullptr;
+  /// For bytes that are received: takes them, instead of the memory, of which
+  /// the size alone counts then.
+  std::shared_ptr<piece_receiver> receiver = nullptr;
 };
 
 /// An operation of a collective under way: a number of transfers, to and from

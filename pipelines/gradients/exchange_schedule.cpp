@@ -7,8 +7,8 @@ namespace graphmill {
 
 exchange_schedule::exchange_schedule(gradient_shape shape, bucket_limits limits)
   : shape_(std::move(shape)), buckets_(cut_buckets(shape_.dense, limits)) {
-  // Words follow the last parts: then backward is done. What bucket i has
-  // received is added up when its sums are posted; then the memory is free for
+  // Words follow the last parts: then backward is done. When the sums of
+  // bucket i are posted, nothing of it is held any more, which makes room for
   // bucket i + window.
   posts_.push_back({kind::listen, 0});
   const auto count = buckets_.size();

@@ -1,10 +1,8 @@
 #pragma once
 
-#include "messages/base/buffer.hpp"
 #include "pipelines/gradients/buckets.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -12,11 +10,11 @@
 namespace graphmill {
 
 /// The order of a step's operations, fixed when the group forms and the same on
-/// every rank, as a `collective` demands; and the memory that steps reuse. Used
-/// by one thread at a time.
+/// every rank, as a `collective` demands. It does not change.
 class exchange_schedule {
 public:
-  /// How many buckets are received at once; each takes memory of its size.
+  /// How many buckets are received at once; of each, as many bytes as it has
+  /// may be held.
   static constexpr std::size_t window = 2;
 
   /// What an operation of a step carries.
@@ -44,10 +42,6 @@ public:
   const std::vector<bucket>& buckets() const { return buckets_; }
   /// The operations of a step in the order in which they start.
   const std::vector<post>& posts() const { return posts_; }
-
-  /// What other ranks have sent of this rank's chunks, in floats, rank after
-  /// rank: that of bucket i lies at i % `window`.
-  std::array<pod_vector<float>, window> received;
 
 private:
   gradient_shape shape_;

@@ -1,5 +1,6 @@
 #include "pipelines/gradients/step_exchange.hpp"
 
+#include "pipelines/gradients/chunk_sum.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 
 #include <algorithm>
@@ -102,7 +103,6 @@ result<void> step_exchange::start(const exchange_schedule::post& next) {
     start_parts(next.bucket);
     break;
   case kind::sums:
-    add_chunks(next.bucket);
     start_sums(next.bucket);
     break;
   case kind::tables:
@@ -189,11 +189,12 @@ result<void> step_exchange::read_words() {
   return ok();
 }
 
+/// This rank's chunk is added up as the parts of it come.
 void step_exchange::start_parts(std::size_t bucket) {
   const auto& whole = schedule_.buckets()[bucket];
   const auto own = chunk_of(whole, group_.rank(), group_.ranks());
-  auto& into = schedule_.received[bucket % exchange_schedule::window];
-  into.resize(static_cast<std::size_t>(own.size * group_.ranks()));
+  const auto adder = std::make_shared<chunk_sum>(mine_, sum_, own,
+                                                 group_.rank(), group_.ranks());
   transfers out, in;
   for_peers([&](rank_id peer) {
     const auto chunk = chunk_of(whole, peer, group_.ranks());
@@ -202,44 +203,23 @@ void step_exchange::start_parts(std::size_t bucket) {
        bytes_of(std::span<const float>{mine_->dense.data() + chunk.offset,
                                        static_cast<std::size_t>(chunk.size)}),
        mine_});
-    in.push_back({peer, std::as_writable_bytes(into.span().subspan(
-                          static_cast<std::size_t>(own.size * peer),
-                          static_cast<std::size_t>(own.size)))});
+    in.push_back({peer, sum_of(own), nullptr, adder});
   });
   post(out, in, group_.exchange_bulk(out, in));
   parts_.push_back(operations_.back());
 }
 
-/// Adds up this rank's chunk of a bucket, in rank order.
-void step_exchange::add_chunks(std::size_t bucket) {
-  // Pieces that stay in the first cache while all ranks are added.
-  constexpr std::int64_t piece = 4096;
-  const auto own =
-    chunk_of(schedule_.buckets()[bucket], group_.rank(), group_.ranks());
-  const auto& received = schedule_.received[bucket % exchange_schedule::window];
-  const auto* mine = mine_->dense.data() + own.offset;
-  auto* sum = sum_->dense.data() + own.offset;
-  for (std::int64_t begin = 0; begin < own.size; begin += piece) {
-    const auto end = std::min(begin + piece, own.size);
-    for (rank_id r = 0; r < group_.ranks(); ++r) {
-      const auto* from =
-        r == group_.rank() ? mine : received.data() + own.size * r;
-      if (r == 0)
-        std::copy(from + begin, from + end, sum + begin);
-      else
-        for (auto i = begin; i < end; ++i)
-          sum[i] += from[i];
-    }
-  }
+/// The memory of a chunk's sum.
+std::span<std::byte> step_exchange::sum_of(const bucket& chunk) const {
+  return std::as_writable_bytes(
+    sum_->dense.span().subspan(static_cast<std::size_t>(chunk.offset),
+                               static_cast<std::size_t>(chunk.size)));
 }
 
 void step_exchange::start_sums(std::size_t bucket) {
   const auto& whole = schedule_.buckets()[bucket];
   const auto piece = [this, &whole](rank_id rank) {
-    const auto chunk = chunk_of(whole, rank, group_.ranks());
-    return std::as_writable_bytes(
-      sum_->dense.span().subspan(static_cast<std::size_t>(chunk.offset),
-                                 static_cast<std::size_t>(chunk.size)));
+    return sum_of(chunk_of(whole, rank, group_.ranks()));
   };
   transfers out, in;
   for_peers([&](rank_id peer) {

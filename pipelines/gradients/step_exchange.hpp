@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace graphmill {
@@ -72,7 +73,7 @@ private:
   void start_parts(std::size_t bucket);
   void start_sums(std::size_t bucket);
   void start_tables();
-  void add_chunks(std::size_t bucket);
+  std::span<std::byte> sum_of(const bucket& chunk) const;
   result<void> read_words();
   result<void> finish_tables();
   void post(const transfers& out, const transfers& in,

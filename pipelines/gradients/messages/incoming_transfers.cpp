@@ -36,9 +36,16 @@ result<bool> note(byte_ranges& come, std::uint64_t begin, std::uint64_t end) {
   return true;
 }
 
+/// Whether a piece begins or ends where none of a receiver's may.
+bool cuts_number(const gradient_message& head, std::size_t size) {
+  const auto end = head.offset + size;
+  return head.offset % piece_receiver::grain != 0
+         || (end % piece_receiver::grain != 0 && end != head.total);
+}
+
 } // namespace
 
-void incoming_transfers::expect(std::span<std::byte> into,
+void incoming_transfers::expect(const transfer& place,
                                 std::shared_ptr<operation> of) {
   std::vector<outcome> outcomes;
   {
@@ -50,7 +57,8 @@ void incoming_transfers::expect(std::span<std::byte> into,
       of->fail_with(reason);
       return;
     }
-    open_.emplace(number, transfer_in{into, std::move(of), into.size(), {}});
+    open_.emplace(number,
+                  transfer_in{place, std::move(of), place.bytes.size(), {}});
     const auto [first, last] = early_.equal_range(number);
     for (auto at = first; at != last; ++at) {
       auto answer = take(at->second);
@@ -95,18 +103,26 @@ result<void> incoming_transfers::take(const piece& from) {
 result<void> incoming_transfers::put(transfer_in& to, const piece& from) const {
   const auto& head = from.head;
   const auto size = from.bytes.size();
-  if (head.total != to.into.size())
+  const auto expected = to.place.bytes.size();
+  if (head.total != expected)
     return graphmill::fail(ec::invalid_data,
                            "rank {} sends {} bytes as transfer {} where rank "
                            "{} expects {}",
-                           peer_, head.total, head.transfer, head.to,
-                           to.into.size());
+                           peer_, head.total, head.transfer, head.to, expected);
   GRAPHMILL_TRYV(check_piece(head, size));
+  if (to.place.receiver && cuts_number(head, size))
+    return graphmill::fail(ec::invalid_data,
+                           "rank {} sends {} bytes from {} on of transfer {}, "
+                           "which cuts a number in two",
+                           peer_, size, head.offset, head.transfer);
   GRAPHMILL_TRY(const auto fresh,
                 note(to.come, head.offset, head.offset + size));
   if (!fresh)
     return ok();
-  std::memcpy(to.into.data() + head.offset, from.bytes.data(), size);
+  if (to.place.receiver)
+    to.place.receiver->take(peer_, head.offset, from.bytes);
+  else
+    std::memcpy(to.place.bytes.data() + head.offset, from.bytes.data(), size);
   to.missing -= size;
   return ok();
 }

@@ -20,7 +20,7 @@ namespace graphmill {
 ///
 /// A transfer is unknown until `expect`: pieces that come before are held and
 /// not answered, so that the peer's window bounds how many there are. Then it
-/// is open, and pieces are copied to their places and answered; when all bytes
+/// is open, and pieces go to their places and are answered; when all bytes
 /// have come, it is complete, and pieces that come again are answered and
 /// dropped. After `fail` no transfer is open any more, and pieces are held once
 /// more, until `refuse` answers all of them with an error.
@@ -32,9 +32,10 @@ public:
   explicit incoming_transfers(rank_id peer) : peer_(peer) {}
 
   /// Expects the next transfer, which has been announced to `of`.
-  /// @param into As large as the transfer; must stay until the transfer is
-  /// complete or `fail` has returned.
-  void expect(std::span<std::byte> into, std::shared_ptr<operation> of);
+  /// @param place Memory as large as the transfer, which must stay until the
+  /// transfer is complete or `fail` has returned; or a receiver, which is not
+  /// called any more after that.
+  void expect(const transfer& place, std::shared_ptr<operation> of);
 
   /// Takes a piece that has come from the peer. One that does not fit its
   /// transfer is answered with `invalid_data` and changes nothing.
@@ -56,7 +57,7 @@ private:
   };
   /// A transfer that has not come as a whole.
   struct transfer_in {
-    std::span<std::byte> into;
+    transfer place;
     std::shared_ptr<operation> of;
     std::uint64_t missing = 0; ///< How many bytes have not come.
     /// The ranges of bytes that have come: from the begin of each to its end.

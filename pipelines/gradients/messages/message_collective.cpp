@@ -157,7 +157,7 @@ std::shared_ptr<operation> rank_mesh::exchange(std::span<const transfer> out,
   // peers send in return need not be held.
   for (const auto& piece : in)
     if (!piece.bytes.empty())
-      peer_of(piece.peer).in->expect(piece.bytes, of);
+      peer_of(piece.peer).in->expect(piece, of);
   for (const auto& piece : out)
     if (!piece.bytes.empty())
       peer_of(piece.peer).out->send(piece.bytes, piece.owner);

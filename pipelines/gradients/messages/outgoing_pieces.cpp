@@ -1,5 +1,7 @@
 #include "pipelines/gradients/messages/outgoing_pieces.hpp"
 
+#include "pipelines/gradients/collective.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -8,10 +10,11 @@ namespace graphmill {
 namespace {
 
 /// Two pieces at least fit into the window, so that one can be on its way while
-/// the other is taken.
+/// the other is taken. No number is cut in two.
 std::size_t piece_size(std::uint64_t window) {
+  const auto half = window / 2 / piece_receiver::grain * piece_receiver::grain;
   return static_cast<std::size_t>(
-    std::clamp<std::uint64_t>(window / 2, least_piece, max_frame_bytes));
+    std::clamp<std::uint64_t>(half, least_piece, max_frame_bytes));
 }
 
 } // namespace
