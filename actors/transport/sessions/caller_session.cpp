@@ -188,7 +188,8 @@ void caller_session::hello_answered(session_time now, channel over,
     if (pause.count() == 0)
       return refuse(now, {incoming.head.failure.code, std::move(reason)});
     reset(now, std::move(reason)); // It has no place for us at the moment.
-    retry_at_ = std::max(retry_at_, now + std::min(pause, with_.liveness.retry_last));
+    retry_at_ =
+      std::max(retry_at_, now + std::min(pause, with_.liveness.retry_last));
     return;
   }
   auto hello = decode_hello(incoming.data.body);

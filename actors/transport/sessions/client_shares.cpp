@@ -63,8 +63,8 @@ bool client_shares::has_place(const std::string& host,
   return taken < with_.places_per_free * (open - clients_.size());
 }
 
-std::optional<std::string> client_shares::idlest(session_time now,
-                                                 const std::string& host) const {
+std::optional<std::string>
+client_shares::idlest(session_time now, const std::string& host) const {
   const auto known = hosts_.find(host);
   if (known == hosts_.end())
     return std::nullopt;
@@ -116,8 +116,8 @@ void client_shares::left(session_time now, const std::string& incarnation) {
 }
 
 /// Notes since when a client wants nothing; while it does, it is in no list.
-void client_shares::set_idle(client_books& of,
-                             const std::string& incarnation, session_time time) {
+void client_shares::set_idle(client_books& of, const std::string& incarnation,
+                             session_time time) {
   auto& idle = hosts_.at(of.host).idle;
   idle.erase({of.idle_since, incarnation});
   of.idle_since = time;
@@ -142,8 +142,8 @@ client_shares::begin(session_time now, const std::string& incarnation,
                                 who.under_way[kind], to_string(which)),
                     with_.pause);
     // One question of each client is always taken: it is answered soon.
-    const auto is_first = class_of(which) == request_class::question
-                          && who.under_way[kind] == 0;
+    const auto is_first =
+      class_of(which) == request_class::question && who.under_way[kind] == 0;
     if (home.under_way[kind] >= of_host && !is_first)
       return refuse(now, who.host,
                     fmt::format("{} requests of your host for `{}` and the "
@@ -212,9 +212,9 @@ bool client_shares::is_free(const host_books& of, session_time now) const {
   return of.places == 0
          && std::ranges::all_of(of.under_way,
                                 [](auto count) { return count == 0; })
-         && std::ranges::all_of(of.buckets, [now](const auto& bucket) {
-              return bucket.is_full(now);
-            })
+         && std::ranges::all_of(
+           of.buckets,
+           [now](const auto& bucket) { return bucket.is_full(now); })
          && now - of.told >= with_.told_every;
 }
 

@@ -62,8 +62,8 @@ public:
 
   /// Whether a request may begin; if so, it counts until `ended`.
   /// @pre the client has come
-  std::optional<refusal> begin(session_time now,
-                               const std::string& incarnation, method which);
+  std::optional<refusal> begin(session_time now, const std::string& incarnation,
+                               method which);
   /// One that began before the client was lost, and is back.
   void resume(const std::string& incarnation, method which);
   /// @param host Whence it came: the client may have left.

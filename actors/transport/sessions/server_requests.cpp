@@ -56,9 +56,8 @@ void server_session::request(session_time now, const connection_id& from,
   const auto token = next_token_++;
   const auto deadline = now + head.time_left;
   running_.emplace(key, token);
-  tasks_.emplace(
-    token, task{key, head.method, at.channel, head.attempt, deadline, bytes,
-                caller.home});
+  tasks_.emplace(token, task{key, head.method, at.channel, head.attempt,
+                             deadline, bytes, caller.home});
   effects_.emplace_back(deliver{token, head.method, caller.identity,
                                 std::move(incoming.data), deadline,
                                 caller.host});

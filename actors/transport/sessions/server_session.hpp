@@ -72,8 +72,8 @@ public:
   struct note {
     std::string sentence;
   };
-  using effect = std::variant<send, deliver, drop, estrange, note,
-                              peer_event, access_refusal>;
+  using effect = std::variant<send, deliver, drop, estrange, note, peer_event,
+                              access_refusal>;
 
   explicit server_session(settings with);
 
