@@ -81,6 +81,9 @@ inline constexpr milliseconds question_unreachable{2000};
 /// A question whether the daemon is still there whose name another one wants.
 inline constexpr milliseconds rival{1500};
 inline constexpr milliseconds rival_unreachable{1000};
+/// The coordinator reaches a daemon that wants to join, at the address that it
+/// gave. With the question about a rival it fits into the daemon's own wait.
+inline constexpr milliseconds reach{3000};
 /// A daemon that was not taken, or got no answer, asks again.
 inline constexpr milliseconds ask_again{500};
 /// Events of a run that were not taken are sent again.

@@ -76,11 +76,14 @@ struct submitted_run;
 struct run_taken {
   std::shared_ptr<result<submitted_run>> run;
   responder reply;
+  std::string home; ///< What counts as the host of who submitted it.
 };
 /// Changes of runs have been written to the history, or this has failed.
 struct records_written {
   std::optional<error> failure;
 };
+/// A request that waits at the coordinator has its turn.
+struct next_request {};
 /// The user has asked the daemon to end.
 struct end_orderly {};
 
@@ -99,6 +102,7 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::run_ended)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_filed)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_taken)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::records_written)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::next_request)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::end_orderly)
 
 namespace graphmill {
@@ -127,9 +131,9 @@ using coordinator_actor = caf::typed_actor<
   // The daemon: end the run that is on as its user would, then tell.
   takes<end_orderly>,
   // INTERNAL, in this order: an answer has come; a submitted run has its
-  // folder; a run that is over is filed; the history is written; it is time to
-  // look at watchers and questions.
+  // folder; a run that is over is filed; the history is written; a request has
+  // its turn; it is time to look at watchers and questions.
   takes<call_ended>, takes<run_taken>, takes<run_filed>, takes<records_written>,
-  takes<tick>>;
+  takes<next_request>, takes<tick>>;
 
 } // namespace graphmill

@@ -22,6 +22,7 @@ struct submitted_run {
   definition def;
   std::shared_ptr<run_file> file;
   run_record record;
+  std::string home{}; ///< What counts as the host of who submitted it.
 };
 
 /// The run that is on, with all that the COORDINATOR keeps of it. What the

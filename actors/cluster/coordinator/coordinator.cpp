@@ -1,18 +1,49 @@
 #include "actors/cluster/coordinator/coordinator.hpp"
 
 #include "actors/base/timeouts.hpp"
+#include "actors/cluster/coordinator/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/transport/sessions/client_limits.hpp"
 
 #include <utility>
 
 namespace graphmill {
 
-namespace {
+/// Requests wait in a line for each client, who take turns: whoever asks much
+/// waits for itself. The mailbox holds no more than what has just come. What
+/// the daemons of the run that is on tell of it stands in no line.
+void coordinator::queue(const incoming_request& request) {
+  if (class_of(request.method) == request_class::of_runs && active_
+      && active_->is_member(request.from)) {
+    guarded_service(audited(request), complaints_,
+                    [this](const auto& told) { serve(told); });
+    return;
+  }
+  line_.push(request.from.incarnation, audited(request));
+  post(handle_of<interface>(self_), next_request{});
+}
 
-/// Requests for files that wait; an answer takes 8 MiB.
-constexpr std::size_t most_file_requests = 64;
+void coordinator::serve_next() {
+  if (line_.empty())
+    return;
+  guarded_service(line_.pop(), complaints_,
+                  [this](const auto& request) { serve(request); });
+}
 
-} // namespace
+/// The same request, whose answer is noted if it is worth it.
+incoming_request coordinator::audited(incoming_request request) const {
+  if (!config_.audit)
+    return request;
+  auto noted = request;
+  noted.reply = {};
+  request.reply = responder{[audit = config_.audit, noted = std::move(noted),
+                             reply = request.reply](result<payload> answer) {
+    if (auto entry = audit_of(noted, answer))
+      audit->add(*std::move(entry));
+    reply.reply(std::move(answer));
+  }};
+  return request;
+}
 
 void coordinator::serve(const incoming_request& request) {
   const auto& data = request.data;
@@ -28,7 +59,7 @@ void coordinator::serve(const incoming_request& request) {
     reply.reply(encode(status()));
     break;
   case method::submit:
-    if (auto begun = submit(data, reply); !begun)
+    if (auto begun = submit(request); !begun)
       reply.reply(begun.error());
     break;
   case method::plan:
@@ -50,11 +81,11 @@ void coordinator::serve(const incoming_request& request) {
     stop(data, reply);
     break;
   case method::fetch_file:
-    if (thread_.waiting() >= most_file_requests)
+    if (thread_.waiting() >= coordinator_limits::file_requests)
       reply.reply(fail(ec::unavailable,
                        "{} requests for files of runs wait at the coordinator "
                        "already: ask again",
-                       most_file_requests));
+                       coordinator_limits::file_requests));
     else
       thread_.post(
         [runs = config_.runs, data, reply] { reply.reply(file(runs, data)); },
@@ -101,7 +132,7 @@ void coordinator::end_cluster() {
 /// Tells that the coordinator may end once nothing is on and all is written,
 /// or cannot be.
 void coordinator::end_if_done() {
-  if (!ending_ || active_ || taking_ != 0
+  if (!ending_ || active_ || !taking_.empty()
       || !(records_.all_written() || records_.failure()))
     return;
   if (auto tell = std::exchange(config_.on_stop, {}))
@@ -116,6 +147,9 @@ void coordinator::look() {
   look_again();
   const auto now = clock::now();
   complaints_.look(now);
+  if (config_.audit)
+    config_.audit->look();
+  refuse_unreached(now);
   answer_watchers(now);
   if (active_)
     active_->answer_questions(now);

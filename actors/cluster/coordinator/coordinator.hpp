@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/cluster/audit/audit_log.hpp"
 #include "actors/cluster/base/interfaces.hpp"
 #include "actors/cluster/history/run_history.hpp"
 
@@ -19,6 +20,7 @@ struct coordinator_config {
   std::filesystem::path data; ///< Its partitioned dataset.
   std::filesystem::path runs; ///< Where run folders are made.
   std::shared_ptr<run_history> history;
+  std::shared_ptr<audit_log> audit;
   std::shared_ptr<const partitioned_graph> graph;
   std::shared_ptr<transport> net;
   /// Called once when the whole cluster is stopped.

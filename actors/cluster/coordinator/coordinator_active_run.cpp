@@ -108,6 +108,18 @@ void coordinator::on_deployed(const std::string& id, const std::string& daemon,
                               const result<payload>& answer) {
   if (!active_ || active_->id != id)
     return;
+  if (config_.audit) {
+    audit_entry entry;
+    entry.who = calls_.net().self().name;
+    entry.what = "deploy";
+    entry.object = fmt::format("{} on {}", id, daemon);
+    entry.done = static_cast<bool>(answer);
+    if (!answer) {
+      entry.why = answer.error().message;
+      entry.code = to_string(answer.error().code);
+    }
+    config_.audit->add(std::move(entry));
+  }
   std::optional<error> why_not;
   if (!answer)
     why_not = fail(answer.error().code, "daemon \"{}\": {}", daemon,

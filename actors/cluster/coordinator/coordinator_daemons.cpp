@@ -1,5 +1,6 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/transport/sessions/address.hpp"
 #include "messages/base/pluralized.hpp"
 
 #include <utility>
@@ -12,34 +13,110 @@ void coordinator::join(const incoming_request& request) {
     request.reply.reply(asked.error());
     return;
   }
-  const auto& identity = request.from;
+  const auto where = parse_endpoint(request.from.address);
+  if (!where) { // A client, or a daemon that does not know where it is.
+    request.reply.reply(fail(ec::invalid_argument,
+                             "\"{}\" has not said where it listens, and so "
+                             "cannot join the cluster: {}",
+                             request.from.name, where.error().message));
+    return;
+  }
+  auto identity = request.from;
+  identity.address = to_string(where.value()); // As news of it name it.
   if (auto fits = registry_.check(identity.name, asked.value()); !fits) {
     complaints_.add("refused: " + fits.error().message, clock::now());
     request.reply.reply(fits.error());
     return;
   }
+  unreached_joins::join joins{identity, std::move(asked).value(),
+                              host_group(request.host), request.reply};
   const auto rival = registry_.rival_of(identity);
   if (!rival || rival->status.address == identity.address) {
-    take_in(identity, asked.value(), request.reply);
+    reach(std::move(joins));
     return;
   }
   // It may have been killed just now: then nobody answers there.
-  calls_.call(rival->status.address, method::status, {},
-              within(timeouts::rival, timeouts::rival_unreachable, 1),
-              [this, identity, offer = std::move(asked).value(),
-               reply = request.reply, rival](const result<payload>& answer) {
-                const auto dead = !answer
-                                  && (answer.error().code == ec::unavailable
-                                      || answer.error().code == ec::timeout);
-                if (dead)
-                  take_in(identity, offer, reply);
-                else
-                  reply.reply(
-                    fail(ec::invalid_argument,
-                         "another daemon at {} has the name \"{}\": give this "
-                         "one another --name",
-                         rival->status.address, identity.name));
-              });
+  calls_.call(
+    rival->status.address, method::status, {},
+    within(timeouts::rival, timeouts::rival_unreachable, 1),
+    [this, joins = std::move(joins), rival](const result<payload>& answer) {
+      const auto dead = !answer
+                        && (answer.error().code == ec::unavailable
+                            || answer.error().code == ec::timeout);
+      auto successor = joins;
+      successor.replaces = rival->incarnation;
+      if (dead)
+        reach(std::move(successor));
+      else
+        joins.reply.reply(
+          fail(ec::invalid_argument,
+               "another daemon at {} has the name \"{}\": give this "
+               "one another --name",
+               rival->status.address, joins.identity.name));
+    });
+}
+
+/// Takes a daemon in once it answers at the address that it gave. Until then it
+/// is no daemon of the cluster.
+void coordinator::reach(unreached_joins::join asked) {
+  const auto& self = calls_.net().self();
+  const auto is_self = asked.identity.incarnation == self.incarnation
+                       && asked.identity.address == self.address;
+  if (is_self || joins_.is_met(asked.identity)) {
+    admit(asked);
+    return;
+  }
+  const auto reply = asked.reply;
+  const auto address = asked.identity.address;
+  if (auto waits = joins_.add(std::move(asked), clock::now() + timeouts::reach);
+      !waits) {
+    complaints_.add("refused: " + waits.error().message, clock::now());
+    reply.reply(waits.error());
+    return;
+  }
+  calls_.net().keep(address);
+}
+
+/// Takes a daemon in that was reached, unless another one has come meanwhile.
+void coordinator::admit(const unreached_joins::join& reached) {
+  const auto& identity = reached.identity;
+  if (auto fits = registry_.check(identity.name, reached.offer); !fits) {
+    reached.reply.reply(fits.error());
+    return;
+  }
+  const auto rival = registry_.rival_of(identity);
+  if (rival && rival->status.address != identity.address
+      && rival->incarnation != reached.replaces)
+    reached.reply.reply(fail(ec::unavailable,
+                             "another daemon has just joined as \"{}\"",
+                             identity.name));
+  else
+    take_in(identity, reached.offer, reached.reply);
+}
+
+/// Somebody answers at an address that we keep a connection to.
+void coordinator::on_met(const peer_identity& identity) {
+  for (const auto& joins : joins_.met(identity.address, identity.incarnation))
+    admit(joins);
+}
+
+void coordinator::refuse_unreached(clock::time_point now) {
+  for (const auto& late : joins_.overdue(now)) {
+    const auto& address = late.asked.identity.address;
+    complaints_.add("refused: " + late.reason.message, now);
+    if (!registry_.has(address) && address != calls_.net().self().address)
+      forget(address);
+    late.asked.reply.reply(late.reason);
+  }
+}
+
+/// No connection is kept to an address any more, unless somebody is awaited
+/// there.
+void coordinator::forget(const std::string& address) {
+  if (joins_.waits_at(address))
+    return;
+  joins_.gone(address);
+  calls_.net().forget(address);
 }
 
 /// A daemon of the run that is on must stay until its share has ended: it may
@@ -70,7 +147,7 @@ void coordinator::let_go(const std::string& daemon,
   if (!registry_.leave(daemon, incarnation))
     return; // Another one has the name by now.
   config_.log->info("daemon {} has left", daemon);
-  calls_.net().forget(known.value().status.address);
+  forget(known.value().status.address);
   start_next(); // Runs may wait for something else now.
 }
 
@@ -111,7 +188,7 @@ void coordinator::take_in(const peer_identity& identity,
   else
     break_off_if_used(identity.name, "has been started anew");
   for (const auto& address : registry_.join(identity, request))
-    calls_.net().forget(address);
+    forget(address);
   calls_.net().keep(identity.address);
   config_.log->info("daemon {} at {} has joined with {}", identity.name,
                     identity.address, pluralized(request.parts.size(), "part"));
@@ -125,18 +202,21 @@ void coordinator::on_peer(const peer_event& event) {
   const auto& address = event.identity.address;
   switch (event.change) {
   case peer_event::kind::up:
+    on_met(event.identity);
     if (auto daemon = registry_.back(address, event.identity.incarnation)) {
       config_.log->info("daemon {} is back", daemon->status.name);
       start_next();
     }
     break;
   case peer_event::kind::lost:
+    joins_.gone(address);
     on_lost(registry_.lost(address, event.reason));
     break;
   case peer_event::kind::replaced:
     // The new one registers by itself, perhaps it has done so already.
     if (auto outdated = registry_.outdated(address, event.identity.incarnation))
       on_lost(registry_.lost(address, "it has been started anew"));
+    on_met(event.identity);
     break;
   default:
     break;
@@ -196,7 +276,7 @@ void coordinator::stop_daemon(const daemon_registry::entry& daemon,
               [this, daemon, reply](const result<payload>& answer) {
                 if (answer) {
                   registry_.leave(daemon.status.name, daemon.incarnation);
-                  calls_.net().forget(daemon.status.address);
+                  forget(daemon.status.address);
                   start_next();
                 }
                 reply.reply(answer);

@@ -1,4 +1,5 @@
 #include "actors/base/timeouts.hpp"
+#include "actors/cluster/coordinator/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "partition/files/json_text.hpp"
 
@@ -10,15 +11,8 @@ namespace graphmill {
 
 namespace {
 
-/// Runs of one answer, and their bytes: an answer must fit in a frame.
-constexpr std::uint32_t most_listed = 500;
+/// Bytes of the runs of one answer, which must fit in a frame.
 constexpr std::size_t most_listed_bytes = max_frame_bytes / 2;
-
-/// Watchers that wait at a time.
-constexpr std::size_t most_watchers = 1024;
-
-/// Questions that wait for the history.
-constexpr std::size_t most_history_questions = 256;
 
 /// A summary without what grows with stages and daemons, for lists.
 std::string brief(const std::string& summary) {
@@ -60,11 +54,11 @@ runs_reply fitting(run_history::page page) {
 
 /// The history answers from a thread of its own: the disk may be slow.
 void coordinator::ask_history(const responder& reply, question asked) {
-  if (history_thread_.waiting() >= most_history_questions) {
+  if (history_thread_.waiting() >= coordinator_limits::history_questions) {
     reply.reply(fail(ec::unavailable,
                      "{} questions about runs wait at the coordinator already: "
                      "ask again",
-                     most_history_questions));
+                     coordinator_limits::history_questions));
     return;
   }
   history_thread_.post(
@@ -102,15 +96,17 @@ void coordinator::runs(const payload& data, const responder& reply) {
       return encode(runs_reply{{fitting(std::move(run))}, false});
     });
   } else {
-    ask_history(reply,
-                [wanted = std::move(request).value(),
-                 known = records_](run_history& history) -> result<payload> {
-                  GRAPHMILL_TRY(
-                    auto page, history.list(std::min(wanted.limit, most_listed),
-                                            wanted.before));
-                  known.correct(page.runs);
-                  return encode(fitting(std::move(page)));
-                });
+    ask_history(
+      reply,
+      [wanted = std::move(request).value(),
+       known = records_](run_history& history) -> result<payload> {
+        GRAPHMILL_TRY(
+          auto page,
+          history.list(std::min(wanted.limit, coordinator_limits::listed_runs),
+                       wanted.before));
+        known.correct(page.runs);
+        return encode(fitting(std::move(page)));
+      });
   }
 }
 
@@ -174,29 +170,35 @@ void coordinator::watch(const payload& data, const responder& reply) {
             });
     return;
   }
-  if (watchers_.size() >= most_watchers) {
+  if (watchers_.size() >= coordinator_limits::watchers) {
     reply.reply(fail(ec::unavailable,
                      "{} watch runs of this cluster already: try again",
-                     most_watchers));
+                     coordinator_limits::watchers));
     return;
   }
   const auto wait = std::min(wanted.wait, timeouts::longest_watch);
-  watchers_.push_back({std::move(wanted), reply, now + wait});
-  answer_watchers(now);
+  watcher asks{std::move(wanted), reply, now + wait};
+  if (!answer(asks, now))
+    watchers_.push_back(std::move(asks));
+}
+
+/// Answers a watcher, if there is something to tell, or its time is over.
+bool coordinator::answer(const watcher& waiting, clock::time_point now) const {
+  // There is one: watchers are answered before it goes to the history.
+  const auto* record = records_.find(waiting.request.run);
+  watch_reply out;
+  std::tie(out.next, out.events) =
+    board_.since(waiting.request.run, waiting.request.cursor);
+  if (out.events.empty() && !is_over(record->state) && now < waiting.until)
+    return false;
+  out.record = fitting(*record);
+  waiting.reply.reply(encode(out));
+  return true;
 }
 
 void coordinator::answer_watchers(clock::time_point now) {
   std::erase_if(watchers_, [this, now](const watcher& waiting) {
-    // There is one: watchers are answered before it goes to the history.
-    const auto* record = records_.find(waiting.request.run);
-    watch_reply out;
-    std::tie(out.next, out.events) =
-      board_.since(waiting.request.run, waiting.request.cursor);
-    if (out.events.empty() && !is_over(record->state) && now < waiting.until)
-      return false;
-    out.record = fitting(*record);
-    waiting.reply.reply(encode(out));
-    return true;
+    return answer(waiting, now);
   });
 }
 

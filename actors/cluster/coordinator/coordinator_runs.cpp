@@ -1,4 +1,6 @@
+#include "actors/cluster/coordinator/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/transport/sessions/address.hpp"
 #include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
@@ -9,16 +11,6 @@
 #include <utility>
 
 namespace graphmill {
-
-namespace {
-
-/// Runs that wait: each has a folder, and its definition in memory.
-constexpr std::size_t most_queued = 100;
-
-/// The longest definition, as YAML: thousands of edge types have room in it.
-constexpr std::size_t longest_definition = std::size_t{1} << 20;
-
-} // namespace
 
 unix_time now_unix() {
   return std::chrono::duration_cast<unix_time>(
@@ -74,8 +66,8 @@ result<placement> coordinator::place_now(const definition& def) const {
 }
 
 /// Answers when the run is on disk.
-result<void> coordinator::submit(const payload& data, const responder& reply) {
-  GRAPHMILL_TRY(auto def, decode_definition_body(data));
+result<void> coordinator::submit(const incoming_request& request) {
+  GRAPHMILL_TRY(auto def, decode_definition_body(request.data));
   GRAPHMILL_TRYV(check(def));
   if (ending_)
     return fail(ec::unavailable, "the coordinator is ending");
@@ -83,16 +75,26 @@ result<void> coordinator::submit(const payload& data, const responder& reply) {
   if (!place_among(def, daemon_state::ready)
       && !place_among(def, daemon_state::draining))
     return place_now(def).error();
-  if (queue_.size() + taking_ >= most_queued)
-    return fail(ec::unavailable,
-                "{} runs are waiting already: submit it again when some of "
-                "them are over",
-                queue_.size() + taking_);
-  ++taking_;
-  const auto tell = [me = handle_of<interface>(self_),
-                     reply](result<submitted_run> how) {
+  const auto home = host_group(request.host);
+  const auto waiting = queue_.size() + taking_.size();
+  const auto of_host =
+    taking_.count(home)
+    + static_cast<std::size_t>(std::ranges::count_if(
+      queue_, [&home](const auto& run) { return run.home == home; }));
+  if (waiting >= coordinator_limits::queued
+      || of_host >= coordinator_limits::queued_of_host)
+    return fail(
+      ec::unavailable,
+      "{} runs are waiting already, {} of them from your host: submit "
+      "it again when some of them are over",
+      waiting, of_host);
+  taking_.insert(home);
+  const auto tell = [me = handle_of<interface>(self_), home,
+                     reply = request.reply](result<submitted_run> how) {
+    if (how)
+      how.value().home = home;
     post(me, run_taken{std::make_shared<result<submitted_run>>(std::move(how)),
-                       reply});
+                       reply, home});
   };
   history_thread_.post(
     [tell, config = config_, def = std::move(def)]() mutable {
@@ -106,10 +108,10 @@ result<void> coordinator::submit(const payload& data, const responder& reply) {
 result<submitted_run> coordinator::take_run(const coordinator_config& config,
                                             definition def) {
   auto yaml = definition_yaml(def);
-  if (yaml.size() > longest_definition)
+  if (yaml.size() > coordinator_limits::definition_bytes)
     return fail(ec::invalid_argument,
                 "the definition has {} bytes as YAML; {} are allowed",
-                yaml.size(), longest_definition);
+                yaml.size(), coordinator_limits::definition_bytes);
   submitted_run run;
   GRAPHMILL_TRY(run.file, run_file::create(config.runs, def, config.data,
                                            config.offer.dataset_digest));
@@ -127,7 +129,7 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
 }
 
 void coordinator::on_taken(const run_taken& taken) {
-  --taking_;
+  taking_.erase(taking_.find(taken.home));
   if (!*taken.run) {
     complaints_.add("a run is refused: " + taken.run->error().message,
                     clock::now());

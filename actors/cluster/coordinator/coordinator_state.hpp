@@ -6,14 +6,17 @@
 #include "actors/cluster/coordinator/active_run.hpp"
 #include "actors/cluster/coordinator/coordinator.hpp"
 #include "actors/cluster/coordinator/daemon_registry.hpp"
+#include "actors/cluster/coordinator/unreached_joins.hpp"
 #include "actors/cluster/history/run_board.hpp"
 #include "actors/cluster/history/run_records.hpp"
+#include "actors/remote/serving/fair_queue.hpp"
 
 #include <chrono>
 #include <deque>
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,10 +50,7 @@ public:
 
   interface::behavior_type make_behavior() {
     return {
-      [this](const incoming& in) {
-        guarded_service(in.request, complaints_,
-                        [this](const auto& request) { serve(request); });
-      },
+      [this](const incoming& in) { queue(in.request); },
       [this](const peer_news& news) { on_peer(news.event); },
       [this](const run_news_came& came) {
         if (active_ && active_->id == came.run)
@@ -63,16 +63,25 @@ public:
       [this](const run_filed& filed) { on_filed(filed); },
       [this](const records_written& done) { on_written(done); },
       [this](const end_orderly&) { end_cluster(); },
+      [this](const next_request&) { serve_next(); },
       [this](const tick&) { look(); },
     };
   }
 
 private:
+  void queue(const incoming_request& request);
+  void serve_next();
+  incoming_request audited(incoming_request request) const;
   void serve(const incoming_request& request);
 
   // -- daemons of the cluster
 
   void join(const incoming_request& request);
+  void reach(unreached_joins::join asked);
+  void admit(const unreached_joins::join& reached);
+  void on_met(const peer_identity& identity);
+  void refuse_unreached(clock::time_point now);
+  void forget(const std::string& address);
   void leave(const incoming_request& request);
   void let_go(const std::string& daemon, const std::string& incarnation);
 
@@ -103,7 +112,7 @@ private:
   result<placement> place_among(const definition& def,
                                 daemon_state up_to) const;
   result<placement> place_now(const definition& def) const;
-  result<void> submit(const payload& data, const responder& reply);
+  result<void> submit(const incoming_request& request);
   static result<submitted_run> take_run(const coordinator_config& config,
                                         definition def);
   void on_taken(const run_taken& taken);
@@ -153,6 +162,7 @@ private:
     clock::time_point until;
   };
   void watch(const payload& data, const responder& reply);
+  bool answer(const watcher& waiting, clock::time_point now) const;
   void answer_watchers(clock::time_point now);
   static result<payload> file(const std::filesystem::path& runs,
                               const payload& data);
@@ -164,11 +174,13 @@ private:
   remote_calls<interface> calls_;
   complaint_log complaints_{
     [this](const auto& line) { config_.log->warn("{}", line); }};
+  fair_queue<incoming_request> line_; ///< By incarnation.
   daemon_registry registry_;
+  unreached_joins joins_;
   run_board board_;
   run_records records_;
   std::deque<submitted_run> queue_;
-  std::size_t taking_ = 0; ///< Runs that will be in the queue.
+  std::multiset<std::string> taking_; ///< Hosts of runs that will be in it.
   bool ending_ = false;
   clock::time_point write_at_{}; ///< Not before: the disk may be full.
   clock::time_point touch_at_{};

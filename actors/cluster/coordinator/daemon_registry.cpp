@@ -14,6 +14,11 @@ namespace {
 /// kept: a sentence that names a long path.
 constexpr std::size_t longest_note = 900;
 
+/// Of a digest that a daemon has sent, enough to know it again. What the
+/// coordinator's own is, a refusal does not tell: whoever learnt it could claim
+/// to have those data.
+constexpr std::size_t digest_shown = 12;
+
 bool is_lost(
   const std::pair<const std::string, daemon_registry::entry>& registered) {
   return registered.second.status.state == daemon_state::lost;
@@ -42,19 +47,18 @@ result<void> daemon_registry::check(const std::string& name,
       || request.part_digests.size() != like_.part_digests.size())
     return fail(ec::invalid_data,
                 "daemon \"{}\" has another version or partitioning of dataset "
-                "\"{}\" ({} parts, digest {}; the coordinator's: {} parts, "
-                "digest {}): copy one partitioned dataset to all machines",
+                "\"{}\" than the coordinator: {} parts, digest {}; copy one "
+                "partitioned dataset to all machines",
                 name, request.dataset, request.part_digests.size(),
-                request.dataset_digest, like_.part_digests.size(),
-                like_.dataset_digest);
+                shortened(request.dataset_digest, digest_shown));
   for (std::size_t p = 0; p < like_.part_digests.size(); ++p)
     if (request.part_digests[p] != like_.part_digests[p])
       return fail(ec::invalid_data,
                   "part {} of dataset \"{}\" at daemon \"{}\" has digest {}, "
-                  "at the coordinator {}: copy one partitioned dataset to all "
-                  "machines",
-                  p, request.dataset, name, request.part_digests[p],
-                  like_.part_digests[p]);
+                  "and another one at the coordinator: copy one partitioned "
+                  "dataset to all machines",
+                  p, request.dataset, name,
+                  shortened(request.part_digests[p], digest_shown));
   return ok();
 }
 
@@ -135,6 +139,12 @@ daemon_registry::entry* daemon_registry::at(const std::string& address) {
     if (daemon.status.address == address)
       return &daemon;
   return nullptr;
+}
+
+bool daemon_registry::has(const std::string& address) const {
+  return std::ranges::any_of(daemons_, [&address](const auto& registered) {
+    return registered.second.status.address == address;
+  });
 }
 
 std::optional<daemon_registry::entry>

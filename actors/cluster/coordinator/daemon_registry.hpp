@@ -60,6 +60,9 @@ public:
   std::optional<entry> outdated(const std::string& address,
                                 const std::string& incarnation);
 
+  /// Whether a daemon of the cluster, lost or not, has this address.
+  bool has(const std::string& address) const;
+
   /// A daemon leaves as soon as it can: new runs do not use it.
   void begin_to_leave(const std::string& name);
 

@@ -106,6 +106,7 @@ transport_of(const daemon_options& options, const std::string& name,
     router->serve(request);
   };
   out.on_peer = [router](const peer_event& event) { router->tell(event); };
+  out.fair.emplace();
   out.on_log = [log](const std::string& line) { log->warn("{}", line); };
   return out;
 }
@@ -135,6 +136,15 @@ open_history(const std::filesystem::path& runs, std::uint32_t keep,
         && run.find('/') == std::string::npos)
       remove_left_scratch_files(runs / run);
   return std::make_shared<run_history>(std::move(there));
+}
+
+/// Where a coordinator notes who has changed something, beside its runs.
+result<std::shared_ptr<audit_log>>
+open_audit(const std::filesystem::path& runs,
+           const std::shared_ptr<spdlog::logger>& log) {
+  GRAPHMILL_TRYV(make_private_folder(runs));
+  return std::make_shared<audit_log>(
+    runs, [log](const std::string& line) { log->warn("{}", line); });
 }
 
 /// Why the daemon is to end; set by actors, waited for by the main thread.
@@ -177,6 +187,7 @@ public:
             const std::shared_ptr<const partitioned_graph>& graph,
             const std::shared_ptr<data_guard>& guard,
             const std::shared_ptr<run_history>& history,
+            const std::shared_ptr<audit_log>& audit,
             const std::shared_ptr<transport>& net,
             const std::shared_ptr<rank_inboxes>& inboxes,
             const std::shared_ptr<orphan_threads>& orphans, end_note& end,
@@ -194,6 +205,7 @@ public:
       lead.data = options.data;
       lead.runs = options.runs;
       lead.history = history;
+      lead.audit = audit;
       lead.graph = graph;
       lead.net = net;
       lead.on_stop = on_stop;
@@ -301,6 +313,13 @@ result<void> run_daemon(const daemon_options& given) {
   GRAPHMILL_TRY(auto net_options, transport_of(options, name, router, log));
   const auto key = net_options.keys ? net_options.keys->file : std::string{};
   net_options.on_failure = [&end](const error& reason) { end.write(reason); };
+  std::shared_ptr<audit_log> audit;
+  if (options.join.empty()) {
+    GRAPHMILL_TRY(audit, open_audit(options.runs, log));
+    net_options.on_refusal = [audit](const access_refusal& refusal) {
+      audit->add(audit_of(refusal));
+    };
+  }
   GRAPHMILL_TRY(auto started, transport::start(std::move(net_options)));
   const std::shared_ptr<transport> net = std::move(started);
   std::shared_ptr<run_history> history;
@@ -320,8 +339,8 @@ result<void> run_daemon(const daemon_options& given) {
     caf::actor_system system{settings};
     const auto guard = std::make_shared<data_guard>(data_guard::options{
       .data = options.data, .verify = options.verify, .log = log});
-    household actors{system, options, offer,   graph, guard, history,
-                     net,    inboxes, orphans, end,   log};
+    household actors{system, options, offer,   graph,   guard, history,
+                     audit,  net,     inboxes, orphans, end,   log};
     actors.connect(*router);
     for (heap_trimmer heap; signals.count() == 0 && !end.written(); heap.tick())
       signals.wait(timeouts::signal_look);

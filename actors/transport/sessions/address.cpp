@@ -1,5 +1,6 @@
 #include "actors/transport/sessions/address.hpp"
 
+#include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
@@ -7,8 +8,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -110,6 +114,24 @@ bool is_wildcard(const endpoint& where) {
 bool is_loopback(const endpoint& where) {
   return where.host.starts_with("127.") || where.host == "::1"
          || where.host == "localhost";
+}
+
+std::string host_group(const std::string& host) {
+  in6_addr wide{};
+  const auto plain = host.substr(0, host.find('%')); // Without its interface.
+  if (is_loopback({plain, 0}))
+    return "loopback";
+  if (::inet_pton(AF_INET6, plain.c_str(), &wide) != 1)
+    return plain;
+  if (IN6_IS_ADDR_V4MAPPED(&wide)) {
+    std::array<char, INET_ADDRSTRLEN> text{};
+    ::inet_ntop(AF_INET, &wide.s6_addr[12], text.data(), text.size());
+    return host_group(text.data());
+  }
+  std::fill(wide.s6_addr + 8, wide.s6_addr + 16, std::uint8_t{0});
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  ::inet_ntop(AF_INET6, &wide, text.data(), text.size());
+  return text.data();
 }
 
 result<std::string> resolve_host(const std::string& host) {

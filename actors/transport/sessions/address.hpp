@@ -30,6 +30,11 @@ bool is_wildcard(const endpoint& where);
 /// names but localhost.
 bool is_loopback(const endpoint& where);
 
+/// What counts as one host with others: all loopback addresses do, and all of
+/// an IPv6 network of 64 bits, of which one machine may have any.
+/// @param host Numeric.
+std::string host_group(const std::string& host);
+
 /// The numeric address that a name stands for.
 result<std::string> resolve_host(const std::string& host);
 

@@ -16,8 +16,12 @@ caller_session::caller_session(std::string address, settings with)
 // -- what others want
 
 void caller_session::keep(session_time now) {
-  if (kept_)
+  if (kept_) {
+    // Whoever keeps it again has reason to think that it is there.
+    if (state_ == state::waiting)
+      retry_at_ = std::min(retry_at_, now);
     return;
+  }
   kept_ = true;
   wanted_since_ = now;
   reported_lost_ = reported_up_ = false;
@@ -190,10 +194,17 @@ void caller_session::hello_answered(session_time now, channel over,
                                     const message& incoming) {
   if (state_ != state::opening)
     return;
-  if (incoming.head.failed)
-    return refuse(now, {incoming.head.failure.code,
-                        fmt::format("{} refuses the connection: {}", address_,
-                                    incoming.head.failure.message)});
+  if (incoming.head.failed) {
+    auto reason = fmt::format("{} refuses the connection: {}", address_,
+                              incoming.head.failure.message);
+    const auto pause = incoming.head.retry_after;
+    if (pause.count() == 0)
+      return refuse(now, {incoming.head.failure.code, std::move(reason)});
+    reset(now, std::move(reason)); // It has no place for us at the moment.
+    retry_at_ =
+      std::max(retry_at_, now + std::min(pause, with_.liveness.retry_last));
+    return;
+  }
   auto hello = decode_hello(incoming.data.body);
   if (!hello)
     return reset(now, hello.error().message);

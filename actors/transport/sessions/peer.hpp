@@ -33,6 +33,15 @@ struct peer_event {
   std::string reason;     ///< Why it was lost, in a sentence.
 };
 
+/// Somebody was refused: for the limits of clients, or for the key.
+struct access_refusal {
+  peer_identity from{}; ///< Empty if it has not said who it is.
+  std::string host;     ///< Whence it came, as the system tells.
+  graphmill::method what = graphmill::method::hello;
+  std::string why;         ///< A sentence.
+  std::uint64_t times = 1; ///< As often as that since it was told last.
+};
+
 /// How long a request may take.
 struct call_options {
   /// From request to reply, all attempts together.

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace graphmill {
 
@@ -37,6 +38,7 @@ struct incoming_request {
   /// After this nobody waits for the answer.
   std::chrono::steady_clock::time_point deadline;
   responder reply;
+  std::string host{}; ///< Whence its sender has connected; for limits and logs.
 };
 
 } // namespace graphmill

@@ -1,5 +1,6 @@
 #include "actors/transport/sessions/server_session.hpp"
 
+#include "actors/transport/sessions/address.hpp"
 #include "messages/base/pluralized.hpp"
 
 #include <algorithm>
@@ -11,12 +12,6 @@ namespace {
 /// How often kept replies are looked through for those past their time.
 constexpr auto expiry_interval = std::chrono::seconds{1};
 
-/// A request costs that much beside its frames, roughly.
-constexpr std::uint64_t request_overhead = 1024;
-
-/// How soon a request that finds no room comes again.
-constexpr std::chrono::milliseconds pause{100};
-
 /// The limits of what a caller may wish as its time of silence.
 constexpr std::chrono::milliseconds shortest_silence{100};
 constexpr std::chrono::milliseconds longest_silence{60000};
@@ -26,7 +21,10 @@ constexpr std::chrono::milliseconds silence_unconnected{5000};
 } // namespace
 
 server_session::server_session(settings with)
-  : with_(std::move(with)), kept_(with_.reply_cache_bytes) {}
+  : with_(std::move(with)), kept_(with_.reply_cache_bytes) {
+  if (with_.fair)
+    shares_.emplace(*with_.fair, with_.max_peers);
+}
 
 std::vector<server_session::effect> server_session::take() {
   return std::exchange(effects_, {});
@@ -35,7 +33,8 @@ std::vector<server_session::effect> server_session::take() {
 // -- messages
 
 void server_session::receive(session_time now, const connection_id& from,
-                             message incoming, bool is_local) {
+                             message incoming, bool is_local,
+                             const std::string& host) {
   const auto at = connections_.find(from);
   const auto known = peers_.find(
     at == connections_.end() ? std::string{} : at->second.incarnation);
@@ -45,7 +44,7 @@ void server_session::receive(session_time now, const connection_id& from,
     return reply(from, incoming.head, std::move(version).error());
   if (incoming.head.kind == message_kind::request
       && incoming.head.method == method::hello)
-    return hello(now, from, incoming, is_local);
+    return hello(now, from, incoming, is_local, host);
   switch (incoming.head.kind) {
   case message_kind::request:
   case message_kind::beat:
@@ -62,7 +61,7 @@ void server_session::receive(session_time now, const connection_id& from,
     return;
   case message_kind::farewell:
     if (known != peers_.end())
-      forget(known, peer_event::kind::left, {});
+      forget(now, known, peer_event::kind::left, {});
     return;
   default:
     malformed(from, "it sent what only servers send");
@@ -70,7 +69,8 @@ void server_session::receive(session_time now, const connection_id& from,
 }
 
 void server_session::hello(session_time now, const connection_id& from,
-                           const message& incoming, bool is_local) {
+                           const message& incoming, bool is_local,
+                           const std::string& host) {
   auto hello = decode_hello(incoming.data.body);
   if (!hello)
     return malformed(from, hello.error().message);
@@ -88,24 +88,47 @@ void server_session::hello(session_time now, const connection_id& from,
       && (at->second.incarnation != hello.value().incarnation
           || at->second.channel != hello.value().channel))
     return malformed(from, "it changed its identity");
-  if (peers_.size() >= with_.max_peers
-      && !peers_.contains(hello.value().incarnation)) {
-    auto full =
-      fail(ec::unavailable,
-           "{} serves {} already, and its descriptors allow for no more: raise "
-           "the limit of open files there (ulimit -Hn)",
-           with_.self.name, pluralized(peers_.size(), "peer"));
-    effects_.emplace_back(
-      note{fmt::format("refused {}: {}", hello.value().name, full.message)});
-    return reply(from, incoming.head, std::move(full));
-  }
-  greet(now, from, hello.value());
+  if (!peers_.contains(hello.value().incarnation)
+      && !make_place(now, from, incoming.head, hello.value(), host))
+    return;
+  greet(now, from, hello.value(), host);
   auto self = with_.self;
   self.channel = hello.value().channel;
   if (with_.local && self.channel == channel::control)
     self.local_token = peers_.at(hello.value().incarnation).token =
       draw_identity();
   reply(from, incoming.head, payload{encode_hello(self), {}});
+}
+
+/// A newcomer of a host that has its share gets the place of the idlest peer of
+/// the same host.
+/// @returns false if there is none; then it has been told.
+bool server_session::make_place(session_time now, const connection_id& from,
+                                const envelope& head,
+                                const hello_message& hello,
+                                const std::string& host) {
+  const auto home = host_group(host);
+  if (shares_ && !shares_->has_place(home, hello.incarnation)) {
+    const auto idle = shares_->idlest(now, home);
+    if (!idle) {
+      put_off(from, head, {hello.name, hello.incarnation, hello.address}, host,
+              shares_->no_place(now, home));
+      return false;
+    }
+    forget(now, peers_.find(*idle), peer_event::kind::lost,
+           "it was idle, and its place was needed");
+  }
+  if (peers_.size() < with_.max_peers)
+    return true;
+  auto full =
+    fail(ec::unavailable,
+         "{} serves {} already, and its descriptors allow for no more: raise "
+         "the limit of open files there (ulimit -Hn)",
+         with_.self.name, pluralized(peers_.size(), "peer"));
+  effects_.emplace_back(
+    note{fmt::format("refused {}: {}", hello.name, full.message)});
+  reply(from, head, std::move(full));
+  return false;
 }
 
 /// A data channel may, while the control channel that got its token is there.
@@ -120,17 +143,27 @@ bool server_session::may_come_locally(const hello_message& hello) const {
 }
 
 void server_session::greet(session_time now, const connection_id& from,
-                           const hello_message& hello) {
+                           const hello_message& hello,
+                           const std::string& host) {
   const auto [at, is_new] = peers_.try_emplace(hello.incarnation);
   auto& caller = at->second;
+  if (is_new) {
+    caller.host = host;
+    caller.home = host_group(host);
+  }
+  if (shares_)
+    shares_->came(now, caller.home, hello.incarnation);
   caller.identity = {hello.name, hello.incarnation, hello.address};
   caller.last_heard = now;
   if (is_new) // It may be back, and have something running still.
     for (auto task = running_.lower_bound({hello.incarnation, 0});
          task != running_.end() && task->first.first == hello.incarnation;
          ++task) {
+      const auto& known = tasks_.at(task->second);
       ++caller.running;
-      caller.bytes += tasks_.at(task->second).bytes;
+      caller.bytes += known.bytes;
+      if (shares_)
+        shares_->resume(hello.incarnation, known.method);
     }
   caller.lost_after =
     std::clamp(hello.lost_after, shortest_silence, longest_silence);
@@ -169,6 +202,8 @@ void server_session::disconnected(const connection_id& connection) {
   for (std::size_t i = 0; i < caller.connections.size(); ++i)
     if (!caller.gone[i] && !caller.connections[i].empty())
       return;
+  if (shares_)
+    shares_->unconnected(known->first);
   caller.lost_after =
     std::min<session_time::duration>(caller.lost_after, silence_unconnected);
 }
@@ -196,128 +231,6 @@ void server_session::end(const connection_id& connection, std::string reason) {
   effects_.emplace_back(drop{connection, std::move(reason)});
 }
 
-// -- requests
-
-void server_session::request(session_time now, const connection_id& from,
-                             const place& at, message incoming) {
-  const auto& head = incoming.head;
-  if (head.id == 0)
-    return malformed(from, "a request without id");
-  if (!is_known(head.method) || head.method == method::beat)
-    return reply(from, head,
-                 fail(ec::version_mismatch,
-                      "method {} is not known here: use the same version of "
-                      "graphmill on both sides",
-                      static_cast<int>(head.method)));
-  const request_key key{at.incarnation, head.id};
-  if (const auto same = running_.find(key); same != running_.end()) {
-    auto& task = tasks_.at(same->second);
-    task.attempt = std::max(task.attempt, head.attempt);
-    ++duplicates_;
-    return;
-  }
-  if (const auto* before = kept_.find(key)) {
-    ++duplicates_;
-    auto again = *before;
-    again.head.attempt = head.attempt;
-    effects_.emplace_back(send{from, std::move(again)});
-    return;
-  }
-  auto& caller = peers_.at(at.incarnation);
-  const auto bytes = request_overhead + incoming.data.byte_size();
-  if (!has_room(caller, bytes))
-    return come_again(from, head, caller);
-  ++caller.running;
-  caller.bytes += bytes;
-  bytes_ += bytes;
-  const auto token = next_token_++;
-  const auto deadline = now + head.time_left;
-  running_.emplace(key, token);
-  tasks_.emplace(
-    token, task{key, head.method, at.channel, head.attempt, deadline, bytes});
-  effects_.emplace_back(deliver{token, head.method, caller.identity,
-                                std::move(incoming.data), deadline});
-}
-
-bool server_session::has_room(const peer& caller, std::uint64_t bytes) const {
-  return caller.running < with_.max_running
-         && (bytes_ == 0 || bytes_ + bytes <= with_.max_bytes)
-         && (caller.bytes == 0 || caller.bytes + bytes <= with_.max_peer_bytes);
-}
-
-void server_session::come_again(const connection_id& from, const envelope& head,
-                                const peer& caller) {
-  ++put_off_;
-  effects_.emplace_back(note{fmt::format(
-    "requests under way take {} bytes, {} of them those of {}: it has to ask "
-    "again",
-    bytes_, caller.bytes, caller.identity.name)});
-  auto out = answer_to(
-    head, fail(ec::unavailable,
-               "requests of {} bytes are under way already, {} requests of {} "
-               "bytes for {} alone; ask for less at once",
-               bytes_, caller.running, caller.bytes, caller.identity.name));
-  out.head.retry_after = pause;
-  effects_.emplace_back(send{from, std::move(out)});
-}
-
-void server_session::answer(session_time now, std::uint64_t token,
-                            result<payload> answer) {
-  const auto at = tasks_.find(token);
-  if (at == tasks_.end())
-    return;
-  const auto task = std::move(at->second);
-  tasks_.erase(at);
-  running_.erase(task.key);
-  bytes_ -= task.bytes;
-  if (answer)
-    if (auto fits = check_size(answer.value()); !fits)
-      answer = fail(ec::internal, "the reply to {} is {}",
-                    to_string(task.method), fits.error().message);
-  envelope question;
-  question.id = task.key.second;
-  question.method = task.method;
-  question.attempt = task.attempt;
-  auto out = answer_to(question, std::move(answer));
-  if (!traits_of(task.method).idempotent)
-    kept_.put(task.key, out, std::max(task.deadline, now));
-  const auto caller = peers_.find(task.key.first);
-  if (caller == peers_.end())
-    return; // It may come back and ask again.
-  --caller->second.running;
-  caller->second.bytes -= task.bytes;
-  if (now > task.deadline)
-    return; // Nobody waits for it any more.
-  const auto& connection_id =
-    caller->second.connections[static_cast<std::size_t>(task.channel)];
-  if (!connection_id.empty())
-    effects_.emplace_back(send{connection_id, std::move(out)});
-}
-
-message server_session::answer_to(const envelope& question,
-                                  result<payload> answer) const {
-  message out;
-  out.head.kind = message_kind::reply;
-  out.head.id = question.id;
-  out.head.method = question.method;
-  out.head.attempt = question.attempt;
-  out.head.failed = !answer;
-  if (answer)
-    out.data = std::move(answer).value();
-  else
-    out.head.failure = std::move(answer).error();
-  // No more of it is sent, so that no more of it waits, nor the room of it.
-  auto& text = out.head.failure.message;
-  if (text.size() > max_failure_text)
-    text = text.substr(0, max_failure_text);
-  return out;
-}
-
-void server_session::reply(const connection_id& to, const envelope& question,
-                           result<payload> answer) {
-  effects_.emplace_back(send{to, answer_to(question, std::move(answer))});
-}
-
 // -- time
 
 void server_session::tick(session_time now) {
@@ -328,7 +241,7 @@ void server_session::tick(session_time now) {
       continue;
     const auto ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(limit).count();
-    forget(caller, peer_event::kind::lost,
+    forget(now, caller, peer_event::kind::lost,
            fmt::format("it was silent for {} ms", ms));
   }
   if (now >= next_expiry_) {
@@ -346,13 +259,27 @@ session_time server_session::next_tick() const {
 
 /// What runs for it goes on, and what was kept stays until its time is over: it
 /// may be back.
-void server_session::forget(std::map<std::string, peer>::iterator caller,
+void server_session::forget(session_time now,
+                            std::map<std::string, peer>::iterator caller,
                             peer_event::kind change, std::string reason) {
   for (auto& connection_id : caller->second.connections)
     leave_seat(connection_id);
   effects_.emplace_back(
     peer_event{change, caller->second.identity, true, std::move(reason)});
+  if (shares_)
+    shares_->left(now, caller->first);
   peers_.erase(caller);
+}
+
+void server_session::keep(const std::string& address,
+                          const std::string& incarnation) {
+  if (shares_)
+    shares_->keep(address, incarnation);
+}
+
+void server_session::unkeep(const std::string& address) {
+  if (shares_)
+    shares_->unkeep(address);
 }
 
 } // namespace graphmill

@@ -1,11 +1,13 @@
 #pragma once
 
+#include "actors/transport/sessions/client_shares.hpp"
 #include "actors/transport/sessions/message.hpp"
 #include "actors/transport/sessions/peer.hpp"
 #include "actors/transport/sessions/reply_cache.hpp"
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <variant>
@@ -17,7 +19,8 @@ namespace graphmill {
 /// are under way, and which were answered already. A request that is repeated
 /// while it runs is attached to the one that runs; one that was answered gets
 /// the same answer again, unless its method may simply run again. Like
-/// caller_session, it does no I/O and has no clock.
+/// caller_session, it does no I/O and has no clock. What becomes of requests is
+/// in server_requests.cpp.
 class server_session {
 public:
   /// A connection: the routing id that the socket gives it.
@@ -39,6 +42,8 @@ public:
     /// for it.
     std::uint64_t max_bytes = std::uint64_t{256} << 20;
     std::uint64_t max_peer_bytes = std::uint64_t{64} << 20;
+    /// So that no client starves the others; none where all know each other.
+    std::optional<client_limits> fair{};
   };
 
   // -- effects: what the owner must do, in the order of `take`
@@ -52,6 +57,7 @@ public:
     peer_identity from;
     payload data;
     session_time deadline;
+    std::string host{}; ///< Whence its sender has connected.
   };
   /// Ends a connection whose sender does not keep to the protocol.
   struct drop {
@@ -66,14 +72,21 @@ public:
   struct note {
     std::string sentence;
   };
-  using effect = std::variant<send, deliver, drop, estrange, note, peer_event>;
+  using effect = std::variant<send, deliver, drop, estrange, note, peer_event,
+                              access_refusal>;
 
   explicit server_session(settings with);
 
   /// @param is_local It came by the local socket: its sender may be any process
   /// of our user, with the cluster's key or not.
+  /// @param host Whence the connection came, as the system tells.
   void receive(session_time now, const connection_id& from, message incoming,
-               bool is_local = false);
+               bool is_local = false, const std::string& host = {});
+
+  /// We keep a connection of our own to a peer, or none any more: it has a
+  /// place here however many others come.
+  void keep(const std::string& address, const std::string& incarnation);
+  void unkeep(const std::string& address);
 
   /// What came over a connection is not a message.
   void malformed(const connection_id& from, std::string reason);
@@ -103,6 +116,8 @@ public:
 private:
   struct peer {
     peer_identity identity;
+    std::string host; ///< Whence it has connected first.
+    std::string home; ///< What counts as one host with that.
     std::array<server_session::connection_id, 2>
       connections;              ///< By channel; may be empty.
     std::array<bool, 2> gone{}; ///< Their connections, by channel.
@@ -123,24 +138,31 @@ private:
     std::uint16_t attempt;
     session_time deadline;
     std::uint64_t bytes;
+    std::string home; ///< Of its sender.
   };
 
   void hello(session_time now, const connection_id& from,
-             const message& incoming, bool is_local);
+             const message& incoming, bool is_local, const std::string& host);
   bool may_come_locally(const hello_message& hello) const;
+  bool make_place(session_time now, const connection_id& from,
+                  const envelope& head, const hello_message& hello,
+                  const std::string& host);
   void greet(session_time now, const connection_id& from,
-             const hello_message& hello);
+             const hello_message& hello, const std::string& host);
   void request(session_time now, const connection_id& from, const place& at,
                message incoming);
   void leave_seat(connection_id& seat);
   bool has_room(const peer& caller, std::uint64_t bytes) const;
   void come_again(const connection_id& from, const envelope& head,
                   const peer& caller);
+  void put_off(const connection_id& from, const envelope& head,
+               const peer_identity& who, const std::string& host,
+               client_shares::refusal how);
   void beat(const connection_id& from);
   void reply(const connection_id& to, const envelope& question,
              result<payload> answer);
   void end(const connection_id& connection, std::string reason);
-  void forget(std::map<std::string, peer>::iterator caller,
+  void forget(session_time now, std::map<std::string, peer>::iterator caller,
               peer_event::kind change, std::string reason);
   message answer_to(const envelope& question, result<payload> answer) const;
 
@@ -155,6 +177,7 @@ private:
   std::uint64_t bytes_ = 0; ///< Of what runs.
   std::uint64_t duplicates_ = 0;
   std::uint64_t put_off_ = 0;
+  std::optional<client_shares> shares_;
   std::vector<effect> effects_;
 };
 

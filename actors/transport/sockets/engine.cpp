@@ -159,6 +159,11 @@ void engine::tell(const peer_event& news) {
     guarded([this, &news] { options_.on_peer(news); });
 }
 
+void engine::tell(const access_refusal& news) {
+  if (options_.on_refusal)
+    guarded([this, &news] { options_.on_refusal(news); });
+}
+
 void engine::log(const std::string& sentence) {
   if (!options_.on_log)
     return;

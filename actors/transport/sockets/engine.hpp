@@ -72,6 +72,7 @@ private:
   void tick();
   void finish();
   void tell(const peer_event& news);
+  void tell(const access_refusal& news);
   void log(const std::string& sentence);
   void complain(const std::string& sentence);
   void end_badly(const std::string& reason);

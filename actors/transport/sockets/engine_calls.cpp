@@ -35,10 +35,12 @@ void engine::obey(const mailbox::keep& request) {
   if (!of)
     return log(of.error().message);
   auto& session = of.value()->session;
-  if (request.on)
+  if (request.on) {
     session.keep(now());
-  else
+  } else {
     session.forget(now());
+    server_->unkeep(session.address());
+  }
   pump(*of.value());
 }
 
@@ -144,6 +146,8 @@ void engine::act(caller& of, caller_session::effect& effect) {
   } else if (auto* done = std::get_if<session::finish>(&effect)) {
     guarded([done] { done->on_reply(std::move(done->answer)); });
   } else if (const auto* news = std::get_if<peer_event>(&effect)) {
+    if (news->change != peer_event::kind::lost) // It may be back soon.
+      server_->keep(of.session.address(), news->identity.incarnation);
     tell(*news);
   }
 }

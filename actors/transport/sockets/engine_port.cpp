@@ -104,6 +104,7 @@ void engine::refused(const std::string& host, const std::string& reason) {
   ++counters_->refused;
   complain(fmt::format("refused a connection from {}: {}", name_of_host(host),
                        reason));
+  tell(access_refusal{{}, host, method::hello, reason});
 }
 
 void engine::serve_port() {
@@ -126,11 +127,14 @@ void engine::serve_port() {
 void engine::receive(arrival got) {
   descriptor_ = got.descriptor;
   unfinished_.finished(descriptor_);
-  if (got.content)
+  if (got.content) {
+    const auto host = hosts_.find(descriptor_);
     server_->receive(now(), got.connection_id, std::move(*got.content),
-                     authenticator_ && !got.has_key);
-  else
+                     authenticator_ && !got.has_key,
+                     host == hosts_.end() ? "" : host->second);
+  } else {
     server_->malformed(got.connection_id, std::move(got.reason));
+  }
   pump_port();
   if (arrivals_.is_stranger(descriptor_) && server_->knows(got.connection_id)) {
     arrivals_.settled(descriptor_);
@@ -158,6 +162,11 @@ void engine::act(server_session::effect& effect) {
     estrange(stranger->connection);
   } else if (const auto* note = std::get_if<server_session::note>(&effect)) {
     complain(note->sentence);
+  } else if (const auto* refusal = std::get_if<access_refusal>(&effect)) {
+    complain(fmt::format("put off {} at {}, {}: {}", refusal->from.name,
+                         refusal->host, pluralized(refusal->times, "request"),
+                         refusal->why));
+    tell(*refusal);
   } else if (const auto* news = std::get_if<peer_event>(&effect)) {
     tell(*news);
   }
@@ -174,7 +183,7 @@ void engine::deliver(server_session::deliver& request) {
   guarded([this, &request, &reply] {
     options_.on_request({request.method, std::move(request.from),
                          std::move(request.data), request.deadline,
-                         std::move(reply)});
+                         std::move(reply), std::move(request.host)});
   });
 }
 

@@ -155,6 +155,7 @@ engine::make(transport_options options, std::shared_ptr<mailbox> box,
     serving.max_peers = made->quota_.peers;
     serving.max_bytes = made->options_.request_bytes;
     serving.max_peer_bytes = made->options_.request_bytes / 4;
+    serving.fair = made->options_.fair;
     made->server_.emplace(std::move(serving));
     return made;
   } catch (const zmq::error_t& broken) {

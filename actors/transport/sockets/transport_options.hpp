@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/transport/sessions/client_limits.hpp"
 #include "actors/transport/sessions/peer.hpp"
 #include "actors/transport/sessions/responder.hpp"
 #include "actors/transport/sessions/traffic.hpp"
@@ -54,8 +55,11 @@ struct transport_options {
   std::uint64_t descriptors = 0;
   /// Kept replies of methods that must not run twice.
   std::uint64_t reply_cache_bytes = std::uint64_t{64} << 20;
+  /// So that no client starves the others. Daemons have them.
+  std::optional<client_limits> fair{};
   std::function<void(incoming_request)> on_request;
   std::function<void(const peer_event&)> on_peer;
+  std::function<void(const access_refusal&)> on_refusal{};
   std::function<void(const std::string&)> on_log; ///< Drops and refusals.
   /// The transport has come to an unexpected end: everything asked of it fails
   /// as cancelled, and nobody reaches this process any more.

@@ -37,6 +37,26 @@ CATCH_TEST_CASE("a daemon of another dataset is refused by what differs",
               != std::string::npos);
 }
 
+CATCH_TEST_CASE("a refusal tells no digest but the front of what was sent",
+                "[cluster]") {
+  auto own = offer({0});
+  own.dataset_digest = std::string(32, 'a');
+  own.part_digests = {std::string(32, 'b'), std::string(32, 'c')};
+  const daemon_registry cluster{own};
+  auto guess = own;
+  guess.dataset_digest = "0123456789abcdef0123456789abcdef";
+  auto said = error_of(cluster.check("b", guess)).message;
+  CATCH_CHECK(said.find("012345678") != std::string::npos);
+  CATCH_CHECK(said.find("0123456789abcdef") == std::string::npos);
+  CATCH_CHECK(said.find("aaaa") == std::string::npos);
+  guess = own;
+  guess.part_digests[1] = "fedcba9876543210fedcba9876543210";
+  said = error_of(cluster.check("b", guess)).message;
+  CATCH_CHECK(said.find("fedcba987") != std::string::npos);
+  CATCH_CHECK(said.find("fedcba9876543210") == std::string::npos);
+  CATCH_CHECK(said.find("cccc") == std::string::npos);
+}
+
 CATCH_TEST_CASE("only a living daemon of the same name is a rival",
                 "[cluster]") {
   daemon_registry cluster{offer({0})};

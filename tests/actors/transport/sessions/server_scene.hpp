@@ -35,6 +35,8 @@ public:
         estranged.push_back(guest->connection);
       else if (auto* said = std::get_if<server_session::note>(&effect))
         notes.push_back(said->sentence);
+      else if (auto* refusal = std::get_if<access_refusal>(&effect))
+        refusals.push_back(std::move(*refusal));
       else
         events.push_back(std::get<peer_event>(effect));
     }
@@ -42,7 +44,7 @@ public:
 
   void receive(const std::string& connection_id, message incoming,
                bool is_local = false) {
-    session_.receive(now, connection_id, std::move(incoming), is_local);
+    session_.receive(now, connection_id, std::move(incoming), is_local, host);
     look();
   }
 
@@ -90,11 +92,13 @@ public:
   }
 
   session_time now{std::chrono::hours{1}};
+  std::string host; ///< Whence connections come from now on.
   std::vector<server_session::send> sent;
   std::vector<server_session::deliver> delivered;
   std::vector<std::string> dropped;
   std::vector<std::string> estranged;
   std::vector<std::string> notes;
+  std::vector<access_refusal> refusals;
   std::vector<peer_event> events;
 
 private:

@@ -1,0 +1,194 @@
+#include "actors/cluster/audit/audit_log.hpp"
+
+#include "actors/cluster/audit/audit_limits.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <future>
+#include <memory>
+#include <span>
+#include <system_error>
+
+namespace graphmill {
+
+namespace {
+
+/// What waits at the end of the process is given that long to be written.
+constexpr std::chrono::seconds last_moment{2};
+
+audit_entry of_left_out(std::uint64_t count, unix_time time) {
+  audit_entry out;
+  out.time = time;
+  out.what = "several";
+  out.done = false;
+  out.why = "refusals of more kinds than are kept apart";
+  out.times = count;
+  return out;
+}
+
+unix_time audit_time() {
+  return std::chrono::duration_cast<unix_time>(
+    std::chrono::system_clock::now().time_since_epoch());
+}
+
+std::string lines_of(const std::vector<audit_entry>& entries) {
+  std::string out;
+  for (const auto& entry : entries)
+    out += json_line(entry) + '\n';
+  return out;
+}
+
+} // namespace
+
+// -- audit_sums
+
+std::vector<audit_entry> audit_sums::add(audit_entry entry, time_point now) {
+  auto out = look(now);
+  if (entry.done) {
+    out.push_back(std::move(entry));
+    return out;
+  }
+  auto name = fmt::format("{}\n{}\n{}", entry.host, entry.what, entry.code);
+  const auto known = kinds_.find(name);
+  if (known != kinds_.end()) {
+    const auto untold = known->second.untold + entry.times;
+    known->second = {std::move(entry), untold};
+  } else if (kinds_.size() >= audit_limits::kinds) {
+    left_out_ += entry.times;
+  } else {
+    kinds_[std::move(name)] = {entry, 0};
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+std::vector<audit_entry> audit_sums::look(time_point now) {
+  std::vector<audit_entry> out;
+  if (now - since_ < audit_limits::period)
+    return out;
+  since_ = now;
+  unix_time latest{0};
+  for (auto& [name, kept] : kinds_) {
+    latest = std::max(latest, kept.last.time);
+    if (kept.untold == 0)
+      continue;
+    kept.last.times = kept.untold;
+    out.push_back(std::move(kept.last));
+  }
+  kinds_.clear();
+  if (const auto count = std::exchange(left_out_, 0); count > 0)
+    out.push_back(of_left_out(count, latest));
+  return out;
+}
+
+// -- audit_file
+
+result<void> audit_file::open() {
+  GRAPHMILL_TRY(file_,
+                open_file(path_, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW,
+                          file_access::owner));
+  GRAPHMILL_TRY(bytes_, file_size(file_.get(), path_));
+  return ok();
+}
+
+result<void> audit_file::put_aside() {
+  file_.reset();
+  auto old = path_;
+  old += ".old";
+  std::error_code failed;
+  std::filesystem::rename(path_, old, failed);
+  if (failed)
+    return fail_errno(failed.value(), "cannot rename {} to {}", path_.string(),
+                      old.string());
+  return open();
+}
+
+result<void> audit_file::append(std::string_view lines) {
+  if (file_.get() < 0)
+    GRAPHMILL_TRYV(open());
+  if (bytes_ != 0 && bytes_ + lines.size() > limit_)
+    GRAPHMILL_TRYV(put_aside());
+  auto written = write_all(file_.get(), std::as_bytes(std::span{lines}), path_);
+  if (written) {
+    bytes_ += lines.size();
+    return written;
+  }
+  // No half of a line stays, if the system lets us cut it off.
+  if (::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0)
+    bytes_ = 0;
+  file_.reset(); // It is opened anew: somebody may have made room there.
+  return written;
+}
+
+// -- audit_log
+
+audit_log::audit_log(const std::filesystem::path& folder,
+                     std::function<void(const std::string&)> complain)
+  : complain_(std::move(complain)),
+    file_(folder / "audit.jsonl", audit_limits::file_bytes) {}
+
+audit_log::~audit_log() {
+  // It may be waited for no longer than this: the disk may be stuck.
+  const auto done = std::make_shared<std::promise<void>>();
+  auto written = done->get_future();
+  thread_.post([done] { done->set_value(); }, [](const error&) {});
+  (void)written.wait_for(last_moment);
+}
+
+void audit_log::add(audit_entry entry) {
+  entry.time = audit_time();
+  std::lock_guard lock{mutex_};
+  post(sums_.add(std::move(entry), std::chrono::steady_clock::now()));
+}
+
+void audit_log::look() {
+  std::lock_guard lock{mutex_};
+  post(sums_.look(std::chrono::steady_clock::now()));
+}
+
+/// @pre the mutex is held
+void audit_log::post(const std::vector<audit_entry>& entries) {
+  if (entries.empty())
+    return;
+  const auto count = entries.size();
+  if (thread_.waiting() >= audit_limits::waiting) {
+    dropped_ += count;
+    return;
+  }
+  thread_.post(
+    [this, lines = lines_of(entries), count,
+     dropped = std::exchange(dropped_, 0)]() mutable {
+      missing_ += dropped;
+      write(std::move(lines), count);
+    },
+    [this](const error& reason) { complain_(reason.message); });
+}
+
+/// On the thread.
+void audit_log::write(std::string lines, std::uint64_t count) {
+  if (missing_ > 0) {
+    audit_entry gap;
+    gap.time = audit_time();
+    gap.what = "audit";
+    gap.done = false;
+    gap.why = "lines are missing here: the disk had no room for them";
+    gap.times = missing_;
+    lines.insert(0, json_line(gap) + '\n');
+  }
+  if (const auto done = file_.append(lines); !done) {
+    missing_ += count;
+    if (!std::exchange(broken_, true))
+      complain_(fmt::format("{}; what users of the cluster do is not noted "
+                            "until it can be",
+                            done.error().message));
+    return;
+  }
+  missing_ = 0;
+  if (std::exchange(broken_, false))
+    complain_("what users of the cluster do is noted again");
+}
+
+} // namespace graphmill

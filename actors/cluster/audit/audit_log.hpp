@@ -1,0 +1,101 @@
+#pragma once
+
+#include "actors/base/compute_thread.hpp"
+#include "actors/cluster/audit/audit_entry.hpp"
+#include "partition/files/file_io.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+/// Sums up refusals that are alike: of those of one host, of one method and
+/// with one code the first is told at once, and at the end of a period how many
+/// came beside it. So nobody fills the log by being refused. Is told the time.
+class audit_sums {
+public:
+  using time_point = std::chrono::steady_clock::time_point;
+
+  /// @returns what is to be written now.
+  std::vector<audit_entry> add(audit_entry entry, time_point now);
+  /// What a period that is over has kept back.
+  std::vector<audit_entry> look(time_point now);
+
+private:
+  struct kind {
+    audit_entry last;
+    std::uint64_t untold = 0;
+  };
+
+  time_point since_{};
+  std::map<std::string, kind> kinds_;
+  std::uint64_t left_out_ = 0; ///< Of more kinds than are kept apart.
+};
+
+/// The file of the audit log: lines of JSON that its owner alone may read. When
+/// it is full it becomes the old one, in place of the one before. Used by one
+/// thread.
+class audit_file {
+public:
+  /// @param limit Bytes of the file before it becomes the old one.
+  audit_file(std::filesystem::path path, std::size_t limit)
+    : path_(std::move(path)), limit_(limit) {}
+
+  /// Appends lines, each with its end; all of them or none.
+  result<void> append(std::string_view lines);
+
+private:
+  result<void> open();
+  result<void> put_aside();
+
+  std::filesystem::path path_;
+  std::size_t limit_;
+  std::size_t bytes_ = 0;
+  unique_fd file_; ///< None until the first line, and after a failure.
+};
+
+/// Who has changed something in a cluster, and who was refused: `audit.jsonl`
+/// in the folder of runs, with the one before as `audit.jsonl.old`. From any
+/// thread; a thread of its own waits for the disk. A disk that is full stops
+/// nobody: it is told once, and how many lines are missing is written when
+/// there is room.
+class audit_log {
+public:
+  /// @param complain Is told, on another thread, when the disk fails, and when
+  /// it is well again.
+  audit_log(const std::filesystem::path& folder,
+            std::function<void(const std::string&)> complain);
+  /// Gives what waits a moment to be written.
+  ~audit_log();
+  audit_log(const audit_log&) = delete;
+  audit_log& operator=(const audit_log&) = delete;
+
+  /// Notes an entry, with the time.
+  void add(audit_entry entry);
+  /// Writes what is due. To be called now and then.
+  void look();
+
+private:
+  void post(const std::vector<audit_entry>& entries);
+  void write(std::string lines, std::uint64_t count);
+
+  std::function<void(const std::string&)> complain_;
+  std::mutex mutex_; ///< Of `sums_` and `dropped_`.
+  audit_sums sums_;
+  std::uint64_t dropped_ = 0; ///< Entries for which the thread had no room.
+  audit_file file_;           ///< The thread's, as what follows.
+  bool broken_ = false;
+  std::uint64_t missing_ = 0; ///< Lines that are not in the file.
+  compute_thread thread_;     ///< Last: ends before what its jobs use.
+};
+
+} // namespace graphmill

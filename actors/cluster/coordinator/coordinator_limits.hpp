@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// What a coordinator keeps for others, at the most. The transport bounds what
+/// one client has under way (`client_limits`); these are of all together, and
+/// where something outlives its request, of one host.
+namespace graphmill::coordinator_limits {
+
+/// Runs that wait: each has a folder, and its definition in memory.
+inline constexpr std::size_t queued = 100;
+/// Of those, runs that were submitted from one host. A script may fill the
+/// queue but for ten places, which are there for others.
+inline constexpr std::size_t queued_of_host = 90;
+/// The longest definition, as YAML: thousands of edge types have room in it.
+inline constexpr std::size_t definition_bytes = std::size_t{1} << 20;
+
+/// Watchers that wait at a time.
+inline constexpr std::size_t watchers = 1024;
+/// Questions that wait for the history.
+inline constexpr std::size_t history_questions = 256;
+/// Requests for files that wait; an answer takes 8 MiB.
+inline constexpr std::size_t file_requests = 64;
+/// Runs of one answer, and their bytes: an answer must fit in a frame.
+inline constexpr std::uint32_t listed_runs = 500;
+
+/// Daemons that ask to join and have not been reached yet: a connection is
+/// attempted to each, for `timeouts::reach`. One that finds no room asks again.
+inline constexpr std::size_t unreached = 64;
+inline constexpr std::size_t unreached_of_host = 16;
+
+} // namespace graphmill::coordinator_limits

@@ -1,0 +1,179 @@
+#include "actors/cluster/audit/audit_log.hpp"
+#include "partition/files/json_text.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+using namespace graphmill;
+using namespace graphmill::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+const audit_sums::time_point start_of_audit{1h};
+
+incoming_request request_for_audit(method which, payload data = {}) {
+  incoming_request out;
+  out.method = which;
+  out.from = {"submit", std::string(32, 'a'), ""};
+  out.data = std::move(data);
+  out.host = "10.0.0.7";
+  return out;
+}
+
+audit_entry refused_entry(const std::string& host, const std::string& what) {
+  audit_entry out;
+  out.host = host;
+  out.what = what;
+  out.done = false;
+  out.why = "no";
+  out.code = "permission";
+  return out;
+}
+
+/// The lines of a file, each of them JSON.
+std::vector<nlohmann::json> lines_in(const std::filesystem::path& file) {
+  const auto text = value_of(read_text(file, std::size_t{1} << 26));
+  std::vector<nlohmann::json> out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = text.find('\n', at);
+    CATCH_REQUIRE(end != std::string::npos);
+    out.push_back(value_of(parse_json(text.substr(at, end - at), "a line")));
+    at = end + 1;
+  }
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("what changes something is noted with its object",
+                "[cluster][audit]") {
+  auto entry =
+    audit_of(request_for_audit(method::submit), encode_run_id("run-7"));
+  CATCH_REQUIRE(entry);
+  CATCH_CHECK(entry->who == "submit");
+  CATCH_CHECK(entry->host == "10.0.0.7");
+  CATCH_CHECK(entry->what == "submit");
+  CATCH_CHECK(entry->object == "run-7");
+  CATCH_CHECK(entry->done);
+  entry = audit_of(
+    request_for_audit(method::drain, encode(daemon_request{"gpu-1", false})),
+    payload{});
+  CATCH_REQUIRE(entry);
+  CATCH_CHECK(entry->object == "gpu-1");
+  entry = audit_of(request_for_audit(method::stop, encode(daemon_request{})),
+                   fail(ec::invalid_argument, "a run is on"));
+  CATCH_REQUIRE(entry);
+  CATCH_CHECK(entry->object == "all daemons");
+  CATCH_CHECK_FALSE(entry->done);
+  CATCH_CHECK(entry->why == "a run is on");
+  CATCH_CHECK(entry->code == "invalid_argument");
+}
+
+CATCH_TEST_CASE("questions are noted only if they are forbidden",
+                "[cluster][audit]") {
+  const auto question = request_for_audit(method::status);
+  CATCH_CHECK_FALSE(audit_of(question, payload{}));
+  CATCH_CHECK_FALSE(audit_of(question, fail(ec::unavailable, "busy")));
+  CATCH_CHECK(audit_of(question, fail(ec::permission, "not you")));
+}
+
+CATCH_TEST_CASE("a line is JSON whatever names are made of",
+                "[cluster][audit]") {
+  audit_entry entry;
+  entry.who = "a\"\n\x1b[2J\xff{}";
+  entry.what = "submit";
+  entry.object = std::string(100'000, 'x');
+  const auto line = json_line(entry);
+  CATCH_CHECK(line.find('\n') == std::string::npos);
+  CATCH_CHECK(line.find('\x1b') == std::string::npos);
+  CATCH_CHECK(line.size() < 2000);
+  const auto back = value_of(parse_json(line, "a line"));
+  CATCH_CHECK(back["who"].get<std::string>() == "a\"\n\x1b[2J\xef\xbf\xbd{}");
+  CATCH_CHECK(back["result"].get<std::string>() == "ok");
+  CATCH_CHECK_FALSE(back.contains("times"));
+}
+
+CATCH_TEST_CASE("refusals that repeat are summed up", "[cluster][audit]") {
+  audit_sums sums;
+  const auto now = start_of_audit;
+  CATCH_CHECK(sums.add(refused_entry("h", "submit"), now).size() == 1);
+  for (int i = 0; i < 1000; ++i)
+    CATCH_CHECK(sums.add(refused_entry("h", "submit"), now).empty());
+  CATCH_CHECK(sums.add(refused_entry("h", "stop"), now).size() == 1);
+  CATCH_CHECK(sums.add(refused_entry("other", "submit"), now).size() == 1);
+  audit_entry done;
+  done.what = "submit";
+  CATCH_CHECK(sums.add(done, now).size() == 1); // Each of what was done.
+  CATCH_CHECK(sums.add(done, now).size() == 1);
+  CATCH_CHECK(sums.look(now + 9s).empty());
+  const auto later = sums.look(now + 10s);
+  CATCH_REQUIRE(later.size() == 1);
+  CATCH_CHECK(later[0].times == 1000);
+  CATCH_CHECK(later[0].what == "submit");
+  CATCH_CHECK(sums.look(now + 20s).empty());
+}
+
+CATCH_TEST_CASE("refusals of very many kinds are one line",
+                "[cluster][audit]") {
+  audit_sums sums;
+  std::size_t lines = 0;
+  for (int i = 0; i < 5000; ++i)
+    lines +=
+      sums.add(refused_entry(std::to_string(i), "x"), start_of_audit).size();
+  CATCH_CHECK(lines == 100);
+  const auto later = sums.look(start_of_audit + 10s);
+  CATCH_REQUIRE(later.size() == 1);
+  CATCH_CHECK(later[0].times == 4900);
+}
+
+CATCH_TEST_CASE("the audit log is its owner's, and one old file is kept",
+                "[cluster][audit]") {
+  const temp_folder folder;
+  audit_file file{folder / "audit.jsonl", 100};
+  const std::string line = std::string(49, 'x') + "\n";
+  for (int i = 0; i < 5; ++i)
+    CATCH_CHECK(file.append(line));
+  CATCH_CHECK(names_in(folder.path())
+              == std::vector<std::string>{"audit.jsonl", "audit.jsonl.old"});
+  CATCH_CHECK(std::filesystem::file_size(folder / "audit.jsonl") == 50);
+  CATCH_CHECK(std::filesystem::file_size(folder / "audit.jsonl.old") == 100);
+  struct stat about {};
+  CATCH_REQUIRE(::stat((folder / "audit.jsonl").c_str(), &about) == 0);
+  CATCH_CHECK((about.st_mode & 0777) == 0600);
+}
+
+CATCH_TEST_CASE("what waits is written when the log ends", "[cluster][audit]") {
+  const temp_folder folder;
+  {
+    audit_log log{folder.path(), [](const std::string&) {}};
+    for (int i = 0; i < 100; ++i)
+      log.add(*audit_of(request_for_audit(method::submit),
+                        encode_run_id(std::to_string(i))));
+  }
+  const auto lines = lines_in(folder / "audit.jsonl");
+  CATCH_REQUIRE(lines.size() == 100);
+  for (int i = 0; i < 100; ++i)
+    CATCH_CHECK(lines[static_cast<std::size_t>(i)]["object"].get<std::string>()
+                == std::to_string(i));
+}
+
+CATCH_TEST_CASE("a disk that fails is told once, and what is missing later",
+                "[cluster][audit]") {
+  const temp_folder folder;
+  const auto place = folder / "gone";
+  std::atomic<int> told{0};
+  {
+    audit_log log{place, [&told](const std::string&) { ++told; }};
+    for (int i = 0; i < 10; ++i)
+      log.add(*audit_of(request_for_audit(method::cancel), payload{}));
+  }
+  CATCH_CHECK(told == 1);
+  CATCH_CHECK_FALSE(std::filesystem::exists(place));
+}

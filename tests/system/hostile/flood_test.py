@@ -1,0 +1,148 @@
+"""Whoever belongs to a cluster and asks for more than its share starves nobody:
+others are answered, a run goes on to its digest, and daemons that nobody can
+reach are none."""
+
+import json
+import pathlib
+import stat
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from clusters import PATIENCE_SECONDS, Cluster, Daemon, free_port
+from runs import SMALL, partitioned, small_rmat
+from support import program
+
+WATCHES = 24000
+GREETINGS = 4200
+# Of one client and of one host; see client_limits.hpp, coordinator_limits.hpp.
+WATCHES_OF_CLIENT = 16
+STATUSES = 20
+
+
+class Flood(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.data = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
+
+    def cluster(self):
+        made = Cluster(self.top / self.id().split(".")[-1], self.data,
+                       ["0", "1"], "--insecure")
+        self.addCleanup(made.__exit__)
+        return made
+
+    def flood(self, *arguments):
+        """Starts a flooder; returns once it has sent everything."""
+        flooder = (pathlib.Path(program()).parents[1]
+                   / "tests/system/hostile/flooder")
+        process = subprocess.Popen(
+            [flooder, *map(str, arguments)], text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(process.wait, PATIENCE_SECONDS)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "flooding\n")
+        return process
+
+    def end(self, flooder):
+        said, _ = flooder.communicate(timeout=PATIENCE_SECONDS)
+        return said.split()
+
+    def check_served(self, cluster, during):
+        """Other clients are answered; says how long the slowest one took, with
+        the start of its process."""
+        slowest = 0
+        for _ in range(STATUSES):
+            start = time.monotonic()
+            self.assertEqual(len(cluster.status()["daemons"]), 2)
+            slowest = max(slowest, time.monotonic() - start)
+        print(f"slowest of {STATUSES} statuses during {during}: "
+              f"{slowest:.2f} s")
+
+    def audit(self, cluster):
+        path = cluster.folder / "runs" / "audit.jsonl"
+        self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+    def test_watches(self):
+        cluster = self.cluster()
+        definition = self.write(SMALL, self.data)
+        before = cluster.run(definition)
+        # A run that waits, so that its watchers do.
+        cluster.ask("drain", "d1")
+        run = cluster.ask("submit", definition)["run"]
+        flooder = self.flood("watch", cluster.coordinator, run, WATCHES)
+        self.check_served(cluster, f"{WATCHES} watches")
+        self.assertIsNone(flooder.poll())
+        cluster.wait_until(
+            lambda: f"{WATCHES_OF_CLIENT} requests of yours for `watch`"
+            in cluster.logs(), "complaint about watches")
+        cluster.ask("drain", "d1", "--back")
+        after = cluster.run(definition)
+        self.assertEqual(after["digest"], before["digest"])
+        self.end(flooder)
+        cluster.wait_until(
+            lambda: any(line["what"] == "watch"
+                        and line["result"] == "refused"
+                        and line["who"] == "flooder"
+                        for line in self.audit(cluster)),
+            "line about the flooder in the audit log")
+        done = [(line["what"], line.get("object"))
+                for line in self.audit(cluster) if line["result"] == "ok"]
+        self.assertIn(("drain", "d1"), done)
+        self.assertIn(("drain", "d1 (back)"), done)
+        self.assertIn(("submit", run), done)
+        self.assertIn(("deploy", f"{run} on d1"), done)
+        self.assertEqual([what for what, _ in done].count("submit"), 3)
+
+    def test_greetings(self):
+        cluster = self.cluster()
+        definition = self.write(SMALL, self.data)
+        before = cluster.run(definition)
+        flooder = self.flood("greet", cluster.coordinator, GREETINGS)
+        self.check_served(cluster, f"{GREETINGS} greetings")
+        after = cluster.run(definition)
+        self.assertEqual(after["digest"], before["digest"])
+        what, answered = self.end(flooder)
+        print(f"{answered} of {GREETINGS} greetings were answered")
+        self.assertEqual(what, "answered")
+        self.assertGreater(int(answered), 0)
+        self.check_served(cluster, "nothing")
+
+    def test_ghosts(self):
+        """Daemons that give an address where nobody is."""
+        cluster = self.cluster()
+        address = cluster.coordinator
+        ghosts = [Daemon(cluster.folder, f"ghost{i}", self.data, "1",
+                         "--insecure", "--advertise",
+                         f"127.0.0.1:{free_port()}", join=address)
+                  for i in range(2)]
+        # One that gives the address of another daemon.
+        ghosts.append(Daemon(
+            cluster.folder, "thief", self.data, "1", "--insecure",
+            "--advertise", cluster.daemons[1].address().split("//")[1],
+            join=address))
+        for ghost in ghosts:
+            self.addCleanup(ghost.end)
+        for said in ("cannot reach daemon \"ghost0\"", "nobody answers there",
+                     "cannot reach daemon \"thief\"",
+                     "another process answers there"):
+            cluster.wait_until(lambda said=said: said in cluster.logs(), said)
+        self.assertEqual(cluster.states(), {"d0": "ready", "d1": "ready"})
+        summary = cluster.run(self.write(SMALL, self.data))
+        self.assertGreater(summary["steps"], 0)
+        self.assertEqual(cluster.states(), {"d0": "ready", "d1": "ready"})
+        for ghost in ghosts:
+            self.assertFalse(ghost.ready.exists())
+        self.assertTrue(any(
+            line["what"] == "join" and line["result"] == "refused"
+            and line["who"] == "ghost0" for line in self.audit(cluster)))
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main(verbosity=2)

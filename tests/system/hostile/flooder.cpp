@@ -1,0 +1,140 @@
+// A client that asks a coordinator without a key for more than its share, until
+// its standard input is closed.
+//   flooder watch ADDRESS RUN COUNT   that many watches of a run at once
+//   flooder greet ADDRESS COUNT       that many greetings, each of an
+//                                     incarnation of its own, that wish to be
+//                                     silent for 10 minutes
+// Says "flooding" once all have been sent, and in the end what became of them.
+
+#include "actors/transport/sessions/message.hpp"
+#include "actors/transport/transport.hpp"
+#include "messages/wire/cluster.hpp"
+
+#include <sys/resource.h>
+
+#include <zmq.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace {
+
+using namespace graphmill;
+
+/// Greeters that stay connected; the first ones leave for those that come.
+constexpr std::size_t most_connected = 300;
+
+void raise_limit_of_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// Bounded by whoever started us, who closes our input.
+void await_end() {
+  std::cout << "flooding" << std::endl;
+  while (std::getchar() != EOF)
+    continue;
+}
+
+int flood_watches(const std::string& address, const std::string& run,
+                  int count) {
+  transport_options with;
+  with.name = "flooder";
+  with.insecure = true;
+  auto started = transport::start(std::move(with));
+  if (!started) {
+    std::cerr << started.error().message << '\n';
+    return 1;
+  }
+  std::atomic<int> served{0};
+  std::atomic<int> refused{0};
+  {
+    const auto net = std::move(started).value();
+    call_options options;
+    options.deadline = std::chrono::minutes{5};
+    options.unreachable = std::chrono::minutes{5};
+    watch_request wanted;
+    wanted.run = run;
+    wanted.cursor = 1'000'000; // What never comes.
+    wanted.wait = std::chrono::minutes{1};
+    for (int i = 0; i < count; ++i)
+      net->request(address, method::watch, encode(wanted), options,
+                   [&served, &refused](const result<payload>& answer) {
+                     ++(answer ? served : refused);
+                   });
+    await_end();
+  }
+  std::cout << "served " << served << " refused " << refused << std::endl;
+  return 0;
+}
+
+/// A connection that has greeted over its control channel alone.
+std::unique_ptr<zmq::socket_t> greeter(zmq::context_t& context,
+                                       const std::string& address) {
+  auto out = std::make_unique<zmq::socket_t>(context, ZMQ_DEALER);
+  out->set(zmq::sockopt::linger, 0);
+  out->connect(address);
+  envelope head;
+  head.kind = message_kind::request;
+  head.method = method::hello;
+  head.attempt = 1;
+  hello_message hello;
+  hello.name = "flooder";
+  hello.incarnation = draw_identity();
+  hello.lost_after = std::chrono::minutes{10};
+  const auto first = encode_envelope(head);
+  const auto second = encode_hello(hello);
+  out->send(zmq::const_buffer{first.data(), first.size()},
+            zmq::send_flags::sndmore);
+  out->send(zmq::const_buffer{second.data(), second.size()},
+            zmq::send_flags::none);
+  return out;
+}
+
+int flood_greetings(const std::string& address, int count) {
+  raise_limit_of_files();
+  zmq::context_t context;
+  context.set(zmq::ctxopt::max_sockets, 4096);
+  std::deque<std::unique_ptr<zmq::socket_t>> connected;
+  int answered = 0;
+  const auto take_leave = [&connected, &answered] {
+    // It has had its answer, or never gets one: so greetings do arrive.
+    zmq::pollitem_t item{connected.front()->handle(), 0, ZMQ_POLLIN, 0};
+    zmq::poll(&item, 1, std::chrono::milliseconds{1000});
+    answered += (item.revents & ZMQ_POLLIN) != 0;
+    connected.pop_front();
+  };
+  for (int i = 0; i < count; ++i) {
+    if (connected.size() == most_connected)
+      take_leave();
+    connected.push_back(greeter(context, address));
+  }
+  await_end();
+  while (!connected.empty())
+    take_leave();
+  std::cout << "answered " << answered << std::endl;
+  return 0;
+}
+
+} // namespace
+
+int main(int count, char** texts) {
+  const std::deque<std::string> given(texts + 1, texts + count);
+  if (given.size() == 4 && given[0] == "watch")
+    return flood_watches(given[1], given[2], std::atoi(given[3].c_str()));
+  if (given.size() == 3 && given[0] == "greet")
+    return flood_greetings(given[1], std::atoi(given[2].c_str()));
+  std::cerr << "usage: flooder watch ADDRESS RUN COUNT | greet ADDRESS COUNT\n";
+  return 2;
+}
