@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/error.hpp"
+#include "messages/wire/role.hpp"
 #include "messages/wire/wire.hpp"
 
 #include <chrono>
@@ -14,6 +15,9 @@ struct peer_identity {
   std::string name;        ///< Unique in the cluster; of a client: its command.
   std::string incarnation; ///< 32 hexadecimal digits, new with every start.
   std::string address;     ///< Where it listens; empty for clients.
+  /// Of somebody who asks us: whose key was shown. By it, and not by its name
+  /// alone, a peer is known where keys have roles.
+  key_holder holder{};
 
   friend bool operator==(const peer_identity&, const peer_identity&) = default;
 };

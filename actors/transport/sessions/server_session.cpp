@@ -1,8 +1,7 @@
 #include "actors/transport/sessions/server_session.hpp"
 
-#include "messages/base/pluralized.hpp"
-
 #include <algorithm>
+#include <utility>
 
 namespace graphmill {
 
@@ -17,11 +16,15 @@ constexpr std::uint64_t request_overhead = 1024;
 /// How soon a request that finds no room comes again.
 constexpr std::chrono::milliseconds pause{100};
 
-/// The limits of what a caller may wish as its time of silence.
-constexpr std::chrono::milliseconds shortest_silence{100};
-constexpr std::chrono::milliseconds longest_silence{60000};
 /// Of one that has no connection any more; it may be about to connect anew.
 constexpr std::chrono::milliseconds silence_unconnected{5000};
+
+error may_not_ask(const key_holder& holder, method what) {
+  return fail(ec::permission,
+              "the key is that of {}, which may not ask for `{}`: use one with "
+              "a role that may (`graphmill keygen` makes them)",
+              label_of(holder), to_string(what));
+}
 
 } // namespace
 
@@ -35,17 +38,21 @@ std::vector<server_session::effect> server_session::take() {
 // -- messages
 
 void server_session::receive(session_time now, const connection_id& from,
-                             message incoming, bool is_local) {
+                             message incoming, bool is_local,
+                             const key_holder& holder) {
   const auto at = connections_.find(from);
-  const auto known = peers_.find(
-    at == connections_.end() ? std::string{} : at->second.incarnation);
+  if (at != connections_.end()
+      && at->second.key != (is_local ? std::string{} : holder.key))
+    return malformed(from, "it changed its key");
+  const auto known =
+    peers_.find(at == connections_.end() ? std::string{} : at->second.seat);
   if (known != peers_.end())
     known->second.last_heard = now;
   if (auto version = check_version(incoming.head, "the caller"); !version)
     return reply(from, incoming.head, std::move(version).error());
   if (incoming.head.kind == message_kind::request
       && incoming.head.method == method::hello)
-    return hello(now, from, incoming, is_local);
+    return hello(now, from, incoming, is_local, holder);
   switch (incoming.head.kind) {
   case message_kind::request:
   case message_kind::beat:
@@ -69,83 +76,6 @@ void server_session::receive(session_time now, const connection_id& from,
   }
 }
 
-void server_session::hello(session_time now, const connection_id& from,
-                           const message& incoming, bool is_local) {
-  auto hello = decode_hello(incoming.data.body);
-  if (!hello)
-    return malformed(from, hello.error().message);
-  if (hello.value().oldest_version > protocol_version)
-    return reply(from, incoming.head,
-                 fail(ec::version_mismatch,
-                      "the caller understands protocol {} at least, this side "
-                      "speaks {}: use the same version of graphmill on both",
-                      hello.value().oldest_version, protocol_version));
-  if (is_local && !may_come_locally(hello.value()))
-    return malformed(from, "it came by the local socket without the token of a "
-                           "control channel");
-  const auto at = connections_.find(from);
-  if (at != connections_.end()
-      && (at->second.incarnation != hello.value().incarnation
-          || at->second.channel != hello.value().channel))
-    return malformed(from, "it changed its identity");
-  if (peers_.size() >= with_.max_peers
-      && !peers_.contains(hello.value().incarnation)) {
-    auto full =
-      fail(ec::unavailable,
-           "{} serves {} already, and its descriptors allow for no more: raise "
-           "the limit of open files there (ulimit -Hn)",
-           with_.self.name, pluralized(peers_.size(), "peer"));
-    effects_.emplace_back(
-      note{fmt::format("refused {}: {}", hello.value().name, full.message)});
-    return reply(from, incoming.head, std::move(full));
-  }
-  greet(now, from, hello.value());
-  auto self = with_.self;
-  self.channel = hello.value().channel;
-  if (with_.local && self.channel == channel::control)
-    self.local_token = peers_.at(hello.value().incarnation).token =
-      draw_identity();
-  reply(from, incoming.head, payload{encode_hello(self), {}});
-}
-
-/// A data channel may, while the control channel that got its token is there.
-bool server_session::may_come_locally(const hello_message& hello) const {
-  const auto known = peers_.find(hello.incarnation);
-  if (known == peers_.end() || hello.channel != channel::data)
-    return false;
-  const auto& caller = known->second;
-  const auto control = static_cast<std::size_t>(channel::control);
-  return !caller.token.empty() && caller.token == hello.local_token
-         && !caller.connections[control].empty() && !caller.gone[control];
-}
-
-void server_session::greet(session_time now, const connection_id& from,
-                           const hello_message& hello) {
-  const auto [at, is_new] = peers_.try_emplace(hello.incarnation);
-  auto& caller = at->second;
-  caller.identity = {hello.name, hello.incarnation, hello.address};
-  caller.last_heard = now;
-  if (is_new) // It may be back, and have something running still.
-    for (auto task = running_.lower_bound({hello.incarnation, 0});
-         task != running_.end() && task->first.first == hello.incarnation;
-         ++task) {
-      ++caller.running;
-      caller.bytes += tasks_.at(task->second).bytes;
-    }
-  caller.lost_after =
-    std::clamp(hello.lost_after, shortest_silence, longest_silence);
-  auto& connection_id =
-    caller.connections[static_cast<std::size_t>(hello.channel)];
-  if (connection_id != from)
-    leave_seat(connection_id); // It has connected anew.
-  connection_id = from;
-  caller.gone[static_cast<std::size_t>(hello.channel)] = false;
-  connections_[from] = {hello.incarnation, hello.channel};
-  if (is_new)
-    effects_.emplace_back(
-      peer_event{peer_event::kind::up, caller.identity, true, {}});
-}
-
 void server_session::leave_seat(connection_id& seat) {
   if (seat.empty())
     return;
@@ -157,8 +87,8 @@ void server_session::leave_seat(connection_id& seat) {
 /// place for that.
 void server_session::disconnected(const connection_id& connection) {
   const auto at = connections_.find(connection);
-  const auto known = peers_.find(
-    at == connections_.end() ? std::string{} : at->second.incarnation);
+  const auto known =
+    peers_.find(at == connections_.end() ? std::string{} : at->second.seat);
   if (known == peers_.end())
     return;
   auto& caller = known->second;
@@ -182,8 +112,8 @@ void server_session::beat(const connection_id& from) {
 
 void server_session::malformed(const connection_id& from, std::string reason) {
   const auto at = connections_.find(from);
-  const auto known = peers_.find(
-    at == connections_.end() ? std::string{} : at->second.incarnation);
+  const auto known =
+    peers_.find(at == connections_.end() ? std::string{} : at->second.seat);
   if (known == peers_.end())
     return end(from, std::move(reason));
   const auto channel = static_cast<std::size_t>(at->second.channel);
@@ -209,7 +139,15 @@ void server_session::request(session_time now, const connection_id& from,
                       "method {} is not known here: use the same version of "
                       "graphmill on both sides",
                       static_cast<int>(head.method)));
-  const request_key key{at.incarnation, head.id};
+  auto& caller = peers_.at(at.seat);
+  const auto& holder = caller.identity.holder;
+  if (!may_ask(holder.role, head.method)) {
+    auto why = may_not_ask(holder, head.method);
+    effects_.emplace_back(
+      note{fmt::format("refused {}: {}", caller.identity.name, why.message)});
+    return reply(from, head, std::move(why));
+  }
+  const request_key key{at.seat, head.id};
   if (const auto same = running_.find(key); same != running_.end()) {
     auto& task = tasks_.at(same->second);
     task.attempt = std::max(task.attempt, head.attempt);
@@ -223,7 +161,6 @@ void server_session::request(session_time now, const connection_id& from,
     effects_.emplace_back(send{from, std::move(again)});
     return;
   }
-  auto& caller = peers_.at(at.incarnation);
   const auto bytes = request_overhead + incoming.data.byte_size();
   if (!has_room(caller, bytes))
     return come_again(from, head, caller);
@@ -346,7 +283,7 @@ session_time server_session::next_tick() const {
 
 /// What runs for it goes on, and what was kept stays until its time is over: it
 /// may be back.
-void server_session::forget(std::map<std::string, peer>::iterator caller,
+void server_session::forget(peers_by_seat::iterator caller,
                             peer_event::kind change, std::string reason) {
   for (auto& connection_id : caller->second.connections)
     leave_seat(connection_id);

@@ -5,6 +5,7 @@
 #include "actors/transport/sessions/reply_cache.hpp"
 
 #include <array>
+#include <functional>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -71,9 +72,16 @@ public:
   explicit server_session(settings with);
 
   /// @param is_local It came by the local socket: its sender may be any process
-  /// of our user, with the cluster's key or not.
+  /// of our user, with a key or not.
+  /// @param holder Whose key the sender has shown; of no meaning if it came by
+  /// the local socket.
   void receive(session_time now, const connection_id& from, message incoming,
-               bool is_local = false);
+               bool is_local = false, const key_holder& holder = {});
+
+  /// Keys may have been revoked: whoever has one that is not sound any more
+  /// fails with all it has under way, and loses its connections.
+  void look_at_keys(session_time now,
+                    const std::function<bool(const key_holder&)>& is_sound);
 
   /// What came over a connection is not a message.
   void malformed(const connection_id& from, std::string reason);
@@ -102,7 +110,7 @@ public:
 
 private:
   struct peer {
-    peer_identity identity;
+    peer_identity identity; ///< With the holder of its control channel's key.
     std::array<server_session::connection_id, 2>
       connections;              ///< By channel; may be empty.
     std::array<bool, 2> gone{}; ///< Their connections, by channel.
@@ -113,8 +121,9 @@ private:
     std::uint64_t bytes = 0; ///< Of what runs.
   };
   struct place {
-    std::string incarnation;
+    std::string seat; ///< Of its peer.
     graphmill::channel channel;
+    std::string key; ///< Shown over it; empty by the local socket.
   };
   struct task {
     request_key key;
@@ -125,11 +134,18 @@ private:
     std::uint64_t bytes;
   };
 
+  using peers_by_seat = std::map<std::string, peer>;
+
   void hello(session_time now, const connection_id& from,
-             const message& incoming, bool is_local);
+             const message& incoming, bool is_local, const key_holder& holder);
+  peers_by_seat::const_iterator
+  find_incarnation(const std::string& incarnation) const;
   bool may_come_locally(const hello_message& hello) const;
-  void greet(session_time now, const connection_id& from,
-             const hello_message& hello);
+  result<void> check_holder(const hello_message& hello,
+                            const key_holder& holder) const;
+  std::string greet(session_time now, const connection_id& from,
+                    const hello_message& hello, const key_holder& holder,
+                    bool is_local);
   void request(session_time now, const connection_id& from, const place& at,
                message incoming);
   void leave_seat(connection_id& seat);
@@ -140,12 +156,14 @@ private:
   void reply(const connection_id& to, const envelope& question,
              result<payload> answer);
   void end(const connection_id& connection, std::string reason);
-  void forget(std::map<std::string, peer>::iterator caller,
+  void forget(peers_by_seat::iterator caller,
               peer_event::kind change, std::string reason);
   message answer_to(const envelope& question, result<payload> answer) const;
 
   settings with_;
-  std::map<std::string, peer> peers_; ///< By incarnation; those who are there.
+  /// Those who are there, by incarnation and key: nobody gets the answers of
+  /// another one by its incarnation, whether that is there or not.
+  peers_by_seat peers_;
   std::unordered_map<connection_id, place> connections_;
   std::map<request_key, std::uint64_t> running_; ///< Tokens.
   std::unordered_map<std::uint64_t, task> tasks_;
