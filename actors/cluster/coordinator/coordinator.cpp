@@ -117,6 +117,7 @@ void coordinator::look() {
   const auto now = clock::now();
   complaints_.look(now);
   answer_watchers(now);
+  look_at_members(now);
   if (active_)
     active_->answer_questions(now);
   if (now >= write_at_)

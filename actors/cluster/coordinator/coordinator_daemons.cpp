@@ -18,6 +18,15 @@ void coordinator::join(const incoming_request& request) {
     request.reply.reply(fits.error());
     return;
   }
+  // Where everybody has a key of their own, nobody takes another one's place.
+  const auto tenant = identity.holder.role == key_role::all
+                        ? std::nullopt
+                        : registry_.tenant_of(identity);
+  if (tenant) { // It asks again, and may have the address if that one is lost.
+    request.reply.reply(fail(ec::unavailable, "daemon \"{}\" is at {} already",
+                             tenant->status.name, identity.address));
+    return;
+  }
   const auto rival = registry_.rival_of(identity);
   if (!rival || rival->status.address == identity.address) {
     take_in(identity, asked.value(), request.reply);
@@ -28,9 +37,13 @@ void coordinator::join(const incoming_request& request) {
               within(timeouts::rival, timeouts::rival_unreachable, 1),
               [this, identity, offer = std::move(asked).value(),
                reply = request.reply, rival](const result<payload>& answer) {
-                const auto dead = !answer
-                                  && (answer.error().code == ec::unavailable
-                                      || answer.error().code == ec::timeout);
+                // Whoever is there with another key is another one.
+                const auto dead =
+                  !answer
+                  && (answer.error().code == ec::unavailable
+                      || answer.error().code == ec::timeout
+                      || (identity.holder.role != key_role::all
+                          && answer.error().code == ec::permission));
                 if (dead)
                   take_in(identity, offer, reply);
                 else
@@ -112,10 +125,12 @@ void coordinator::take_in(const peer_identity& identity,
     break_off_if_used(identity.name, "has been started anew");
   for (const auto& address : registry_.join(identity, request))
     calls_.net().forget(address);
+  admit_members();
+  untold_.erase(identity.name);
   calls_.net().keep(identity.address);
   config_.log->info("daemon {} at {} has joined with {}", identity.name,
                     identity.address, pluralized(request.parts.size(), "part"));
-  reply.reply(encode(join_reply{calls_.net().self().name}));
+  reply.reply(encode(join_reply{calls_.net().self().name, daemon_keys()}));
   start_next();
 }
 
@@ -127,6 +142,7 @@ void coordinator::on_peer(const peer_event& event) {
   case peer_event::kind::up:
     if (auto daemon = registry_.back(address, event.identity.incarnation)) {
       config_.log->info("daemon {} is back", daemon->status.name);
+      tell_members(daemon->status.name);
       start_next();
     }
     break;
