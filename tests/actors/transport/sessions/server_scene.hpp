@@ -41,8 +41,8 @@ public:
   }
 
   void receive(const std::string& connection_id, message incoming,
-               bool is_local = false) {
-    session_.receive(now, connection_id, std::move(incoming), is_local);
+               bool is_local = false, const key_holder& holder = {}) {
+    session_.receive(now, connection_id, std::move(incoming), is_local, holder);
     look();
   }
 
