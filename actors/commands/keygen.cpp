@@ -52,11 +52,12 @@ result<int> make_shared_key(const std::string& file, bool json) {
   if (json)
     say("{}\n", one_line({{"file", file}, {"public_key", keys.public_key}}));
   else
-    say("{} holds the keys of a new cluster.\nCopy it to the machines "
-        "of its daemons and users, and name it there by --key or\n"
-        "GRAPHMILL_KEY. Whoever can read it can use the cluster. What one user\n"
-        "does on one machine needs none: your own key is used there.\n",
-        file);
+    say(
+      "{} holds the keys of a new cluster.\nCopy it to the machines "
+      "of its daemons and users, and name it there by --key or\n"
+      "GRAPHMILL_KEY. Whoever can read it can use the cluster. What one user\n"
+      "does on one machine needs none: your own key is used there.\n",
+      file);
   return 0;
 }
 
@@ -124,8 +125,7 @@ result<int> revoke(const keygen_options& options) {
   GRAPHMILL_TRY(const auto gone,
                 revoke_member(options.members, options.revoke));
   if (options.json)
-    say("{}\n",
-        one_line({{"members", options.members}, {"revoked", gone}}));
+    say("{}\n", one_line({{"members", options.members}, {"revoked", gone}}));
   else
     say("{} of \"{}\" {} taken out of {}.\nA coordinator that uses the file "
         "acts on it within seconds.\n",
@@ -158,7 +158,7 @@ constexpr const char* keygen_footer =
   "  graphmill keygen --client screen --read-only\n"
   "  graphmill keygen --revoke alice\n"
   "To change a key, make another one of the same name in another file, use\n"
-  "it, and revoke the old one by its public key.";
+  "it, and revoke the old one by its public key: --revoke='KEY'.";
 
 } // namespace
 
@@ -182,8 +182,8 @@ void add_keygen_command(command_line& cli) {
                "Of --client: it may look, but change nothing")
     ->needs(client);
   auto* revoked = command->add_option("--revoke", options->revoke,
-                                     "A name, or a public key: take it out of "
-                                     "the members file");
+                                      "A name, or a public key: take it out of "
+                                      "the members file");
   coordinator->excludes(daemon)->excludes(client)->excludes(revoked);
   daemon->excludes(client)->excludes(revoked);
   client->excludes(revoked);

@@ -96,7 +96,7 @@ void coordinator::deploy() {
   std::vector<std::string> keys;
   for (const auto& daemon : daemons)
     if (config_.watch)
-      keys.push_back(registry_.key_of(daemon.name));
+      keys.push_back(key_of(daemon.name));
   for (std::size_t d = 0; d < daemons.size(); ++d) {
     auto share = active_->deployment_for(d, config_.offer.dataset_digest,
                                          calls_.net().self().address);

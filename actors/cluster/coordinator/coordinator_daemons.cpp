@@ -33,26 +33,25 @@ void coordinator::join(const incoming_request& request) {
     return;
   }
   // It may have been killed just now: then nobody answers there.
-  calls_.call(rival->status.address, method::status, {},
-              within(timeouts::rival, timeouts::rival_unreachable, 1),
-              [this, identity, offer = std::move(asked).value(),
-               reply = request.reply, rival](const result<payload>& answer) {
-                // Whoever is there with another key is another one.
-                const auto dead =
-                  !answer
-                  && (answer.error().code == ec::unavailable
-                      || answer.error().code == ec::timeout
-                      || (identity.holder.role != key_role::all
-                          && answer.error().code == ec::permission));
-                if (dead)
-                  take_in(identity, offer, reply);
-                else
-                  reply.reply(
-                    fail(ec::invalid_argument,
+  calls_.call(
+    rival->status.address, method::status, {},
+    within(timeouts::rival, timeouts::rival_unreachable, 1),
+    [this, identity, offer = std::move(asked).value(), reply = request.reply,
+     rival](const result<payload>& answer) {
+      // Whoever is there with another key is another one.
+      const auto dead = !answer
+                        && (answer.error().code == ec::unavailable
+                            || answer.error().code == ec::timeout
+                            || (identity.holder.role != key_role::all
+                                && answer.error().code == ec::permission));
+      if (dead)
+        take_in(identity, offer, reply);
+      else
+        reply.reply(fail(ec::invalid_argument,
                          "another daemon at {} has the name \"{}\": give this "
                          "one another --name",
                          rival->status.address, identity.name));
-              });
+    });
 }
 
 /// A daemon of the run that is on must stay until its share has ended: it may

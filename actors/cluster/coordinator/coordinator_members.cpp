@@ -32,13 +32,12 @@ void coordinator::look_at_members(clock::time_point now) {
   members_thread_->post(
     [me, watch = config_.watch] {
       auto read = watch->look();
-      post(me, members_read{
-                 read ? std::make_shared<members_read::content>(std::move(*read))
-                      : nullptr});
+      post(me, members_read{read ? std::make_shared<members_read::content>(
+                              std::move(*read))
+                                 : nullptr});
     },
     [me](const error& reason) {
-      post(me,
-           members_read{std::make_shared<members_read::content>(reason)});
+      post(me, members_read{std::make_shared<members_read::content>(reason)});
     });
 }
 
@@ -49,10 +48,10 @@ void coordinator::on_members(const members_read& read) {
   const auto& said = *read.said;
   const auto& ours = coordinator_of(config_.members);
   if (!said || !(coordinator_of(said.value()) == ours)) {
-    config_.log->error(
-      "the members of the cluster stay as they were: {}",
-      said ? config_.watch->file().string() + " names another coordinator"
-           : said.error().message);
+    config_.log->error("the members of the cluster stay as they were: {}",
+                       said ? config_.watch->file().string()
+                                + " names another coordinator"
+                            : said.error().message);
     return;
   }
   const auto gone = without(config_.members, said.value());
@@ -78,10 +77,18 @@ void coordinator::admit_members() {
   key_table table;
   table.add(config_.members);
   for (const auto& daemon : registry_.statuses())
-    if (const auto key = registry_.key_of(daemon.name);
-        table.find(key) != nullptr)
-      table.servers.insert_or_assign(daemon.address, key);
+    if (auto key = key_of(daemon.name); !key.empty())
+      table.servers.insert_or_assign(daemon.address, std::move(key));
   calls_.net().admit(std::move(table));
+}
+
+/// With which a daemon has joined. Empty if it was revoked since.
+std::string coordinator::key_of(const std::string& daemon) const {
+  auto key = registry_.key_of(daemon);
+  const auto is_there =
+    std::any_of(config_.members.begin(), config_.members.end(),
+                [&key](const auto& member) { return member.key == key; });
+  return is_there ? key : std::string{};
 }
 
 std::vector<key_holder> coordinator::daemon_keys() const {

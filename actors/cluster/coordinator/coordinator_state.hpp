@@ -24,10 +24,9 @@ namespace graphmill {
 unix_time now_unix();
 
 /// The state of the COORDINATOR. Who is in the cluster stands in
-/// coordinator_daemons.cpp, whose keys let in in coordinator_members.cpp, how it
-/// takes and queues runs in
-/// coordinator_runs.cpp, what it keeps and tells of them in
-/// coordinator_records.cpp, and how it leads the one that is on in
+/// coordinator_daemons.cpp, whose keys let in in coordinator_members.cpp, how
+/// it takes and queues runs in coordinator_runs.cpp, what it keeps and tells of
+/// them in coordinator_records.cpp, and how it leads the one that is on in
 /// coordinator_active_run.cpp.
 class coordinator {
 public:
@@ -96,6 +95,7 @@ private:
   void on_members(const members_read& read);
   void admit_members();
   std::vector<key_holder> daemon_keys() const;
+  std::string key_of(const std::string& daemon) const;
   void tell_members(const std::string& name);
 
   status_reply status() const;

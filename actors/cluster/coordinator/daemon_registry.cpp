@@ -104,8 +104,8 @@ std::vector<std::string> daemon_registry::join(const peer_identity& identity,
                   request.host,
                   {},
                   request.cuda_devices};
-  place.key = identity.holder.role == key_role::all ? std::string{}
-                                                    : identity.holder.key;
+  place.key =
+    identity.holder.role == key_role::all ? std::string{} : identity.holder.key;
   place.fault = shortened(request.fault, longest_note);
   place.arithmetic = shortened(request.arithmetic, longest_note);
   place.arithmetic_digest = shortened(request.arithmetic_digest, longest_note);

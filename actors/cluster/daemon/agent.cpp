@@ -95,12 +95,12 @@ private:
     servers_.clear();
     for (std::size_t i = 0; i < keys.size(); ++i) {
       const auto& [name, address] = assignment.value().daemons[i];
-      servers_.insert_or_assign(address, keys[i]);
-      key_holder holder{key_role::daemon, name, keys[i]};
-      if (config_.admitted->find(keys[i]) == nullptr
+      const key_holder holder{key_role::daemon, name, keys[i]};
+      servers_.insert_or_assign(address, holder.key);
+      if (!holder.key.empty() && config_.admitted->find(holder.key) == nullptr
           && std::find(daemons_.begin(), daemons_.end(), holder)
                == daemons_.end())
-        daemons_.push_back(std::move(holder));
+        daemons_.push_back(holder);
     }
     admit();
   }
@@ -230,8 +230,7 @@ private:
       const auto update = decode_members_update(request.data);
       if (update)
         meet(update.value().members);
-      request.reply.reply(update ? result<payload>{payload{}}
-                                 : update.error());
+      request.reply.reply(update ? result<payload>{payload{}} : update.error());
       break;
     }
     case method::weights:
@@ -255,7 +254,7 @@ private:
   agent_config config_;
   remote_calls<interface> calls_;
   registration registered_{clock::now(), config_.join_timeout};
-  std::vector<key_holder> daemons_; ///< Of the cluster, with roles.
+  std::vector<key_holder> daemons_;            ///< Of the cluster, with roles.
   std::map<std::string, std::string> servers_; ///< Keys of the run's daemons.
   share_host shares_;
   complaint_log complaints_{

@@ -89,10 +89,10 @@ result<join_request> make_offer(const daemon_options& options,
   return out;
 }
 
-transport_options
-transport_of(const daemon_options& options, const std::string& name,
-             const std::shared_ptr<request_router>& router,
-             const std::shared_ptr<spdlog::logger>& log) {
+transport_options transport_of(const daemon_options& options,
+                               const std::string& name,
+                               const std::shared_ptr<request_router>& router,
+                               const std::shared_ptr<spdlog::logger>& log) {
   transport_options out;
   out.name = name;
   out.listen = options.listen;
@@ -281,9 +281,9 @@ result<void> run_daemon(const daemon_options& given) {
   if (!options.insecure)
     forbid_core_dumps(); // Its keys would be in them.
   GRAPHMILL_TRY(const auto keys, choose_keys(options.key, options.insecure));
-  GRAPHMILL_TRY(const auto admitted,
-                admission_of(keys, options.name, !options.join.empty(),
-                             options.members));
+  GRAPHMILL_TRY(
+    const auto admitted,
+    admission_of(keys, options.name, !options.join.empty(), options.members));
   const auto name =
     admitted.name.empty() ? default_name(options) : admitted.name;
   const auto log = console_logger(name);
@@ -315,8 +315,8 @@ result<void> run_daemon(const daemon_options& given) {
     caf::actor_system system{settings};
     const auto guard = std::make_shared<data_guard>(data_guard::options{
       .data = options.data, .verify = options.verify, .log = log});
-    household actors{system, options, offer,   graph, guard, history,
-                     net,    admitted, inboxes, orphans, end, log};
+    household actors{system, options,  offer,   graph,   guard, history,
+                     net,    admitted, inboxes, orphans, end,   log};
     actors.connect(*router);
     for (heap_trimmer heap; signals.count() == 0 && !end.written(); heap.tick())
       signals.wait(timeouts::signal_look);

@@ -47,8 +47,8 @@ void server_session::hello(session_time now, const connection_id& from,
   // By the local socket it is whoever got the token.
   const auto& who = is_local ? met->second.identity.holder : holder;
   if (auto fits = check_holder(hello.value(), who); !fits) {
-    effects_.emplace_back(note{fmt::format("refused {}: {}", hello.value().name,
-                                           fits.error().message)});
+    effects_.emplace_back(note{
+      fmt::format("refused {}: {}", hello.value().name, fits.error().message)});
     return reply(from, incoming.head, std::move(fits).error());
   }
   const auto at = connections_.find(from);
@@ -67,8 +67,7 @@ void server_session::hello(session_time now, const connection_id& from,
     return reply(from, incoming.head, std::move(full));
   }
   // A copy, for `who` may be of the peer that is greeted.
-  const auto seat =
-    greet(now, from, hello.value(), key_holder{who}, is_local);
+  const auto seat = greet(now, from, hello.value(), key_holder{who}, is_local);
   auto self = with_.self;
   self.channel = hello.value().channel;
   if (with_.local && self.channel == channel::control)
@@ -132,8 +131,7 @@ std::string server_session::greet(session_time now, const connection_id& from,
   caller.last_heard = now;
   if (is_new) // It may be back, and have something running still.
     for (auto task = running_.lower_bound({seat, 0});
-         task != running_.end() && task->first.first == seat;
-         ++task) {
+         task != running_.end() && task->first.first == seat; ++task) {
       ++caller.running;
       caller.bytes += tasks_.at(task->second).bytes;
     }

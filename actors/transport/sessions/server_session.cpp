@@ -1,6 +1,7 @@
 #include "actors/transport/sessions/server_session.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace graphmill {
@@ -41,8 +42,8 @@ void server_session::receive(session_time now, const connection_id& from,
                              message incoming, bool is_local,
                              const key_holder& holder) {
   const auto at = connections_.find(from);
-  if (at != connections_.end()
-      && at->second.key != (is_local ? std::string{} : holder.key))
+  const auto shown = is_local ? std::string_view{} : holder.key;
+  if (at != connections_.end() && at->second.key != shown)
     return malformed(from, "it changed its key");
   const auto known =
     peers_.find(at == connections_.end() ? std::string{} : at->second.seat);

@@ -156,8 +156,8 @@ private:
   void reply(const connection_id& to, const envelope& question,
              result<payload> answer);
   void end(const connection_id& connection, std::string reason);
-  void forget(peers_by_seat::iterator caller,
-              peer_event::kind change, std::string reason);
+  void forget(peers_by_seat::iterator caller, peer_event::kind change,
+              std::string reason);
   message answer_to(const envelope& question, result<payload> answer) const;
 
   settings with_;

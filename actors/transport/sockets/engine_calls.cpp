@@ -65,11 +65,12 @@ void engine::look_at_server_keys() {
     const auto key = server_key_of(address);
     if (!of.link || key == of.link->server_key())
       continue;
-    of.session.link_down(
-      now(), key ? fail(ec::unavailable, "it has another key now")
-                 : fail(ec::permission, "the key of the daemon at {} has been "
-                                        "revoked",
-                        address));
+    of.session.link_down(now(),
+                         key ? fail(ec::unavailable, "it has another key now")
+                             : fail(ec::permission,
+                                    "the key of the daemon at {} has been "
+                                    "revoked",
+                                    address));
     pump(of);
   }
 }
@@ -194,10 +195,10 @@ void engine::open(caller& of, const caller_session::open_link& how) {
     }
     auto key = server_key_of(of.session.address());
     if (!key) {
-      of.session.link_down(
-        now(), fail(ec::permission,
-                    "no member of the cluster is known to be at {}",
-                    of.session.address()));
+      of.session.link_down(now(),
+                           fail(ec::permission,
+                                "no member of the cluster is known to be at {}",
+                                of.session.address()));
       return;
     }
     of.link = std::make_unique<peer_link>(of.where, options_.keys,

@@ -234,9 +234,9 @@ void engine::drop(const server_session::drop& ended) {
   ++counters_->malformed;
   complain(fmt::format("ended a connection: {}", ended.reason));
   // Of the message that is looked at, or of somebody whose key was revoked.
-  end_connection(
-    descriptor_ >= 0 ? descriptor_ : descriptor_of(ended.connection),
-    entrance_);
+  end_connection(descriptor_ >= 0 ? descriptor_
+                                  : descriptor_of(ended.connection),
+                 entrance_);
   outbox_.forget(ended.connection);
   // What it had sent before the end is still to come out of the socket.
   if (ended_.insert(ended.connection).second)

@@ -35,7 +35,7 @@ struct transport_options {
   /// Whose keys let in at first, if keys have roles; none: as
   /// `key_table::of(keys)` says.
   std::optional<key_table> admitted{};
-  bool insecure = false;          ///< Listen beyond loopback without keys.
+  bool insecure = false; ///< Listen beyond loopback without keys.
   /// Where, with keys, daemons of this user on this machine have the sockets by
   /// which data travel between them; only who names the same one uses them.
   /// Empty: where `local_folder` says.

@@ -49,7 +49,8 @@ class Roles(runs.Workplace):
         return file
 
     def revoke(self, name):
-        done = graphmill("keygen", "--revoke", name, "--members",
+        # A public key may begin with a hyphen.
+        done = graphmill("keygen", f"--revoke={name}", "--members",
                          self.members)
         self.assertEqual(done.returncode, 0, done.stderr)
 

@@ -70,8 +70,8 @@ std::string value_of(std::string_view text, std::string_view label) {
 /// What a file of the second version has more than one of the first. Nothing of
 /// it is secret.
 std::string lines_of_role(const curve_keys& keys) {
-  return fmt::format("role {}\nname {}\ncoordinator {}\n",
-                     to_string(keys.role), keys.name, keys.coordinator_key);
+  return fmt::format("role {}\nname {}\ncoordinator {}\n", to_string(keys.role),
+                     keys.name, keys.coordinator_key);
 }
 
 /// Fails unless a role, a name and the coordinator's key are given, and a
@@ -149,11 +149,11 @@ result<void> write_keys(const curve_keys& keys,
                     "# Whoever can read this file can use the cluster.\n"
                     "public {}\nsecret {}\n",
                     first_line, keys.public_key, keys.secret_key)
-      : fmt::format("{}# Whoever can read this file can use the cluster as {}.\n"
-                    "{}public {}\nsecret {}\n",
-                    first_line_with_role,
-                    label_of({keys.role, keys.name, {}}), lines_of_role(keys),
-                    keys.public_key, keys.secret_key);
+      : fmt::format(
+        "{}# Whoever can read this file can use the cluster as {}.\n"
+        "{}public {}\nsecret {}\n",
+        first_line_with_role, label_of({keys.role, keys.name, {}}),
+        lines_of_role(keys), keys.public_key, keys.secret_key);
   const wiper wiped{text};
   return write_all(to, text, "the key file " + file.string());
 }
@@ -179,7 +179,8 @@ result<curve_keys> read_keys(const std::filesystem::path& file) {
                   file.string()};
   std::array<char, key_text + 1> derived;
   const auto has_role = text.starts_with(first_line_with_role);
-  if (!(has_role || text.starts_with(first_line)) || keys.secret_key.size() != key_text
+  if (!(has_role || text.starts_with(first_line))
+      || keys.secret_key.size() != key_text
       || zmq_curve_public(derived.data(), keys.secret_key.c_str()) != 0
       || keys.public_key != derived.data())
     return fail(ec::invalid_data,

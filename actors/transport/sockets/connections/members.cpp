@@ -32,8 +32,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> out;
   for (;;) {
     const auto begin = line.find_first_not_of(blanks);
-    if (begin == std::string_view::npos
-        || (out.empty() && line[begin] == '#'))
+    if (begin == std::string_view::npos || (out.empty() && line[begin] == '#'))
       return out;
     line.remove_prefix(begin);
     const auto end = std::min(line.find_first_of(blanks), line.size());
@@ -62,12 +61,13 @@ result<key_holder> read_member(const std::vector<std::string_view>& words,
     out = {role_named(words[0]), std::string{words[1]}, std::string{words[2]}};
   if (out.role == key_role::all || !is_member_name(out.name)
       || !is_public_key(out.key))
-    return fail(ec::invalid_data,
-                "line {} of {} is none of a member: it must say `ROLE NAME "
-                "PUBLIC` with the role coordinator, daemon, client or reader, a "
-                "name of letters, digits, '.', '_' and '-', and a public key, "
-                "as `graphmill keygen` writes it",
-                number, file);
+    return fail(
+      ec::invalid_data,
+      "line {} of {} is none of a member: it must say `ROLE NAME "
+      "PUBLIC` with the role coordinator, daemon, client or reader, a "
+      "name of letters, digits, '.', '_' and '-', and a public key, "
+      "as `graphmill keygen` writes it",
+      number, file);
   return out;
 }
 
@@ -81,10 +81,11 @@ public:
       return fail(ec::invalid_data, "{} has more than {} members", file_,
                   most_members);
     if (!keys_.insert(member.key).second)
-      return fail(ec::invalid_data,
-                  "line {} of {} has a key that stands there already: everybody "
-                  "has a key of their own",
-                  number, file_);
+      return fail(
+        ec::invalid_data,
+        "line {} of {} has a key that stands there already: everybody "
+        "has a key of their own",
+        number, file_);
     const auto [known, is_new] = roles_.try_emplace(member.name, member.role);
     if (!is_new && known->second != member.role)
       return fail(ec::invalid_data,
@@ -112,7 +113,8 @@ private:
   std::map<std::string, key_role> roles_;
 };
 
-result<std::string> read_text(const file_handle& from, const std::string& file) {
+result<std::string> read_text(const file_handle& from,
+                              const std::string& file) {
   struct stat about {};
   if (::fstat(from.number(), &about) != 0)
     return fail_errno(errno, "cannot read the members file {}", file);
@@ -136,8 +138,9 @@ result<std::string> read_text(const file_handle& from, const std::string& file) 
       return text;
     text.append(bytes.data(), static_cast<std::size_t>(done));
   }
-  return fail(ec::invalid_data, "{} is no members file: it has more than {} "
-                                "bytes",
+  return fail(ec::invalid_data,
+              "{} is no members file: it has more than {} "
+              "bytes",
               file, longest_members_file);
 }
 
@@ -194,8 +197,8 @@ result<void> edit_members(const fs::path& file, Edit edit) {
   struct stat ours {};
   struct stat there {};
   if (::flock(from.number(), LOCK_EX | LOCK_NB) != 0
-      || ::fstat(from.number(), &ours) != 0
-      || ::stat(file.c_str(), &there) != 0 || ours.st_ino != there.st_ino)
+      || ::fstat(from.number(), &ours) != 0 || ::stat(file.c_str(), &there) != 0
+      || ours.st_ino != there.st_ino)
     return fail(ec::unavailable,
                 "another process changes {} just now: try again",
                 file.string());

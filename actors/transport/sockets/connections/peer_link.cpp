@@ -188,7 +188,8 @@ peer_link::failure_of(const connection& of, const socket_event& event) const {
     // All but another mechanism in the greeting may be bytes that something on
     // the way has changed.
     return link_failure{one_key(keys_),
-                        event.value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH};
+                        event.value
+                          == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH};
   case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
     // It may as well have come to its end in that moment.
     if (closed_by_peer(event.value) && of.handshake.refused())

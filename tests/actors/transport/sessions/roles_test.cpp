@@ -22,7 +22,8 @@ const key_holder third{key_role::daemon, "third", "key of third"};
 const key_holder alice{key_role::client, "alice", "key of alice"};
 const key_holder screen{key_role::reader, "screen", "key of screen"};
 
-hello_message hello_by(const key_holder& holder, channel over = channel::control,
+hello_message hello_by(const key_holder& holder,
+                       channel over = channel::control,
                        const std::string& incarnation = someone) {
   const auto listens =
     holder.role == key_role::coordinator || holder.role == key_role::daemon;
@@ -250,9 +251,8 @@ CATCH_TEST_CASE("a key that gets another role has to come again",
   greet_as(it, "c", alice);
   auto demoted = alice;
   demoted.role = key_role::reader;
-  it->look_at_keys(it.now, [&demoted](const key_holder& holder) {
-    return holder == demoted;
-  });
+  it->look_at_keys(
+    it.now, [&demoted](const key_holder& holder) { return holder == demoted; });
   it.look();
   CATCH_CHECK(it.dropped == std::vector<std::string>{"c"});
   greet_as(it, "c2", demoted);

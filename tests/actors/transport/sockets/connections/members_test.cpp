@@ -83,20 +83,17 @@ CATCH_TEST_CASE("what is no members file is refused with the line",
     CATCH_CHECK(reason.code == ec::invalid_data);
     CATCH_CHECK(reason.message.find("the file") != std::string::npos);
   }
-  CATCH_CHECK(
-    error_of(parse_members(head + "\n" + "nonsense\n", "f")).message.find(
-      "line 4 of f")
-    != std::string::npos);
+  CATCH_CHECK(error_of(parse_members(head + "\n" + "nonsense\n", "f"))
+                .message.find("line 4 of f")
+              != std::string::npos);
 }
 
-CATCH_TEST_CASE("no bytes harm the reader of members",
-                "[transport][members]") {
+CATCH_TEST_CASE("no bytes harm the reader of members", "[transport][members]") {
   CATCH_INFO("seed 17");
   std::mt19937_64 random{17};
-  const auto whole =
-    "graphmill-members 1\n"
-    + member_line(new_member(key_role::coordinator, "first"))
-    + member_line(new_member(key_role::daemon, "second"));
+  const auto whole = "graphmill-members 1\n"
+                     + member_line(new_member(key_role::coordinator, "first"))
+                     + member_line(new_member(key_role::daemon, "second"));
   for (std::size_t size = 0; size < whole.size(); ++size)
     (void)parse_members(whole.substr(0, size), "f");
   for (int i = 0; i < 2000; ++i) {
@@ -137,9 +134,8 @@ CATCH_TEST_CASE("members are added and revoked by whole files",
               == ec::invalid_argument);
   CATCH_CHECK(value_of(read_members(file)) == std::vector{first});
   // Nothing is left beside it.
-  CATCH_CHECK(std::distance(std::filesystem::directory_iterator{folder.path()},
-                            {})
-              == 1);
+  CATCH_CHECK(
+    std::distance(std::filesystem::directory_iterator{folder.path()}, {}) == 1);
 }
 
 CATCH_TEST_CASE("a members file that others may write is refused",
@@ -154,8 +150,7 @@ CATCH_TEST_CASE("a members file that others may write is refused",
   for (const auto open : {perms::group_write, perms::others_write}) {
     std::filesystem::permissions(file, readable | open);
     CATCH_CHECK(error_of(read_members(file)).code == ec::permission);
-    CATCH_CHECK_FALSE(
-      add_member(file, new_member(key_role::client, "alice")));
+    CATCH_CHECK_FALSE(add_member(file, new_member(key_role::client, "alice")));
   }
   const auto fifo = folder / "fifo";
   CATCH_REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
@@ -200,8 +195,8 @@ CATCH_TEST_CASE("a key file says as whom its key may be used",
     auto keys = value_of(make_keys());
     keys.role = role;
     keys.name = "some-name";
-    keys.coordinator_key = role == key_role::coordinator ? keys.public_key
-                                                         : leader.public_key;
+    keys.coordinator_key =
+      role == key_role::coordinator ? keys.public_key : leader.public_key;
     const auto file = folder / std::string{to_string(role)};
     value_of(write_keys(keys, file));
     CATCH_CHECK(bytes_of(file).starts_with("graphmill-keys 2\n"));
