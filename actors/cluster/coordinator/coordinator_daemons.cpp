@@ -117,6 +117,11 @@ void coordinator::check_share(const peer_identity& identity) {
 
 void coordinator::take_in(const peer_identity& identity,
                           const join_request& request, const responder& reply) {
+  if (config_.watch && !has_member_key(identity)) {
+    reply.reply(fail(ec::permission, "the key of {} has been revoked",
+                     label_of(identity.holder)));
+    return;
+  }
   const auto known = registry_.find(identity.name);
   if (known && known.value().incarnation == identity.incarnation)
     check_share(identity);

@@ -82,6 +82,13 @@ void coordinator::admit_members() {
   calls_.net().admit(std::move(table));
 }
 
+/// False if its key was revoked after its request had come.
+bool coordinator::has_member_key(const peer_identity& identity) const {
+  return std::find(config_.members.begin(), config_.members.end(),
+                   identity.holder)
+         != config_.members.end();
+}
+
 /// With which a daemon has joined. Empty if it was revoked since.
 std::string coordinator::key_of(const std::string& daemon) const {
   auto key = registry_.key_of(daemon);

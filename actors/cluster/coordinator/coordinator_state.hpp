@@ -88,16 +88,6 @@ private:
                const responder& reply);
   void on_peer(const peer_event& event);
   void on_lost(const std::optional<daemon_registry::entry>& daemon);
-
-  // -- their keys, where these have roles
-
-  void look_at_members(clock::time_point now);
-  void on_members(const members_read& read);
-  void admit_members();
-  std::vector<key_holder> daemon_keys() const;
-  std::string key_of(const std::string& daemon) const;
-  void tell_members(const std::string& name);
-
   status_reply status() const;
   result<payload> drain(const payload& data);
   void stop(const payload& data, const responder& reply);
@@ -110,6 +100,16 @@ private:
   /// Ends what is on as a user would, then the coordinator.
   void end_cluster();
   void end_if_done();
+
+  // -- their keys, where these have roles
+
+  void look_at_members(clock::time_point now);
+  void on_members(const members_read& read);
+  void admit_members();
+  std::vector<key_holder> daemon_keys() const;
+  bool has_member_key(const peer_identity& identity) const;
+  std::string key_of(const std::string& daemon) const;
+  void tell_members(const std::string& name);
 
   // -- runs
 
