@@ -281,6 +281,23 @@ CATCH_TEST_CASE("messages that contradict themselves are refused",
   CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
   deployment.daemon_keys.clear();
   CATCH_CHECK(decode_deployment(encode(deployment)));
+  const key_holder daemon{key_role::daemon, "b", "k"};
+  CATCH_CHECK(
+    value_of(decode_members_update(encode(members_update{{daemon}}))).members
+    == std::vector{daemon});
+  for (const auto& wrong :
+       {key_holder{key_role::coordinator, "b", "k"},
+        key_holder{key_role::client, "b", "k"},
+        key_holder{key_role::all, "b", "k"},
+        key_holder{key_role::daemon, "", "k"},
+        key_holder{key_role::daemon, "b", ""},
+        key_holder{key_role::daemon, std::string(longest_member_name + 1, 'b'),
+                   "k"}}) {
+    CATCH_CHECK_FALSE(decode_members_update(encode(members_update{{wrong}})));
+    CATCH_CHECK_FALSE(decode_join_reply(encode(join_reply{"a", {wrong}})));
+  }
+  CATCH_CHECK_FALSE(decode_members_update(
+    encode(members_update{std::vector<key_holder>(most_members + 1, daemon)})));
   auto join = full_join();
   join.parts = {2, 0};
   CATCH_CHECK_FALSE(decode_join_request(encode(join)));
