@@ -16,11 +16,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const key_holder leader{key_role::coordinator, "first", "key of first"};
-const key_holder second{key_role::daemon, "second", "key of second"};
-const key_holder third{key_role::daemon, "third", "key of third"};
-const key_holder alice{key_role::client, "alice", "key of alice"};
-const key_holder screen{key_role::reader, "screen", "key of screen"};
+const key_holder the_leader{key_role::coordinator, "first", "key of first"};
+const key_holder a_second{key_role::daemon, "second", "key of second"};
+const key_holder a_third{key_role::daemon, "third", "key of third"};
+const key_holder a_client{key_role::client, "alice", "key of alice"};
+const key_holder a_reader{key_role::reader, "screen", "key of screen"};
 
 hello_message hello_by(const key_holder& holder,
                        channel over = channel::control,
@@ -65,10 +65,10 @@ CATCH_TEST_CASE("every role may ask for its methods and no others",
   auto of_clients = of_readers;
   of_clients.merge(std::set<std::string>{"submit", "cancel", "drain", "stop"});
   const std::vector<std::pair<key_holder, std::set<std::string>>> table{
-    {leader, of_leader},
-    {second, of_daemons},
-    {alice, of_clients},
-    {screen, of_readers}};
+    {the_leader, of_leader},
+    {a_second, of_daemons},
+    {a_client, of_clients},
+    {a_reader, of_readers}};
   for (const auto& [holder, allowed] : table)
     for (std::uint16_t number = 3; number < method_count; ++number) {
       const auto asked = static_cast<method>(number);
@@ -118,8 +118,8 @@ CATCH_TEST_CASE("the one key of a cluster without roles may everything",
 
 CATCH_TEST_CASE("a greeting fits its key", "[transport][session][roles]") {
   server_scene it;
-  auto hello = hello_by(second);
-  auto holder = second;
+  auto hello = hello_by(a_second);
+  auto holder = a_second;
   std::string said;
   CATCH_SECTION("a daemon under the name of another") {
     hello.name = "third";
@@ -130,15 +130,15 @@ CATCH_TEST_CASE("a greeting fits its key", "[transport][session][roles]") {
     said = "daemon \"second\"";
   }
   CATCH_SECTION("a coordinator as a daemon") {
-    holder = leader;
+    holder = the_leader;
     said = "coordinator \"first\"";
   }
   CATCH_SECTION("a client that listens") {
-    holder = alice;
+    holder = a_client;
     said = "client \"alice\"";
   }
   CATCH_SECTION("a read-only client that listens") {
-    holder = screen;
+    holder = a_reader;
     said = "read-only client \"screen\"";
   }
   it.receive("c", hello_request(hello), false, holder);
@@ -154,28 +154,28 @@ CATCH_TEST_CASE("a greeting fits its key", "[transport][session][roles]") {
 CATCH_TEST_CASE("an incarnation is of the key that greeted first",
                 "[transport][session][roles]") {
   server_scene it;
-  greet_as(it, "c", second);
-  it.receive("c", request_of(1, method::join), false, second);
+  greet_as(it, "c", a_second);
+  it.receive("c", request_of(1, method::join), false, a_second);
   it.answer(0, text_payload("for second"));
   it.sent.clear();
-  greet_as(it, "x", third);
+  greet_as(it, "x", a_third);
   CATCH_CHECK(last_failure(it).code == ec::permission);
   CATCH_CHECK(it->peers() == 1);
   // Nor does it get what was kept for one that is lost.
   it.advance(3s);
   CATCH_CHECK(it->peers() == 0);
-  greet_as(it, "x", third);
+  greet_as(it, "x", a_third);
   it.sent.clear();
-  it.receive("x", request_of(1, method::join), false, third);
+  it.receive("x", request_of(1, method::join), false, a_third);
   CATCH_CHECK(it.sent.empty());
   CATCH_CHECK(it.delivered.size() == 2);
-  CATCH_CHECK(it.delivered[1].from.holder == third);
+  CATCH_CHECK(it.delivered[1].from.holder == a_third);
 }
 
 CATCH_TEST_CASE("a connection keeps its key", "[transport][session][roles]") {
   server_scene it;
-  greet_as(it, "c", second);
-  it.receive("c", request_of(1, method::join), false, third);
+  greet_as(it, "c", a_second);
+  it.receive("c", request_of(1, method::join), false, a_third);
   CATCH_CHECK(it.delivered.empty());
   CATCH_CHECK(it.dropped == std::vector<std::string>{"c"});
 }
@@ -185,9 +185,9 @@ CATCH_TEST_CASE("who comes by the local socket has the role of its token",
   server_session::settings with;
   with.local = true;
   server_scene it{with};
-  greet_as(it, "c", second);
+  greet_as(it, "c", a_second);
   CATCH_REQUIRE(it.sent.size() == 1);
-  auto hello = hello_by(second, channel::data);
+  auto hello = hello_by(a_second, channel::data);
   hello.local_token =
     value_of(decode_hello(it.sent[0].content.data.body)).local_token;
   CATCH_SECTION("its name, too") {
@@ -199,7 +199,7 @@ CATCH_TEST_CASE("who comes by the local socket has the role of its token",
   it.receive("d", hello_request(hello), true);
   it.receive("d", request_of(1, method::sample), true);
   CATCH_REQUIRE(it.delivered.size() == 1);
-  CATCH_CHECK(it.delivered[0].from.holder == second);
+  CATCH_CHECK(it.delivered[0].from.holder == a_second);
   it.receive("d", request_of(2, method::weights), true);
   CATCH_CHECK(last_failure(it).code == ec::permission);
   CATCH_CHECK(it->peers() == 1);
@@ -211,19 +211,19 @@ CATCH_TEST_CASE("a revoked key ends what its holder has",
   with.local = true;
   server_scene it{with};
   const std::string other(32, 'b');
-  greet_as(it, "c", alice);
-  auto hello = hello_by(alice, channel::data);
+  greet_as(it, "c", a_client);
+  auto hello = hello_by(a_client, channel::data);
   hello.local_token =
     value_of(decode_hello(it.sent[0].content.data.body)).local_token;
   it.receive("d", hello_request(hello), true);
-  greet_as(it, "e", second, channel::control, other);
-  it.receive("c", request_of(1, method::watch), false, alice);
+  greet_as(it, "e", a_second, channel::control, other);
+  it.receive("c", request_of(1, method::watch), false, a_client);
   it.receive("d", request_of(2, method::fetch_file), true);
-  it.receive("e", request_of(1, method::join), false, second);
+  it.receive("e", request_of(1, method::join), false, a_second);
   CATCH_REQUIRE(it.delivered.size() == 3);
   it.sent.clear();
   it->look_at_keys(it.now, [](const key_holder& holder) {
-    return holder == second || holder == leader;
+    return holder == a_second || holder == the_leader;
   });
   it.look();
   CATCH_REQUIRE(it.sent.size() == 2);
@@ -248,8 +248,8 @@ CATCH_TEST_CASE("a revoked key ends what its holder has",
 CATCH_TEST_CASE("a key that gets another role has to come again",
                 "[transport][session][roles]") {
   server_scene it;
-  greet_as(it, "c", alice);
-  auto demoted = alice;
+  greet_as(it, "c", a_client);
+  auto demoted = a_client;
   demoted.role = key_role::reader;
   it->look_at_keys(
     it.now, [&demoted](const key_holder& holder) { return holder == demoted; });
