@@ -104,6 +104,8 @@ inline constexpr milliseconds write_again{1000};
 inline constexpr milliseconds memory_look{50};
 /// The files of the data: it costs a stat(2) for each.
 inline constexpr milliseconds data_look{2000};
+/// The members file of a cluster whose keys have roles.
+inline constexpr milliseconds members_look{1000};
 /// Questions that wait at the coordinator.
 inline constexpr milliseconds question_look{100};
 /// A coordinator with runs notes that it lives. If it dies, the last note tells

@@ -60,6 +60,11 @@ void transport::forget(std::string address) {
   mailbox_->post(mailbox::keep{std::move(address), false});
 }
 
+void transport::admit(key_table table) {
+  mailbox_->post(
+    mailbox::admit{std::make_shared<const key_table>(std::move(table))});
+}
+
 traffic transport::statistics() const {
   return *counters_;
 }

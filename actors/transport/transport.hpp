@@ -50,6 +50,12 @@ public:
   void keep(std::string address);
   void forget(std::string address);
 
+  /// From now on, the keys of this table let in and no others: whoever has
+  /// another one loses its connections, and fails with permission. The same for
+  /// those whom we ask, by their addresses. Only where keys have roles. From
+  /// any thread.
+  void admit(key_table table);
+
   /// What was sent and received so far. From any thread.
   traffic statistics() const;
 

@@ -1,7 +1,7 @@
 @0xf0a4de5f1d9b7c33;
 # The cluster: what daemons tell the coordinator of themselves, and what clients
 # ask of it. Bodies of the methods `join`, `leave`, `status`, `submit`, `plan`,
-# `runs`, `watch`, `cancel`, `drain`, `stop` and `fetch_file`.
+# `runs`, `watch`, `cancel`, `drain`, `stop`, `fetch_file` and `members`.
 #
 # Evolution: as in wire.capnp.
 
@@ -45,6 +45,33 @@ struct JoinRequest {
 struct JoinReply {
   coordinator @0 :Text;
   # Its name.
+
+  members @1 :List(KeyHolder);
+  # As in `MembersUpdate`. Empty where keys have no roles.
+}
+
+struct MembersUpdate {
+  # From the coordinator to a daemon, when the keys of daemons have changed, and
+  # when the daemon is back. Keys have roles then. The answer is empty.
+
+  members @0 :List(KeyHolder);
+  # All daemons that the receiver lets in, and no others: not the coordinator,
+  # whose key it has from its key file.
+}
+
+struct KeyHolder {
+  role @0 :KeyRole;
+  name @1 :Text;
+  key @2 :Text;
+  # Public, 40 letters of Z85. A name may have several, of which any will do.
+}
+
+enum KeyRole {
+  unset @0;
+  coordinator @1;
+  daemon @2;
+  client @3;
+  reader @4;
 }
 
 # `leave` has no body; the answer is empty.

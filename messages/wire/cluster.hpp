@@ -4,6 +4,7 @@
 #include "messages/base/ids.hpp"
 #include "messages/definition/definition.hpp"
 #include "messages/wire/frame.hpp"
+#include "messages/wire/role.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -59,12 +60,36 @@ result<join_request> decode_join_request(const payload& from);
 /// The answer to `join`.
 struct join_reply {
   std::string coordinator;
+  std::vector<key_holder> members{};
+
+  /// Fails as that of `members_update` does.
+  result<void> check() const;
 
   static void fields(auto& of, auto visit) {
     visit("coordinator", of.coordinator);
+    visit("members", of.members);
   }
 };
 payload encode(const join_reply& reply);
+result<join_reply> decode_join_reply(const payload& from);
+
+/// The most keys of a cluster whose keys have roles, and the longest name of
+/// whoever has one, in bytes.
+inline constexpr std::size_t most_members = 4096;
+inline constexpr std::size_t longest_member_name = 128;
+
+/// What the coordinator tells daemons of each other's keys (`members`). The
+/// answer is empty.
+struct members_update {
+  std::vector<key_holder> members;
+
+  /// Fails unless all are daemons with names, and not too many.
+  result<void> check() const;
+
+  static void fields(auto& of, auto visit) { visit("members", of.members); }
+};
+payload encode(const members_update& update);
+result<members_update> decode_members_update(const payload& from);
 
 /// What the coordinator may do with a daemon; cluster.capnp describes each.
 enum class daemon_state : std::uint8_t { ready = 1, draining, lost, damaged };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "messages/wire/role.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -35,11 +37,12 @@ enum class method : std::uint16_t {
   sample_batch,
   spread,
   contribute,
+  members,
 };
 
 /// One more than the greatest value of a method.
 inline constexpr std::size_t method_count =
-  static_cast<std::size_t>(method::contribute) + 1;
+  static_cast<std::size_t>(method::members) + 1;
 
 /// Which connection of a peer a message takes. What waits on one channel does
 /// not hold up the other.
@@ -71,6 +74,7 @@ struct method_traits {
   graphmill::channel channel;
   bool idempotent; ///< May be run again by a retry; its reply is not kept.
   method_server server;
+  role_set callers; ///< Whose keys may ask for it, where keys have roles.
   method_subject about = method_subject::control;
 };
 
@@ -80,35 +84,48 @@ inline constexpr auto method_table = [] {
   using enum method_subject;
   constexpr auto small = channel::control;
   constexpr auto bulk = channel::data;
-  constexpr method_traits unknown{method::unset, "unknown", small, true,
-                                  coordinator};
+  constexpr role_set everybody{key_role::coordinator, key_role::daemon,
+                               key_role::client, key_role::reader};
+  constexpr role_set leader{key_role::coordinator};
+  // A coordinator is a daemon, too, and asks itself.
+  constexpr role_set daemons{key_role::coordinator, key_role::daemon};
+  constexpr role_set clients{key_role::client};
+  constexpr role_set readers{key_role::client, key_role::reader};
+  // A coordinator asks daemons for `status`, to know whether one is there.
+  constexpr role_set onlookers{key_role::coordinator, key_role::client,
+                               key_role::reader};
+  // Clients have the coordinator stop daemons.
+  constexpr role_set stoppers{key_role::coordinator, key_role::client};
+  constexpr method_traits unknown{method::unset, "unknown",   small,
+                                  true,          coordinator, everybody};
   return std::array<method_traits, method_count>{{
     unknown,
-    {method::hello, "hello", small, true, transport},
-    {method::beat, "beat", small, true, transport},
-    {method::join, "join", small, false, coordinator},
-    {method::leave, "leave", small, false, coordinator},
-    {method::deploy, "deploy", small, false, agent},
+    {method::hello, "hello", small, true, transport, everybody},
+    {method::beat, "beat", small, true, transport, everybody},
+    {method::join, "join", small, false, coordinator, daemons},
+    {method::leave, "leave", small, false, coordinator, daemons},
+    {method::deploy, "deploy", small, false, agent, leader},
     unknown, // Obsolete.
-    {method::run_event, "run_event", small, false, coordinator},
-    {method::order, "order", small, false, agent},
-    {method::sample, "sample", bulk, true, data, sampling},
-    {method::gather, "gather", bulk, true, data, features},
-    {method::rendezvous, "rendezvous", small, false, coordinator},
-    {method::submit, "submit", small, false, coordinator},
-    {method::status, "status", small, true, coordinator},
-    {method::runs, "runs", small, true, coordinator},
+    {method::run_event, "run_event", small, false, coordinator, daemons},
+    {method::order, "order", small, false, agent, leader},
+    {method::sample, "sample", bulk, true, data, daemons, sampling},
+    {method::gather, "gather", bulk, true, data, daemons, features},
+    {method::rendezvous, "rendezvous", small, false, coordinator, daemons},
+    {method::submit, "submit", small, false, coordinator, clients},
+    {method::status, "status", small, true, coordinator, onlookers},
+    {method::runs, "runs", small, true, coordinator, readers},
     unknown, // Obsolete.
-    {method::cancel, "cancel", small, false, coordinator},
-    {method::drain, "drain", small, false, coordinator},
-    {method::stop, "stop", small, false, coordinator},
-    {method::fetch_file, "fetch_file", bulk, true, coordinator},
-    {method::watch, "watch", small, true, coordinator},
-    {method::plan, "plan", small, true, coordinator},
-    {method::weights, "weights", bulk, true, agent},
-    {method::sample_batch, "sample_batch", bulk, true, data, sampling},
-    {method::spread, "spread", bulk, true, data, features},
-    {method::contribute, "contribute", bulk, true, ranks, gradients},
+    {method::cancel, "cancel", small, false, coordinator, clients},
+    {method::drain, "drain", small, false, coordinator, clients},
+    {method::stop, "stop", small, false, coordinator, stoppers},
+    {method::fetch_file, "fetch_file", bulk, true, coordinator, readers},
+    {method::watch, "watch", small, true, coordinator, readers},
+    {method::plan, "plan", small, true, coordinator, readers},
+    {method::weights, "weights", bulk, true, agent, leader},
+    {method::sample_batch, "sample_batch", bulk, true, data, daemons, sampling},
+    {method::spread, "spread", bulk, true, data, daemons, features},
+    {method::contribute, "contribute", bulk, true, ranks, daemons, gradients},
+    {method::members, "members", small, false, agent, leader},
   }};
 }();
 
@@ -132,6 +149,11 @@ constexpr const method_traits& traits_of(method which) {
 /// The name of a method, or "unknown".
 constexpr std::string_view to_string(method which) {
   return traits_of(which).name;
+}
+
+/// Whether the holder of a key with a role may ask for a method.
+constexpr bool may_ask(key_role who, method what) {
+  return who == key_role::all || traits_of(what).callers.has(who);
 }
 
 /// Whether a value from the wire is a method that this version knows.

@@ -59,6 +59,10 @@ struct Deployment {
   # Positions in `daemons` of those that sample batches for all trainers, in the
   # order in which batches are dealt to them. None: each trainer's daemon samples
   # for itself.
+
+  daemonKeys @10 :List(Text);
+  # As many as `daemons`: the public key that each has shown to the coordinator.
+  # Empty where keys have no roles.
 }
 
 struct Daemon {

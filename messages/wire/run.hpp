@@ -56,9 +56,12 @@ struct deployment {
   std::string coordinator;
   /// Empty if each trainer's daemon samples for itself.
   std::vector<std::uint16_t> samplers;
+  /// Public keys of `daemons`; empty where keys have no roles.
+  std::vector<std::string> daemon_keys{};
 
-  /// Fails unless there are parts, ranks and a name of the run, and all
-  /// positions are those of daemons in the list.
+  /// Fails unless there are parts, ranks and a name of the run, all positions
+  /// are those of daemons in the list, and there are as many keys as daemons,
+  /// or none.
   result<void> check() const;
 
   static void fields(auto& of, auto visit) {
@@ -72,6 +75,7 @@ struct deployment {
     visit("you", of.you);
     visit("coordinator", of.coordinator);
     visit("samplers", of.samplers);
+    visit("daemonKeys", of.daemon_keys);
   }
 };
 payload encode(const deployment& assignment);

@@ -56,6 +56,12 @@ std::string object_of(const incoming_request& request,
   }
 }
 
+/// Whose key somebody has shown; empty where keys have no roles.
+std::string key_of(const peer_identity& who) {
+  return who.holder.role == key_role::all ? std::string{}
+                                          : label_of(who.holder);
+}
+
 std::string cut(const std::string& text) {
   return shortened(text, audit_limits::text_bytes);
 }
@@ -69,6 +75,7 @@ std::optional<audit_entry> audit_of(const incoming_request& request,
     return std::nullopt;
   audit_entry out;
   out.who = request.from.name;
+  out.key = key_of(request.from);
   out.host = request.host;
   out.what = to_string(request.method);
   out.object = object_of(request, answer);
@@ -83,13 +90,12 @@ std::optional<audit_entry> audit_of(const incoming_request& request,
 audit_entry audit_of(const access_refusal& refusal) {
   audit_entry out;
   out.who = refusal.from.name;
+  out.key = key_of(refusal.from);
   out.host = refusal.host;
   out.what = to_string(refusal.what);
   out.done = false;
   out.why = refusal.why;
-  // Only who has no key has not said who it is.
-  out.code = to_string(refusal.from.incarnation.empty() ? ec::permission
-                                                        : ec::unavailable);
+  out.code = to_string(refusal.code);
   out.times = refusal.times;
   return out;
 }
@@ -98,6 +104,8 @@ std::string json_line(const audit_entry& entry) {
   nlohmann::ordered_json line;
   line["time"] = static_cast<double>(entry.time.count()) / 1000.0;
   line["who"] = cut(entry.who);
+  if (!entry.key.empty())
+    line["key"] = cut(entry.key);
   line["host"] = cut(entry.host);
   line["what"] = cut(entry.what);
   if (!entry.object.empty())

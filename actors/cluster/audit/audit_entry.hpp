@@ -15,6 +15,7 @@ namespace graphmill {
 struct audit_entry {
   unix_time time{0};
   std::string who;      ///< As it named itself; empty if it did not.
+  std::string key{}; ///< Of which role and name its key is, if keys have roles.
   std::string host{};   ///< Whence it connected, as the system told.
   std::string what;     ///< The method.
   std::string object{}; ///< A run, or a daemon.

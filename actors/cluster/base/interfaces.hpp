@@ -7,11 +7,13 @@
 #include "actors/run/member.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/wire/cluster.hpp"
+#include "messages/wire/role.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 // Messages and interfaces of the actors that make a cluster of daemons.
 
@@ -84,6 +86,11 @@ struct records_written {
 };
 /// A request that waits at the coordinator has its turn.
 struct next_request {};
+/// The members file has been looked at. Null: it says what it said before.
+struct members_read {
+  using content = result<std::vector<key_holder>>;
+  std::shared_ptr<content> said;
+};
 /// The user has asked the daemon to end.
 struct end_orderly {};
 
@@ -103,6 +110,7 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::run_filed)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_taken)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::records_written)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::next_request)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::members_read)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::end_orderly)
 
 namespace graphmill {
@@ -128,6 +136,8 @@ using coordinator_actor = caf::typed_actor<
   takes<peer_news>,
   // The CONDUCTOR of the run that is on.
   takes<run_news_came>, takes<run_ended>,
+  // INTERNAL: the members file has been looked at.
+  takes<members_read>,
   // The daemon: end the run that is on as its user would, then tell.
   takes<end_orderly>,
   // INTERNAL, in this order: an answer has come; a submitted run has its

@@ -151,6 +151,7 @@ void coordinator::look() {
     config_.audit->look();
   refuse_unreached(now);
   answer_watchers(now);
+  look_at_members(now);
   if (active_)
     active_->answer_questions(now);
   if (now >= write_at_)

@@ -3,6 +3,7 @@
 #include "actors/cluster/audit/audit_log.hpp"
 #include "actors/cluster/base/interfaces.hpp"
 #include "actors/cluster/history/run_history.hpp"
+#include "actors/transport/sockets/connections/members.hpp"
 
 #include <spdlog/logger.h>
 
@@ -11,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace graphmill {
 
@@ -23,6 +25,10 @@ struct coordinator_config {
   std::shared_ptr<audit_log> audit;
   std::shared_ptr<const partitioned_graph> graph;
   std::shared_ptr<transport> net;
+  /// Where keys have roles: their holders, which `net` lets in already, and the
+  /// file that tells when they change. Else empty and null.
+  std::vector<key_holder> members;
+  std::shared_ptr<members_watch> watch;
   /// Called once when the whole cluster is stopped.
   std::function<void(std::optional<error>)> on_stop;
   std::shared_ptr<spdlog::logger> log;

@@ -93,15 +93,21 @@ void coordinator::deploy() {
   const auto& daemons = active_->where.daemons;
   config_.log->info("run {}: deploying on {}", active_->id,
                     pluralized(daemons.size(), "daemon"));
-  for (std::size_t d = 0; d < daemons.size(); ++d)
-    calls_.call(daemons[d].address, method::deploy,
-                encode(active_->deployment_for(d, config_.offer.dataset_digest,
-                                               calls_.net().self().address)),
+  std::vector<std::string> keys;
+  for (const auto& daemon : daemons)
+    if (config_.watch)
+      keys.push_back(key_of(daemon.name));
+  for (std::size_t d = 0; d < daemons.size(); ++d) {
+    auto share = active_->deployment_for(d, config_.offer.dataset_digest,
+                                         calls_.net().self().address);
+    share.daemon_keys = keys;
+    calls_.call(daemons[d].address, method::deploy, encode(share),
                 within(timeouts::deployment, timeouts::question, 1),
                 [this, id = active_->id,
                  daemon = daemons[d].name](const result<payload>& answer) {
                   on_deployed(id, daemon, answer);
                 });
+  }
 }
 
 void coordinator::on_deployed(const std::string& id, const std::string& daemon,

@@ -28,6 +28,15 @@ void coordinator::join(const incoming_request& request) {
     request.reply.reply(fits.error());
     return;
   }
+  // Where everybody has a key of their own, nobody takes another one's place.
+  const auto tenant = identity.holder.role == key_role::all
+                        ? std::nullopt
+                        : registry_.tenant_of(identity);
+  if (tenant) { // It asks again, and may have the address if that one is lost.
+    request.reply.reply(fail(ec::unavailable, "daemon \"{}\" is at {} already",
+                             tenant->status.name, identity.address));
+    return;
+  }
   unreached_joins::join joins{identity, std::move(asked).value(),
                               host_group(request.host), request.reply};
   const auto rival = registry_.rival_of(identity);
@@ -40,9 +49,13 @@ void coordinator::join(const incoming_request& request) {
     rival->status.address, method::status, {},
     within(timeouts::rival, timeouts::rival_unreachable, 1),
     [this, joins = std::move(joins), rival](const result<payload>& answer) {
-      const auto dead = !answer
-                        && (answer.error().code == ec::unavailable
-                            || answer.error().code == ec::timeout);
+      // Whoever is there with another key is another one.
+      const auto dead =
+        !answer
+        && (answer.error().code == ec::unavailable
+            || answer.error().code == ec::timeout
+            || (joins.identity.holder.role != key_role::all
+                && answer.error().code == ec::permission));
       auto successor = joins;
       successor.replaces = rival->incarnation;
       if (dead)
@@ -74,6 +87,7 @@ void coordinator::reach(unreached_joins::join asked) {
     reply.reply(waits.error());
     return;
   }
+  admit_members();
   calls_.net().keep(address);
 }
 
@@ -182,6 +196,11 @@ void coordinator::check_share(const peer_identity& identity) {
 
 void coordinator::take_in(const peer_identity& identity,
                           const join_request& request, const responder& reply) {
+  if (config_.watch && !has_member_key(identity)) {
+    reply.reply(fail(ec::permission, "the key of {} has been revoked",
+                     label_of(identity.holder)));
+    return;
+  }
   const auto known = registry_.find(identity.name);
   if (known && known.value().incarnation == identity.incarnation)
     check_share(identity);
@@ -189,10 +208,12 @@ void coordinator::take_in(const peer_identity& identity,
     break_off_if_used(identity.name, "has been started anew");
   for (const auto& address : registry_.join(identity, request))
     forget(address);
+  admit_members();
+  untold_.erase(identity.name);
   calls_.net().keep(identity.address);
   config_.log->info("daemon {} at {} has joined with {}", identity.name,
                     identity.address, pluralized(request.parts.size(), "part"));
-  reply.reply(encode(join_reply{calls_.net().self().name}));
+  reply.reply(encode(join_reply{calls_.net().self().name, daemon_keys()}));
   start_next();
 }
 
@@ -205,6 +226,7 @@ void coordinator::on_peer(const peer_event& event) {
     on_met(event.identity);
     if (auto daemon = registry_.back(address, event.identity.incarnation)) {
       config_.log->info("daemon {} is back", daemon->status.name);
+      tell_members(daemon->status.name);
       start_next();
     }
     break;

@@ -26,9 +26,9 @@ namespace graphmill {
 unix_time now_unix();
 
 /// The state of the COORDINATOR. Who is in the cluster stands in
-/// coordinator_daemons.cpp, how it takes and queues runs in
-/// coordinator_runs.cpp, what it keeps and tells of them in
-/// coordinator_records.cpp, and how it leads the one that is on in
+/// coordinator_daemons.cpp, whose keys let in in coordinator_members.cpp, how
+/// it takes and queues runs in coordinator_runs.cpp, what it keeps and tells of
+/// them in coordinator_records.cpp, and how it leads the one that is on in
 /// coordinator_active_run.cpp.
 class coordinator {
 public:
@@ -39,6 +39,8 @@ public:
   coordinator(interface::pointer self, coordinator_config config)
     : self_(self), config_(std::move(config)), calls_(self, config_.net),
       registry_(config_.offer) {
+    if (config_.watch)
+      members_thread_.emplace();
     deaths_.install(self_);
     look_again();
   }
@@ -62,6 +64,7 @@ public:
       [this](const run_taken& taken) { on_taken(taken); },
       [this](const run_filed& filed) { on_filed(filed); },
       [this](const records_written& done) { on_written(done); },
+      [this](const members_read& read) { on_members(read); },
       [this](const end_orderly&) { end_cluster(); },
       [this](const next_request&) { serve_next(); },
       [this](const tick&) { look(); },
@@ -105,6 +108,16 @@ private:
   /// Ends what is on as a user would, then the coordinator.
   void end_cluster();
   void end_if_done();
+
+  // -- their keys, where these have roles
+
+  void look_at_members(clock::time_point now);
+  void on_members(const members_read& read);
+  void admit_members();
+  std::vector<key_holder> daemon_keys() const;
+  bool has_member_key(const peer_identity& identity) const;
+  std::string key_of(const std::string& daemon) const;
+  void tell_members(const std::string& name);
 
   // -- runs
 
@@ -185,13 +198,17 @@ private:
   clock::time_point write_at_{}; ///< Not before: the disk may be full.
   clock::time_point touch_at_{};
   clock::time_point start_at_{}; ///< No run before.
+  clock::time_point look_at_members_{};
+  bool looking_at_members_ = false;
+  std::set<std::string> untold_; ///< Daemons that did not hear of new keys.
   down_watch deaths_;
   std::optional<active_run> active_;
   std::vector<watcher> watchers_;
-  // Threads for files, and for the history. Last: they end before what their
-  // jobs use.
+  // Threads for files, for the history, and for the members file. Last: they
+  // end before what their jobs use.
   compute_thread thread_;
   compute_thread history_thread_;
+  std::optional<compute_thread> members_thread_;
 };
 
 } // namespace graphmill

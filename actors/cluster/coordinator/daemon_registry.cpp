@@ -71,6 +71,20 @@ daemon_registry::rival_of(const peer_identity& identity) const {
   return it->second;
 }
 
+std::optional<daemon_registry::entry>
+daemon_registry::tenant_of(const peer_identity& identity) const {
+  for (const auto& [name, daemon] : daemons_)
+    if (name != identity.name && daemon.status.address == identity.address
+        && daemon.status.state != daemon_state::lost)
+      return daemon;
+  return std::nullopt;
+}
+
+std::string daemon_registry::key_of(const std::string& name) const {
+  const auto it = daemons_.find(name);
+  return it == daemons_.end() ? std::string{} : it->second.key;
+}
+
 std::vector<std::string> daemon_registry::join(const peer_identity& identity,
                                                const join_request& request) {
   std::vector<std::string> deserted;
@@ -94,6 +108,8 @@ std::vector<std::string> daemon_registry::join(const peer_identity& identity,
                   request.host,
                   {},
                   request.cuda_devices};
+  place.key =
+    identity.holder.role == key_role::all ? std::string{} : identity.holder.key;
   place.fault = shortened(request.fault, longest_note);
   place.arithmetic = shortened(request.arithmetic, longest_note);
   place.arithmetic_digest = shortened(request.arithmetic_digest, longest_note);

@@ -24,6 +24,7 @@ public:
     std::string fault;        ///< What it says is wrong with its data.
     std::string arithmetic;
     std::string arithmetic_digest;
+    std::string key; ///< That it has shown; empty where keys have no roles.
   };
 
   /// The most daemons of a cluster, and the longest name of a host.
@@ -39,6 +40,9 @@ public:
 
   /// The living daemon of another incarnation that has the name, if any.
   std::optional<entry> rival_of(const peer_identity& identity) const;
+
+  /// The daemon of another name that is at this address, and not lost, if any.
+  std::optional<entry> tenant_of(const peer_identity& identity) const;
 
   /// Takes a daemon in. It replaces one of the same name; in a cluster that has
   /// as many as it may, it replaces the one that has been lost for longest.
@@ -69,6 +73,8 @@ public:
   /// Fails if there is no such daemon.
   result<void> drain(const std::string& name, bool drained);
   result<entry> find(const std::string& name) const;
+  /// Empty if there is no such daemon, or keys have no roles.
+  std::string key_of(const std::string& name) const;
 
   /// Daemons that a new run may use. With another `up_to` also those that are
   /// draining, or lost, which tells what a run would wait for.

@@ -76,6 +76,13 @@ error unreached_joins::why_late(const join& asked) const {
                                      : "nobody answers");
 }
 
+std::vector<peer_identity> unreached_joins::waiting() const {
+  std::vector<peer_identity> out;
+  for (const auto& [incarnation, asked] : waiting_)
+    out.push_back(asked.identity);
+  return out;
+}
+
 bool unreached_joins::waits_at(const std::string& address) const {
   return std::ranges::any_of(waiting_, [&address](const auto& other) {
     return other.second.identity.address == address;

@@ -52,6 +52,7 @@ public:
 
   /// Whether somebody who waits gave this address.
   bool waits_at(const std::string& address) const;
+  std::vector<peer_identity> waiting() const;
   std::size_t size() const { return waiting_.size(); }
 
 private:

@@ -6,7 +6,10 @@
 #include "actors/cluster/daemon/registration.hpp"
 #include "actors/cluster/daemon/share_host.hpp"
 
+#include <algorithm>
+#include <map>
 #include <utility>
+#include <vector>
 
 namespace graphmill {
 
@@ -68,9 +71,47 @@ private:
                 config_.coordinator, refused->message));
     if (!answer)
       return;
+    if (const auto reply = decode_join_reply(answer.value()))
+      meet(reply.value().members);
     config_.log->info("in the cluster of {}", config_.coordinator);
     if (auto tell = std::exchange(config_.on_joined, {}))
       tell();
+  }
+
+  /// Lets in the daemons of the cluster, and nobody else but the coordinator.
+  void meet(const std::vector<key_holder>& daemons) {
+    if (!config_.admitted)
+      return;
+    daemons_ = daemons;
+    admit();
+  }
+
+  /// Whom a run brings together know each other's keys from its begin on.
+  void meet(const payload& data) {
+    const auto assignment = decode_deployment(data);
+    if (!config_.admitted || !assignment)
+      return;
+    const auto& keys = assignment.value().daemon_keys;
+    servers_.clear();
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const auto& [name, address] = assignment.value().daemons[i];
+      const key_holder holder{key_role::daemon, name, keys[i]};
+      servers_.insert_or_assign(address, holder.key);
+      if (!holder.key.empty() && config_.admitted->find(holder.key) == nullptr
+          && std::find(daemons_.begin(), daemons_.end(), holder)
+               == daemons_.end())
+        daemons_.push_back(holder);
+    }
+    admit();
+  }
+
+  void admit() {
+    auto table = *config_.admitted;
+    table.add(daemons_);
+    for (const auto& [address, key] : servers_)
+      if (table.find(key) != nullptr)
+        table.servers.insert_or_assign(address, key);
+    calls_.net().admit(std::move(table));
   }
 
   void on_peer(const peer_event& event) {
@@ -167,14 +208,31 @@ private:
              calls_.net().self().name, config_.coordinator));
       return;
     }
+    const auto role = request.from.holder.role;
+    if (role != key_role::all && role != key_role::coordinator) {
+      request.reply.reply(fail(ec::permission,
+                               "daemon \"{}\" takes orders from the "
+                               "coordinator alone, not from {}",
+                               calls_.net().self().name,
+                               label_of(request.from.holder)));
+      return;
+    }
     switch (request.method) {
     case method::deploy:
+      meet(request.data);
       shares_.deploy(request);
       break;
     case method::order:
       if (shares_.take_request(request))
         look_at_data_soon();
       break;
+    case method::members: {
+      const auto update = decode_members_update(request.data);
+      if (update)
+        meet(update.value().members);
+      request.reply.reply(update ? result<payload>{payload{}} : update.error());
+      break;
+    }
     case method::weights:
       request.reply.reply(shares_.weights(request.data));
       break;
@@ -196,6 +254,8 @@ private:
   agent_config config_;
   remote_calls<interface> calls_;
   registration registered_{clock::now(), config_.join_timeout};
+  std::vector<key_holder> daemons_;            ///< Of the cluster, with roles.
+  std::map<std::string, std::string> servers_; ///< Keys of the run's daemons.
   share_host shares_;
   complaint_log complaints_{
     [this](const auto& line) { config_.log->warn("{}", line); }};

@@ -4,6 +4,7 @@
 #include "actors/cluster/daemon/run_relay.hpp"
 #include "actors/cluster/daemon/share_access.hpp"
 #include "actors/run/data_guard.hpp"
+#include "actors/transport/sockets/connections/key_table.hpp"
 
 #include <spdlog/logger.h>
 
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace graphmill {
@@ -19,6 +21,9 @@ namespace graphmill {
 struct agent_config {
   join_request offer;      ///< What it tells the coordinator of itself.
   std::string coordinator; ///< Address, its own if it is the one.
+  /// Where keys have roles, of a daemon that is not the coordinator: the
+  /// coordinator's. Those of the others it hears from there.
+  std::optional<key_table> admitted;
   std::shared_ptr<const partitioned_graph> graph;
   std::filesystem::path data; ///< The folder of the graph.
   std::shared_ptr<data_guard> guard;

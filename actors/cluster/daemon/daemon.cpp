@@ -1,6 +1,7 @@
 #include "actors/cluster/daemon/daemon.hpp"
 
 #include "actors/base/timeouts.hpp"
+#include "actors/cluster/base/admission.hpp"
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/coordinator/coordinator.hpp"
 #include "actors/cluster/daemon/agent.hpp"
@@ -88,10 +89,10 @@ result<join_request> make_offer(const daemon_options& options,
   return out;
 }
 
-result<transport_options>
-transport_of(const daemon_options& options, const std::string& name,
-             const std::shared_ptr<request_router>& router,
-             const std::shared_ptr<spdlog::logger>& log) {
+transport_options transport_of(const daemon_options& options,
+                               const std::string& name,
+                               const std::shared_ptr<request_router>& router,
+                               const std::shared_ptr<spdlog::logger>& log) {
   transport_options out;
   out.name = name;
   out.listen = options.listen;
@@ -99,9 +100,6 @@ transport_of(const daemon_options& options, const std::string& name,
   out.interface_name = options.interface_name;
   out.route_to = options.join;
   out.insecure = options.insecure;
-  if (!options.insecure)
-    forbid_core_dumps(); // Its keys would be in them.
-  GRAPHMILL_TRY(out.keys, choose_keys(options.key, options.insecure));
   out.on_request = [router](const incoming_request& request) {
     router->serve(request);
   };
@@ -109,17 +107,6 @@ transport_of(const daemon_options& options, const std::string& name,
   out.fair.emplace();
   out.on_log = [log](const std::string& line) { log->warn("{}", line); };
   return out;
-}
-
-/// Says who is let in. @param key The key file; empty: there is none.
-void log_admission(spdlog::logger& log, const std::string& key,
-                   const std::string& address) {
-  if (key.empty())
-    log.warn("insecure: whoever can connect to {} can use it, other users of "
-             "this machine, too",
-             address);
-  else
-    log.info("lets in whoever has the key {}", key);
 }
 
 /// The runs that this coordinator has had, beside their folders.
@@ -188,7 +175,7 @@ public:
             const std::shared_ptr<data_guard>& guard,
             const std::shared_ptr<run_history>& history,
             const std::shared_ptr<audit_log>& audit,
-            const std::shared_ptr<transport>& net,
+            const std::shared_ptr<transport>& net, const admission& admitted,
             const std::shared_ptr<rank_inboxes>& inboxes,
             const std::shared_ptr<orphan_threads>& orphans, end_note& end,
             const std::shared_ptr<spdlog::logger>& log) {
@@ -208,6 +195,8 @@ public:
       lead.audit = audit;
       lead.graph = graph;
       lead.net = net;
+      lead.members = admitted.members;
+      lead.watch = admitted.watch;
       lead.on_stop = on_stop;
       lead.log = log;
       coordinator_ = spawn_coordinator(system, std::move(lead));
@@ -215,6 +204,8 @@ public:
     agent_config own;
     own.offer = offer;
     own.coordinator = options.join.empty() ? net->self().address : options.join;
+    if (coordinator_ == nullptr)
+      own.admitted = admitted.table;
     own.graph = graph;
     own.data = options.data;
     own.guard = guard;
@@ -304,14 +295,22 @@ result<void> run_daemon(const daemon_options& given) {
   const auto graph =
     std::make_shared<const partitioned_graph>(std::move(opened));
   GRAPHMILL_TRY(const auto offer, make_offer(options, *graph));
-  const auto name = options.name.empty() ? default_name(options) : options.name;
+  if (!options.insecure)
+    forbid_core_dumps(); // Its keys would be in them.
+  GRAPHMILL_TRY(const auto keys, choose_keys(options.key, options.insecure));
+  GRAPHMILL_TRY(
+    const auto admitted,
+    admission_of(keys, options.name, !options.join.empty(), options.members));
+  const auto name =
+    admitted.name.empty() ? default_name(options) : admitted.name;
   const auto log = console_logger(name);
   const auto inboxes = std::make_shared<rank_inboxes>();
   const auto router = std::make_shared<request_router>(inboxes);
   signal_watch signals;
   end_note end{signals};
-  GRAPHMILL_TRY(auto net_options, transport_of(options, name, router, log));
-  const auto key = net_options.keys ? net_options.keys->file : std::string{};
+  auto net_options = transport_of(options, name, router, log);
+  net_options.keys = keys;
+  net_options.admitted = admitted.table;
   net_options.on_failure = [&end](const error& reason) { end.write(reason); };
   std::shared_ptr<audit_log> audit;
   if (options.join.empty()) {
@@ -329,7 +328,8 @@ result<void> run_daemon(const daemon_options& given) {
   log->info("serves {} of {} of {} at {}{}", offer.parts.size(),
             pluralized(offer.part_digests.size(), "part"), offer.dataset,
             net->self().address, options.join.empty() ? ", coordinator" : "");
-  log_admission(*log, key, net->self().address);
+  log->log(keys ? spdlog::level::info : spdlog::level::warn, "{}",
+           admitted.described(keys, net->self().address));
   caf::actor_system_config settings;
   set_scheduler(settings, std::max<std::size_t>(2, usable_processors()));
   std::optional<shutdown_watchdog> watchdog;
@@ -339,8 +339,9 @@ result<void> run_daemon(const daemon_options& given) {
     caf::actor_system system{settings};
     const auto guard = std::make_shared<data_guard>(data_guard::options{
       .data = options.data, .verify = options.verify, .log = log});
-    household actors{system, options, offer,   graph,   guard, history,
-                     audit,  net,     inboxes, orphans, end,   log};
+    household actors{system, options, offer,    graph,   guard,   history,
+                     audit,  net,     admitted, inboxes, orphans, end,
+                     log};
     actors.connect(*router);
     for (heap_trimmer heap; signals.count() == 0 && !end.written(); heap.tick())
       signals.wait(timeouts::signal_look);

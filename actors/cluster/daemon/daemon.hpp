@@ -27,6 +27,8 @@ struct daemon_options {
   storage_choice storage; ///< Where its parts are read from.
   /// Key file of the cluster; empty: that of the user.
   std::filesystem::path key;
+  /// Of a coordinator whose keys have roles: who has one.
+  std::filesystem::path members;
   bool insecure = false; ///< Without a key: let in whoever can connect.
   std::string interface_name;
   std::string advertise;

@@ -72,6 +72,10 @@ void add_network_options(CLI::App& command, daemon_options& daemon) {
                 "Key file of the cluster, from `graphmill keygen`; default: "
                 "your own, ~/.config/graphmill/key, which is made at first use")
     ->envname("GRAPHMILL_KEY");
+  command.add_option("--members", daemon.members,
+                     "Of a coordinator whose key is its own (`graphmill keygen "
+                     "--coordinator`): the file with the keys that it lets in. "
+                     "It is read again when it changes");
   command.add_flag("--insecure", daemon.insecure,
                    "Use no key: whoever can connect can use the daemon, other "
                    "users of this machine, too");
@@ -140,7 +144,8 @@ void add_node_command(command_line& cli) {
                       "Parts to serve, as in 0,2-4, or none; default: all");
   add_network_options(*command, daemon);
   command->add_option("--name", daemon.name,
-                      "Name in the cluster; default: host and port");
+                      "Name in the cluster; default: that of its key, or "
+                      "host and port");
   add_trainer_options(*command, daemon);
   add_storage_options(*command, daemon.storage);
   add_coordinator_options(*command, daemon);

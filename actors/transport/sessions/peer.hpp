@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/error.hpp"
+#include "messages/wire/role.hpp"
 #include "messages/wire/wire.hpp"
 
 #include <chrono>
@@ -14,6 +15,9 @@ struct peer_identity {
   std::string name;        ///< Unique in the cluster; of a client: its command.
   std::string incarnation; ///< 32 hexadecimal digits, new with every start.
   std::string address;     ///< Where it listens; empty for clients.
+  /// Of somebody who asks us: whose key was shown. By it, and not by its name
+  /// alone, a peer is known where keys have roles.
+  key_holder holder{};
 
   friend bool operator==(const peer_identity&, const peer_identity&) = default;
 };
@@ -40,6 +44,7 @@ struct access_refusal {
   graphmill::method what = graphmill::method::hello;
   std::string why;         ///< A sentence.
   std::uint64_t times = 1; ///< As often as that since it was told last.
+  ec code = ec::permission; ///< `unavailable`: it may come again.
 };
 
 /// How long a request may take.

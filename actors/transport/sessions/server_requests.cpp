@@ -15,6 +15,18 @@ constexpr std::uint64_t request_overhead = 1024;
 /// How soon a request that finds no room comes again.
 constexpr std::chrono::milliseconds room_pause{100};
 
+error may_not_ask(const key_holder& holder, method what) {
+  return fail(ec::permission,
+              "the key is that of {}, which may not ask for `{}`: use one with "
+              "a role that may (`graphmill keygen` makes them)",
+              label_of(holder), to_string(what));
+}
+
+/// Of a peer's seat, which names its key, too.
+std::string incarnation_of(const std::string& seat) {
+  return seat.substr(0, seat.find(' '));
+}
+
 } // namespace
 
 void server_session::request(session_time now, const connection_id& from,
@@ -28,7 +40,15 @@ void server_session::request(session_time now, const connection_id& from,
                       "method {} is not known here: use the same version of "
                       "graphmill on both sides",
                       static_cast<int>(head.method)));
-  const request_key key{at.incarnation, head.id};
+  auto& caller = peers_.at(at.seat);
+  const auto& who = caller.identity;
+  if (!may_ask(who.holder.role, head.method)) {
+    auto why = may_not_ask(who.holder, head.method);
+    effects_.emplace_back(
+      access_refusal{who, caller.host, head.method, why.message});
+    return reply(from, head, std::move(why));
+  }
+  const request_key key{at.seat, head.id};
   if (const auto same = running_.find(key); same != running_.end()) {
     auto& task = tasks_.at(same->second);
     task.attempt = std::max(task.attempt, head.attempt);
@@ -42,14 +62,12 @@ void server_session::request(session_time now, const connection_id& from,
     effects_.emplace_back(send{from, std::move(again)});
     return;
   }
-  auto& caller = peers_.at(at.incarnation);
   const auto bytes = request_overhead + incoming.data.byte_size();
   if (!has_room(caller, bytes))
     return come_again(from, head, caller);
   if (shares_)
-    if (auto refused = shares_->begin(now, at.incarnation, head.method))
-      return put_off(from, head, caller.identity, caller.host,
-                     *std::move(refused));
+    if (auto refused = shares_->begin(now, who.incarnation, head.method))
+      return put_off(from, head, who, caller.host, *std::move(refused));
   ++caller.running;
   caller.bytes += bytes;
   bytes_ += bytes;
@@ -96,7 +114,8 @@ void server_session::put_off(const connection_id& from, const envelope& head,
   effects_.emplace_back(send{from, std::move(out)});
   if (how.times > 0)
     effects_.emplace_back(
-      access_refusal{who, host, head.method, std::move(how.why), how.times});
+      access_refusal{who, host, head.method, std::move(how.why), how.times,
+                     ec::unavailable});
 }
 
 void server_session::answer(session_time now, std::uint64_t token,
@@ -109,7 +128,7 @@ void server_session::answer(session_time now, std::uint64_t token,
   running_.erase(task.key);
   bytes_ -= task.bytes;
   if (shares_)
-    shares_->ended(now, task.home, task.key.first, task.method);
+    shares_->ended(now, task.home, incarnation_of(task.key.first), task.method);
   if (answer)
     if (auto fits = check_size(answer.value()); !fits)
       answer = fail(ec::internal, "the reply to {} is {}",

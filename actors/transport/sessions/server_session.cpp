@@ -1,9 +1,8 @@
 #include "actors/transport/sessions/server_session.hpp"
 
-#include "actors/transport/sessions/address.hpp"
-#include "messages/base/pluralized.hpp"
-
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 namespace graphmill {
 
@@ -12,9 +11,6 @@ namespace {
 /// How often kept replies are looked through for those past their time.
 constexpr auto expiry_interval = std::chrono::seconds{1};
 
-/// The limits of what a caller may wish as its time of silence.
-constexpr std::chrono::milliseconds shortest_silence{100};
-constexpr std::chrono::milliseconds longest_silence{60000};
 /// Of one that has no connection any more; it may be about to connect anew.
 constexpr std::chrono::milliseconds silence_unconnected{5000};
 
@@ -33,18 +29,21 @@ std::vector<server_session::effect> server_session::take() {
 // -- messages
 
 void server_session::receive(session_time now, const connection_id& from,
-                             message incoming, bool is_local,
-                             const std::string& host) {
+                             message incoming, const origin& whence) {
   const auto at = connections_.find(from);
-  const auto known = peers_.find(
-    at == connections_.end() ? std::string{} : at->second.incarnation);
+  const auto shown =
+    whence.is_local ? std::string_view{} : whence.holder.key;
+  if (at != connections_.end() && at->second.key != shown)
+    return malformed(from, "it changed its key");
+  const auto known =
+    peers_.find(at == connections_.end() ? std::string{} : at->second.seat);
   if (known != peers_.end())
     known->second.last_heard = now;
   if (auto version = check_version(incoming.head, "the caller"); !version)
     return reply(from, incoming.head, std::move(version).error());
   if (incoming.head.kind == message_kind::request
       && incoming.head.method == method::hello)
-    return hello(now, from, incoming, is_local, host);
+    return hello(now, from, incoming, whence);
   switch (incoming.head.kind) {
   case message_kind::request:
   case message_kind::beat:
@@ -68,117 +67,6 @@ void server_session::receive(session_time now, const connection_id& from,
   }
 }
 
-void server_session::hello(session_time now, const connection_id& from,
-                           const message& incoming, bool is_local,
-                           const std::string& host) {
-  auto hello = decode_hello(incoming.data.body);
-  if (!hello)
-    return malformed(from, hello.error().message);
-  if (hello.value().oldest_version > protocol_version)
-    return reply(from, incoming.head,
-                 fail(ec::version_mismatch,
-                      "the caller understands protocol {} at least, this side "
-                      "speaks {}: use the same version of graphmill on both",
-                      hello.value().oldest_version, protocol_version));
-  if (is_local && !may_come_locally(hello.value()))
-    return malformed(from, "it came by the local socket without the token of a "
-                           "control channel");
-  const auto at = connections_.find(from);
-  if (at != connections_.end()
-      && (at->second.incarnation != hello.value().incarnation
-          || at->second.channel != hello.value().channel))
-    return malformed(from, "it changed its identity");
-  if (!peers_.contains(hello.value().incarnation)
-      && !make_place(now, from, incoming.head, hello.value(), host))
-    return;
-  greet(now, from, hello.value(), host);
-  auto self = with_.self;
-  self.channel = hello.value().channel;
-  if (with_.local && self.channel == channel::control)
-    self.local_token = peers_.at(hello.value().incarnation).token =
-      draw_identity();
-  reply(from, incoming.head, payload{encode_hello(self), {}});
-}
-
-/// A newcomer of a host that has its share gets the place of the idlest peer of
-/// the same host.
-/// @returns false if there is none; then it has been told.
-bool server_session::make_place(session_time now, const connection_id& from,
-                                const envelope& head,
-                                const hello_message& hello,
-                                const std::string& host) {
-  const auto home = host_group(host);
-  if (shares_ && !shares_->has_place(home, hello.incarnation)) {
-    const auto idle = shares_->idlest(now, home);
-    if (!idle) {
-      put_off(from, head, {hello.name, hello.incarnation, hello.address}, host,
-              shares_->no_place(now, home));
-      return false;
-    }
-    forget(now, peers_.find(*idle), peer_event::kind::lost,
-           "it was idle, and its place was needed");
-  }
-  if (peers_.size() < with_.max_peers)
-    return true;
-  auto full =
-    fail(ec::unavailable,
-         "{} serves {} already, and its descriptors allow for no more: raise "
-         "the limit of open files there (ulimit -Hn)",
-         with_.self.name, pluralized(peers_.size(), "peer"));
-  effects_.emplace_back(
-    note{fmt::format("refused {}: {}", hello.name, full.message)});
-  reply(from, head, std::move(full));
-  return false;
-}
-
-/// A data channel may, while the control channel that got its token is there.
-bool server_session::may_come_locally(const hello_message& hello) const {
-  const auto known = peers_.find(hello.incarnation);
-  if (known == peers_.end() || hello.channel != channel::data)
-    return false;
-  const auto& caller = known->second;
-  const auto control = static_cast<std::size_t>(channel::control);
-  return !caller.token.empty() && caller.token == hello.local_token
-         && !caller.connections[control].empty() && !caller.gone[control];
-}
-
-void server_session::greet(session_time now, const connection_id& from,
-                           const hello_message& hello,
-                           const std::string& host) {
-  const auto [at, is_new] = peers_.try_emplace(hello.incarnation);
-  auto& caller = at->second;
-  if (is_new) {
-    caller.host = host;
-    caller.home = host_group(host);
-  }
-  if (shares_)
-    shares_->came(now, caller.home, hello.incarnation);
-  caller.identity = {hello.name, hello.incarnation, hello.address};
-  caller.last_heard = now;
-  if (is_new) // It may be back, and have something running still.
-    for (auto task = running_.lower_bound({hello.incarnation, 0});
-         task != running_.end() && task->first.first == hello.incarnation;
-         ++task) {
-      const auto& known = tasks_.at(task->second);
-      ++caller.running;
-      caller.bytes += known.bytes;
-      if (shares_)
-        shares_->resume(hello.incarnation, known.method);
-    }
-  caller.lost_after =
-    std::clamp(hello.lost_after, shortest_silence, longest_silence);
-  auto& connection_id =
-    caller.connections[static_cast<std::size_t>(hello.channel)];
-  if (connection_id != from)
-    leave_seat(connection_id); // It has connected anew.
-  connection_id = from;
-  caller.gone[static_cast<std::size_t>(hello.channel)] = false;
-  connections_[from] = {hello.incarnation, hello.channel};
-  if (is_new)
-    effects_.emplace_back(
-      peer_event{peer_event::kind::up, caller.identity, true, {}});
-}
-
 void server_session::leave_seat(connection_id& seat) {
   if (seat.empty())
     return;
@@ -190,8 +78,8 @@ void server_session::leave_seat(connection_id& seat) {
 /// place for that.
 void server_session::disconnected(const connection_id& connection) {
   const auto at = connections_.find(connection);
-  const auto known = peers_.find(
-    at == connections_.end() ? std::string{} : at->second.incarnation);
+  const auto known =
+    peers_.find(at == connections_.end() ? std::string{} : at->second.seat);
   if (known == peers_.end())
     return;
   auto& caller = known->second;
@@ -203,7 +91,7 @@ void server_session::disconnected(const connection_id& connection) {
     if (!caller.gone[i] && !caller.connections[i].empty())
       return;
   if (shares_)
-    shares_->unconnected(known->first);
+    shares_->unconnected(caller.identity.incarnation);
   caller.lost_after =
     std::min<session_time::duration>(caller.lost_after, silence_unconnected);
 }
@@ -217,8 +105,8 @@ void server_session::beat(const connection_id& from) {
 
 void server_session::malformed(const connection_id& from, std::string reason) {
   const auto at = connections_.find(from);
-  const auto known = peers_.find(
-    at == connections_.end() ? std::string{} : at->second.incarnation);
+  const auto known =
+    peers_.find(at == connections_.end() ? std::string{} : at->second.seat);
   if (known == peers_.end())
     return end(from, std::move(reason));
   const auto channel = static_cast<std::size_t>(at->second.channel);
@@ -252,7 +140,7 @@ void server_session::tick(session_time now) {
 
 session_time server_session::next_tick() const {
   auto next = kept_.size() == 0 ? session_time::max() : next_expiry_;
-  for (const auto& [incarnation, caller] : peers_)
+  for (const auto& [seat, caller] : peers_)
     next = std::min(next, caller.last_heard + caller.lost_after);
   return next;
 }
@@ -260,14 +148,14 @@ session_time server_session::next_tick() const {
 /// What runs for it goes on, and what was kept stays until its time is over: it
 /// may be back.
 void server_session::forget(session_time now,
-                            std::map<std::string, peer>::iterator caller,
+                            peers_by_seat::iterator caller,
                             peer_event::kind change, std::string reason) {
   for (auto& connection_id : caller->second.connections)
     leave_seat(connection_id);
   effects_.emplace_back(
     peer_event{change, caller->second.identity, true, std::move(reason)});
   if (shares_)
-    shares_->left(now, caller->first);
+    shares_->left(now, caller->second.identity.incarnation);
   peers_.erase(caller);
 }
 

@@ -6,6 +6,7 @@
 #include "actors/transport/sessions/reply_cache.hpp"
 
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,6 +47,16 @@ public:
     std::optional<client_limits> fair{};
   };
 
+  /// Whence a message came, as the sockets tell.
+  struct origin {
+    /// It came by the local socket: its sender may be any process of our user,
+    /// with a key or not.
+    bool is_local = false;
+    /// Whose key the sender has shown; of no meaning if it came locally.
+    key_holder holder{};
+    std::string host{}; ///< Of the connection's other end.
+  };
+
   // -- effects: what the owner must do, in the order of `take`
   struct send {
     server_session::connection_id to;
@@ -77,11 +88,13 @@ public:
 
   explicit server_session(settings with);
 
-  /// @param is_local It came by the local socket: its sender may be any process
-  /// of our user, with the cluster's key or not.
-  /// @param host Whence the connection came, as the system tells.
   void receive(session_time now, const connection_id& from, message incoming,
-               bool is_local = false, const std::string& host = {});
+               const origin& whence = {});
+
+  /// Keys may have been revoked: whoever has one that is not sound any more
+  /// fails with all it has under way, and loses its connections.
+  void look_at_keys(session_time now,
+                    const std::function<bool(const key_holder&)>& is_sound);
 
   /// We keep a connection of our own to a peer, or none any more: it has a
   /// place here however many others come.
@@ -115,7 +128,7 @@ public:
 
 private:
   struct peer {
-    peer_identity identity;
+    peer_identity identity; ///< With the holder of its control channel's key.
     std::string host; ///< Whence it has connected first.
     std::string home; ///< What counts as one host with that.
     std::array<server_session::connection_id, 2>
@@ -128,8 +141,9 @@ private:
     std::uint64_t bytes = 0; ///< Of what runs.
   };
   struct place {
-    std::string incarnation;
+    std::string seat; ///< Of its peer.
     graphmill::channel channel;
+    std::string key; ///< Shown over it; empty by the local socket.
   };
   struct task {
     request_key key;
@@ -141,14 +155,19 @@ private:
     std::string home; ///< Of its sender.
   };
 
+  using peers_by_seat = std::map<std::string, peer>;
+
   void hello(session_time now, const connection_id& from,
-             const message& incoming, bool is_local, const std::string& host);
-  bool may_come_locally(const hello_message& hello) const;
+             const message& incoming, const origin& whence);
+  peers_by_seat::iterator find_incarnation(const std::string& incarnation);
+  bool may_come_locally(const hello_message& hello);
   bool make_place(session_time now, const connection_id& from,
                   const envelope& head, const hello_message& hello,
-                  const std::string& host);
-  void greet(session_time now, const connection_id& from,
-             const hello_message& hello, const std::string& host);
+                  const origin& whence);
+  result<void> check_holder(const hello_message& hello,
+                            const key_holder& holder);
+  std::string greet(session_time now, const connection_id& from,
+                    const hello_message& hello, const origin& whence);
   void request(session_time now, const connection_id& from, const place& at,
                message incoming);
   void leave_seat(connection_id& seat);
@@ -162,12 +181,14 @@ private:
   void reply(const connection_id& to, const envelope& question,
              result<payload> answer);
   void end(const connection_id& connection, std::string reason);
-  void forget(session_time now, std::map<std::string, peer>::iterator caller,
+  void forget(session_time now, peers_by_seat::iterator caller,
               peer_event::kind change, std::string reason);
   message answer_to(const envelope& question, result<payload> answer) const;
 
   settings with_;
-  std::map<std::string, peer> peers_; ///< By incarnation; those who are there.
+  /// Those who are there, by incarnation and key: nobody gets the answers of
+  /// another one by its incarnation, whether that is there or not.
+  peers_by_seat peers_;
   std::unordered_map<connection_id, place> connections_;
   std::map<request_key, std::uint64_t> running_; ///< Tokens.
   std::unordered_map<std::uint64_t, task> tasks_;

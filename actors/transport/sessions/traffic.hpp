@@ -33,7 +33,7 @@ struct traffic {
   counter retries;       ///< Attempts after the first.
   counter duplicates;    ///< Requests that were not run again.
   counter malformed;     ///< Messages that cost a connection.
-  counter refused;       ///< Connections without the cluster's key.
+  counter refused;       ///< Connections without a key that lets in.
   counter strangers;     ///< Connections ended for saying nothing.
   counter copied_frames; ///< Large ones received misaligned.
 

@@ -130,6 +130,8 @@ bool engine::obey(std::vector<mailbox::command> commands) {
     } else if (auto* done = std::get_if<mailbox::answer>(&command)) {
       server_->answer(now(), done->token, std::move(done->data));
       pump_port();
+    } else if (const auto* keys = std::get_if<mailbox::admit>(&command)) {
+      obey(*keys);
     } else {
       stop = true;
     }

@@ -6,6 +6,7 @@
 #include "actors/transport/sessions/server_session.hpp"
 #include "actors/transport/sockets/complaint_log.hpp"
 #include "actors/transport/sockets/connections/authenticator.hpp"
+#include "actors/transport/sockets/connections/key_table.hpp"
 #include "actors/transport/sockets/connections/local_socket.hpp"
 #include "actors/transport/sockets/connections/outbox.hpp"
 #include "actors/transport/sockets/connections/peer_link.hpp"
@@ -82,6 +83,8 @@ private:
 
   void obey(mailbox::request& request);
   void obey(const mailbox::keep& request);
+  std::optional<std::string> server_key_of(const std::string& address) const;
+  void look_at_server_keys();
   result<caller*> caller_of(const std::string& address);
   void serve_callers();
   void pump(caller& of);
@@ -98,6 +101,7 @@ private:
   void broke_off(const std::string& host);
   void refused(const std::string& host, const std::string& reason);
   void serve_port();
+  void obey(const mailbox::admit& request);
   void receive(arrival got);
   void pump_port();
   void act(server_session::effect& effect);
@@ -115,6 +119,7 @@ private:
   std::shared_ptr<traffic> counters_;
   hello_message hello_;
   zmq::context_t context_;
+  std::shared_ptr<const key_table> table_; ///< Null without keys.
   std::optional<authenticator> authenticator_;
   std::optional<zmq::socket_t> port_; ///< The ROUTER, if we listen.
   std::optional<zmq::socket_t> door_; ///< Tells who connects, and who is gone.

@@ -44,6 +44,39 @@ void engine::obey(const mailbox::keep& request) {
   pump(*of.value());
 }
 
+/// The key of whoever listens at an address. Nothing if the keys have roles and
+/// nobody has said who is there.
+std::optional<std::string>
+engine::server_key_of(const std::string& address) const {
+  if (!options_.keys)
+    return std::string{};
+  const auto& ours = *options_.keys;
+  if (ours.role == key_role::all || address == hello_.address)
+    return ours.public_key;
+  if (const auto known = table_->servers.find(address);
+      known != table_->servers.end())
+    return known->second;
+  if (ours.role == key_role::coordinator)
+    return std::nullopt;
+  return ours.coordinator_key; // However the user calls its address.
+}
+
+/// Ends connections to those who have another key now, or none.
+void engine::look_at_server_keys() {
+  for (auto& [address, of] : callers_) {
+    const auto key = server_key_of(address);
+    if (!of.link || key == of.link->server_key())
+      continue;
+    of.session.link_down(now(),
+                         key ? fail(ec::unavailable, "it has another key now")
+                             : fail(ec::permission,
+                                    "the key of the daemon at {} has been "
+                                    "revoked",
+                                    address));
+    pump(of);
+  }
+}
+
 /// Whoever asks at an address, made if there is none.
 result<engine::caller*> engine::caller_of(const std::string& address) {
   GRAPHMILL_TRY(auto where, parse_endpoint(address));
@@ -164,7 +197,16 @@ void engine::open(caller& of, const caller_session::open_link& how) {
                     options_.name, pluralized(quota_.peers, "peer")));
       return;
     }
-    of.link = std::make_unique<peer_link>(of.where, options_.keys, *counters_);
+    auto key = server_key_of(of.session.address());
+    if (!key) {
+      of.session.link_down(now(),
+                           fail(ec::permission,
+                                "no member of the cluster is known to be at {}",
+                                of.session.address()));
+      return;
+    }
+    of.link = std::make_unique<peer_link>(of.where, options_.keys,
+                                          std::move(*key), *counters_);
   }
   if (!of.link) // It has failed in the meantime.
     return;

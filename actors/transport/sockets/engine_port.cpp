@@ -124,14 +124,35 @@ void engine::serve_port() {
   pump_port();
 }
 
+/// Has the holders of keys change, and ends what those have who are none any
+/// more.
+void engine::obey(const mailbox::admit& request) {
+  if (!table_)
+    return;
+  table_ = request.table;
+  if (authenticator_)
+    authenticator_->use(table_);
+  server_->look_at_keys(now(), [this](const key_holder& holder) {
+    const auto* known = table_->find(holder.key);
+    return known != nullptr && *known == holder;
+  });
+  pump_port();
+  look_at_server_keys();
+}
+
 void engine::receive(arrival got) {
+  static const key_holder nobody;
   descriptor_ = got.descriptor;
   unfinished_.finished(descriptor_);
-  if (got.content) {
+  const auto comes_locally = authenticator_ && got.key.empty();
+  const auto* holder = got.key.empty() ? &nobody : table_->find(got.key);
+  if (holder == nullptr) { // It was let in before.
+    server_->malformed(got.connection_id, "its key has been revoked");
+  } else if (got.content) {
     const auto host = hosts_.find(descriptor_);
     server_->receive(now(), got.connection_id, std::move(*got.content),
-                     authenticator_ && !got.has_key,
-                     host == hosts_.end() ? "" : host->second);
+                     {comes_locally, *holder,
+                      host == hosts_.end() ? std::string{} : host->second});
   } else {
     server_->malformed(got.connection_id, std::move(got.reason));
   }
@@ -163,9 +184,11 @@ void engine::act(server_session::effect& effect) {
   } else if (const auto* note = std::get_if<server_session::note>(&effect)) {
     complain(note->sentence);
   } else if (const auto* refusal = std::get_if<access_refusal>(&effect)) {
-    complain(fmt::format("put off {} at {}, {}: {}", refusal->from.name,
-                         refusal->host, pluralized(refusal->times, "request"),
-                         refusal->why));
+    complain(fmt::format(
+      "{} {} at {}, {}: {}",
+      refusal->code == ec::permission ? "refused" : "put off",
+      refusal->from.name, refusal->host,
+      pluralized(refusal->times, "request"), refusal->why));
     tell(*refusal);
   } else if (const auto* news = std::get_if<peer_event>(&effect)) {
     tell(*news);
@@ -251,7 +274,10 @@ void engine::end_unfinished() {
 void engine::drop(const server_session::drop& ended) {
   ++counters_->malformed;
   complain(fmt::format("ended a connection: {}", ended.reason));
-  end_connection(descriptor_, entrance_);
+  // Of the message that is looked at, or of somebody whose key was revoked.
+  end_connection(descriptor_ >= 0 ? descriptor_
+                                  : descriptor_of(ended.connection),
+                 entrance_);
   outbox_.forget(ended.connection);
   // What it had sent before the end is still to come out of the socket.
   if (ended_.insert(ended.connection).second)

@@ -124,6 +124,9 @@ engine::engine(transport_options options, std::shared_ptr<mailbox> box,
                                                        : descriptor_limit())),
     arrivals_(quota_.strangers, stranger_patience),
     unfinished_(most_unfinished_here) {
+  if (options_.keys)
+    table_ = std::make_shared<const key_table>(
+      options_.admitted.value_or(key_table::of(*options_.keys)));
   if (options_.seed == 0)
     options_.seed = std::random_device{}();
   context_.set(zmq::ctxopt::max_sockets,
@@ -181,9 +184,11 @@ void engine::bind(const endpoint& listens) {
   port_->set(zmq::sockopt::backlog, backlog);
   port_->set(zmq::sockopt::ipv6, listens.host.find(':') != std::string::npos);
   if (options_.keys) {
-    authenticator_.emplace(
-      context_, *options_.keys,
-      [this](const std::string& host) { refused(host, "it has another key"); });
+    authenticator_.emplace(context_, table_, [this](const std::string& host) {
+      refused(host, options_.keys->role == key_role::all
+                      ? "it has another key"
+                      : "its key is that of no member, or was revoked");
+    });
     port_->set(zmq::sockopt::curve_server, true);
     port_->set(zmq::sockopt::curve_secretkey, options_.keys->secret_key);
   }

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "actors/transport/sessions/peer.hpp"
+#include "actors/transport/sockets/connections/key_table.hpp"
 #include "messages/wire/frame.hpp"
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -31,8 +33,11 @@ public:
     std::uint64_t token;
     result<payload> data;
   };
+  struct admit {
+    std::shared_ptr<const key_table> table;
+  };
   struct stop {};
-  using command = std::variant<request, keep, answer, stop>;
+  using command = std::variant<request, keep, answer, admit, stop>;
 
   mailbox();
   ~mailbox();

@@ -4,6 +4,7 @@
 #include "actors/transport/sessions/peer.hpp"
 #include "actors/transport/sessions/responder.hpp"
 #include "actors/transport/sessions/traffic.hpp"
+#include "actors/transport/sockets/connections/key_table.hpp"
 #include "actors/transport/sockets/connections/keys.hpp"
 #include "messages/wire/frame.hpp"
 
@@ -32,7 +33,10 @@ struct transport_options {
   std::string interface_name; ///< As in eth0.
   std::string route_to;       ///< Address of a peer, as in tcp://10.0.0.1:7800.
   std::optional<curve_keys> keys; ///< None: whoever can connect is let in.
-  bool insecure = false;          ///< Listen beyond loopback without keys.
+  /// Whose keys let in at first, if keys have roles; none: as
+  /// `key_table::of(keys)` says.
+  std::optional<key_table> admitted{};
+  bool insecure = false; ///< Listen beyond loopback without keys.
   /// Where, with keys, daemons of this user on this machine have the sockets by
   /// which data travel between them; only who names the same one uses them.
   /// Empty: where `local_folder` says.

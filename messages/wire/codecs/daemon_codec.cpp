@@ -14,6 +14,28 @@ inline constexpr int wire_offset<daemon_state> = 0;
 static_assert(static_cast<int>(schema::DaemonState::DAMAGED)
               == static_cast<int>(daemon_state::damaged));
 
+template <>
+inline constexpr int wire_offset<key_role> = 0;
+static_assert(static_cast<int>(schema::KeyRole::READER)
+              == static_cast<int>(key_role::reader));
+
+namespace {
+
+result<void> check_members(const std::vector<key_holder>& members) {
+  if (members.size() > most_members)
+    return fail(ec::invalid_data, "{} members of a cluster, at most {}",
+                members.size(), most_members);
+  for (const auto& member : members)
+    if (member.role != key_role::daemon || member.name.empty()
+        || member.name.size() > longest_member_name || member.key.empty())
+      return fail(ec::invalid_data,
+                  "a list of the daemons of a cluster names somebody else, or "
+                  "nobody");
+  return ok();
+}
+
+} // namespace
+
 std::string_view to_string(daemon_state state) {
   switch (state) {
   case daemon_state::ready:
@@ -49,6 +71,28 @@ result<join_request> decode_join_request(const payload& from) {
 
 payload encode(const join_reply& reply) {
   return body_of<schema::JoinReply>(reply);
+}
+
+result<void> join_reply::check() const {
+  return check_members(members);
+}
+
+result<join_reply> decode_join_reply(const payload& from) {
+  return read_body<schema::JoinReply, join_reply>(from,
+                                                  "the answer to a daemon");
+}
+
+result<void> members_update::check() const {
+  return check_members(members);
+}
+
+payload encode(const members_update& update) {
+  return body_of<schema::MembersUpdate>(update);
+}
+
+result<members_update> decode_members_update(const payload& from) {
+  return read_body<schema::MembersUpdate, members_update>(
+    from, "the daemons of the cluster");
 }
 
 payload encode(const status_reply& reply) {

@@ -78,10 +78,11 @@ result<void> deployment::check() const {
       || !known(you)
       || !std::all_of(owner_of_part.begin(), owner_of_part.end(), known)
       || !std::all_of(daemon_of_rank.begin(), daemon_of_rank.end(), known)
-      || !std::all_of(samplers.begin(), samplers.end(), known))
+      || !std::all_of(samplers.begin(), samplers.end(), known)
+      || (!daemon_keys.empty() && daemon_keys.size() != daemons.size()))
     return fail(ec::invalid_data,
-                "a deployment without parts, ranks or run, or with a daemon "
-                "that it does not list");
+                "a deployment without parts, ranks or run, with a daemon that "
+                "it does not list, or with keys of some daemons alone");
   return ok();
 }
 

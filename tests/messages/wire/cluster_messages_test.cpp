@@ -42,6 +42,7 @@ deployment full_deployment() {
   out.you = 1;
   out.coordinator = "tcp://a:1";
   out.samplers = {1, 0};
+  out.daemon_keys = {"ka", "kb"};
   out.def.placement = {{"b"}, {"b", "a"}};
   return out;
 }
@@ -124,6 +125,8 @@ const std::vector<std::function<bool(const payload&)>> decoders{
   [](const payload& p) { return bool(decode_rendezvous_request(p)); },
   [](const payload& p) { return bool(decode_rendezvous_value(p)); },
   [](const payload& p) { return bool(decode_join_request(p)); },
+  [](const payload& p) { return bool(decode_join_reply(p)); },
+  [](const payload& p) { return bool(decode_members_update(p)); },
   [](const payload& p) { return bool(decode_status_reply(p)); },
   [](const payload& p) { return bool(decode_definition_body(p)); },
   [](const payload& p) { return bool(decode_run_id(p)); },
@@ -152,6 +155,7 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
   CATCH_CHECK(got.daemon_of_rank == deployment.daemon_of_rank);
   CATCH_CHECK(got.you == 1);
   CATCH_CHECK(got.samplers == deployment.samplers);
+  CATCH_CHECK(got.daemon_keys == deployment.daemon_keys);
   CATCH_CHECK(got.def.placement == deployment.def.placement);
   const auto reply = value_of(decode_member_reply(encode(full_reply())));
   CATCH_CHECK(reply.trainers[1].digest == "d2");
@@ -272,6 +276,28 @@ CATCH_TEST_CASE("messages that contradict themselves are refused",
   deployment = full_deployment();
   deployment.samplers = {2};
   CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
+  deployment = full_deployment();
+  deployment.daemon_keys.pop_back();
+  CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
+  deployment.daemon_keys.clear();
+  CATCH_CHECK(decode_deployment(encode(deployment)));
+  const key_holder daemon{key_role::daemon, "b", "k"};
+  CATCH_CHECK(
+    value_of(decode_members_update(encode(members_update{{daemon}}))).members
+    == std::vector{daemon});
+  for (const auto& wrong :
+       {key_holder{key_role::coordinator, "b", "k"},
+        key_holder{key_role::client, "b", "k"},
+        key_holder{key_role::all, "b", "k"},
+        key_holder{key_role::daemon, "", "k"},
+        key_holder{key_role::daemon, "b", ""},
+        key_holder{key_role::daemon, std::string(longest_member_name + 1, 'b'),
+                   "k"}}) {
+    CATCH_CHECK_FALSE(decode_members_update(encode(members_update{{wrong}})));
+    CATCH_CHECK_FALSE(decode_join_reply(encode(join_reply{"a", {wrong}})));
+  }
+  CATCH_CHECK_FALSE(decode_members_update(
+    encode(members_update{std::vector<key_holder>(most_members + 1, daemon)})));
   auto join = full_join();
   join.parts = {2, 0};
   CATCH_CHECK_FALSE(decode_join_request(encode(join)));

@@ -35,6 +35,7 @@ CATCH_TEST_CASE("our enumerations end with the schemas'",
   CATCH_CHECK(count_of(schema::Channel{}) == int(channel::data) + 2);
   CATCH_CHECK(count_of(schema::DaemonState{})
               == int(daemon_state::damaged) + 1);
+  CATCH_CHECK(count_of(schema::KeyRole{}) == int(key_role::reader) + 1);
   CATCH_CHECK(count_of(schema::RunState{}) == int(run_state::cancelled) + 1);
   CATCH_CHECK(count_of(schema::TrainerAction{})
               == int(trainer_action::digest) + 1);

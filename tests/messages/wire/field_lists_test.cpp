@@ -72,8 +72,12 @@ CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
                  R"(partDigests = ["x", "y", "z"], parts = [0, 2], slots = 2, )"
                  R"(host = "host", cudaDevices = 3, fault = "torn", )"
                  R"(arithmetic = "blas", arithmeticDigest = "d"))");
-  CATCH_CHECK(sent<schema::JoinReply>(encode(join_reply{"a"}))
-              == R"((coordinator = "a"))");
+  const key_holder holder{key_role::daemon, "b", "k"};
+  CATCH_CHECK(sent<schema::JoinReply>(encode(join_reply{"a", {holder}}))
+              == R"((coordinator = "a", members = [(role = daemon, )"
+                 R"(name = "b", key = "k")]))");
+  CATCH_CHECK(sent<schema::MembersUpdate>(encode(members_update{{holder}}))
+              == R"((members = [(role = daemon, name = "b", key = "k")]))");
   status_reply state{"a", "wordnet", 3, {}, "r", {"q", "p"}, "full"};
   state.daemons.push_back(
     {"b", "tcp://b:1", daemon_state::damaged, {1, 2}, 4, "h", "why", 5});

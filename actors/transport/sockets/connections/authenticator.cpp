@@ -2,7 +2,8 @@
 
 #include "actors/transport/sockets/connections/wire_io.hpp"
 
-#include <cstring>
+#include <array>
+#include <cstdint>
 #include <vector>
 
 namespace graphmill {
@@ -16,13 +17,28 @@ constexpr std::size_t address_part = 3;
 constexpr std::size_t mechanism_part = 5;
 constexpr std::size_t key_part = 6; ///< Only where the mechanism has one.
 
+constexpr std::size_t raw_key = 32;
+
+/// The key that a question is about, as text; empty if there is none.
+std::string key_in(const std::vector<zmq::message_t>& question) {
+  std::array<char, raw_key * 5 / 4 + 1> text;
+  if (question.size() != key_part + 1
+      || question[mechanism_part].to_string_view() != "CURVE"
+      || question[key_part].size() != raw_key)
+    return {};
+  zmq_z85_encode(text.data(),
+                 static_cast<const std::uint8_t*>(question[key_part].data()),
+                 raw_key);
+  return text.data();
+}
+
 } // namespace
 
-authenticator::authenticator(zmq::context_t& context, const curve_keys& keys,
+authenticator::authenticator(zmq::context_t& context,
+                             std::shared_ptr<const key_table> table,
                              std::function<void(const std::string&)> refused)
-  : socket_(context, ZMQ_ROUTER), refused_(std::move(refused)) {
-  if (zmq_z85_decode(key_.data(), keys.public_key.c_str()) == nullptr)
-    throw zmq::error_t{};
+  : socket_(context, ZMQ_ROUTER), table_(std::move(table)),
+    refused_(std::move(refused)) {
   socket_.set(zmq::sockopt::linger, 0);
   socket_.bind("inproc://zeromq.zap.01");
 }
@@ -43,11 +59,8 @@ void authenticator::answer() {
     }
     if (question.size() <= request_part)
       continue;
-    const auto has_key =
-      question.size() == key_part + 1
-      && question[mechanism_part].to_string_view() == "CURVE"
-      && question[key_part].size() == key_.size()
-      && std::memcmp(question[key_part].data(), key_.data(), key_.size()) == 0;
+    const auto key = key_in(question);
+    const auto has_key = !key.empty() && table_->find(key) != nullptr;
     const auto comes_locally =
       question.size() == mechanism_part + 1
       && question[mechanism_part].to_string_view() == "NULL"
@@ -66,7 +79,7 @@ void authenticator::answer() {
                  more);
     socket_.send(
       admitted ? zmq::buffer("OK", 2) : zmq::buffer("another key", 11), more);
-    socket_.send(has_key ? zmq::buffer(key_holder) : zmq::const_buffer{}, more);
+    socket_.send(has_key ? zmq::buffer(key) : zmq::const_buffer{}, more);
     socket_.send(zmq::message_t{}, zmq::send_flags::none);
   }
 }

@@ -1,12 +1,13 @@
 #pragma once
 
-#include "actors/transport/sockets/connections/keys.hpp"
+#include "actors/transport/sockets/connections/key_table.hpp"
 
 #include <zmq.hpp>
 
-#include <array>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 
 namespace graphmill {
 
@@ -15,16 +16,21 @@ namespace graphmill {
 inline constexpr const char* network_domain = "graphmill";
 inline constexpr const char* local_domain = "graphmill-local";
 
-/// Lets in whoever holds the cluster's key, and whoever comes by the local
+/// Lets in whoever holds a key of a table, and whoever comes by the local
 /// socket: only our own user can, and still has to show a token in our own
 /// handshake. libzmq asks it about every connection, by ZAP
-/// (rfc.zeromq.org/spec/27). Messages of those with the key are marked as such
-/// (`key_holder`).
+/// (rfc.zeromq.org/spec/27). Messages of those with a key are marked with it
+/// (`arrival::key`), so that a key can be revoked while its holder is there.
 class authenticator {
 public:
   /// @param refused Called with the address of whoever is not let in.
-  authenticator(zmq::context_t& context, const curve_keys& keys,
+  authenticator(zmq::context_t& context, std::shared_ptr<const key_table> table,
                 std::function<void(const std::string&)> refused);
+
+  /// Asks another table from now on.
+  void use(std::shared_ptr<const key_table> table) {
+    table_ = std::move(table);
+  }
 
   /// Answers the questions that wait.
   void answer();
@@ -33,7 +39,7 @@ public:
 
 private:
   zmq::socket_t socket_;
-  std::array<std::uint8_t, 32> key_{};
+  std::shared_ptr<const key_table> table_;
   std::function<void(const std::string&)> refused_;
 };
 

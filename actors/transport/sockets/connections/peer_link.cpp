@@ -31,40 +31,62 @@ constexpr unfinished_messages::limits most_unfinished_there{
   .stranger = most_of_a_message,
   .total = channels * most_of_a_message};
 
+using our_keys = std::optional<curve_keys>;
+
 /// How errors name our key.
-std::string name_of(const std::optional<curve_keys>& keys) {
-  if (!keys)
-    return {};
-  return keys->file.empty() ? "our key" : "our key, " + keys->file;
+std::string name_of(const curve_keys& keys) {
+  auto out = keys.file.empty() ? "our key" : "our key, " + keys.file;
+  if (keys.role != key_role::all)
+    out += fmt::format(", that of {}", label_of({keys.role, keys.name, {}}));
+  return out;
 }
 
-error other_key(const std::string& ours) {
-  return ours.empty()
-           ? fail(ec::permission,
-                  "it has a key, or is of another version, and we use no key: "
-                  "name its key file by --key or GRAPHMILL_KEY, and leave out "
-                  "--insecure")
-           : fail(
-             ec::permission,
-             "its key is not {}, or it has none (--insecure), or is of "
-             "another version: copy the key file of the cluster's first "
-             "daemon to this machine, or name it by --key or GRAPHMILL_KEY",
-             ours);
+error other_key(const our_keys& ours) {
+  if (!ours)
+    return fail(ec::permission,
+                "it has a key, or is of another version, and we use no key: "
+                "name its key file by --key or GRAPHMILL_KEY, and leave out "
+                "--insecure");
+  if (ours->role != key_role::all)
+    return fail(ec::permission,
+                "it is not whom {} is for: it has one key for all "
+                "(`graphmill-keys 1`), or none (--insecure), or it is another "
+                "cluster, or of another version: name another key file by "
+                "--key or GRAPHMILL_KEY",
+                name_of(*ours));
+  return fail(ec::permission,
+              "its key is not {}, or it has none (--insecure), or is of "
+              "another version: copy the key file of the cluster's first "
+              "daemon to this machine, or name it by --key or GRAPHMILL_KEY; "
+              "where everybody has a key of their own (`graphmill-keys 2`), "
+              "name yours",
+              name_of(*ours));
 }
 
-error gone_or_other_key(const std::string& ours) {
+/// It has looked at our key.
+error unknown_key(const our_keys& ours) {
+  if (!ours || ours->role == key_role::all)
+    return other_key(ours);
+  return fail(ec::permission,
+              "it does not know {}, or does so no more: whoever runs the "
+              "cluster adds and revokes keys in the coordinator's members file "
+              "(`graphmill keygen`)",
+              name_of(*ours));
+}
+
+error gone_or_other_key(const our_keys& ours) {
   return fail(ec::unavailable,
               "the connection ended in the handshake: the peer has gone, or {}",
-              ours.empty() ? "it uses a key" : "its key is not " + ours);
+              ours ? "its key does not fit " + name_of(*ours)
+                   : "it uses a key");
 }
 
-error one_key(const std::string& ours) {
-  return ours.empty()
-           ? other_key(ours)
-           : fail(ec::permission,
-                  "it uses no key (--insecure), and we have {}: both ends need "
-                  "the same key file, or --insecure",
-                  ours);
+error one_key(const our_keys& ours) {
+  return ours ? fail(ec::permission,
+                     "it uses no key (--insecure), and we have {}: both ends "
+                     "need the same key file, or --insecure",
+                     name_of(*ours))
+              : other_key(ours);
 }
 
 /// Whether the other end has closed the connection, rather than time or the
@@ -76,9 +98,10 @@ bool closed_by_peer(int code) {
 } // namespace
 
 peer_link::peer_link(const endpoint& peer,
-                     const std::optional<curve_keys>& keys, traffic& counters)
-  : counters_(counters), keys_(keys), our_key_(name_of(keys_)), peer_(peer),
-    unfinished_(most_unfinished_there) {}
+                     const std::optional<curve_keys>& keys,
+                     std::string server_key, traffic& counters)
+  : counters_(counters), keys_(keys), server_key_(std::move(server_key)),
+    peer_(peer), unfinished_(most_unfinished_there) {}
 
 peer_link::~peer_link() {
   for (auto& channel : channels_)
@@ -114,7 +137,7 @@ void peer_link::open(zmq::context_t& context, channel over,
   if (keys_ && !to.is_local) {
     socket.set(zmq::sockopt::curve_publickey, keys_->public_key);
     socket.set(zmq::sockopt::curve_secretkey, keys_->secret_key);
-    socket.set(zmq::sockopt::curve_serverkey, keys_->public_key);
+    socket.set(zmq::sockopt::curve_serverkey, server_key_);
   }
   const auto events = "inproc://events-" + id;
   if (zmq_socket_monitor(socket.handle(), events.c_str(), watched_events) != 0)
@@ -160,17 +183,18 @@ peer_link::failure_of(const connection& of, const socket_event& event) const {
     return link_failure{fail(ec::unavailable, "the connection broke")};
   switch (event.kind) {
   case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-    return link_failure{other_key(our_key_)};
+    return link_failure{unknown_key(keys_)};
   case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
     // All but another mechanism in the greeting may be bytes that something on
     // the way has changed.
-    return link_failure{one_key(our_key_),
-                        event.value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH};
+    return link_failure{one_key(keys_),
+                        event.value
+                          == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH};
   case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
     // It may as well have come to its end in that moment.
     if (closed_by_peer(event.value) && of.handshake.refused())
-      return link_failure{other_key(our_key_), false};
-    return link_failure{gone_or_other_key(our_key_)};
+      return link_failure{other_key(keys_), false};
+    return link_failure{gone_or_other_key(keys_)};
   case ZMQ_EVENT_DISCONNECTED:
     return link_failure{fail(ec::unavailable, "the connection broke")};
   default:

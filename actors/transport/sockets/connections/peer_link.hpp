@@ -29,8 +29,9 @@ struct link_failure {
 class peer_link {
 public:
   /// @param keys Of the connections over TCP; outlive this.
+  /// @param server_key Public, of the peer; of no meaning without keys.
   peer_link(const endpoint& peer, const std::optional<curve_keys>& keys,
-            traffic& counters);
+            std::string server_key, traffic& counters);
   ~peer_link();
   peer_link(const peer_link&) = delete;
   peer_link& operator=(const peer_link&) = delete;
@@ -49,6 +50,8 @@ public:
   void flush();
 
   std::optional<arrival> receive(channel over);
+
+  const std::string& server_key() const { return server_key_; }
 
   /// Why a connection is broken, or to be ended, if one is.
   std::optional<link_failure> broken(session_time now);
@@ -83,7 +86,7 @@ private:
 
   traffic& counters_;
   const std::optional<curve_keys>& keys_;
-  std::string our_key_; ///< As errors name it; empty: we use none.
+  std::string server_key_;
   endpoint peer_;
   std::array<connection, 2> channels_;
   unfinished_messages unfinished_; ///< Of what the peer sends.

@@ -80,9 +80,9 @@ bool is_guest(int descriptor, const entrance& ours) {
 }
 
 /// What the authenticator has said of whoever sent a message.
-bool is_of_key_holder(zmq::message_t& part) {
+std::string key_of_sender(zmq::message_t& part) {
   const auto* user = zmq_msg_gets(part.handle(), "User-Id");
-  return user != nullptr && user == key_holder;
+  return user == nullptr ? std::string{} : std::string{user};
 }
 
 /// A frame that libzmq holds.
@@ -232,7 +232,7 @@ std::optional<arrival> receive_message(zmq::socket_t& from, bool routed,
   arrival out;
   if (routed) {
     out.connection_id = parts.list.front().to_string();
-    out.has_key = is_of_key_holder(parts.list.back());
+    out.key = key_of_sender(parts.list.back());
   }
   out.descriptor = zmq_msg_get(parts.list.back().handle(), ZMQ_SRCFD);
   if (parts.too_many) {

@@ -12,7 +12,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace graphmill {
 
@@ -58,13 +57,10 @@ struct arrival {
   std::optional<message> content;
   std::string reason;  ///< Why there is no message in it.
   int descriptor = -1; ///< Of the connection that it came over.
-  /// Whoever sent it has shown the cluster's key. False if we have none.
-  bool has_key = false;
+  /// From a ROUTER: the public key that whoever sent it has shown, as the
+  /// authenticator has libzmq note with every message. Empty if none was shown.
+  std::string key{};
 };
-
-/// What the authenticator has libzmq note with every message of a connection
-/// whose other end has shown the cluster's key.
-inline constexpr std::string_view key_holder = "key";
 
 /// Where others connect to us.
 struct entrance {

@@ -72,6 +72,27 @@ CATCH_TEST_CASE("only a living daemon of the same name is a rival",
   CATCH_CHECK(cluster.offers().size() == 1);
 }
 
+CATCH_TEST_CASE("an address is its daemon's until that is lost", "[cluster]") {
+  daemon_registry cluster{offer({0})};
+  auto holder = peer("b", "1", "tcp://b:1");
+  holder.holder = {key_role::daemon, "b", "key of b"};
+  cluster.join(holder, offer({1}));
+  CATCH_CHECK(cluster.key_of("b") == "key of b");
+  CATCH_CHECK(cluster.key_of("c").empty());
+  CATCH_CHECK_FALSE(cluster.tenant_of(peer("b", "2", "tcp://b:1")));
+  CATCH_CHECK_FALSE(cluster.tenant_of(peer("c", "2", "tcp://c:1")));
+  const auto tenant = cluster.tenant_of(peer("c", "2", "tcp://b:1"));
+  CATCH_REQUIRE(tenant);
+  CATCH_CHECK(tenant->status.name == "b");
+  CATCH_CHECK(cluster.lost("tcp://b:1", "silent"));
+  CATCH_CHECK_FALSE(cluster.tenant_of(peer("c", "2", "tcp://b:1")));
+  // The one key of all is nobody's.
+  auto anybody = peer("d", "3", "tcp://d:1");
+  anybody.holder.key = "key of all";
+  cluster.join(anybody, offer({1}));
+  CATCH_CHECK(cluster.key_of("d").empty());
+}
+
 CATCH_TEST_CASE("a daemon whose data are damaged is not offered", "[cluster]") {
   daemon_registry cluster{offer({0})};
   cluster.join(peer("a", "1", "tcp://a"), offer({0}));

@@ -43,8 +43,9 @@ public:
   }
 
   void receive(const std::string& connection_id, message incoming,
-               bool is_local = false) {
-    session_.receive(now, connection_id, std::move(incoming), is_local, host);
+               bool is_local = false, const key_holder& holder = {}) {
+    session_.receive(now, connection_id, std::move(incoming),
+                     {is_local, holder, host});
     look();
   }
 

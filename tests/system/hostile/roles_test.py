@@ -1,0 +1,209 @@
+"""Where everybody has a key of their own, nobody does more than its role allows,
+and keys come and go while the cluster works."""
+
+import os
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from clusters import Cluster, Daemon
+from runs import SMALL, merged, partitioned, small_rmat
+from support import graphmill, program
+
+# Far below the two minutes for which a daemon looks for its coordinator.
+SECONDS = 30
+
+# Is on while keys come and go.
+EPOCHS = {"train": {"epochs": 200}}
+
+
+class Roles(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.data = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
+
+    def setUp(self):
+        self.folder = self.top / self.id().split(".")[-1]
+        self.folder.mkdir()
+        self.members = self.folder / "members"
+        self.keygen("--coordinator", "d0")
+        self.keygen("--daemon", "d1")
+        alice = self.keygen("--client", "alice")
+        # What `Cluster` asks is asked by her.
+        os.environ["GRAPHMILL_KEY"] = str(alice)
+        self.addCleanup(os.environ.pop, "GRAPHMILL_KEY")
+
+    def key(self, name):
+        return self.folder / f"{name}.key"
+
+    def keygen(self, role, name, *more, file=None):
+        """Makes a key; returns its file."""
+        file = file or self.key(name)
+        done = graphmill("keygen", role, name, *more, "--members",
+                         self.members, file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return file
+
+    def revoke(self, name):
+        # A public key may begin with a hyphen.
+        done = graphmill("keygen", f"--revoke={name}", "--members",
+                         self.members)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def cluster(self, count=2):
+        made = Cluster(self.folder, self.data, [])
+        self.addCleanup(made.__exit__)
+        made.add("0", "--key", self.key("d0"), "--members", self.members)
+        for number in range(1, count):
+            made.add(str(number) if number < 2 else "none", "--key",
+                     self.key(f"d{number}"), *(
+                         ["--slots", "0"] if number > 1 else []))
+        made.await_daemons(count)
+        return made
+
+    def call(self, cluster, key, command, *arguments):
+        return graphmill(command, *arguments, "--cluster",
+                         cluster.coordinator, "--key", key)
+
+    def refused(self, cluster, key, command, *arguments):
+        done = self.call(cluster, key, command, *arguments)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        return done.stderr
+
+    def works(self, cluster, key):
+        return self.call(cluster, key, "status").returncode == 0
+
+    def daemon_refused(self, name, *more, join=None):
+        """What a daemon says that ends at once."""
+        daemon = Daemon(self.folder, name, self.data, "1", *more, join=join)
+        self.addCleanup(daemon.end)
+        self.assertEqual(daemon.process.wait(SECONDS), 1)
+        return daemon.log.read_text()
+
+    def test_read_only(self):
+        screen = self.keygen("--client", "screen", "--read-only")
+        cluster = self.cluster()
+        file = self.write(SMALL, self.data)
+        run = cluster.ask("submit", file)["run"]
+        for command in (["status"], ["runs"], ["watch", run, "--quiet"],
+                        ["logs", run], ["plan", file],
+                        ["fetch", run, "--out", self.folder / "fetched"]):
+            done = self.call(cluster, screen, *command)
+            self.assertEqual(done.returncode, 0, (command, done.stderr))
+        for command in (["submit", file], ["cancel", run], ["drain", "d1"],
+                        ["stop", "d1"], ["stop", "--all"]):
+            said = self.refused(cluster, screen, *command)
+            self.assertIn('read-only client "screen"', said, command)
+            self.assertIn(f"`{command[0]}`", said)
+        self.assertEqual(cluster.states(), {"d0": "ready", "d1": "ready"})
+
+    def test_a_key_is_of_its_holder(self):
+        cluster = self.cluster()
+        # A daemon is no client, and a client no daemon.
+        self.assertIn('daemon "d1"',
+                      self.refused(cluster, self.key("d1"), "status"))
+        said = self.daemon_refused("x", "--key", self.key("alice"),
+                                   join=cluster.coordinator)
+        self.assertIn('client "alice"', said)
+        # Nor is it another daemon, or the coordinator.
+        said = self.daemon_refused("x", "--key", self.key("d1"),
+                                   join=cluster.coordinator)
+        self.assertIn('daemon "d1"', said)
+        self.assertIn("--name", said)
+        self.assertIn("--join", self.daemon_refused(
+            "d1", "--key", self.key("d1")))
+        self.assertIn("--members", self.daemon_refused(
+            "d0", "--key", self.key("d0")))
+        self.assertEqual(cluster.states(), {"d0": "ready", "d1": "ready"})
+
+    def test_a_key_for_all_is_none_here(self):
+        cluster = self.cluster()
+        plain = self.folder / "plain"
+        self.assertEqual(graphmill("keygen", plain).returncode, 0)
+        said = self.refused(cluster, plain, "status")
+        self.assertIn(str(plain), said)
+        self.assertIn("graphmill-keys 2", said)
+        other = Cluster(self.folder / "other", self.data, [])
+        self.addCleanup(other.__exit__)
+        other.add("0-1", "--key", plain)
+        said = self.refused(other, self.key("alice"), "status")
+        self.assertIn(str(self.key("alice")), said)
+        self.assertIn("graphmill-keys 1", said)
+
+    def test_members_come_and_go(self):
+        self.keygen("--daemon", "d2")
+        bob = self.keygen("--client", "bob")
+        cluster = self.cluster(3)
+        definition = merged(SMALL, EPOCHS)
+        run = cluster.ask("submit", self.write(definition, self.data))["run"]
+        cluster.wait_until(
+            lambda: "train epoch 2" in cluster.call("logs", run).stdout,
+            "end of a phase")
+        # A client that is added works, and one that is revoked does not.
+        carol = self.keygen("--client", "carol")
+        cluster.wait_until(lambda: self.works(cluster, carol), "carol")
+        self.revoke("bob")
+        cluster.wait_until(lambda: not self.works(cluster, bob),
+                           "end of bob")
+        self.assertIn(str(bob), self.refused(cluster, bob, "status"))
+        # Of a daemon, too, which has no part in the run.
+        self.revoke("d2")
+        cluster.wait_until(lambda: cluster.states()["d2"] == "lost",
+                           "end of d2")
+        # Rotation: both keys, then the new one.
+        old = self.key("alice")
+        new = self.keygen("--client", "alice", file=self.key("alice2"))
+        cluster.wait_until(lambda: self.works(cluster, new), "new key")
+        self.assertTrue(self.works(cluster, old))
+        self.revoke(next(line.split()[1]
+                         for line in old.read_text().splitlines()
+                         if line.startswith("public ")))
+        os.environ["GRAPHMILL_KEY"] = str(new)
+        cluster.wait_until(lambda: not self.works(cluster, old),
+                           "end of the old key")
+        # What is no members file changes nothing.
+        sound = self.members.read_text()
+        self.members.write_text("nonsense\n")
+        cluster.wait_until(lambda: "stay as they were" in cluster.logs(),
+                           "complaint")
+        self.assertTrue(self.works(cluster, new))
+        self.members.write_text(sound)
+        summary = cluster.ask("watch", run, "--quiet")
+        self.assertEqual(cluster.ask("runs", run)["runs"][0]["state"],
+                         "finished", cluster.logs())
+        alone = self.train(definition, self.data)
+        self.assertEqual(summary["digest"], alone["digest"], cluster.logs())
+        for text in ('revoked: the key', 'added: the key', 'client "carol"',
+                     'daemon "d2"'):
+            self.assertIn(text, cluster.logs())
+
+    def test_a_daemon_of_the_run_is_revoked(self):
+        cluster = self.cluster()
+        definition = merged(SMALL, {"train": {"epochs": 100000}})
+        run = cluster.ask("submit", self.write(definition, self.data))["run"]
+        cluster.wait_until(
+            lambda: "train epoch 2" in cluster.call("logs", run).stdout,
+            "end of a phase")
+        self.revoke("d1")
+        cluster.wait_until(
+            lambda: cluster.ask("runs", run)["runs"][0]["state"] == "failed",
+            "end of the run")
+        self.assertIn("d1", cluster.ask("runs", run)["runs"][0]["message"])
+        # With another key it is taken again.
+        self.keygen("--daemon", "d1", file=self.key("d1-new"))
+        cluster.daemons[1].kill()
+        again = Daemon(self.folder, "d1", self.data, "1", "--key",
+                       self.key("d1-new"), join=cluster.coordinator)
+        self.addCleanup(again.end)
+        cluster.await_daemons(2)
+        summary = cluster.run(self.write(SMALL, self.data, "-short"))
+        self.assertGreater(summary["steps"], 0)
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main(verbosity=2)
