@@ -35,11 +35,12 @@ enum class method : std::uint16_t {
   sample_batch,
   spread,
   contribute,
+  prove,
 };
 
 /// One more than the greatest value of a method.
 inline constexpr std::size_t method_count =
-  static_cast<std::size_t>(method::contribute) + 1;
+  static_cast<std::size_t>(method::prove) + 1;
 
 /// Which connection of a peer a message takes. What waits on one channel does
 /// not hold up the other.
@@ -109,6 +110,7 @@ inline constexpr auto method_table = [] {
     {method::sample_batch, "sample_batch", bulk, true, data, sampling},
     {method::spread, "spread", bulk, true, data, features},
     {method::contribute, "contribute", bulk, true, ranks, gradients},
+    {method::prove, "prove", bulk, true, data, features},
   }};
 }();
 

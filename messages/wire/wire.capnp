@@ -122,6 +122,7 @@ enum Method {
   sampleBatch @23;
   spread @24;
   contribute @25;
+  prove @26;
 }
 
 struct Failure {
