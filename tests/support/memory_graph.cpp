@@ -148,7 +148,8 @@ private:
     }
   }
 
-  static auto roots_of(const shard& part) {
+  static std::vector<partitioned_graph::array_roots>
+  roots_of(const shard& part) {
     std::vector<partitioned_graph::array_roots> out;
     for (const auto& nodes : part.nodes_) {
       auto& roots = out.emplace_back();
