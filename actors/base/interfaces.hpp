@@ -51,6 +51,9 @@ struct gather_job {
   std::vector<gather_item> items;
   std::shared_ptr<const void> owner; ///< Keeps spans and targets alive.
   bool crash = false;
+  /// A number of the batch, the same if it is begun anew: which of its values
+  /// are checked depends on that (`fetch.verify`).
+  std::uint64_t batch = 0;
 };
 struct gather_answer {
   std::uint64_t bytes = 0;

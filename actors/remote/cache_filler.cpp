@@ -83,6 +83,7 @@ private:
     remote_feature_config proxy;
     proxy.to = config_.remote(part);
     proxy.half = rounds_features(config_.def);
+    proxy.audit = config_.audit;
     auto made =
       spawn_remote_feature_service(self_->home_system(), std::move(proxy));
     self_->link_to(made); // Ends with this.

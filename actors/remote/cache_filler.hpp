@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/base/interfaces.hpp"
+#include "actors/remote/calls/row_audit.hpp"
 #include "actors/remote/remote_part.hpp"
 #include "messages/definition/definition.hpp"
 #include "partition/sampling/row_cache.hpp"
@@ -32,6 +33,8 @@ struct cache_filler_config {
   /// other daemons together.
   std::uint64_t job_bytes = std::uint64_t{32} << 20;
   std::shared_ptr<spdlog::logger> log; ///< Null: none.
+  /// Chooses which rows are checked before they are kept; null: none.
+  std::shared_ptr<row_audit> audit = nullptr;
 };
 
 /// Spawns the CACHE FILLER: chooses the remote rows that the trainers here want

@@ -5,6 +5,7 @@
 #include "actors/remote/cached_rows.hpp"
 #include "actors/remote/calls/call_window.hpp"
 #include "actors/remote/calls/gather_call.hpp"
+#include "actors/remote/calls/prove_call.hpp"
 #include "actors/remote/interfaces.hpp"
 
 #include <algorithm>
@@ -31,10 +32,25 @@ struct promised_gather : remote_gather {
 
   caf::typed_response_promise<gather_answer> promise;
   cache_misses misses; ///< What `wanted` points into, with a cache.
+  std::uint64_t batch = 0;
 };
 
-promised_gather& job_of(const gather_call& call) {
+template <class Call>
+promised_gather& job_of(const Call& call) {
   return static_cast<promised_gather&>(*call.of);
+}
+
+/// Set in the tickets of requests for proofs.
+constexpr std::uint64_t proof_ticket = std::uint64_t{1} << 63;
+
+/// What a missing proof means: the dispatcher shall not begin the batch anew,
+/// in which an owner could have a try with other values.
+error unproved(const error& reason) {
+  const auto later = reason.code == ec::unavailable
+                     || reason.code == ec::timeout
+                     || reason.code == ec::crashed;
+  return {later ? ec::invalid_data : reason.code,
+          "it does not prove what it has sent: " + reason.message};
 }
 
 /// Items about the same ids become one query, so that ids travel once.
@@ -64,11 +80,14 @@ public:
   static constexpr const char* name = "feature_proxy";
 
   feature_proxy(interface::pointer self, remote_feature_config config)
-    : self_(self), config_(std::move(config)), window_(config_.window) {
+    : self_(self), config_(std::move(config)), window_(config_.window),
+      proofs_(config_.window) {
     self_->set_exit_handler([this](const caf::exit_msg& exit) {
       const auto reason =
         fail(ec::cancelled, "the proxy of a feature service is shutting down");
       for (const auto& call : window_.take_all())
+        job_of(call).give_up(reason);
+      for (const auto& call : proofs_.take_all())
         job_of(call).give_up(reason);
       self_->quit(exit.reason);
     });
@@ -89,6 +108,7 @@ private:
     crash_if_told(job);
     auto promise = self_->make_response_promise<gather_answer>();
     auto work = std::make_shared<promised_gather>(job.owner, promise);
+    work->batch = job.batch;
     work->wanted = group(ask_cache(job, *work));
     auto calls = cut_calls(info(), work, config_.reply_bytes, config_.half);
     work->missing = calls.size();
@@ -126,10 +146,29 @@ private:
       [this](const gather_call& call, const error& reason) {
         job_of(call).give_up(config_.to.explain(reason));
       });
+    counters().merged += proofs_.pump(
+      [this](const prove_call& call) {
+        return call.encoded(config_.to.run, config_.to.part);
+      },
+      [this](std::uint64_t ticket, payload data) {
+        ask_daemon(handle_of<interface>(self_), ticket | proof_ticket,
+                   config_.to.call, method::prove, std::move(data), counters());
+      },
+      [this](const prove_call& call, const error& reason) {
+        job_of(call).give_up(config_.to.explain(reason));
+      });
   }
 
   void on_reply(const remote_reply& reply) {
     counters().bytes_in += reply.data.byte_size();
+    if ((reply.ticket & proof_ticket) != 0)
+      take_proofs(reply);
+    else
+      take_values(reply);
+    pump();
+  }
+
+  void take_values(const remote_reply& reply) {
     for (const auto& call : window_.take(reply.ticket)) {
       if (!call.wanted())
         continue;
@@ -137,11 +176,48 @@ private:
       if (!done) {
         ++counters().failures;
         job_of(call).give_up(config_.to.explain(done.error()));
-      } else if (--call.of->missing == 0) {
-        job_of(call).finish();
+      } else {
+        ask_for_proofs(call);
+        settle(call);
       }
     }
-    pump();
+  }
+
+  /// Before the call is settled, so that the job is not over until they came.
+  void ask_for_proofs(const gather_call& call) {
+    if (config_.audit == nullptr)
+      return;
+    auto checks = cut_checks(*config_.to.graph, call, *config_.audit,
+                             job_of(call).batch, config_.reply_bytes);
+    call.of->missing += checks.size();
+    for (auto& check : checks)
+      proofs_.push(std::move(check));
+  }
+
+  void take_proofs(const remote_reply& reply) {
+    for (const auto& call : proofs_.take(reply.ticket & ~proof_ticket)) {
+      if (!call.wanted())
+        continue;
+      auto proved = reply.failure
+                      ? result<std::uint64_t>{unproved(*reply.failure)}
+                      : check_proofs(*config_.to.graph, config_.to.part, call,
+                                     config_.half, reply.data);
+      if (proved) {
+        config_.audit->sound(proved.value(), reply.data.byte_size());
+        settle(call);
+        continue;
+      }
+      ++counters().failures;
+      if (!reply.failure)
+        config_.audit->caught(config_.to.daemon);
+      job_of(call).give_up(config_.to.explain(proved.error()));
+    }
+  }
+
+  template <class Call>
+  void settle(const Call& call) {
+    if (--call.of->missing == 0)
+      job_of(call).finish();
   }
 
   result<void> take(const gather_call& call, const remote_reply& reply) {
@@ -158,6 +234,7 @@ private:
   interface::pointer self_;
   remote_feature_config config_;
   call_window<gather_call> window_;
+  call_window<prove_call> proofs_;
 };
 
 } // namespace

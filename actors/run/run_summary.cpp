@@ -110,6 +110,8 @@ std::vector<stage_report> table_of(const work_report& work) {
     out.push_back(count_row("wire: features sent", wire->features_sent));
     out.push_back(count_row("wire: control sent", wire->control_sent));
   }
+  if (const auto& checked = work.checked)
+    out.push_back(count_row("wire: values checked", *checked));
   if (const auto& cache = work.cache) {
     out.push_back(count_row("wire: cache filling", cache->filling));
     out.push_back(count_row("cache: rows kept", cache->kept));

@@ -2,6 +2,7 @@
 
 #include "actors/base/request_watch.hpp"
 #include "actors/base/worker_pool.hpp"
+#include "messages/base/random.hpp"
 
 #include <algorithm>
 
@@ -29,6 +30,14 @@ struct fetching {
   std::uint64_t bytes = 0;
   bool over = false;
 };
+
+/// A number that other batches of the run do not have, most likely.
+std::uint64_t number_of(const batch_key& key) {
+  auto out = mix64(static_cast<std::uint64_t>(key.phase) + 1);
+  out = mix64(out + static_cast<std::uint64_t>(key.epoch));
+  out = mix64(out + static_cast<std::uint64_t>(key.step));
+  return mix64(out + static_cast<std::uint64_t>(key.rank));
+}
 
 class fetcher {
 public:
@@ -185,7 +194,7 @@ private:
     for (std::size_t p = 0; p < pieces; ++p) {
       const auto from = ids.size() * p / pieces;
       const auto count = ids.size() * (p + 1) / pieces - from;
-      gather_job job{{}, state, false};
+      gather_job job{{}, state, false, number_of(state->batch->key)};
       if (rows.empty() && from != 0) {
         piece_rows(*state, from, count, type, job, ids);
       } else {

@@ -89,6 +89,9 @@ struct work_report {
   std::uint64_t oversize_batches = 0;
   std::uint64_t retried_batches = 0;
   double cpu_seconds = 0; ///< Of the process, while the run was on.
+  /// Values of other daemons that these have proved, and the bytes of that.
+  /// None: nothing was to be checked.
+  std::optional<item_count> checked;
 
   /// Adds what another process did, figure by figure. Stages are the same if
   /// they have the same name; the sum is in pipeline order, whoever lacks one.
@@ -104,6 +107,7 @@ struct work_report {
     visit("oversizeBatches", of.oversize_batches, others.oversize_batches...);
     visit("retriedBatches", of.retried_batches, others.retried_batches...);
     visit("cpuSeconds", of.cpu_seconds, others.cpu_seconds...);
+    visit("checked", of.checked, others.checked...);
   }
 };
 

@@ -130,6 +130,10 @@ struct Fetch {
 
   cacheOrder @4 :CacheOrder = vip
     $help("Which rows the cache keeps: those that are likeliest to be wanted by the trainers here (vip), or those with most out-edges (degree)");
+
+  verify @5 :Float64 = 0
+    $help("Share of the feature rows, labels and original ids fetched from other daemons that is checked: their owner must show the block of the file that they are from, which must be the one that the dataset had when it was partitioned. 0 checks none, 1 all. A value that differs fails the run, with the name of the daemon")
+    $range(min = 0, max = 1);
 }
 
 enum Precision {

@@ -61,6 +61,7 @@ struct definition {
     feature_precision precision = feature_precision::float32;
     std::uint64_t cache = 0; ///< Bytes of remote rows per daemon; 0 = none.
     graphmill::cache_order cache_order = graphmill::cache_order::vip;
+    double verify = 0; ///< Share of values of other daemons that is checked.
 
     static void fields(auto& of, auto visit) {
       visit("replicas", of.replicas);
@@ -68,6 +69,7 @@ struct definition {
       visit("precision", of.precision);
       visit("cache", of.cache);
       visit("cacheOrder", of.cache_order);
+      visit("verify", of.verify);
     }
 
     friend bool operator==(const fetch_section&,

@@ -2,7 +2,7 @@
 # The data plane: what a sampler and a fetcher ask of the daemon that serves a
 # part, and what it answers; what a trainer's daemon asks of one that samples
 # whole batches; and what ranks send each other of their gradients. Bodies of the
-# methods `sample`, `gather`, `sample_batch`, `spread` and `contribute`.
+# methods `sample`, `gather`, `sample_batch`, `spread`, `contribute` and `prove`.
 #
 # Bulk arrays. Arrays travel in the bulk frames behind the body, and the body
 # says where each one lies (`BulkArray`). An array of at most 1 MiB lies within
@@ -326,4 +326,48 @@ enum GradientPurpose {
   # wait for a slow one as its senders leave unanswered.
   farewell @2;
   # Answered when the rank `to` leaves its group.
+}
+
+# -- prove ---------------------------------------------------------------------
+
+struct ProveRequest {
+  # Blocks of arrays of a part, and what proves that the dataset had them when it
+  # was partitioned. Asked of an owner about values that it has sent before, which
+  # are compared with the blocks. Answered by `ProveReply`. Callers cut what they
+  # want so that an answer has about 1 MiB.
+
+  run @0 :Text;
+  part @1 :Int32;
+
+  queries @2 :List(ProveQuery);
+  # At most 4096.
+}
+
+struct ProveQuery {
+  nodeType @0 :Int32;
+  # Position in the dataset's list.
+
+  kind @1 :GatherKind;
+  # Whose array: features, labels or original ids.
+
+  blocks @2 :BulkArray;
+  # int32 or int64: numbers of blocks of the array, ascending, each once. A block
+  # has as many whole rows as fit into 4 KiB, or one.
+}
+
+struct ProveReply {
+  proofs @0 :List(Proof);
+  # One per query, in their order.
+}
+
+struct Proof {
+  # Of the blocks of one query.
+
+  content @0 :BulkArray;
+  # uint8: the blocks as they lie in the file, one after the other.
+
+  digests @1 :BulkArray;
+  # uint8: for one block after the other, the digests, of 32 bytes each, of its
+  # siblings in the tree over the array, from the block up to the root. A node
+  # without a sibling has none there.
 }

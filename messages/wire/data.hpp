@@ -133,6 +133,28 @@ struct spread_reply {
   bulk_array misses;
 };
 
+/// Asks for blocks of an array of a part.
+struct prove_query {
+  node_type_id node_type = 0;
+  gather_kind kind = gather_kind::unset;
+  bulk_array blocks;
+};
+/// Asks the daemon of a part for what proves values that it has sent (`prove`).
+struct prove_request {
+  std::string run;
+  part_id part = 0;
+  std::vector<prove_query> queries;
+};
+/// Blocks, one after the other, and digests beside them.
+struct proof_arrays {
+  bulk_array content;
+  bulk_array digests;
+};
+/// The answer to `prove`: one per query.
+struct prove_reply {
+  std::vector<proof_arrays> proofs;
+};
+
 /// Makes a message of a struct and the arrays that it refers to, which are all
 /// that have been added to `arrays`. Fails with `invalid_argument` if it is
 /// larger than may be sent.
@@ -144,6 +166,8 @@ result<payload> encode(const batch_request& from, bulk_writer arrays);
 result<payload> encode(const batch_reply& from, bulk_writer arrays);
 result<payload> encode(const spread_request& from, bulk_writer arrays);
 result<payload> encode(const spread_reply& from, bulk_writer arrays);
+result<payload> encode(const prove_request& from, bulk_writer arrays);
+result<payload> encode(const prove_reply& from, bulk_writer arrays);
 
 /// Reads what came from outside; fails with `invalid_data`. Arrays have been
 /// checked against the frames and are of the element types that data.capnp
@@ -158,5 +182,7 @@ result<batch_request> decode_batch_request(const payload& from);
 result<batch_reply> decode_batch_reply(const payload& from);
 result<spread_request> decode_spread_request(const payload& from);
 result<spread_reply> decode_spread_reply(const payload& from);
+result<prove_request> decode_prove_request(const payload& from);
+result<prove_reply> decode_prove_reply(const payload& from);
 
 } // namespace graphmill

@@ -38,11 +38,12 @@ enum class method : std::uint16_t {
   spread,
   contribute,
   members,
+  prove,
 };
 
 /// One more than the greatest value of a method.
 inline constexpr std::size_t method_count =
-  static_cast<std::size_t>(method::members) + 1;
+  static_cast<std::size_t>(method::prove) + 1;
 
 /// Which connection of a peer a message takes. What waits on one channel does
 /// not hold up the other.
@@ -126,6 +127,7 @@ inline constexpr auto method_table = [] {
     {method::spread, "spread", bulk, true, data, daemons, features},
     {method::contribute, "contribute", bulk, true, ranks, daemons, gradients},
     {method::members, "members", small, false, agent, leader},
+    {method::prove, "prove", bulk, true, data, daemons, features},
   }};
 }();
 

@@ -142,6 +142,13 @@ struct MemberReply {
   wire @10 :WireUse;
   cache @11 :CacheUse;
   # Of remote rows. Null: there was none.
+
+  checked @12 :ItemCount;
+  # Values of other daemons that these have proved, and the bytes of that. Null:
+  # the definition wants nothing to be checked.
+
+  distrusted @13 :List(Text);
+  # Names of daemons that have sent what the dataset does not have.
 }
 
 struct TrainerState {

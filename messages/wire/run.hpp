@@ -153,12 +153,14 @@ struct member_reply {
   std::vector<tensor_shape> tensors;
   work_report work;
   std::string failure;
+  std::vector<std::string> distrusted;
 
   static void fields(auto& of, auto visit) {
     visit("trainers", of.trainers);
     visit("tensors", of.tensors);
     work_report::fields(of.work, visit);
     visit("failure", of.failure);
+    visit("distrusted", of.distrusted);
   }
 };
 payload encode(const member_reply& reply);

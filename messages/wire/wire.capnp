@@ -123,6 +123,7 @@ enum Method {
   spread @24;
   contribute @25;
   members @26;
+  prove @27;
 }
 
 struct Failure {

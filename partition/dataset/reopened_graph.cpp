@@ -40,6 +40,11 @@ std::string difference(const partitioned_graph& a, const partitioned_graph& b) {
   for (node_type_id t = 0; t < std::ssize(x.node_types); ++t)
     if (!std::ranges::equal(a.offsets(t), b.offsets(t)))
       return "the nodes of its parts";
+  for (part_id p = 0; p < a.part_count(); ++p)
+    for (node_type_id t = 0; t < std::ssize(x.node_types); ++t)
+      for (auto which : all_proved_arrays)
+        if (a.root_of(p, t, which) != b.root_of(p, t, which))
+          return "the digests of the blocks of its parts";
   return "";
 }
 

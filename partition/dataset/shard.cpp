@@ -2,6 +2,7 @@
 
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/digest.hpp"
+#include "partition/dataset/proved_arrays.hpp"
 #include "partition/files/json_text.hpp"
 
 #include <algorithm>
@@ -24,7 +25,35 @@ struct partition_book {
   dataset_info info;
   std::vector<std::vector<node_id>> offsets;
   std::vector<std::string> part_digests;
+  /// [part][node type], by `proved_array`.
+  std::vector<std::vector<std::array<std::optional<block_digest>, 3>>> roots;
 };
+
+/// Of one part. @param about Roots by path of the array.
+result<std::vector<std::array<std::optional<block_digest>, 3>>>
+read_roots(const json& about, std::size_t part, const partition_book& book,
+           const std::string& where) {
+  std::vector<std::array<std::optional<block_digest>, 3>> out;
+  for (std::size_t t = 0; t < book.info.node_types.size(); ++t) {
+    const auto& type = book.info.node_types[t];
+    const auto& cuts = book.offsets[t];
+    auto& roots = out.emplace_back();
+    for (auto which : all_proved_arrays) {
+      if (!has_array(type, which) || cuts[part] == cuts[part + 1])
+        continue;
+      const auto path = fmt::format("nodes/{}/{}", type.name, file_of(which));
+      const auto text = about.at(path).get<std::string>();
+      auto& root = roots[static_cast<std::size_t>(which)];
+      root = parse_block_digest(text);
+      if (!root)
+        return fail(ec::invalid_data,
+                    "{}: the digest of the blocks of {} of part {} is \"{}\", "
+                    "not 64 hexadecimal digits",
+                    where, path, part, text);
+    }
+  }
+  return out;
+}
 
 result<std::vector<node_id>> read_offsets(const json& offsets,
                                           const node_type_info& type,
@@ -67,6 +96,16 @@ result<partition_book> read_book(const json& in, const std::string& where) {
   if (std::ssize(book.part_digests) != parts)
     return fail(ec::invalid_data, "{}: {} digests for {} parts", where,
                 book.part_digests.size(), parts);
+  if (!in.contains("block_digests"))
+    return book; // Of an older Graphmill.
+  const auto& blocks = in["block_digests"];
+  if (std::ssize(blocks) != parts)
+    return fail(ec::invalid_data, "{}: digests of blocks of {} parts of {}",
+                where, blocks.size(), parts);
+  for (std::size_t p = 0; p < blocks.size(); ++p) {
+    GRAPHMILL_TRY(auto roots, read_roots(blocks[p], p, book, where));
+    book.roots.push_back(std::move(roots));
+  }
   return book;
 }
 
@@ -145,6 +184,23 @@ struct opened_part {
   dataset data;
   std::vector<npy_array> more; ///< Arrays that only parts have.
 
+  /// The tree over an array, if there is one.
+  result<std::span<const block_digest>> open_tree(const fs::path& path,
+                                                  const block_layout& layout) {
+    std::error_code unreadable;
+    if (!fs::exists(path, unreadable))
+      return std::span<const block_digest>{};
+    const auto nodes = nodes_of_tree(layout.blocks());
+    GRAPHMILL_TRY(auto array, npy_array::open(path));
+    GRAPHMILL_TRYV(array.expect_shape({nodes, std::ssize(block_digest{})}));
+    GRAPHMILL_TRYV(array.expect_type(dtype::uint8));
+    const std::span<const block_digest> digests{
+      reinterpret_cast<const block_digest*>(array.data()),
+      static_cast<std::size_t>(nodes)};
+    more.push_back(std::move(array)); // The mapping stays where it is.
+    return digests;
+  }
+
   result<std::span<const std::int64_t>> open(const fs::path& path,
                                              std::int64_t size) {
     GRAPHMILL_TRY(auto array, npy_array::open(path));
@@ -179,6 +235,22 @@ result<edge_shard> edge_view(opened_part& part, edge_type_id e) {
 
 } // namespace
 
+std::string file_of(proved_array which) {
+  switch (which) {
+  case proved_array::features:
+    return "features.npy";
+  case proved_array::labels:
+    return "labels.npy";
+  case proved_array::original_ids:
+    break;
+  }
+  return "original_ids.npy";
+}
+
+std::string tree_file_of(proved_array which) {
+  return fs::path{file_of(which)}.stem().string() + ".blocks.npy";
+}
+
 result<partitioned_graph> partitioned_graph::open(const fs::path& folder) {
   const auto book_path = folder / "partitions.json";
   partitioned_graph graph;
@@ -209,6 +281,7 @@ result<partitioned_graph> partitioned_graph::open(const fs::path& folder) {
   graph.parts_ = std::ssize(book.offsets[0]) - 1;
   graph.offsets_ = std::move(book.offsets);
   graph.part_digests_ = std::move(book.part_digests);
+  graph.roots_ = std::move(book.roots);
   graph.info_ = std::make_shared<const dataset_info>(std::move(book.info));
   return graph;
 }
@@ -217,6 +290,15 @@ part_id partitioned_graph::owner(node_type_id type, node_id global) const {
   const auto& cuts = offsets_[type];
   const auto after = std::upper_bound(cuts.begin() + 1, cuts.end() - 1, global);
   return static_cast<part_id>(after - cuts.begin() - 1);
+}
+
+std::optional<block_digest>
+partitioned_graph::root_of(part_id part, node_type_id type,
+                           proved_array which) const {
+  if (!proves_rows())
+    return std::nullopt;
+  return roots_[static_cast<std::size_t>(part)][static_cast<std::size_t>(type)]
+               [static_cast<std::size_t>(which)];
 }
 
 result<std::shared_ptr<const shard>>
@@ -247,6 +329,14 @@ partitioned_graph::open_shard(part_id part) const {
       GRAPHMILL_TRY(nodes.original_ids,
                     opened->open(node_folder(at, info, t) / "original_ids.npy",
                                  nodes.end - nodes.begin));
+      for (auto which : all_proved_arrays) {
+        const auto layout =
+          layout_of(info.node_types[t], nodes.end - nodes.begin, which);
+        GRAPHMILL_TRY(
+          nodes.trees[static_cast<std::size_t>(which)],
+          opened->open_tree(node_folder(at, info, t) / tree_file_of(which),
+                            layout));
+      }
     }
     out->nodes_.push_back(nodes);
   }

@@ -1,12 +1,16 @@
 #pragma once
 
 #include "partition/dataset/dataset.hpp"
+#include "partition/files/block_tree.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace graphmill {
@@ -31,6 +35,15 @@ struct id_span {
   }
 };
 
+/// The arrays of a part with one row for each node, of which it can be proved
+/// what is in them: each has a tree of digests beside it.
+enum class proved_array : std::uint8_t { features, labels, original_ids };
+inline constexpr std::array<proved_array, 3> all_proved_arrays{
+  proved_array::features, proved_array::labels, proved_array::original_ids};
+/// "features.npy", and of the tree beside it "features.blocks.npy".
+std::string file_of(proved_array which);
+std::string tree_file_of(proved_array which);
+
 /// What a part holds of one node type. Rows are local: global id - `begin`.
 struct node_shard {
   node_id begin = 0;                     ///< First global id it owns.
@@ -38,6 +51,8 @@ struct node_shard {
   std::span<const node_id> original_ids; ///< Empty: original == global.
   const std::byte* features = nullptr;   ///< [end - begin, width] or null.
   std::span<const std::int64_t> labels;  ///< Empty if the type has none.
+  /// By `proved_array`: the trees. Empty if the part was made without.
+  std::array<std::span<const block_digest>, 3> trees;
 
   node_id original(node_id global) const {
     return original_ids.empty() ? global : original_ids[global - begin];
@@ -87,12 +102,15 @@ private:
 ///   partitions.json             format_version, parts, method, seed, dataset
 ///                               (the dataset.json of the whole graph),
 ///                               source_digest, part_digests [parts], offsets
-///                               {node type: [parts + 1]}, seed_digests, report
+///                               {node type: [parts + 1]}, seed_digests, report,
+///                               block_digests [parts] {array: root}
 ///   seeds/<type>/{train,val,test}.npy   global ids in the original seed order
 ///   part-<p>/                   a dataset folder whose destinations are the
 ///                               owned nodes, with global ids in indices.npy,
 ///                               and
 ///     nodes/<type>/original_ids.npy     [owned] int64
+///     nodes/<type>/{features,labels,original_ids}.blocks.npy
+///                                       [digests, 32] uint8
 ///     edges/<edge type>/original_begin.npy [owned destinations] int64
 class partitioned_graph {
 public:
@@ -121,14 +139,25 @@ public:
   /// Content digests of the parts; of a plain dataset its own.
   const std::vector<std::string>& part_digests() const { return part_digests_; }
 
+  /// Whether it is known of all parts by which roots their blocks are judged.
+  bool proves_rows() const { return !roots_.empty(); }
+  /// The root of the tree over an array of a part; none if the array is empty,
+  /// or without `proves_rows`.
+  std::optional<block_digest> root_of(part_id part, node_type_id type,
+                                      proved_array which) const;
+
 private:
   friend class shard_builder; ///< Tests build graphs from vectors.
+  /// Of a node type of a part, by `proved_array`.
+  using array_roots = std::array<std::optional<block_digest>, 3>;
+
   std::filesystem::path folder_;
   bool partitioned_ = false;
   std::int64_t parts_ = 1;
   std::shared_ptr<const dataset_info> info_;
   std::vector<std::vector<node_id>> offsets_;
   std::vector<std::string> part_digests_;
+  std::vector<std::vector<array_roots>> roots_; ///< [part][node type]
   std::array<std::vector<node_id>, 3> seeds_;
 };
 

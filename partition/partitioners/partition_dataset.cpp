@@ -67,8 +67,11 @@ result<void> write_partitions_json(const graph_view& graph,
     const auto source,
     read_json(graph.data().folder() / "dataset.json", largest_report));
   auto digests = json::array();
-  for (const auto& part : parts)
+  auto blocks = json::array();
+  for (const auto& part : parts) {
     digests.push_back(part.digest);
+    blocks.push_back(part.blocks);
+  }
   json offsets;
   for (node_type_id t = 0; t < std::ssize(graph.info().node_types); ++t)
     offsets[graph.info().node_types[t].name] = numbers.offsets[t];
@@ -79,6 +82,7 @@ result<void> write_partitions_json(const graph_view& graph,
            {"dataset", source},
            {"source_digest", source_digest},
            {"part_digests", digests},
+           {"block_digests", blocks},
            {"seed_digests", seeds},
            {"offsets", offsets},
            {"report", to_json(report)}};

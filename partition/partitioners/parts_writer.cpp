@@ -69,6 +69,9 @@ public:
       return std::move(*fault);
     for (auto p = first; p < last; ++p) {
       GRAPHMILL_TRYV(write_info(p));
+      GRAPHMILL_TRYV(watch_.check());
+      GRAPHMILL_TRY(at(p).written.blocks,
+                    write_trees(at(p).folder, at(p).info));
       GRAPHMILL_TRYV(measure(at(p)));
     }
     return ok();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/error.hpp"
+#include "partition/dataset/proved_arrays.hpp"
 #include "partition/partitioners/graph/graph_view.hpp"
 #include "partition/partitioners/graph/monitor.hpp"
 #include "partition/partitioners/renumbering.hpp"
@@ -23,6 +24,7 @@ struct written_part {
   /// in_degrees, out_degrees, original_begin. Arrays that it lacks count as
   /// empty.
   std::string digest;
+  block_roots blocks; ///< Of its arrays with a row for each node.
 };
 
 /// Writes the folders part-0, part-1, ... (layout: see `partitioned_graph`)

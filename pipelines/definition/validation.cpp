@@ -150,6 +150,17 @@ result<void> check_definition_against(const definition_source& source,
   return ok();
 }
 
+result<void> check_provable(const definition& def,
+                            const partitioned_graph& graph) {
+  if (def.fetch.verify == 0 || graph.proves_rows())
+    return ok();
+  return fail(ec::invalid_argument,
+              "`fetch.verify` is {}, but dataset {} has no digests of blocks "
+              "in a partitions.json: partition it (again; one part will do), "
+              "or leave `fetch.verify` out",
+              def.fetch.verify, in_quotes(graph.info().name));
+}
+
 result<sampling_scheme> resolve_fanouts(const definition& def,
                                         const dataset_info& info) {
   sampling_scheme scheme;

@@ -3,6 +3,7 @@
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/dataset/shard.hpp"
 #include "partition/sampling/sampling.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
@@ -24,6 +25,11 @@ result<void> check_against(const definition& def, const dataset_info& info);
 /// The same with the dataset, partitioned or not, in a folder.
 result<void> check_definition_against(const definition_source& source,
                                       const std::filesystem::path& data);
+
+/// Whether what other daemons send can be checked, if the definition wants it
+/// to be: that takes digests of blocks, which older partitionings lack.
+result<void> check_provable(const definition& def,
+                            const partitioned_graph& graph);
 
 /// What to sample for training: the fanouts of every hop and edge type. Fails
 /// if a fanout names an edge type that there is not.

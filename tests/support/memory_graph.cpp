@@ -1,9 +1,11 @@
 #include "tests/support/memory_graph.hpp"
 
 #include "messages/base/random.hpp"
+#include "partition/dataset/proved_arrays.hpp"
 #include "partition/files/half.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace graphmill {
@@ -16,6 +18,7 @@ struct shard_arrays {
     std::vector<node_id> original_ids;
     std::vector<std::byte> features;
     std::vector<std::int64_t> labels;
+    std::array<std::vector<block_digest>, 3> trees;
   };
   struct edges {
     std::vector<std::int64_t> indptr;
@@ -56,8 +59,11 @@ public:
     for (auto id : graph_.nodes[graph_.target].train)
       book->seeds_[0].push_back(out_.to_global[graph_.target][id]);
     out_.graph = book;
-    for (part_id p = 0; p < parts_; ++p)
+    for (part_id p = 0; p < parts_; ++p) {
       out_.shards.push_back(build_part(p));
+      if (!plain_)
+        book->roots_.push_back(roots_of(*out_.shards.back()));
+    }
     return std::move(out_);
   }
 
@@ -118,8 +124,39 @@ private:
     out->owner_ = arrays;
     for (std::size_t t = 0; t < graph_.nodes.size(); ++t)
       out->nodes_.push_back(add_nodes(t, part, arrays->node_types[t]));
+    if (!plain_)
+      for (std::size_t t = 0; t < graph_.nodes.size(); ++t)
+        add_trees(*out, t, arrays->node_types[t]);
     for (std::size_t e = 0; e < graph_.edges.size(); ++e)
       out->edges_.push_back(add_edges(e, part, arrays->edge_types[e]));
+    return out;
+  }
+
+  static void add_trees(shard& part, std::size_t t,
+                        shard_arrays::nodes& arrays) {
+    auto& nodes = part.nodes_[t];
+    for (auto which : all_proved_arrays) {
+      const auto elements =
+        elements_of(part, static_cast<node_type_id>(t), which);
+      if (elements.empty())
+        continue;
+      const auto i = static_cast<std::size_t>(which);
+      arrays.trees[i] =
+        tree_over(elements, layout_of(part.info().node_types[t],
+                                      nodes.end - nodes.begin, which));
+      nodes.trees[i] = arrays.trees[i];
+    }
+  }
+
+  static std::vector<partitioned_graph::array_roots>
+  roots_of(const shard& part) {
+    std::vector<partitioned_graph::array_roots> out;
+    for (const auto& nodes : part.nodes_) {
+      auto& roots = out.emplace_back();
+      for (std::size_t i = 0; i < roots.size(); ++i)
+        if (!nodes.trees[i].empty())
+          roots[i] = nodes.trees[i].back();
+    }
     return out;
   }
 

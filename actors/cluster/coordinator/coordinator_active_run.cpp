@@ -203,17 +203,35 @@ void coordinator::on_share_ended(const std::string& id,
     return;
   auto report = answer ? decode_member_reply(answer.value())
                        : result<member_reply>{answer.error()};
-  if (report)
+  if (report) {
     active_->file->add(daemon, report.value().work);
-  else
+    distrust(report.value().distrusted, daemon);
+  } else {
     config_.log->warn("run {}: daemon {} did not end its share: {}", id, daemon,
                       report.error().message);
+  }
   std::optional<error> failure;
   if (!report)
     failure = unverified(daemon, report.error());
   else if (const auto& reason = report.value().failure; !reason.empty())
     failure = fail(ec::invalid_data, "daemon \"{}\": {}", daemon, reason);
   go_on(active_->turn.share_ended(daemon, std::move(failure)));
+}
+
+/// A member has found daemons of its run to send what the dataset does not have.
+void coordinator::distrust(const std::vector<std::string>& daemons,
+                           const std::string& by) {
+  const auto members = names_of(active_->where);
+  for (const auto& name : daemons) {
+    if (!members.contains(name))
+      continue;
+    auto why = fmt::format(
+      "in run {} it sent daemon \"{}\" what the dataset does not have: look at "
+      "its files and at who can change its program, and start it again",
+      active_->id, by);
+    config_.log->warn("daemon {} is not used any more: {}", name, why);
+    registry_.distrust(name, std::move(why));
+  }
 }
 
 /// Files what is left of the run.

@@ -35,6 +35,7 @@ result<void> coordinator::check(const definition& def) const {
     return fail(ec::invalid_argument,
                 "the run's name must be of letters, digits, '.', '_' and "
                 "'-', and not begin with '.'");
+  GRAPHMILL_TRYV(check_provable(def, *config_.graph));
   return check_against(def, config_.graph->info());
 }
 

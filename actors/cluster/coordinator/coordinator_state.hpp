@@ -162,6 +162,8 @@ private:
   void end_shares(member_action how);
   void on_share_ended(const std::string& id, const std::string& daemon,
                       const result<payload>& answer);
+  void distrust(const std::vector<std::string>& daemons,
+                const std::string& by);
   void close();
   void on_filed(const run_filed& filed);
   result<payload> take_events(const incoming_request& request);

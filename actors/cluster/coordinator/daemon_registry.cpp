@@ -98,6 +98,8 @@ std::vector<std::string> daemon_registry::join(const peer_identity& identity,
   auto& place = daemons_[identity.name];
   if (!place.status.address.empty() && place.status.address != identity.address)
     deserted.push_back(place.status.address);
+  if (place.incarnation != identity.incarnation)
+    place.distrust.clear();
   place.incarnation = identity.incarnation;
   place.leaving = false;
   place.status = {identity.name,
@@ -144,10 +146,11 @@ bool daemon_registry::leave(const std::string& name,
 /// Of a daemon that is not lost.
 void daemon_registry::set_state(entry& daemon) {
   const auto draining = daemon.drained || daemon.leaving;
-  daemon.status.note = daemon.fault;
-  daemon.status.state = !daemon.fault.empty() ? daemon_state::damaged
-                        : draining            ? daemon_state::draining
-                                              : daemon_state::ready;
+  const auto& wrong = daemon.fault.empty() ? daemon.distrust : daemon.fault;
+  daemon.status.note = wrong;
+  daemon.status.state = !wrong.empty() ? daemon_state::damaged
+                        : draining     ? daemon_state::draining
+                                       : daemon_state::ready;
 }
 
 daemon_registry::entry* daemon_registry::at(const std::string& address) {
@@ -223,6 +226,15 @@ void daemon_registry::begin_to_leave(const std::string& name) {
     return;
   it->second.leaving = true;
   set_state(it->second);
+}
+
+void daemon_registry::distrust(const std::string& name, std::string reason) {
+  const auto it = daemons_.find(name);
+  if (it == daemons_.end())
+    return;
+  it->second.distrust = shortened(reason, longest_note);
+  if (!is_lost(*it))
+    set_state(it->second);
 }
 
 std::vector<daemon_offer> daemon_registry::offers(daemon_state up_to) const {

@@ -22,6 +22,7 @@ public:
     bool leaving = false;     ///< Has asked to leave; a run still needs it.
     std::uint64_t losses = 0; ///< Value of `losses_` when it was lost.
     std::string fault;        ///< What it says is wrong with its data.
+    std::string distrust;     ///< What others say is wrong with them.
     std::string arithmetic;
     std::string arithmetic_digest;
     std::string key; ///< That it has shown; empty where keys have no roles.
@@ -69,6 +70,10 @@ public:
 
   /// A daemon leaves as soon as it can: new runs do not use it.
   void begin_to_leave(const std::string& name);
+
+  /// Another daemon has shown that this one sends what the dataset does not
+  /// have: it counts as damaged until it is started again.
+  void distrust(const std::string& name, std::string reason);
 
   /// Fails if there is no such daemon.
   result<void> drain(const std::string& name, bool drained);

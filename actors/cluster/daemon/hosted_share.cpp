@@ -83,6 +83,10 @@ member_reply final_report(hosted_share& run, const traffic& sent) {
   add_sent(*work.wire, run.sent_before, sent);
   if (run.assignment.def.fetch.cache != 0)
     work.cache = report_of(*run.cache, wire, run.filling->read());
+  if (run.audit) {
+    work.checked = run.audit->sound();
+    out.distrusted = run.audit->liars();
+  }
   run.memory.sample();
   work.peak_memory_bytes = run.memory.peak_bytes();
   work.peak_credit_bytes = run.gauges->peak_bytes;

@@ -3,6 +3,7 @@
 #include "actors/cluster/base/interfaces.hpp"
 #include "actors/cluster/daemon/share_life.hpp"
 #include "actors/process/memory_probe.hpp"
+#include "actors/remote/calls/row_audit.hpp"
 #include "actors/remote/counters.hpp"
 #include "actors/run/data_guard.hpp"
 #include "actors/stages/stage_table.hpp"
@@ -31,6 +32,7 @@ struct hosted_share {
   /// What filling it took.
   std::shared_ptr<remote_counters> filling =
     std::make_shared<remote_counters>();
+  std::shared_ptr<row_audit> audit; ///< Null: nothing is checked.
   run_reports_actor relay;
   member_actor member; ///< None before it is prepared.
   std::shared_ptr<const std::vector<named_tensor>> snapshot;

@@ -154,7 +154,7 @@ bool wants_cache(const member_config& member) {
 std::function<cache_filler_actor(caf::actor_system&)>
 filler_of(const member_config& member,
           const std::shared_ptr<remote_directory>& remotes,
-          std::shared_ptr<row_cache> cache) {
+          const share_traffic& traffic) {
   cache_filler_config config;
   config.def = member.def;
   config.graph = member.graph;
@@ -163,7 +163,8 @@ filler_of(const member_config& member,
   config.world = member.world;
   config.ranks = member.ranks;
   config.remote = [remotes](part_id part) { return remotes->to(part); };
-  config.cache = std::move(cache);
+  config.cache = traffic.cache;
+  config.audit = traffic.audit;
   config.log = member.log;
   return [config](caf::actor_system& system) {
     return spawn_cache_filler(system, config);
@@ -257,6 +258,7 @@ remote_access access_of(const deployment& assignment,
   };
   out.features = [remotes, half = rounds_features(member.def),
                   cache = wants_cache(member) ? traffic.cache : nullptr,
+                  audit = traffic.audit,
                   window = windows(remote_feature_config{}.window)](
                    caf::actor_system& system, part_id part) {
     remote_feature_config config;
@@ -264,6 +266,7 @@ remote_access access_of(const deployment& assignment,
     config.window = window;
     config.half = half;
     config.cache = cache;
+    config.audit = audit;
     return spawn_remote_feature_service(system, std::move(config));
   };
   out.publish =
@@ -277,7 +280,7 @@ remote_access access_of(const deployment& assignment,
     out.cache = filler_of(member,
                           std::make_shared<remote_directory>(
                             assignment, member, around, traffic.filling),
-                          traffic.cache);
+                          traffic);
   if (in_one_process(assignment))
     return out;
   link_group(assignment, member, stages, around, out);

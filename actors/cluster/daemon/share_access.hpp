@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/remote/calls/row_audit.hpp"
 #include "actors/remote/interfaces.hpp"
 #include "actors/remote/rank_links.hpp"
 #include "actors/remote/remote_part.hpp"
@@ -32,6 +33,7 @@ struct share_traffic {
   std::shared_ptr<remote_counters> wire;    ///< While batches are made.
   std::shared_ptr<remote_counters> filling; ///< While the cache is filled.
   std::shared_ptr<row_cache> cache; ///< Empty; filled if the run has one.
+  std::shared_ptr<row_audit> audit; ///< Null: nothing is checked.
 };
 
 /// The links of `member`, which has everything else: proxies of parts and of

@@ -150,9 +150,11 @@ void share_host::spawn(const share& run, member_config member) {
   run->stages = stages_of(run->assignment, member);
   member.log = config_.log;
   member.gauges = run->gauges;
+  if (member.def.fetch.verify != 0)
+    run->audit = row_audit::make(member.def.fetch.verify);
   member.access =
     access_of(run->assignment, member, run->stages, config_.around,
-              {run->wire, run->filling, run->cache});
+              {run->wire, run->filling, run->cache, run->audit});
   auto& system = self_->home_system();
   run->relay =
     config_.relay(system, {run->assignment.run, run->assignment.coordinator,

@@ -5,6 +5,7 @@
 #include "partition/dataset/data_records.hpp"
 #include "partition/dataset/reopened_graph.hpp"
 #include "partition/dataset/verification.hpp"
+#include "pipelines/definition/validation.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -55,6 +56,7 @@ result<member_config> open_share(const deployment& assignment,
   const auto share = share_of(assignment);
   GRAPHMILL_TRY(records, records_in(from.folder, share.parts));
   GRAPHMILL_TRY(const auto graph, reopen(from.folder, *from.graph));
+  GRAPHMILL_TRYV(check_provable(assignment.def, *graph));
   run_setup setup;
   setup.def = assignment.def;
   setup.storage = from.storage;

@@ -5,6 +5,7 @@
 #include "messages/wire/frame.hpp"
 #include "partition/sampling/inclusion.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace graphmill {
@@ -15,6 +16,9 @@ result<payload> encode(const std::string& run, part_id part,
 
 /// Reads its answer, whose meaning has not been checked yet.
 result<inclusion_reply> read_spread(const payload& from);
+
+/// What an answer takes, twice the most of what is sent.
+inline constexpr std::uint64_t most_spread_bytes = std::uint64_t{16} << 20;
 
 /// Answers such a message. That takes a moment, so a handler may do it.
 result<payload> answer_spread(const shard& part, const spread_request& request,

@@ -2,6 +2,7 @@
 
 #include "actors/base/request_watch.hpp"
 #include "actors/remote/calls/batch_call.hpp"
+#include "actors/remote/calls/prove_call.hpp"
 #include "actors/remote/calls/spread_call.hpp"
 #include "actors/remote/serving/answer_line.hpp"
 #include "actors/remote/serving/pending_requests.hpp"
@@ -18,9 +19,6 @@ namespace graphmill {
 namespace {
 
 using answer_function = std::function<void(result<payload>)>;
-
-/// What an answer about chances takes, twice the most of what is sent.
-constexpr std::uint64_t most_spread_bytes = std::uint64_t{16} << 20;
 
 /// Requests of a line that the services have at a time. The others wait here,
 /// where those whose time is over are dropped.
@@ -166,6 +164,8 @@ private:
       return sample_batch(request);
     case method::spread:
       return spread(request);
+    case method::prove:
+      return prove(request);
     default:
       return fail(ec::invalid_argument, "\"{}\" is not a request for data",
                   to_string(request.method));
@@ -262,12 +262,28 @@ private:
   result<prepared_answer> spread(const data_request& request) {
     GRAPHMILL_TRY(const auto asked, decode_spread_request(request.data));
     GRAPHMILL_TRY(const auto* place, find(asked.run, asked.part));
-    return prepared_answer{
-      most_spread_bytes, [this, asked, part = place->part, data = request.data,
-                          reply = request.reply](auto grant) {
-        answer_with(of_parts_, reply, std::move(grant))(
-          encoded([&] { return answer_spread(*part, asked, data); }));
-      }};
+    return made_here(request, most_spread_bytes,
+                     [asked, part = place->part, data = request.data] {
+                       return answer_spread(*part, asked, data);
+                     });
+  }
+
+  /// Done here, too: a few blocks, which the kernel fetches side by side.
+  result<prepared_answer> prove(const data_request& request) {
+    GRAPHMILL_TRY(const auto asked, decode_prove_request(request.data));
+    GRAPHMILL_TRY(const auto* place, find(asked.run, asked.part));
+    GRAPHMILL_TRY(auto wanted, read_prove(*place->part, asked, request.data));
+    return made_here(request, 2 * wanted.bytes, [wanted, part = place->part] {
+      return answer_prove(*part, wanted);
+    });
+  }
+
+  template <class Answer>
+  prepared_answer made_here(const data_request& request, std::uint64_t bytes,
+                            Answer answer) {
+    return {bytes, [this, answer, reply = request.reply](auto grant) {
+              answer_with(of_parts_, reply, std::move(grant))(encoded(answer));
+            }};
   }
 
   result<prepared_answer> sample_batch(const data_request& request) {
@@ -357,17 +373,6 @@ private:
   static void finish(const shard& part, const pending_sample& work,
                      const answer_function& reply) {
     reply(encoded([&] { return encode(part, work); }));
-  }
-
-  template <class Encode>
-  static result<payload> encoded(Encode encode) {
-    try {
-      return encode();
-    } catch (const std::bad_alloc&) {
-      return fail(ec::out_of_memory, "no memory for an answer");
-    } catch (...) {
-      return caught("encode an answer");
-    }
   }
 
   interface::pointer self_;

@@ -2,11 +2,13 @@
 
 #include "actors/base/interfaces.hpp"
 #include "messages/base/buffer.hpp"
+#include "messages/base/caught.hpp"
 #include "messages/wire/data.hpp"
 #include "partition/dataset/shard.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <vector>
 
 namespace graphmill {
@@ -58,5 +60,17 @@ result<payload> encode(const shard& part,
                        const std::shared_ptr<pending_gather>& request,
                        const std::shared_ptr<buffer_pool>& pool);
 result<payload> too_large_answer();
+
+/// Makes an answer; what is thrown on the way becomes an error.
+template <class Encode>
+result<payload> encoded(Encode encode) {
+  try {
+    return encode();
+  } catch (const std::bad_alloc&) {
+    return fail(ec::out_of_memory, "no memory for an answer");
+  } catch (...) {
+    return caught("encode an answer");
+  }
+}
 
 } // namespace graphmill

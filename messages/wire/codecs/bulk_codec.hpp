@@ -21,8 +21,8 @@ inline void write(const bulk_array& from, schema::BulkArray::Builder to) {
 }
 
 /// What a field of a message expects of an array: ids of nodes and edges,
-/// counts, values of any type, or float32.
-enum class content : std::uint8_t { ids, counts, values, floats };
+/// counts, values of any type, float32, or bytes.
+enum class content : std::uint8_t { ids, counts, values, floats, bytes };
 
 inline bool fits(element type, content expected) {
   switch (expected) {
@@ -35,6 +35,8 @@ inline bool fits(element type, content expected) {
     return true;
   case content::floats:
     return type == element::float32;
+  case content::bytes:
+    return type == element::uint8;
   }
   return false;
 }

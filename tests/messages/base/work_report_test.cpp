@@ -41,6 +41,7 @@ CATCH_TEST_CASE("reports of daemons add up, figure by figure",
   report.wire =
     wire_use{{1, 2}, {3, 4}, {5, 6}, 7, {8, 9}, {10, 11}, {12, 13}, {14, 15}};
   report.cache = cache_use{{1, 2}, {3, 4}, {5, 6}};
+  report.checked = item_count{7, 8};
   report.peak_memory_bytes = 100;
   report.cpu_seconds = 1.5;
   total.add(report);
@@ -62,6 +63,7 @@ CATCH_TEST_CASE("reports of daemons add up, figure by figure",
   CATCH_CHECK(total.wire->other_bytes == 21);
   CATCH_CHECK(total.wire->control_sent.items == 42);
   CATCH_CHECK(total.cache->found.bytes == 18);
+  CATCH_CHECK(total.checked->items == 21);
   // Two of them had their parts on disk.
   CATCH_CHECK(total.disk->readers.stage == "row reader");
   CATCH_CHECK(total.disk->readers.items == 18);

@@ -52,6 +52,10 @@ void digest(const payload& from, Decode decode) {
   else if constexpr (requires { got.value().misses; })
     for (const auto& array : {got.value().sources, got.value().misses})
       use(array);
+  else if constexpr (requires { got.value().proofs; })
+    for (const auto& proof : got.value().proofs)
+      for (const auto& array : {proof.content, proof.digests})
+        use(array);
   else if constexpr (requires { got.value().seeds; })
     use(got.value().seeds);
   else if constexpr (requires { got.value().nodes; }) {
@@ -70,6 +74,8 @@ void digest(const payload& from, Decode decode) {
     for (const auto& query : got.value().queries) {
       if constexpr (requires { query.destinations; })
         use(query.destinations);
+      else if constexpr (requires { query.blocks; })
+        use(query.blocks);
       else
         use(query.ids);
     }
@@ -88,6 +94,8 @@ void digest_all(const payload& from) {
   digest(from, decode_batch_reply);
   digest(from, decode_spread_request);
   digest(from, decode_spread_reply);
+  digest(from, decode_prove_request);
+  digest(from, decode_prove_reply);
 }
 
 std::vector<payload> examples() {
@@ -132,6 +140,16 @@ std::vector<payload> examples() {
   answer.misses =
     arrays.add(element::float32, std::as_bytes(std::span{rows}.first(4)));
   out.push_back(value_of(encode(answer, std::move(arrays))));
+  arrays = {};
+  prove_request doubt{"run", 2, {}};
+  doubt.queries.push_back({1, gather_kind::labels, arrays.add_integers(ids)});
+  out.push_back(value_of(encode(doubt, std::move(arrays))));
+  arrays = {};
+  prove_reply proofs;
+  proofs.proofs.push_back(
+    {arrays.add(element::uint8, std::as_bytes(std::span{rows})),
+     arrays.add(element::uint8, std::as_bytes(std::span{rows}.first(8)))});
+  out.push_back(value_of(encode(proofs, std::move(arrays))));
   return out;
 }
 
@@ -217,6 +235,16 @@ CATCH_TEST_CASE("requests and replies survive the wire", "[messages][data]") {
   CATCH_CHECK(sampled.nodes.at(0).found == numbers{1, 1, 5});
   CATCH_CHECK(read(sampled.edges.at(0).counts, messages[5])
               == numbers{1, 2, 0, 300});
+  const auto doubt = value_of(decode_prove_request(messages[8]));
+  CATCH_CHECK(doubt.run == "run");
+  CATCH_CHECK(doubt.part == 2);
+  CATCH_CHECK(doubt.queries.at(0).node_type == 1);
+  CATCH_CHECK(doubt.queries.at(0).kind == gather_kind::labels);
+  CATCH_CHECK(read(doubt.queries.at(0).blocks, messages[8])
+              == numbers{5, 9, 1, 1'000'000});
+  const auto proofs = value_of(decode_prove_reply(messages[9]));
+  CATCH_CHECK(proofs.proofs.at(0).content.count == 48);
+  CATCH_CHECK(proofs.proofs.at(0).digests.count == 32);
 }
 
 CATCH_TEST_CASE("frames may lie anywhere in memory", "[messages][data]") {

@@ -154,7 +154,9 @@ CATCH_TEST_CASE("the report of a share has its fields in their places",
   work.oversize_batches = 52;
   work.retried_batches = 53;
   work.cpu_seconds = 1.25;
+  work.checked = item_count{60, 61};
   reply.failure = "why";
+  reply.distrusted = {"b", "d"};
   CATCH_CHECK(
     sent<schema::MemberReply>(encode(reply))
     == R"((trainers = [(rank = 2, digest = "d", steps = 8)], )"
@@ -177,7 +179,8 @@ CATCH_TEST_CASE("the report of a share has its fields in their places",
        R"(featuresSent = (items = 31, bytes = 32), )"
        R"(controlSent = (items = 33, bytes = 34)), )"
        R"(cache = (filling = (items = 40, bytes = 41), )"
-       R"(kept = (items = 42, bytes = 43), found = (items = 44, bytes = 45))))");
+       R"(kept = (items = 42, bytes = 43), found = (items = 44, bytes = 45)), )"
+       R"(checked = (items = 60, bytes = 61), distrusted = ["b", "d"]))");
 }
 
 CATCH_TEST_CASE("values that an enumeration lacks are refused, however wide",

@@ -1,5 +1,6 @@
 #include "tests/partition/partitioners/check_partitions.hpp"
 
+#include "partition/dataset/proved_arrays.hpp"
 #include "tests/support/result.hpp"
 
 #include <nlohmann/json.hpp>
@@ -9,6 +10,8 @@
 #include <cmath>
 #include <fstream>
 #include <set>
+#include <span>
+#include <string>
 
 namespace graphmill::test {
 
@@ -205,6 +208,36 @@ std::string own_digest_of(const json& about) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
+/// Each array with a row for each node has a tree, and its root stands in
+/// partitions.json.
+void check_blocks(const reading& in, int p) {
+  const auto& roots = in.about["block_digests"][p];
+  std::size_t arrays = 0;
+  for (node_type_id t = 0; t < std::ssize(in.source.info().node_types); ++t) {
+    const auto& type = in.part_data[p].info().node_types[t];
+    for (auto which : all_proved_arrays) {
+      const auto folder = in.part_folder(p) / "nodes" / type.name;
+      if (!fs::exists(folder / file_of(which)))
+        continue;
+      ++arrays;
+      const auto array = value_of(npy_array::open(folder / file_of(which)));
+      const auto text = text_of(array, 0, array.rows());
+      const auto tree =
+        tree_over(std::as_bytes(std::span{text}),
+                  layout_of(type, array.rows(), which));
+      const auto written =
+        value_of(npy_array::open(folder / tree_file_of(which)));
+      CATCH_REQUIRE(written.rows() == std::ssize(tree));
+      CATCH_CHECK(text_of(written, 0, written.rows())
+                  == std::string(reinterpret_cast<const char*>(tree.data()),
+                                 tree.size() * sizeof(block_digest)));
+      CATCH_CHECK(roots["nodes/" + type.name + "/" + file_of(which)]
+                  == (tree.empty() ? "" : to_string(tree.back())));
+    }
+  }
+  CATCH_CHECK(roots.size() == arrays);
+}
+
 void check_report(const reading& in, const partition_report& report) {
   std::int64_t cut = 0;
   for (int p = 0; p < in.parts; ++p) {
@@ -256,6 +289,7 @@ void check_partitions(const dataset& source, const fs::path& folder,
     CATCH_CHECK(in.about["part_digests"][p] == digest_of(in, p));
     const auto part = read_json(in.part_folder(p) / "dataset.json");
     CATCH_CHECK(part["part"] == json{{"number", p}, {"of", in.parts}});
+    check_blocks(in, p);
   }
 }
 

@@ -53,6 +53,7 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.sampler.edge_fanouts.empty());
   CATCH_CHECK(def.sampler.replicas == 1);
   CATCH_CHECK(def.fetch.threads == 1);
+  CATCH_CHECK(def.fetch.verify == 0);
   CATCH_CHECK(def.trainer.step_timeout == 1800);
   CATCH_CHECK(def.model.kind == model_kind::sage);
   CATCH_CHECK(def.model.hidden == 256);
@@ -84,7 +85,8 @@ sampler:
   replace: true
   replicas: 2
   threads: 3
-fetch: {replicas: 4, threads: 5, precision: float16, cache: 64 MiB, cache_order: degree}
+fetch: {replicas: 4, threads: 5, precision: float16, cache: 64 MiB, cache_order: degree,
+        verify: 0.01}
 model: {kind: gat, hidden: 12, heads: 6, dropout: 0.25, embedding: 8,
         layer_norm: true}
 trainer: {replicas: 7, threads: 9, device: "cuda:1", step_timeout: 60}
@@ -114,7 +116,7 @@ placement: {trainers: [b, "a:1"], samplers: [3]}
   CATCH_CHECK(def.sampler.threads == 3);
   CATCH_CHECK(def.fetch
               == definition::fetch_section{4, 5, feature_precision::float16,
-                                           64u << 20, cache_order::degree});
+                                           64u << 20, cache_order::degree, 0.01});
   CATCH_CHECK(
     def.model
     == definition::model_section{model_kind::gat, 12, 6, 0.25, 8, true});

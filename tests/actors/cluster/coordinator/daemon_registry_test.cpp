@@ -111,6 +111,29 @@ CATCH_TEST_CASE("a daemon whose data are damaged is not offered", "[cluster]") {
   CATCH_CHECK(cluster.statuses()[1].note.empty());
 }
 
+CATCH_TEST_CASE("a daemon that has lied is not offered until it is started anew",
+                "[cluster]") {
+  daemon_registry cluster{offer({0})};
+  cluster.join(peer("a", "1", "tcp://a"), offer({0}));
+  cluster.join(peer("b", "2", "tcp://b"), offer({1}));
+  cluster.distrust("b", "it lied");
+  cluster.distrust("nobody", "it lied");
+  CATCH_CHECK(cluster.offers().size() == 1);
+  CATCH_CHECK(cluster.statuses()[1].state == daemon_state::damaged);
+  CATCH_CHECK(cluster.statuses()[1].note == "it lied");
+  // Nothing that it says of itself changes that.
+  cluster.join(peer("b", "2", "tcp://b"), offer({1}));
+  CATCH_CHECK(cluster.statuses()[1].note == "it lied");
+  cluster.lost("tcp://b", "silent");
+  cluster.back("tcp://b", "2");
+  CATCH_CHECK(cluster.statuses()[1].state == daemon_state::damaged);
+  cluster.lost("tcp://b", "silent");
+  cluster.distrust("b", "it lied again");
+  CATCH_CHECK(cluster.statuses()[1].state == daemon_state::lost);
+  cluster.join(peer("b", "3", "tcp://b"), offer({1}));
+  CATCH_CHECK(cluster.offers().size() == 2);
+}
+
 CATCH_TEST_CASE("lost and drained daemons are not offered", "[cluster]") {
   daemon_registry cluster{offer({0})};
   cluster.join(peer("a", "1", "tcp://a"), offer({0}));

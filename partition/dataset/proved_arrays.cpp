@@ -1,0 +1,75 @@
+#include "partition/dataset/proved_arrays.hpp"
+
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/files/npy.hpp"
+
+#include <utility>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+bool has_array(const node_type_info& type, proved_array which) {
+  return which == proved_array::original_ids
+         || (which == proved_array::features && type.feature_width > 0)
+         || (which == proved_array::labels && type.class_count > 0);
+}
+
+block_layout layout_of(const node_type_info& type, std::int64_t rows,
+                       proved_array which) {
+  if (which != proved_array::features)
+    return {rows, sizeof(std::int64_t)};
+  return {rows, static_cast<std::uint64_t>(type.feature_width)
+                  * size_of(type.feature_type)};
+}
+
+std::span<const std::byte> elements_of(const shard& part, node_type_id type,
+                                       proved_array which) {
+  const auto& nodes = part.nodes(type);
+  switch (which) {
+  case proved_array::features: {
+    if (nodes.features == nullptr)
+      return {};
+    const auto layout = layout_of(part.info().node_types[type],
+                                  nodes.end - nodes.begin, which);
+    return {nodes.features,
+            static_cast<std::size_t>(layout.rows)
+              * static_cast<std::size_t>(layout.row_bytes)};
+  }
+  case proved_array::labels:
+    return std::as_bytes(nodes.labels);
+  case proved_array::original_ids:
+    return std::as_bytes(nodes.original_ids);
+  }
+  return {};
+}
+
+result<block_roots> write_trees(const fs::path& folder,
+                                const dataset_info& info) {
+  block_roots out;
+  for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
+    const auto& type = info.node_types[t];
+    for (auto which : all_proved_arrays) {
+      if (!has_array(type, which))
+        continue;
+      const auto path = node_folder(folder, info, t) / file_of(which);
+      GRAPHMILL_TRY(const auto array, npy_array::open(path));
+      array.file().advise_sequential();
+      const auto tree =
+        tree_over({array.data(), static_cast<std::size_t>(array.size())
+                                   * size_of(array.type())},
+                  layout_of(type, type.count, which));
+      GRAPHMILL_TRYV(write_npy_bytes(
+        node_folder(folder, info, t) / tree_file_of(which), dtype::uint8,
+        {std::ssize(tree), std::ssize(block_digest{})},
+        std::as_bytes(std::span{tree})));
+      out[path.lexically_relative(folder).string()] =
+        tree.empty() ? std::string{} : to_string(tree.back());
+    }
+  }
+  if (auto broken = mapped_file::first_fault())
+    return *std::move(broken);
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "partition/dataset/shard.hpp"
+#include "partition/files/block_tree.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+
+namespace graphmill {
+
+/// Whether parts have such an array of a node type.
+bool has_array(const node_type_info& type, proved_array which);
+
+/// How the rows of such an array lie in blocks.
+/// @param rows Nodes of the type that a part owns.
+block_layout layout_of(const node_type_info& type, std::int64_t rows,
+                       proved_array which);
+
+/// The elements of such an array of a part; empty if it has none.
+std::span<const std::byte> elements_of(const shard& part, node_type_id type,
+                                       proved_array which);
+
+/// The roots of the trees over a part's arrays, by path within its folder.
+using block_roots = std::map<std::string, std::string>;
+
+/// Writes the trees of a part beside its arrays, which it reads once. Holds one
+/// tree at a time in memory, of a sixtieth of its array.
+/// @param folder Of the part. @param info What its dataset.json says.
+result<block_roots> write_trees(const std::filesystem::path& folder,
+                                const dataset_info& info);
+
+} // namespace graphmill
