@@ -50,12 +50,11 @@ void coordinator::join(const incoming_request& request) {
     within(timeouts::rival, timeouts::rival_unreachable, 1),
     [this, joins = std::move(joins), rival](const result<payload>& answer) {
       // Whoever is there with another key is another one.
-      const auto dead =
-        !answer
-        && (answer.error().code == ec::unavailable
-            || answer.error().code == ec::timeout
-            || (joins.identity.holder.role != key_role::all
-                && answer.error().code == ec::permission));
+      const auto dead = !answer
+                        && (answer.error().code == ec::unavailable
+                            || answer.error().code == ec::timeout
+                            || (joins.identity.holder.role != key_role::all
+                                && answer.error().code == ec::permission));
       auto successor = joins;
       successor.replaces = rival->incarnation;
       if (dead)

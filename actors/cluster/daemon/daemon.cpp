@@ -339,9 +339,8 @@ result<void> run_daemon(const daemon_options& given) {
     caf::actor_system system{settings};
     const auto guard = std::make_shared<data_guard>(data_guard::options{
       .data = options.data, .verify = options.verify, .log = log});
-    household actors{system, options, offer,    graph,   guard,   history,
-                     audit,  net,     admitted, inboxes, orphans, end,
-                     log};
+    household actors{system, options,  offer,   graph,   guard, history, audit,
+                     net,    admitted, inboxes, orphans, end,   log};
     actors.connect(*router);
     for (heap_trimmer heap; signals.count() == 0 && !end.written(); heap.tick())
       signals.wait(timeouts::signal_look);

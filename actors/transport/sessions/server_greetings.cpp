@@ -30,7 +30,8 @@ error revoked(const key_holder& holder) {
 } // namespace
 
 void server_session::hello(session_time now, const connection_id& from,
-                           const message& incoming, const origin& whence) {
+                           const message& incoming,
+                           const message_origin& whence) {
   auto hello = decode_hello(incoming.data.body);
   if (!hello)
     return malformed(from, hello.error().message);
@@ -76,7 +77,7 @@ void server_session::hello(session_time now, const connection_id& from,
 bool server_session::make_place(session_time now, const connection_id& from,
                                 const envelope& head,
                                 const hello_message& hello,
-                                const origin& whence) {
+                                const message_origin& whence) {
   const auto home = host_group(whence.host);
   if (shares_ && !shares_->has_place(home, hello.incarnation)) {
     const auto idle = shares_->idlest(now, home);
@@ -150,7 +151,7 @@ result<void> server_session::check_holder(const hello_message& hello,
 /// @returns the peer's place among peers.
 std::string server_session::greet(session_time now, const connection_id& from,
                                   const hello_message& hello,
-                                  const origin& whence) {
+                                  const message_origin& whence) {
   const auto& holder = whence.holder;
   const auto seat = seat_of(hello.incarnation, holder.key);
   const auto [at, is_new] = peers_.try_emplace(seat);

@@ -113,9 +113,8 @@ void server_session::put_off(const connection_id& from, const envelope& head,
   out.head.retry_after = how.retry_after;
   effects_.emplace_back(send{from, std::move(out)});
   if (how.times > 0)
-    effects_.emplace_back(
-      access_refusal{who, host, head.method, std::move(how.why), how.times,
-                     ec::unavailable});
+    effects_.emplace_back(access_refusal{
+      who, host, head.method, std::move(how.why), how.times, ec::unavailable});
 }
 
 void server_session::answer(session_time now, std::uint64_t token,

@@ -29,10 +29,9 @@ std::vector<server_session::effect> server_session::take() {
 // -- messages
 
 void server_session::receive(session_time now, const connection_id& from,
-                             message incoming, const origin& whence) {
+                             message incoming, const message_origin& whence) {
   const auto at = connections_.find(from);
-  const auto shown =
-    whence.is_local ? std::string_view{} : whence.holder.key;
+  const auto shown = whence.is_local ? std::string_view{} : whence.holder.key;
   if (at != connections_.end() && at->second.key != shown)
     return malformed(from, "it changed its key");
   const auto known =
@@ -147,8 +146,7 @@ session_time server_session::next_tick() const {
 
 /// What runs for it goes on, and what was kept stays until its time is over: it
 /// may be back.
-void server_session::forget(session_time now,
-                            peers_by_seat::iterator caller,
+void server_session::forget(session_time now, peers_by_seat::iterator caller,
                             peer_event::kind change, std::string reason) {
   for (auto& connection_id : caller->second.connections)
     leave_seat(connection_id);

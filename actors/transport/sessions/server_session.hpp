@@ -16,6 +16,16 @@
 
 namespace graphmill {
 
+/// Whence a message came, as the sockets tell.
+struct message_origin {
+  /// It came by the local socket: its sender may be any process of our user,
+  /// with a key or not.
+  bool is_local = false;
+  /// Whose key the sender has shown; of no meaning if it came locally.
+  key_holder holder{};
+  std::string host{}; ///< Of the connection's other end.
+};
+
 /// The serving end of all connections to our port: who is there, which requests
 /// are under way, and which were answered already. A request that is repeated
 /// while it runs is attached to the one that runs; one that was answered gets
@@ -45,16 +55,6 @@ public:
     std::uint64_t max_peer_bytes = std::uint64_t{64} << 20;
     /// So that no client starves the others; none where all know each other.
     std::optional<client_limits> fair{};
-  };
-
-  /// Whence a message came, as the sockets tell.
-  struct origin {
-    /// It came by the local socket: its sender may be any process of our user,
-    /// with a key or not.
-    bool is_local = false;
-    /// Whose key the sender has shown; of no meaning if it came locally.
-    key_holder holder{};
-    std::string host{}; ///< Of the connection's other end.
   };
 
   // -- effects: what the owner must do, in the order of `take`
@@ -89,7 +89,7 @@ public:
   explicit server_session(settings with);
 
   void receive(session_time now, const connection_id& from, message incoming,
-               const origin& whence = {});
+               const message_origin& whence = {});
 
   /// Keys may have been revoked: whoever has one that is not sound any more
   /// fails with all it has under way, and loses its connections.
@@ -129,8 +129,8 @@ public:
 private:
   struct peer {
     peer_identity identity; ///< With the holder of its control channel's key.
-    std::string host; ///< Whence it has connected first.
-    std::string home; ///< What counts as one host with that.
+    std::string host;       ///< Whence it has connected first.
+    std::string home;       ///< What counts as one host with that.
     std::array<server_session::connection_id, 2>
       connections;              ///< By channel; may be empty.
     std::array<bool, 2> gone{}; ///< Their connections, by channel.
@@ -158,16 +158,16 @@ private:
   using peers_by_seat = std::map<std::string, peer>;
 
   void hello(session_time now, const connection_id& from,
-             const message& incoming, const origin& whence);
+             const message& incoming, const message_origin& whence);
   peers_by_seat::iterator find_incarnation(const std::string& incarnation);
   bool may_come_locally(const hello_message& hello);
   bool make_place(session_time now, const connection_id& from,
                   const envelope& head, const hello_message& hello,
-                  const origin& whence);
+                  const message_origin& whence);
   result<void> check_holder(const hello_message& hello,
                             const key_holder& holder);
   std::string greet(session_time now, const connection_id& from,
-                    const hello_message& hello, const origin& whence);
+                    const hello_message& hello, const message_origin& whence);
   void request(session_time now, const connection_id& from, const place& at,
                message incoming);
   void leave_seat(connection_id& seat);

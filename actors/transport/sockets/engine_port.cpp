@@ -184,11 +184,11 @@ void engine::act(server_session::effect& effect) {
   } else if (const auto* note = std::get_if<server_session::note>(&effect)) {
     complain(note->sentence);
   } else if (const auto* refusal = std::get_if<access_refusal>(&effect)) {
-    complain(fmt::format(
-      "{} {} at {}, {}: {}",
-      refusal->code == ec::permission ? "refused" : "put off",
-      refusal->from.name, refusal->host,
-      pluralized(refusal->times, "request"), refusal->why));
+    complain(
+      fmt::format("{} {} at {}, {}: {}",
+                  refusal->code == ec::permission ? "refused" : "put off",
+                  refusal->from.name, refusal->host,
+                  pluralized(refusal->times, "request"), refusal->why));
     tell(*refusal);
   } else if (const auto* news = std::get_if<peer_event>(&effect)) {
     tell(*news);

@@ -84,6 +84,25 @@ CATCH_TEST_CASE("questions are noted only if they are forbidden",
   CATCH_CHECK(audit_of(question, fail(ec::permission, "not you")));
 }
 
+CATCH_TEST_CASE("lines name the holder of a key that has a role",
+                "[cluster][audit]") {
+  auto asked = request_for_audit(method::submit);
+  asked.from.holder = {key_role::reader, "bob", "k"};
+  const auto entry = audit_of(asked, fail(ec::permission, "not you"));
+  CATCH_REQUIRE(entry);
+  const auto line = value_of(parse_json(json_line(*entry), "a line"));
+  CATCH_CHECK(line["key"] == label_of(asked.from.holder));
+  CATCH_CHECK(line["code"] == "permission");
+  const auto refused =
+    audit_of(access_refusal{asked.from, "10.0.0.7", method::stop, "no"});
+  CATCH_CHECK(refused.key == entry->key);
+  CATCH_CHECK(refused.code == "permission");
+  const auto plain = audit_of(request_for_audit(method::cancel), payload{});
+  CATCH_REQUIRE(plain);
+  CATCH_CHECK_FALSE(
+    value_of(parse_json(json_line(*plain), "a line")).contains("key"));
+}
+
 CATCH_TEST_CASE("a line is JSON whatever names are made of",
                 "[cluster][audit]") {
   audit_entry entry;
