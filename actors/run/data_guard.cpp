@@ -107,10 +107,12 @@ result<data_guard::records> served_data::look() {
   if (!last_.empty() && still_unchanged(last_, replaced_files::count))
     return last_;
   last_.clear();
+  // Before it is read: what changes from now on is seen at the next look.
+  auto records = records_in(folder_, parts_);
   GRAPHMILL_TRY(const auto graph, reopen(folder_, *graph_));
   for (auto part : parts_)
     GRAPHMILL_TRYV(graph->open_shard(part));
-  GRAPHMILL_TRY(last_, records_in(folder_, parts_));
+  GRAPHMILL_TRY(last_, std::move(records));
   return last_;
 }
 

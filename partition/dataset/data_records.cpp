@@ -2,6 +2,7 @@
 
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/digest.hpp"
+#include "partition/dataset/proved_arrays.hpp"
 #include "partition/files/content_hash.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
@@ -176,6 +177,23 @@ result<records> records_of_seeds(const fs::path& folder) {
   return out;
 }
 
+/// The trees of digests that the table of a part names. Older parts have none.
+result<std::vector<npy_array>> trees_of(const dataset& part,
+                                        const digest_table& digests) {
+  std::vector<npy_array> out;
+  const auto& info = part.info();
+  for (node_type_id t = 0; t < std::ssize(info.node_types); ++t)
+    for (auto which : all_proved_arrays) {
+      const auto file =
+        node_folder(part.folder(), info, t) / tree_file_of(which);
+      if (!digests.contains(name_within(part.folder(), file)))
+        continue;
+      GRAPHMILL_TRY(auto array, npy_array::open(file));
+      out.push_back(std::move(array));
+    }
+  return out;
+}
+
 /// What the arrays say, and the file that says what they are.
 result<records> with_book(const folder_book& book, result<records> arrays) {
   if (arrays && !arrays.value().empty())
@@ -217,8 +235,9 @@ result<std::vector<digest_record>> records_of_part(const fs::path& whole,
     return with_book(
       book,
       record_of_all(data, content_of_part(data, original_ids, original_begin)));
+  GRAPHMILL_TRY(const auto trees, trees_of(data, *book.digests));
   auto arrays = arrays_of(data);
-  for (const auto* more : {&original_ids, &original_begin})
+  for (const auto* more : {&original_ids, &original_begin, &trees})
     for (const auto& array : *more)
       arrays.push_back(&array);
   return with_book(book, table_records(arrays, *book.digests, folder));

@@ -1,6 +1,7 @@
 #include "partition/dataset/proved_arrays.hpp"
 
 #include "partition/dataset/dataset_names.hpp"
+#include "partition/files/content_hash.hpp"
 #include "partition/files/npy.hpp"
 
 #include <utility>
@@ -30,11 +31,10 @@ std::span<const std::byte> elements_of(const shard& part, node_type_id type,
   case proved_array::features: {
     if (nodes.features == nullptr)
       return {};
-    const auto layout = layout_of(part.info().node_types[type],
-                                  nodes.end - nodes.begin, which);
-    return {nodes.features,
-            static_cast<std::size_t>(layout.rows)
-              * static_cast<std::size_t>(layout.row_bytes)};
+    const auto layout =
+      layout_of(part.info().node_types[type], nodes.end - nodes.begin, which);
+    return {nodes.features, static_cast<std::size_t>(layout.rows)
+                              * static_cast<std::size_t>(layout.row_bytes)};
   }
   case proved_array::labels:
     return std::as_bytes(nodes.labels);
@@ -44,9 +44,9 @@ std::span<const std::byte> elements_of(const shard& part, node_type_id type,
   return {};
 }
 
-result<block_roots> write_trees(const fs::path& folder,
-                                const dataset_info& info) {
-  block_roots out;
+result<written_trees> write_trees(const fs::path& folder,
+                                  const dataset_info& info) {
+  written_trees out;
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
     const auto& type = info.node_types[t];
     for (auto which : all_proved_arrays) {
@@ -59,11 +59,15 @@ result<block_roots> write_trees(const fs::path& folder,
         tree_over({array.data(), static_cast<std::size_t>(array.size())
                                    * size_of(array.type())},
                   layout_of(type, type.count, which));
-      GRAPHMILL_TRYV(write_npy_bytes(
-        node_folder(folder, info, t) / tree_file_of(which), dtype::uint8,
-        {std::ssize(tree), std::ssize(block_digest{})},
-        std::as_bytes(std::span{tree})));
-      out[path.lexically_relative(folder).string()] =
+      const auto file = node_folder(folder, info, t) / tree_file_of(which);
+      const auto bytes = std::as_bytes(std::span{tree});
+      GRAPHMILL_TRYV(
+        write_npy_bytes(file, dtype::uint8,
+                        {std::ssize(tree), std::ssize(block_digest{})}, bytes));
+      content_hash hash;
+      hash.update(bytes);
+      out.digests[file.lexically_relative(folder).string()] = hash.digest();
+      out.roots[path.lexically_relative(folder).string()] =
         tree.empty() ? std::string{} : to_string(tree.back());
     }
   }

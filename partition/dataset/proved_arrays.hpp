@@ -26,10 +26,16 @@ std::span<const std::byte> elements_of(const shard& part, node_type_id type,
 /// The roots of the trees over a part's arrays, by path within its folder.
 using block_roots = std::map<std::string, std::string>;
 
+/// What was written beside the arrays of a part.
+struct written_trees {
+  block_roots roots;
+  std::map<std::string, std::string> digests; ///< Of the trees, by path.
+};
+
 /// Writes the trees of a part beside its arrays, which it reads once. Holds one
 /// tree at a time in memory, of a sixtieth of its array.
 /// @param folder Of the part. @param info What its dataset.json says.
-result<block_roots> write_trees(const std::filesystem::path& folder,
-                                const dataset_info& info);
+result<written_trees> write_trees(const std::filesystem::path& folder,
+                                  const dataset_info& info);
 
 } // namespace graphmill

@@ -102,8 +102,8 @@ private:
 ///   partitions.json             format_version, parts, method, seed, dataset
 ///                               (the dataset.json of the whole graph),
 ///                               source_digest, part_digests [parts], offsets
-///                               {node type: [parts + 1]}, seed_digests, report,
-///                               block_digests [parts] {array: root}
+///                               {node type: [parts + 1]}, seed_digests,
+///                               report, block_digests [parts] {array: root}
 ///   seeds/<type>/{train,val,test}.npy   global ids in the original seed order
 ///   part-<p>/                   a dataset folder whose destinations are the
 ///                               owned nodes, with global ids in indices.npy,

@@ -68,10 +68,10 @@ public:
     if (auto fault = mapped_file::first_fault())
       return std::move(*fault);
     for (auto p = first; p < last; ++p) {
-      GRAPHMILL_TRYV(write_info(p));
+      GRAPHMILL_TRY(const auto trees, write_trees(at(p).folder, at(p).info));
+      at(p).written.blocks = trees.roots;
+      GRAPHMILL_TRYV(write_info(p, trees));
       GRAPHMILL_TRYV(watch_.check());
-      GRAPHMILL_TRY(at(p).written.blocks,
-                    write_trees(at(p).folder, at(p).info));
       GRAPHMILL_TRYV(measure(at(p)));
     }
     return ok();
@@ -278,7 +278,7 @@ private:
   }
 
   /// `dataset.json`, with the field that says that this is a part.
-  result<void> write_info(part_id p) {
+  result<void> write_info(part_id p, const written_trees& trees) {
     auto& part = at(p);
     part.written.digest = part.arrays.digest();
     part.info.digest = part.written.digest;
@@ -286,7 +286,9 @@ private:
     const auto path = part.folder / "dataset.json";
     GRAPHMILL_TRY(auto json, read_json(path, largest_part_info));
     json["part"] = {{"number", p}, {"of", parts()}};
-    json["array_digests"] = part.arrays.digests_within(part.folder);
+    auto digests = part.arrays.digests_within(part.folder);
+    digests.insert(trees.digests.begin(), trees.digests.end());
+    json["array_digests"] = digests;
     return write_text(path, json.dump(2) + '\n');
   }
 

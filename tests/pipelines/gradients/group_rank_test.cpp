@@ -161,7 +161,7 @@ CATCH_TEST_CASE("ranks at different steps are told so", "[gradients]") {
 CATCH_TEST_CASE("a rank that does not come to a step is named by all others",
                 "[gradients]") {
   rank_group group{4, mixed, tiny};
-  group.options.step_timeout = 3s; // The step before has time, too.
+  group.options.step_timeout = 10s; // The step before has time, too.
   group.options.names = {"a", "b", "c", "d"};
   group.start();
   for (const auto& sum : group.step(all_ranks(4), zeros(4, mixed), words(4, 0)))

@@ -139,9 +139,6 @@ class OnPath(runs.Workplace):
         after half a minute."""
         self.attacked("swallow", 1)
 
-    @unittest.skip("a data channel that waits for the rest of a frame that never "
-                   "comes is not noticed while control works, so runs stand "
-                   "still for minutes, later ones among them")
     def test_bytes_come_twice(self):
         self.attacked("repeat", 1)
 

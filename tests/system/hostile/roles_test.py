@@ -79,7 +79,9 @@ class Roles(runs.Workplace):
 
     def daemon_refused(self, name, *more, join=None):
         """What a daemon says that ends at once."""
-        daemon = Daemon(self.folder, name, self.data, "1", *more, join=join)
+        folder = self.folder / "refused"
+        folder.mkdir(exist_ok=True)
+        daemon = Daemon(folder, name, self.data, "1", *more, join=join)
         self.addCleanup(daemon.end)
         self.assertEqual(daemon.process.wait(SECONDS), 1)
         return daemon.log.read_text()
@@ -195,6 +197,8 @@ class Roles(runs.Workplace):
         self.assertIn("d1", cluster.ask("runs", run)["runs"][0]["message"])
         # With another key it is taken again.
         self.keygen("--daemon", "d1", file=self.key("d1-new"))
+        cluster.wait_until(lambda: "added: the key" in cluster.logs(),
+                           "word of the new key")
         cluster.daemons[1].kill()
         again = Daemon(self.folder, "d1", self.data, "1", "--key",
                        self.key("d1-new"), join=cluster.coordinator)

@@ -16,6 +16,14 @@ constexpr int control_queue = 256;
 
 constexpr int connect_timeout_ms = 3000;
 
+/// How often libzmq asks whether the other end of a data channel is still in
+/// step, and when it ends the connection for want of an answer. Bytes that came
+/// twice, or were lost on the way, leave a connection that waits for the rest
+/// of a frame for ever; a control channel, which has beats, shows that by
+/// itself.
+constexpr int step_check_ms = 5000;
+constexpr int step_lost_ms = 20000;
+
 constexpr std::uint64_t channels = 2;
 
 constexpr int watched_events =
@@ -133,6 +141,10 @@ void peer_link::open(zmq::context_t& context, channel over,
   socket.set(zmq::sockopt::reconnect_ivl, -1);
   socket.set(zmq::sockopt::connect_timeout, connect_timeout_ms);
   socket.set(zmq::sockopt::handshake_ivl, handshake_timeout_ms);
+  if (over == channel::data) {
+    socket.set(zmq::sockopt::heartbeat_ivl, step_check_ms);
+    socket.set(zmq::sockopt::heartbeat_timeout, step_lost_ms);
+  }
   socket.set(zmq::sockopt::ipv6, true);
   if (keys_ && !to.is_local) {
     socket.set(zmq::sockopt::curve_publickey, keys_->public_key);

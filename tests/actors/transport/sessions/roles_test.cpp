@@ -56,7 +56,7 @@ CATCH_TEST_CASE("every role may ask for its methods and no others",
                 "[transport][session][roles]") {
   const std::set<std::string> of_daemons{
     "join",   "leave",        "run_event", "rendezvous", "sample",
-    "gather", "sample_batch", "spread",    "contribute"};
+    "gather", "sample_batch", "spread",    "contribute", "prove"};
   auto of_leader = of_daemons;
   of_leader.merge(std::set<std::string>{"deploy", "order", "weights", "stop",
                                         "members", "status"});
