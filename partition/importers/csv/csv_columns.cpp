@@ -264,8 +264,11 @@ csv_chooser::apply(const csv_table& table, const csv_reader& rows,
 result<csv_layout> csv_chooser::edge_columns(const csv_table& table) {
   GRAPHMILL_TRY(auto rows, csv_reader::open(table.file, options_.separator));
   GRAPHMILL_TRY(const auto there, rows.next());
-  if (!there)
+  if (!there) {
+    tell_note(options_.on_note, "{}: is empty",
+              table.file.filename().string());
     return csv_layout{};
+  }
   const auto first = trimmed_fields(rows);
   GRAPHMILL_TRY(auto peek, csv_reader::open(table.file, options_.separator));
   std::vector<std::string> second;

@@ -27,9 +27,7 @@ std::size_t find_or_add(csv_graph& graph, const std::string& name) {
 
 result<void> add_nodes(csv_graph& graph, const csv_import_options& options,
                        csv_chooser& chooser) {
-  for (auto table : options.nodes) {
-    if (table.type.empty())
-      table.type = "node";
+  for (const auto& table : options.nodes) {
     GRAPHMILL_TRYV(check_name(table.type, table.file.string()));
     GRAPHMILL_TRY(auto layout, chooser.node_columns(table));
     GRAPHMILL_TRY(auto type, read_node_table(table, std::move(layout),
@@ -41,9 +39,7 @@ result<void> add_nodes(csv_graph& graph, const csv_import_options& options,
 
 result<void> add_edges(csv_graph& graph, const csv_import_options& options,
                        csv_chooser& chooser) {
-  for (auto table : options.edges) {
-    if (table.type.empty())
-      table.type = "node__to__node";
+  for (const auto& table : options.edges) {
     const auto parts = split_edge_type_name(table.type);
     if (!parts)
       return fail(ec::invalid_argument,
@@ -131,7 +127,14 @@ void name_relations(csv_edge_file& file, const note_callback& on_note) {
 
 } // namespace
 
-result<csv_graph> read_csv_graph(const csv_import_options& options) {
+result<csv_graph> read_csv_graph(const csv_import_options& given) {
+  auto options = given;
+  for (auto& table : options.nodes)
+    if (table.type.empty())
+      table.type = "node";
+  for (auto& table : options.edges)
+    if (table.type.empty())
+      table.type = "node__to__node";
   csv_graph graph;
   csv_chooser chooser{options};
   GRAPHMILL_TRYV(add_nodes(graph, options, chooser));

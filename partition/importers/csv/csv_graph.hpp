@@ -31,6 +31,6 @@ struct csv_graph {
 
 /// Finds out what columns are, reads node tables, and from the edge lists the
 /// ids of node types without a table and the values of relations.
-result<csv_graph> read_csv_graph(const csv_import_options& options);
+result<csv_graph> read_csv_graph(const csv_import_options& given);
 
 } // namespace graphmill

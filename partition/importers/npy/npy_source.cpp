@@ -119,7 +119,7 @@ result<void> derive_counts(npy_node_source& type, const json& meta,
   if (type.dense) {
     const auto& shape = type.dense->shape();
     type.feature_width = shape.size() == 2 ? shape[1] : 1;
-    if (width && *width != type.feature_width)
+    if (shape.size() == 2 && width && *width != type.feature_width)
       return fail(ec::invalid_data, "{} has {} columns; meta.json says {}",
                   type.dense->path().string(), type.feature_width, *width);
   } else if (type.indices && width) {
@@ -141,7 +141,7 @@ result<void> check_shapes(const npy_node_source& type) {
   if (type.dense && type.dense->shape().size() == 1) {
     GRAPHMILL_TRYV(type.dense->expect_shape({type.count}));
   } else if (type.dense) {
-    GRAPHMILL_TRYV(type.dense->expect_shape({type.count, type.feature_width}));
+    GRAPHMILL_TRYV(type.dense->expect_shape({type.count, -1}));
   }
   if (type.indptr) {
     GRAPHMILL_TRYV(type.indptr->expect_shape({type.count + 1}));
