@@ -50,9 +50,9 @@ CLI::App* add_kind(command_line& cli, CLI::App& parent, const char* name,
     cli.run = [target, options, import, prepare]() -> result<int> {
       return run_import(
         *target,
-        [target, options, import, prepare](
-          const auto& folder, const auto& on_progress,
-          const note_callback& on_note) -> result<dataset_info> {
+        [target, options, import,
+         prepare](const auto& folder, const auto& on_progress,
+                  const note_callback& on_note) -> result<dataset_info> {
           options->name = dataset_name(*target);
           if (prepare) {
             GRAPHMILL_TRYV(prepare(*options, on_note));
@@ -105,7 +105,9 @@ void add_npy(command_line& cli, CLI::App& parent) {
                  "A file of the folder to leave out; others that nothing reads "
                  "are an error")
     ->type_name("FILE")
-    ->allow_extra_args(false);
+    ->expected(1) // Not the folder behind it.
+    ->allow_extra_args(false)
+    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app->add_flag("--renumber-labels", options->renumber_labels,
                 "Number the labels that there are from 0, and keep them as "
                 "names of classes; labels with gaps are, in any case");
@@ -178,8 +180,8 @@ void add_columns(CLI::App& app, csv_import_options& options) {
              "Relations of edges: one edge type for each value",
              csv_role::relation, options);
   add_column(app, "--id", "Ids of nodes; default: id", csv_role::id, options);
-  add_column(app, "--label", "Labels of nodes; default: label",
-             csv_role::label, options);
+  add_column(app, "--label", "Labels of nodes; default: label", csv_role::label,
+             options);
   add_column(app, "--split-column",
              "train, val, test or nothing for each node; default: split",
              csv_role::split, options);
@@ -293,7 +295,8 @@ void add_import_command(command_line& cli) {
     "import", "Makes a dataset folder of other data, or generates one");
   app->require_subcommand(1);
   app->footer("A second run with the same --out and options finds the dataset "
-              "there and does\nnothing; with other options it is refused.\nThe next step: graphmill inspect, or graphmill "
+              "there and does\nnothing; with other options it is refused.\nThe "
+              "next step: graphmill inspect, or graphmill "
               "partition.");
   add_wordnet(cli, *app);
   add_npy(cli, *app);

@@ -37,8 +37,8 @@ struct inspector {
 class repeated_edges {
 public:
   repeated_edges(const dataset& data, edge_type_id type)
-    : begin_(reinterpret_cast<const std::int64_t*>(
-      data.edges(type).indptr.data())) {
+    : begin_(
+      reinterpret_cast<const std::int64_t*>(data.edges(type).indptr.data())) {
     const auto& about = data.info().edge_types[type];
     same_type_ = about.source == about.destination;
     last_list_.resize(

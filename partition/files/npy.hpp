@@ -101,8 +101,7 @@ public:
   result<void> expect_shape(const std::vector<std::int64_t>& wanted) const;
 
 private:
-  static result<npy_array> open_as(const std::filesystem::path& path,
-                                   bool any);
+  static result<npy_array> open_as(const std::filesystem::path& path, bool any);
 
   std::filesystem::path path_;
   mapped_file file_;

@@ -16,8 +16,8 @@ namespace {
 std::string edge_type_list(const dataset_info& info) {
   std::string names;
   for (std::size_t i = 0; i < info.edge_types.size(); ++i)
-    names += (i == 0 ? "" : ", ")
-             + info.edge_type_name(static_cast<edge_type_id>(i));
+    names +=
+      (i == 0 ? "" : ", ") + info.edge_type_name(static_cast<edge_type_id>(i));
   return names;
 }
 
@@ -61,12 +61,10 @@ result<edge_plan> plan_edges(dataset_info& info, bool reverse,
     return plan;
   for (std::size_t i = 0; i < undirected.size(); ++i)
     if (!undirected[i]) {
-      plan.reverse[i] =
-        add_reverse_type(info, static_cast<edge_type_id>(i));
-      plan.rules.push_back(
-        {.both_ways = false,
-         .drop_self_loops = changes.drop_self_loops,
-         .drop_duplicates = changes.drop_duplicates});
+      plan.reverse[i] = add_reverse_type(info, static_cast<edge_type_id>(i));
+      plan.rules.push_back({.both_ways = false,
+                            .drop_self_loops = changes.drop_self_loops,
+                            .drop_duplicates = changes.drop_duplicates});
     }
   return plan;
 }
@@ -114,8 +112,8 @@ result<void> write_split(const split_request& request,
                 bad - times.begin(), type.name, *bad);
   const auto splits = split_nodes(request, labels, times);
   for (auto which : all_splits) {
-    GRAPHMILL_TRYV(writer.set_split(
-      id, which, splits[static_cast<std::size_t>(which)]));
+    GRAPHMILL_TRYV(
+      writer.set_split(id, which, splits[static_cast<std::size_t>(which)]));
   }
   return ok();
 }
@@ -126,9 +124,9 @@ void note_dropped(const dataset_writer& writer, const dataset_info& info,
   for (std::size_t i = 0; i < dropped.size(); ++i)
     if (dropped[i].self_loops > 0 || dropped[i].duplicates > 0)
       tell_note(on_note, "{}: {} and {} dropped",
-           info.edge_type_name(static_cast<edge_type_id>(i)),
-           pluralized(dropped[i].self_loops, "self-loop"),
-           pluralized(dropped[i].duplicates, "duplicate"));
+                info.edge_type_name(static_cast<edge_type_id>(i)),
+                pluralized(dropped[i].self_loops, "self-loop"),
+                pluralized(dropped[i].duplicates, "duplicate"));
 }
 
 } // namespace graphmill

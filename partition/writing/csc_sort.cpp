@@ -67,11 +67,11 @@ template <class Id>
 result<degree_counts> count_degrees(edge_source<Id>& edges,
                                     const csc_job& job) {
   degree_counts counts{job};
-  GRAPHMILL_TRYV(for_each_edge(
-    edges, job, "count degrees", [&](const auto& edge) -> result<void> {
-      counts.add(edge.source, edge.destination);
-      return ok();
-    }));
+  GRAPHMILL_TRYV(for_each_edge(edges, job, "count degrees",
+                               [&](const auto& edge) -> result<void> {
+                                 counts.add(edge.source, edge.destination);
+                                 return ok();
+                               }));
   return counts;
 }
 

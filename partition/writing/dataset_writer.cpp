@@ -185,10 +185,9 @@ dataset_writer::append_edges(edge_type_id type,
   const auto destination_count =
     self.info.node_types[edge_type.destination].count;
   const auto missing = [&](const char* which, node_id id, std::int64_t count) {
-    return fail(ec::invalid_data,
-                "edge {} of {}: {} {} does not exist ({} nodes)",
-                self.given[type], self.info.edge_type_name(type), which, id,
-                count);
+    return fail(
+      ec::invalid_data, "edge {} of {}: {} {} does not exist ({} nodes)",
+      self.given[type], self.info.edge_type_name(type), which, id, count);
   };
   const auto rules = self.rules_of(type);
   return std::visit(

@@ -58,12 +58,12 @@ result<std::optional<split_request>> split_of(const change_flags& flags) {
                 "expected, such as 0.8,0.1,0.1",
                 flags.split);
   GRAPHMILL_TRYV(validate(*fractions));
-  return std::optional{split_request{
-    .fractions = *fractions,
-    .order = flags.by == "time"    ? split_order::time
-             : flags.by == "label" ? split_order::label
-                                   : split_order::random,
-    .seed = flags.seed}};
+  return std::optional{
+    split_request{.fractions = *fractions,
+                  .order = flags.by == "time"    ? split_order::time
+                           : flags.by == "label" ? split_order::label
+                                                 : split_order::random,
+                  .seed = flags.seed}};
 }
 
 result<void> add_norms(const change_flags& flags, graph_changes& changes,
@@ -97,9 +97,10 @@ void add_change_flags(CLI::App& app, change_flags& flags) {
     ->check(CLI::IsMember({"keep", "drop"}))
     ->capture_default_str();
   app
-    .add_option("--duplicates", flags.duplicates,
-                "Edges with the same ends: keep, or drop all but the first; sum "
-                "would need weights, which edges do not have yet")
+    .add_option(
+      "--duplicates", flags.duplicates,
+      "Edges with the same ends: keep, or drop all but the first; sum "
+      "would need weights, which edges do not have yet")
     ->check(CLI::IsMember({"keep", "drop", "sum"}))
     ->capture_default_str();
   app
@@ -121,7 +122,9 @@ void add_change_flags(CLI::App& app, change_flags& flags) {
                 "length of 1) or standardise (columns to mean 0 and variance "
                 "1); with TYPE= before it, of that node type")
     ->type_name("[TYPE=]NORM")
-    ->allow_extra_args(false);
+    ->expected(1) // Not the folder behind it.
+    ->allow_extra_args(false)
+    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 result<graph_changes> changes_of(const change_flags& flags, row_norm& all) {
@@ -144,8 +147,8 @@ result<graph_changes> changes_of(const change_flags& flags, row_norm& all) {
 
 std::string options_text(const CLI::App& app) {
   // Where it goes and what is printed changes nothing about the data.
-  constexpr auto beside = std::to_array<std::string_view>(
-    {"help", "out", "json", "quiet"});
+  constexpr auto beside =
+    std::to_array<std::string_view>({"help", "out", "json", "quiet"});
   nlohmann::json options = nlohmann::json::object();
   for (const auto* option : app.get_options()) {
     const auto& name = option->get_single_name();

@@ -11,8 +11,8 @@
 
 namespace graphmill {
 
-/// The flags of `import csv` and `import npy` that change a graph on its way in,
-/// as they were given.
+/// The flags of `import csv` and `import npy` that change a graph on its way
+/// in, as they were given.
 struct change_flags {
   std::vector<std::string> undirected; ///< "true" where no name was given.
   std::string self_loops = "keep";

@@ -129,8 +129,7 @@ result<void> check_same_options(const import_target& target) {
   const auto compare = [&](const nlohmann::json& in, bool both) {
     if (in.is_object())
       for (const auto& [key, value] : in.items())
-        if (both ? part(before, key.c_str()) != value
-                 : !now.contains(key))
+        if (both ? part(before, key.c_str()) != value : !now.contains(key))
           differ += fmt::format("{}{}", differ.empty() ? "" : ", ", key);
   };
   compare(now, true);
@@ -199,18 +198,16 @@ result<int> run_import(const import_target& target, const importer& import) {
   if (is_free(target.folder)) {
     folder_preparation preparation{target.folder};
     const tidy_interrupt interrupt{preparation};
-    GRAPHMILL_TRY(built,
-                  preparation.run(
-                    [&](const std::filesystem::path& folder) -> result<void> {
-                      GRAPHMILL_TRYV(import(folder, on_progress,
-                                            [&notes](std::string sentence) {
-                                              notes.push_back(
-                                                std::move(sentence));
-                                            }));
-                      return write_text(folder / record_name,
-                                        target.options + '\n');
-                    },
-                    on_progress));
+    GRAPHMILL_TRY(
+      built, preparation.run(
+               [&](const std::filesystem::path& folder) -> result<void> {
+                 GRAPHMILL_TRYV(
+                   import(folder, on_progress, [&notes](std::string sentence) {
+                     notes.push_back(std::move(sentence));
+                   }));
+                 return write_text(folder / record_name, target.options + '\n');
+               },
+               on_progress));
     if (built && on_progress)
       on_progress({"done", 0, 0, 0});
   }

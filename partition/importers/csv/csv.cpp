@@ -104,9 +104,8 @@ result<void> copy_edges(const csv_graph& graph, const csv_edge_file& file,
                 path.string(), line, end, id, nodes.name);
   };
   const auto visit = [&](const csv_edge& edge) -> result<void> {
-    GRAPHMILL_TRY(const auto source,
-                  number(edge.line, graph.nodes[file.source], "source",
-                         edge.source));
+    GRAPHMILL_TRY(const auto source, number(edge.line, graph.nodes[file.source],
+                                            "source", edge.source));
     GRAPHMILL_TRY(const auto destination,
                   number(edge.line, graph.nodes[file.destination],
                          "destination", edge.destination));
@@ -114,8 +113,9 @@ result<void> copy_edges(const csv_graph& graph, const csv_edge_file& file,
       return out.front().add(source, destination);
     const auto relation = file.relations.find(edge.relation);
     if (!relation)
-      return fail(ec::invalid_data, "{}:{}: the table changed while it was read",
-                  path.string(), edge.line);
+      return fail(ec::invalid_data,
+                  "{}:{}: the table changed while it was read", path.string(),
+                  edge.line);
     return out[static_cast<std::size_t>(*relation)].add(source, destination);
   };
   GRAPHMILL_TRYV(for_each_csv_edge(file.table, file.layout, separator, visit));
@@ -202,15 +202,14 @@ result<dataset_info> import_csv(const csv_import_options& options,
                 norms_of(info, options.normalise, options.changes));
   GRAPHMILL_TRY(const auto edges,
                 plan_edges(info, options.reverse, options.changes));
-  GRAPHMILL_TRY(auto writer, dataset_writer::create(
-                               folder, info,
-                               {.on_progress = on_progress,
-                                .edges = edges.rules}));
+  GRAPHMILL_TRY(auto writer, dataset_writer::create(folder, info,
+                                                    {.on_progress = on_progress,
+                                                     .edges = edges.rules}));
   for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
     const auto id = static_cast<node_type_id>(t);
     tell("read nodes", t, graph.nodes.size());
-    GRAPHMILL_TRYV(copy_nodes(graph.nodes[t], id, options.separator, norms[t],
-                              writer));
+    GRAPHMILL_TRYV(
+      copy_nodes(graph.nodes[t], id, options.separator, norms[t], writer));
     GRAPHMILL_TRYV(
       write_ids(graph.nodes[t], node_folder(folder, info, id) / "ids.txt"));
   }

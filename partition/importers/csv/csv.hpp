@@ -57,7 +57,8 @@ struct csv_import_options {
   /// Edge lists: source and destination by usual names, by `choices`, or
   /// because there are two columns; further ones are an error.
   std::vector<csv_table> edges;
-  std::vector<std::string> ignore; ///< Columns to leave out, as in `csv_choice`.
+  std::vector<std::string>
+    ignore; ///< Columns to leave out, as in `csv_choice`.
   /// The node type whose labels are learnt; if empty, the first with labels.
   std::string target;
   /// Whether edge files have a header; if not set, their first two rows tell.

@@ -92,15 +92,17 @@ result<void> fill_in(csv_layout& layout, const column_roles& roles,
                   : *roles[i] == csv_role::label       ? &layout.label
                   : *roles[i] == csv_role::split       ? &layout.split
                                                        : &layout.time;
-    if (*place && lower_name(layout.names[i]) == lower_name(layout.names[**place]))
+    if (*place
+        && lower_name(layout.names[i]) == lower_name(layout.names[**place]))
       return rows.wrong(
         fmt::format("two columns \"{}\"", lower_name(layout.names[i])));
     if (*place)
-      return rows.wrong(fmt::format(
-        "columns {} and {} both look like {}; choose one with {}, and leave out "
-        "the other with --ignore",
-        column_text(layout, **place), column_text(layout, i),
-        flag_of(*roles[i]).substr(2), flag_of(*roles[i])));
+      return rows.wrong(
+        fmt::format("columns {} and {} both look like {}; choose one with {}, "
+                    "and leave out "
+                    "the other with --ignore",
+                    column_text(layout, **place), column_text(layout, i),
+                    flag_of(*roles[i]).substr(2), flag_of(*roles[i])));
     *place = i;
   }
   return ok();
@@ -246,16 +248,15 @@ csv_chooser::apply(const csv_table& table, const csv_reader& rows,
     if (!column && !named)
       continue;
     if (!column)
-      return rows.wrong(fmt::format(
-        "{} {}={}: there is no such column; there are {}", flag_of(choice.role),
-        choice.table, choice.column,
-        columns_text(layout, all_columns(layout))));
+      return rows.wrong(
+        fmt::format("{} {}={}: there is no such column; there are {}",
+                    flag_of(choice.role), choice.table, choice.column,
+                    columns_text(layout, all_columns(layout))));
     used_[c] = true;
     if (roles[*column] && *roles[*column] != choice.role)
-      return rows.wrong(fmt::format("column {} cannot be both {} and {}",
-                                    column_text(layout, *column),
-                                    flag_of(*roles[*column]).substr(2),
-                                    flag_of(choice.role).substr(2)));
+      return rows.wrong(fmt::format(
+        "column {} cannot be both {} and {}", column_text(layout, *column),
+        flag_of(*roles[*column]).substr(2), flag_of(choice.role).substr(2)));
     roles[*column] = choice.role;
   }
   return roles;
@@ -265,8 +266,7 @@ result<csv_layout> csv_chooser::edge_columns(const csv_table& table) {
   GRAPHMILL_TRY(auto rows, csv_reader::open(table.file, options_.separator));
   GRAPHMILL_TRY(const auto there, rows.next());
   if (!there) {
-    tell_note(options_.on_note, "{}: is empty",
-              table.file.filename().string());
+    tell_note(options_.on_note, "{}: is empty", table.file.filename().string());
     return csv_layout{};
   }
   const auto first = trimmed_fields(rows);

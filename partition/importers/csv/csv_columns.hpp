@@ -37,9 +37,10 @@ private:
     std::string column;
   };
 
-  result<std::vector<std::optional<csv_role>>>
-  apply(const csv_table& table, const csv_reader& rows,
-        const csv_layout& layout, bool edges);
+  result<std::vector<std::optional<csv_role>>> apply(const csv_table& table,
+                                                     const csv_reader& rows,
+                                                     const csv_layout& layout,
+                                                     bool edges);
   result<bool> edge_header(const csv_table& table, const csv_reader& rows,
                            const std::vector<std::string>& first,
                            const std::vector<std::string>& second) const;

@@ -30,8 +30,8 @@ result<void> add_nodes(csv_graph& graph, const csv_import_options& options,
   for (const auto& table : options.nodes) {
     GRAPHMILL_TRYV(check_name(table.type, table.file.string()));
     GRAPHMILL_TRY(auto layout, chooser.node_columns(table));
-    GRAPHMILL_TRY(auto type, read_node_table(table, std::move(layout),
-                                             options.separator));
+    GRAPHMILL_TRY(auto type,
+                  read_node_table(table, std::move(layout), options.separator));
     graph.nodes.push_back(std::move(type));
   }
   return ok();

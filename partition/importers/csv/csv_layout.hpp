@@ -18,7 +18,7 @@ inline constexpr const char* one_csv_field =
 
 /// What the columns of one table are, by their places from 0.
 struct csv_layout {
-  bool header = false;            ///< Whether the first row is none of the data.
+  bool header = false; ///< Whether the first row is none of the data.
   std::vector<std::string> names; ///< [columns] Empty without a header.
   std::optional<std::size_t> source;
   std::optional<std::size_t> destination;

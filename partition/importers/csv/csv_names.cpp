@@ -14,19 +14,21 @@ namespace graphmill {
 
 namespace {
 
-using words = std::span<const std::string_view>;
+using word_list = std::span<const std::string_view>;
 
 constexpr auto source_words = std::to_array<std::string_view>(
   {"source", "src", "from", "head", "u", "subject", "subj", "sourceid", "srcid",
    "fromid", "fromnode", "fromnodeid", "headid", "sourcenode", "sourcenodeid",
    "start", "startid", "node1", "id1"});
 constexpr auto destination_words = std::to_array<std::string_view>(
-  {"destination", "dst", "dest", "target", "to", "tail", "v", "object", "obj",
-   "destinationid", "dstid", "destid", "targetid", "toid", "tonode", "tonodeid",
-   "tailid", "targetnode", "targetnodeid", "end", "endid", "node2", "id2"});
-constexpr auto relation_words = std::to_array<std::string_view>(
-  {"relation", "rel", "relationtype", "reltype", "edgetype", "predicate",
-   "relationid"});
+  {"destination", "dst",    "dest",       "target",       "to",
+   "tail",        "v",      "object",     "obj",          "destinationid",
+   "dstid",       "destid", "targetid",   "toid",         "tonode",
+   "tonodeid",    "tailid", "targetnode", "targetnodeid", "end",
+   "endid",       "node2",  "id2"});
+constexpr auto relation_words =
+  std::to_array<std::string_view>({"relation", "rel", "relationtype", "reltype",
+                                   "edgetype", "predicate", "relationid"});
 constexpr auto label_words = std::to_array<std::string_view>(
   {"y", "class", "classes", "labels", "target", "targets", "category",
    "categories", "classid", "labelid", "categoryid", "nodelabel"});
@@ -35,7 +37,7 @@ constexpr auto split_words = std::to_array<std::string_view>(
    "validation", "test", "trainmask", "valmask", "validmask", "testmask",
    "istrain", "isval", "isvalid", "istest"});
 
-bool is_one_of(const std::string& word, words all) {
+bool is_one_of(const std::string& word, word_list all) {
   return std::ranges::find(all, word) != all.end();
 }
 

@@ -25,8 +25,8 @@ std::optional<csv_role> suspected_role_of(std::string_view name);
 
 /// Whether the first row of an edge list is a header, going by it and the row
 /// behind it: it is one if it has usual names for both ends; if the first two
-/// fields are no numbers, or have no digits, and both below them are or have; if
-/// both end with "id"; or if behind them a text stands above a number.
+/// fields are no numbers, or have no digits, and both below them are or have;
+/// if both end with "id"; or if behind them a text stands above a number.
 bool looks_like_header(const std::vector<std::string>& first,
                        const std::vector<std::string>& second);
 

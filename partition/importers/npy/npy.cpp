@@ -26,12 +26,11 @@ dataset_info declare(const npy_source& source,
   for (const auto& type : source.nodes) {
     if (type.class_count > 0 && !std::exchange(labelled, true))
       info.target = static_cast<node_type_id>(info.node_types.size());
-    info.node_types.push_back(
-      {.name = type.name,
-       .count = type.count,
-       .feature_width = type.feature_width,
-       .class_count = type.class_count,
-       .class_names = type.class_names});
+    info.node_types.push_back({.name = type.name,
+                               .count = type.count,
+                               .feature_width = type.feature_width,
+                               .class_count = type.class_count,
+                               .class_names = type.class_names});
   }
   for (const auto& type : source.edges)
     info.edge_types.push_back(
@@ -107,10 +106,11 @@ result<void> copy_features(const npy_node_source& type, node_type_id id,
     return ok();
   column_scale scale{norm == row_norm::standardise ? type.feature_width : 0};
   if (norm == row_norm::standardise) {
-    GRAPHMILL_TRYV(for_each_rows(type, [&](std::span<float> rows) -> result<void> {
-      scale.learn(rows);
-      return ok();
-    }));
+    GRAPHMILL_TRYV(
+      for_each_rows(type, [&](std::span<float> rows) -> result<void> {
+        scale.learn(rows);
+        return ok();
+      }));
   }
   return for_each_rows(type, [&](std::span<float> rows) {
     if (norm == row_norm::standardise)
@@ -247,10 +247,9 @@ result<dataset_info> import_npy(const npy_import_options& options,
                 norms_of(info, options.normalise, options.changes));
   GRAPHMILL_TRY(const auto edges,
                 plan_edges(info, options.reverse, options.changes));
-  GRAPHMILL_TRY(auto writer, dataset_writer::create(
-                               folder, info,
-                               {.on_progress = on_progress,
-                                .edges = edges.rules}));
+  GRAPHMILL_TRY(auto writer, dataset_writer::create(folder, info,
+                                                    {.on_progress = on_progress,
+                                                     .edges = edges.rules}));
   for (std::size_t t = 0; t < source.nodes.size(); ++t) {
     if (on_progress)
       on_progress(
@@ -263,8 +262,8 @@ result<dataset_info> import_npy(const npy_import_options& options,
   }
   const auto types = static_cast<edge_type_id>(source.edges.size());
   for (edge_type_id t = 0; t < types; ++t) {
-    GRAPHMILL_TRYV(copy_edges(source.edges[t].edges, t, edges.reverse[t], writer,
-                              on_progress));
+    GRAPHMILL_TRYV(copy_edges(source.edges[t].edges, t, edges.reverse[t],
+                              writer, on_progress));
   }
   if (auto fault = mapped_file::first_fault())
     return *std::move(fault);

@@ -14,10 +14,9 @@ namespace {
 constexpr std::size_t most_strays_named = 8;
 
 /// Files with such an end hold data, whatever they are called.
-constexpr auto data_ends = std::to_array<std::string_view>({
-  ".npy", ".npz",     ".npy.gz", ".pt",  ".pth",  ".pkl", ".pickle", ".mat",
-  ".csv", ".parquet", ".tsv",    ".h5",  ".hdf5", ".gz",  ".zip",    ".bin",
-  ".json"});
+constexpr auto data_ends = std::to_array<std::string_view>(
+  {".npy", ".npz", ".npy.gz", ".pt", ".pth", ".pkl", ".pickle", ".mat", ".csv",
+   ".parquet", ".tsv", ".h5", ".hdf5", ".gz", ".zip", ".bin", ".json"});
 
 struct known_stray {
   std::string_view stem;
@@ -112,7 +111,8 @@ result<npy_folder> npy_folder::open(const fs::path& path,
     if (!folder.has(file))
       file += ".npy";
     if (folder.names_.erase(file) == 0)
-      return fail(ec::invalid_argument, "--ignore {}: there is no such file in "
+      return fail(ec::invalid_argument,
+                  "--ignore {}: there is no such file in "
                   "{}",
                   name, path.string());
     folder.ignored_.push_back(std::move(file));

@@ -28,9 +28,9 @@ bool mostly_holes(std::span<const std::int64_t> labels, std::int64_t largest) {
 } // namespace
 
 bool is_list(const npy_array& array) {
-  return std::ranges::count_if(array.shape(), [](std::int64_t extent) {
-           return extent != 1;
-         }) <= 1;
+  return std::ranges::count_if(array.shape(),
+                               [](std::int64_t extent) { return extent != 1; })
+         <= 1;
 }
 
 result<void> expect_one_label_each(const npy_array& labels,
@@ -107,9 +107,8 @@ void renumber_labels(std::span<const std::int64_t> values,
       label = std::ranges::lower_bound(values, label) - values.begin();
 }
 
-std::vector<std::string>
-names_of_labels(std::span<const std::int64_t> values,
-                std::span<const std::string> names) {
+std::vector<std::string> names_of_labels(std::span<const std::int64_t> values,
+                                         std::span<const std::string> names) {
   std::vector<std::string> out;
   for (auto value : values)
     out.push_back(value < std::ssize(names)

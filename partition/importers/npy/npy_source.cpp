@@ -51,9 +51,10 @@ result<std::vector<std::string>> class_names_in(const json& meta) {
   const auto at = meta.find("class_names");
   if (at == meta.end())
     return names;
-  const auto good = at->is_array() && std::ranges::all_of(*at, [](const auto& name) {
-    return name.is_string();
-  });
+  const auto good =
+    at->is_array() && std::ranges::all_of(*at, [](const auto& name) {
+      return name.is_string();
+    });
   if (!good)
     return fail(ec::invalid_data,
                 "meta.json: \"class_names\" should be a list of texts");
@@ -250,8 +251,8 @@ std::vector<std::string> edge_types_in(const npy_folder& folder,
 result<void> open_all_edges(npy_source& source, npy_folder& folder, bool typed,
                             const json& meta) {
   if (!typed) {
-    GRAPHMILL_TRY(auto type, open_edges(folder, "edges.npy",
-                                        {"node", "to", "node"}, meta));
+    GRAPHMILL_TRY(
+      auto type, open_edges(folder, "edges.npy", {"node", "to", "node"}, meta));
     source.edges.push_back(std::move(type));
     return ok();
   }

@@ -54,7 +54,7 @@ struct npy_source_options {
   /// Make classes of the labels that there are, whatever meta.json says of
   /// classes.
   bool renumber = false;
-  bool times = false; ///< Open the times of nodes.
+  bool times = false;                ///< Open the times of nodes.
   std::vector<std::string> ignore{}; ///< Files to leave out.
 };
 

@@ -68,8 +68,8 @@ result<void> copy_integers(const npy_array& array, std::int64_t begin,
   case dtype::uint64: {
     GRAPHMILL_TRYV(widen<std::uint64_t>(array, begin, out));
     // What is above 2^63 - 1 has become negative.
-    const auto high = std::ranges::find_if(
-      out, [](std::int64_t value) { return value < 0; });
+    const auto high =
+      std::ranges::find_if(out, [](std::int64_t value) { return value < 0; });
     if (high == out.end())
       return ok();
     return fail(ec::invalid_data,

@@ -9,9 +9,9 @@
 
 namespace graphmill {
 
-/// Widens elements [begin, begin + out.size()), counted row by row whichever way
-/// they lie, of an integer array of any width; booleans are 0 and 1. Fails on
-/// an array of floats, and on numbers of 2^63 and above, naming it.
+/// Widens elements [begin, begin + out.size()), counted row by row whichever
+/// way they lie, of an integer array of any width; booleans are 0 and 1. Fails
+/// on an array of floats, and on numbers of 2^63 and above, naming it.
 result<void> copy_integers(const npy_array& array, std::int64_t begin,
                            std::span<std::int64_t> out);
 

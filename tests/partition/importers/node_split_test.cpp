@@ -35,7 +35,7 @@ CATCH_TEST_CASE("each class is split by chance", "[partition][import]") {
   const auto random =
     split_nodes({{0.8, 0.1, 0.1}, split_order::random, 7}, labels, {});
   CATCH_CHECK(random[0].size() == 80);
-  CATCH_CHECK(random
-              == split_nodes({{0.8, 0.1, 0.1}, split_order::random, 7}, labels,
-                             {}));
+  CATCH_CHECK(
+    random
+    == split_nodes({{0.8, 0.1, 0.1}, split_order::random, 7}, labels, {}));
 }

@@ -190,7 +190,8 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
     {"id,label,split\na,,train\nb,x,train\n", "a,a\n",
      "train split of node: seed 0 is node 0, which has no label"},
     {good_nodes, "source,target,weight\na,b,1\n",
-     "edges.csv:1: nothing is known of \"weight\": edges have no weights, times "
+     "edges.csv:1: nothing is known of \"weight\": edges have no weights, "
+     "times "
      "or features yet; leave columns out with --ignore, or make one edge type "
      "of each value of one with --relation"},
     {good_nodes, "a,b,0.5\n",
@@ -279,10 +280,10 @@ CATCH_TEST_CASE("columns are chosen by name, number and table",
   temp_folder out;
   csv_import_options options;
   options.name = "g";
-  options.nodes = {{"user", put(source / "users.csv",
-                                "name,class,born\nann,x,5\nbob,y,7\n")}};
-  options.edges = {{"user__knows__user",
-                    put(source / "knows.csv", "ann,3,bob\n")}};
+  options.nodes = {
+    {"user", put(source / "users.csv", "name,class,born\nann,x,5\nbob,y,7\n")}};
+  options.edges = {
+    {"user__knows__user", put(source / "knows.csv", "ann,3,bob\n")}};
   options.choices = {{csv_role::id, "name"},
                      {csv_role::label, "user=class"},
                      {csv_role::source, "knows=1"},
@@ -320,8 +321,8 @@ CATCH_TEST_CASE("undirected edges are there once each way",
                       found.edge_types[0].self_loops,
                       found.edge_types[0].duplicates};
   };
-  using expected = std::tuple<std::vector<std::int32_t>, std::int64_t,
-                              std::int64_t>;
+  using expected =
+    std::tuple<std::vector<std::int32_t>, std::int64_t, std::int64_t>;
   CATCH_CHECK(edges_with(false, false) == expected{{1, 0, 0, 2, 2}, 1, 1});
   CATCH_CHECK(edges_with(false, true) == expected{{1, 0, 2}, 0, 0});
   CATCH_CHECK(edges_with(true, false) == expected{{1, 0, 2, 2, 1}, 1, 0});

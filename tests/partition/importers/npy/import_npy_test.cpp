@@ -310,8 +310,8 @@ CATCH_TEST_CASE("features are standardised by column",
   put_text(source / "meta.json", "{}");
   options.changes.normalise = {{"node", row_norm::standardise}};
   value_of(import_npy(options, out.path()));
-  const auto values = list<float>(
-    *value_of(dataset::open(out.path())).nodes(0).features);
+  const auto values =
+    list<float>(*value_of(dataset::open(out.path())).nodes(0).features);
   CATCH_CHECK(std::fabs(values[0] + 1.2247449f) < 1e-6f);
   CATCH_CHECK(values[2] == 0);
   CATCH_CHECK(std::fabs(values[4] - 1.2247449f) < 1e-6f);
