@@ -158,7 +158,7 @@ def main():
         data = folder / "rmat"
         graphmill(options, "import", "rmat", "--scale", options.scale,
                   "--features", 100, "--validation", 0.001, "--test", 0.001,
-                  "--out", data, "--quiet", "--json")
+                  "--name", f"rmat-{options.scale}", "--out", data, "--quiet", "--json")
         results = [time_graphmill(options, data, folder)]
         results += [time_pyg(options, data, sparse, workers)
                     for sparse in (True, False)

@@ -1,4 +1,5 @@
 #include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/import_flags.hpp"
 #include "actors/commands/options/import_target.hpp"
 
 #include "partition/importers/csv/csv.hpp"
@@ -6,14 +7,20 @@
 #include "partition/importers/rmat/rmat.hpp"
 #include "partition/importers/wordnet/wordnet.hpp"
 
-#include <map>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace graphmill {
 
 namespace {
+
+/// Gives the options what came of flags, before an import begins.
+template <class Options>
+using preparation = std::function<result<void>(Options&, const note_callback&)>;
 
 /// Adds a kind of import with the flags that all kinds have. `options` live as
 /// long as the callback; `import` makes a dataset of them in a folder.
@@ -22,25 +29,36 @@ CLI::App* add_kind(command_line& cli, CLI::App& parent, const char* name,
                    const char* description, std::shared_ptr<Options> options,
                    result<dataset_info> (*import)(const Options&,
                                                   const std::filesystem::path&,
-                                                  const progress_callback&)) {
+                                                  const progress_callback&),
+                   preparation<Options> prepare = {}) {
   auto* app = parent.add_subcommand(name, description);
   auto target = std::make_shared<import_target>();
   app
     ->add_option("--out", target->folder,
                  "Folder of the new dataset; kept as it is if it holds one "
-                 "already")
+                 "already that was made with the same options")
     ->required();
+  app->add_option("--name", target->name,
+                  "Name of the dataset; default: that of the folder");
   app->add_flag("--reverse", options->reverse,
                 "Add the reverse of each edge type as rev_<name>");
   app->add_flag("--json", target->json,
                 "Print the summary as one line of JSON");
   app->add_flag("-q,--quiet", target->quiet, "Show no progress");
-  app->callback([&cli, target, options, import] {
-    cli.run = [target, options, import] {
-      return run_import(*target, [options, import](const auto& folder,
-                                                   const auto& on_progress) {
-        return import(*options, folder, on_progress);
-      });
+  app->callback([&cli, app, target, options, import, prepare] {
+    target->options = options_text(*app);
+    cli.run = [target, options, import, prepare]() -> result<int> {
+      return run_import(
+        *target,
+        [target, options, import,
+         prepare](const auto& folder, const auto& on_progress,
+                  const note_callback& on_note) -> result<dataset_info> {
+          options->name = dataset_name(*target);
+          if (prepare) {
+            GRAPHMILL_TRYV(prepare(*options, on_note));
+          }
+          return import(*options, folder, on_progress);
+        });
     };
   });
   return app;
@@ -66,40 +84,45 @@ void add_wordnet(command_line& cli, CLI::App& parent) {
     ->capture_default_str();
 }
 
-void add_normalise(CLI::App& app, row_norm& normalise) {
-  const std::map<std::string, row_norm> names{
-    {"none", row_norm::none}, {"l1", row_norm::l1}, {"l2", row_norm::l2}};
-  app
-    .add_option("--normalise", normalise,
-                "Scale feature rows: none, l1 (sum of 1) or l2 (length of 1)")
-    ->transform(CLI::CheckedTransformer(names).description(""))
-    ->type_name("NORM")
-    ->default_str("none");
-}
-
 void add_npy(command_line& cli, CLI::App& parent) {
   auto options = std::make_shared<npy_import_options>();
-  auto* app = add_kind(cli, parent, "npy",
-                       "A folder of .npy arrays: edges, features (dense or "
-                       "CSR), labels and splits",
-                       options, import_npy);
+  auto flags = std::make_shared<change_flags>();
+  const auto prepare = [flags](npy_import_options& to,
+                               const note_callback& on_note) -> result<void> {
+    to.on_note = on_note;
+    GRAPHMILL_TRY(to.changes, changes_of(*flags, to.normalise));
+    return ok();
+  };
+  auto* app = add_kind<npy_import_options>(
+    cli, parent, "npy",
+    "A folder of .npy arrays: edges, features (dense or CSR), labels and "
+    "splits",
+    options, import_npy, prepare);
   app->add_option("source", options->source, "Folder of the arrays")
     ->required();
-  app->add_option("--name", options->name,
-                  "Name of the dataset; default: that of meta.json");
-  add_normalise(*app, options->normalise);
+  app
+    ->add_option("--ignore", options->ignore,
+                 "A file of the folder to leave out; others that nothing reads "
+                 "are an error")
+    ->type_name("FILE")
+    ->expected(1) // Not the folder behind it.
+    ->allow_extra_args(false)
+    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app->add_flag("--renumber-labels", options->renumber_labels,
                 "Number the labels that there are from 0, and keep them as "
-                "names of classes");
+                "names of classes; labels with gaps are, in any case");
+  add_change_flags(*app, *flags);
   app->footer(
     "The arrays of a graph of one node type:\n"
     "  edges.npy                   [2, E]: sources, destinations\n"
     "  labels.npy                  [N], -1 = none\n"
-    "  {train,val,test}_idx.npy    node ids\n"
-    "  features.npy                [N, F], or as CSR: features_indptr.npy,\n"
+    "  {train,val,test}_idx.npy    node ids, or _mask.npy: [N] of booleans\n"
+    "  features.npy                [N, F] or [N], or as CSR:\n"
+    "                              features_indptr.npy,\n"
     "                              features_indices.npy, "
     "features_values.npy\n"
-    "  meta.json                   counts, num_features\n"
+    "  time.npy                    [N], for --split with --by time\n"
+    "  meta.json                   counts, num_features, class_names\n"
     "Of several types: the same with a prefix <type>., and edges in\n"
     "<source>__<name>__<destination>.edges.npy.");
 }
@@ -128,39 +151,106 @@ void add_tables(CLI::App& app, const char* flag, const char* help,
     ->required(required);
 }
 
+/// The flags of `import csv` that its options do not hold as they are given.
+struct csv_flags {
+  change_flags changes;
+  std::vector<std::string> header; ///< "true" where no name was given.
+  std::vector<std::string> no_header;
+};
+
+/// An option that may come several times, each time one column.
+void add_column(CLI::App& app, const char* flag, const char* help,
+                csv_role role, csv_import_options& options) {
+  app
+    .add_option_function<std::vector<std::string>>(
+      flag,
+      [role, &options](const std::vector<std::string>& columns) {
+        for (const auto& column : columns)
+          options.choices.push_back({role, column});
+      },
+      help)
+    ->type_name("[TABLE=]COLUMN");
+}
+
+void add_columns(CLI::App& app, csv_import_options& options) {
+  add_column(app, "--source", "Sources of edges", csv_role::source, options);
+  add_column(app, "--destination", "Destinations of edges",
+             csv_role::destination, options);
+  add_column(app, "--relation",
+             "Relations of edges: one edge type for each value",
+             csv_role::relation, options);
+  add_column(app, "--id", "Ids of nodes; default: id", csv_role::id, options);
+  add_column(app, "--label", "Labels of nodes; default: label", csv_role::label,
+             options);
+  add_column(app, "--split-column",
+             "train, val, test or nothing for each node; default: split",
+             csv_role::split, options);
+  add_column(app, "--time", "Times of nodes, for --split with --by time",
+             csv_role::time, options);
+  add_column(app, "--feature",
+             "A feature of nodes, though it is called like a label or a split",
+             csv_role::feature, options);
+  app
+    .add_option("--ignore", options.ignore,
+                "A column to leave out; in edge lists, nothing is left out "
+                "otherwise")
+    ->type_name("[TABLE=]COLUMN");
+}
+
+void add_headers(CLI::App& app, csv_flags& flags) {
+  app.add_flag("--header", flags.header,
+               "--header[=TABLE]: edge lists, or one table, have a header; "
+               "default: seen from their first two rows");
+  app.add_flag("--no-header", flags.no_header,
+               "--no-header[=TABLE]: edge lists, or one table, have none");
+}
+
+/// Sorts what stood alone from names of tables.
+void apply_headers(const csv_flags& flags, csv_import_options& to) {
+  for (const auto& [names, tables, all] :
+       {std::tuple{&flags.header, &to.with_header, true},
+        std::tuple{&flags.no_header, &to.without_header, false}})
+    for (const auto& name : *names)
+      if (name == flag_alone)
+        to.edge_header = all;
+      else
+        tables->push_back(name);
+}
+
 void add_csv(command_line& cli, CLI::App& parent) {
   auto options = std::make_shared<csv_import_options>();
-  auto* app = add_kind(cli, parent, "csv",
-                       "Text tables: edge lists, and node tables with ids, "
-                       "labels, splits and features; gzip is unpacked",
-                       options, import_csv);
-  add_tables(
-    *app, "--edges",
-    "Edge list: source, destination, whatever follows is not read; TYPE is "
-    "<source>__<name>__<destination>; once per file",
-    options->edges, true);
+  auto flags = std::make_shared<csv_flags>();
+  const auto prepare = [flags](csv_import_options& to,
+                               const note_callback& on_note) -> result<void> {
+    to.on_note = on_note;
+    apply_headers(*flags, to);
+    GRAPHMILL_TRY(to.changes, changes_of(flags->changes, to.normalise));
+    return ok();
+  };
+  auto* app = add_kind<csv_import_options>(
+    cli, parent, "csv",
+    "Text tables: edge lists, and node tables with ids, labels, splits and "
+    "features; gzip is unpacked",
+    options, import_csv, prepare);
+  add_tables(*app, "--edges",
+             "Edge list; TYPE is <source>__<name>__<destination>; once per "
+             "file",
+             options->edges, true);
   add_tables(*app, "--nodes",
-             "Node table with a header: id, and optionally label, split "
-             "(train, val, test), features; once per type",
+             "Node table with a header: id, and optionally label, split, "
+             "features; once per type",
              options->nodes, false);
-  app
-    ->add_option("--ignore", options->ignore,
-                 "Columns of node tables to leave out")
-    ->type_name("COLUMN");
-  app->add_option("--name", options->name,
-                  "Name of the dataset; default: that of the first edge list");
+  add_columns(*app, *options);
+  add_headers(*app, *flags);
   app->add_option("--target", options->target,
                   "Node type to learn on; default: the first with labels");
-  app->add_flag_callback(
-    "--header", [options] { options->edge_header = true; },
-    "Edge lists have a header; default: seen from their first two rows");
-  app->add_flag_callback(
-    "--no-header", [options] { options->edge_header = false; },
-    "Edge lists have no header");
   app->add_option("--separator", options->separator,
                   "Between columns; default: comma, tab, ';' or space, as "
                   "seen");
-  add_normalise(*app, options->normalise);
+  add_change_flags(*app, flags->changes);
+  app->footer("COLUMN is a name in the header or a number from 1. TABLE is a "
+              "node type, an edge\ntype (or its middle name) or the name of a "
+              "file. What was taken for what is\nprinted at the end.");
 }
 
 void add_rmat(command_line& cli, CLI::App& parent) {
@@ -204,8 +294,9 @@ void add_import_command(command_line& cli) {
   auto* app = cli.app.add_subcommand(
     "import", "Makes a dataset folder of other data, or generates one");
   app->require_subcommand(1);
-  app->footer("A second run with the same --out finds the dataset there and "
-              "does nothing.\nThe next step: graphmill inspect, or graphmill "
+  app->footer("A second run with the same --out and options finds the dataset "
+              "there and does\nnothing; with other options it is refused.\nThe "
+              "next step: graphmill inspect, or graphmill "
               "partition.");
   add_wordnet(cli, *app);
   add_npy(cli, *app);

@@ -51,7 +51,7 @@ result<launched_cluster> start_local(const up_options& options,
                                      const definition_source& source,
                                      signal_watch& signals) {
   const auto& def = source.value;
-  GRAPHMILL_TRY(const auto data, find_dataset(def, options.data));
+  GRAPHMILL_TRY(const auto data, find_dataset(source, options.data));
   GRAPHMILL_TRYV(check_definition_against(source, data));
   GRAPHMILL_TRY(const auto graph, partitioned_graph::open(data));
   local_launch launch;
@@ -80,13 +80,16 @@ result<launched_cluster> start_local(const up_options& options,
 }
 
 result<launched_cluster> start_remote(const up_options& options,
-                                      const definition& def,
+                                      const definition_source& source,
                                       signal_watch& signals) {
+  const auto& def = source.value;
   GRAPHMILL_TRY(const auto text, read_text(options.hosts, largest_hosts_file));
   remote_launch launch;
   GRAPHMILL_TRY(launch.hosts, parse_hosts(text, options.hosts));
   launch.program = options.program;
-  launch.data = options.data.empty() ? "data/" + def.dataset : options.data;
+  launch.data = !options.data.empty()          ? options.data
+                : !source.dataset_path.empty() ? source.dataset_path
+                                               : "data/" + def.dataset;
   launch.runs = options.runs;
   launch.key = options.key;
   launch.insecure = options.insecure;
@@ -133,7 +136,7 @@ result<int> up(const up_options& options) {
     say(stderr, "insecure: whoever can connect to the daemons can use them\n");
   GRAPHMILL_TRY(auto cluster, options.local != 0
                                 ? start_local(options, source, signals)
-                                : start_remote(options, source.value, signals));
+                                : start_remote(options, source, signals));
   auto ended = run_on(cluster, source.value, options);
   cluster.end();
   if (!ended)

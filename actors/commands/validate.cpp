@@ -34,7 +34,7 @@ result<int> validate(const definition_options& options) {
   // A file that is no YAML at all gives no definition to go on with.
   if (source.value.dataset.empty())
     return show_problems(options, problems, data);
-  auto found = find_dataset(source.value, options.data);
+  auto found = find_dataset(source, options.data);
   if (found) {
     data = found.value().string();
     GRAPHMILL_TRY(const auto graph, partitioned_graph::open(data));

@@ -120,8 +120,8 @@ def prepare(shop, options):
     parts = options.data / f"{name}-benchmark"
     # Next to nothing to evaluate: it is the training that counts.
     shop.graphmill("import", "rmat", "--scale", options.scale, "--features",
-                   FEATURES, "--validation", 0.001, "--test", 0.001, "--out",
-                   whole, "--quiet", "--json")
+                   FEATURES, "--validation", 0.001, "--test", 0.001, "--name",
+                   name, "--out", whole, "--quiet", "--json")
     shop.graphmill("partition", whole, "--parts", 2, "--out", parts, "--quiet",
                    "--json")
     definition = {"dataset": name, **DEFINITION}

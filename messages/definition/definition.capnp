@@ -60,7 +60,7 @@ struct Definition {
     $length(max = 100);
 
   dataset @1 :Text
-    $help("Name of the dataset; --data says where it lies")
+    $help("Name of the dataset, or its path; --data says where it lies")
     $required $length(min = 1, max = 100);
 
   seed @2 :UInt64 = 1

@@ -10,6 +10,7 @@
 #include <limits>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace graphmill {
 
@@ -29,6 +30,36 @@ struct inspector {
   void inspect_edges(edge_type_id type);
   std::vector<std::int32_t> count_in_edges(edge_type_id type);
   std::vector<std::int32_t> count_out_edges(edge_type_id type);
+};
+
+/// Finds self-loops and duplicates among the edges of a type, which it is shown
+/// in order: a source is there twice if it was last seen in the same list.
+class repeated_edges {
+public:
+  repeated_edges(const dataset& data, edge_type_id type)
+    : begin_(
+      reinterpret_cast<const std::int64_t*>(data.edges(type).indptr.data())) {
+    const auto& about = data.info().edge_types[type];
+    same_type_ = about.source == about.destination;
+    last_list_.resize(
+      static_cast<std::size_t>(data.info().node_types[about.source].count), -1);
+  }
+
+  void look_at(std::int64_t edge, std::int64_t source,
+               edge_type_inspection& counts) {
+    while (edge >= begin_[list_ + 1])
+      ++list_;
+    if (same_type_ && source == list_)
+      ++counts.self_loops;
+    if (std::exchange(last_list_[source], list_) == list_)
+      ++counts.duplicates;
+  }
+
+private:
+  const std::int64_t* begin_; ///< Sound, and ends behind the last edge.
+  bool same_type_ = false;
+  std::int64_t list_ = 0;
+  std::vector<std::int64_t> last_list_; ///< [sources] -1: in none yet.
 };
 
 void count_one(std::int32_t& count) {
@@ -75,6 +106,7 @@ std::vector<std::int32_t> inspector::count_out_edges(edge_type_id type) {
                         arrays.indices.type() == dtype::int64};
   std::vector<std::int32_t> degrees(static_cast<std::size_t>(own));
   touched[source_type].resize(degrees.size());
+  repeated_edges repeated{data, type};
   finding missing;
   for (std::int64_t i = 0; i < sources.size; ++i) {
     const auto source = sources[i];
@@ -86,6 +118,7 @@ std::vector<std::int32_t> inspector::count_out_edges(edge_type_id type) {
     } else if (!is_part()) {
       count_one(degrees[source]);
       touched[source_type][source] = true;
+      repeated.look_at(i, source, found.edge_types[type]);
     }
   }
   missing.report(arrays.indices, found.broken);

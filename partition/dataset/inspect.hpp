@@ -37,6 +37,10 @@ struct node_type_inspection {
 struct edge_type_inspection {
   degree_summary in;  ///< Over the destination type.
   degree_summary out; ///< Over the source type.
+  /// Edges from a node to itself; counted where both ends are of one type, and
+  /// not in parts.
+  std::int64_t self_loops = 0;
+  std::int64_t duplicates = 0; ///< Edges whose ends an earlier one has as well.
 };
 
 /// What an inspection found. Types as in `dataset_info`.

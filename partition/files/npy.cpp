@@ -18,9 +18,17 @@ namespace fs = std::filesystem;
 // -- reading
 
 result<npy_array> npy_array::open(const fs::path& path) {
+  return open_as(path, false);
+}
+
+result<npy_array> npy_array::open_any(const fs::path& path) {
+  return open_as(path, true);
+}
+
+result<npy_array> npy_array::open_as(const fs::path& path, bool any) {
   npy_array array;
   GRAPHMILL_TRY(array.file_, mapped_file::open(path));
-  auto header = parse_npy_header(array.file_.bytes());
+  auto header = parse_npy_header(array.file_.bytes(), any);
   if (!header)
     return fail(header.error().code, "cannot use {}: {}", path.string(),
                 header.error().message);
@@ -28,6 +36,7 @@ result<npy_array> npy_array::open(const fs::path& path) {
   array.type_ = header.value().type;
   array.shape_ = std::move(header.value().shape);
   array.size_ = header.value().size;
+  array.columns_first_ = header.value().columns_first;
   array.data_ = array.file_.bytes().data() + header.value().data_offset;
   return array;
 }

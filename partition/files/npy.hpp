@@ -13,7 +13,8 @@
 
 namespace graphmill {
 
-/// The element types that Graphmill reads and writes, little-endian.
+/// The element types that Graphmill knows, little-endian. It writes the first
+/// nine; the others come from arrays of others only.
 enum class dtype : std::uint8_t {
   float16,
   float32,
@@ -24,6 +25,9 @@ enum class dtype : std::uint8_t {
   int32,
   uint32,
   int64,
+  uint16,
+  uint64,
+  boolean,
 };
 
 std::size_t size_of(dtype type);        ///< Bytes of one element.
@@ -64,17 +68,23 @@ constexpr dtype dtype_of<std::int64_t>() {
   return dtype::int64;
 }
 
-/// A memory-mapped `.npy` file (format versions 1 to 3, C order). The header is
-/// checked against the file's size when it is opened.
+/// A memory-mapped `.npy` file (format versions 1 to 3). The header is checked
+/// against the file's size when it is opened.
 class npy_array {
 public:
+  /// Opens an array in C order, of a type that Graphmill writes.
   static result<npy_array> open(const std::filesystem::path& path);
+
+  /// Opens what others have saved: also columns first, and of all types.
+  static result<npy_array> open_any(const std::filesystem::path& path);
 
   dtype type() const { return type_; }
   const std::vector<std::int64_t>& shape() const { return shape_; }
   std::int64_t rows() const { return shape_.empty() ? 1 : shape_[0]; }
   std::int64_t size() const { return size_; } ///< Elements in all.
   const std::byte* data() const { return data_; }
+  /// Whether the elements lie column by column (Fortran order).
+  bool columns_first() const { return columns_first_; }
   const std::filesystem::path& path() const { return path_; }
   const mapped_file& file() const { return file_; }
 
@@ -91,11 +101,14 @@ public:
   result<void> expect_shape(const std::vector<std::int64_t>& wanted) const;
 
 private:
+  static result<npy_array> open_as(const std::filesystem::path& path, bool any);
+
   std::filesystem::path path_;
   mapped_file file_;
   dtype type_ = dtype::float32;
   std::vector<std::int64_t> shape_;
   std::int64_t size_ = 0;
+  bool columns_first_ = false;
   const std::byte* data_ = nullptr;
 };
 

@@ -26,7 +26,10 @@ struct dtype_row {
   std::size_t size;
 };
 
-constexpr std::array<dtype_row, 9> dtypes{{
+/// So many types, the first ones, are of arrays that Graphmill writes.
+constexpr std::size_t own_dtypes = 9;
+
+constexpr std::array<dtype_row, 12> dtypes{{
   {dtype::float16, "float16", "f2", 2},
   {dtype::float32, "float32", "f4", 4},
   {dtype::float64, "float64", "f8", 8},
@@ -36,13 +39,16 @@ constexpr std::array<dtype_row, 9> dtypes{{
   {dtype::int32, "int32", "i4", 4},
   {dtype::uint32, "uint32", "u4", 4},
   {dtype::int64, "int64", "i8", 8},
+  {dtype::uint16, "uint16", "u2", 2},
+  {dtype::uint64, "uint64", "u8", 8},
+  {dtype::boolean, "bool", "b1", 1},
 }};
 
 constexpr const dtype_row& row_of(dtype type) {
   return dtypes[static_cast<std::size_t>(type)];
 }
 
-result<dtype> parse_descr(std::string_view descr) {
+result<dtype> parse_descr(std::string_view descr, bool any) {
   if (descr.size() > 1 && descr[0] == '>' && descr.substr(2) != "1")
     return fail(ec::invalid_data,
                 "its elements are big-endian ({}); save it as little-endian",
@@ -52,7 +58,8 @@ result<dtype> parse_descr(std::string_view descr) {
                 "it holds pickled Python objects ({}); save plain numbers",
                 descr);
   const auto code = descr.empty() ? descr : descr.substr(1);
-  for (const auto& row : dtypes)
+  const std::span known{dtypes};
+  for (const auto& row : any ? known : known.first(own_dtypes))
     if (code == row.code
         && (descr[0] == '<' || (row.size == 1 && descr[0] == '|')))
       return row.type;
@@ -254,17 +261,18 @@ std::string_view to_string(dtype type) {
   return row_of(type).name;
 }
 
-result<npy_header> parse_npy_header(std::span<const std::byte> file) {
+result<npy_header> parse_npy_header(std::span<const std::byte> file, bool any) {
   const std::string_view text{reinterpret_cast<const char*>(file.data()),
                               file.size()};
   GRAPHMILL_TRY(const auto range, find_dictionary(text));
   dictionary fields{text.substr(range.first, range.second - range.first)};
   GRAPHMILL_TRYV(fields.parse());
-  if (*fields.fortran_order && fields.shape->size() > 1)
+  npy_header header;
+  header.columns_first = *fields.fortran_order && fields.shape->size() > 1;
+  if (header.columns_first && !any)
     return fail(ec::invalid_data,
                 "it is in Fortran order; save numpy.ascontiguousarray of it");
-  npy_header header;
-  GRAPHMILL_TRY(header.type, parse_descr(*fields.descr));
+  GRAPHMILL_TRY(header.type, parse_descr(*fields.descr, any));
   header.shape = std::move(*fields.shape);
   header.data_offset = range.second;
   GRAPHMILL_TRYV(check_sizes(header, file.size()));

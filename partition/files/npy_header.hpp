@@ -17,12 +17,16 @@ struct npy_header {
   std::vector<std::int64_t> shape;
   std::size_t data_offset = 0; ///< Where the elements begin.
   std::int64_t size = 0;       ///< Elements in all.
+  bool columns_first = false;  ///< In Fortran order; only of several extents.
 };
 
 /// Reads a header and checks it against the size of the file.
 /// @param file The whole file.
+/// @param any Whether Fortran order and types that Graphmill does not write are
+/// welcome.
 /// @returns An error whose message lacks the file's name: the caller adds it.
-result<npy_header> parse_npy_header(std::span<const std::byte> file);
+result<npy_header> parse_npy_header(std::span<const std::byte> file,
+                                    bool any = false);
 
 /// The header of a C-order array, padded so that the elements begin at a
 /// multiple of 64 bytes.

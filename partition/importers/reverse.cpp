@@ -4,15 +4,19 @@
 
 namespace graphmill {
 
+edge_type_id add_reverse_type(dataset_info& info, edge_type_id of) {
+  // A copy, for the list may move to other memory when it grows.
+  const auto type = info.edge_types[static_cast<std::size_t>(of)];
+  info.edge_types.push_back({.source = type.destination,
+                             .name = "rev_" + type.name,
+                             .destination = type.source});
+  return static_cast<edge_type_id>(info.edge_types.size() - 1);
+}
+
 void add_reverse_types(dataset_info& info) {
-  const auto types = info.edge_types.size();
-  for (std::size_t i = 0; i < types; ++i) {
-    // A copy, for the list may move to other memory when it grows.
-    const auto type = info.edge_types[i];
-    info.edge_types.push_back({.source = type.destination,
-                               .name = "rev_" + type.name,
-                               .destination = type.source});
-  }
+  const auto types = static_cast<edge_type_id>(info.edge_types.size());
+  for (edge_type_id type = 0; type < types; ++type)
+    add_reverse_type(info, type);
 }
 
 result<void> append_both_ways(dataset_writer& writer, edge_type_id type,

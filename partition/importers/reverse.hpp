@@ -9,6 +9,10 @@
 
 namespace graphmill {
 
+/// Appends the reverse of a declared edge type, as below.
+/// @returns its id.
+edge_type_id add_reverse_type(dataset_info& info, edge_type_id of);
+
 /// Appends the reverse of each declared edge type: `rev_<name>` from its
 /// destinations to its sources. The reverse of type t of n is type n + t.
 /// @param info The dataset before a `dataset_writer` is made for it, which

@@ -2,16 +2,41 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace graphmill {
 
-/// How an importer scales each row of features: not at all, to a sum of
-/// absolute values of 1 (l1), or to a length of 1 (l2). Rows of zeros stay.
-enum class row_norm : std::uint8_t { none, l1, l2 };
+/// How an importer scales features: not at all; each row to a sum of absolute
+/// values of 1 (l1) or to a length of 1 (l2), where rows of zeros stay; or each
+/// column to a mean of 0 and a variance of 1 over all nodes of the type
+/// (standardise), where a column of equal values becomes zeros.
+enum class row_norm : std::uint8_t { none, l1, l2, standardise };
 
 /// Scales rows in place. The sum of a row is made in double precision and in
 /// the order of its columns.
 /// @param values [any rows, width], row after row.
+/// @param norm Not `standardise`, which no row can tell alone.
 void normalise_rows(std::span<float> values, std::int64_t width, row_norm norm);
+
+/// What `standardise` takes: means and variances of columns, in double
+/// precision and in the order of rows. First all rows are given to `learn`,
+/// then again to `apply`. Value type.
+class column_scale {
+public:
+  explicit column_scale(std::int64_t width)
+    : mean_(static_cast<std::size_t>(width)),
+      squares_(static_cast<std::size_t>(width)) {}
+
+  /// @param rows [any rows, width], row after row.
+  void learn(std::span<const float> rows);
+
+  /// Scales rows in place.
+  void apply(std::span<float> rows) const;
+
+private:
+  double rows_ = 0;
+  std::vector<double> mean_;
+  std::vector<double> squares_; ///< Sums of squared distances from the mean.
+};
 
 } // namespace graphmill

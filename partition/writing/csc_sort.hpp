@@ -10,6 +10,12 @@
 
 namespace graphmill {
 
+/// What a sort has written.
+struct csc_summary {
+  std::int64_t edges = 0;
+  std::int64_t max_in_degree = 0;
+};
+
 /// Where a sort reads and writes, and how much memory it may take.
 struct csc_job {
   std::filesystem::path folder;    ///< Gets the four arrays of an edge type.
@@ -17,6 +23,7 @@ struct csc_job {
   std::int64_t destinations = 0;   ///< Nodes of the destination type.
   dtype index_type = dtype::int64; ///< Of indices.npy: int32 or int64.
   std::uint64_t memory_bytes = 0;  ///< For the sources of edges to be sorted.
+  bool once = false; ///< Of edges with the same ends, keep the first alone.
   progress_callback on_progress;
 };
 
@@ -25,19 +32,19 @@ struct csc_job {
 /// indptr.npy, indices.npy, in_degrees.npy and out_degrees.npy. If the edges do
 /// not fit in `memory_bytes`, they are first dealt out to files by ranges of
 /// destinations, and each file is sorted on its own. Takes 20 bytes per node
-/// besides, and never less memory than for a 256th of the edges, or for more of
-/// them where the process may open fewer than 1,024 files. Fails with
+/// besides (with `once`, 36), and never less memory than for a 256th of the
+/// edges, or for more of them where the process may open fewer than 1,024
+/// files. Fails with
 /// `invalid_data` if a node has more than 2^31 - 1 edges, and when a file
 /// cannot be read or written.
 /// @param edges With ids in range; a spool must be flushed. They are gone
 /// through twice, and left at their end.
-/// @returns the largest in-degree.
 template <class Id>
-result<std::int64_t> sort_to_csc(edge_source<Id>& edges, const csc_job& job);
+result<csc_summary> sort_to_csc(edge_source<Id>& edges, const csc_job& job);
 
-extern template result<std::int64_t> sort_to_csc(edge_source<std::int32_t>&,
-                                                 const csc_job&);
-extern template result<std::int64_t> sort_to_csc(edge_source<std::int64_t>&,
-                                                 const csc_job&);
+extern template result<csc_summary> sort_to_csc(edge_source<std::int32_t>&,
+                                                const csc_job&);
+extern template result<csc_summary> sort_to_csc(edge_source<std::int64_t>&,
+                                                const csc_job&);
 
 } // namespace graphmill

@@ -64,12 +64,15 @@ struct dataset_writer::impl {
   options opts;
   std::vector<node_state> nodes;
   std::vector<any_spool> edges;
+  std::vector<std::int64_t> given; ///< Edges, by type.
+  std::vector<dropped_edges> dropped;
   bool spent = false;
 
   result<void> make_type_folders();
   result<void> check_node_type(node_type_id type, const char* name) const;
   result<void> finish_nodes(node_type_id type);
   result<void> finish_edges(edge_type_id type);
+  edge_rules rules_of(edge_type_id type) const;
   std::uint64_t sort_bytes(edge_type_id type) const;
 };
 
@@ -107,6 +110,8 @@ result<void> dataset_writer::impl::make_type_folders() {
         feature_writer::create(path / "features.npy", info.node_types[t]));
     }
   }
+  given.resize(info.edge_types.size());
+  dropped.resize(info.edge_types.size());
   for (edge_type_id t = 0; t < std::ssize(info.edge_types); ++t) {
     const auto& type = info.edge_types[t];
     const auto path = edge_folder(folder, info, t);
@@ -179,27 +184,45 @@ dataset_writer::append_edges(edge_type_id type,
   const auto source_count = self.info.node_types[edge_type.source].count;
   const auto destination_count =
     self.info.node_types[edge_type.destination].count;
-  const auto missing = [&](std::size_t i, std::int64_t first, const char* which,
-                           node_id id, std::int64_t count) {
-    return fail(ec::invalid_data,
-                "edge {} of {}: {} {} does not exist ({} nodes)", first + i,
-                self.info.edge_type_name(type), which, id, count);
+  const auto missing = [&](const char* which, node_id id, std::int64_t count) {
+    return fail(
+      ec::invalid_data, "edge {} of {}: {} {} does not exist ({} nodes)",
+      self.given[type], self.info.edge_type_name(type), which, id, count);
   };
+  const auto rules = self.rules_of(type);
   return std::visit(
     [&]<class Id>(edge_spool<Id>& spool) -> result<void> {
-      const auto first = spool.size();
-      for (std::size_t i = 0; i < sources.size(); ++i) {
+      for (std::size_t i = 0; i < sources.size(); ++i, ++self.given[type]) {
         if (sources[i] < 0 || sources[i] >= source_count)
-          return missing(i, first, "source", sources[i], source_count);
+          return missing("source", sources[i], source_count);
         if (destinations[i] < 0 || destinations[i] >= destination_count)
-          return missing(i, first, "destination", destinations[i],
-                         destination_count);
-        GRAPHMILL_TRYV(spool.append(
-          {static_cast<Id>(sources[i]), static_cast<Id>(destinations[i])}));
+          return missing("destination", destinations[i], destination_count);
+        const auto loop = sources[i] == destinations[i];
+        if (loop && rules.drop_self_loops) {
+          ++self.dropped[type].self_loops;
+          continue;
+        }
+        const spooled_edge<Id> edge{static_cast<Id>(sources[i]),
+                                    static_cast<Id>(destinations[i])};
+        GRAPHMILL_TRYV(spool.append(edge));
+        // The other way round, a self-loop is the same edge.
+        if (rules.both_ways && !loop) {
+          GRAPHMILL_TRYV(spool.append({edge.destination, edge.source}));
+        }
       }
       return ok();
     },
     self.edges[type]);
+}
+
+edge_rules dataset_writer::impl::rules_of(edge_type_id type) const {
+  const auto i = static_cast<std::size_t>(type);
+  auto rules = i < opts.edges.size() ? opts.edges[i] : edge_rules{};
+  const auto& about = info.edge_types[i];
+  // Equal numbers of nodes of different types mean nothing.
+  if (about.source != about.destination)
+    rules.both_ways = rules.drop_self_loops = false;
+  return rules;
 }
 
 result<void> dataset_writer::impl::finish_nodes(node_type_id type) {
@@ -235,6 +258,7 @@ result<void> dataset_writer::impl::finish_edges(edge_type_id type) {
               .sources = info.node_types[about.source].count,
               .destinations = info.node_types[about.destination].count,
               .memory_bytes = opts.memory_bytes,
+              .once = rules_of(type).drop_duplicates,
               .on_progress = opts.on_progress};
   job.index_type = narrow(job.sources) ? dtype::int32 : dtype::int64;
   about.index_type = job.index_type;
@@ -242,7 +266,10 @@ result<void> dataset_writer::impl::finish_edges(edge_type_id type) {
     [&](auto& spool) -> result<void> {
       GRAPHMILL_TRYV(spool.flush());
       about.count = spool.size();
-      GRAPHMILL_TRY(about.max_in_degree, sort_to_csc(spool, job));
+      GRAPHMILL_TRY(const auto written, sort_to_csc(spool, job));
+      dropped[type].duplicates = about.count - written.edges;
+      about.count = written.edges;
+      about.max_in_degree = written.max_in_degree;
       spool = {};
       return ok();
     },
@@ -256,6 +283,10 @@ std::uint64_t dataset_writer::impl::sort_bytes(edge_type_id type) const {
   return static_cast<std::uint64_t>(nodes) * 12
          + std::min(static_cast<std::uint64_t>(about.count) * 8,
                     opts.memory_bytes);
+}
+
+const std::vector<dropped_edges>& dataset_writer::dropped() const {
+  return impl_->dropped;
 }
 
 result<dataset_info> dataset_writer::finish() {

@@ -14,6 +14,22 @@
 
 namespace graphmill {
 
+/// What a writer makes of the edges of one type that it is given.
+struct edge_rules {
+  /// Append each edge the other way round, too. Both ends must be of one type.
+  bool both_ways = false;
+  bool drop_self_loops = false; ///< Only where both ends are of one type.
+  /// Of edges with the same ends, keep the first. With `both_ways`, a pair of
+  /// nodes has one edge each way, however often it was given, either way.
+  bool drop_duplicates = false;
+};
+
+/// What a writer has not taken of the edges of one type.
+struct dropped_edges {
+  std::int64_t self_loops = 0;
+  std::int64_t duplicates = 0; ///< With `both_ways`, counted in each direction.
+};
+
 /// Writes a dataset folder front to back in bounded memory. Node types and edge
 /// types are declared up front, with the node counts; then arrays and edges
 /// come in any order; `finish` sorts edges into CSC, computes degrees and the
@@ -33,6 +49,7 @@ public:
     /// that counts, but never less than 16 MiB.
     std::uint64_t memory_bytes = std::uint64_t{1} << 30;
     progress_callback on_progress;
+    std::vector<edge_rules> edges{}; ///< By type; those behind it have none.
   };
 
   /// @param folder An existing, empty folder, usually of `prepare_folder`.
@@ -71,6 +88,9 @@ public:
   /// cannot be had.
   /// @returns `info` as `create` was given it, with all that was filled in.
   result<dataset_info> finish();
+
+  /// By edge type; complete after `finish`.
+  const std::vector<dropped_edges>& dropped() const;
 
 private:
   dataset_writer();

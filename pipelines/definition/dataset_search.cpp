@@ -38,4 +38,18 @@ result<fs::path> find_dataset(const definition& def, const fs::path& data) {
               data.string(), inside.string());
 }
 
+result<fs::path> find_dataset(const definition_source& source,
+                              const fs::path& data) {
+  if (source.dataset_path.empty() || !data.empty())
+    return find_dataset(source.value, data);
+  const fs::path path{source.dataset_path};
+  if (is_dataset(path))
+    return path;
+  return fail(ec::not_found,
+              "`dataset` is the path {}, where there is no dataset.json and no "
+              "partitions.json; import it there (graphmill import --help), or "
+              "say where it lies with --data",
+              in_quotes(source.dataset_path));
+}
+
 } // namespace graphmill

@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
+#include "pipelines/definition/definition_file.hpp"
 
 #include <filesystem>
 
@@ -17,6 +18,11 @@ bool is_dataset(const std::filesystem::path& folder);
 /// dataset, it is taken, whatever its name. Fails with a sentence that names
 /// the places that were looked at.
 result<std::filesystem::path> find_dataset(const definition& def,
+                                           const std::filesystem::path& data);
+
+/// The same of a definition that may give a path, from the working folder,
+/// which is taken if `data` is empty.
+result<std::filesystem::path> find_dataset(const definition_source& source,
                                            const std::filesystem::path& data);
 
 } // namespace graphmill

@@ -122,6 +122,18 @@ void write_struct(capnp::DynamicStruct::Reader reader, std::string_view indent,
   }
 }
 
+/// Keeps a dataset's path apart from its name, which is what everybody knows it
+/// by.
+void take_dataset_path(definition_source& source) {
+  auto& name = source.value.dataset;
+  if (name.find('/') == std::string::npos)
+    return;
+  source.dataset_path = name;
+  const auto end = name.find_last_not_of('/');
+  name = end == std::string::npos ? "" : name.substr(0, end + 1);
+  name = name.substr(name.rfind('/') + 1);
+}
+
 } // namespace
 
 void definition_source::report(source_position where, std::string text) {
@@ -172,6 +184,7 @@ definition_source parse_definition(std::string_view text,
     source.fields["dataset"] = {{source.file, 1, 1}, false};
   }
   decode_into(source, root.asReader());
+  take_dataset_path(source);
   check_definition(source);
   return source;
 }

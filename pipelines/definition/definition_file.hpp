@@ -20,6 +20,9 @@ struct definition_source {
   std::vector<problem> problems;
   std::string file;     ///< What problems without another place name.
   field_sources fields; ///< Where each field that was given was written.
+  /// Where the dataset lies, if `dataset` was written with a '/'; then its last
+  /// part alone is the name in `value`.
+  std::string dataset_path;
 
   /// Adds a problem.
   void report(source_position where, std::string text);

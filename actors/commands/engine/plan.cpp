@@ -157,7 +157,7 @@ struct plan_command_options : definition_options {
 result<int> plan(const plan_command_options& options) {
   GRAPHMILL_TRY(const auto source,
                 load_definition(options.file, options.overrides));
-  GRAPHMILL_TRY(const auto data, find_dataset(source.value, options.data));
+  GRAPHMILL_TRY(const auto data, find_dataset(source, options.data));
   GRAPHMILL_TRY(auto opened, partitioned_graph::open(data));
   const auto graph =
     std::make_shared<const partitioned_graph>(std::move(opened));

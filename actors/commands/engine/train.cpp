@@ -54,7 +54,7 @@ result<int> conclude(const train_options& options, const run_result& run,
 result<int> train(const train_options& options) {
   GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
   const auto& def = source.value;
-  GRAPHMILL_TRY(auto data, find_dataset(def, options.data));
+  GRAPHMILL_TRY(auto data, find_dataset(source, options.data));
   GRAPHMILL_TRYV(check_definition_against(source, data));
   GRAPHMILL_TRY(auto graph, partitioned_graph::open(data));
   GRAPHMILL_TRY(auto folder,

@@ -3,7 +3,8 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/process/say.hpp"
 #include "actors/process/signals.hpp"
-#include "partition/writing/dataset_writer.hpp"
+#include "partition/files/file_io.hpp"
+#include "partition/files/json_text.hpp"
 #include "partition/writing/prepare.hpp"
 
 #include <nlohmann/json.hpp>
@@ -12,14 +13,21 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace graphmill {
 
 namespace {
 
 using clock = std::chrono::steady_clock;
+
+/// Beside dataset.json: which options a dataset was made with.
+constexpr const char* record_name = "import.json";
+constexpr std::size_t largest_record = std::size_t{1} << 24;
 
 nlohmann::json to_json(const dataset_info& info) {
   auto nodes = nlohmann::json::array();
@@ -59,9 +67,10 @@ void print_text(const dataset_info& info) {
 }
 
 void report(const import_target& target, const dataset_info& info, bool built,
-            double seconds) {
+            double seconds, const std::vector<std::string>& notes) {
   if (target.json) {
     auto line = to_json(info);
+    line["notes"] = notes;
     line["dataset"] = target.folder.string();
     line["built"] = built;
     line["seconds"] = seconds;
@@ -69,6 +78,8 @@ void report(const import_target& target, const dataset_info& info, bool built,
     say("{}\n", line.dump(-1, ' ', false, replace));
     return;
   }
+  for (const auto& sentence : notes)
+    say("{}\n", sentence);
   if (built)
     say("{}: {} imported in {:.1f} s\n", target.folder.string(), info.name,
         seconds);
@@ -95,6 +106,40 @@ result<dataset_info> read_present(const std::filesystem::path& folder) {
                 "{} exists and is no dataset; give another --out, or remove it",
                 folder.string());
   return read_dataset_info(folder);
+}
+
+/// Fails, and names the options that differ, if a dataset was made with others.
+/// One of an older Graphmill or of somebody's own has no record of them.
+result<void> check_same_options(const import_target& target) {
+  auto stored = read_json(target.folder / record_name, largest_record);
+  if (!stored && stored.error().code == ec::not_found)
+    return ok();
+  if (!stored)
+    return std::move(stored).error();
+  GRAPHMILL_TRY(const auto wanted, parse_json(target.options, record_name));
+  const auto& there = stored.value();
+  if (there == wanted)
+    return ok();
+  const auto part = [](const nlohmann::json& of, const char* key) {
+    return of.is_object() ? of.value(key, nlohmann::json{}) : nlohmann::json{};
+  };
+  std::string differ;
+  const auto before = part(there, "options");
+  const auto now = part(wanted, "options");
+  const auto compare = [&](const nlohmann::json& in, bool both) {
+    if (in.is_object())
+      for (const auto& [key, value] : in.items())
+        if (both ? part(before, key.c_str()) != value : !now.contains(key))
+          differ += fmt::format("{}{}", differ.empty() ? "" : ", ", key);
+  };
+  compare(now, true);
+  compare(before, false);
+  if (part(there, "kind") != part(wanted, "kind") || differ.empty())
+    differ = "kind of import";
+  return fail(ec::invalid_argument,
+              "{} holds a dataset that was imported with other options ({}); "
+              "remove it or choose another folder with --out",
+              target.folder.string(), differ);
 }
 
 /// Makes Ctrl-C and SIGTERM end the process, but not before what was begun is
@@ -136,27 +181,42 @@ private:
 
 } // namespace
 
+std::string dataset_name(const import_target& target) {
+  if (!target.name.empty())
+    return target.name;
+  auto folder = target.folder.lexically_normal();
+  if (!folder.has_filename())
+    folder = folder.parent_path();
+  return folder.filename().string();
+}
+
 result<int> run_import(const import_target& target, const importer& import) {
   const auto start = clock::now();
   const auto on_progress = show_progress(target.quiet);
   auto built = false;
+  std::vector<std::string> notes;
   if (is_free(target.folder)) {
     folder_preparation preparation{target.folder};
     const tidy_interrupt interrupt{preparation};
-    GRAPHMILL_TRY(built,
-                  preparation.run(
-                    [&import, &on_progress](
-                      const std::filesystem::path& folder) -> result<void> {
-                      GRAPHMILL_TRYV(import(folder, on_progress));
-                      return ok();
-                    },
-                    on_progress));
+    GRAPHMILL_TRY(
+      built, preparation.run(
+               [&](const std::filesystem::path& folder) -> result<void> {
+                 GRAPHMILL_TRYV(
+                   import(folder, on_progress, [&notes](std::string sentence) {
+                     notes.push_back(std::move(sentence));
+                   }));
+                 return write_text(folder / record_name, target.options + '\n');
+               },
+               on_progress));
     if (built && on_progress)
       on_progress({"done", 0, 0, 0});
   }
   GRAPHMILL_TRY(const auto info, read_present(target.folder));
+  if (!built) {
+    GRAPHMILL_TRYV(check_same_options(target));
+  }
   const std::chrono::duration<double> elapsed = clock::now() - start;
-  report(target, info, built, elapsed.count());
+  report(target, info, built, elapsed.count(), notes);
   return 0;
 }
 

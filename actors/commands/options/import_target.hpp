@@ -3,26 +3,38 @@
 #include "messages/base/error.hpp"
 #include "messages/base/progress.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/importers/graph_changes.hpp"
 
 #include <filesystem>
 #include <functional>
+#include <string>
 
 namespace graphmill {
 
 /// Where an import goes and how it is reported: the flags of all kinds.
 struct import_target {
   std::filesystem::path folder;
+  std::string name; ///< Of the dataset; if empty, that of the folder.
   bool json = false;
   bool quiet = false;
+  /// All options that decide what is made, as `options_text` gives them: kept
+  /// in the dataset's import.json.
+  std::string options;
 };
 
-/// Makes a dataset in an existing, empty folder.
+/// The name that the dataset is to have.
+std::string dataset_name(const import_target& target);
+
+/// Makes a dataset in an existing, empty folder, and tells what it took for
+/// what.
 using importer = std::function<result<dataset_info>(
-  const std::filesystem::path&, const progress_callback&)>;
+  const std::filesystem::path&, const progress_callback&,
+  const note_callback&)>;
 
 /// Prepares the folder by `import` unless it holds a dataset already, and
-/// prints a summary on standard output. A folder with anything else in it, and
-/// a dataset that cannot be read, are errors and stay as they are.
+/// prints notes and a summary on standard output. A folder with anything else
+/// in it, a dataset that was made with other options, and one that cannot be
+/// read, are errors and stay as they are.
 /// @returns Exit code 0.
 result<int> run_import(const import_target& target, const importer& import);
 

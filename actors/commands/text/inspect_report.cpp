@@ -79,8 +79,14 @@ void print_one(std::string& out, const inspected& inspection, bool part) {
       print(out, " {:>8}", fmt::format("{} %", percent));
     print(out, " {:>9} {:>11}\n", "most", "nodes with 0");
     print_degrees(out, "in", inspection.found.edge_types[t].in);
-    if (!part)
-      print_degrees(out, "out", inspection.found.edge_types[t].out);
+    if (part)
+      continue;
+    const auto& found = inspection.found.edge_types[t];
+    print_degrees(out, "out", found.out);
+    if (found.self_loops > 0 || found.duplicates > 0)
+      print(out, "  {}, {} of an earlier edge\n",
+            pluralized(found.self_loops, "self-loop"),
+            pluralized(found.duplicates, "duplicate"));
   }
   for (const auto& array : inspection.found.unused)
     print(out, "\n{} is there, but nothing uses it yet\n", array);
@@ -121,8 +127,12 @@ json to_json(const inspected& inspection, bool part) {
       {{"name", info.edge_type_name(static_cast<edge_type_id>(t))},
        {"count", info.edge_types[t].count},
        {"in_degree", to_json(inspection.found.edge_types[t].in)}});
-    if (!part)
-      edges.back()["out_degree"] = to_json(inspection.found.edge_types[t].out);
+    if (part)
+      continue;
+    const auto& found = inspection.found.edge_types[t];
+    edges.back()["out_degree"] = to_json(found.out);
+    edges.back()["self_loops"] = found.self_loops;
+    edges.back()["duplicates"] = found.duplicates;
   }
   return {{"folder", inspection.data.folder().string()},
           {"name", info.name},

@@ -3,8 +3,8 @@
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/importers/csv/csv_edges.hpp"
+#include "partition/importers/csv/csv_graph.hpp"
 #include "partition/importers/csv/csv_nodes.hpp"
-#include "partition/importers/npy/npy_source.hpp"
 #include "partition/importers/reverse.hpp"
 
 #include <fcntl.h>
@@ -15,75 +15,9 @@ namespace graphmill {
 
 namespace {
 
+/// Edges that wait to be given to the writer, of all types of a file.
 constexpr std::size_t csv_block_edges = std::size_t{1} << 16;
-
-struct csv_edge_type {
-  csv_table table;
-  std::string name;
-  std::size_t source = 0; ///< In the list of node types.
-  std::size_t destination = 0;
-};
-
-struct csv_graph {
-  std::vector<csv_node_type> nodes;
-  std::vector<csv_edge_type> edges;
-};
-
-std::size_t find_or_add(csv_graph& graph, const std::string& name) {
-  const auto at = std::ranges::find(graph.nodes, name, &csv_node_type::name);
-  if (at != graph.nodes.end())
-    return static_cast<std::size_t>(at - graph.nodes.begin());
-  graph.nodes.push_back({.name = name});
-  return graph.nodes.size() - 1;
-}
-
-/// Reads tables, and ids of types without one from the edges.
-result<csv_graph> read_graph(const csv_import_options& options) {
-  csv_graph graph;
-  for (auto table : options.nodes) {
-    if (table.type.empty())
-      table.type = "node";
-    GRAPHMILL_TRYV(check_name(table.type, table.file.string()));
-    GRAPHMILL_TRY(auto type, read_node_table(table, options));
-    graph.nodes.push_back(std::move(type));
-  }
-  for (const auto& table : options.edges) {
-    const auto name = table.type.empty() ? "node__to__node" : table.type;
-    const auto parts = split_edge_type_name(name);
-    if (!parts)
-      return fail(ec::invalid_argument,
-                  "\"{}\" is no edge type; <source>__<name>__<destination> "
-                  "expected",
-                  name);
-    graph.edges.push_back({table, (*parts)[1], find_or_add(graph, (*parts)[0]),
-                           find_or_add(graph, (*parts)[2])});
-  }
-  for (const auto& type : graph.edges) {
-    auto& sources = graph.nodes[type.source];
-    auto& destinations = graph.nodes[type.destination];
-    if (sources.table && destinations.table)
-      continue;
-    GRAPHMILL_TRYV(for_each_csv_edge(
-      type.table, options,
-      [&](std::int64_t line, std::string_view source,
-          std::string_view destination) -> result<void> {
-        for (auto id : {source, destination})
-          if (id.empty() || id.find_first_of("\r\n") != id.npos)
-            return fail(ec::invalid_data,
-                        "{}:{}: an id is empty or has a line break",
-                        type.table.file.string(), line);
-        if (!sources.table) {
-          GRAPHMILL_TRYV(add_csv_id(sources, source, type.table.file, line));
-        }
-        if (!destinations.table) {
-          GRAPHMILL_TRYV(
-            add_csv_id(destinations, destination, type.table.file, line));
-        }
-        return ok();
-      }));
-  }
-  return graph;
-}
+constexpr std::size_t least_block_edges = 256;
 
 result<dataset_info> declare(const csv_graph& graph,
                              const csv_import_options& options) {
@@ -106,17 +40,16 @@ result<dataset_info> declare(const csv_graph& graph,
     info.node_types.push_back(
       {.name = type.name,
        .count = type.ids.size(),
-       .feature_width = std::ssize(type.feature_columns),
+       .feature_width = std::ssize(type.layout.features),
        .class_count = std::ssize(type.class_names),
        .class_names = type.class_names});
   }
-  for (const auto& type : graph.edges)
-    info.edge_types.push_back(
-      {.source = static_cast<node_type_id>(type.source),
-       .name = type.name,
-       .destination = static_cast<node_type_id>(type.destination)});
-  if (options.reverse)
-    add_reverse_types(info);
+  for (const auto& file : graph.edges)
+    for (const auto& name : file.names)
+      info.edge_types.push_back(
+        {.source = static_cast<node_type_id>(file.source),
+         .name = name,
+         .destination = static_cast<node_type_id>(file.destination)});
   if (options.target.empty())
     return info;
   const auto target = info.find_node_type(options.target);
@@ -130,13 +63,15 @@ result<dataset_info> declare(const csv_graph& graph,
 /// Gathers edges of one type into blocks for a writer.
 class edge_blocks {
 public:
-  edge_blocks(dataset_writer& writer, edge_type_id type, edge_type_id reverse)
-    : writer_(writer), type_(type), reverse_(reverse) {}
+  /// @param edges How many are gathered.
+  edge_blocks(dataset_writer& writer, edge_type_id type, edge_type_id reverse,
+              std::size_t edges)
+    : writer_(writer), type_(type), reverse_(reverse), most_(edges) {}
 
   result<void> add(node_id source, node_id destination) {
     sources_.push_back(source);
     destinations_.push_back(destination);
-    return sources_.size() < csv_block_edges ? ok() : flush();
+    return sources_.size() < most_ ? ok() : flush();
   }
 
   result<void> flush() {
@@ -151,38 +86,79 @@ private:
   dataset_writer& writer_;
   edge_type_id type_;
   edge_type_id reverse_;
+  std::size_t most_;
   std::vector<node_id> sources_;
   std::vector<node_id> destinations_;
 };
 
-result<void> copy_edges(const csv_graph& graph, const csv_edge_type& type,
-                        const csv_import_options& options, edge_blocks out) {
+/// @param out Of each edge type of the file.
+result<void> copy_edges(const csv_graph& graph, const csv_edge_file& file,
+                        char separator, std::vector<edge_blocks> out) {
+  const auto& path = file.table.file;
   const auto number = [&](std::int64_t line, const csv_node_type& nodes,
                           const char* end,
                           std::string_view id) -> result<node_id> {
     if (const auto found = nodes.ids.find(id))
       return *found;
     return fail(ec::invalid_data, "{}:{}: {} \"{}\" is not in the table of {}",
-                type.table.file.string(), line, end, id, nodes.name);
+                path.string(), line, end, id, nodes.name);
   };
-  GRAPHMILL_TRYV(for_each_csv_edge(
-    type.table, options,
-    [&](std::int64_t line, std::string_view from,
-        std::string_view to) -> result<void> {
-      GRAPHMILL_TRY(const auto source,
-                    number(line, graph.nodes[type.source], "source", from));
-      GRAPHMILL_TRY(
-        const auto destination,
-        number(line, graph.nodes[type.destination], "destination", to));
-      return out.add(source, destination);
-    }));
-  return out.flush();
+  const auto visit = [&](const csv_edge& edge) -> result<void> {
+    GRAPHMILL_TRY(const auto source, number(edge.line, graph.nodes[file.source],
+                                            "source", edge.source));
+    GRAPHMILL_TRY(const auto destination,
+                  number(edge.line, graph.nodes[file.destination],
+                         "destination", edge.destination));
+    if (!file.layout.relation)
+      return out.front().add(source, destination);
+    const auto relation = file.relations.find(edge.relation);
+    if (!relation)
+      return fail(ec::invalid_data,
+                  "{}:{}: the table changed while it was read", path.string(),
+                  edge.line);
+    return out[static_cast<std::size_t>(*relation)].add(source, destination);
+  };
+  GRAPHMILL_TRYV(for_each_csv_edge(file.table, file.layout, separator, visit));
+  for (auto& blocks : out) {
+    GRAPHMILL_TRYV(blocks.flush());
+  }
+  return ok();
+}
+
+/// Copies all edge lists, whose edge types stand one file after the other.
+result<void> copy_all_edges(const csv_graph& graph, const edge_plan& plan,
+                            char separator, dataset_writer& writer,
+                            const progress_callback& on_progress) {
+  edge_type_id type = 0;
+  for (std::size_t f = 0; f < graph.edges.size(); ++f) {
+    if (on_progress)
+      on_progress(
+        {.phase = "read edges", .done = f, .total = graph.edges.size()});
+    const auto& file = graph.edges[f];
+    const auto types = std::max<std::size_t>(1, file.names.size());
+    std::vector<edge_blocks> out;
+    for (std::size_t i = 0; i < file.names.size(); ++i, ++type)
+      out.emplace_back(writer, type,
+                       plan.reverse[static_cast<std::size_t>(type)],
+                       std::max(least_block_edges, csv_block_edges / types));
+    GRAPHMILL_TRYV(copy_edges(graph, file, separator, std::move(out)));
+  }
+  return ok();
+}
+
+/// Splits the target as the options say.
+result<void> split_target(const csv_graph& graph, const dataset_info& info,
+                          const split_request& request,
+                          dataset_writer& writer) {
+  const auto& type = graph.nodes[static_cast<std::size_t>(info.target)];
+  return write_split(request, info.node_types[info.target], info.target,
+                     type.layout.split.has_value(), type.labels, type.times,
+                     writer);
 }
 
 result<void> copy_nodes(const csv_node_type& type, node_type_id id,
-                        const csv_import_options& options,
-                        dataset_writer& writer) {
-  GRAPHMILL_TRYV(copy_csv_features(type, id, options, writer));
+                        char separator, row_norm norm, dataset_writer& writer) {
+  GRAPHMILL_TRYV(copy_csv_features(type, id, separator, norm, writer));
   if (!type.class_names.empty()) {
     GRAPHMILL_TRYV(writer.set_labels(id, type.labels));
   }
@@ -220,24 +196,31 @@ result<dataset_info> import_csv(const csv_import_options& options,
       on_progress({.phase = phase, .done = done, .total = total});
   };
   tell("read tables", 0, 0);
-  GRAPHMILL_TRY(const auto graph, read_graph(options));
+  GRAPHMILL_TRY(const auto graph, read_csv_graph(options));
   GRAPHMILL_TRY(auto info, declare(graph, options));
-  GRAPHMILL_TRY(auto writer, dataset_writer::create(
-                               folder, info, {.on_progress = on_progress}));
+  GRAPHMILL_TRY(const auto norms,
+                norms_of(info, options.normalise, options.changes));
+  GRAPHMILL_TRY(const auto edges,
+                plan_edges(info, options.reverse, options.changes));
+  GRAPHMILL_TRY(auto writer, dataset_writer::create(folder, info,
+                                                    {.on_progress = on_progress,
+                                                     .edges = edges.rules}));
   for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
     const auto id = static_cast<node_type_id>(t);
     tell("read nodes", t, graph.nodes.size());
-    GRAPHMILL_TRYV(copy_nodes(graph.nodes[t], id, options, writer));
+    GRAPHMILL_TRYV(
+      copy_nodes(graph.nodes[t], id, options.separator, norms[t], writer));
     GRAPHMILL_TRYV(
       write_ids(graph.nodes[t], node_folder(folder, info, id) / "ids.txt"));
   }
-  const auto types = static_cast<edge_type_id>(graph.edges.size());
-  for (edge_type_id t = 0; t < types; ++t) {
-    tell("read edges", static_cast<std::size_t>(t), graph.edges.size());
-    GRAPHMILL_TRYV(copy_edges(graph, graph.edges[t], options,
-                              {writer, t, options.reverse ? types + t : -1}));
+  if (const auto& wanted = options.changes.split) {
+    GRAPHMILL_TRYV(split_target(graph, info, *wanted, writer));
   }
-  return writer.finish();
+  GRAPHMILL_TRYV(
+    copy_all_edges(graph, edges, options.separator, writer, on_progress));
+  GRAPHMILL_TRY(auto written, writer.finish());
+  note_dropped(writer, written, options.on_note);
+  return written;
 }
 
 } // namespace graphmill

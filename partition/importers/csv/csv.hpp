@@ -3,8 +3,10 @@
 #include "messages/base/error.hpp"
 #include "messages/base/progress.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/importers/graph_changes.hpp"
 #include "partition/importers/row_norm.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -19,18 +21,44 @@ struct csv_table {
   std::filesystem::path file;
 };
 
+/// What a column is: in edge lists source, destination and relation, in node
+/// tables id, label, split, time and feature; in both, ignore.
+enum class csv_role : std::uint8_t {
+  source,
+  destination,
+  relation, ///< Each value makes an edge type of its own.
+  id,
+  label,
+  split,
+  time, ///< For a split by time.
+  feature,
+  ignore,
+};
+
+/// A column that the user has chosen.
+struct csv_choice {
+  csv_role role = csv_role::ignore;
+  /// Its name in the header, or its number from 1, of every table that may have
+  /// such a column. With "<table>=" before it, of the tables of that node type,
+  /// edge type (or its middle name) or file name alone.
+  std::string column;
+};
+
 /// What to import, and how.
 struct csv_import_options {
   /// The name of the dataset; if empty, that of the first edge file.
   std::string name;
   /// Node tables, with a header: `id`, and optionally `label`, `split` (train,
-  /// val, test or empty); all other columns are features and must be numbers.
+  /// val, test or empty), unless `choices` say otherwise; all other columns are
+  /// features and must be numbers.
   /// Types without a table have the nodes that edges name, in the order in
   /// which they come, and neither features nor labels.
   std::vector<csv_table> nodes;
-  /// Edge lists: source, destination, further columns ignored.
+  /// Edge lists: source and destination by usual names, by `choices`, or
+  /// because there are two columns; further ones are an error.
   std::vector<csv_table> edges;
-  std::vector<std::string> ignore; ///< Columns of node tables to leave out.
+  std::vector<std::string>
+    ignore; ///< Columns to leave out, as in `csv_choice`.
   /// The node type whose labels are learnt; if empty, the first with labels.
   std::string target;
   /// Whether edge files have a header; if not set, their first two rows tell.
@@ -40,6 +68,13 @@ struct csv_import_options {
   char separator = '\0';
   bool reverse = false; ///< Also add the reverse of each edge type.
   row_norm normalise = row_norm::none;
+  std::vector<csv_choice> choices{};
+  /// Tables that have a header, or none, whatever they look like; named as in
+  /// `csv_choice`.
+  std::vector<std::string> with_header{};
+  std::vector<std::string> without_header{};
+  graph_changes changes{};
+  note_callback on_note{};
 };
 
 /// Imports text tables (RFC 4180: quotes, and line breaks within them; lines

@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "partition/importers/csv/csv.hpp"
+#include "partition/importers/csv/csv_layout.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -9,15 +10,19 @@
 
 namespace graphmill {
 
-/// Is given the line, the source and the destination of an edge. The texts are
-/// valid during the call.
-using edge_visitor = std::function<result<void>(
-  std::int64_t line, std::string_view source, std::string_view destination)>;
+/// A row of an edge list. The texts are valid while it is visited.
+struct csv_edge {
+  std::int64_t line = 0;
+  std::string_view source;
+  std::string_view destination;
+  std::string_view relation; ///< Empty without such a column.
+};
+
+using edge_visitor = std::function<result<void>(const csv_edge&)>;
 
 /// Reads the edges of a file in order, without its header if it has one. Stops
 /// at the first error of `visit`.
-result<void> for_each_csv_edge(const csv_table& table,
-                               const csv_import_options& options,
-                               const edge_visitor& visit);
+result<void> for_each_csv_edge(const csv_table& table, const csv_layout& layout,
+                               char separator, const edge_visitor& visit);
 
 } // namespace graphmill

@@ -1,5 +1,6 @@
 #include "partition/importers/csv/csv_nodes.hpp"
 
+#include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/csv/csv_reader.hpp"
 #include "partition/writing/memory_needs.hpp"
 
@@ -17,23 +18,6 @@ constexpr std::size_t block_values = std::size_t{1} << 18;
 /// Ids that take less than this are not worth a look at the memory.
 constexpr std::uint64_t least_checked = std::uint64_t{16} << 20;
 
-/// Which column is what.
-struct columns {
-  std::size_t count = 0;
-  std::optional<std::size_t> id;
-  std::optional<std::size_t> label;
-  std::optional<std::size_t> split;
-  std::vector<std::size_t> features;
-};
-
-std::string lower(std::string_view text) {
-  std::string out{trim_blanks(text)};
-  for (auto& c : out)
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 template <class Number>
 std::optional<Number> parse(std::string_view text) {
   Number value{};
@@ -43,50 +27,9 @@ std::optional<Number> parse(std::string_view text) {
                                               : std::nullopt;
 }
 
-result<columns> read_header(csv_reader& rows,
-                            const csv_import_options& options) {
-  GRAPHMILL_TRY(const auto there, rows.next());
-  if (!there)
-    return rows.wrong("the table is empty; a header with a column \"id\" "
-                      "expected");
-  columns found;
-  found.count = rows.fields().size();
-  for (std::size_t i = 0; i < found.count; ++i) {
-    const auto name = lower(rows.fields()[i]);
-    auto* special = name == "id"      ? &found.id
-                    : name == "label" ? &found.label
-                    : name == "split" ? &found.split
-                                      : nullptr;
-    const auto ignored =
-      std::ranges::any_of(options.ignore, [&](const std::string& column) {
-        return lower(column) == name;
-      });
-    if (ignored)
-      continue;
-    if (special == nullptr)
-      found.features.push_back(i);
-    else if (*special)
-      return rows.wrong(fmt::format("two columns \"{}\"", name));
-    else
-      *special = i;
-  }
-  if (!found.id)
-    return rows.wrong("no column \"id\" in the header of a node table");
-  return found;
-}
-
-/// Goes to the next row and checks that it has as many fields as the header.
-result<bool> next_row(csv_reader& rows, const columns& layout) {
-  GRAPHMILL_TRY(const auto there, rows.next());
-  if (there && rows.fields().size() != layout.count)
-    return rows.wrong(fmt::format("{} fields; {} expected, as in the header",
-                                  rows.fields().size(), layout.count));
-  return there;
-}
-
 result<std::optional<split>> parse_split(const csv_reader& rows,
                                          std::string_view text) {
-  const auto name = lower(text);
+  const auto name = lower_name(text);
   if (name.empty() || name == "none")
     return std::optional<split>{};
   if (name == "valid" || name == "validation")
@@ -96,6 +39,44 @@ result<std::optional<split>> parse_split(const csv_reader& rows,
       return std::optional{which};
   return rows.wrong(
     fmt::format("split \"{}\"; train, val, test or nothing expected", text));
+}
+
+result<double> parse_time(const csv_reader& rows, std::string_view text) {
+  const auto time = parse<double>(trim_blanks(text));
+  if (!time || !std::isfinite(*time))
+    return rows.wrong(fmt::format("the time \"{}\" is no finite number; make "
+                                  "dates numbers, such as seconds",
+                                  text));
+  return *time;
+}
+
+/// Reads the features of a table and gives them to `visit`, a block of rows at
+/// a time.
+template <class Visit>
+result<void> for_each_feature_rows(const csv_node_type& type, char separator,
+                                   Visit visit) {
+  GRAPHMILL_TRY(auto rows, open_csv_table(*type.table, type.layout, separator));
+  std::vector<float> values;
+  for (;;) {
+    GRAPHMILL_TRY(const auto there, next_csv_row(rows, type.layout));
+    if (!there || values.size() >= block_values) {
+      GRAPHMILL_TRYV(visit(std::span{values}));
+      values.clear();
+    }
+    if (!there)
+      return ok();
+    for (auto column : type.layout.features) {
+      const auto value = parse<float>(trim_blanks(rows.fields()[column]));
+      if (!value || !std::isfinite(*value))
+        return rows.wrong(fmt::format(
+          "\"{}\" in column {} is no finite number; leave the column out, or "
+          "make it numbers (--ignore {} leaves it out)",
+          rows.fields()[column], column + 1,
+          type.layout.header ? type.layout.names[column]
+                             : std::to_string(column + 1)));
+      values.push_back(*value);
+    }
+  }
 }
 
 result<node_id> add_id(csv_node_type& type, const csv_reader& rows,
@@ -135,15 +116,14 @@ result<std::pair<node_id, bool>> add_csv_id(csv_node_type& type,
   return added;
 }
 
-result<csv_node_type> read_node_table(const csv_table& table,
-                                      const csv_import_options& options) {
-  GRAPHMILL_TRY(auto rows, csv_reader::open(table.file, options.separator));
-  GRAPHMILL_TRY(auto layout, read_header(rows, options));
+result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
+                                      char separator) {
+  GRAPHMILL_TRY(auto rows, open_csv_table(table, layout, separator));
   csv_node_type type{.name = table.type, .table = table};
   id_map label_texts;
   std::vector<node_id> label_of; ///< [nodes] In `label_texts`.
   for (;;) {
-    GRAPHMILL_TRY(const auto there, next_row(rows, layout));
+    GRAPHMILL_TRY(const auto there, next_csv_row(rows, layout));
     if (!there)
       break;
     const auto& fields = rows.fields();
@@ -152,6 +132,10 @@ result<csv_node_type> read_node_table(const csv_table& table,
     if (layout.label)
       label_of.push_back(
         label_texts.insert(trim_blanks(fields[*layout.label])).first);
+    if (layout.time) {
+      GRAPHMILL_TRY(const auto time, parse_time(rows, fields[*layout.time]));
+      type.times.push_back(time);
+    }
     if (!layout.split)
       continue;
     GRAPHMILL_TRY(const auto which, parse_split(rows, fields[*layout.split]));
@@ -165,41 +149,30 @@ result<csv_node_type> read_node_table(const csv_table& table,
   type.class_names = number_classes(texts, numbers);
   for (auto text : label_of)
     type.labels.push_back(numbers[static_cast<std::size_t>(text)]);
-  type.feature_columns = std::move(layout.features);
+  type.layout = std::move(layout);
   return type;
 }
 
 result<void> copy_csv_features(const csv_node_type& type, node_type_id id,
-                               const csv_import_options& options,
+                               char separator, row_norm norm,
                                dataset_writer& writer) {
-  if (type.feature_columns.empty())
+  if (type.layout.features.empty())
     return ok();
-  const auto width = static_cast<std::int64_t>(type.feature_columns.size());
-  GRAPHMILL_TRY(auto rows,
-                csv_reader::open(type.table->file, options.separator));
-  GRAPHMILL_TRY(const auto layout, read_header(rows, options));
-  if (layout.features != type.feature_columns)
-    return rows.wrong("the table changed while it was read");
-  std::vector<float> values;
-  for (;;) {
-    GRAPHMILL_TRY(const auto there, next_row(rows, layout));
-    if (!there || values.size() >= block_values) {
-      normalise_rows(values, width, options.normalise);
-      GRAPHMILL_TRYV(writer.append_features(id, values));
-      values.clear();
-    }
-    if (!there)
-      return ok();
-    for (auto column : layout.features) {
-      const auto value = parse<float>(trim_blanks(rows.fields()[column]));
-      if (!value || !std::isfinite(*value))
-        return rows.wrong(fmt::format(
-          "\"{}\" in column {} is no finite number; leave the column out, or "
-          "make it numbers",
-          rows.fields()[column], column + 1));
-      values.push_back(*value);
-    }
+  const auto width = static_cast<std::int64_t>(type.layout.features.size());
+  column_scale scale{norm == row_norm::standardise ? width : 0};
+  if (norm == row_norm::standardise) {
+    GRAPHMILL_TRYV(for_each_feature_rows(
+      type, separator, [&](std::span<float> values) -> result<void> {
+        scale.learn(values);
+        return ok();
+      }));
   }
+  return for_each_feature_rows(type, separator, [&](std::span<float> values) {
+    if (norm == row_norm::standardise)
+      scale.apply(values);
+    normalise_rows(values, width, norm);
+    return writer.append_features(id, values);
+  });
 }
 
 std::vector<std::string> number_classes(std::span<const std::string> texts,

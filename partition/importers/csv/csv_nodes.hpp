@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "partition/importers/csv/csv.hpp"
+#include "partition/importers/csv/csv_layout.hpp"
 #include "partition/importers/csv/id_map.hpp"
 #include "partition/writing/dataset_writer.hpp"
 
@@ -28,17 +29,19 @@ struct csv_node_type {
   std::vector<std::int64_t> labels; ///< [nodes]; empty without such a column.
   std::vector<std::string> class_names;
   std::array<std::vector<node_id>, 3> splits;
-  std::vector<std::size_t> feature_columns; ///< Their positions in the table.
+  std::vector<double> times; ///< [nodes]; empty without such a column.
+  csv_layout layout;         ///< Of the table.
 };
 
-/// Reads a table's ids, labels and splits, and which columns are features.
-result<csv_node_type> read_node_table(const csv_table& table,
-                                      const csv_import_options& options);
+/// Reads a table's ids, labels, splits and times.
+result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
+                                      char separator);
 
-/// Reads the table again and gives its features to a writer, a block of rows at
-/// a time. Fails if the table's columns have changed meanwhile.
+/// Reads the table again (to standardise, twice) and gives its features to a
+/// writer, a block of rows at a time. Fails if the table's columns have changed
+/// meanwhile.
 result<void> copy_csv_features(const csv_node_type& type, node_type_id id,
-                               const csv_import_options& options,
+                               char separator, row_norm norm,
                                dataset_writer& writer);
 
 /// Numbers an id of a type. Fails when the ids have grown until the memory that

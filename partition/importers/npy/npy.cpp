@@ -26,20 +26,17 @@ dataset_info declare(const npy_source& source,
   for (const auto& type : source.nodes) {
     if (type.class_count > 0 && !std::exchange(labelled, true))
       info.target = static_cast<node_type_id>(info.node_types.size());
-    info.node_types.push_back(
-      {.name = type.name,
-       .count = type.count,
-       .feature_width = type.feature_width,
-       .class_count = type.class_count,
-       .class_names = names_of_labels(type.label_of_class)});
+    info.node_types.push_back({.name = type.name,
+                               .count = type.count,
+                               .feature_width = type.feature_width,
+                               .class_count = type.class_count,
+                               .class_names = type.class_names});
   }
   for (const auto& type : source.edges)
     info.edge_types.push_back(
       {.source = info.find_node_type(type.source).value(),
        .name = type.name,
        .destination = info.find_node_type(type.destination).value()});
-  if (options.reverse)
-    add_reverse_types(info);
   return info;
 }
 
@@ -83,10 +80,9 @@ result<void> expand_rows(const npy_node_source& type, std::int64_t first,
   return ok();
 }
 
-result<void> copy_features(const npy_node_source& type, node_type_id id,
-                           row_norm norm, dataset_writer& writer) {
-  if (type.feature_width == 0)
-    return ok();
+/// Gives the features to `visit`, a block of rows at a time.
+template <class Visit>
+result<void> for_each_rows(const npy_node_source& type, Visit visit) {
   const auto step =
     std::max<std::int64_t>(1, values_at_once / type.feature_width);
   std::vector<float> rows;
@@ -99,10 +95,38 @@ result<void> copy_features(const npy_node_source& type, node_type_id id,
     } else {
       GRAPHMILL_TRYV(expand_rows(type, first, rows));
     }
-    normalise_rows(rows, type.feature_width, norm);
-    GRAPHMILL_TRYV(writer.append_features(id, rows));
+    GRAPHMILL_TRYV(visit(std::span{rows}));
   }
   return ok();
+}
+
+result<void> copy_features(const npy_node_source& type, node_type_id id,
+                           row_norm norm, dataset_writer& writer) {
+  if (type.feature_width == 0)
+    return ok();
+  column_scale scale{norm == row_norm::standardise ? type.feature_width : 0};
+  if (norm == row_norm::standardise) {
+    GRAPHMILL_TRYV(
+      for_each_rows(type, [&](std::span<float> rows) -> result<void> {
+        scale.learn(rows);
+        return ok();
+      }));
+  }
+  return for_each_rows(type, [&](std::span<float> rows) {
+    if (norm == row_norm::standardise)
+      scale.apply(rows);
+    normalise_rows(rows, type.feature_width, norm);
+    return writer.append_features(id, rows);
+  });
+}
+
+/// The seeds of a split of the source.
+result<std::vector<node_id>> seeds_of(const npy_node_source& type,
+                                      std::size_t which) {
+  const auto& array = *type.splits[which];
+  if (type.masks[which])
+    return marked_nodes(array, type.count);
+  return read_integers(array);
 }
 
 result<void> copy_nodes(const npy_node_source& type, node_type_id id,
@@ -115,13 +139,72 @@ result<void> copy_nodes(const npy_node_source& type, node_type_id id,
     GRAPHMILL_TRYV(writer.set_labels(id, labels));
   }
   for (auto which : all_splits) {
-    const auto& ids = type.splits[static_cast<std::size_t>(which)];
-    if (!ids)
+    const auto i = static_cast<std::size_t>(which);
+    if (!type.splits[i])
       continue;
-    GRAPHMILL_TRY(const auto seeds, read_integers(*ids));
+    GRAPHMILL_TRY(const auto seeds, seeds_of(type, i));
     GRAPHMILL_TRYV(writer.set_split(id, which, seeds));
   }
   return ok();
+}
+
+/// Splits the target as the options say.
+result<void> split_target(const npy_source& source, const dataset_info& info,
+                          const split_request& request,
+                          dataset_writer& writer) {
+  const auto& type = source.nodes[static_cast<std::size_t>(info.target)];
+  const auto present = std::ranges::any_of(
+    type.splits, [](const auto& array) { return array.has_value(); });
+  std::vector<std::int64_t> labels;
+  if (type.labels) {
+    GRAPHMILL_TRY(labels, read_integers(*type.labels));
+  }
+  std::vector<double> times;
+  if (type.times) {
+    GRAPHMILL_TRY(times, read_doubles(*type.times));
+  }
+  return write_split(request, info.node_types[info.target], info.target,
+                     present, labels, times, writer);
+}
+
+std::string file_of(const npy_array& array) {
+  return array.path().filename().string();
+}
+
+void note_nodes(const npy_node_source& type, const note_callback& on_note) {
+  if (type.dense)
+    tell_note(on_note, "{}: {} features of {}, from {}", file_of(*type.dense),
+              type.feature_width, type.name, to_string(type.dense->type()));
+  if (type.indptr)
+    tell_note(on_note, "{}: {} features of {}, as CSR", file_of(*type.indptr),
+              type.feature_width, type.name);
+  if (type.labels)
+    tell_note(on_note, "{}: labels of {}, {} classes", file_of(*type.labels),
+              type.name, type.class_count);
+  if (!type.label_of_class.empty())
+    tell_note(on_note,
+              "{}: labels are numbered anew from 0, and {} to {} become the "
+              "names of {} classes",
+              file_of(*type.labels), type.label_of_class.front(),
+              type.label_of_class.back(), type.class_count);
+  for (auto which : all_splits) {
+    const auto i = static_cast<std::size_t>(which);
+    if (type.splits[i])
+      tell_note(on_note, "{}: {} split of {}, {}", file_of(*type.splits[i]),
+                file_stem(which), type.name,
+                type.masks[i] ? "a mask" : "ids of nodes");
+  }
+}
+
+/// Says what was taken for what.
+void note_source(const npy_source& source, const note_callback& on_note) {
+  for (const auto& type : source.nodes)
+    note_nodes(type, on_note);
+  for (const auto& type : source.edges)
+    tell_note(on_note, "{}: {} edges from {} to {}", file_of(type.edges),
+              type.edges.shape()[1], type.source, type.destination);
+  for (const auto& file : source.ignored)
+    tell_note(on_note, "{}: left out", file);
 }
 
 result<void> copy_edges(const npy_array& edges, edge_type_id id,
@@ -151,27 +234,42 @@ result<void> copy_edges(const npy_array& edges, edge_type_id id,
 result<dataset_info> import_npy(const npy_import_options& options,
                                 const std::filesystem::path& folder,
                                 const progress_callback& on_progress) {
-  GRAPHMILL_TRY(const auto source,
-                open_npy_source(options.source, options.renumber_labels));
-  GRAPHMILL_TRY(auto writer,
-                dataset_writer::create(folder, declare(source, options),
-                                       {.on_progress = on_progress}));
+  const auto& wanted = options.changes.split;
+  GRAPHMILL_TRY(
+    const auto source,
+    open_npy_source(options.source,
+                    {.renumber = options.renumber_labels,
+                     .times = wanted && wanted->order == split_order::time,
+                     .ignore = options.ignore}));
+  note_source(source, options.on_note);
+  auto info = declare(source, options);
+  GRAPHMILL_TRY(const auto norms,
+                norms_of(info, options.normalise, options.changes));
+  GRAPHMILL_TRY(const auto edges,
+                plan_edges(info, options.reverse, options.changes));
+  GRAPHMILL_TRY(auto writer, dataset_writer::create(folder, info,
+                                                    {.on_progress = on_progress,
+                                                     .edges = edges.rules}));
   for (std::size_t t = 0; t < source.nodes.size(); ++t) {
     if (on_progress)
       on_progress(
         {.phase = "read nodes", .done = t, .total = source.nodes.size()});
     GRAPHMILL_TRYV(copy_nodes(source.nodes[t], static_cast<node_type_id>(t),
-                              options.normalise, writer));
+                              norms[t], writer));
+  }
+  if (wanted) {
+    GRAPHMILL_TRYV(split_target(source, info, *wanted, writer));
   }
   const auto types = static_cast<edge_type_id>(source.edges.size());
   for (edge_type_id t = 0; t < types; ++t) {
-    GRAPHMILL_TRYV(copy_edges(source.edges[t].edges, t,
-                              options.reverse ? types + t : -1, writer,
-                              on_progress));
+    GRAPHMILL_TRYV(copy_edges(source.edges[t].edges, t, edges.reverse[t],
+                              writer, on_progress));
   }
   if (auto fault = mapped_file::first_fault())
     return *std::move(fault);
-  return writer.finish();
+  GRAPHMILL_TRY(auto written, writer.finish());
+  note_dropped(writer, written, options.on_note);
+  return written;
 }
 
 } // namespace graphmill

@@ -3,10 +3,12 @@
 #include "messages/base/error.hpp"
 #include "messages/base/progress.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/importers/graph_changes.hpp"
 #include "partition/importers/row_norm.hpp"
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace graphmill {
 
@@ -18,20 +20,29 @@ struct npy_import_options {
   bool reverse = false; ///< Also add the reverse of each edge type.
   row_norm normalise = row_norm::none;
   /// Make classes of the labels that there are, ascending, and keep them as
-  /// names of the classes; else labels are numbers of classes.
+  /// names of the classes; else labels are numbers of classes, and so only
+  /// those with gaps between them are numbered anew.
   bool renumber_labels = false;
+  std::vector<std::string> ignore{}; ///< Files of the folder to leave out.
+  graph_changes changes{};
+  note_callback on_note{};
 };
 
 /// Imports a folder of `.npy` arrays. Of one node type:
 ///
 ///   edges.npy                 int64 or int32 [2, E]: sources, destinations
 ///   labels.npy                integers [N], -1 = none
-///   {train,val,test}_idx.npy  int64 or int32
-///   features.npy              [N, F] float32, float64 or float16, or as CSR:
+///   {train,val,test}_idx.npy  integers, or a mask of the nodes instead:
+///   {train,val,test}_mask.npy booleans [N], or 0 and 1
+///   time.npy                  numbers [N], for a split by time
+///   features.npy              [N, F] or [N], any numbers, or as CSR:
 ///   features_indptr.npy       [N + 1], with features_indices.npy and
-///   features_values.npy       (float32); width `num_features` of meta.json
-///   meta.json                 name, num_nodes, num_classes, num_features
+///   features_values.npy       width `num_features` of meta.json
+///   meta.json                 name, num_nodes, num_classes, num_features,
+///                             class_names
 ///
+/// Any other file of data is an error, unless it is to be ignored. Arrays may
+/// lie in Fortran order.
 /// Of several types the same with a prefix `<type>.`, edges in
 /// `<source>__<name>__<destination>.edges.npy`, and in meta.json `node_types`
 /// with the counts of each. Counts that meta.json lacks are derived from the

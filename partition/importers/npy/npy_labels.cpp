@@ -27,6 +27,50 @@ bool mostly_holes(std::span<const std::int64_t> labels, std::int64_t largest) {
 
 } // namespace
 
+bool is_list(const npy_array& array) {
+  return std::ranges::count_if(array.shape(),
+                               [](std::int64_t extent) { return extent != 1; })
+         <= 1;
+}
+
+result<void> expect_one_label_each(const npy_array& labels,
+                                   std::int64_t nodes) {
+  if (is_list(labels) && labels.size() == nodes)
+    return ok();
+  if (labels.shape().size() == 2 && labels.rows() == nodes)
+    return fail(ec::invalid_data,
+                "{} has {} numbers for each node, and one label is expected: "
+                "save argmax(axis=1) of it if each row marks one class; nodes "
+                "cannot have several labels yet",
+                labels.path().string(), labels.shape()[1]);
+  return labels.expect_shape({nodes});
+}
+
+result<std::vector<node_id>> marked_nodes(const npy_array& mask,
+                                          std::int64_t nodes) {
+  if (mask.shape().size() == 2 && !is_list(mask))
+    return fail(ec::invalid_data,
+                "{} has {} columns, and one split is expected: save the column "
+                "of one",
+                mask.path().string(), mask.shape()[1]);
+  if (!is_list(mask) || mask.size() != nodes)
+    return fail(ec::invalid_data,
+                "{} has {} elements; a mask has one for each of the {} nodes",
+                mask.path().string(), mask.size(), nodes);
+  GRAPHMILL_TRY(const auto values, read_integers(mask));
+  std::vector<node_id> marked;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] != 0 && values[i] != 1)
+      return fail(ec::invalid_data,
+                  "{}: element {} is {}; a mask holds true and false, or 1 "
+                  "and 0",
+                  mask.path().string(), i, values[i]);
+    if (values[i] == 1)
+      marked.push_back(static_cast<node_id>(i));
+  }
+  return marked;
+}
+
 result<std::int64_t> count_classes(const npy_array& labels) {
   GRAPHMILL_TRY(const auto values, read_integers(labels));
   const auto most = std::ranges::max_element(values);
@@ -63,11 +107,14 @@ void renumber_labels(std::span<const std::int64_t> values,
       label = std::ranges::lower_bound(values, label) - values.begin();
 }
 
-std::vector<std::string> names_of_labels(std::span<const std::int64_t> values) {
-  std::vector<std::string> names;
+std::vector<std::string> names_of_labels(std::span<const std::int64_t> values,
+                                         std::span<const std::string> names) {
+  std::vector<std::string> out;
   for (auto value : values)
-    names.push_back(std::to_string(value));
-  return names;
+    out.push_back(value < std::ssize(names)
+                    ? names[static_cast<std::size_t>(value)]
+                    : std::to_string(value));
+  return out;
 }
 
 } // namespace graphmill

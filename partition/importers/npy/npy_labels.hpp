@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
 #include "partition/files/npy.hpp"
 
 #include <cstdint>
@@ -9,6 +10,18 @@
 #include <vector>
 
 namespace graphmill {
+
+/// Whether an array is a list: of one extent, or of several of which only one
+/// is not 1.
+bool is_list(const npy_array& array);
+
+/// Fails unless an array of labels has one for each node.
+result<void> expect_one_label_each(const npy_array& labels, std::int64_t nodes);
+
+/// The ids of the nodes that a mask marks. Fails unless it has a truth value,
+/// or 0 or 1, for each node.
+result<std::vector<node_id>> marked_nodes(const npy_array& mask,
+                                          std::int64_t nodes);
 
 /// The number of classes of labels that nobody has counted: one past the
 /// largest, for labels are numbers of classes. Each class costs a row of
@@ -27,6 +40,10 @@ void renumber_labels(std::span<const std::int64_t> values,
                      std::span<std::int64_t> labels);
 
 /// The names of classes that were labels before.
-std::vector<std::string> names_of_labels(std::span<const std::int64_t> values);
+/// @param names Of the labels, by their numbers; the others are called by their
+/// number.
+std::vector<std::string>
+names_of_labels(std::span<const std::int64_t> values,
+                std::span<const std::string> names = {});
 
 } // namespace graphmill

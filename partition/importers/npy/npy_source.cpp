@@ -2,6 +2,7 @@
 
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
+#include "partition/importers/npy/npy_folder.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_values.hpp"
 
@@ -20,23 +21,11 @@ constexpr std::size_t largest_meta = std::size_t{1} << 26;
 constexpr std::int64_t highest = std::int64_t{1} << 62;
 constexpr std::string_view edges_suffix = ".edges.npy";
 
-bool is_there(const fs::path& path) {
-  std::error_code failed;
-  return fs::exists(path, failed);
-}
-
-result<std::optional<npy_array>> open_if_there(const fs::path& path) {
-  if (!is_there(path))
-    return std::optional<npy_array>{};
-  GRAPHMILL_TRY(auto array, npy_array::open(path));
-  return std::optional<npy_array>{std::move(array)};
-}
-
 /// meta.json; an empty object if there is none.
-result<json> read_meta(const fs::path& folder) {
-  const auto path = folder / "meta.json";
-  if (!is_there(path))
+result<json> read_meta(npy_folder& folder) {
+  if (!folder.has("meta.json"))
     return json::object();
+  const auto path = folder.take("meta.json");
   GRAPHMILL_TRY(const auto text, read_text(path, largest_meta));
   GRAPHMILL_TRY(auto meta, parse_ordered_json(text, path.string()));
   if (!meta.is_object())
@@ -56,6 +45,24 @@ result<std::optional<std::int64_t>> count_in(const json& meta,
   return std::optional{at->get<std::int64_t>()};
 }
 
+/// The names of classes in meta.json; none if it has no such list.
+result<std::vector<std::string>> class_names_in(const json& meta) {
+  std::vector<std::string> names;
+  const auto at = meta.find("class_names");
+  if (at == meta.end())
+    return names;
+  const auto good =
+    at->is_array() && std::ranges::all_of(*at, [](const auto& name) {
+      return name.is_string();
+    });
+  if (!good)
+    return fail(ec::invalid_data,
+                "meta.json: \"class_names\" should be a list of texts");
+  for (const auto& name : *at)
+    names.push_back(name.template get<std::string>());
+  return names;
+}
+
 /// The largest element plus one; 0 without elements.
 result<std::int64_t> one_past_largest(const npy_array& array) {
   GRAPHMILL_TRY(const auto values, read_integers(array));
@@ -65,29 +72,57 @@ result<std::int64_t> one_past_largest(const npy_array& array) {
            : std::clamp<std::int64_t>(*most, -1, highest) + 1;
 }
 
+/// Finds out about classes. Labels with gaps between them make classes that no
+/// node has, so they are numbered anew, unless meta.json says that it is meant.
+result<void> derive_classes(npy_node_source& type, const json& meta,
+                            bool renumber) {
+  GRAPHMILL_TRY(const auto classes, count_in(meta, "num_classes"));
+  GRAPHMILL_TRY(type.class_names, class_names_in(meta));
+  const auto named = std::ssize(type.class_names);
+  if (named > 0 && classes && *classes != named)
+    return fail(ec::invalid_data,
+                "meta.json: \"num_classes\" is {}, and there are {} "
+                "\"class_names\"",
+                *classes, named);
+  if (!renumber && (classes || named > 0)) {
+    type.class_count = classes.value_or(named);
+    return ok();
+  }
+  if (!renumber) {
+    GRAPHMILL_TRY(type.class_count, count_classes(*type.labels));
+  }
+  GRAPHMILL_TRY(type.label_of_class, label_values(*type.labels));
+  if (!renumber && std::ssize(type.label_of_class) == type.class_count) {
+    type.label_of_class.clear();
+    return ok();
+  }
+  type.class_count = std::ssize(type.label_of_class);
+  type.class_names = names_of_labels(type.label_of_class, type.class_names);
+  return ok();
+}
+
 /// Fills in counts that meta.json lacks.
 /// @param from_edges One past the largest id in the edges of the type.
 result<void> derive_counts(npy_node_source& type, const json& meta,
                            std::int64_t from_edges, bool renumber) {
   GRAPHMILL_TRY(const auto nodes, count_in(meta, "num_nodes"));
-  GRAPHMILL_TRY(const auto classes, count_in(meta, "num_classes"));
   GRAPHMILL_TRY(const auto width, count_in(meta, "num_features"));
   type.count = nodes         ? *nodes
-               : type.labels ? type.labels->rows()
+               : type.labels ? (is_list(*type.labels) ? type.labels->size()
+                                                      : type.labels->rows())
                : type.dense  ? type.dense->rows()
                : type.indptr ? type.indptr->rows() - 1
                              : from_edges;
-  if (type.labels && renumber) {
-    GRAPHMILL_TRY(type.label_of_class, label_values(*type.labels));
-    type.class_count = std::ssize(type.label_of_class);
-  } else if (type.labels && classes) {
-    type.class_count = *classes;
-  } else if (type.labels) {
-    GRAPHMILL_TRY(type.class_count, count_classes(*type.labels));
+  if (type.labels) {
+    GRAPHMILL_TRYV(expect_one_label_each(*type.labels, type.count));
+    GRAPHMILL_TRYV(derive_classes(type, meta, renumber));
   }
   if (type.dense) {
-    type.feature_width =
-      type.dense->shape().size() == 2 ? type.dense->shape()[1] : 0;
+    const auto& shape = type.dense->shape();
+    type.feature_width = shape.size() == 2 ? shape[1] : 1;
+    if (shape.size() == 2 && width && *width != type.feature_width)
+      return fail(ec::invalid_data, "{} has {} columns; meta.json says {}",
+                  type.dense->path().string(), type.feature_width, *width);
   } else if (type.indices && width) {
     type.feature_width = *width;
   } else if (type.indices) {
@@ -97,15 +132,17 @@ result<void> derive_counts(npy_node_source& type, const json& meta,
 }
 
 result<void> check_shapes(const npy_node_source& type) {
-  if (type.labels) {
-    GRAPHMILL_TRYV(type.labels->expect_shape({type.count}));
-  }
-  for (const auto& ids : type.splits)
-    if (ids) {
-      GRAPHMILL_TRYV(ids->expect_shape({-1}));
+  for (std::size_t s = 0; s < type.splits.size(); ++s)
+    if (type.splits[s] && !type.masks[s]) {
+      GRAPHMILL_TRYV(type.splits[s]->expect_shape({-1}));
     }
-  if (type.dense) {
-    GRAPHMILL_TRYV(type.dense->expect_shape({type.count, type.feature_width}));
+  if (type.times) {
+    GRAPHMILL_TRYV(type.times->expect_shape({type.count}));
+  }
+  if (type.dense && type.dense->shape().size() == 1) {
+    GRAPHMILL_TRYV(type.dense->expect_shape({type.count}));
+  } else if (type.dense) {
+    GRAPHMILL_TRYV(type.dense->expect_shape({type.count, -1}));
   }
   if (type.indptr) {
     GRAPHMILL_TRYV(type.indptr->expect_shape({type.count + 1}));
@@ -115,44 +152,68 @@ result<void> check_shapes(const npy_node_source& type) {
   return ok();
 }
 
-result<npy_node_source> open_nodes(const fs::path& folder,
-                                   const std::string& name, bool typed,
-                                   const json& meta, std::int64_t from_edges,
-                                   bool renumber) {
+/// Opens the seeds of a split: ids, or a mask.
+result<void> open_split(npy_node_source& type, npy_folder& folder,
+                        const std::string& prefix, split which) {
+  const auto s = static_cast<std::size_t>(which);
+  const auto ids = fmt::format("{}{}_idx.npy", prefix, file_stem(which));
+  const auto mask = fmt::format("{}{}_mask.npy", prefix, file_stem(which));
+  if (folder.has(ids) && folder.has(mask))
+    return fail(ec::invalid_data,
+                "{} holds both {} and {}; leave one out (--ignore {})",
+                folder.path().string(), ids, mask, mask);
+  GRAPHMILL_TRY(type.splits[s],
+                folder.array_if_there(folder.has(mask) ? mask : ids));
+  type.masks[s] =
+    type.splits[s]
+    && (folder.has(mask) || type.splits[s]->type() == dtype::boolean);
+  return ok();
+}
+
+result<npy_node_source> open_nodes(npy_folder& folder, const std::string& name,
+                                   bool typed, const json& meta,
+                                   std::int64_t from_edges,
+                                   const npy_source_options& options) {
   const auto prefix = typed ? name + "." : std::string{};
   npy_node_source type;
   type.name = name;
-  GRAPHMILL_TRY(type.labels, open_if_there(folder / (prefix + "labels.npy")));
+  GRAPHMILL_TRY(type.labels, folder.array_if_there(prefix + "labels.npy"));
   for (auto which : all_splits) {
-    GRAPHMILL_TRY(
-      type.splits[static_cast<std::size_t>(which)],
-      open_if_there(folder
-                    / fmt::format("{}{}_idx.npy", prefix, file_stem(which))));
+    GRAPHMILL_TRYV(open_split(type, folder, prefix, which));
   }
-  GRAPHMILL_TRY(type.dense, open_if_there(folder / (prefix + "features.npy")));
-  const auto csr = folder / (prefix + "features_indptr.npy");
-  if (!type.dense && is_there(csr)) {
-    GRAPHMILL_TRY(type.indptr, npy_array::open(csr));
-    GRAPHMILL_TRY(type.indices,
-                  npy_array::open(folder / (prefix + "features_indices.npy")));
-    GRAPHMILL_TRY(type.values,
-                  npy_array::open(folder / (prefix + "features_values.npy")));
+  if (options.times) {
+    GRAPHMILL_TRY(type.times, folder.array_if_there(prefix + "time.npy"));
   }
-  GRAPHMILL_TRYV(derive_counts(type, meta, from_edges, renumber));
+  GRAPHMILL_TRY(type.dense, folder.array_if_there(prefix + "features.npy"));
+  if (!type.dense && folder.has(prefix + "features_indptr.npy")) {
+    GRAPHMILL_TRY(type.indptr, folder.array(prefix + "features_indptr.npy"));
+    GRAPHMILL_TRY(type.indices, folder.array(prefix + "features_indices.npy"));
+    GRAPHMILL_TRY(type.values, folder.array(prefix + "features_values.npy"));
+  }
+  GRAPHMILL_TRYV(derive_counts(type, meta, from_edges, options.renumber));
   GRAPHMILL_TRYV(check_shapes(type));
   return type;
 }
 
-result<npy_edge_source> open_edges(const fs::path& path,
+result<npy_edge_source> open_edges(npy_folder& folder, const std::string& file,
                                    const std::array<std::string, 3>& name,
                                    const json& meta) {
   npy_edge_source type{name[0], name[1], name[2], {}};
-  GRAPHMILL_TRY(type.edges, npy_array::open(path));
+  GRAPHMILL_TRY(type.edges, folder.array(file));
+  const auto& shape = type.edges.shape();
+  const auto path = type.edges.path().string();
+  if (shape.size() == 2 && shape[1] == 2 && shape[0] != 2)
+    return fail(ec::invalid_data,
+                "{} has the shape [{}, 2], a row for each edge; save its "
+                "transpose (.T), with a row of sources and one of destinations",
+                path, shape[0]);
   GRAPHMILL_TRYV(type.edges.expect_shape({2, -1}));
+  if (type.edges.type() == dtype::boolean)
+    return fail(ec::invalid_data, "{} holds bool; integers expected", path);
   GRAPHMILL_TRY(const auto count, count_in(meta, "num_edges"));
-  if (count && *count != type.edges.shape()[1])
-    return fail(ec::invalid_data, "{} has {} edges; meta.json says {}",
-                path.string(), type.edges.shape()[1], *count);
+  if (count && *count != shape[1])
+    return fail(ec::invalid_data, "{} has {} edges; meta.json says {}", path,
+                shape[1], *count);
   return type;
 }
 
@@ -167,49 +228,44 @@ json member(const json& meta, const char* outer, const std::string& name) {
 
 /// The edge files of a folder of several types: in the order of meta.json,
 /// then by name.
-result<std::vector<std::string>> edge_type_names(const fs::path& folder,
-                                                 const json& meta) {
+std::vector<std::string> edge_types_in(const npy_folder& folder,
+                                       const json& meta) {
   std::vector<std::string> names;
   if (const auto at = meta.find("edge_types");
       at != meta.end() && at->is_object())
     for (const auto& [name, about] : at->items())
       names.push_back(name);
+  // The order of the names without what ends them is not that of the files.
   std::set<std::string> others;
-  std::error_code failed;
-  for (fs::directory_iterator entry{folder, failed};
-       !failed && entry != fs::directory_iterator{}; entry.increment(failed)) {
-    auto name = entry->path().filename().string();
+  for (auto name : folder.names()) {
     if (!name.ends_with(edges_suffix))
       continue;
     name.resize(name.size() - edges_suffix.size());
     if (std::ranges::find(names, name) == names.end())
       others.insert(std::move(name));
   }
-  if (failed)
-    return fail_errno(failed.value(), "cannot list {}", folder.string());
   names.insert(names.end(), others.begin(), others.end());
   return names;
 }
 
-result<void> open_all_edges(npy_source& source, const fs::path& folder,
-                            bool typed, const json& meta) {
+result<void> open_all_edges(npy_source& source, npy_folder& folder, bool typed,
+                            const json& meta) {
   if (!typed) {
-    GRAPHMILL_TRY(auto type, open_edges(folder / "edges.npy",
-                                        {"node", "to", "node"}, meta));
+    GRAPHMILL_TRY(
+      auto type, open_edges(folder, "edges.npy", {"node", "to", "node"}, meta));
     source.edges.push_back(std::move(type));
     return ok();
   }
-  GRAPHMILL_TRY(const auto names, edge_type_names(folder, meta));
-  for (const auto& name : names) {
+  for (const auto& name : edge_types_in(folder, meta)) {
     const auto parts = split_edge_type_name(name);
     if (!parts)
       return fail(ec::invalid_data,
                   "{}: \"{}\" is no edge type; "
                   "<source>__<name>__<destination> expected",
-                  folder.string(), name);
+                  folder.path().string(), name);
     GRAPHMILL_TRY(auto type,
-                  open_edges(folder / (name + std::string{edges_suffix}),
-                             *parts, member(meta, "edge_types", name)));
+                  open_edges(folder, name + std::string{edges_suffix}, *parts,
+                             member(meta, "edge_types", name)));
     source.edges.push_back(std::move(type));
   }
   return ok();
@@ -235,6 +291,14 @@ result<std::int64_t> count_from_edges(const npy_source& source,
       take(half, ids.end());
   }
   return count;
+}
+
+/// Which file may be meant to be edges.npy, as the end of a sentence.
+std::string guess_at_edges(const npy_folder& folder) {
+  for (const auto& name : folder.names())
+    if (meaning_of_stray(name) == "edges.npy?")
+      return fmt::format("; is {} meant to be edges.npy?", name);
+  return "";
 }
 
 std::vector<std::string> node_type_names(const npy_source& source, bool typed,
@@ -272,14 +336,13 @@ split_edge_type_name(std::string_view name) {
                     std::string{name.substr(second + 2)}};
 }
 
-result<npy_source> open_npy_source(const fs::path& folder, bool renumber) {
-  std::error_code failed;
-  if (!fs::is_directory(folder, failed))
-    return fail(ec::not_found, "{} is not a folder", folder.string());
+result<npy_source> open_npy_source(const fs::path& path,
+                                   const npy_source_options& options) {
+  GRAPHMILL_TRY(auto folder, npy_folder::open(path, options.ignore));
   GRAPHMILL_TRY(const auto meta, read_meta(folder));
-  const auto typed =
-    meta.contains("node_types") || !is_there(folder / "edges.npy");
+  const auto typed = meta.contains("node_types") || !folder.has("edges.npy");
   npy_source source;
+  source.ignored = folder.ignored();
   if (const auto at = meta.find("name"); at != meta.end() && at->is_string())
     source.name = at->get<std::string>();
   GRAPHMILL_TRYV(open_all_edges(source, folder, typed, meta));
@@ -287,8 +350,8 @@ result<npy_source> open_npy_source(const fs::path& folder, bool renumber) {
   if (names.empty())
     return fail(ec::not_found,
                 "{} holds neither edges.npy nor files named "
-                "<source>__<name>__<destination>.edges.npy",
-                folder.string());
+                "<source>__<name>__<destination>.edges.npy{}",
+                path.string(), guess_at_edges(folder));
   for (const auto& name : names) {
     const auto about = typed ? member(meta, "node_types", name) : meta;
     std::int64_t from_edges = 0;
@@ -296,9 +359,10 @@ result<npy_source> open_npy_source(const fs::path& folder, bool renumber) {
       GRAPHMILL_TRY(from_edges, count_from_edges(source, name));
     }
     GRAPHMILL_TRY(auto type,
-                  open_nodes(folder, name, typed, about, from_edges, renumber));
+                  open_nodes(folder, name, typed, about, from_edges, options));
     source.nodes.push_back(std::move(type));
   }
+  GRAPHMILL_TRYV(folder.expect_all_taken());
   return source;
 }
 

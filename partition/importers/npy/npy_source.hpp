@@ -23,8 +23,11 @@ struct npy_node_source {
   std::optional<npy_array> labels;
   /// The label that each class was; empty: labels are numbers of classes.
   std::vector<std::int64_t> label_of_class;
+  std::vector<std::string> class_names; ///< Empty, or one per class.
   std::array<std::optional<npy_array>, 3> splits;
-  std::optional<npy_array> dense;   ///< [count, feature_width]
+  std::array<bool, 3> masks{};      ///< Which splits have a value per node.
+  std::optional<npy_array> times;   ///< [count] If they are asked for.
+  std::optional<npy_array> dense;   ///< [count, feature_width], or [count]
   std::optional<npy_array> indptr;  ///< [count + 1], with the next two: CSR
   std::optional<npy_array> indices; ///< [entries]
   std::optional<npy_array> values;  ///< [entries]
@@ -44,15 +47,22 @@ struct npy_source {
   std::string name;
   std::vector<npy_node_source> nodes;
   std::vector<npy_edge_source> edges;
+  std::vector<std::string> ignored; ///< Files that were left out.
+};
+
+struct npy_source_options {
+  /// Make classes of the labels that there are, whatever meta.json says of
+  /// classes.
+  bool renumber = false;
+  bool times = false;                ///< Open the times of nodes.
+  std::vector<std::string> ignore{}; ///< Files to leave out.
 };
 
 /// Opens the arrays of a folder and finds out its types and counts. Fails with
-/// the name of the file that is missing, of another shape than it must be, or
-/// at odds with meta.json.
-/// @param renumber Make classes of the labels that there are, whatever
-/// meta.json says of classes.
+/// the name of the file that is missing, of another shape than it must be, at
+/// odds with meta.json, or that nothing reads.
 result<npy_source> open_npy_source(const std::filesystem::path& folder,
-                                   bool renumber);
+                                   const npy_source_options& options = {});
 
 /// The three parts of "source__name__destination"; nothing if it is not so.
 std::optional<std::array<std::string, 3>>

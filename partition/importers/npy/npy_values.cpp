@@ -12,8 +12,18 @@ namespace {
 template <class From, class To, class Convert>
 result<void> copy(const npy_array& array, std::int64_t begin, std::span<To> out,
                   Convert convert) {
-  const auto* from = reinterpret_cast<const From*>(array.data()) + begin;
-  std::transform(from, from + out.size(), out.begin(), convert);
+  const auto* from = reinterpret_cast<const From*>(array.data());
+  if (!array.columns_first()) {
+    std::transform(from + begin, from + begin + out.size(), out.begin(),
+                   convert);
+    return ok();
+  }
+  const auto rows = array.shape()[0];
+  const auto columns = array.shape()[1];
+  for (auto i = begin; auto& value : out) {
+    value = convert(from[i % columns * rows + i / columns]);
+    ++i;
+  }
   return ok();
 }
 
@@ -49,6 +59,25 @@ result<void> copy_integers(const npy_array& array, std::int64_t begin,
     return widen<std::uint32_t>(array, begin, out);
   case dtype::int64:
     return widen<std::int64_t>(array, begin, out);
+  case dtype::uint16:
+    return widen<std::uint16_t>(array, begin, out);
+  case dtype::boolean:
+    return copy<std::uint8_t>(array, begin, out, [](std::uint8_t value) {
+      return std::int64_t{value != 0};
+    });
+  case dtype::uint64: {
+    GRAPHMILL_TRYV(widen<std::uint64_t>(array, begin, out));
+    // What is above 2^63 - 1 has become negative.
+    const auto high =
+      std::ranges::find_if(out, [](std::int64_t value) { return value < 0; });
+    if (high == out.end())
+      return ok();
+    return fail(ec::invalid_data,
+                "{}: element {} is {}; numbers must be below 2^63, so number "
+                "them anew",
+                array.path().string(), begin + (high - out.begin()),
+                static_cast<std::uint64_t>(*high));
+  }
   default:
     return fail(ec::invalid_data, "{} holds {}; integers expected",
                 array.path().string(), to_string(array.type()));
@@ -61,6 +90,28 @@ result<std::vector<std::int64_t>> read_integers(const npy_array& array) {
   return values;
 }
 
+namespace {
+
+/// Integers as floats, if all of them are the same as floats.
+result<void> exact_floats(const npy_array& array, std::int64_t begin,
+                          std::span<float> out) {
+  constexpr auto most = std::int64_t{1} << 24;
+  std::vector<std::int64_t> integers(out.size());
+  GRAPHMILL_TRYV(copy_integers(array, begin, integers));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (integers[i] < -most || integers[i] > most)
+      return fail(ec::invalid_data,
+                  "{}: element {} is {}, and float32 holds integers up to 2^24 "
+                  "exactly; scale them, or save them as float32",
+                  array.path().string(), begin + static_cast<std::int64_t>(i),
+                  integers[i]);
+    out[i] = static_cast<float>(integers[i]);
+  }
+  return ok();
+}
+
+} // namespace
+
 result<void> copy_floats(const npy_array& array, std::int64_t begin,
                          std::span<float> out) {
   switch (array.type()) {
@@ -71,10 +122,28 @@ result<void> copy_floats(const npy_array& array, std::int64_t begin,
   case dtype::float64:
     return to_float<double>(array, begin, out);
   default:
-    return fail(ec::invalid_data,
-                "{} holds {}; float16, float32 or float64 expected",
-                array.path().string(), to_string(array.type()));
+    return exact_floats(array, begin, out);
   }
+}
+
+result<std::vector<double>> read_doubles(const npy_array& array) {
+  std::vector<double> out(static_cast<std::size_t>(array.size()));
+  if (array.type() == dtype::float64) {
+    GRAPHMILL_TRYV(copy<double>(array, 0, std::span{out},
+                                [](double value) { return value; }));
+    return out;
+  }
+  if (array.type() == dtype::float32 || array.type() == dtype::float16) {
+    std::vector<float> narrow(out.size());
+    GRAPHMILL_TRYV(copy_floats(array, 0, narrow));
+    out.assign(narrow.begin(), narrow.end());
+    return out;
+  }
+  GRAPHMILL_TRY(const auto integers, read_integers(array));
+  std::ranges::transform(integers, out.begin(), [](std::int64_t value) {
+    return static_cast<double>(value);
+  });
+  return out;
 }
 
 } // namespace graphmill

@@ -9,17 +9,21 @@
 
 namespace graphmill {
 
-/// Widens elements [begin, begin + out.size()) of an integer array of any
-/// width. Fails on an array of floats, naming it.
+/// Widens elements [begin, begin + out.size()), counted row by row whichever
+/// way they lie, of an integer array of any width; booleans are 0 and 1. Fails
+/// on an array of floats, and on numbers of 2^63 and above, naming it.
 result<void> copy_integers(const npy_array& array, std::int64_t begin,
                            std::span<std::int64_t> out);
 
 /// Widens all elements of an integer array.
 result<std::vector<std::int64_t>> read_integers(const npy_array& array);
 
-/// Converts elements [begin, begin + out.size()) of a float16, float32 or
-/// float64 array to float32. Fails on an array of integers, naming it.
+/// Converts elements [begin, begin + out.size()), counted row by row, to
+/// float32. Fails on an integer that float32 cannot hold exactly, naming it.
 result<void> copy_floats(const npy_array& array, std::int64_t begin,
                          std::span<float> out);
+
+/// Converts all elements to float64; large integers are rounded.
+result<std::vector<double>> read_doubles(const npy_array& array);
 
 } // namespace graphmill

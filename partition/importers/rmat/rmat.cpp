@@ -27,7 +27,8 @@ std::int64_t edge_count(const rmat_options& options) {
 
 dataset_info describe(const rmat_options& options) {
   dataset_info info;
-  info.name = fmt::format("rmat-{}", options.scale);
+  info.name =
+    options.name.empty() ? fmt::format("rmat-{}", options.scale) : options.name;
   info.provenance = fmt::format(
     "R-MAT generator of graphmill: scale {}, {} edges, a {}, b {}, c {}, "
     "seed {}",

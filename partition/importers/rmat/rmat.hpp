@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 namespace graphmill {
 
@@ -25,6 +26,7 @@ struct rmat_options {
   std::uint64_t seed = 0;
   split_fractions fractions{0.1, 0.05, 0.05};
   bool reverse = false; ///< Add the reverse edges as `rev_links`.
+  std::string name{};   ///< Of the dataset; if empty, "rmat-<scale>".
 };
 
 /// Fails unless every field is within its range, and what is kept of the nodes

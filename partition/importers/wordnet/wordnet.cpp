@@ -149,7 +149,7 @@ result<std::vector<edge_columns>> resolve(const database& words,
 
 dataset_info describe(const database& words, const wordnet_options& options) {
   dataset_info info;
-  info.name = "wordnet";
+  info.name = options.name;
   info.provenance = fmt::format(
     "WordNet database files (Princeton University), imported by graphmill: "
     "{} hashed words of lemmas and definitions, split drawn with seed {}",

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 namespace graphmill {
 
@@ -18,6 +19,7 @@ struct wordnet_options {
   std::uint64_t seed = 0;           ///< What splits are drawn by.
   split_fractions fractions{0.1, 0.1, 0.8};
   bool reverse = false; ///< Add the reverse of each edge type: `rev_<name>`.
+  std::string name = "wordnet"; ///< Of the dataset.
 };
 
 /// Makes a dataset of the WordNet database files (format: wndb(5WN)).

@@ -142,3 +142,32 @@ CATCH_TEST_CASE("a dataset is found", "[definition][validation]") {
                  "data/none-of-that-name; say where it lies with --data, or "
                  "import it (graphmill import --help)");
 }
+
+CATCH_TEST_CASE("a definition may give the path of its dataset",
+                "[definition][validation]") {
+  namespace fs = std::filesystem;
+  test::temp_folder folder;
+  const auto films = folder / "films";
+  const auto with = [](const fs::path& path) {
+    auto source = source_of("dataset: films");
+    source.dataset_path = path.string();
+    return source;
+  };
+  fs::create_directory(films);
+  CATCH_CHECK(test::error_of(find_dataset(with(films), "")).code
+              == ec::not_found);
+  std::ofstream{films / "dataset.json"} << "{}";
+  CATCH_CHECK(test::value_of(find_dataset(with(films), "")) == films);
+  // --data wins.
+  CATCH_CHECK(test::value_of(find_dataset(with("./none"), films)) == films);
+
+  for (const auto* path : {"./films", "some/where/films", "/films/"}) {
+    const auto source = source_of(std::string{"dataset: "} + path);
+    CATCH_CHECK(source.value.dataset == "films");
+    CATCH_CHECK(source.dataset_path == path);
+  }
+  CATCH_CHECK(source_of("dataset: films").dataset_path.empty());
+  CATCH_CHECK(parse_definition("dataset: /", "x.yaml").problems.size() == 1);
+  CATCH_CHECK(parse_definition("dataset: ../..", "x.yaml").problems.size()
+              == 1);
+}

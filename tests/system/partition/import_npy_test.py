@@ -29,7 +29,7 @@ class NpyImport(Workplace):
         summary = imported("npy", self.source, "--out", self.out)
         self.assertTrue(summary["built"])
         got = Dataset(self.out)
-        self.assertEqual(got.info["name"], "small")
+        self.assertEqual(got.info["name"], self.out.name)
         (edge_type,) = got.edge_types()
         self.check_edges(got, edge_type, arrays["edges"], (40, 40))
         (node_type,) = (t["name"] for t in got.info["node_types"])

@@ -25,6 +25,32 @@ class Destination(Workplace):
         self.assertEqual((self.out / "thesis.txt").read_text(),
                          "years of work")
 
+    def test_other_options_are_refused(self):
+        small_set(self.source)
+        imported("npy", self.source, "--out", self.out)
+        digest = Dataset(self.out).info["digest"]
+        done = graphmill("import", "npy", self.source, "--normalise", "l2",
+                         "--out", self.out)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("other options (normalise)", done.stderr)
+        done = graphmill("import", "rmat", "--scale", 4, "--out", self.out)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("kind of import", done.stderr)
+        # A default is the same whether it is said or not.
+        imported("npy", self.source, "--self-loops", "keep", "--out", self.out)
+        # Made by somebody else: nobody knows with which options.
+        (self.out / "import.json").unlink()
+        imported("npy", self.source, "--normalise", "l2", "--out", self.out)
+        self.assertEqual(Dataset(self.out).info["digest"], digest)
+
+    def test_the_name_is_that_of_the_folder(self):
+        small_set(self.source)
+        imported("npy", self.source, "--out", f"{self.out}/")
+        self.assertEqual(Dataset(self.out).info["name"], self.out.name)
+        named = self.results / "named"
+        imported("npy", self.source, "--name", "other", "--out", named)
+        self.assertEqual(Dataset(named).info["name"], "other")
+
     def test_a_file_stays(self):
         self.out.write_text("a file")
         small_set(self.source)

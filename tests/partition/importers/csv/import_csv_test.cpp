@@ -1,13 +1,18 @@
 #include "partition/dataset/inspect.hpp"
 #include "partition/importers/csv/csv.hpp"
+#include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/csv/csv_nodes.hpp"
 #include "tests/partition/importers/npy/array_list.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
 
+#include <array>
+#include <cstdint>
 #include <fstream>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace graphmill;
@@ -54,6 +59,7 @@ CATCH_TEST_CASE("a node table and an edge list", "[partition][import][csv]") {
   const auto info = value_of(import_csv(
     {.nodes = {{"paper", put(source / "n.csv", papers)}},
      .edges = {{"paper__cites__paper", put(source / "e.csv", citations)}},
+     .ignore = {"year"},
      .reverse = true},
     out.path()));
   CATCH_CHECK(info.name == "e");
@@ -163,7 +169,8 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
      "nodes.csv:1: the table is empty; a header with a column \"id\" "
      "expected"},
     {"name,label\na,x\n", "a,b\n",
-     "nodes.csv:1: no column \"id\" in the header of a node table"},
+     "nodes.csv:1: no column \"id\" in the header of a node table; say which "
+     "it is with --id: \"name\", \"label\""},
     {"id,label,label\na,x,y\n", "a,b\n", "nodes.csv:1: two columns \"label\""},
     {"id,label,split\na,x\n", "a,b\n",
      "nodes.csv:2: 2 fields; 3 expected, as in the header"},
@@ -174,14 +181,29 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
      "nodes.csv:2: split \"training\"; train, val, test or nothing expected"},
     {"id,label,split,f\na,x,train,one\n", "a,a\n",
      "nodes.csv:2: \"one\" in column 4 is no finite number; leave the column "
-     "out, or make it numbers"},
+     "out, or make it numbers (--ignore f leaves it out)"},
     {"id,label,split,f\na,x,train,nan\n", "a,a\n",
      "nodes.csv:2: \"nan\" in column 4 is no finite number; leave the column "
-     "out, or make it numbers"},
+     "out, or make it numbers (--ignore f leaves it out)"},
     {"id,label,split\na,x,val\n", "a,a\n",
      "train split of node is empty; there would be nothing to train on"},
     {"id,label,split\na,,train\nb,x,train\n", "a,a\n",
      "train split of node: seed 0 is node 0, which has no label"},
+    {good_nodes, "source,target,weight\na,b,1\n",
+     "edges.csv:1: nothing is known of \"weight\": edges have no weights, "
+     "times "
+     "or features yet; leave columns out with --ignore, or make one edge type "
+     "of each value of one with --relation"},
+    {good_nodes, "a,b,0.5\n",
+     "edges.csv:1: which of the columns 1, 2, 3 are source and destination? "
+     "Say so by number (--source, --destination, --relation), and leave out "
+     "the others with --ignore"},
+    {good_nodes, "a,b\nb,a,1\n",
+     "edges.csv:2: 3 fields; 2 expected, as in the first row"},
+    {"id,class\na,x\n", "a,a\n",
+     "nodes.csv:1: column \"class\" looks like labels and would become a "
+     "feature; say --label class, --ignore class, or --feature class if it is "
+     "one"},
   };
   for (const auto& [nodes, edges, expected] : table) {
     CATCH_INFO(nodes);
@@ -197,4 +219,112 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
   csv_import_options unnamed;
   unnamed.edges = {{"a__b", put(out / "e", "1,2\n")}};
   CATCH_CHECK_FALSE(import_csv(unnamed, out.path()).has_value());
+}
+
+CATCH_TEST_CASE("headers are told from edges", "[partition][import][csv]") {
+  using texts = std::vector<std::string>;
+  struct row {
+    texts first;
+    texts second;
+    bool header;
+  };
+  const std::vector<row> table{
+    {{"source", "target"}, {"a", "b"}, true},
+    {{"head", "relation", "tail"}, {"a", "r", "b"}, true},
+    {{"user_id", "item_id"}, {"u", "i"}, true},
+    {{"FromNodeId", "ToNodeId"}, {"1", "2"}, true},
+    {{"follower", "followed"}, {"1", "2"}, true},
+    {{"user", "item"}, {"u1", "i7"}, true},
+    {{"a", "b", "weight"}, {"c", "d", "0.5"}, true},
+    {{"ann", "bob"}, {"bob", "eve"}, false},
+    {{"n3", "n5"}, {"n7", "n2"}, false},
+    {{"1", "2"}, {"3", "4"}, false},
+    {{"user_id", "7"}, {"8", "9"}, false},
+    {{"alpha", "beta"}, {}, false},
+  };
+  for (const auto& [first, second, header] : table) {
+    CATCH_INFO(first[0] << " " << first[1]);
+    CATCH_CHECK(looks_like_header(first, second) == header);
+  }
+}
+
+CATCH_TEST_CASE("each value of a relation column is an edge type",
+                "[partition][import][csv]") {
+  temp_folder source;
+  temp_folder out;
+  std::vector<std::string> notes;
+  csv_import_options options;
+  options.name = "g";
+  options.edges = {{"", put(source / "wn.txt", "a\t_hypernym\tb\n"
+                                               "b\t/is/a\ta\n"
+                                               "a\t_hypernym\tc\n")}};
+  options.choices = {{csv_role::source, "1"},
+                     {csv_role::relation, "2"},
+                     {csv_role::destination, "3"}};
+  options.on_note = [&notes](std::string note) {
+    notes.push_back(std::move(note));
+  };
+  const auto info = value_of(import_csv(options, out.path()));
+  CATCH_REQUIRE(info.edge_types.size() == 2);
+  CATCH_CHECK(info.node_types[0].count == 3);
+  CATCH_CHECK(info.edge_type_name(0) == "node__hypernym__node");
+  CATCH_CHECK(info.edge_types[0].count == 2);
+  CATCH_CHECK(info.edge_type_name(1) == "node__is-a__node");
+  CATCH_CHECK(notes[0]
+              == "wn.txt: no header, source 1, destination 3, relation 2");
+}
+
+CATCH_TEST_CASE("columns are chosen by name, number and table",
+                "[partition][import][csv]") {
+  temp_folder source;
+  temp_folder out;
+  csv_import_options options;
+  options.name = "g";
+  options.nodes = {
+    {"user", put(source / "users.csv", "name,class,born\nann,x,5\nbob,y,7\n")}};
+  options.edges = {
+    {"user__knows__user", put(source / "knows.csv", "ann,3,bob\n")}};
+  options.choices = {{csv_role::id, "name"},
+                     {csv_role::label, "user=class"},
+                     {csv_role::source, "knows=1"},
+                     {csv_role::destination, "knows.csv=3"}};
+  options.ignore = {"knows=2"};
+  options.changes.split = split_request{{0.5, 0.5, 0}, split_order::random, 1};
+  const auto info = value_of(import_csv(options, out.path()));
+  CATCH_CHECK(info.node_types[0].class_names
+              == std::vector<std::string>{"x", "y"});
+  CATCH_CHECK(info.node_types[0].feature_width == 1);
+  CATCH_CHECK(info.node_types[0].split_counts
+              == std::array<std::int64_t, 3>{1, 1, 0});
+  options.ignore.push_back("nobody");
+  temp_folder again;
+  CATCH_CHECK(error_of(import_csv(options, again.path())).message
+              == "--ignore nobody: no table has such a column");
+}
+
+CATCH_TEST_CASE("undirected edges are there once each way",
+                "[partition][import][csv]") {
+  temp_folder source;
+  csv_import_options options;
+  options.name = "g";
+  options.edges = {{"", put(source / "e", "0,1\n1,0\n0,1\n2,2\n2,1\n")}};
+  const auto edges_with = [&](bool undirected, bool drop) {
+    temp_folder out;
+    options.changes.all_undirected = undirected;
+    options.changes.drop_self_loops = drop;
+    options.changes.drop_duplicates = drop;
+    value_of(import_csv(options, out.path()));
+    const auto data = value_of(dataset::open(out.path()));
+    const auto found = value_of(inspect_dataset(data));
+    CATCH_CHECK(found.broken.empty());
+    return std::tuple{list<std::int32_t>(data.edges(0).indices),
+                      found.edge_types[0].self_loops,
+                      found.edge_types[0].duplicates};
+  };
+  using expected =
+    std::tuple<std::vector<std::int32_t>, std::int64_t, std::int64_t>;
+  CATCH_CHECK(edges_with(false, false) == expected{{1, 0, 0, 2, 2}, 1, 1});
+  CATCH_CHECK(edges_with(false, true) == expected{{1, 0, 2}, 0, 0});
+  CATCH_CHECK(edges_with(true, false) == expected{{1, 0, 2, 2, 1}, 1, 0});
+  CATCH_CHECK(edges_with(true, true) == expected{{1, 0, 2, 1}, 0, 0});
 }

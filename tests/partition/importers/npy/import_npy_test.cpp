@@ -277,6 +277,47 @@ CATCH_TEST_CASE("wrong sources are named", "[partition][import][npy]") {
               == ec::not_found);
 }
 
+CATCH_TEST_CASE("labels with gaps are numbered anew, and names of classes stay",
+                "[partition][import][npy]") {
+  temp_folder source;
+  put_small(source.path());
+  const auto classes_with = [&](const std::string& meta) {
+    temp_folder out;
+    put_text(source / "meta.json", meta);
+    const auto info =
+      value_of(import_npy({.source = source.path()}, out.path()));
+    return info.node_types[0].class_names;
+  };
+  using texts = std::vector<std::string>;
+  put<std::int64_t>(source / "labels.npy", {7, 2, -1});
+  CATCH_CHECK(classes_with(R"({"num_features": 4})") == texts{"2", "7"});
+  CATCH_CHECK(classes_with(R"({"num_classes": 8})").empty());
+  put<std::int64_t>(source / "labels.npy", {1, 0, -1});
+  CATCH_CHECK(classes_with(R"({"class_names": ["cat", "dog"]})")
+              == texts{"cat", "dog"});
+}
+
+CATCH_TEST_CASE("features are standardised by column",
+                "[partition][import][npy]") {
+  temp_folder source;
+  temp_folder out;
+  put_small(source.path());
+  put<std::uint8_t>(source / "features.npy", {1, 5, 2, 5, 3, 5}, {3, 2});
+  npy_import_options options;
+  options.source = source.path();
+  options.ignore = {"features_indptr", "features_indices.npy",
+                    "features_values"};
+  put_text(source / "meta.json", "{}");
+  options.changes.normalise = {{"node", row_norm::standardise}};
+  value_of(import_npy(options, out.path()));
+  const auto values =
+    list<float>(*value_of(dataset::open(out.path())).nodes(0).features);
+  CATCH_CHECK(std::fabs(values[0] + 1.2247449f) < 1e-6f);
+  CATCH_CHECK(values[2] == 0);
+  CATCH_CHECK(std::fabs(values[4] - 1.2247449f) < 1e-6f);
+  CATCH_CHECK((values[1] == 0 && values[3] == 0 && values[5] == 0));
+}
+
 // The sets lie beside the repository, not in it.
 CATCH_TEST_CASE("public sets arrive whole", "[partition][import][npy]") {
   const auto* data_folder = std::getenv("GRAPHMILL_TEST_DATA");

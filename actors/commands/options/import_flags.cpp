@@ -1,0 +1,168 @@
+#include "actors/commands/options/import_flags.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+std::optional<row_norm> norm_called(std::string_view name) {
+  constexpr auto names = std::to_array<std::pair<std::string_view, row_norm>>(
+    {{"none", row_norm::none},
+     {"l1", row_norm::l1},
+     {"l2", row_norm::l2},
+     {"standardise", row_norm::standardise}});
+  for (const auto& [known, norm] : names)
+    if (name == known)
+      return norm;
+  return std::nullopt;
+}
+
+/// "0.8,0.1,0.1".
+std::optional<split_fractions> fractions_of(std::string_view text) {
+  split_fractions out{};
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto piece = text.substr(0, text.find(','));
+    const auto* end = piece.data() + piece.size();
+    const auto [last, failed] = std::from_chars(piece.data(), end, out[i]);
+    if (failed != std::errc{} || last != end)
+      return std::nullopt;
+    const auto more = piece.size() < text.size();
+    if (more != (i + 1 < out.size()))
+      return std::nullopt;
+    text.remove_prefix(more ? piece.size() + 1 : piece.size());
+  }
+  return out;
+}
+
+result<std::optional<split_request>> split_of(const change_flags& flags) {
+  if (flags.split.empty() && flags.by != "random")
+    return fail(ec::invalid_argument,
+                "--by says how nodes are split, and --split is missing: say "
+                "shares such as --split 0.8,0.1,0.1");
+  if (flags.split.empty())
+    return std::optional<split_request>{};
+  const auto fractions = fractions_of(flags.split);
+  if (!fractions)
+    return fail(ec::invalid_argument,
+                "--split {}: the shares of training, validation and test "
+                "expected, such as 0.8,0.1,0.1",
+                flags.split);
+  GRAPHMILL_TRYV(validate(*fractions));
+  return std::optional{
+    split_request{.fractions = *fractions,
+                  .order = flags.by == "time"    ? split_order::time
+                           : flags.by == "label" ? split_order::label
+                                                 : split_order::random,
+                  .seed = flags.seed}};
+}
+
+result<void> add_norms(const change_flags& flags, graph_changes& changes,
+                       row_norm& all) {
+  for (const auto& text : flags.normalise) {
+    const auto equals = text.find('=');
+    const auto typed = equals != std::string::npos;
+    const auto norm = norm_called(typed ? text.substr(equals + 1) : text);
+    if (!norm)
+      return fail(ec::invalid_argument,
+                  "--normalise {}: none, l1, l2 or standardise expected, with "
+                  "TYPE= before it for one node type alone",
+                  text);
+    if (typed)
+      changes.normalise.emplace_back(text.substr(0, equals), *norm);
+    else
+      all = *norm;
+  }
+  return ok();
+}
+
+} // namespace
+
+void add_change_flags(CLI::App& app, change_flags& flags) {
+  app.add_flag("--undirected", flags.undirected,
+               "--undirected[=TYPE]: edges go both ways, each pair of nodes "
+               "once; of one edge type, or of all; may come several times");
+  app
+    .add_option("--self-loops", flags.self_loops,
+                "Edges from a node to itself: keep or drop")
+    ->check(CLI::IsMember({"keep", "drop"}))
+    ->capture_default_str();
+  app
+    .add_option(
+      "--duplicates", flags.duplicates,
+      "Edges with the same ends: keep, or drop all but the first; sum "
+      "would need weights, which edges do not have yet")
+    ->check(CLI::IsMember({"keep", "drop", "sum"}))
+    ->capture_default_str();
+  app
+    .add_option("--split", flags.split,
+                "Split the target's labelled nodes by these shares of "
+                "training, validation and test")
+    ->type_name("A,B,C");
+  app
+    .add_option("--by", flags.by,
+                "How --split does so: by chance, by chance in each class "
+                "(label), or the oldest nodes first (time)")
+    ->check(CLI::IsMember({"random", "label", "time"}))
+    ->capture_default_str();
+  app.add_option("--seed", flags.seed, "Seed of --split")
+    ->capture_default_str();
+  app
+    .add_option("--normalise", flags.normalise,
+                "Scale features: none, l1 (rows to a sum of 1), l2 (rows to a "
+                "length of 1) or standardise (columns to mean 0 and variance "
+                "1); with TYPE= before it, of that node type")
+    ->type_name("[TYPE=]NORM")
+    ->expected(1) // Not the folder behind it.
+    ->allow_extra_args(false)
+    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+result<graph_changes> changes_of(const change_flags& flags, row_norm& all) {
+  graph_changes changes;
+  for (const auto& name : flags.undirected)
+    if (name == flag_alone)
+      changes.all_undirected = true;
+    else
+      changes.undirected.push_back(name);
+  if (flags.duplicates == "sum")
+    return fail(ec::invalid_argument,
+                "--duplicates sum: edges have no weights yet that could be "
+                "added up; keep or drop them");
+  changes.drop_self_loops = flags.self_loops == "drop";
+  changes.drop_duplicates = flags.duplicates == "drop";
+  GRAPHMILL_TRY(changes.split, split_of(flags));
+  GRAPHMILL_TRYV(add_norms(flags, changes, all));
+  return changes;
+}
+
+std::string options_text(const CLI::App& app) {
+  // Where it goes and what is printed changes nothing about the data.
+  constexpr auto beside =
+    std::to_array<std::string_view>({"help", "out", "json", "quiet"});
+  nlohmann::json options = nlohmann::json::object();
+  for (const auto* option : app.get_options()) {
+    const auto& name = option->get_single_name();
+    if (std::ranges::find(beside, name) != beside.end())
+      continue;
+    auto values = option->results();
+    if (values.empty() && !option->get_default_str().empty())
+      values.push_back(option->get_default_str());
+    if (!values.empty())
+      options[name] = values;
+  }
+  constexpr auto replace = nlohmann::json::error_handler_t::replace;
+  return nlohmann::json{{"kind", app.get_name()}, {"options", options}}.dump(
+    -1, ' ', false, replace);
+}
+
+} // namespace graphmill

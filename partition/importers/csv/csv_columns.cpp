@@ -1,0 +1,338 @@
+#include "partition/importers/csv/csv_columns.hpp"
+
+#include "partition/importers/csv/csv_names.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+using column_roles = std::vector<std::optional<csv_role>>;
+
+/// The flag of the command line by which a role is given.
+std::string_view flag_of(csv_role role) {
+  switch (role) {
+  case csv_role::source:
+    return "--source";
+  case csv_role::destination:
+    return "--destination";
+  case csv_role::relation:
+    return "--relation";
+  case csv_role::id:
+    return "--id";
+  case csv_role::label:
+    return "--label";
+  case csv_role::split:
+    return "--split-column";
+  case csv_role::time:
+    return "--time";
+  case csv_role::feature:
+    return "--feature";
+  case csv_role::ignore:
+    return "--ignore";
+  }
+  return "";
+}
+
+bool is_for(csv_role role, bool edges) {
+  const auto of_edges = role == csv_role::source
+                        || role == csv_role::destination
+                        || role == csv_role::relation;
+  return role == csv_role::ignore || of_edges == edges;
+}
+
+std::vector<std::size_t> all_columns(const csv_layout& layout) {
+  std::vector<std::size_t> columns;
+  for (std::size_t i = 0; i < layout.count(); ++i)
+    columns.push_back(i);
+  return columns;
+}
+
+/// The column of this name, or else number.
+std::optional<std::size_t> find_column(const csv_layout& layout,
+                                       const std::string& text) {
+  for (std::size_t i = 0; layout.header && i < layout.count(); ++i)
+    if (lower_name(layout.names[i]) == lower_name(text))
+      return i;
+  std::size_t number = 0;
+  const auto* end = text.data() + text.size();
+  const auto [last, failed] = std::from_chars(text.data(), end, number);
+  if (failed == std::errc{} && last == end && number >= 1
+      && number <= layout.count())
+    return number - 1;
+  return std::nullopt;
+}
+
+bool is_a_number(const std::string& text) {
+  return !text.empty()
+         && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// Puts the column of each role where the layout keeps it.
+result<void> fill_in(csv_layout& layout, const column_roles& roles,
+                     const csv_reader& rows) {
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    if (!roles[i])
+      continue;
+    if (*roles[i] == csv_role::feature || *roles[i] == csv_role::ignore) {
+      auto& list =
+        *roles[i] == csv_role::feature ? layout.features : layout.ignored;
+      list.push_back(i);
+      continue;
+    }
+    auto* place = *roles[i] == csv_role::source        ? &layout.source
+                  : *roles[i] == csv_role::destination ? &layout.destination
+                  : *roles[i] == csv_role::relation    ? &layout.relation
+                  : *roles[i] == csv_role::id          ? &layout.id
+                  : *roles[i] == csv_role::label       ? &layout.label
+                  : *roles[i] == csv_role::split       ? &layout.split
+                                                       : &layout.time;
+    if (*place
+        && lower_name(layout.names[i]) == lower_name(layout.names[**place]))
+      return rows.wrong(
+        fmt::format("two columns \"{}\"", lower_name(layout.names[i])));
+    if (*place)
+      return rows.wrong(
+        fmt::format("columns {} and {} both look like {}; choose one with {}, "
+                    "and leave out "
+                    "the other with --ignore",
+                    column_text(layout, **place), column_text(layout, i),
+                    flag_of(*roles[i]).substr(2), flag_of(*roles[i])));
+    *place = i;
+  }
+  return ok();
+}
+
+/// Whether a role has been given already.
+bool has(const column_roles& roles, csv_role role) {
+  return std::ranges::find(roles, std::optional{role}) != roles.end();
+}
+
+/// Gives the columns that usual names tell the roles that are still free.
+template <class RoleOf>
+void add_by_name(column_roles& roles, const csv_layout& layout,
+                 RoleOf role_of) {
+  const auto chosen = roles;
+  for (std::size_t i = 0; layout.header && i < roles.size(); ++i)
+    if (const auto role = role_of(layout.names[i]);
+        !roles[i] && role && !has(chosen, *role))
+      roles[i] = role;
+}
+
+std::vector<std::size_t> columns_without_role(const column_roles& roles) {
+  std::vector<std::size_t> left;
+  for (std::size_t i = 0; i < roles.size(); ++i)
+    if (!roles[i])
+      left.push_back(i);
+  return left;
+}
+
+/// What is left over becomes the ends that are missing, if it must be those.
+result<void> add_ends(column_roles& roles, const csv_layout& layout,
+                      const csv_reader& rows) {
+  auto left = columns_without_role(roles);
+  std::vector<csv_role> missing;
+  for (auto end : {csv_role::source, csv_role::destination})
+    if (!has(roles, end))
+      missing.push_back(end);
+  if (left.size() == missing.size()) {
+    for (std::size_t i = 0; i < left.size(); ++i)
+      roles[left[i]] = missing[i];
+    return ok();
+  }
+  if (left.size() < missing.size())
+    return rows.wrong(fmt::format(
+      "the columns are {}; a source and a destination expected (--source, "
+      "--destination)",
+      columns_text(layout, all_columns(layout))));
+  const auto text = columns_text(layout, left);
+  if (missing.empty())
+    return rows.wrong(fmt::format(
+      "nothing is known of {}: edges have no weights, times or features yet; "
+      "leave columns out with --ignore, or make one edge type of each value of "
+      "one with --relation",
+      text));
+  return rows.wrong(fmt::format(
+    "which of the columns {} are source and destination? Say so by {} "
+    "(--source, --destination, --relation), and leave out the others with "
+    "--ignore",
+    text, layout.header ? "name" : "number"));
+}
+
+csv_layout layout_of_row(const std::vector<std::string>& first, bool header) {
+  csv_layout layout;
+  layout.header = header;
+  layout.names = header ? first : std::vector<std::string>(first.size());
+  return layout;
+}
+
+} // namespace
+
+csv_chooser::csv_chooser(const csv_import_options& options)
+  : options_(options) {
+  const auto is_table = [&options](const std::string& name) {
+    const auto named = [&name](const csv_table& table) {
+      return names_table(name, table);
+    };
+    return std::ranges::any_of(options.edges, named)
+           || std::ranges::any_of(options.nodes, named);
+  };
+  const auto add = [&](csv_role role, const std::string& text) {
+    const auto equals = text.find('=');
+    const auto table = text.substr(0, equals);
+    if (equals != std::string::npos && is_table(table))
+      choices_.push_back({role, table, text.substr(equals + 1)});
+    else
+      choices_.push_back({role, {}, text});
+  };
+  for (const auto& choice : options.choices)
+    add(choice.role, choice.column);
+  for (const auto& text : options.ignore)
+    add(csv_role::ignore, text);
+  used_.resize(choices_.size());
+}
+
+std::optional<bool> csv_chooser::said_header(const csv_table& table) const {
+  const auto named = [&table](const std::vector<std::string>& names) {
+    return std::ranges::any_of(names, [&table](const std::string& name) {
+      return names_table(name, table);
+    });
+  };
+  if (named(options_.with_header))
+    return true;
+  if (named(options_.without_header))
+    return false;
+  return std::nullopt;
+}
+
+result<bool>
+csv_chooser::edge_header(const csv_table& table, const csv_reader& rows,
+                         const std::vector<std::string>& first,
+                         const std::vector<std::string>& second) const {
+  if (const auto said = said_header(table))
+    return *said;
+  if (!options_.edge_header)
+    return looks_like_header(first, second);
+  if (*options_.edge_header && looks_like_edge(first))
+    return rows.wrong(fmt::format(
+      "--header says that the first row is a header, and it looks like an edge "
+      "({}, {}); name the tables that have one (--header=NAME)",
+      first[0], first[1]));
+  return *options_.edge_header;
+}
+
+result<std::vector<std::optional<csv_role>>>
+csv_chooser::apply(const csv_table& table, const csv_reader& rows,
+                   const csv_layout& layout, bool edges) {
+  column_roles roles(layout.count());
+  for (std::size_t c = 0; c < choices_.size(); ++c) {
+    const auto& choice = choices_[c];
+    const auto named = !choice.table.empty();
+    if (named ? !names_table(choice.table, table) : !is_for(choice.role, edges))
+      continue;
+    if (!is_for(choice.role, edges))
+      return rows.wrong(fmt::format(
+        "{} {}={}: {} has no such column", flag_of(choice.role), choice.table,
+        choice.column, edges ? "an edge list" : "a node table"));
+    // A bare number of a column to be left out would hit all tables.
+    if (!named && choice.role == csv_role::ignore && layout.header
+        && is_a_number(choice.column)
+        && std::ranges::find(layout.names, choice.column) == layout.names.end())
+      continue;
+    const auto column = find_column(layout, choice.column);
+    if (!column && !named)
+      continue;
+    if (!column)
+      return rows.wrong(
+        fmt::format("{} {}={}: there is no such column; there are {}",
+                    flag_of(choice.role), choice.table, choice.column,
+                    columns_text(layout, all_columns(layout))));
+    used_[c] = true;
+    if (roles[*column] && *roles[*column] != choice.role)
+      return rows.wrong(fmt::format(
+        "column {} cannot be both {} and {}", column_text(layout, *column),
+        flag_of(*roles[*column]).substr(2), flag_of(choice.role).substr(2)));
+    roles[*column] = choice.role;
+  }
+  return roles;
+}
+
+result<csv_layout> csv_chooser::edge_columns(const csv_table& table) {
+  GRAPHMILL_TRY(auto rows, csv_reader::open(table.file, options_.separator));
+  GRAPHMILL_TRY(const auto there, rows.next());
+  if (!there) {
+    tell_note(options_.on_note, "{}: is empty", table.file.filename().string());
+    return csv_layout{};
+  }
+  const auto first = trimmed_fields(rows);
+  GRAPHMILL_TRY(auto peek, csv_reader::open(table.file, options_.separator));
+  std::vector<std::string> second;
+  GRAPHMILL_TRYV(peek.next());
+  GRAPHMILL_TRY(const auto more, peek.next());
+  if (more)
+    second = trimmed_fields(peek);
+  if (first.size() < 2)
+    return rows.wrong(one_csv_field);
+  GRAPHMILL_TRY(const auto header, edge_header(table, rows, first, second));
+  auto layout = layout_of_row(first, header);
+  GRAPHMILL_TRY(auto roles, apply(table, rows, layout, true));
+  add_by_name(roles, layout, edge_role_of);
+  GRAPHMILL_TRYV(add_ends(roles, layout, rows));
+  GRAPHMILL_TRYV(fill_in(layout, roles, rows));
+  tell_note(options_.on_note, "{}", layout_text(table, layout));
+  if (!header && !options_.edge_header && !said_header(table)
+      && !looks_like_edge(first))
+    tell_note(options_.on_note,
+              "{}: its first row is taken for an edge ({}, {}); if it is a "
+              "header, say --header",
+              table.file.filename().string(), first[*layout.source],
+              first[*layout.destination]);
+  return layout;
+}
+
+result<csv_layout> csv_chooser::node_columns(const csv_table& table) {
+  GRAPHMILL_TRY(auto rows, csv_reader::open(table.file, options_.separator));
+  GRAPHMILL_TRY(const auto there, rows.next());
+  if (!there)
+    return rows.wrong("the table is empty; a header with a column \"id\" "
+                      "expected");
+  auto layout =
+    layout_of_row(trimmed_fields(rows), said_header(table).value_or(true));
+  GRAPHMILL_TRY(auto roles, apply(table, rows, layout, false));
+  add_by_name(roles, layout, node_role_of);
+  if (!has(roles, csv_role::id))
+    return rows.wrong(fmt::format(
+      "no column \"id\" in the header of a node table; say which it is with "
+      "--id: {}",
+      columns_text(layout, all_columns(layout))));
+  for (auto column : columns_without_role(roles)) {
+    const auto role = suspected_role_of(layout.names[column]);
+    if (role)
+      return rows.wrong(fmt::format(
+        "column {0} looks like {1}s and would become a feature; say {2} {3}, "
+        "--ignore {3}, or --feature {3} if it is one",
+        column_text(layout, column),
+        *role == csv_role::label ? "label" : "split", flag_of(*role),
+        layout.names[column]));
+    roles[column] = csv_role::feature;
+  }
+  GRAPHMILL_TRYV(fill_in(layout, roles, rows));
+  tell_note(options_.on_note, "{}", layout_text(table, layout));
+  return layout;
+}
+
+result<void> csv_chooser::expect_all_used() const {
+  for (std::size_t c = 0; c < choices_.size(); ++c)
+    if (!used_[c])
+      return fail(ec::invalid_argument, "{} {}{}{}: no table has such a column",
+                  flag_of(choices_[c].role), choices_[c].table,
+                  choices_[c].table.empty() ? "" : "=", choices_[c].column);
+  return ok();
+}
+
+} // namespace graphmill

@@ -1,0 +1,151 @@
+#include "partition/importers/csv/csv_graph.hpp"
+
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/importers/csv/csv_columns.hpp"
+#include "partition/importers/csv/csv_edges.hpp"
+#include "partition/importers/csv/csv_names.hpp"
+#include "partition/importers/npy/npy_source.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::size_t most_renamed_told = 10;
+
+std::size_t find_or_add(csv_graph& graph, const std::string& name) {
+  const auto at = std::ranges::find(graph.nodes, name, &csv_node_type::name);
+  if (at != graph.nodes.end())
+    return static_cast<std::size_t>(at - graph.nodes.begin());
+  csv_node_type added;
+  added.name = name;
+  graph.nodes.push_back(std::move(added));
+  return graph.nodes.size() - 1;
+}
+
+result<void> add_nodes(csv_graph& graph, const csv_import_options& options,
+                       csv_chooser& chooser) {
+  for (const auto& table : options.nodes) {
+    GRAPHMILL_TRYV(check_name(table.type, table.file.string()));
+    GRAPHMILL_TRY(auto layout, chooser.node_columns(table));
+    GRAPHMILL_TRY(auto type,
+                  read_node_table(table, std::move(layout), options.separator));
+    graph.nodes.push_back(std::move(type));
+  }
+  return ok();
+}
+
+result<void> add_edges(csv_graph& graph, const csv_import_options& options,
+                       csv_chooser& chooser) {
+  for (const auto& table : options.edges) {
+    const auto parts = split_edge_type_name(table.type);
+    if (!parts)
+      return fail(ec::invalid_argument,
+                  "\"{}\" is no edge type; <source>__<name>__<destination> "
+                  "expected",
+                  table.type);
+    csv_edge_file file;
+    file.table = table;
+    GRAPHMILL_TRY(file.layout, chooser.edge_columns(table));
+    if (!file.layout.relation)
+      file.names.push_back((*parts)[1]);
+    file.source = find_or_add(graph, (*parts)[0]);
+    file.destination = find_or_add(graph, (*parts)[2]);
+    graph.edges.push_back(std::move(file));
+  }
+  return ok();
+}
+
+result<void> add_relation(csv_edge_file& file, const csv_edge& edge) {
+  if (!file.layout.relation)
+    return ok();
+  if (edge.relation.empty())
+    return fail(ec::invalid_data, "{}:{}: the relation is empty",
+                file.table.file.string(), edge.line);
+  file.relations.insert(edge.relation);
+  if (static_cast<std::size_t>(file.relations.size()) > most_types)
+    return fail(ec::invalid_data,
+                "{}:{}: column {} has more than {} values, which is too many "
+                "for relations; if it is something else, leave it out with "
+                "--ignore",
+                file.table.file.string(), edge.line,
+                column_text(file.layout, *file.layout.relation), most_types);
+  return ok();
+}
+
+/// Reads a file for the ids of types without a table, and for relations.
+result<void> read_ids(csv_graph& graph, csv_edge_file& file, char separator) {
+  auto& sources = graph.nodes[file.source];
+  auto& destinations = graph.nodes[file.destination];
+  if (sources.table && destinations.table && !file.layout.relation)
+    return ok();
+  const auto& path = file.table.file;
+  const auto visit = [&](const csv_edge& edge) -> result<void> {
+    for (auto id : {edge.source, edge.destination})
+      if (id.empty() || id.find_first_of("\r\n") != id.npos)
+        return fail(ec::invalid_data,
+                    "{}:{}: an id is empty or has a line break", path.string(),
+                    edge.line);
+    if (!sources.table) {
+      GRAPHMILL_TRYV(add_csv_id(sources, edge.source, path, edge.line));
+    }
+    if (!destinations.table) {
+      GRAPHMILL_TRYV(
+        add_csv_id(destinations, edge.destination, path, edge.line));
+    }
+    return add_relation(file, edge);
+  };
+  return for_each_csv_edge(file.table, file.layout, separator, visit);
+}
+
+/// Names an edge type after each value of a relation.
+void name_relations(csv_edge_file& file, const note_callback& on_note) {
+  std::string renamed;
+  std::size_t count = 0;
+  for (node_id i = 0; i < file.relations.size(); ++i) {
+    const auto value = file.relations.name(i);
+    auto name = relation_name(value);
+    if (name.empty() || std::ranges::find(file.names, name) != file.names.end())
+      name = fmt::format("relation-{}", i + 1);
+    if (name != value && ++count <= most_renamed_told)
+      renamed += fmt::format("{}{} for \"{}\"", renamed.empty() ? "" : ", ",
+                             name, value);
+    file.names.push_back(std::move(name));
+  }
+  const auto place = file.table.file.filename().string();
+  tell_note(on_note, "{}: {} edge types, one for each relation", place,
+            file.names.size());
+  if (count > 0)
+    tell_note(on_note, "{}: edge types have names of their own: {}{}", place,
+              renamed,
+              count > most_renamed_told
+                ? fmt::format(" and {} more", count - most_renamed_told)
+                : "");
+}
+
+} // namespace
+
+result<csv_graph> read_csv_graph(const csv_import_options& given) {
+  auto options = given;
+  for (auto& table : options.nodes)
+    if (table.type.empty())
+      table.type = "node";
+  for (auto& table : options.edges)
+    if (table.type.empty())
+      table.type = "node__to__node";
+  csv_graph graph;
+  csv_chooser chooser{options};
+  GRAPHMILL_TRYV(add_nodes(graph, options, chooser));
+  GRAPHMILL_TRYV(add_edges(graph, options, chooser));
+  GRAPHMILL_TRYV(chooser.expect_all_used());
+  for (auto& file : graph.edges) {
+    GRAPHMILL_TRYV(read_ids(graph, file, options.separator));
+    if (file.layout.relation)
+      name_relations(file, options.on_note);
+  }
+  return graph;
+}
+
+} // namespace graphmill

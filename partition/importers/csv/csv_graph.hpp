@@ -1,0 +1,36 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "partition/importers/csv/csv.hpp"
+#include "partition/importers/csv/csv_layout.hpp"
+#include "partition/importers/csv/csv_nodes.hpp"
+#include "partition/importers/csv/id_map.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// One edge list: the edges of one type, or of one for each value of a relation
+/// column.
+struct csv_edge_file {
+  csv_table table;
+  csv_layout layout;
+  std::vector<std::string> names; ///< The middle names of its edge types.
+  id_map relations; ///< The values of the relation column, in the same order.
+  std::size_t source = 0; ///< In the list of node types.
+  std::size_t destination = 0;
+};
+
+/// What tables say, but for features and edges.
+struct csv_graph {
+  std::vector<csv_node_type> nodes;
+  std::vector<csv_edge_file> edges;
+};
+
+/// Finds out what columns are, reads node tables, and from the edge lists the
+/// ids of node types without a table and the values of relations.
+result<csv_graph> read_csv_graph(const csv_import_options& given);
+
+} // namespace graphmill

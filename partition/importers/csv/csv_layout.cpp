@@ -1,0 +1,87 @@
+#include "partition/importers/csv/csv_layout.hpp"
+
+#include "partition/importers/npy/npy_source.hpp"
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::size_t most_columns_named = 12;
+
+} // namespace
+
+std::vector<std::string> trimmed_fields(const csv_reader& rows) {
+  std::vector<std::string> out;
+  for (auto field : rows.fields())
+    out.emplace_back(trim_blanks(field));
+  return out;
+}
+
+std::string columns_text(const csv_layout& layout,
+                         const std::vector<std::size_t>& columns) {
+  std::string out;
+  for (std::size_t i = 0; i < columns.size() && i < most_columns_named; ++i)
+    out += (i == 0 ? "" : ", ") + column_text(layout, columns[i]);
+  if (columns.size() > most_columns_named)
+    out += fmt::format(" and {} more", columns.size() - most_columns_named);
+  return out;
+}
+
+std::string column_text(const csv_layout& layout, std::size_t column) {
+  return layout.header ? fmt::format("\"{}\"", layout.names[column])
+                       : std::to_string(column + 1);
+}
+
+std::string layout_text(const csv_table& table, const csv_layout& layout) {
+  auto out = fmt::format("{}: {}", table.file.filename().string(),
+                         layout.header ? "a header" : "no header");
+  const auto add = [&](const char* name, std::optional<std::size_t> column) {
+    if (column)
+      out += fmt::format(", {} {}", name, column_text(layout, *column));
+  };
+  add("source", layout.source);
+  add("destination", layout.destination);
+  add("relation", layout.relation);
+  add("id", layout.id);
+  add("label", layout.label);
+  add("split", layout.split);
+  add("time", layout.time);
+  if (!layout.features.empty())
+    out += fmt::format(", {} features ({})", layout.features.size(),
+                       columns_text(layout, layout.features));
+  if (!layout.ignored.empty())
+    out += fmt::format(", left out {}", columns_text(layout, layout.ignored));
+  return out;
+}
+
+bool names_table(const std::string& name, const csv_table& table) {
+  if (name == table.type || name == table.file.filename().string())
+    return true;
+  const auto parts = split_edge_type_name(table.type);
+  return parts && name == (*parts)[1];
+}
+
+result<bool> next_csv_row(csv_reader& rows, const csv_layout& layout) {
+  GRAPHMILL_TRY(const auto there, rows.next());
+  const auto fields = rows.fields().size();
+  if (!there || fields == layout.count())
+    return there;
+  if (layout.source && fields == 1)
+    return rows.wrong(one_csv_field);
+  return rows.wrong(fmt::format("{} fields; {} expected, as in the {}", fields,
+                                layout.count(),
+                                layout.header ? "header" : "first row"));
+}
+
+result<csv_reader> open_csv_table(const csv_table& table,
+                                  const csv_layout& layout, char separator) {
+  GRAPHMILL_TRY(auto rows, csv_reader::open(table.file, separator));
+  if (!layout.header)
+    return rows;
+  GRAPHMILL_TRY(const auto there, rows.next());
+  if (!there || trimmed_fields(rows) != layout.names)
+    return rows.wrong("the table changed while it was read");
+  return rows;
+}
+
+} // namespace graphmill

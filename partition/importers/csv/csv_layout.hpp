@@ -1,0 +1,61 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "partition/importers/csv/csv.hpp"
+#include "partition/importers/csv/csv_reader.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// What is wrong with an edge list whose rows have one field.
+inline constexpr const char* one_csv_field =
+  "one field; a source and a destination expected (give the separator if it is "
+  "an unusual one)";
+
+/// What the columns of one table are, by their places from 0.
+struct csv_layout {
+  bool header = false; ///< Whether the first row is none of the data.
+  std::vector<std::string> names; ///< [columns] Empty without a header.
+  std::optional<std::size_t> source;
+  std::optional<std::size_t> destination;
+  std::optional<std::size_t> relation;
+  std::optional<std::size_t> id;
+  std::optional<std::size_t> label;
+  std::optional<std::size_t> split;
+  std::optional<std::size_t> time;
+  std::vector<std::size_t> features;
+  std::vector<std::size_t> ignored;
+
+  std::size_t count() const { return names.size(); }
+};
+
+/// A column for people: its name in quotes, or its number from 1.
+std::string column_text(const csv_layout& layout, std::size_t column);
+
+/// Several columns for people: all of them, or the first.
+std::string columns_text(const csv_layout& layout,
+                         const std::vector<std::size_t>& columns);
+
+/// One sentence: what of a table was taken for what.
+std::string layout_text(const csv_table& table, const csv_layout& layout);
+
+/// Whether a user means this table: by its type, the middle name of that, or
+/// the name of its file.
+bool names_table(const std::string& name, const csv_table& table);
+
+/// Goes to the next row. Fails unless it has as many fields as the first.
+result<bool> next_csv_row(csv_reader& rows, const csv_layout& layout);
+
+/// Opens a table and goes past its header. Fails if that has changed since the
+/// layout was found out.
+result<csv_reader> open_csv_table(const csv_table& table,
+                                  const csv_layout& layout, char separator);
+
+/// The fields of a row without the spaces around them.
+std::vector<std::string> trimmed_fields(const csv_reader& rows);
+
+} // namespace graphmill

@@ -1,0 +1,132 @@
+#include "partition/importers/graph_changes.hpp"
+
+#include "messages/base/pluralized.hpp"
+#include "partition/importers/reverse.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+namespace graphmill {
+
+namespace {
+
+std::string edge_type_list(const dataset_info& info) {
+  std::string names;
+  for (std::size_t i = 0; i < info.edge_types.size(); ++i)
+    names +=
+      (i == 0 ? "" : ", ") + info.edge_type_name(static_cast<edge_type_id>(i));
+  return names;
+}
+
+/// @returns for each edge type whether it is undirected.
+result<std::vector<bool>> undirected_types(const dataset_info& info,
+                                           const graph_changes& changes) {
+  std::vector<bool> chosen(info.edge_types.size(), changes.all_undirected);
+  for (const auto& name : changes.undirected) {
+    const auto type = info.find_edge_type(name);
+    if (!type)
+      return fail(ec::invalid_argument,
+                  "--undirected={}: there is no such edge type, or several "
+                  "have that name; there are {}",
+                  name, edge_type_list(info));
+    chosen[static_cast<std::size_t>(*type)] = true;
+  }
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const auto& type = info.edge_types[i];
+    if (chosen[i] && type.source != type.destination)
+      return fail(ec::invalid_argument,
+                  "--undirected: {} joins nodes of two types, so that its "
+                  "edges cannot go both ways; name the edge types that can "
+                  "(--undirected=NAME), and take --reverse for this one",
+                  info.edge_type_name(static_cast<edge_type_id>(i)));
+  }
+  return chosen;
+}
+
+} // namespace
+
+result<edge_plan> plan_edges(dataset_info& info, bool reverse,
+                             const graph_changes& changes) {
+  GRAPHMILL_TRY(const auto undirected, undirected_types(info, changes));
+  edge_plan plan;
+  plan.reverse.resize(undirected.size(), -1);
+  for (const auto both : undirected)
+    plan.rules.push_back({.both_ways = both,
+                          .drop_self_loops = changes.drop_self_loops,
+                          .drop_duplicates = both || changes.drop_duplicates});
+  if (!reverse)
+    return plan;
+  for (std::size_t i = 0; i < undirected.size(); ++i)
+    if (!undirected[i]) {
+      plan.reverse[i] = add_reverse_type(info, static_cast<edge_type_id>(i));
+      plan.rules.push_back({.both_ways = false,
+                            .drop_self_loops = changes.drop_self_loops,
+                            .drop_duplicates = changes.drop_duplicates});
+    }
+  return plan;
+}
+
+result<std::vector<row_norm>> norms_of(const dataset_info& info, row_norm all,
+                                       const graph_changes& changes) {
+  std::vector<row_norm> norms(info.node_types.size(), all);
+  for (const auto& [name, norm] : changes.normalise) {
+    const auto type = info.find_node_type(name);
+    if (!type)
+      return fail(ec::invalid_argument,
+                  "--normalise: there is no node type \"{}\"", name);
+    norms[static_cast<std::size_t>(*type)] = norm;
+  }
+  return norms;
+}
+
+result<void> write_split(const split_request& request,
+                         const node_type_info& type, node_type_id id,
+                         bool present, std::span<const std::int64_t> labels,
+                         std::span<const double> times,
+                         dataset_writer& writer) {
+  GRAPHMILL_TRYV(validate(request.fractions));
+  if (type.class_count == 0)
+    return fail(ec::invalid_argument,
+                "--split: nodes of type {} have no labels to be split by",
+                type.name);
+  if (present)
+    return fail(ec::invalid_argument,
+                "--split: nodes of type {} have a split already; leave that "
+                "out with --ignore to make another",
+                type.name);
+  if (request.order == split_order::time
+      && std::ssize(times) != std::ssize(labels))
+    return fail(ec::invalid_argument,
+                "--split by time: nothing says the times of nodes of type {}; "
+                "csv takes them from a column (--time COLUMN), npy from "
+                "time.npy",
+                type.name);
+  const auto bad = std::ranges::find_if_not(
+    times, [](double time) { return std::isfinite(time); });
+  if (bad != times.end())
+    return fail(ec::invalid_data,
+                "--split by time: the time of node {} of type {} is {}",
+                bad - times.begin(), type.name, *bad);
+  const auto splits = split_nodes(request, labels, times);
+  for (auto which : all_splits) {
+    GRAPHMILL_TRYV(
+      writer.set_split(id, which, splits[static_cast<std::size_t>(which)]));
+  }
+  return ok();
+}
+
+void note_dropped(const dataset_writer& writer, const dataset_info& info,
+                  const note_callback& on_note) {
+  const auto& dropped = writer.dropped();
+  for (std::size_t i = 0; i < dropped.size(); ++i)
+    if (dropped[i].self_loops > 0 || dropped[i].duplicates > 0)
+      tell_note(on_note, "{}: {} and {} dropped",
+                info.edge_type_name(static_cast<edge_type_id>(i)),
+                pluralized(dropped[i].self_loops, "self-loop"),
+                pluralized(dropped[i].duplicates, "duplicate"));
+}
+
+} // namespace graphmill

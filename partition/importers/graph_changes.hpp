@@ -1,0 +1,78 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "partition/dataset/dataset.hpp"
+#include "partition/importers/node_split.hpp"
+#include "partition/importers/row_norm.hpp"
+#include "partition/writing/dataset_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+/// Is told, in whole sentences, what an importer took for what and what it left
+/// out, so that nothing is guessed in silence. May be empty.
+using note_callback = std::function<void(std::string)>;
+
+template <class... Ts>
+void tell_note(const note_callback& on_note, fmt::format_string<Ts...> text,
+               Ts&&... args) {
+  if (on_note)
+    on_note(fmt::format(text, std::forward<Ts>(args)...));
+}
+
+/// What importers of tables and arrays change about a graph on its way in.
+struct graph_changes {
+  /// Edge types, by their full or middle names, whose edges go both ways: each
+  /// pair of nodes gets one edge either way, however often and whichever way it
+  /// stands there.
+  std::vector<std::string> undirected;
+  bool all_undirected = false; ///< The same of all edge types.
+  bool drop_self_loops = false;
+  bool drop_duplicates = false;
+  std::optional<split_request> split;
+  /// Of node types by name; others are scaled as the importer's `normalise`.
+  std::vector<std::pair<std::string, row_norm>> normalise;
+};
+
+/// What has been declared of edges for a writer.
+struct edge_plan {
+  std::vector<edge_rules> rules;     ///< By edge type, reverse ones included.
+  std::vector<edge_type_id> reverse; ///< Of each type of the source; or -1.
+};
+
+/// Appends the reverse of each edge type that is not undirected, if `reverse`
+/// says so, and says what is to become of edges. Fails if an undirected edge
+/// type is not there, or joins nodes of two types.
+/// @param info With all types of the source.
+result<edge_plan> plan_edges(dataset_info& info, bool reverse,
+                             const graph_changes& changes);
+
+/// How the features of each node type are scaled. Fails if a type that
+/// `changes` names is not there.
+result<std::vector<row_norm>> norms_of(const dataset_info& info, row_norm all,
+                                       const graph_changes& changes);
+
+/// Splits the labelled nodes of a type and gives the splits to a writer.
+/// @param present Whether the source has splits of the type already, which is
+/// an error.
+/// @param times [nodes] Empty if there are none, which is an error if the split
+/// is by time.
+result<void> write_split(const split_request& request,
+                         const node_type_info& type, node_type_id id,
+                         bool present, std::span<const std::int64_t> labels,
+                         std::span<const double> times, dataset_writer& writer);
+
+/// Notes how many edges a writer has dropped, after its `finish`.
+void note_dropped(const dataset_writer& writer, const dataset_info& info,
+                  const note_callback& on_note);
+
+} // namespace graphmill
