@@ -104,6 +104,7 @@ definition full_definition() {
   def.budget = {1ull << 33, 9};
   def.faults = {10, 11, 12};
   def.placement = {{"north", "south"}, {"east"}};
+  def.checkpoint = {13, 14, 15};
   return def;
 }
 
@@ -132,6 +133,7 @@ CATCH_TEST_CASE("the bytes of a definition stay what they are",
   CATCH_CHECK(hash_of(full_definition()) == "491f4fb68ff38351b668f628d21222b6");
   definition bare;
   bare.trainer.step_timeout = 1800;
+  bare.checkpoint.keep = 2;
   CATCH_CHECK(hash_of(bare) == "a5e7b6cca12e1aae47ab2efd29207724");
 }
 

@@ -70,6 +70,7 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.budget.bytes == 1ull << 30);
   CATCH_CHECK(def.budget.batches == 4);
   CATCH_CHECK(def.faults == definition::faults_section{});
+  CATCH_CHECK(def.checkpoint == definition::checkpoint_section{0, 0, 2});
 }
 
 CATCH_TEST_CASE("every field is read", "[definition]") {
@@ -103,6 +104,7 @@ evaluate: {neighbours: all, batch_size: 17, every: 18}
 budget: {bytes: 1.5 GiB, batches: 19}
 faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22}
 placement: {trainers: [b, "a:1"], samplers: [3]}
+checkpoint: {every_steps: 23, every_minutes: 24, keep: 25}
 )");
   CATCH_CHECK(def.name == "run-1");
   CATCH_CHECK(def.seed == ~0ull);
@@ -132,6 +134,7 @@ placement: {trainers: [b, "a:1"], samplers: [3]}
   CATCH_CHECK(def.faults == definition::faults_section{20, 21, 22});
   CATCH_CHECK(def.placement
               == definition::placement_section{{"b", "a:1"}, {"3"}});
+  CATCH_CHECK(def.checkpoint == definition::checkpoint_section{23, 24, 25});
 
   CATCH_SECTION("and written so that it reads back") {
     const auto again = valid(definition_yaml(def));

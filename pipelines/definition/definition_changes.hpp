@@ -1,0 +1,16 @@
+#pragma once
+
+#include "messages/definition/definition.hpp"
+
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// What a run computes in another way by one definition than by another, a text
+/// for each field: "train.epochs: 10, now 20". Fields that only decide how fast
+/// it is, where, or what it leaves behind are passed over.
+std::vector<std::string> changes_between(const definition& before,
+                                         const definition& now);
+
+} // namespace graphmill
