@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace graphmill {
 
@@ -161,7 +162,30 @@ conductor_config conductor_of(const run_setup& run,
     seeds[static_cast<std::size_t>(which)] =
       other ? std::ssize(*other) : std::ssize(graph.seeds(split_of(which)));
   conductor_config out{run.def, world, seeds, course_of(run, seeds), {}, {}};
+  if (run.mode == run_mode::train)
+    out.from = run.from;
   return out;
+}
+
+std::shared_ptr<checkpoint_writer>
+keep_checkpoints(run_observer& observer, const definition& def,
+                 checkpoint_writer::setting of,
+                 std::function<nlohmann::json(std::int32_t epochs)> lines) {
+  if (def.checkpoint.keep == 0)
+    return nullptr;
+  of.keep = def.checkpoint.keep;
+  auto writer = std::make_shared<checkpoint_writer>(std::move(of));
+  observer.on_checkpoint_due = [writer](bool last) {
+    return writer->begin(last);
+  };
+  observer.on_checkpoint = [writer, lines](training_state state) {
+    auto told = lines(state.at.epoch);
+    writer->write(std::move(state), std::move(told));
+  };
+  observer.on_checkpoint_missed = [writer](const error& reason) {
+    writer->missed(reason);
+  };
+  return writer;
 }
 
 } // namespace graphmill
