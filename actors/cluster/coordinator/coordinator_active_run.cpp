@@ -135,6 +135,9 @@ void coordinator::conduct() {
     return out;
   };
   lead.observer = observer_of(*active_, handle_of<interface>(self_));
+  run_file::keep_checkpoints(active_->file, lead.observer, active_->def,
+                             static_cast<rank_id>(where.daemon_of_rank.size()),
+                             config_.graph->part_count());
   active_->began = clock::now();
   active_->conductor = spawn_conductor(self_->home_system(), std::move(lead));
   deaths_.watch(

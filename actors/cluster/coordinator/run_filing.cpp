@@ -1,11 +1,13 @@
 #include "actors/cluster/coordinator/run_filing.hpp"
 
 #include "actors/process/logger.hpp"
+#include "actors/run/member_setup.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
 #include <algorithm>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 namespace graphmill {
 
@@ -55,6 +57,24 @@ result<void> run_file::begin(spdlog::sink_ptr console) {
   return ok();
 }
 
+void run_file::keep_checkpoints(const std::shared_ptr<run_file>& self,
+                                run_observer& observer, const definition& def,
+                                rank_id world, part_id parts) {
+  const auto& from = self->folder_.from();
+  checkpoint about;
+  about.definition = definition_yaml(def);
+  about.dataset_digest = from.dataset_digest;
+  about.data = from.data;
+  about.world = world;
+  about.parts = parts;
+  self->writer_ = graphmill::keep_checkpoints(
+    observer, def,
+    {.folder = self->folder_.checkpoints(),
+     .about = std::move(about),
+     .log = self->log_},
+    [self](std::int32_t epochs) { return self->reporter_.lines_of(epochs); });
+}
+
 void run_file::add(const std::string& daemon, const work_report& share) {
   result_.work.add(share);
   daemons_[daemon] = json_of(share);
@@ -67,6 +87,8 @@ void run_file::discard() {
 
 run_record run_file::close(const run_outcome& outcome, bool cancelled,
                            double seconds) {
+  if (writer_)
+    writer_->finish();
   result_.outcome = outcome;
   result_.seconds = seconds;
   auto summary = summarise(result_, reporter_, folder_.path().string());

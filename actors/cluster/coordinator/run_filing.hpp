@@ -1,7 +1,9 @@
 #pragma once
 
+#include "actors/run/checkpoints/checkpoint_writer.hpp"
 #include "actors/run/run_reporter.hpp"
 #include "actors/run/run_summary.hpp"
+#include "messages/base/ids.hpp"
 #include "messages/base/work_report.hpp"
 #include "messages/definition/definition.hpp"
 #include "messages/wire/cluster.hpp"
@@ -38,6 +40,13 @@ public:
   /// Adds what a daemon says about its share.
   void add(const std::string& daemon, const work_report& share);
 
+  /// Has the checkpoints of the run written into its folder. Called once, after
+  /// `begin`.
+  /// @param self This. @param world, parts Of the run.
+  static void keep_checkpoints(const std::shared_ptr<run_file>& self,
+                               run_observer& observer, const definition& def,
+                               rank_id world, part_id parts);
+
   /// Takes the folder away: the run was not taken.
   void discard();
 
@@ -52,7 +61,8 @@ private:
 
   run_folder folder_;
   run_reporter reporter_;
-  std::shared_ptr<spdlog::logger> log_; ///< Null before `begin`.
+  std::shared_ptr<spdlog::logger> log_;       ///< Null before `begin`.
+  std::shared_ptr<checkpoint_writer> writer_; ///< Null: no checkpoints.
   run_result result_;
   nlohmann::json daemons_ = nlohmann::json::object();
 };
