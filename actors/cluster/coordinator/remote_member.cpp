@@ -21,6 +21,9 @@ constexpr unsigned most_attempts = 1000;
 /// Values of one request for weights: 16 MiB.
 constexpr std::uint64_t piece_values = std::uint64_t{4} << 20;
 
+/// Values of one order to load: 1 MiB, for orders share their channel with beats.
+constexpr std::uint64_t given_values = std::uint64_t{1} << 18;
+
 using proxy_actor = member_actor::extend<takes<call_ended>>;
 
 class remote_member {
@@ -144,7 +147,7 @@ private:
     }
     const auto& tensor = (*what->state)[what->tensor];
     const auto count =
-      std::min(piece_values, tensor.values.size() - what->offset);
+      std::min(given_values, tensor.values.size() - what->offset);
     member_request load{config_.run, member_action::load};
     load.tensor = {tensor.name, tensor.shape};
     load.offset = what->offset;
