@@ -6,8 +6,10 @@
 
 #include <capnp/message.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 namespace graphmill {
@@ -61,8 +63,7 @@ std::vector<std::string> changes_between(const definition& before,
                                          const definition& now) {
   capnp::MallocMessageBuilder old_message;
   capnp::MallocMessageBuilder new_message;
-  auto old =
-    old_message.initRoot<capnp::DynamicStruct>(definition_schema());
+  auto old = old_message.initRoot<capnp::DynamicStruct>(definition_schema());
   auto present =
     new_message.initRoot<capnp::DynamicStruct>(definition_schema());
   encode_definition(before, old);
@@ -73,6 +74,17 @@ std::vector<std::string> changes_between(const definition& before,
   if (before.sampler.edge_fanouts != now.sampler.edge_fanouts)
     out.emplace_back("sampler.fanouts of edge types");
   return out;
+}
+
+result<void> check_unchanged(const definition& before, const definition& now) {
+  const auto changes = changes_between(before, now);
+  if (changes.empty())
+    return ok();
+  return fail(ec::invalid_argument,
+              "the run would go on by another definition ({}), and its weights "
+              "would not be those of a run that was never stopped: if that is "
+              "wanted, add --with-changes",
+              fmt::join(changes, "; "));
 }
 
 } // namespace graphmill

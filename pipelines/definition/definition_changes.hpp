@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
 
 #include <string>
@@ -12,5 +13,9 @@ namespace graphmill {
 /// it is, where, or what it leaves behind are passed over.
 std::vector<std::string> changes_between(const definition& before,
                                          const definition& now);
+
+/// Fails, and names the changes, if there are any: a run that went on by them
+/// would not end as one that was never stopped.
+result<void> check_unchanged(const definition& before, const definition& now);
 
 } // namespace graphmill

@@ -118,6 +118,7 @@ void coordinator::on_deployed(const std::string& id, const std::string& daemon,
 void coordinator::conduct() {
   run_setup setup;
   setup.def = active_->def;
+  setup.from = std::exchange(active_->from, std::nullopt);
   const auto& where = active_->where;
   auto lead = conductor_of(setup, *config_.graph,
                            static_cast<rank_id>(where.daemon_of_rank.size()));

@@ -1,4 +1,5 @@
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "pipelines/definition/definition_changes.hpp"
 #include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
@@ -6,6 +7,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace graphmill {
@@ -17,6 +20,26 @@ constexpr std::size_t most_queued = 100;
 
 /// The longest definition, as YAML: thousands of edge types have room in it.
 constexpr std::size_t longest_definition = std::size_t{1} << 20;
+
+/// Runs that go on with others, the one that is on included: each has weights
+/// and moments in memory until it has begun.
+constexpr long most_resumed = 3;
+
+/// Whether a run may go on by this definition.
+result<void> check_resumption(const checkpoint& before, const definition& def,
+                              bool with_changes, const std::string& digest) {
+  if (before.dataset_digest != digest)
+    return fail(ec::invalid_argument,
+                "this cluster serves another dataset than the one that the "
+                "run was trained on (digests {} and {})",
+                digest, before.dataset_digest);
+  const auto then = parse_definition(before.definition, "definition.yaml");
+  if (!then.problems.empty())
+    return to_error(then.problems);
+  if (with_changes)
+    return ok();
+  return check_unchanged(then.value, def);
+}
 
 } // namespace
 
@@ -88,6 +111,16 @@ result<void> coordinator::submit(const payload& data, const responder& reply) {
                 "{} runs are waiting already: submit it again when some of "
                 "them are over",
                 queue_.size() + taking_);
+  GRAPHMILL_TRY(auto wanted, decode_resumption(data));
+  std::shared_ptr<void> counted;
+  if (!wanted.run.empty()) {
+    if (std::cmp_greater_equal(resumed_.use_count(), most_resumed + 1))
+      return fail(ec::unavailable,
+                  "{} runs that go on with others are here already, and each "
+                  "takes memory: submit it again when one is over",
+                  most_resumed);
+    counted = resumed_;
+  }
   ++taking_;
   const auto tell = [me = handle_of<interface>(self_),
                      reply](result<submitted_run> how) {
@@ -95,8 +128,12 @@ result<void> coordinator::submit(const payload& data, const responder& reply) {
                        reply});
   };
   history_thread_.post(
-    [tell, config = config_, def = std::move(def)]() mutable {
-      tell(take_run(config, std::move(def)));
+    [tell, config = config_, def = std::move(def), wanted = std::move(wanted),
+     counted = std::move(counted)]() mutable {
+      auto taken = take_run(config, std::move(def), wanted);
+      if (taken)
+        taken.value().resumed_place = counted;
+      tell(std::move(taken));
     },
     [tell](const error& reason) { tell(reason); });
   return ok();
@@ -104,7 +141,14 @@ result<void> coordinator::submit(const payload& data, const responder& reply) {
 
 /// Makes a run's folder and its place in the history, or neither.
 result<submitted_run> coordinator::take_run(const coordinator_config& config,
-                                            definition def) {
+                                            definition def,
+                                            const resume_request& wanted) {
+  std::optional<checkpoint> before;
+  if (!wanted.run.empty()) {
+    GRAPHMILL_TRY(before, checkpoint_of(config.runs, wanted));
+    GRAPHMILL_TRYV(check_resumption(*before, def, wanted.with_changes,
+                                    config.offer.dataset_digest));
+  }
   auto yaml = definition_yaml(def);
   if (yaml.size() > longest_definition)
     return fail(ec::invalid_argument,
@@ -113,6 +157,13 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
   submitted_run run;
   GRAPHMILL_TRY(run.file, run_file::create(config.runs, def, config.data,
                                            config.offer.dataset_digest));
+  if (before) {
+    if (auto gone_on = run.file->go_on_from(*before, def); !gone_on) {
+      run.file->discard();
+      return gone_on.error();
+    }
+    run.from = std::move(before->state);
+  }
   run.id = run.file->id();
   run.def = std::move(def);
   run.record.id = run.id;

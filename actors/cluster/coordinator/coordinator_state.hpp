@@ -13,6 +13,7 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -105,7 +106,8 @@ private:
   result<placement> place_now(const definition& def) const;
   result<void> submit(const payload& data, const responder& reply);
   static result<submitted_run> take_run(const coordinator_config& config,
-                                        definition def);
+                                        definition def,
+                                        const resume_request& wanted);
   void on_taken(const run_taken& taken);
   void give_up(run_record record);
   result<payload> plan(const payload& data) const;
@@ -169,6 +171,8 @@ private:
   run_records records_;
   std::deque<submitted_run> queue_;
   std::size_t taking_ = 0; ///< Runs that will be in the queue.
+  /// Shared by all runs that go on with others, so that it counts them.
+  std::shared_ptr<int> resumed_ = std::make_shared<int>(0);
   bool ending_ = false;
   clock::time_point write_at_{}; ///< Not before: the disk may be full.
   clock::time_point touch_at_{};

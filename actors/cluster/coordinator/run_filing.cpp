@@ -49,6 +49,34 @@ result<std::shared_ptr<run_file>> run_file::create(const fs::path& runs,
   return std::shared_ptr<run_file>{new run_file{std::move(folder)}};
 }
 
+result<void> run_file::go_on_from(const checkpoint& before,
+                                  const definition& def) {
+  seconds_before_ = before.seconds;
+  reporter_.go_on_after(before.metrics);
+  return folder_.go_back(before.metrics, before.state.at, definition_yaml(def));
+}
+
+/// The checkpoint that a run is to go on from: the newest one, if none is
+/// named.
+result<checkpoint> checkpoint_of(const fs::path& runs,
+                                 const resume_request& wanted) {
+  if (!is_plain(wanted.run)
+      || !(wanted.checkpoint.empty() || is_plain(wanted.checkpoint)))
+    return fail(ec::invalid_argument,
+                "\"{}\" of run \"{}\" is no name of a checkpoint",
+                wanted.checkpoint, wanted.run);
+  const auto folder = runs / wanted.run / "checkpoints";
+  if (!wanted.checkpoint.empty())
+    return read_checkpoint(folder / wanted.checkpoint);
+  GRAPHMILL_TRY(auto found, newest_checkpoint(folder));
+  if (!found)
+    return fail(ec::not_found,
+                "run \"{}\" has no checkpoint at the coordinator: submit its "
+                "definition anew",
+                wanted.run);
+  return std::move(found->content);
+}
+
 result<void> run_file::begin(spdlog::sink_ptr console) {
   GRAPHMILL_TRY(log_, make_logger(folder_.log(), std::move(console)));
   reporter_.log_to(log_);
@@ -67,6 +95,7 @@ void run_file::keep_checkpoints(const std::shared_ptr<run_file>& self,
   about.data = from.data;
   about.world = world;
   about.parts = parts;
+  about.seconds = self->seconds_before_;
   self->writer_ = graphmill::keep_checkpoints(
     observer, def,
     {.folder = self->folder_.checkpoints(),
@@ -92,6 +121,7 @@ run_record run_file::close(const run_outcome& outcome, bool cancelled,
   result_.outcome = outcome;
   result_.seconds = seconds;
   auto summary = summarise(result_, reporter_, folder_.path().string());
+  summary["seconds"] = seconds + seconds_before_;
   summary["daemons"] = daemons_;
   const auto saved = save_run(outcome, summary, folder_);
   run_record out;

@@ -7,6 +7,7 @@
 #include "messages/base/work_report.hpp"
 #include "messages/definition/definition.hpp"
 #include "messages/wire/cluster.hpp"
+#include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <spdlog/logger.h>
@@ -31,6 +32,9 @@ public:
   std::string id() const { return folder_.path().filename().string(); }
   /// Where the conductor's observer reports to; one thread at a time.
   run_reporter& reporter() { return reporter_; }
+
+  /// Makes of the new folder that of a run which stood at a checkpoint.
+  result<void> go_on_from(const checkpoint& before, const definition& def);
 
   /// Opens the log. Called when the run begins, and not when it is taken, so
   /// that runs that wait hold no file open.
@@ -63,9 +67,15 @@ private:
   run_reporter reporter_;
   std::shared_ptr<spdlog::logger> log_;       ///< Null before `begin`.
   std::shared_ptr<checkpoint_writer> writer_; ///< Null: no checkpoints.
+  double seconds_before_ = 0; ///< Of a run that this one goes on with.
   run_result result_;
   nlohmann::json daemons_ = nlohmann::json::object();
 };
+
+/// The checkpoint of another run that one is to go on from. Takes as long as it
+/// takes to read it.
+result<checkpoint> checkpoint_of(const std::filesystem::path& runs,
+                                 const resume_request& wanted);
 
 /// A piece of a file of a run folder, or the list of its files. Names that lead
 /// out of the folder are refused.

@@ -1,16 +1,18 @@
 #include "actors/commands/engine/training.hpp"
 #include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/options/run_options.hpp"
 #include "actors/commands/options/storage_options.hpp"
 #include "actors/process/say.hpp"
+#include "actors/process/signals.hpp"
 #include "pipelines/definition/definition_changes.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
 #include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/run_folder.hpp"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -25,6 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct resume_options {
+  cluster_options cluster; ///< Without an address: a run of this machine.
   std::string run;
   std::string from;
   std::string data;
@@ -106,16 +109,10 @@ result<definition_source> definition_of(const resumption& found,
   auto source = parse_definition(found.definition, "definition.yaml");
   if (source.problems.empty() && !options.overrides.empty()) {
     const auto before = source.value;
-    source = parse_definition(found.definition, "definition.yaml",
-                              options.overrides);
+    source =
+      parse_definition(found.definition, "definition.yaml", options.overrides);
     if (source.problems.empty() && !options.with_changes)
-      if (const auto changes = changes_between(before, source.value);
-          !changes.empty())
-        return fail(ec::invalid_argument,
-                    "the run would go on by another definition ({}), and its "
-                    "weights would not be those of a run that was never "
-                    "stopped: if that is wanted, add --with-changes",
-                    fmt::join(changes, "; "));
+      GRAPHMILL_TRYV(check_unchanged(before, source.value));
   }
   if (!source.problems.empty())
     return to_error(source.problems);
@@ -131,7 +128,41 @@ result<void> make_folder(resumption& found, const resume_options& options,
   return found.folder->hold();
 }
 
+/// The definition of a run at the coordinator, with what the user sets.
+result<definition_source> definition_at(cluster_client& client,
+                                        const resume_options& options) {
+  file_request wanted;
+  wanted.run = options.run;
+  wanted.file = "definition.yaml";
+  GRAPHMILL_TRY(const auto found, client.fetch_file(wanted));
+  const std::string text{reinterpret_cast<const char*>(found.bytes.data()),
+                         found.bytes.size()};
+  auto source = parse_definition(text, wanted.file, options.overrides);
+  if (!source.problems.empty())
+    return to_error(source.problems);
+  return source;
+}
+
+/// Has a cluster go on with a run, as a new one: the old one's record stays.
+result<int> resume_on_cluster(const resume_options& options) {
+  signal_watch signals;
+  GRAPHMILL_TRY(auto client, connect(options.cluster, "resume", &signals));
+  GRAPHMILL_TRY(const auto source, definition_at(client, options));
+  GRAPHMILL_TRY(const auto run,
+                client.resume(source.value, {options.run, options.from,
+                                             options.with_changes}));
+  if (!options.quiet)
+    say(options.json ? stderr : stdout,
+        "run {} goes on with {}; `graphmill watch {}` shows it\n", run,
+        options.run, run);
+  if (options.json)
+    say("{}\n", one_line({{"run", run}}));
+  return 0;
+}
+
 result<int> resume(const resume_options& options) {
+  if (!options.cluster.address.empty())
+    return resume_on_cluster(options);
   GRAPHMILL_TRY(auto found, find_run(options));
   GRAPHMILL_TRY(const auto source, definition_of(found, options));
   const auto& def = source.value;
@@ -141,8 +172,7 @@ result<int> resume(const resume_options& options) {
                 "{} holds another dataset than the one that the run was "
                 "trained on (digests {} and {}): say with --data where that "
                 "lies",
-                found.data.string(), graph.info().digest,
-                found.dataset_digest);
+                found.data.string(), graph.info().digest, found.dataset_digest);
   GRAPHMILL_TRYV(check_definition_against(source, found.data));
   if (!found.folder)
     GRAPHMILL_TRYV(make_folder(found, options, def));
@@ -174,13 +204,14 @@ result<int> resume(const resume_options& options) {
 
 void add_resume_command(command_line& cli) {
   auto options = std::make_shared<resume_options>();
+  options->cluster.address.clear();
   auto* command = cli.app.add_subcommand(
     "resume", "Go on with a run that was stopped, has failed or is to be "
               "trained for longer");
   command
     ->add_option("run", options->run,
                  "Folder of the run, or of a checkpoint, which gets a run of "
-                 "its own")
+                 "its own; with --cluster its id")
     ->required();
   command->add_option("--from", options->from,
                       "Checkpoint to go on from: a name in RUN/checkpoints, or "
@@ -191,6 +222,10 @@ void add_resume_command(command_line& cli) {
     ->add_option("--runs", options->runs,
                  "Folder in which a run folder is made for a checkpoint")
     ->capture_default_str();
+  command->add_option("--cluster", options->cluster.address,
+                      "Have the cluster with this coordinator go on with one "
+                      "of its runs, as a new run");
+  add_key_options(*command, options->cluster.key, options->cluster.insecure);
   add_override_option(*command, options->overrides);
   command->add_flag("--with-changes", options->with_changes,
                     "Allow --set to change what is computed from here on, as "

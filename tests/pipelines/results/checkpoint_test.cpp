@@ -181,9 +181,9 @@ CATCH_TEST_CASE("a run's files go back to where it stood", "[kernels]") {
   CATCH_CHECK_THAT(
     error_of(value_of(run_folder::reopen(run.path())).hold()).message,
     contains("another process writes to its folder"));
-  auto lines = nlohmann::json::array();
-  lines.push_back({{"phase", "train"}, {"epoch", 1}});
-  value_of(again.go_back(lines, {1, 1, 3, {}, 0}, "dataset: e\n"));
+  auto metrics = nlohmann::json::array();
+  metrics.push_back({{"phase", "train"}, {"epoch", 1}});
+  value_of(again.go_back(metrics, {1, 1, 3, {}, 0}, "dataset: e\n"));
   value_of(again.add_metrics({{"phase", "train"}, {"epoch", 2}}));
   CATCH_CHECK(bytes_of(run.path() / "metrics.jsonl")
               == "{\"epoch\":1,\"phase\":\"train\"}\n"
