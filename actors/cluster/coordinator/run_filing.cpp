@@ -78,6 +78,7 @@ result<checkpoint> checkpoint_of(const fs::path& runs,
 }
 
 result<void> run_file::begin(spdlog::sink_ptr console) {
+  GRAPHMILL_TRYV(folder_.hold());
   GRAPHMILL_TRY(log_, make_logger(folder_.log(), std::move(console)));
   reporter_.log_to(log_);
   log_->info("run is prepared on the parts of {}",

@@ -36,7 +36,7 @@ public:
   /// Makes of the new folder that of a run which stood at a checkpoint.
   result<void> go_on_from(const checkpoint& before, const definition& def);
 
-  /// Opens the log. Called when the run begins, and not when it is taken, so
+  /// Opens the log, and holds the folder. Called when the run begins, and not when it is taken, so
   /// that runs that wait hold no file open.
   /// @param console Of the coordinator: gets warnings, too.
   result<void> begin(spdlog::sink_ptr console);

@@ -177,7 +177,7 @@ result<int> resume(const resume_options& options) {
   if (!found.folder)
     GRAPHMILL_TRYV(make_folder(found, options, def));
   auto& folder = *found.folder;
-  const auto* before = found.before ? &*found.before : nullptr;
+  auto* before = found.before ? &*found.before : nullptr;
   const auto at = before != nullptr ? before->state.at : course_position{};
   GRAPHMILL_TRYV(
     remove_checkpoints_after(folder.checkpoints(), checkpoint_name(at)));

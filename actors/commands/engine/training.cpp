@@ -43,7 +43,7 @@ result<int> conclude(const training_output& output, const run_result& run,
 
 result<int> train_in(run_folder& folder, local_run_config config,
                      const std::string& dataset_digest, part_id parts,
-                     const training_output& output, const checkpoint* before) {
+                     const training_output& output, checkpoint* before) {
   GRAPHMILL_TRY(config.log, make_logger(folder.log()));
   auto* table = output.quiet ? nullptr : output.json ? stderr : stdout;
   run_reporter reporter{table, show_progress(output.quiet), &folder};
@@ -56,13 +56,13 @@ result<int> train_in(run_folder& folder, local_run_config config,
   about.world = static_cast<rank_id>(config.def.trainer.replicas);
   about.parts = parts;
   if (before != nullptr) {
-    config.from = before->state;
     about.seconds = before->seconds;
     reporter.go_on_after(before->metrics);
+    config.from = std::move(before->state);
+    const auto& at = config.from->at;
     config.log->info("the run goes on from checkpoint {}, after {} training "
                      "steps",
-                     checkpoint_name(before->state.at),
-                     before->state.at.train_steps);
+                     checkpoint_name(at), at.train_steps);
   }
   const auto seconds = about.seconds;
   const auto writer = keep_checkpoints(

@@ -20,11 +20,12 @@ struct training_output {
 /// tells what became of it.
 /// @param folder Held by this process. @param config Without log and observer.
 /// @param dataset_digest, parts Of its data, for checkpoints.
-/// @param before What the run goes on from; null: it begins.
+/// @param before What the run goes on from, which takes its state, so that that
+/// does not stay in memory; null: it begins.
 /// @returns the exit code.
 result<int> train_in(run_folder& folder, local_run_config config,
                      const std::string& dataset_digest, part_id parts,
                      const training_output& output,
-                     const checkpoint* before = nullptr);
+                     checkpoint* before = nullptr);
 
 } // namespace graphmill
