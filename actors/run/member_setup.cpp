@@ -6,9 +6,11 @@
 #include "pipelines/model/threads.hpp"
 #include "pipelines/planning/run_plan.hpp"
 #include "pipelines/planning/storage_decision.hpp"
+#include "pipelines/results/safetensors.hpp"
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
 
 namespace graphmill {
@@ -20,11 +22,21 @@ make_replicas(const run_setup& run, const dataset_info& info,
               std::size_t count) {
   std::vector<std::shared_ptr<replica>> out;
   auto def = run.def;
+  const auto trains =
+    run.mode == run_mode::train || run.mode == run_mode::epoch;
+  const auto begins_with =
+    trains && !run.from ? def.model.weights : std::string{};
+  tensor_file begin;
+  if (!begins_with.empty()) {
+    GRAPHMILL_TRY(begin, read_safetensors(begins_with));
+  }
   for (std::size_t i = 0; i < count; ++i) {
     def.trainer.device = device_of(run.def.trainer.device, i, cuda_devices());
     GRAPHMILL_TRY(auto made, replica::create(def, info));
     if (run.mode == run_mode::evaluate || run.mode == run_mode::predict)
       GRAPHMILL_TRYV(made->load(run.weights));
+    if (!begins_with.empty())
+      GRAPHMILL_TRYV(made->load(begin.tensors));
     out.push_back(std::move(made));
   }
   return out;

@@ -172,6 +172,10 @@ struct Model {
 
   layerNorm @5 :Bool = false
     $help("Normalise each node's values between layers");
+
+  weights @6 :Text
+    $help("File of weights (safetensors) to begin with, of another run with the same model; none: they are drawn by the seed. For runs in one process alone")
+    $length(max = 4096);
 }
 
 enum ModelKind {

@@ -81,6 +81,7 @@ struct definition {
     double dropout = 0;
     std::uint32_t embedding = 0; ///< Width for node types without features.
     bool layer_norm = false;     ///< Between layers.
+    std::string weights = {};    ///< File to begin with; empty: draw them.
 
     static void fields(auto& of, auto visit) {
       visit("kind", of.kind);
@@ -89,6 +90,7 @@ struct definition {
       visit("dropout", of.dropout);
       visit("embedding", of.embedding);
       visit("layerNorm", of.layer_norm);
+      visit("weights", of.weights);
     }
 
     friend bool operator==(const model_section&,

@@ -27,6 +27,7 @@ constexpr std::string_view without_effect[]{
   "fetch.threads",
   "fetch.cache",
   "fetch.cache_order",
+  "model.weights", // Before the first step alone.
   "trainer.threads",
   "trainer.step_timeout",
   "train.record_steps",

@@ -54,6 +54,11 @@ result<void> coordinator::check(const definition& def) const {
                 "the definition is on dataset \"{}\", but this cluster "
                 "serves \"{}\"",
                 def.dataset, config_.offer.dataset);
+  // A client would have daemons read any file of theirs.
+  if (!def.model.weights.empty())
+    return fail(ec::invalid_argument,
+                "a cluster takes no `model.weights`: train in one process, or "
+                "leave it out");
   // What a client has not checked: names become names of folders.
   definition_source source;
   source.value = def;

@@ -204,6 +204,23 @@ class Resumed(runs.Workplace):
         whole = self.undisturbed("sage")
         self.assertEqual(longer["digest"], whole["digest"])
 
+    def test_weights_of_another_run(self):
+        quick = {"faults": {"trainer_delay_ms": 0}}
+        first = self.train(merged(DEFINITION, quick), self.data)
+        begun = merged(DEFINITION, quick, {
+            "train": {"epochs": 1},
+            "model": {"weights": f"{first['run']}/weights.safetensors"}})
+        second = self.train(begun, self.data)
+        anew = self.train(merged(begun, {"model": {"weights": ""}}), self.data)
+        self.assertNotEqual(second["digest"], anew["digest"])
+        self.assertLess(self.metrics(second["run"])[0]["loss"],
+                        self.metrics(anew["run"])[0]["loss"])
+        done = subprocess.run(
+            self.arguments(merged(begun, {"model": {"hidden": 8}}), self.data),
+            text=True, capture_output=True, timeout=PATIENCE_SECONDS)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("has shape", done.stderr)
+
     def test_a_run_that_is_on_is_left_alone(self):
         with Running(self.arguments(DEFINITION, self.data)) as run:
             run.await_log("run began")
