@@ -7,17 +7,18 @@ namespace {
 
 /// Every command, in the order in which help lists them.
 constexpr graphmill::register_command commands[]{
-  graphmill::add_train_command,    graphmill::add_evaluate_command,
-  graphmill::add_predict_command,  graphmill::add_import_command,
-  graphmill::add_inspect_command,  graphmill::add_partition_command,
-  graphmill::add_validate_command, graphmill::add_plan_command,
-  graphmill::add_submit_command,   graphmill::add_watch_command,
-  graphmill::add_status_command,   graphmill::add_runs_command,
-  graphmill::add_logs_command,     graphmill::add_cancel_command,
-  graphmill::add_fetch_command,    graphmill::add_drain_command,
-  graphmill::add_stop_command,     graphmill::add_keygen_command,
-  graphmill::add_up_command,       graphmill::add_node_command,
-  graphmill::add_help_command,     graphmill::add_bench_command,
+  graphmill::add_train_command,     graphmill::add_resume_command,
+  graphmill::add_evaluate_command,  graphmill::add_predict_command,
+  graphmill::add_import_command,    graphmill::add_inspect_command,
+  graphmill::add_partition_command, graphmill::add_validate_command,
+  graphmill::add_plan_command,      graphmill::add_submit_command,
+  graphmill::add_watch_command,     graphmill::add_status_command,
+  graphmill::add_runs_command,      graphmill::add_logs_command,
+  graphmill::add_cancel_command,    graphmill::add_fetch_command,
+  graphmill::add_drain_command,     graphmill::add_stop_command,
+  graphmill::add_keygen_command,    graphmill::add_up_command,
+  graphmill::add_node_command,      graphmill::add_help_command,
+  graphmill::add_bench_command,
 };
 
 } // namespace

@@ -80,6 +80,7 @@ struct phase_request {
   std::int32_t epoch = 0;
   std::int64_t steps = 0;   ///< To do; the plan may have more.
   double learning_rate = 0; ///< Phase train only.
+  std::int64_t first = 0;   ///< The step to begin with; 0 to `steps`.
 };
 
 /// A `phase_request` with what the stages of a member need to carry it out.
@@ -140,15 +141,20 @@ struct reduced_gradients {
 /// Ends the run after the step that is being reduced.
 struct stop_after_step {};
 
-/// What the conductor asks all trainers between phases.
+/// What the conductor asks all trainers between phases. `checkpoint` may come
+/// within a phase, too, and is answered by one trainer of a member alone.
 struct trainer_request {
   trainer_action action = trainer_action::snapshot;
+  /// With `restore`: what `replica::state` was after so many steps.
+  std::shared_ptr<const std::vector<named_tensor>> state = nullptr;
+  std::int64_t steps = 0;
 };
 struct trainer_state {
   rank_id rank = 0;
-  std::string digest;     ///< With `snapshot` and `digest`.
+  std::string digest;     ///< With `snapshot`, `digest` and `restore`.
   std::int64_t steps = 0; ///< Training steps applied to its weights.
   /// With `weights`. Trainers in this process send them with `snapshot`, too.
+  /// With `checkpoint`: the whole state of the replica.
   std::shared_ptr<const std::vector<named_tensor>> parameters;
 };
 /// The answers of all trainers of a member.
@@ -249,7 +255,8 @@ using trainer_actor = caf::typed_actor<
   // A batch, in step order; answered when its memory is free again, which is
   // before the gradients are reduced.
   answers<step_input, step_finished>,
-  // Keeps or restores the best weights, or copies the present ones.
+  // Keeps or restores the best weights, copies the present ones, or takes over
+  // those of a checkpoint.
   answers<trainer_request, trainer_state>,
   // INTERNAL: the compute thread has finished.
   takes<job_done>>;

@@ -56,6 +56,8 @@ inline constexpr milliseconds deployment = std::chrono::minutes{5};
 inline constexpr milliseconds trainers = std::chrono::minutes{15};
 /// The same in a run that has failed, for the weights so far.
 inline constexpr milliseconds rescue = std::chrono::minutes{1};
+/// The end of a run, for its last checkpoint to be on disk.
+inline constexpr milliseconds last_checkpoint = std::chrono::minutes{1};
 /// A daemon ends its share of a run that was no success.
 inline constexpr milliseconds share_end = std::chrono::minutes{1};
 /// For what takes the longer the larger the data are: filling caches, and

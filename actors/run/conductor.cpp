@@ -2,6 +2,7 @@
 
 #include "actors/base/request_watch.hpp"
 #include "actors/base/timeouts.hpp"
+#include "actors/run/checkpoints/checkpoint_maker.hpp"
 #include "actors/run/member.hpp"
 #include "actors/run/member_answers.hpp"
 #include "actors/run/phase_tally.hpp"
@@ -9,6 +10,8 @@
 #include "actors/run/run_course.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
 #include <utility>
 
 namespace graphmill {
@@ -25,7 +28,9 @@ public:
 
   conductor(interface::pointer self, conductor_config config)
     : self_(self), config_(std::move(config)),
-      course_(config_.phases, config_.ranks, config_.def.fetch.cache != 0) {
+      course_(config_.phases, config_.ranks, config_.def.fetch.cache != 0,
+              config_.from ? std::optional{config_.from->at} : std::nullopt),
+      edge_(course_.epoch_begin().epoch), checkpoint_at_(self_->clock().now()) {
     deaths_.install(self_);
     members_ =
       config_.members(self_->home_system(), handle_of<interface>(self_));
@@ -54,6 +59,8 @@ public:
       [this](const start_run&) { carry_out(course_.start()); },
       [this](const member_lost& lost) { on_lost(lost); },
       [this](const cancel_run& cancel) {
+        if (cancel.now)
+          miss_checkpoint({});
         carry_out(cancel.now ? course_.cancel_now() : course_.cancel());
       },
     };
@@ -64,12 +71,16 @@ private:
   using task = run_course::task;
 
   void carry_out(task next) {
+    look_at_edge(next);
     switch (next) {
     case task::none:
       break;
     case task::fill_caches:
       ask_all(trainer_action::fill_cache);
       tell_filled();
+      break;
+    case task::resume:
+      ask_all(trainer_action::restore);
       break;
     case task::begin_phase:
       begin(course_.step());
@@ -94,7 +105,11 @@ private:
       fetch_weights();
       break;
     case task::end:
-      end();
+      ending_ = true;
+      if (course_.failure() && course_.failure()->code != ec::cancelled)
+        making_.give_up();
+      if (!making_.is_on()) // Else it ends when that is done.
+        end_if_due();
       break;
     }
   }
@@ -104,7 +119,12 @@ private:
   void begin(const course_step& step) {
     const auto request = request_of(
       step, config_.def, config_.seeds[static_cast<std::size_t>(step.phase)]);
-    now_.emplace(request, config_.ranks);
+    now_ = std::make_shared<phase_tally>(request, config_.ranks,
+                                         before(request.first));
+    if (request.phase == phase::train)
+      making_.follow(
+        request.epoch, request.steps,
+        [tally = now_](std::int64_t step) { return tally->until(step); });
     if (now_->complete()) {
       end_phase();
       return;
@@ -121,6 +141,7 @@ private:
     // All ranks do the same steps; those of one are counted.
     if (key.phase == phase::train && key.rank == 0)
       course_.trained();
+    settle_checkpoint();
     if (config_.def.train.record_steps && config_.observer.on_record)
       if (auto kept = config_.observer.on_record(result); !kept) {
         carry_out(course_.fail_run(kept.error()));
@@ -134,6 +155,8 @@ private:
       config_.observer.on_step(now_->request(), now_->steps_done());
     if (now_->complete())
       end_phase();
+    else if (key.phase == phase::train && key.rank == 0)
+      look_at_step();
   }
 
   void end_phase() {
@@ -145,6 +168,91 @@ private:
         return;
       }
     carry_out(course_.phase_over(done.metrics));
+  }
+
+  // -- checkpoints
+
+  /// A checkpoint is due when an epoch is behind the run, and where one stops
+  /// that is cancelled.
+  void look_at_edge(task next) {
+    if (next != task::begin_phase && next != task::restore_best
+        && next != task::save)
+      return;
+    const auto& failure = course_.failure();
+    const auto epoch = course_.epoch_begin().epoch;
+    const auto crossed = std::exchange(edge_, epoch) != epoch;
+    const auto trains =
+      next == task::begin_phase && course_.step().phase == phase::train;
+    if (failure ? failure->code == ec::cancelled && course_.train_steps() != 0
+                : crossed)
+      ask_checkpoint(!trains);
+  }
+
+  void look_at_step() {
+    const auto& [steps, minutes, keep] = config_.def.checkpoint;
+    const auto waited = self_->clock().now() - checkpoint_at_;
+    if ((steps != 0 && course_.train_steps() % steps == 0)
+        || (minutes != 0 && waited >= std::chrono::minutes{minutes}))
+      ask_checkpoint(false);
+  }
+
+  /// @param last Of the run, so that it takes the place of one under way.
+  void ask_checkpoint(bool last) {
+    const auto& due = config_.observer.on_checkpoint_due;
+    if (!due || config_.def.checkpoint.keep == 0 || (making_.is_on() && !last)
+        || !due(last))
+      return;
+    checkpoint_at_ = self_->clock().now();
+    const auto& begin = course_.epoch_begin();
+    const auto number = making_.ask(begin, before(begin.step));
+    requests_
+      .ask(self_, members_[config_.keeper],
+           patience_for(trainer_action::checkpoint),
+           trainer_request{trainer_action::checkpoint})
+      .then(
+        [this, number](const member_state& answer) {
+          if (making_.awaits(number))
+            take_copy(answer);
+        },
+        [this, number](const caf::error& reason) {
+          if (making_.awaits(number))
+            miss_checkpoint(from_caf(reason, "a member of the run"));
+        });
+  }
+
+  /// What the steps of an epoch gave that were done before.
+  batch_metrics before(std::int64_t step) const {
+    return step != 0 && config_.from ? config_.from->so_far : batch_metrics{};
+  }
+
+  void take_copy(const member_state& answer) {
+    const auto& copies = answer.trainers;
+    if (copies.empty() || !copies.front().parameters) {
+      miss_checkpoint(fail(ec::unavailable, "no trainer gives its state"));
+    } else {
+      making_.answer(copies.front().steps, copies.front().parameters);
+      settle_checkpoint();
+    }
+  }
+
+  /// Hands the checkpoint on, if all of it is here.
+  void settle_checkpoint() {
+    if (auto made = making_.take()) {
+      config_.observer.on_checkpoint(std::move(*made));
+      end_if_due();
+    } else if (making_.is_lost(ending_)) {
+      miss_checkpoint(fail(ec::internal, "it is not of the epoch that is on"));
+    }
+  }
+
+  /// There will be none this time. @param reason If it is worth telling.
+  void miss_checkpoint(const std::optional<error>& reason) {
+    if (!making_.is_on())
+      return;
+    if (reason && config_.observer.on_checkpoint_missed)
+      config_.observer.on_checkpoint_missed(*reason);
+    making_.give_up();
+    end_if_due();
   }
 
   // -- requests that are answered
@@ -165,9 +273,15 @@ private:
              : usual;
   }
 
+  trainer_request request_for(trainer_action action) const {
+    if (action != trainer_action::restore || !config_.from)
+      return {action};
+    return {action, config_.from->tensors, config_.from->at.train_steps};
+  }
+
   void ask_one(std::size_t member, trainer_action action) {
     requests_
-      .ask(self_, members_[member], timeout_of(action), trainer_request{action})
+      .ask(self_, members_[member], timeout_of(action), request_for(action))
       .then(
         [this, member,
          request = answers_.request()](const member_state& answer) {
@@ -186,6 +300,8 @@ private:
   }
 
   void on_lost(const member_lost& lost) {
+    if (lost.member == config_.keeper)
+      miss_checkpoint(lost.reason);
     if (course_.has_ended() || lost.member >= members_.size())
       return;
     answers_.lose(lost.member);
@@ -217,13 +333,16 @@ private:
       return;
     }
     const auto saving = course_.now() == state::saving;
+    const auto resuming = course_.now() == state::resuming;
+    if (resuming)
+      config_.from->tensors.reset(); // Trainers have it now.
     if (saving)
       sort_by_steps(replicas);
     std::optional<error> odd;
     if (std::cmp_not_equal(replicas.size(), config_.ranks))
       odd = fail(ec::unavailable, "{} of {} trainers answer", replicas.size(),
                  config_.ranks);
-    else if (saving || course_.now() == state::comparing)
+    else if (saving || resuming || course_.now() == state::comparing)
       odd = difference(replicas);
     if (saving)
       search_ = weight_search{std::move(replicas)};
@@ -241,7 +360,9 @@ private:
     carry_out(course_.fetched(search_.found() != nullptr));
   }
 
-  void end() {
+  void end_if_due() {
+    if (!std::exchange(ending_, false))
+      return;
     run_outcome out;
     out.failure = course_.failure();
     out.best_validation = course_.best_validation();
@@ -262,7 +383,11 @@ private:
   weight_search search_; ///< Once the snapshot is answered.
   down_watch deaths_;
   request_watch requests_;
-  std::optional<phase_tally> now_; ///< Of the phase that is on.
+  std::shared_ptr<phase_tally> now_; ///< Of the phase that is on.
+  std::int32_t edge_; ///< The last epoch that has begun, or been gone on with.
+  caf::actor_clock::time_point checkpoint_at_; ///< When the last one was due.
+  checkpoint_maker making_;
+  bool ending_ = false; ///< As soon as the last checkpoint is taken.
 };
 
 } // namespace

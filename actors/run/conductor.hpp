@@ -4,6 +4,7 @@
 #include "messages/definition/definition.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/flow/course.hpp"
+#include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/named_tensor.hpp"
 
 #include <array>
@@ -46,6 +47,11 @@ struct run_observer {
   /// A rank's part of a step; called with `train.record_steps`. Errors end the
   /// run.
   std::function<result<void>(const step_result&)> on_record;
+  /// Whether a checkpoint can be taken now. Without this there are none.
+  /// @param last Of the run.
+  std::function<bool(bool last)> on_checkpoint_due;
+  std::function<void(training_state)> on_checkpoint;
+  std::function<void(const error&)> on_checkpoint_missed;
   std::function<void(run_outcome)> on_end; ///< Once.
 };
 
@@ -60,11 +66,18 @@ struct conductor_config {
                                           run_reports_actor)>
     members;
   run_observer observer;
+  /// What another process has left of this run, to go on from.
+  std::optional<training_state> from = {};
+  /// The member whose trainer gives checkpoints: all have the same state.
+  std::size_t keeper = 0;
 };
 
 /// Spawns the CONDUCTOR, and by `members` all other actors of the run. It leads
 /// through the course phase by phase, ends the run when an actor ends unasked,
 /// and checks that the replicas are equal, after each epoch and at the end.
+/// At the edges of epochs, and within them as the definition says, it has a
+/// trainer copy its state, for a checkpoint: training does not wait for more
+/// than that.
 conductor_actor spawn_conductor(caf::actor_system& system,
                                 conductor_config config);
 

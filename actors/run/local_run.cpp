@@ -198,6 +198,7 @@ result<run_result> run_locally(local_run_config config,
   run_end end{signals};
   auto ended = end.future();
   auto lead = conductor_of(config, *graph, share.world);
+  config.from.reset(); // The conductor lets go of it once trainers have it.
   lead.members = [&member, &stages](caf::actor_system& system,
                                     run_reports_actor reports) {
     return std::vector{

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 namespace graphmill {
 
@@ -132,14 +133,18 @@ private:
   /// Answers what the trainers that can answer say.
   caf::result<member_state> ask_all(const trainer_request& request) {
     auto answers = std::make_shared<round>();
+    // All have the same state, so one of them tells it.
+    const auto asked = request.action == trainer_action::checkpoint
+                         ? std::min<std::size_t>(actors_.trainers.size(), 1)
+                         : actors_.trainers.size();
     // One more than there are, taken off at the end of this function: so a
     // member without trainers answers, too.
-    answers->missing = actors_.trainers.size() + 1;
+    answers->missing = asked + 1;
     answers->promise = self_->make_response_promise<member_state>();
     auto promise = answers->promise;
     std::erase_if(rounds_, [](const auto& old) { return old->missing == 0; });
     rounds_.push_back(answers);
-    for (auto& trainer : actors_.trainers)
+    for (const auto& trainer : std::span{actors_.trainers}.first(asked))
       requests_.ask(self_, trainer, patience_for(request.action), request)
         .then(
           [answers](const trainer_state& state) {

@@ -6,9 +6,12 @@
 #include "pipelines/model/threads.hpp"
 #include "pipelines/planning/run_plan.hpp"
 #include "pipelines/planning/storage_decision.hpp"
+#include "pipelines/results/safetensors.hpp"
 
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <utility>
 
 namespace graphmill {
 
@@ -19,11 +22,21 @@ make_replicas(const run_setup& run, const dataset_info& info,
               std::size_t count) {
   std::vector<std::shared_ptr<replica>> out;
   auto def = run.def;
+  const auto trains =
+    run.mode == run_mode::train || run.mode == run_mode::epoch;
+  const auto begins_with =
+    trains && !run.from ? def.model.weights : std::string{};
+  tensor_file begin;
+  if (!begins_with.empty()) {
+    GRAPHMILL_TRY(begin, read_safetensors(begins_with));
+  }
   for (std::size_t i = 0; i < count; ++i) {
     def.trainer.device = device_of(run.def.trainer.device, i, cuda_devices());
     GRAPHMILL_TRY(auto made, replica::create(def, info));
     if (run.mode == run_mode::evaluate || run.mode == run_mode::predict)
       GRAPHMILL_TRYV(made->load(run.weights));
+    if (!begins_with.empty())
+      GRAPHMILL_TRYV(made->load(begin.tensors));
     out.push_back(std::move(made));
   }
   return out;
@@ -161,7 +174,30 @@ conductor_config conductor_of(const run_setup& run,
     seeds[static_cast<std::size_t>(which)] =
       other ? std::ssize(*other) : std::ssize(graph.seeds(split_of(which)));
   conductor_config out{run.def, world, seeds, course_of(run, seeds), {}, {}};
+  if (run.mode == run_mode::train)
+    out.from = run.from;
   return out;
+}
+
+std::shared_ptr<checkpoint_writer>
+keep_checkpoints(run_observer& observer, const definition& def,
+                 checkpoint_writer::setting of,
+                 std::function<nlohmann::json(std::int32_t epochs)> lines) {
+  if (def.checkpoint.keep == 0)
+    return nullptr;
+  of.keep = def.checkpoint.keep;
+  auto writer = std::make_shared<checkpoint_writer>(std::move(of));
+  observer.on_checkpoint_due = [writer](bool last) {
+    return writer->begin(last);
+  };
+  observer.on_checkpoint = [writer, lines](training_state state) {
+    auto told = lines(state.at.epoch);
+    writer->write(std::move(state), std::move(told));
+  };
+  observer.on_checkpoint_missed = [writer](const error& reason) {
+    writer->missed(reason);
+  };
+  return writer;
 }
 
 } // namespace graphmill

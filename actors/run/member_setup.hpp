@@ -1,14 +1,20 @@
 #pragma once
 
+#include "actors/run/checkpoints/checkpoint_writer.hpp"
 #include "actors/run/conductor.hpp"
 #include "actors/run/member.hpp"
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
 #include "pipelines/planning/storage_decision.hpp"
+#include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/named_tensor.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace graphmill {
@@ -28,6 +34,8 @@ struct run_setup {
   split evaluated = split::test;     ///< Of mode evaluate.
   std::vector<named_tensor> weights; ///< Of modes evaluate and predict.
   storage_choice storage;            ///< Of this process.
+  /// Of mode train: what the run goes on from.
+  std::optional<training_state> from = {};
 };
 
 /// Which parts and trainers of a run one process has.
@@ -52,5 +60,15 @@ prepare_member(const run_setup& run,
 /// The CONDUCTOR's config for a run. The caller adds members and observer.
 conductor_config conductor_of(const run_setup& run,
                               const partitioned_graph& graph, rank_id world);
+
+/// Has the checkpoints of a run written. Does nothing if its definition wants
+/// none.
+/// @param of What each checkpoint says of the run; its folder and log.
+/// @param lines The lines of metrics.jsonl of so many epochs, an array.
+/// @returns who writes them; to be finished when the run has ended.
+std::shared_ptr<checkpoint_writer>
+keep_checkpoints(run_observer& observer, const definition& def,
+                 checkpoint_writer::setting of,
+                 std::function<nlohmann::json(std::int32_t epochs)> lines);
 
 } // namespace graphmill

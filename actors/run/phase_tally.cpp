@@ -18,24 +18,27 @@ phase_request request_of(const course_step& step, const definition& def,
   out.steps = (seeds + batch - 1) / batch;
   if (step.max_steps > 0)
     out.steps = std::min(out.steps, step.max_steps);
+  out.first = std::min(step.done_steps, out.steps);
   out.learning_rate = learning_rate_of(
     def.optimizer, static_cast<std::uint32_t>(step.epoch), def.train.epochs);
   return out;
 }
 
-phase_tally::phase_tally(const phase_request& request, rank_id ranks)
-  : request_(request), ranks_(static_cast<std::size_t>(ranks)),
-    sums_(static_cast<std::size_t>(request.steps) * ranks_),
+phase_tally::phase_tally(const phase_request& request, rank_id ranks,
+                         const batch_metrics& before)
+  : request_(request), ranks_(static_cast<std::size_t>(ranks)), before_(before),
+    sums_(static_cast<std::size_t>(request.steps - request.first) * ranks_),
     seen_(sums_.size(), false) {}
 
 bool phase_tally::take(const step_result& told) {
   const auto& key = told.key;
-  if (key.phase != request_.phase || key.epoch != request_.epoch || key.step < 0
-      || key.step >= request_.steps || key.rank < 0
+  if (key.phase != request_.phase || key.epoch != request_.epoch
+      || key.step < request_.first || key.step >= request_.steps || key.rank < 0
       || std::cmp_greater_equal(key.rank, ranks_))
     return false;
-  const auto place = static_cast<std::size_t>(key.step) * ranks_
-                     + static_cast<std::size_t>(key.rank);
+  const auto place =
+    static_cast<std::size_t>(key.step - request_.first) * ranks_
+    + static_cast<std::size_t>(key.rank);
   if (seen_[place])
     return false;
   seen_[place] = true;
@@ -45,7 +48,7 @@ bool phase_tally::take(const step_result& told) {
 }
 
 std::int64_t phase_tally::steps_done() const {
-  return static_cast<std::int64_t>(arrived_ / ranks_);
+  return request_.first + static_cast<std::int64_t>(arrived_ / ranks_);
 }
 
 phase_result phase_tally::result() const {
@@ -56,8 +59,22 @@ phase_result phase_tally::result() const {
   out.learning_rate = request_.learning_rate;
   out.seconds = std::chrono::duration<double>(clock::now() - began_).count();
   // In step order: sums of doubles depend on it.
+  out.metrics = before_;
   for (const auto& part : sums_)
     out.metrics += part;
+  return out;
+}
+
+std::optional<batch_metrics> phase_tally::until(std::int64_t step) const {
+  if (step < request_.first || step > request_.steps)
+    return std::nullopt;
+  const auto end = static_cast<std::size_t>(step - request_.first) * ranks_;
+  auto out = before_;
+  for (std::size_t place = 0; place < end; ++place) {
+    if (!seen_[place])
+      return std::nullopt;
+    out += sums_[place];
+  }
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace graphmill {
@@ -17,7 +18,9 @@ phase_request request_of(const course_step& step, const definition& def,
 /// Adds up what the ranks of a run tell of a phase.
 class phase_tally {
 public:
-  phase_tally(const phase_request& request, rank_id ranks);
+  /// @param before What the steps gave that were done before.
+  phase_tally(const phase_request& request, rank_id ranks,
+              const batch_metrics& before = {});
 
   /// @returns false if the result is of another phase, or was told before.
   bool take(const step_result& told);
@@ -29,11 +32,16 @@ public:
   /// The same sums to the bit, whichever result came first.
   phase_result result() const;
 
+  /// What the steps before this one gave; nothing while a result of theirs is
+  /// missing, or for a step that the phase does not have.
+  std::optional<batch_metrics> until(std::int64_t step) const;
+
 private:
   using clock = std::chrono::steady_clock;
 
   phase_request request_;
   std::size_t ranks_;
+  batch_metrics before_;
   std::vector<batch_metrics> sums_; ///< By step, then rank.
   std::vector<bool> seen_;          ///< Which of them have arrived.
   std::size_t arrived_ = 0;

@@ -15,6 +15,15 @@ error stopped_by_user() {
 
 } // namespace
 
+run_course::run_course(course phases, rank_id ranks, bool caches,
+                       const std::optional<course_position>& from)
+  : phases_(phases), ranks_(ranks), caches_(caches), resumes_(from) {
+  if (!from)
+    return;
+  phases_.go_to(*from);
+  train_steps_ = from->train_steps;
+}
+
 run_course::task run_course::enter(state next, task todo) {
   now_ = next;
   return todo;
@@ -25,7 +34,12 @@ run_course::task run_course::start() {
     return task::none;
   if (cancelled_)
     return save_cancelled();
-  return caches_ ? enter(state::filling, task::fill_caches) : next();
+  return caches_ ? enter(state::filling, task::fill_caches) : take_over();
+}
+
+/// Has trainers take over what a run is gone on with.
+run_course::task run_course::take_over() {
+  return resumes_ ? enter(state::resuming, task::resume) : next();
 }
 
 /// Goes on as the phases so far would have it.
@@ -65,6 +79,12 @@ run_course::task run_course::phase_over(const batch_metrics& metrics) {
 run_course::task run_course::answered(std::optional<error> odd) {
   switch (now_) {
   case state::filling:
+    return odd ? fail_run(*std::move(odd)) : take_over();
+  case state::resuming:
+    if (odd)
+      return fail_run(*std::move(odd));
+    resumes_ = false;
+    return next();
   case state::comparing:
     return odd ? fail_run(*std::move(odd)) : next();
   case state::keeping_best:
@@ -135,6 +155,8 @@ run_course::task run_course::stopped(rank_id rank) {
 
 run_course::task run_course::save_cancelled() {
   failure_ = stopped_by_user();
+  if (resumes_) // What trainers have is not of this run.
+    return enter(state::ended, task::end);
   return enter(state::saving, task::save);
 }
 
@@ -144,7 +166,7 @@ run_course::task run_course::fail_run(error reason) {
   failure_ = std::move(reason);
   if (ends_already())
     return task::none;
-  if (train_steps_ == 0)
+  if (train_steps_ == 0 || resumes_)
     return enter(state::ended, task::end);
   return enter(state::saving, task::save);
 }

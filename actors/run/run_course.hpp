@@ -15,16 +15,23 @@ namespace graphmill {
 /// puts the beginning and the end of a run around its `course`, which orders
 /// the phases and decides at the star:
 ///
-///     waiting ---> filling ---> * ---> saving ---> fetching ---> ended
-///        |                      ^ |
-///        '--------------------->| +---> in_phase [---> comparing] --.
-///           without caches      | +---> keeping_best ---------------|
-///                               | '---> restoring_best -------------|
-///                               '-----------------------------------'
+///     waiting ---> filling [---> resuming] ---> * ---> saving ---> fetching
+///        |                                      ^ |                  |
+///        '-------------[---> resuming] -------->| |                  '-->
+///        ended
+///           without caches                      | |
+///                   .---------------------------' |
+///                   +-- [comparing <---] in_phase <--+
+///                   +-- keeping_best <---------------+
+///                   '-- restoring_best <-------------'
 ///
 ///     any before `saving` -- failed, cancelled --> saving
-///     any before `saving` -- failed, before the first training step --> ended
+///     any before `saving` -- failed, without steps of its own --> ended
 ///     any                 -- cancelled at once --> ended
+///
+/// A run that goes on from a checkpoint is `resuming`: its trainers take over
+/// the weights of then, and its course goes to where it stood. Until they have
+/// them there is nothing to save.
 ///
 /// Failure and cancellation are noted beside the state. The first failure
 /// counts. A run that has diverged goes back to its best weights before it is
@@ -42,6 +49,7 @@ public:
   enum class state : std::uint8_t {
     waiting,        ///< Until it is told to start.
     filling,        ///< Members fill their caches of remote rows.
+    resuming,       ///< Trainers take over the state of a checkpoint.
     in_phase,       ///< A pass over a split, `step` says which.
     comparing,      ///< The replicas' weights, after an epoch.
     keeping_best,   ///< Trainers remember their weights.
@@ -56,6 +64,7 @@ public:
   enum class task : std::uint8_t {
     none,
     fill_caches,
+    resume,      ///< Order the state of the checkpoint, compare digests.
     begin_phase, ///< `step` says which. Then `phase_over` is due.
     stop_phase,  ///< After the step that is on. Then `stopped` is due.
     compare,     ///< Order digests, and compare them.
@@ -68,8 +77,9 @@ public:
 
   /// @param phases At its beginning. @param ranks Trainers in all.
   /// @param caches Whether members have caches to fill.
-  run_course(course phases, rank_id ranks, bool caches)
-    : phases_(phases), ranks_(ranks), caches_(caches) {}
+  /// @param from Where a run stood that this one goes on with.
+  run_course(course phases, rank_id ranks, bool caches,
+             const std::optional<course_position>& from = {});
 
   // -- events of the run
 
@@ -117,9 +127,12 @@ public:
   std::optional<double> best_validation() const {
     return phases_.best_validation();
   }
+  /// Where the epoch that is on began: see `course`.
+  const course_position& epoch_begin() const { return phases_.epoch_begin(); }
 
 private:
   task enter(state next, task todo);
+  task take_over();
   task next();
   task diverged(std::int32_t epoch);
   task gone_back(const std::optional<error>& odd);
@@ -129,6 +142,7 @@ private:
   course phases_;
   rank_id ranks_;
   bool caches_;
+  bool resumes_ = false; ///< Trainers have yet to take over.
   state now_ = state::waiting;
   std::optional<error> failure_;
   bool cancelled_ = false; ///< By the user, who would wait for its end.

@@ -1,9 +1,11 @@
 #include "actors/run/run_reporter.hpp"
 #include "actors/process/say.hpp"
 #include "messages/base/pluralized.hpp"
+#include "partition/files/json_text.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -14,6 +16,12 @@ namespace {
 /// "nan" has a sign on some CPUs, which means nothing.
 double without_sign_if_nan(double loss) {
   return std::isnan(loss) ? std::numeric_limits<double>::quiet_NaN() : loss;
+}
+
+/// Of a line of metrics.jsonl, which counts from 1.
+std::int32_t epoch_of(const nlohmann::json& line) {
+  return static_cast<std::int32_t>(
+    integer_of(line.value("epoch", nlohmann::json{})).value_or(0));
 }
 
 } // namespace
@@ -85,9 +93,36 @@ result<void> run_reporter::on_phase(const phase_result& done) {
                done.metrics.accuracy(), pluralized(done.steps, "step"),
                done.seconds);
   if (folder_ != nullptr) {
-    GRAPHMILL_TRYV(folder_->add_metrics(metrics_json(done)));
+    lines_.push_back(metrics_json(done));
+    GRAPHMILL_TRYV(folder_->add_metrics(lines_.back()));
   }
   return ok();
+}
+
+void run_reporter::go_on_after(const nlohmann::json& lines) {
+  lines_ = lines;
+  for (const auto& line : lines_) {
+    const auto which = line.value("phase", "");
+    const auto seeds = integer_of(line.value("seeds", nlohmann::json{}));
+    const auto accuracy = line.value("accuracy", nlohmann::json{});
+    if (which == to_string(phase::train))
+      epochs_ = std::max(epochs_, epoch_of(line));
+    if (which != to_string(phase::validation) || !seeds
+        || !accuracy.is_number())
+      continue;
+    batch_metrics told;
+    told.seeds = *seeds;
+    told.correct = std::llround(accuracy.get<double>() * double(*seeds));
+    last_[static_cast<std::size_t>(phase::validation)] = told;
+  }
+}
+
+nlohmann::json run_reporter::lines_of(std::int32_t epochs) const {
+  auto out = nlohmann::json::array();
+  for (const auto& line : lines_)
+    if (epoch_of(line) <= epochs && line["phase"] != to_string(phase::test))
+      out.push_back(line);
+  return out;
 }
 
 result<void> run_reporter::on_record(const step_result& done) {

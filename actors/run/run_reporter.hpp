@@ -41,6 +41,14 @@ public:
   std::optional<batch_metrics> last(phase which) const;
   std::int32_t epochs() const { return epochs_; }
 
+  /// Goes on after what another process has told of the run.
+  /// @param lines Of metrics.jsonl, an array.
+  void go_on_after(const nlohmann::json& lines);
+
+  /// The lines of metrics.jsonl of the first `epochs` epochs, an array. In the
+  /// conductor's thread.
+  nlohmann::json lines_of(std::int32_t epochs) const;
+
 private:
   void on_step(const phase_request& work, std::int64_t done);
   result<void> on_phase(const phase_result& done);
@@ -54,6 +62,7 @@ private:
   std::shared_ptr<spdlog::logger> log_;  ///< Null: none.
   std::optional<phase_result> training_; ///< A row that waits for validation.
   std::array<std::optional<batch_metrics>, 3> last_;
+  nlohmann::json lines_ = nlohmann::json::array(); ///< Of metrics.jsonl.
   std::int32_t epochs_ = 0;
   bool header_ = false;
 };

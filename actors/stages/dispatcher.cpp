@@ -78,9 +78,11 @@ private:
     work_ = begin.work;
     // The ledger knows no phases: orders go on from one to the next.
     first_ = next_;
-    end_ = first_ + static_cast<sequence>(work_->steps) * windows_.size();
+    end_ =
+      first_
+      + static_cast<sequence>(work_->steps - work_->first) * windows_.size();
     for (auto& window : windows_)
-      window.restart(0);
+      window.restart(static_cast<std::uint64_t>(work_->first));
     bounds_.clear();
     ask_for_credit();
   }
@@ -120,7 +122,8 @@ private:
     auto& batch = *made;
     batch.key.phase = work_->phase;
     batch.key.epoch = work_->epoch;
-    batch.key.step = static_cast<std::int64_t>(index / windows_.size());
+    batch.key.step =
+      work_->first + static_cast<std::int64_t>(index / windows_.size());
     batch.key.rank = config_.ranks[trainer_of(which)];
     // The ranks of a step come one after the other, so it is split once.
     if (split_step_ != batch.key.step || split_of_ != work_.get()) {

@@ -228,7 +228,6 @@ private:
           stop_with(**done);
           return;
         }
-        ++applied_;
         stopped_ = last;
         finish(report);
         if (last)
@@ -253,12 +252,12 @@ private:
   caf::result<trainer_state> serve(const trainer_request& request) {
     auto promise = self_->make_response_promise<trainer_state>();
     auto state = std::make_shared<trainer_state>();
+    auto refused = std::make_shared<std::optional<error>>();
     state->rank = config_.rank;
-    state->steps = applied_;
     // On the thread, where no step changes the weights while they are read.
     thread_.post(
-      [this, action = request.action, state] {
-        switch (action) {
+      [this, request, state, refused] {
+        switch (request.action) {
         case trainer_action::keep_best:
           config_.model->keep_best();
           break;
@@ -266,6 +265,14 @@ private:
           config_.model->restore_best();
           break;
         case trainer_action::fill_cache: // The member has done that.
+          break;
+        case trainer_action::checkpoint:
+          state->parameters = std::make_shared<const std::vector<named_tensor>>(
+            config_.model->state());
+          break;
+        case trainer_action::restore:
+          *refused = restore(request);
+          state->digest = config_.model->digest();
           break;
         case trainer_action::digest:
           state->digest = config_.model->digest();
@@ -277,14 +284,24 @@ private:
             config_.model->parameters());
           break;
         }
+        state->steps = config_.model->steps();
       },
-      [promise, state](const std::optional<error>& failure) mutable {
-        if (failure)
-          promise.deliver(to_caf(*failure));
+      [promise, state, refused](const std::optional<error>& failure) mutable {
+        if (failure || *refused)
+          promise.deliver(to_caf(failure ? *failure : **refused));
         else
           promise.deliver(trainer_state{*state});
       });
     return promise;
+  }
+
+  std::optional<error> restore(const trainer_request& request) {
+    if (!request.state)
+      return fail(ec::internal, "there is no state to take over");
+    if (auto done = config_.model->restore(*request.state, request.steps);
+        !done)
+      return done.error();
+    return std::nullopt;
   }
 
   interface::pointer self_;
@@ -296,7 +313,6 @@ private:
   std::optional<result<reduced_gradients>> reduced_;
   bool busy_ = false;
   bool stopped_ = false;
-  std::int64_t applied_ = 0; ///< Steps of training, to the model.
   clock::time_point idle_since_ = clock::now();
   actor_thread<interface> thread_; ///< Last: ends before what its jobs use.
 };

@@ -76,6 +76,7 @@ struct Definition {
   budget @10 :Budget;
   faults @11 :Faults;
   placement @12 :Placement;
+  checkpoint @13 :Checkpoint;
 }
 
 struct Sampler {
@@ -175,6 +176,10 @@ struct Model {
 
   layerNorm @5 :Bool = false
     $help("Normalise each node's values between layers");
+
+  weights @6 :Text
+    $help("File of weights (safetensors) to begin with, of another run with the same model; none: they are drawn by the seed. For runs in one process alone")
+    $length(max = 4096);
 }
 
 enum ModelKind {
@@ -350,4 +355,20 @@ struct Placement {
   samplers @1 :List(Text)
     $help("Daemons of a cluster that sample: batches are dealt to them in turn, whole; none: beside each trainer. `graphmill train` takes no notice")
     $length(max = 1024);
+}
+
+struct Checkpoint {
+  # What a run leaves on its way, so that it can be resumed. It changes no result.
+
+  everySteps @0 :UInt32 = 0
+    $help("Write a checkpoint after every so many training steps, too, and not at the edges of epochs alone; 0 does not")
+    $unit("steps") $range(max = 4294967295);
+
+  everyMinutes @1 :UInt32 = 0
+    $help("Write a checkpoint whenever so many minutes have passed since the last one, too; 0 does not")
+    $unit("minutes") $range(max = 525600);
+
+  keep @2 :UInt32 = 2
+    $help("How many checkpoints are kept in the run folder, the newest ones; 0 writes none")
+    $unit("checkpoints") $range(max = 1000);
 }

@@ -83,6 +83,7 @@ struct definition {
     double dropout = 0;
     std::uint32_t embedding = 0; ///< Width for node types without features.
     bool layer_norm = false;     ///< Between layers.
+    std::string weights = {};    ///< File to begin with; empty: draw them.
 
     static void fields(auto& of, auto visit) {
       visit("kind", of.kind);
@@ -91,6 +92,7 @@ struct definition {
       visit("dropout", of.dropout);
       visit("embedding", of.embedding);
       visit("layerNorm", of.layer_norm);
+      visit("weights", of.weights);
     }
 
     friend bool operator==(const model_section&,
@@ -220,6 +222,23 @@ struct definition {
                            const placement_section&) = default;
   } placement;
 
+  /// When a run leaves a checkpoint, besides those at the edges of epochs.
+  /// Changes no result.
+  struct checkpoint_section {
+    std::uint32_t every_steps = 0;   ///< 0: not by steps.
+    std::uint32_t every_minutes = 0; ///< 0: not by time.
+    std::uint32_t keep = 0;          ///< The newest ones; 0: write none.
+
+    static void fields(auto& of, auto visit) {
+      visit("everySteps", of.every_steps);
+      visit("everyMinutes", of.every_minutes);
+      visit("keep", of.keep);
+    }
+
+    friend bool operator==(const checkpoint_section&,
+                           const checkpoint_section&) = default;
+  } checkpoint;
+
   static void fields(auto& of, auto visit) {
     visit("name", of.name);
     visit("dataset", of.dataset);
@@ -234,6 +253,7 @@ struct definition {
     visit("budget", of.budget);
     visit("faults", of.faults);
     visit("placement", of.placement);
+    visit("checkpoint", of.checkpoint);
   }
 
   friend bool operator==(const definition&, const definition&) = default;

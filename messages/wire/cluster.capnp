@@ -119,6 +119,13 @@ enum DaemonState {
 
 struct SubmitRequest {
   definition @0 :Definition;
+
+  resume @1 :Text;
+  # Of `submit`: the run of which the new one is to go on; empty: of none.
+  checkpoint @2 :Text;
+  # Its name; empty: the newest one that is whole.
+  withChanges @3 :Bool;
+  # The definition may be another one than that of the checkpoint.
 }
 
 struct SubmitReply {

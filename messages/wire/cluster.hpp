@@ -144,6 +144,15 @@ result<status_reply> decode_status_reply(const payload& from);
 payload encode_definition_body(const definition& def);
 result<definition> decode_definition_body(const payload& from);
 
+/// What else `submit` says: which run the new one is to go on with.
+struct resume_request {
+  std::string run;           ///< Empty: none.
+  std::string checkpoint;    ///< Its name; empty: the newest one.
+  bool with_changes = false; ///< The definition may be another one.
+};
+payload encode_resumption(const definition& def, const resume_request& of);
+result<resume_request> decode_resumption(const payload& from);
+
 /// The answer to `submit`: the id that the run has got.
 payload encode_run_id(const std::string& run);
 result<std::string> decode_run_id(const payload& from);

@@ -95,7 +95,20 @@ struct MemberRequest {
     # As `end`, of a run that has succeeded: answered once the data that the
     # receiver's share has mapped are verified, which may take as long as it takes
     # to read them.
+
+    load @8 :TensorPiece;
+    # A piece of a tensor for `restore`; its values are in bulk frames, as in the
+    # answer to `weights`. Pieces come in order, tensor after tensor.
   }
+
+  steps @9 :Int64;
+  # Of `restore`: the training that the tensors have taken.
+}
+
+struct TensorPiece {
+  tensor @0 :Tensor;
+  offset @1 :UInt64;
+  # In values; 0 begins the tensor.
 }
 
 struct BeginPhase {
@@ -103,6 +116,8 @@ struct BeginPhase {
   epoch @1 :Int32;
   steps @2 :Int64;
   learningRate @3 :Float64;
+  firstStep @4 :Int64;
+  # The step to begin with: those before it were done before the run was resumed.
 }
 
 enum TrainerAction {
@@ -115,6 +130,13 @@ enum TrainerAction {
   # once it is filled; at once if there is none to fill.
   digest @5;
   # Answered with the digests of the present weights.
+  checkpoint @6;
+  # Copy all that the next steps depend on: weights, moments of the optimizer,
+  # best weights. May come within a phase. Answered for the trainer of the lowest
+  # rank alone, with the steps that it has taken; `weights` brings the copy.
+  restore @7;
+  # Take over the tensors that `load` has brought, after `steps` of training.
+  # Answered with digests.
 }
 
 struct MemberReply {
@@ -229,6 +251,8 @@ struct WeightsRequest {
   offset @2 :UInt64;
   # In values.
   count @3 :UInt64;
+  checkpoint @4 :Bool;
+  # Of the last `checkpoint`, and not of the snapshot.
 }
 
 # The answer has no body: its bulk frames hold the values, float32 one after the

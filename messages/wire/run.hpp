@@ -89,6 +89,8 @@ enum class trainer_action : std::uint16_t {
   snapshot,
   fill_cache, ///< Asked of members alone: to fill their caches of remote rows.
   digest,     ///< Asks for digests of the present weights, which stay there.
+  checkpoint, ///< Copies all that the next steps depend on.
+  restore,    ///< Takes over what was copied at another time, or elsewhere.
   /// Asks for the weights that `snapshot` has taken. It does not travel:
   /// another daemon is asked for them in pieces, by `weights_request`.
   weights = 0x100,
@@ -103,6 +105,23 @@ enum class member_action : std::uint8_t {
   end,
   check,
   finish,
+  load,
+};
+/// A tensor of a snapshot or a checkpoint, without its values.
+struct tensor_shape {
+  std::string name;
+  std::vector<std::int64_t> shape;
+
+  /// How many values it has. The shape must have passed `check`.
+  std::uint64_t size() const;
+
+  /// Fails if a length is below 0, or the size beyond 2^48 values.
+  result<void> check() const;
+
+  static void fields(auto& of, auto visit) {
+    visit("name", of.name);
+    visit("shape", of.shape);
+  }
 };
 /// An order to a member (`order`).
 struct member_request {
@@ -115,6 +134,13 @@ struct member_request {
   std::int32_t epoch = 0;
   std::int64_t steps = 0;
   double learning_rate = 0;
+  std::int64_t first_step = 0;
+  /// Only for the action `load`, whose values are the bulk of the message, as
+  /// `encode_weights` makes them.
+  tensor_shape tensor = {};
+  std::uint64_t offset = 0;
+  /// Only for the action `trainers` with `restore`.
+  std::int64_t restored_steps = 0;
 };
 payload encode(const member_request& request);
 result<member_request> decode_member_request(const payload& from);
@@ -129,22 +155,6 @@ struct rank_digest {
     visit("rank", of.rank);
     visit("digest", of.digest);
     visit("steps", of.steps);
-  }
-};
-/// A tensor of a snapshot, without its values.
-struct tensor_shape {
-  std::string name;
-  std::vector<std::int64_t> shape;
-
-  /// How many values it has. The shape must have passed `check`.
-  std::uint64_t size() const;
-
-  /// Fails if a length is below 0, or the size beyond 2^48 values.
-  result<void> check() const;
-
-  static void fields(auto& of, auto visit) {
-    visit("name", of.name);
-    visit("shape", of.shape);
   }
 };
 /// The answer to an order.
@@ -166,18 +176,21 @@ struct member_reply {
 payload encode(const member_reply& reply);
 result<member_reply> decode_member_reply(const payload& from);
 
-/// Asks for a piece of a tensor of the last snapshot (`weights`).
+/// Asks for a piece of a tensor of the last snapshot, or of the last checkpoint
+/// (`weights`).
 struct weights_request {
   std::string run;
   std::uint32_t tensor = 0;
   std::uint64_t offset = 0;
   std::uint64_t count = 0;
+  bool checkpoint = false;
 
   static void fields(auto& of, auto visit) {
     visit("run", of.run);
     visit("tensor", of.tensor);
     visit("offset", of.offset);
     visit("count", of.count);
+    visit("checkpoint", of.checkpoint);
   }
 };
 payload encode(const weights_request& request);

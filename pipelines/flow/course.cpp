@@ -7,14 +7,14 @@ namespace graphmill {
 course course::training(const definition& def, bool has_validation,
                         bool has_test, std::int64_t steps_per_epoch) {
   course out;
+  out.patience_ = def.train.patience;
   out.stopping_ = early_stopping{def.train.patience};
   out.has_validation_ = has_validation;
   out.has_test_ = has_test;
   out.epochs_ = static_cast<std::int32_t>(def.train.epochs);
   out.every_ = std::max(1, static_cast<std::int32_t>(def.evaluate.every));
   out.steps_per_epoch_ = steps_per_epoch;
-  if (def.train.max_steps != 0)
-    out.steps_left_ = def.train.max_steps;
+  out.max_steps_ = def.train.max_steps;
   out.begin_epoch(0);
   return out;
 }
@@ -26,16 +26,35 @@ course course::only(phase which) {
   return out;
 }
 
-void course::begin_epoch(std::int32_t epoch) {
-  if (epoch >= epochs_ || steps_left_ == 0) {
+void course::go_to(const course_position& at) {
+  stopping_ = early_stopping{patience_, at.best_validation, at.since_best};
+  steps_before_ = at.train_steps - at.step;
+  step_.epoch = at.epoch - 1; // The last one, if there are no more.
+  if (stopping_.should_stop())
+    end_of_epochs();
+  else
+    begin_epoch(at.epoch, at.step);
+}
+
+/// Whether there are no more steps to do.
+bool course::out_of_steps() const {
+  return max_steps_ != 0 && steps_before_ >= max_steps_;
+}
+
+void course::note_begin(std::int32_t epoch, std::int64_t done_steps) {
+  began_ = {epoch, done_steps, steps_before_ + done_steps,
+            stopping_.best_value(), stopping_.since()};
+}
+
+void course::begin_epoch(std::int32_t epoch, std::int64_t done_steps) {
+  if (epoch >= epochs_ || out_of_steps()) {
     end_of_epochs();
     return;
   }
-  step_ = {course_action::run_phase, phase::train, epoch, 0};
-  if (steps_left_ > 0) {
-    step_.max_steps = std::min(steps_left_, steps_per_epoch_);
-    steps_left_ -= step_.max_steps;
-  }
+  note_begin(epoch, done_steps);
+  step_ = {course_action::run_phase, phase::train, epoch, 0, done_steps};
+  if (max_steps_ != 0)
+    step_.max_steps = std::min(max_steps_ - steps_before_, steps_per_epoch_);
 }
 
 void course::finished(const batch_metrics& metrics) {
@@ -68,16 +87,19 @@ void course::finished(const batch_metrics& metrics) {
 }
 
 void course::after_training() {
-  const auto last = step_.epoch + 1 >= epochs_ || steps_left_ == 0;
+  steps_before_ += step_.max_steps != 0 ? step_.max_steps : steps_per_epoch_;
+  const auto last = step_.epoch + 1 >= epochs_ || out_of_steps();
   if (has_validation_ && (last || (step_.epoch + 1) % every_ == 0)) {
     step_.phase = phase::validation;
     step_.max_steps = 0;
+    step_.done_steps = 0;
   } else {
     begin_epoch(step_.epoch + 1);
   }
 }
 
 void course::end_of_epochs() {
+  note_begin(step_.epoch + 1, 0);
   if (stopping_.best_value())
     step_.action = course_action::restore_best;
   else

@@ -23,6 +23,24 @@ struct course_step {
   graphmill::phase phase = graphmill::phase::train;
   std::int32_t epoch = 0;
   std::int64_t max_steps = 0; ///< Of the phase; 0 = all.
+  /// Of the phase, which have been done before: a run that is resumed may
+  /// begin in the middle of an epoch.
+  std::int64_t done_steps = 0;
+};
+
+/// Where a run stands between two training steps, by what its course depends
+/// on. A run that goes on from here takes the same decisions as one that has
+/// never stopped.
+struct course_position {
+  std::int32_t epoch = 0;       ///< That is on: so many are behind it.
+  std::int64_t step = 0;        ///< Steps of that epoch that are done.
+  std::int64_t train_steps = 0; ///< That are done, over all epochs.
+  /// Of the validations before that epoch.
+  std::optional<double> best_validation = {};
+  std::uint32_t since_best = 0; ///< Validations since the best one.
+
+  friend bool operator==(const course_position&,
+                         const course_position&) = default;
 };
 
 /// The order of the phases of a run, decided from their results:
@@ -48,11 +66,19 @@ public:
   /// A single pass, then the end.
   static course only(phase which);
 
+  /// Goes to where a run stood. A course of training only, at its beginning;
+  /// one with fewer epochs than are done goes to their end.
+  void go_to(const course_position& at);
+
   /// What to do now; the same until `finished`.
   course_step next() const { return step_; }
   /// The step that `next` named is done.
   /// @param metrics What a phase gave; of other steps nobody looks at it.
   void finished(const batch_metrics& metrics);
+
+  /// Where the epoch that is on began, or where it was gone on with. When all
+  /// epochs are over, the begin of the one that would follow.
+  const course_position& epoch_begin() const { return began_; }
 
   /// The accuracy of the epoch with the best weights; nothing without
   /// validation.
@@ -62,12 +88,16 @@ public:
 
 private:
   course() : stopping_(0) {}
-  void begin_epoch(std::int32_t epoch);
+  void begin_epoch(std::int32_t epoch, std::int64_t done_steps = 0);
+  bool out_of_steps() const;
+  void note_begin(std::int32_t epoch, std::int64_t done_steps);
   void after_training();
   void end_of_epochs();
   void test_or_finish();
 
   course_step step_;
+  course_position began_;
+  std::uint32_t patience_ = 0;
   early_stopping stopping_;
   bool single_ = false;
   bool has_validation_ = false;
@@ -75,7 +105,8 @@ private:
   std::int32_t epochs_ = 0;
   std::int32_t every_ = 1;
   std::int64_t steps_per_epoch_ = 0;
-  std::int64_t steps_left_ = -1; ///< Of max_steps; -1 = no limit.
+  std::int64_t max_steps_ = 0;    ///< Over all epochs; 0 = no limit.
+  std::int64_t steps_before_ = 0; ///< Of the epochs that are behind.
 };
 
 } // namespace graphmill

@@ -24,7 +24,11 @@ double learning_rate_of(const definition::optimizer_section& optimizer,
 class early_stopping {
 public:
   /// @param patience Evaluations without gain after which to stop; 0 = never.
-  explicit early_stopping(std::uint32_t patience) : patience_(patience) {}
+  /// @param best, since Of the reports before, if it goes on from them.
+  explicit early_stopping(std::uint32_t patience,
+                          std::optional<double> best = {},
+                          std::uint32_t since = 0)
+    : patience_(patience), since_(since), best_(best) {}
 
   /// Takes the value of an epoch. @returns true when it is the best so far, and
   /// its weights are to be kept.
@@ -33,6 +37,8 @@ public:
   bool should_stop() const { return patience_ != 0 && since_ >= patience_; }
   /// Nothing before the first report of a number.
   std::optional<double> best_value() const { return best_; }
+  /// Reports since the best one.
+  std::uint32_t since() const { return since_; }
 
 private:
   std::uint32_t patience_;

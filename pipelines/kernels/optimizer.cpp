@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace graphmill {
 
@@ -15,9 +16,16 @@ constexpr double beta1 = 0.9;
 constexpr double beta2 = 0.999;
 constexpr double epsilon = 1e-8;
 
-void zeros(pod_vector<float>& values, std::size_t size) {
-  values.resize(size);
+void zeros(pod_vector<float>& values, std::int64_t size) {
+  values.resize(static_cast<std::size_t>(size));
   std::fill(values.begin(), values.end(), 0.0f);
+}
+
+/// A moment of each parameter of the layout.
+void zeros(parameter_store& moments, const model_layout& layout) {
+  zeros(moments.dense, layout.dense_size);
+  for (std::size_t t = 0; t < layout.tables.size(); ++t)
+    zeros(moments.tables[t], layout.tables[t].rows * layout.tables[t].width);
 }
 
 /// What the loops multiply by; constant within a step.
@@ -97,20 +105,23 @@ int optimizer::moments(const definition::optimizer_section& options) {
 
 optimizer::optimizer(const definition::optimizer_section& options,
                      const model_layout& layout)
-  : options_(options), tables_(layout.tables.size()) {
-  const auto add = [kept = moments(options)](moment_pair& pair,
-                                             std::int64_t size) {
-    if (kept > 0)
-      zeros(pair.first, static_cast<std::size_t>(size));
-    if (kept > 1)
-      zeros(pair.second, static_cast<std::size_t>(size));
-  };
-  add(dense_, layout.dense_size);
-  for (std::size_t t = 0; t < layout.tables.size(); ++t) {
-    const auto& table = layout.tables[t];
-    add(tables_[t], table.rows * table.width);
+  : options_(options) {
+  first_.tables.resize(layout.tables.size());
+  second_.tables.resize(layout.tables.size());
+  const auto kept = moments(options);
+  if (kept > 0)
+    zeros(first_, layout);
+  if (kept > 1)
+    zeros(second_, layout);
+  for (const auto& table : layout.tables)
     widths_.push_back(table.width);
-  }
+}
+
+void optimizer::restore(std::int64_t steps, parameter_store first,
+                        parameter_store second) {
+  step_ = steps;
+  first_ = std::move(first);
+  second_ = std::move(second);
 }
 
 void optimizer::apply(const gradient_set& gradients, double learning_rate,
@@ -118,13 +129,13 @@ void optimizer::apply(const gradient_set& gradients, double learning_rate,
   ++step_;
   const auto k = of_step(options_, step_, learning_rate);
   update(k, gradients.dense.data(),
-         static_cast<std::int64_t>(gradients.dense.size()), dense_.first.data(),
-         dense_.second.data(), parameters.dense.data());
-  for (std::size_t t = 0; t < tables_.size(); ++t) {
+         static_cast<std::int64_t>(gradients.dense.size()), first_.dense.data(),
+         second_.dense.data(), parameters.dense.data());
+  for (std::size_t t = 0; t < widths_.size(); ++t) {
     const auto& touched = gradients.tables[t];
     const auto width = widths_[t];
-    auto* first = tables_[t].first.data();
-    auto* second = tables_[t].second.data();
+    auto* first = first_.tables[t].data();
+    auto* second = second_.tables[t].data();
     for (std::size_t i = 0; i < touched.rows.size(); ++i) {
       const auto at = touched.rows[i] * width;
       update(k, touched.values.data() + static_cast<std::int64_t>(i) * width,

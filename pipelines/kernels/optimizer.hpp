@@ -33,15 +33,22 @@ public:
   /// How many moments it keeps per parameter: 0, 1 or 2, each a float.
   static int moments(const definition::optimizer_section& options);
 
+  /// What the next steps depend on: the steps taken so far, and of each
+  /// parameter its moments, each shaped as the parameters are. Without moments
+  /// of a kind, its stores have no values.
+  std::int64_t steps() const { return step_; }
+  const parameter_store& first_moments() const { return first_; }
+  const parameter_store& second_moments() const { return second_; }
+
+  /// Goes on from what another optimizer with these options had.
+  void restore(std::int64_t steps, parameter_store first,
+               parameter_store second);
+
 private:
-  struct moment_pair {
-    pod_vector<float> first;
-    pod_vector<float> second;
-  };
   definition::optimizer_section options_;
   std::int64_t step_ = 0;
-  moment_pair dense_;
-  std::vector<moment_pair> tables_;
+  parameter_store first_;
+  parameter_store second_;
   std::vector<std::int64_t> widths_; ///< How wide each table is.
 };
 

@@ -118,32 +118,36 @@ parameter_store initial_parameters(const model_layout& layout,
 }
 
 std::vector<named_tensor> to_tensors(const model_layout& layout,
-                                     const parameter_store& from) {
+                                     const parameter_store& from,
+                                     std::string_view prefix) {
   std::vector<named_tensor> out;
-  for_each_tensor(layout, from, [&out](const tensor_view& view) {
-    out.push_back({view.name, view.shape, {view.data, view.data + view.size}});
+  for_each_tensor(layout, from, [&out, prefix](const tensor_view& view) {
+    out.push_back({std::string{prefix} + view.name,
+                   view.shape,
+                   {view.data, view.data + view.size}});
   });
   return out;
 }
 
 result<void> from_tensors(const model_layout& layout,
                           const std::vector<named_tensor>& tensors,
-                          parameter_store& into) {
+                          parameter_store& into, std::string_view prefix) {
   std::vector<std::pair<float*, const named_tensor*>> copies;
   error problem;
   for_each_tensor(layout, into, [&](const tensor_view& view) {
-    const auto found = std::find_if(
-      tensors.begin(), tensors.end(),
-      [&view](const named_tensor& t) { return t.name == view.name; });
+    const auto name = std::string{prefix} + view.name;
+    const auto found =
+      std::find_if(tensors.begin(), tensors.end(),
+                   [&name](const named_tensor& t) { return t.name == name; });
     if (found == tensors.end())
-      problem = fail(ec::invalid_data,
-                     "the weights hold no tensor {}; they are of another model",
-                     view.name);
+      problem =
+        fail(ec::invalid_data,
+             "the weights hold no tensor {}; they are of another model", name);
     else if (found->shape != view.shape || found->values.size() != view.size)
       problem = fail(ec::invalid_data,
                      "tensor {} of the weights has shape {}, the model needs "
                      "{}; they are of another model or dataset",
-                     view.name, show(found->shape), show(view.shape));
+                     name, show(found->shape), show(view.shape));
     else
       copies.emplace_back(const_cast<float*>(view.data), &*found);
   });

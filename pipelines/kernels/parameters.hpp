@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace graphmill {
@@ -31,14 +32,17 @@ parameter_store copy_of(const parameter_store& from);
 parameter_store initial_parameters(const model_layout& layout,
                                    std::uint64_t run_seed);
 
-/// Copies all values, dense parameters and tables, under their names.
+/// Copies all values, dense parameters and tables, under their names, each with
+/// `prefix` before it.
 std::vector<named_tensor> to_tensors(const model_layout& layout,
-                                     const parameter_store& from);
+                                     const parameter_store& from,
+                                     std::string_view prefix = {});
 
-/// Replaces all values, or none when a name is missing or a shape differs.
+/// Replaces all values, or none when a name, with `prefix` before it, is
+/// missing or a shape differs. Other tensors are passed over.
 result<void> from_tensors(const model_layout& layout,
                           const std::vector<named_tensor>& tensors,
-                          parameter_store& into);
+                          parameter_store& into, std::string_view prefix = {});
 
 /// XXH3-128 over names, shapes and values, hexadecimal.
 std::string digest_of(const model_layout& layout, const parameter_store& of);

@@ -8,12 +8,21 @@
 #include "pipelines/model/memory_estimate.hpp"
 #include "pipelines/model/torch_model.hpp"
 
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 namespace graphmill {
 
 namespace {
+
+// Before the names of parameters in what `state` tells.
+constexpr std::string_view first_prefix = "optimizer.first.";
+constexpr std::string_view second_prefix = "optimizer.second.";
+constexpr std::string_view best_prefix = "best.";
 
 /// Runs `f`, turning what libtorch or an allocation throws into an error.
 template <class F>
@@ -36,6 +45,7 @@ struct replica::impl {
   model_layout layout;
   parameter_store parameters;
   optimizer steps;
+  const int moments; ///< That the optimizer keeps of each parameter.
   std::optional<parameter_store> best;
   std::string device;
   thread_team team;
@@ -46,8 +56,8 @@ struct replica::impl {
   impl(model_layout shape, const definition& def, std::uint64_t most)
     : layout(std::move(shape)),
       parameters(initial_parameters(layout, def.seed)),
-      steps(def.optimizer, layout), device(def.trainer.device),
-      team(def.trainer.threads), pool_limit(most),
+      steps(def.optimizer, layout), moments(optimizer::moments(def.optimizer)),
+      device(def.trainer.device), team(def.trainer.threads), pool_limit(most),
       pool(buffer_pool::make(pool_limit)) {}
 
   std::int64_t seeds(const minibatch& batch) const {
@@ -230,6 +240,54 @@ std::vector<named_tensor> replica::parameters() const {
 
 result<void> replica::load(const std::vector<named_tensor>& tensors) {
   return from_tensors(impl_->layout, tensors, impl_->parameters);
+}
+
+std::int64_t replica::steps() const {
+  return impl_->steps.steps();
+}
+
+std::vector<named_tensor> replica::state() const {
+  const auto& layout = impl_->layout;
+  auto out = parameters();
+  const auto add = [&layout, &out](const parameter_store& from,
+                                   std::string_view prefix) {
+    auto more = to_tensors(layout, from, prefix);
+    out.insert(out.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+  };
+  if (impl_->moments > 0)
+    add(impl_->steps.first_moments(), first_prefix);
+  if (impl_->moments > 1)
+    add(impl_->steps.second_moments(), second_prefix);
+  if (impl_->best)
+    add(*impl_->best, best_prefix);
+  return out;
+}
+
+result<void> replica::restore(const std::vector<named_tensor>& state,
+                              std::int64_t steps) {
+  return guarded("restore the model", [&]() -> result<void> {
+    const auto& layout = impl_->layout;
+    auto parameters = copy_of(impl_->parameters);
+    GRAPHMILL_TRYV(from_tensors(layout, state, parameters));
+    auto first = copy_of(impl_->steps.first_moments());
+    if (impl_->moments > 0)
+      GRAPHMILL_TRYV(from_tensors(layout, state, first, first_prefix));
+    auto second = copy_of(impl_->steps.second_moments());
+    if (impl_->moments > 1)
+      GRAPHMILL_TRYV(from_tensors(layout, state, second, second_prefix));
+    std::optional<parameter_store> best;
+    if (std::any_of(state.begin(), state.end(), [](const named_tensor& one) {
+          return one.name.starts_with(best_prefix);
+        })) {
+      best = copy_of(parameters);
+      GRAPHMILL_TRYV(from_tensors(layout, state, *best, best_prefix));
+    }
+    impl_->parameters = std::move(parameters);
+    impl_->steps.restore(steps, std::move(first), std::move(second));
+    impl_->best = std::move(best);
+    return ok();
+  });
 }
 
 void replica::keep_best() {

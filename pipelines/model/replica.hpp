@@ -57,6 +57,19 @@ public:
   /// Replaces all parameters; fails on a missing name or another shape.
   result<void> load(const std::vector<named_tensor>& tensors);
 
+  /// Training steps that it has applied, those before `restore` included.
+  std::int64_t steps() const;
+
+  /// Copies all that the next steps depend on besides `steps`: parameters by
+  /// their names, the optimizer's moments as `optimizer.first.` and
+  /// `optimizer.second.` with the name, and the best parameters, if any are
+  /// kept, as `best.` with it.
+  std::vector<named_tensor> state() const;
+  /// Goes on where a replica with this state was after `steps`. Changes nothing
+  /// when a name is missing or a shape differs.
+  result<void> restore(const std::vector<named_tensor>& state,
+                       std::int64_t steps);
+
   /// Remembers the present parameters as the best so far; `restore_best` goes
   /// back to them (nothing happens if none were kept).
   void keep_best();

@@ -4,10 +4,12 @@
 #include "partition/files/json_text.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 #include <ctime>
+#include <span>
 #include <system_error>
 
 namespace graphmill {
@@ -31,6 +33,22 @@ std::string time_stamp() {
 std::string text_of(const nlohmann::json& content, int indent) {
   return content.dump(indent, ' ', false,
                       nlohmann::json::error_handler_t::replace);
+}
+
+/// Whether a line of steps.jsonl is of a step before a position.
+bool is_before(const std::string& line, const course_position& at) {
+  const auto read = parse_json(line, "a line of steps.jsonl");
+  if (!read || !read.value().is_object())
+    return false;
+  const auto& step = read.value();
+  const auto epoch = integer_of(step.value("epoch", nlohmann::json{}));
+  const auto number = integer_of(step.value("step", nlohmann::json{}));
+  const auto which = step.value("phase", nlohmann::json{});
+  if (!epoch || !number || which == "test") // The test is the end of a run.
+    return false;
+  if (*epoch <= at.epoch) // Files count from 1.
+    return true;
+  return *epoch == at.epoch + 1 && which == "train" && *number <= at.step;
 }
 
 /// Makes a folder that did not exist before, trying suffixes.
@@ -93,6 +111,16 @@ result<void> run_folder::begin(const std::string& definition_yaml) {
 }
 
 result<run_folder> run_folder::open(const fs::path& folder) {
+  GRAPHMILL_TRY(auto out, reopen(folder));
+  std::error_code failed;
+  if (!fs::exists(out.weights(), failed))
+    return fail(ec::not_found,
+                "the run {} has no weights: it did not come to its end",
+                folder.string());
+  return out;
+}
+
+result<run_folder> run_folder::reopen(const fs::path& folder) {
   run_folder out;
   out.path_ = folder;
   const auto file = folder / "run.json";
@@ -115,12 +143,54 @@ result<run_folder> run_folder::open(const fs::path& folder) {
   out.origin_.data = about["data"].get<std::string>();
   if (about.contains("dataset_digest") && about["dataset_digest"].is_string())
     out.origin_.dataset_digest = about["dataset_digest"].get<std::string>();
-  std::error_code failed;
-  if (!fs::exists(out.weights(), failed))
-    return fail(ec::not_found,
-                "the run {} has no weights: it did not come to its end",
-                folder.string());
   return out;
+}
+
+result<void> run_folder::hold() {
+  const auto path = path_ / "run.json";
+  GRAPHMILL_TRY(held_, open_file(path, O_RDONLY));
+  // The lock goes with the process, however that ends.
+  if (::flock(held_.get(), LOCK_EX | LOCK_NB) == 0)
+    return ok();
+  if (errno == EWOULDBLOCK)
+    return fail(ec::unavailable,
+                "the run {} is on: another process writes to its folder. Wait "
+                "for its end, or stop it",
+                path_.string());
+  return fail_errno(errno, "cannot lock {}", path.string());
+}
+
+result<void> run_folder::go_back(const nlohmann::json& metrics,
+                                 const course_position& at,
+                                 const std::string& definition_yaml) {
+  std::string lines;
+  for (const auto& line : metrics)
+    lines += text_of(line, -1) + '\n';
+  metrics_.close();
+  steps_.close();
+  GRAPHMILL_TRYV(write_file(path_ / "metrics.jsonl", lines));
+  GRAPHMILL_TRYV(cut_steps(at));
+  return write_file(definition(), definition_yaml);
+}
+
+/// Leaves the lines of the steps before a position. The last line may have been
+/// cut short.
+result<void> run_folder::cut_steps(const course_position& at) {
+  const auto path = path_ / "steps.jsonl";
+  std::error_code unknown;
+  if (!fs::exists(path, unknown))
+    return ok();
+  GRAPHMILL_TRY(auto file, scratch_file::create(path, file_access::owner));
+  std::ifstream old{path};
+  std::string line;
+  while (std::getline(old, line)) {
+    if (!is_before(line, at))
+      continue;
+    line += '\n';
+    GRAPHMILL_TRYV(
+      write_all(file.fd(), std::as_bytes(std::span{line}), file.path()));
+  }
+  return file.commit();
 }
 
 result<void> run_folder::add_metrics(const nlohmann::json& line) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "messages/base/error.hpp"
+#include "partition/files/file_io.hpp"
+#include "pipelines/flow/course.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -21,6 +23,7 @@ namespace graphmill {
 ///   weights.safetensors  the final weights
 ///   summary.json         what `--json` prints at the end
 ///   log.txt              warnings and events
+///   checkpoints/         the last ones: see `checkpoint`
 class run_folder {
 public:
   /// What `evaluate` and `predict` need to go on with a run.
@@ -38,6 +41,20 @@ public:
   /// Opens a finished run; an error says what is missing.
   static result<run_folder> open(const std::filesystem::path& folder);
 
+  /// Opens a run that may not have come to its end, to go on with it.
+  static result<run_folder> reopen(const std::filesystem::path& folder);
+
+  /// Keeps other processes from writing here, until this object or the process
+  /// ends. Fails if one does.
+  result<void> hold();
+
+  /// Goes back to where a run stood.
+  /// @param metrics The lines of metrics.jsonl until then, an array.
+  /// @param at Later steps leave steps.jsonl.
+  /// @param definition_yaml What the run goes on with.
+  result<void> go_back(const nlohmann::json& metrics, const course_position& at,
+                       const std::string& definition_yaml);
+
   const std::filesystem::path& path() const { return path_; }
   const origin& from() const { return origin_; }
   std::filesystem::path definition() const { return path_ / "definition.yaml"; }
@@ -45,6 +62,7 @@ public:
     return path_ / "weights.safetensors";
   }
   std::filesystem::path log() const { return path_ / "log.txt"; }
+  std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
 
   /// Appends a line to metrics.jsonl and flushes it.
   result<void> add_metrics(const nlohmann::json& line);
@@ -56,8 +74,11 @@ public:
 private:
   result<void> begin(const std::string& definition_yaml);
 
+  result<void> cut_steps(const course_position& at);
+
   std::filesystem::path path_;
   origin origin_;
+  unique_fd held_; ///< Locked, after `hold`.
   std::ofstream metrics_;
   std::ofstream steps_;
 };

@@ -113,6 +113,13 @@ result<std::string> cluster_client::submit(const definition& def) {
   return decode_run_id(got);
 }
 
+result<std::string> cluster_client::resume(const definition& def,
+                                           const resume_request& of) {
+  GRAPHMILL_TRY(const auto got,
+                call(method::submit, encode_resumption(def, of)));
+  return decode_run_id(got);
+}
+
 result<plan_reply> cluster_client::plan(const definition& def) {
   GRAPHMILL_TRY(const auto got,
                 call(method::plan, encode_definition_body(def)));

@@ -40,6 +40,8 @@ public:
 
   /// @returns the id of the run.
   result<std::string> submit(const definition& def);
+  /// The same of a run that goes on with another one of the cluster.
+  result<std::string> resume(const definition& def, const resume_request& of);
   result<plan_reply> plan(const definition& def);
   result<status_reply> status();
   result<runs_reply> runs(const runs_request& request);

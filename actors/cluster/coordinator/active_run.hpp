@@ -6,6 +6,7 @@
 #include "actors/cluster/coordinator/run_turn.hpp"
 #include "messages/wire/run.hpp"
 #include "pipelines/definition/placement.hpp"
+#include "pipelines/results/checkpoint.hpp"
 
 #include <chrono>
 #include <map>
@@ -23,6 +24,10 @@ struct submitted_run {
   std::shared_ptr<run_file> file;
   run_record record;
   std::string home{}; ///< What counts as the host of who submitted it.
+  /// Of a run that goes on with another one. It takes memory, so
+  /// `resumed_place` counts how many there are.
+  std::optional<training_state> from;
+  std::shared_ptr<void> resumed_place;
 };
 
 /// The run that is on, with all that the COORDINATOR keeps of it. What the

@@ -136,6 +136,7 @@ void coordinator::on_deployed(const std::string& id, const std::string& daemon,
 void coordinator::conduct() {
   run_setup setup;
   setup.def = active_->def;
+  setup.from = std::exchange(active_->from, std::nullopt);
   const auto& where = active_->where;
   auto lead = conductor_of(setup, *config_.graph,
                            static_cast<rank_id>(where.daemon_of_rank.size()));
@@ -153,6 +154,9 @@ void coordinator::conduct() {
     return out;
   };
   lead.observer = observer_of(*active_, handle_of<interface>(self_));
+  run_file::keep_checkpoints(active_->file, lead.observer, active_->def,
+                             static_cast<rank_id>(where.daemon_of_rank.size()),
+                             config_.graph->part_count());
   active_->began = clock::now();
   active_->conductor = spawn_conductor(self_->home_system(), std::move(lead));
   deaths_.watch(

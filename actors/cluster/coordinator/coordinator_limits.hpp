@@ -16,6 +16,10 @@ inline constexpr std::size_t queued_of_host = 90;
 /// The longest definition, as YAML: thousands of edge types have room in it.
 inline constexpr std::size_t definition_bytes = std::size_t{1} << 20;
 
+/// Runs that go on with others, the one that is on included: each has weights
+/// and moments in memory until it has begun.
+inline constexpr long resumed = 3;
+
 /// Watchers that wait at a time.
 inline constexpr std::size_t watchers = 1024;
 /// Questions that wait for the history.

@@ -1,6 +1,7 @@
 #include "actors/cluster/coordinator/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/transport/sessions/address.hpp"
+#include "pipelines/definition/definition_changes.hpp"
 #include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
@@ -8,9 +9,31 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace graphmill {
+
+namespace {
+
+/// Whether a run may go on by this definition.
+result<void> check_resumption(const checkpoint& before, const definition& def,
+                              bool with_changes, const std::string& digest) {
+  if (before.dataset_digest != digest)
+    return fail(ec::invalid_argument,
+                "this cluster serves another dataset than the one that the "
+                "run was trained on (digests {} and {})",
+                digest, before.dataset_digest);
+  const auto then = parse_definition(before.definition, "definition.yaml");
+  if (!then.problems.empty())
+    return to_error(then.problems);
+  if (with_changes)
+    return ok();
+  return check_unchanged(then.value, def);
+}
+
+} // namespace
 
 unix_time now_unix() {
   return std::chrono::duration_cast<unix_time>(
@@ -23,6 +46,11 @@ result<void> coordinator::check(const definition& def) const {
                 "the definition is on dataset \"{}\", but this cluster "
                 "serves \"{}\"",
                 def.dataset, config_.offer.dataset);
+  // A client would have daemons read any file of theirs.
+  if (!def.model.weights.empty())
+    return fail(ec::invalid_argument,
+                "a cluster takes no `model.weights`: train in one process, or "
+                "leave it out");
   // What a client has not checked: names become names of folders.
   definition_source source;
   source.value = def;
@@ -89,6 +117,17 @@ result<void> coordinator::submit(const incoming_request& request) {
       "{} runs are waiting already, {} of them from your host: submit "
       "it again when some of them are over",
       waiting, of_host);
+  GRAPHMILL_TRY(auto wanted, decode_resumption(request.data));
+  std::shared_ptr<void> counted;
+  if (!wanted.run.empty()) {
+    if (std::cmp_greater_equal(resumed_.use_count(),
+                               coordinator_limits::resumed + 1))
+      return fail(ec::unavailable,
+                  "{} runs that go on with others are here already, and each "
+                  "takes memory: submit it again when one is over",
+                  coordinator_limits::resumed);
+    counted = resumed_;
+  }
   taking_.insert(home);
   const auto tell = [me = handle_of<interface>(self_), home,
                      reply = request.reply](result<submitted_run> how) {
@@ -98,8 +137,12 @@ result<void> coordinator::submit(const incoming_request& request) {
                        reply, home});
   };
   history_thread_.post(
-    [tell, config = config_, def = std::move(def)]() mutable {
-      tell(take_run(config, std::move(def)));
+    [tell, config = config_, def = std::move(def), wanted = std::move(wanted),
+     counted = std::move(counted)]() mutable {
+      auto taken = take_run(config, std::move(def), wanted);
+      if (taken)
+        taken.value().resumed_place = counted;
+      tell(std::move(taken));
     },
     [tell](const error& reason) { tell(reason); });
   return ok();
@@ -107,7 +150,14 @@ result<void> coordinator::submit(const incoming_request& request) {
 
 /// Makes a run's folder and its place in the history, or neither.
 result<submitted_run> coordinator::take_run(const coordinator_config& config,
-                                            definition def) {
+                                            definition def,
+                                            const resume_request& wanted) {
+  std::optional<checkpoint> before;
+  if (!wanted.run.empty()) {
+    GRAPHMILL_TRY(before, checkpoint_of(config.runs, wanted));
+    GRAPHMILL_TRYV(check_resumption(*before, def, wanted.with_changes,
+                                    config.offer.dataset_digest));
+  }
   auto yaml = definition_yaml(def);
   if (yaml.size() > coordinator_limits::definition_bytes)
     return fail(ec::invalid_argument,
@@ -116,6 +166,13 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
   submitted_run run;
   GRAPHMILL_TRY(run.file, run_file::create(config.runs, def, config.data,
                                            config.offer.dataset_digest));
+  if (before) {
+    if (auto gone_on = run.file->go_on_from(*before, def); !gone_on) {
+      run.file->discard();
+      return gone_on.error();
+    }
+    run.from = std::move(before->state);
+  }
   run.id = run.file->id();
   run.def = std::move(def);
   run.record.id = run.id;

@@ -15,6 +15,7 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -127,7 +128,8 @@ private:
   result<placement> place_now(const definition& def) const;
   result<void> submit(const incoming_request& request);
   static result<submitted_run> take_run(const coordinator_config& config,
-                                        definition def);
+                                        definition def,
+                                        const resume_request& wanted);
   void on_taken(const run_taken& taken);
   void give_up(run_record record);
   result<payload> plan(const payload& data) const;
@@ -196,6 +198,8 @@ private:
   run_records records_;
   std::deque<submitted_run> queue_;
   std::multiset<std::string> taking_; ///< Hosts of runs that will be in it.
+  /// Shared by all runs that go on with others, so that it counts them.
+  std::shared_ptr<int> resumed_ = std::make_shared<int>(0);
   bool ending_ = false;
   clock::time_point write_at_{}; ///< Not before: the disk may be full.
   clock::time_point touch_at_{};

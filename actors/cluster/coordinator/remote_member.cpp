@@ -4,6 +4,11 @@
 #include "pipelines/results/named_tensor.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace graphmill {
 
@@ -15,6 +20,9 @@ constexpr unsigned most_attempts = 1000;
 
 /// Values of one request for weights: 16 MiB.
 constexpr std::uint64_t piece_values = std::uint64_t{4} << 20;
+
+/// Values of one order to load: 1 MiB, for orders share their channel with beats.
+constexpr std::uint64_t given_values = std::uint64_t{1} << 18;
 
 using proxy_actor = member_actor::extend<takes<call_ended>>;
 
@@ -36,6 +44,7 @@ public:
         out.epoch = request.epoch;
         out.steps = request.steps;
         out.learning_rate = request.learning_rate;
+        out.first_step = request.first;
         tell(out);
       },
       [this](const stop_after_step&) {
@@ -55,6 +64,16 @@ private:
     member_state state;
     std::vector<tensor_shape> shapes;
     std::vector<named_tensor> tensors;
+    bool checkpoint = false; ///< And not of the snapshot.
+  };
+
+  /// A state that is given to the trainers, piece by piece.
+  struct gift {
+    std::shared_ptr<round> answers;
+    std::shared_ptr<const std::vector<named_tensor>> state;
+    std::int64_t steps = 0;
+    std::size_t tensor = 0;
+    std::uint64_t offset = 0;
   };
 
   error explain(const error& reason) const {
@@ -80,26 +99,74 @@ private:
       fetch(answers);
       return promise;
     }
-    call_options patience;
-    patience.deadline = patience_for(request.action);
-    patience.attempts = most_attempts;
-    calls_.call(
-      config_.daemon.address, method::order,
-      encode(
-        member_request{config_.run, member_action::trainers, request.action}),
-      patience,
-      [this, answers, action = request.action](const result<payload>& answer) {
-        if (auto done = take_states(*answers, answer); !done) {
-          give_up(answers, done.error());
-          return;
-        }
-        if (action == trainer_action::snapshot) {
-          snapshot_ = answers->state;
-          shapes_ = answers->shapes;
-        }
-        answers->promise.deliver(std::move(answers->state));
-      });
+    if (request.action == trainer_action::restore && request.state)
+      give(std::make_shared<gift>(gift{answers, request.state, request.steps}));
+    else
+      order({config_.run, member_action::trainers, request.action}, answers);
     return promise;
+  }
+
+  /// Orders something of the trainers, and answers with what they say.
+  void order(const member_request& request,
+             const std::shared_ptr<round>& answers) {
+    const auto action = request.trainers;
+    call_options patience;
+    patience.deadline = patience_for(action);
+    patience.attempts = most_attempts;
+    calls_.call(config_.daemon.address, method::order, encode(request),
+                patience,
+                [this, answers, action](const result<payload>& answer) {
+                  if (auto done = take_states(*answers, answer); !done)
+                    give_up(answers, done.error());
+                  else
+                    take_up(answers, action);
+                });
+  }
+
+  void take_up(const std::shared_ptr<round>& answers, trainer_action action) {
+    if (action == trainer_action::checkpoint) {
+      answers->checkpoint = true;
+      fetch(answers);
+      return;
+    }
+    if (action == trainer_action::snapshot) {
+      snapshot_ = answers->state;
+      shapes_ = answers->shapes;
+    }
+    answers->promise.deliver(std::move(answers->state));
+  }
+
+  /// Sends the next piece; after the last one the trainers take over.
+  void give(const std::shared_ptr<gift>& what) {
+    if (what->tensor == what->state->size()) {
+      member_request restore{config_.run, member_action::trainers,
+                             trainer_action::restore};
+      restore.restored_steps = what->steps;
+      order(restore, what->answers);
+      return;
+    }
+    const auto& tensor = (*what->state)[what->tensor];
+    const auto count =
+      std::min(given_values, tensor.values.size() - what->offset);
+    member_request load{config_.run, member_action::load};
+    load.tensor = {tensor.name, tensor.shape};
+    load.offset = what->offset;
+    auto message = encode(load);
+    message.bulk =
+      encode_weights(std::span{tensor.values}.subspan(what->offset, count))
+        .bulk;
+    what->offset += count;
+    if (what->offset == tensor.values.size()) {
+      ++what->tensor;
+      what->offset = 0;
+    }
+    calls_.call(config_.daemon.address, method::order, message, {},
+                [this, what](const result<payload>& answer) {
+                  if (answer)
+                    give(what);
+                  else
+                    give_up(what->answers, answer.error());
+                });
   }
 
   static result<void> take_states(round& answers,
@@ -118,7 +185,8 @@ private:
     return ok();
   }
 
-  /// Asks for the next piece of the last snapshot's weights, or answers.
+  /// Asks for the next piece of the last snapshot's weights, or of the last
+  /// checkpoint, or answers.
   void fetch(const std::shared_ptr<round>& answers) {
     for (;;) {
       auto& tensors = answers->tensors;
@@ -148,6 +216,7 @@ private:
     weights_request wanted;
     wanted.run = config_.run;
     wanted.tensor = static_cast<std::uint32_t>(index);
+    wanted.checkpoint = answers->checkpoint;
     wanted.offset = answers->tensors.back().values.size();
     wanted.count =
       std::min(piece_values, answers->shapes[index].size() - wanted.offset);

@@ -1,11 +1,13 @@
 #include "actors/cluster/coordinator/run_filing.hpp"
 
 #include "actors/process/logger.hpp"
+#include "actors/run/member_setup.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
 #include <algorithm>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 namespace graphmill {
 
@@ -47,12 +49,60 @@ result<std::shared_ptr<run_file>> run_file::create(const fs::path& runs,
   return std::shared_ptr<run_file>{new run_file{std::move(folder)}};
 }
 
+result<void> run_file::go_on_from(const checkpoint& before,
+                                  const definition& def) {
+  seconds_before_ = before.seconds;
+  reporter_.go_on_after(before.metrics);
+  return folder_.go_back(before.metrics, before.state.at, definition_yaml(def));
+}
+
+/// The checkpoint that a run is to go on from: the newest one, if none is
+/// named.
+result<checkpoint> checkpoint_of(const fs::path& runs,
+                                 const resume_request& wanted) {
+  if (!is_plain(wanted.run)
+      || !(wanted.checkpoint.empty() || is_plain(wanted.checkpoint)))
+    return fail(ec::invalid_argument,
+                "\"{}\" of run \"{}\" is no name of a checkpoint",
+                wanted.checkpoint, wanted.run);
+  const auto folder = runs / wanted.run / "checkpoints";
+  if (!wanted.checkpoint.empty())
+    return read_checkpoint(folder / wanted.checkpoint);
+  GRAPHMILL_TRY(auto found, newest_checkpoint(folder));
+  if (!found)
+    return fail(ec::not_found,
+                "run \"{}\" has no checkpoint at the coordinator: submit its "
+                "definition anew",
+                wanted.run);
+  return std::move(found->content);
+}
+
 result<void> run_file::begin(spdlog::sink_ptr console) {
+  GRAPHMILL_TRYV(folder_.hold());
   GRAPHMILL_TRY(log_, make_logger(folder_.log(), std::move(console)));
   reporter_.log_to(log_);
   log_->info("run is prepared on the parts of {}",
              folder_.from().data.string());
   return ok();
+}
+
+void run_file::keep_checkpoints(const std::shared_ptr<run_file>& self,
+                                run_observer& observer, const definition& def,
+                                rank_id world, part_id parts) {
+  const auto& from = self->folder_.from();
+  checkpoint about;
+  about.definition = definition_yaml(def);
+  about.dataset_digest = from.dataset_digest;
+  about.data = from.data;
+  about.world = world;
+  about.parts = parts;
+  about.seconds = self->seconds_before_;
+  self->writer_ = graphmill::keep_checkpoints(
+    observer, def,
+    {.folder = self->folder_.checkpoints(),
+     .about = std::move(about),
+     .log = self->log_},
+    [self](std::int32_t epochs) { return self->reporter_.lines_of(epochs); });
 }
 
 void run_file::add(const std::string& daemon, const work_report& share) {
@@ -67,9 +117,12 @@ void run_file::discard() {
 
 run_record run_file::close(const run_outcome& outcome, bool cancelled,
                            double seconds) {
+  if (writer_)
+    writer_->finish();
   result_.outcome = outcome;
   result_.seconds = seconds;
   auto summary = summarise(result_, reporter_, folder_.path().string());
+  summary["seconds"] = seconds + seconds_before_;
   summary["daemons"] = daemons_;
   const auto saved = save_run(outcome, summary, folder_);
   run_record out;

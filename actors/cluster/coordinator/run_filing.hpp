@@ -1,10 +1,13 @@
 #pragma once
 
+#include "actors/run/checkpoints/checkpoint_writer.hpp"
 #include "actors/run/run_reporter.hpp"
 #include "actors/run/run_summary.hpp"
+#include "messages/base/ids.hpp"
 #include "messages/base/work_report.hpp"
 #include "messages/definition/definition.hpp"
 #include "messages/wire/cluster.hpp"
+#include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <spdlog/logger.h>
@@ -30,13 +33,23 @@ public:
   /// Where the conductor's observer reports to; one thread at a time.
   run_reporter& reporter() { return reporter_; }
 
-  /// Opens the log. Called when the run begins, and not when it is taken, so
+  /// Makes of the new folder that of a run which stood at a checkpoint.
+  result<void> go_on_from(const checkpoint& before, const definition& def);
+
+  /// Opens the log, and holds the folder. Called when the run begins, and not when it is taken, so
   /// that runs that wait hold no file open.
   /// @param console Of the coordinator: gets warnings, too.
   result<void> begin(spdlog::sink_ptr console);
 
   /// Adds what a daemon says about its share.
   void add(const std::string& daemon, const work_report& share);
+
+  /// Has the checkpoints of the run written into its folder. Called once, after
+  /// `begin`.
+  /// @param self This. @param world, parts Of the run.
+  static void keep_checkpoints(const std::shared_ptr<run_file>& self,
+                               run_observer& observer, const definition& def,
+                               rank_id world, part_id parts);
 
   /// Takes the folder away: the run was not taken.
   void discard();
@@ -52,10 +65,17 @@ private:
 
   run_folder folder_;
   run_reporter reporter_;
-  std::shared_ptr<spdlog::logger> log_; ///< Null before `begin`.
+  std::shared_ptr<spdlog::logger> log_;       ///< Null before `begin`.
+  std::shared_ptr<checkpoint_writer> writer_; ///< Null: no checkpoints.
+  double seconds_before_ = 0; ///< Of a run that this one goes on with.
   run_result result_;
   nlohmann::json daemons_ = nlohmann::json::object();
 };
+
+/// The checkpoint of another run that one is to go on from. Takes as long as it
+/// takes to read it.
+result<checkpoint> checkpoint_of(const std::filesystem::path& runs,
+                                 const resume_request& wanted);
 
 /// A piece of a file of a run folder, or the list of its files. Names that lead
 /// out of the folder are refused.

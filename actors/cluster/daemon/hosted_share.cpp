@@ -2,7 +2,11 @@
 
 #include "partition/dataset/verification.hpp"
 
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace graphmill {
 
@@ -10,6 +14,9 @@ namespace {
 
 /// A message holds no more than that: 32 MiB.
 constexpr std::uint64_t most_values = std::uint64_t{8} << 20;
+
+/// No model has as many.
+constexpr std::size_t most_loaded_tensors = std::size_t{1} << 16;
 
 /// What the daemon sent, as requests and as replies.
 flow_count sent_of(const traffic::line& line) {
@@ -100,16 +107,45 @@ member_reply final_report(hosted_share& run, const traffic& sent) {
 
 result<payload> piece_of(const hosted_share& run,
                          const weights_request& wanted) {
-  if (!run.snapshot || wanted.tensor >= run.snapshot->size())
+  const auto& kept = wanted.checkpoint ? run.checkpoint : run.snapshot;
+  if (!kept || wanted.tensor >= kept->size())
     return fail(ec::not_found, "there is no tensor {} of run {} here",
                 wanted.tensor, wanted.run);
-  const auto& values = (*run.snapshot)[wanted.tensor].values;
+  const auto& values = (*kept)[wanted.tensor].values;
   if (wanted.count > most_values || wanted.offset > values.size()
       || wanted.count > values.size() - wanted.offset)
     return fail(ec::invalid_argument,
                 "tensor {} has {} values; {} from {} on are too many",
                 wanted.tensor, values.size(), wanted.count, wanted.offset);
   return encode_weights(std::span{values}.subspan(wanted.offset, wanted.count));
+}
+
+result<void> load_piece(hosted_share& run, const member_request& piece,
+                        const payload& values) {
+  if (!run.loading)
+    run.loading = std::make_shared<std::vector<named_tensor>>();
+  auto& tensors = *run.loading;
+  if (piece.offset == 0 && tensors.size() < most_loaded_tensors)
+    tensors.push_back({piece.tensor.name, piece.tensor.shape, {}});
+  if (tensors.empty() || tensors.back().name != piece.tensor.name
+      || tensors.back().shape != piece.tensor.shape
+      || tensors.back().values.size() != piece.offset)
+    return fail(ec::invalid_argument,
+                "a piece of tensor {} does not follow what has come before",
+                piece.tensor.name);
+  std::uint64_t bytes = 0;
+  for (const auto& part : values.bulk)
+    bytes += part.size();
+  const auto count = bytes / sizeof(float);
+  if (count > piece.tensor.size() - piece.offset
+      || count > run.most_loaded_values - run.loaded_values)
+    return fail(ec::invalid_argument,
+                "tensor {} brings more values than the trainers here have",
+                piece.tensor.name);
+  run.loaded_values += count;
+  auto& to = tensors.back().values;
+  to.resize(piece.offset + count);
+  return decode_weights(values, std::span{to}.subspan(piece.offset));
 }
 
 } // namespace graphmill

@@ -36,6 +36,12 @@ struct hosted_share {
   run_reports_actor relay;
   member_actor member; ///< None before it is prepared.
   std::shared_ptr<const std::vector<named_tensor>> snapshot;
+  /// The last one that the coordinator has asked for.
+  std::shared_ptr<const std::vector<named_tensor>> checkpoint;
+  /// What trainers are to take over, as far as it has come.
+  std::shared_ptr<std::vector<named_tensor>> loading;
+  std::uint64_t loaded_values = 0;
+  std::uint64_t most_loaded_values = 0; ///< That the trainers here can use.
   memory_probe memory;
   double cpu_before = 0;
   traffic sent_before;
@@ -47,8 +53,14 @@ struct hosted_share {
 /// @param sent Of its transport until now.
 member_reply final_report(hosted_share& run, const traffic& sent);
 
-/// A piece of the last snapshot.
+/// A piece of the last snapshot, or of the last checkpoint.
 result<payload> piece_of(const hosted_share& run,
                          const weights_request& wanted);
+
+/// Takes a piece of what trainers are to take over. Pieces come in order, and
+/// no more of them than trainers can use.
+/// @param values The bulk of the order.
+result<void> load_piece(hosted_share& run, const member_request& piece,
+                        const payload& values);
 
 } // namespace graphmill

@@ -148,6 +148,10 @@ void share_host::spawn(const share& run, member_config member) {
   config_.log->info("run {}: {}", run->assignment.run,
                     sentence(member.storage));
   run->stages = stages_of(run->assignment, member);
+  // Parameters, two moments of each, and the best ones.
+  if (!member.models.empty())
+    run->most_loaded_values =
+      4 * static_cast<std::uint64_t>(member.models.front()->parameter_count());
   member.log = config_.log;
   member.gauges = run->gauges;
   if (member.def.fetch.verify != 0)
@@ -227,6 +231,13 @@ bool share_host::take_request(const incoming_request& request) {
                              name()));
     return false;
   }
+  if (wanted.action == member_action::load) {
+    if (auto taken = load_piece(*run.value(), wanted, request.data); !taken)
+      request.reply.reply(taken.error());
+    else
+      request.reply.reply(encode(member_reply{}));
+    return false;
+  }
   carry_out(run.value(), wanted, request.reply);
   return false;
 }
@@ -236,7 +247,7 @@ void share_host::carry_out(const share& run, const member_request& request,
   switch (request.action) {
   case member_action::begin:
     post(run->member, phase_request{request.phase, request.epoch, request.steps,
-                                    request.learning_rate});
+                                    request.learning_rate, request.first_step});
     reply.reply(encode(member_reply{}));
     break;
   case member_action::stop:
@@ -244,32 +255,42 @@ void share_host::carry_out(const share& run, const member_request& request,
     reply.reply(encode(member_reply{}));
     break;
   case member_action::trainers:
-    ask_trainers(run, request.trainers, reply);
+    ask_trainers(run, request, reply);
     break;
   case member_action::end:
   case member_action::finish:
   case member_action::check:
+  case member_action::load:
     break; // Have been seen to.
   }
 }
 
-void share_host::ask_trainers(const share& run, trainer_action action,
+void share_host::ask_trainers(const share& run, const member_request& request,
                               const responder& reply) {
-  requests_
-    .ask(self_, run->member, patience_for(action), trainer_request{action})
+  const auto action = request.trainers;
+  trainer_request order{action};
+  if (action == trainer_action::restore) {
+    order.state = std::exchange(run->loading, nullptr);
+    order.steps = request.restored_steps;
+    run->loaded_values = 0;
+  }
+  requests_.ask(self_, run->member, patience_for(action), order)
     .then(
-      [run, reply](const member_state& state) {
+      [run, reply, action](const member_state& state) {
         member_reply out;
         for (const auto& trainer : state.trainers)
           out.trainers.push_back({trainer.rank, trainer.digest, trainer.steps});
+        // A checkpoint is fetched while other orders come.
+        auto& kept = action == trainer_action::checkpoint ? run->checkpoint
+                                                          : run->snapshot;
         if (!state.trainers.empty()) {
           const auto first = std::min_element(
             state.trainers.begin(), state.trainers.end(),
             [](const auto& a, const auto& b) { return a.rank < b.rank; });
-          run->snapshot = first->parameters;
+          kept = first->parameters;
         }
-        if (run->snapshot)
-          for (const auto& tensor : *run->snapshot)
+        if (kept)
+          for (const auto& tensor : *kept)
             out.tensors.push_back({tensor.name, tensor.shape});
         reply.reply(encode(out));
       },

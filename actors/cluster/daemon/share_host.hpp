@@ -73,7 +73,7 @@ private:
   void verify(const share& run);
   void carry_out(const share& run, const member_request& request,
                  const responder& reply);
-  void ask_trainers(const share& run, trainer_action action,
+  void ask_trainers(const share& run, const member_request& request,
                     const responder& reply);
   share_life::task begin_end(const share& run, bool finishing);
   void order_end(const share& run, bool finishing, const responder& reply);

@@ -1,20 +1,16 @@
+#include "actors/commands/engine/training.hpp"
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/options/run_options.hpp"
 #include "actors/commands/options/storage_options.hpp"
-#include "actors/commands/text/summary_text.hpp"
-#include "actors/process/logger.hpp"
-#include "actors/process/say.hpp"
 #include "actors/run/local_run.hpp"
-#include "actors/run/run_reporter.hpp"
-#include "actors/run/run_summary.hpp"
 #include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <memory>
-#include <optional>
+#include <utility>
 
 namespace graphmill {
 
@@ -33,24 +29,6 @@ struct train_options {
   bool quiet = false;
 };
 
-/// Saves what there is, and tells what became of the run.
-result<int> conclude(const train_options& options, const run_result& run,
-                     const run_reporter& reporter, run_folder& folder) {
-  auto summary = summarise(run, reporter, folder.path().string());
-  const auto saved = save_run(run.outcome, summary, folder);
-  const auto& failure = saved.failure;
-  if (!options.quiet && (!failure || failure->code == ec::cancelled))
-    say_lines(options.json ? stderr : stdout, summary_text(summary));
-  if (options.json)
-    say("{}\n", one_line(summary));
-  if (!failure)
-    return 0;
-  return say_failure(fail(failure->code, "{}; {} so far are in {}",
-                          failure->message,
-                          saved.has_weights ? "weights and metrics" : "metrics",
-                          folder.path().string()));
-}
-
 result<int> train(const train_options& options) {
   GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
   const auto& def = source.value;
@@ -60,19 +38,14 @@ result<int> train(const train_options& options) {
   GRAPHMILL_TRY(auto folder,
                 run_folder::create(options.runs, def.name, definition_yaml(def),
                                    {data, graph.info().digest}));
+  GRAPHMILL_TRYV(folder.hold());
   local_run_config config;
   config.def = def;
   config.data = data;
   config.verify = !options.no_verify;
   config.storage = options.storage;
-  GRAPHMILL_TRY(config.log, make_logger(folder.log()));
-  auto* table = options.quiet ? nullptr : options.json ? stderr : stdout;
-  run_reporter reporter{table, show_progress(options.quiet), &folder};
-  reporter.log_to(config.log);
-  config.observer = reporter.observer();
-  std::optional<signal_watch> signals; // Until all is saved.
-  GRAPHMILL_TRY(auto run, run_locally(std::move(config), signals));
-  return conclude(options, run, reporter, folder);
+  return train_in(folder, std::move(config), graph.info().digest,
+                  graph.part_count(), {options.json, options.quiet});
 }
 
 } // namespace

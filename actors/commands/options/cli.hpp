@@ -39,6 +39,7 @@ void add_validate_command(command_line& cli);
 void add_plan_command(command_line& cli);
 void add_help_command(command_line& cli);
 void add_train_command(command_line& cli);
+void add_resume_command(command_line& cli);
 void add_evaluate_command(command_line& cli);
 void add_predict_command(command_line& cli);
 void add_bench_command(command_line& cli);

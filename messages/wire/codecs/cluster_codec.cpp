@@ -68,6 +68,25 @@ result<definition> decode_definition_body(const payload& from) {
     });
 }
 
+payload encode_resumption(const definition& def, const resume_request& of) {
+  return body<schema::SubmitRequest>(
+    [&def, &of](schema::SubmitRequest::Builder out) {
+      encode_definition(def, out.initDefinition());
+      out.setResume(of.run);
+      out.setCheckpoint(of.checkpoint);
+      out.setWithChanges(of.with_changes);
+    });
+}
+
+result<resume_request> decode_resumption(const payload& from) {
+  return read<schema::SubmitRequest>(
+    from, "what a run goes on with",
+    [](schema::SubmitRequest::Reader in) -> result<resume_request> {
+      return resume_request{text(in.getResume()), text(in.getCheckpoint()),
+                            in.getWithChanges()};
+    });
+}
+
 payload encode_run_id(const std::string& run) {
   return body<schema::SubmitReply>(
     [&run](schema::SubmitReply::Builder out) { out.setRun(run); });

@@ -14,12 +14,12 @@ namespace {
 
 static_assert(static_cast<int>(schema::TrainerAction::KEEP_BEST)
               == static_cast<int>(trainer_action::keep_best));
-static_assert(static_cast<int>(schema::TrainerAction::DIGEST)
-              == static_cast<int>(trainer_action::digest));
+static_assert(static_cast<int>(schema::TrainerAction::RESTORE)
+              == static_cast<int>(trainer_action::restore));
 
 result<trainer_action> decode(schema::TrainerAction action) {
   const auto ours =
-    known_value(action, trainer_action::keep_best, trainer_action::digest);
+    known_value(action, trainer_action::keep_best, trainer_action::restore);
   if (!ours)
     return fail(ec::invalid_data, "an unknown order to trainers, {}",
                 static_cast<int>(action));
@@ -37,9 +37,12 @@ result<member_request> decode(schema::MemberRequest::Reader in) {
     out.epoch = begin.getEpoch();
     out.steps = begin.getSteps();
     out.learning_rate = begin.getLearningRate();
-    if (out.epoch < 0 || out.steps < 0)
-      return fail(ec::invalid_data, "an order to begin epoch {} with {} steps",
-                  out.epoch, out.steps);
+    out.first_step = begin.getFirstStep();
+    if (out.epoch < 0 || out.steps < 0 || out.first_step < 0
+        || out.first_step > out.steps)
+      return fail(ec::invalid_data,
+                  "an order to begin epoch {} with step {} of {} steps",
+                  out.epoch, out.first_step, out.steps);
     return out;
   }
   case schema::MemberRequest::STOP:
@@ -48,6 +51,10 @@ result<member_request> decode(schema::MemberRequest::Reader in) {
   case schema::MemberRequest::TRAINERS: {
     out.action = member_action::trainers;
     GRAPHMILL_TRY(out.trainers, decode(in.getTrainers()));
+    out.restored_steps = in.getSteps();
+    if (out.restored_steps < 0)
+      return fail(ec::invalid_data, "an order to restore {} steps",
+                  out.restored_steps);
     return out;
   }
   case schema::MemberRequest::END:
@@ -59,6 +66,13 @@ result<member_request> decode(schema::MemberRequest::Reader in) {
   case schema::MemberRequest::FINISH:
     out.action = member_action::finish;
     return out;
+  case schema::MemberRequest::LOAD: {
+    const auto piece = in.getLoad();
+    out.action = member_action::load;
+    GRAPHMILL_TRY(out.tensor, read_fields<tensor_shape>(piece.getTensor()));
+    out.offset = piece.getOffset();
+    return out;
+  }
   default:
     return fail(ec::invalid_data, "an unknown order, {}",
                 static_cast<int>(in.which()));
@@ -105,6 +119,7 @@ payload encode(const member_request& request) {
         begin.setEpoch(request.epoch);
         begin.setSteps(request.steps);
         begin.setLearningRate(request.learning_rate);
+        begin.setFirstStep(request.first_step);
         break;
       }
       case member_action::stop:
@@ -112,6 +127,7 @@ payload encode(const member_request& request) {
         break;
       case member_action::trainers:
         out.setTrainers(static_cast<schema::TrainerAction>(request.trainers));
+        out.setSteps(request.restored_steps);
         break;
       case member_action::end:
         out.setEnd();
@@ -122,6 +138,12 @@ payload encode(const member_request& request) {
       case member_action::finish:
         out.setFinish();
         break;
+      case member_action::load: {
+        auto piece = out.initLoad();
+        tensor_shape::fields(request.tensor, field_writer{piece.initTensor()});
+        piece.setOffset(request.offset);
+        break;
+      }
       }
     });
 }

@@ -59,6 +59,29 @@ CATCH_TEST_CASE("results that are told twice, or of another phase, pass",
   CATCH_CHECK(phase_tally{request_of(0), 2}.complete());
 }
 
+CATCH_TEST_CASE("a phase that begins in its middle adds to what was before",
+                "[actors][tally]") {
+  auto request = request_of(4);
+  request.first = 2;
+  phase_tally it{request, 1, {100, 10, 20}};
+  CATCH_CHECK(it.steps_done() == 2);
+  CATCH_CHECK_FALSE(tell(it, key_of(1, 0), {1, 1, 1}));
+  CATCH_CHECK(it.until(2)->loss_sum == 100);
+  CATCH_CHECK_FALSE(it.until(1));
+  CATCH_CHECK_FALSE(it.until(5));
+  CATCH_CHECK(tell(it, key_of(3, 0), {1, 1, 1}));
+  CATCH_CHECK_FALSE(it.until(4)); // A result is missing before it.
+  CATCH_CHECK(tell(it, key_of(2, 0), {10, 1, 1}));
+  CATCH_CHECK(it.until(3)->loss_sum == 110);
+  CATCH_CHECK(it.complete());
+  CATCH_CHECK(it.result().metrics.loss_sum == 111);
+  CATCH_CHECK(it.result().metrics.seeds == 22);
+  CATCH_CHECK(it.result().steps == 4);
+
+  request.first = 4;
+  CATCH_CHECK(phase_tally{request, 1}.complete());
+}
+
 CATCH_TEST_CASE("the sum does not depend on who came first",
                 "[actors][tally]") {
   // Of other order, other last bits.

@@ -15,9 +15,9 @@ using state = run_course::state;
 using task = run_course::task;
 
 const std::vector states{
-  state::waiting,   state::filling,      state::in_phase,
-  state::comparing, state::keeping_best, state::restoring_best,
-  state::saving,    state::fetching,     state::ended};
+  state::waiting,   state::filling,      state::resuming,       state::in_phase,
+  state::comparing, state::keeping_best, state::restoring_best, state::saving,
+  state::fetching,  state::ended};
 
 const batch_metrics some_metrics{1.0, 5, 10};
 const batch_metrics not_a_number{std::numeric_limits<double>::quiet_NaN(), 0,
@@ -54,10 +54,16 @@ void go_on(run_course& run) {
   }
 }
 
+/// A run of two ranks that goes on after ten steps of training.
+run_course resumed() {
+  return {one_epoch(), 2, true, course_position{0, 10, 10, {}, 0}};
+}
+
 /// A run of two ranks that is there for the first time. In a phase it has
 /// trained a step.
 run_course at(state where) {
-  run_course run{one_epoch(), 2, true};
+  auto run =
+    where == state::resuming ? resumed() : run_course{one_epoch(), 2, true};
   while (run.now() != where)
     go_on(run);
   if (where == state::in_phase)
@@ -102,6 +108,7 @@ const transition_table<run_course> transitions{
   {{"start", state::waiting}, {state::filling, task::fill_caches}},
   {{"phase over", state::in_phase}, {state::comparing, task::compare}},
   {{"answered", state::filling}, {state::in_phase, task::begin_phase}},
+  {{"answered", state::resuming}, {state::in_phase, task::begin_phase}},
   {{"answered", state::comparing}, {state::in_phase, task::begin_phase}},
   {{"answered", state::keeping_best},
    {state::restoring_best, task::restore_best}},
@@ -109,6 +116,8 @@ const transition_table<run_course> transitions{
   {{"answered", state::saving}, {state::fetching, task::fetch}},
   // Before the first training step there is nothing to rescue.
   {{"odd answers", state::filling}, {state::ended, task::end}},
+  // Nor before trainers have what another process has left.
+  {{"odd answers", state::resuming}, {state::ended, task::end}},
   {{"odd answers", state::comparing}, {state::saving, task::save}},
   {{"odd answers", state::keeping_best}, {state::saving, task::save}},
   {{"odd answers", state::restoring_best}, {state::saving, task::save}},
@@ -119,6 +128,7 @@ const transition_table<run_course> transitions{
   {{"cancel", state::in_phase}, {state::in_phase, task::stop_phase}},
   {{"cancel now", state::waiting}, {state::ended, task::end}},
   {{"cancel now", state::filling}, {state::ended, task::end}},
+  {{"cancel now", state::resuming}, {state::ended, task::end}},
   {{"cancel now", state::in_phase}, {state::ended, task::end}},
   {{"cancel now", state::comparing}, {state::ended, task::end}},
   {{"cancel now", state::keeping_best}, {state::ended, task::end}},
@@ -128,12 +138,14 @@ const transition_table<run_course> transitions{
   // Nobody has asked for it, and the others would wait for its gradients.
   {{"one stopped", state::waiting}, {state::ended, task::end}},
   {{"one stopped", state::filling}, {state::ended, task::end}},
+  {{"one stopped", state::resuming}, {state::ended, task::end}},
   {{"one stopped", state::in_phase}, {state::saving, task::save}},
   {{"one stopped", state::comparing}, {state::saving, task::save}},
   {{"one stopped", state::keeping_best}, {state::saving, task::save}},
   {{"one stopped", state::restoring_best}, {state::saving, task::save}},
   {{"failed", state::waiting}, {state::ended, task::end}},
   {{"failed", state::filling}, {state::ended, task::end}},
+  {{"failed", state::resuming}, {state::ended, task::end}},
   {{"failed", state::in_phase}, {state::saving, task::save}},
   {{"failed", state::comparing}, {state::saving, task::save}},
   {{"failed", state::keeping_best}, {state::saving, task::save}},
@@ -173,6 +185,36 @@ CATCH_TEST_CASE("a run without caches and replicas fills and compares nothing",
   CATCH_CHECK(run.phase_over(some_metrics) == task::begin_phase);
   CATCH_CHECK(run.step().epoch == 1);
   CATCH_CHECK(run.phase_over(some_metrics) == task::save);
+}
+
+CATCH_TEST_CASE("a run that is resumed takes over before its first phase",
+                "[run_course]") {
+  auto run = resumed();
+  CATCH_CHECK(run.train_steps() == 10);
+  CATCH_CHECK(run.start() == task::fill_caches);
+  CATCH_CHECK(run.answered({}) == task::resume);
+  CATCH_CHECK(run.answered({}) == task::begin_phase);
+  CATCH_CHECK(run.step().done_steps == 10);
+  // From now on there are weights to save.
+  CATCH_CHECK(run.fail_run(trouble()) == task::save);
+
+  run_course bare{one_epoch(), 2, false, course_position{0, 10, 10, {}, 0}};
+  CATCH_CHECK(bare.start() == task::resume);
+  CATCH_CHECK(bare.cancel() == task::none);
+  CATCH_CHECK(bare.answered({}) == task::save);
+
+  // What trainers have before that is not the run's.
+  auto early = resumed();
+  early.start();
+  CATCH_CHECK(early.cancel() == task::end);
+  CATCH_CHECK(early.failure()->code == ec::cancelled);
+
+  // Of a run that was over there are its best weights to be brought back.
+  run_course over{one_epoch(), 2, false, course_position{1, 0, 10, .5, 0}};
+  over.start();
+  CATCH_CHECK(over.answered({}) == task::restore_best);
+  CATCH_CHECK(over.answered({}) == task::save);
+  CATCH_CHECK(over.best_validation() == .5);
 }
 
 CATCH_TEST_CASE("a run that is cancelled ends where its weights are equal",

@@ -191,11 +191,47 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
   }
 }
 
+CATCH_TEST_CASE("orders to begin in the middle, and to restore, travel whole",
+                "[messages][cluster]") {
+  member_request begin{"r", member_action::begin};
+  begin.steps = 9;
+  begin.first_step = 7;
+  CATCH_CHECK(value_of(decode_member_request(encode(begin))).first_step == 7);
+  begin.first_step = 9; // Of an epoch that is over but for its validation.
+  CATCH_CHECK(value_of(decode_member_request(encode(begin))).steps == 9);
+  for (std::int64_t wrong : {-1, 10}) {
+    begin.first_step = wrong;
+    CATCH_CHECK(error_of(decode_member_request(encode(begin))).code
+                == ec::invalid_data);
+  }
+
+  member_request load{"r", member_action::load};
+  load.tensor = {"best.layers.0.weight", {3, 4}};
+  load.offset = 5;
+  const auto piece = value_of(decode_member_request(encode(load)));
+  CATCH_CHECK(piece.action == member_action::load);
+  CATCH_CHECK(piece.tensor.name == load.tensor.name);
+  CATCH_CHECK(piece.tensor.shape == load.tensor.shape);
+  CATCH_CHECK(piece.offset == 5);
+  load.tensor.shape = {3, -1};
+  CATCH_CHECK(error_of(decode_member_request(encode(load))).code
+              == ec::invalid_data);
+
+  member_request restore{"r", member_action::trainers, trainer_action::restore};
+  restore.restored_steps = 11;
+  CATCH_CHECK(value_of(decode_member_request(encode(restore))).restored_steps
+              == 11);
+  restore.restored_steps = -1;
+  CATCH_CHECK(error_of(decode_member_request(encode(restore))).code
+              == ec::invalid_data);
+}
+
 CATCH_TEST_CASE("actions of trainers travel by the schema's values",
                 "[messages][cluster]") {
   for (auto action : {trainer_action::keep_best, trainer_action::restore_best,
                       trainer_action::snapshot, trainer_action::fill_cache,
-                      trainer_action::digest}) {
+                      trainer_action::digest, trainer_action::checkpoint,
+                      trainer_action::restore}) {
     const member_request request{"r", member_action::trainers, action};
     const auto there = value_of(decode_member_request(encode(request)));
     CATCH_CHECK(there.action == member_action::trainers);
@@ -203,7 +239,7 @@ CATCH_TEST_CASE("actions of trainers travel by the schema's values",
   }
   // Nobody sends these; whoever gets them refuses them.
   for (auto action :
-       {trainer_action{0}, trainer_action{6}, trainer_action::weights})
+       {trainer_action{0}, trainer_action{8}, trainer_action::weights})
     CATCH_CHECK(error_of(decode_member_request(
                            encode({"r", member_action::trainers, action})))
                   .code

@@ -38,7 +38,7 @@ CATCH_TEST_CASE("our enumerations end with the schemas'",
   CATCH_CHECK(count_of(schema::KeyRole{}) == int(key_role::reader) + 1);
   CATCH_CHECK(count_of(schema::RunState{}) == int(run_state::cancelled) + 1);
   CATCH_CHECK(count_of(schema::TrainerAction{})
-              == int(trainer_action::digest) + 1);
+              == int(trainer_action::restore) + 1);
   CATCH_CHECK(count_of(schema::RunPhase{}) == int(phase::test) + 2);
   CATCH_CHECK(count_of(schema::Element{}) == int(element::float32) + 1);
   CATCH_CHECK(count_of(schema::GatherKind{})

@@ -122,7 +122,7 @@ CATCH_TEST_CASE("what is said of runs has its fields in their places",
 CATCH_TEST_CASE("what a run's daemons say has its fields in their places",
                 "[messages][fields]") {
   CATCH_CHECK(
-    sent<schema::WeightsRequest>(encode(weights_request{"r", 1, 2, 3}))
+    sent<schema::WeightsRequest>(encode(weights_request{"r", 1, 2, 3, true}))
     == R"((run = "r", tensor = 1, offset = 2, count = 3))");
   run_events events;
   events.run = "r";

@@ -60,6 +60,7 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.model.heads == 4);
   CATCH_CHECK(def.model.dropout == 0.5);
   CATCH_CHECK(def.model.embedding == 64);
+  CATCH_CHECK(def.model.weights.empty());
   CATCH_CHECK(def.trainer.threads == 0);
   CATCH_CHECK(def.trainer.device == "cpu");
   CATCH_CHECK(def.optimizer.kind == optimizer_kind::adam);
@@ -71,6 +72,7 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.budget.bytes == 1ull << 30);
   CATCH_CHECK(def.budget.batches == 4);
   CATCH_CHECK(def.faults == definition::faults_section{});
+  CATCH_CHECK(def.checkpoint == definition::checkpoint_section{0, 0, 2});
 }
 
 CATCH_TEST_CASE("every field is read", "[definition]") {
@@ -88,7 +90,7 @@ sampler:
 fetch: {replicas: 4, threads: 5, precision: float16, cache: 64 MiB, cache_order: degree,
         verify: 0.01}
 model: {kind: gat, hidden: 12, heads: 6, dropout: 0.25, embedding: 8,
-        layer_norm: true}
+        layer_norm: true, weights: runs/a/weights.safetensors}
 trainer: {replicas: 7, threads: 9, device: "cuda:1", step_timeout: 60}
 optimizer:
   kind: sgd
@@ -105,6 +107,7 @@ evaluate: {neighbours: all, batch_size: 17, every: 18}
 budget: {bytes: 1.5 GiB, batches: 19}
 faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22}
 placement: {trainers: [b, "a:1"], samplers: [3]}
+checkpoint: {every_steps: 23, every_minutes: 24, keep: 25}
 )");
   CATCH_CHECK(def.name == "run-1");
   CATCH_CHECK(def.seed == ~0ull);
@@ -117,9 +120,9 @@ placement: {trainers: [b, "a:1"], samplers: [3]}
   CATCH_CHECK(def.fetch
               == definition::fetch_section{4, 5, feature_precision::float16,
                                            64u << 20, cache_order::degree, 0.01});
-  CATCH_CHECK(
-    def.model
-    == definition::model_section{model_kind::gat, 12, 6, 0.25, 8, true});
+  CATCH_CHECK(def.model
+              == definition::model_section{model_kind::gat, 12, 6, 0.25, 8,
+                                           true, "runs/a/weights.safetensors"});
   CATCH_CHECK(def.trainer == definition::trainer_section{7, 9, "cuda:1", 60});
   CATCH_CHECK(def.optimizer
               == definition::optimizer_section{optimizer_kind::sgd, 1e-3, 0.125,
@@ -134,6 +137,7 @@ placement: {trainers: [b, "a:1"], samplers: [3]}
   CATCH_CHECK(def.faults == definition::faults_section{20, 21, 22});
   CATCH_CHECK(def.placement
               == definition::placement_section{{"b", "a:1"}, {"3"}});
+  CATCH_CHECK(def.checkpoint == definition::checkpoint_section{23, 24, 25});
 
   CATCH_SECTION("and written so that it reads back") {
     const auto again = valid(definition_yaml(def));

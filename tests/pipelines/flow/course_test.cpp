@@ -2,7 +2,9 @@
 #include "pipelines/flow/course.hpp"
 #include "tests/support/catch.hpp"
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace graphmill;
@@ -90,6 +92,78 @@ CATCH_TEST_CASE("max_steps cuts the last epoch", "[pipelines][course]") {
   def.train.max_steps = 25;
   CATCH_CHECK(play(course::training(def, false, true, 10), {})
               == "t0/10 t1/10 t2/5 T end");
+}
+
+namespace {
+
+/// Plays what is left of a course from a position on.
+std::string rest(const definition& def, const course_position& at,
+                 std::vector<double> accuracies) {
+  auto run = course::training(def, true, true, 10);
+  run.go_to(at);
+  return play(run, std::move(accuracies));
+}
+
+/// A position at the begin of an epoch of ten steps each.
+course_position edge(std::int32_t epoch, std::optional<double> best = {},
+                     std::uint32_t since = 0) {
+  return {epoch, 0, epoch * 10, best, since};
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a course goes on from where another one stood",
+                "[pipelines][course]") {
+  CATCH_CHECK(rest(with(3), edge(0), {.5, .7, .6})
+              == "t0 v K t1 v K t2 v R T end");
+  CATCH_CHECK(rest(with(3), edge(1, .5), {.7, .6}) == "t1 v K t2 v R T end");
+  CATCH_CHECK(rest(with(3), edge(2, .7), {.6}) == "t2 v R T end");
+  CATCH_CHECK(rest(with(3), edge(3, .7, 1), {}) == "R T end");
+  CATCH_CHECK(rest(with(2), edge(3, .7, 1), {}) == "R T end");
+  CATCH_CHECK(rest(with(5), edge(3, .7, 1), {.8, .6}) == "t3 v K t4 v R T end");
+}
+
+CATCH_TEST_CASE("patience counts what was before", "[pipelines][course]") {
+  auto def = with(100);
+  def.train.patience = 2;
+  CATCH_CHECK(rest(def, edge(2, .5, 1), {.4}) == "t2 v R T end");
+  CATCH_CHECK(rest(def, edge(3, .5, 2), {}) == "R T end");
+  def.train.patience = 3;
+  CATCH_CHECK(rest(def, edge(3, .5, 2), {.4}) == "t3 v R T end");
+}
+
+CATCH_TEST_CASE("a course goes on in the middle of an epoch",
+                "[pipelines][course]") {
+  auto def = with(2);
+  auto run = course::training(def, true, false, 10);
+  const course_position at{1, 4, 14, .5, 0};
+  run.go_to(at);
+  CATCH_CHECK(run.next().phase == phase::train);
+  CATCH_CHECK(run.next().epoch == 1);
+  CATCH_CHECK(run.next().done_steps == 4);
+  CATCH_CHECK(run.epoch_begin() == at);
+  run.finished({});
+  CATCH_CHECK(run.next().phase == phase::validation);
+  CATCH_CHECK(run.next().done_steps == 0);
+  CATCH_CHECK(run.epoch_begin() == at); // Until the validation is over.
+  run.finished(with_accuracy(.4));
+  CATCH_CHECK(run.next().action == course_action::restore_best);
+  CATCH_CHECK(run.epoch_begin() == course_position{2, 0, 20, .5, 1});
+}
+
+CATCH_TEST_CASE("max_steps counts the steps that were before",
+                "[pipelines][course]") {
+  auto def = with(100);
+  def.train.max_steps = 25;
+  CATCH_CHECK(rest(def, edge(1), {.5, .6}) == "t1/10 v K t2/5 v K R T end");
+  CATCH_CHECK(rest(def, {2, 3, 23, .5, 0}, {.6}) == "t2/5 v K R T end");
+  CATCH_CHECK(rest(def, {3, 0, 25, .5, 0}, {}) == "R T end");
+}
+
+CATCH_TEST_CASE("a course of which nothing was done begins at its begin",
+                "[pipelines][course]") {
+  const auto run = course::training(with(3), true, true, 10);
+  CATCH_CHECK(run.epoch_begin() == course_position{});
 }
 
 CATCH_TEST_CASE("a single pass ends after it", "[pipelines][course]") {

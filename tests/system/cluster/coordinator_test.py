@@ -17,8 +17,9 @@ from clusters import Cluster
 from runs import PATIENCE_SECONDS, SMALL, merged, partitioned, small_rmat
 from support import program
 
-# Goes on until somebody ends it.
-LONG = merged(SMALL, {"train": {"epochs": 100000}})
+# Goes on until somebody ends it. Without checkpoints, which come and go on a
+# disk that a test fills to the byte.
+LONG = merged(SMALL, {"train": {"epochs": 100000}, "checkpoint": {"keep": 0}})
 
 
 class CoordinatorTest(runs.Workplace):
@@ -203,6 +204,38 @@ class Ends(CoordinatorTest):
         self.assertTrue((folder / "weights.safetensors").exists(),
                         cluster.logs())
         self.assertNotIn("d1", cluster.states())
+
+
+class Resumed(CoordinatorTest):
+    def test_a_run_that_lost_a_daemon(self):
+        """It goes on with the daemons that are left, to the same weights."""
+        definition = merged(SMALL, {
+            "checkpoint": {"every_steps": 2}, "train": {"epochs": 8}})
+        whole = self.train(definition, self.parts)
+        slow = self.write(merged(definition,
+                                 {"faults": {"trainer_delay_ms": 40}}),
+                          self.parts, "-slow")
+        cluster = self.cluster(["0-1", "1"])
+        run = self.submit(cluster, slow, "--set", "placement.trainers=[d1]")
+        cluster.wait_until(lambda: "train epoch 2" in self.log(cluster, run),
+                           "end of a phase")
+        cluster.daemons[1].kill()
+        self.await_state(cluster, run, "failed")
+        self.assertIn("train.epochs: 8, now 9",
+                      cluster.refused("resume", run, "--set",
+                                      "train.epochs=9"))
+        again = cluster.ask("resume", run, "--set",
+                            "faults.trainer_delay_ms=0", "--set",
+                            "placement.trainers=[d0]")["run"]
+        self.assertNotEqual(again, run)
+        self.await_state(cluster, again, "finished")
+        folder = cluster.folder / "runs" / again
+        summary = json.loads((folder / "summary.json").read_text())
+        self.assertEqual(summary["digest"], whole["digest"])
+        self.assertEqual(summary["steps"], whole["steps"])
+        lines = (folder / "metrics.jsonl").read_text().splitlines()
+        self.assertEqual([json.loads(line)["epoch"] for line in lines
+                          if '"train"' in line], list(range(1, 9)))
 
 
 class Away(CoordinatorTest):

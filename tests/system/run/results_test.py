@@ -38,8 +38,8 @@ class FinishedRun(runs.Workplace):
     def test_run_folder(self):
         self.assertEqual(
             sorted(p.name for p in self.run_folder.iterdir()),
-            ["definition.yaml", "log.txt", "metrics.jsonl", "run.json",
-             "summary.json", "weights.safetensors"])
+            ["checkpoints", "definition.yaml", "log.txt", "metrics.jsonl",
+             "run.json", "summary.json", "weights.safetensors"])
         summary = json.loads((self.run_folder / "summary.json").read_text())
         self.assertEqual(summary, self.summary)
         self.assertFalse(summary["cancelled"])
@@ -171,7 +171,7 @@ class FinishedRun(runs.Workplace):
     def test_damaged_weights(self):
         copy = self.top / "damaged"
         copy.mkdir()
-        for file in self.run_folder.iterdir():
+        for file in filter(pathlib.Path.is_file, self.run_folder.iterdir()):
             (copy / file.name).write_bytes(file.read_bytes())
         weights = copy / "weights.safetensors"
         whole = weights.read_bytes()

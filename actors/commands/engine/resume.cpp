@@ -1,0 +1,247 @@
+#include "actors/commands/engine/training.hpp"
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/cluster_options.hpp"
+#include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/options/run_options.hpp"
+#include "actors/commands/options/storage_options.hpp"
+#include "actors/process/say.hpp"
+#include "actors/process/signals.hpp"
+#include "pipelines/definition/definition_changes.hpp"
+#include "pipelines/definition/definition_file.hpp"
+#include "pipelines/definition/validation.hpp"
+#include "pipelines/results/checkpoint.hpp"
+#include "pipelines/results/run_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct resume_options {
+  cluster_options cluster; ///< Without an address: a run of this machine.
+  std::string run;
+  std::string from;
+  std::string data;
+  std::string runs = "runs";
+  std::vector<std::string> overrides;
+  bool with_changes = false;
+  bool no_verify = false;
+  storage_choice storage;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// A run that is to go on, and where from.
+struct resumption {
+  std::optional<run_folder> folder; ///< None: one is made for the checkpoint.
+  std::optional<checkpoint> before; ///< None: from the beginning.
+  std::string definition;           ///< By which it went until then.
+  std::string dataset_digest;
+  fs::path data;
+};
+
+bool is_checkpoint(const fs::path& path) {
+  std::error_code unknown;
+  return fs::exists(path / "state.json", unknown);
+}
+
+/// @param name Of one in the run's folder, or the path of another.
+fs::path place_of(const run_folder& folder, const std::string& name) {
+  const auto own = folder.checkpoints() / name;
+  return is_checkpoint(own) ? own : fs::path{name};
+}
+
+/// What a run has left, of which the newest checkpoint may be damaged.
+result<std::optional<checkpoint>> last_of(const run_folder& folder) {
+  GRAPHMILL_TRY(auto found, newest_checkpoint(folder.checkpoints()));
+  if (!found)
+    return std::optional<checkpoint>{};
+  for (const auto& damage : found->passed_over)
+    say(stderr, "{}; the checkpoint before it is used\n", damage);
+  return std::optional{std::move(found->content)};
+}
+
+result<resumption> find_run(const resume_options& options) {
+  resumption out;
+  if (is_checkpoint(options.run)) {
+    GRAPHMILL_TRY(out.before, read_checkpoint(options.run));
+  } else {
+    GRAPHMILL_TRY(out.folder, run_folder::reopen(options.run));
+    GRAPHMILL_TRYV(out.folder->hold());
+    if (options.from.empty()) {
+      GRAPHMILL_TRY(out.before, last_of(*out.folder));
+    } else {
+      GRAPHMILL_TRY(out.before,
+                    read_checkpoint(place_of(*out.folder, options.from)));
+    }
+  }
+  if (out.before) {
+    out.definition = out.before->definition;
+    out.dataset_digest = out.before->dataset_digest;
+    out.data = out.before->data;
+  }
+  if (out.folder) {
+    out.data = out.folder->from().data;
+    if (!out.before) {
+      GRAPHMILL_TRY(const auto source,
+                    load_definition(out.folder->definition()));
+      out.definition = definition_yaml(source.value);
+      out.dataset_digest = out.folder->from().dataset_digest;
+    }
+  }
+  if (!options.data.empty())
+    out.data = options.data;
+  return out;
+}
+
+/// What was found once, as a definition with what the user sets.
+result<definition_source> definition_of(const resumption& found,
+                                        const resume_options& options) {
+  auto source = parse_definition(found.definition, "definition.yaml");
+  if (source.problems.empty() && !options.overrides.empty()) {
+    const auto before = source.value;
+    source =
+      parse_definition(found.definition, "definition.yaml", options.overrides);
+    if (source.problems.empty() && !options.with_changes)
+      GRAPHMILL_TRYV(check_unchanged(before, source.value));
+  }
+  if (!source.problems.empty())
+    return to_error(source.problems);
+  return source;
+}
+
+/// Makes the folder of a run of which there is but a checkpoint.
+result<void> make_folder(resumption& found, const resume_options& options,
+                         const definition& def) {
+  GRAPHMILL_TRY(found.folder,
+                run_folder::create(options.runs, def.name, definition_yaml(def),
+                                   {found.data, found.dataset_digest}));
+  return found.folder->hold();
+}
+
+/// The definition of a run at the coordinator, with what the user sets.
+result<definition_source> definition_at(cluster_client& client,
+                                        const resume_options& options) {
+  file_request wanted;
+  wanted.run = options.run;
+  wanted.file = "definition.yaml";
+  GRAPHMILL_TRY(const auto found, client.fetch_file(wanted));
+  const std::string text{reinterpret_cast<const char*>(found.bytes.data()),
+                         found.bytes.size()};
+  auto source = parse_definition(text, wanted.file, options.overrides);
+  if (!source.problems.empty())
+    return to_error(source.problems);
+  return source;
+}
+
+/// Has a cluster go on with a run, as a new one: the old one's record stays.
+result<int> resume_on_cluster(const resume_options& options) {
+  signal_watch signals;
+  GRAPHMILL_TRY(auto client, connect(options.cluster, "resume", &signals));
+  GRAPHMILL_TRY(const auto source, definition_at(client, options));
+  GRAPHMILL_TRY(const auto run,
+                client.resume(source.value, {options.run, options.from,
+                                             options.with_changes}));
+  if (!options.quiet)
+    say(options.json ? stderr : stdout,
+        "run {} goes on with {}; `graphmill watch {}` shows it\n", run,
+        options.run, run);
+  if (options.json)
+    say("{}\n", one_line({{"run", run}}));
+  return 0;
+}
+
+result<int> resume(const resume_options& options) {
+  if (!options.cluster.address.empty())
+    return resume_on_cluster(options);
+  GRAPHMILL_TRY(auto found, find_run(options));
+  GRAPHMILL_TRY(const auto source, definition_of(found, options));
+  const auto& def = source.value;
+  GRAPHMILL_TRY(const auto graph, partitioned_graph::open(found.data));
+  if (graph.info().digest != found.dataset_digest)
+    return fail(ec::invalid_data,
+                "{} holds another dataset than the one that the run was "
+                "trained on (digests {} and {}): say with --data where that "
+                "lies",
+                found.data.string(), graph.info().digest, found.dataset_digest);
+  GRAPHMILL_TRYV(check_definition_against(source, found.data));
+  if (!found.folder)
+    GRAPHMILL_TRYV(make_folder(found, options, def));
+  auto& folder = *found.folder;
+  auto* before = found.before ? &*found.before : nullptr;
+  const auto at = before != nullptr ? before->state.at : course_position{};
+  GRAPHMILL_TRYV(
+    remove_checkpoints_after(folder.checkpoints(), checkpoint_name(at)));
+  GRAPHMILL_TRYV(folder.go_back(before != nullptr ? before->metrics
+                                                  : nlohmann::json::array(),
+                                at, definition_yaml(def)));
+  if (!options.quiet)
+    say(options.json ? stderr : stdout, "{}\n",
+        before != nullptr
+          ? fmt::format("goes on after epoch {}, step {}: {} training steps "
+                        "are done",
+                        at.epoch, at.step, at.train_steps)
+          : std::string{"begins anew: the run has left no checkpoint"});
+  local_run_config config;
+  config.def = def;
+  config.data = found.data;
+  config.verify = !options.no_verify;
+  config.storage = options.storage;
+  return train_in(folder, std::move(config), graph.info().digest,
+                  graph.part_count(), {options.json, options.quiet}, before);
+}
+
+} // namespace
+
+void add_resume_command(command_line& cli) {
+  auto options = std::make_shared<resume_options>();
+  options->cluster.address.clear();
+  auto* command = cli.app.add_subcommand(
+    "resume", "Go on with a run that was stopped, has failed or is to be "
+              "trained for longer");
+  command
+    ->add_option("run", options->run,
+                 "Folder of the run, or of a checkpoint, which gets a run of "
+                 "its own; with --cluster its id")
+    ->required();
+  command->add_option("--from", options->from,
+                      "Checkpoint to go on from: a name in RUN/checkpoints, or "
+                      "a path (default: the newest one)");
+  command->add_option("--data", options->data,
+                      "Where the dataset lies now, if it has moved");
+  command
+    ->add_option("--runs", options->runs,
+                 "Folder in which a run folder is made for a checkpoint")
+    ->capture_default_str();
+  command->add_option("--cluster", options->cluster.address,
+                      "Have the cluster with this coordinator go on with one "
+                      "of its runs, as a new run");
+  add_key_options(*command, options->cluster.key, options->cluster.insecure);
+  add_override_option(*command, options->overrides);
+  command->add_flag("--with-changes", options->with_changes,
+                    "Allow --set to change what is computed from here on, as "
+                    "more epochs or another learning rate");
+  add_no_verify_option(*command, options->no_verify);
+  add_storage_options(*command, options->storage);
+  command->add_flag("--json", options->json,
+                    "End the output with one line of JSON");
+  command->add_flag("-q,--quiet", options->quiet,
+                    "No progress, no table; errors only");
+  command->footer(
+    "The weights are those of a run that was never stopped. Checkpoints behind "
+    "the one that\nis gone on from, and the metrics of later epochs, are "
+    "removed.");
+  command->callback(
+    [&cli, options] { cli.run = [options] { return resume(*options); }; });
+}
+
+} // namespace graphmill

@@ -1,0 +1,81 @@
+#include "actors/commands/engine/training.hpp"
+
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/text/summary_text.hpp"
+#include "actors/process/logger.hpp"
+#include "actors/process/say.hpp"
+#include "actors/run/run_reporter.hpp"
+#include "actors/run/run_summary.hpp"
+#include "pipelines/definition/definition_file.hpp"
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// Saves what there is, and tells what became of the run.
+/// @param seconds That it took before, in other processes.
+result<int> conclude(const training_output& output, const run_result& run,
+                     const run_reporter& reporter, run_folder& folder,
+                     double seconds) {
+  auto summary = summarise(run, reporter, folder.path().string());
+  summary["seconds"] = run.seconds + seconds;
+  const auto saved = save_run(run.outcome, summary, folder);
+  const auto& failure = saved.failure;
+  if (!output.quiet && (!failure || failure->code == ec::cancelled))
+    say_lines(output.json ? stderr : stdout, summary_text(summary));
+  if (output.json)
+    say("{}\n", one_line(summary));
+  if (!failure)
+    return 0;
+  return say_failure(fail(failure->code, "{}; {} so far are in {}",
+                          failure->message,
+                          saved.has_weights ? "weights and metrics" : "metrics",
+                          folder.path().string()));
+}
+
+} // namespace
+
+result<int> train_in(run_folder& folder, local_run_config config,
+                     const std::string& dataset_digest, part_id parts,
+                     const training_output& output, checkpoint* before) {
+  GRAPHMILL_TRY(config.log, make_logger(folder.log()));
+  auto* table = output.quiet ? nullptr : output.json ? stderr : stdout;
+  run_reporter reporter{table, show_progress(output.quiet), &folder};
+  reporter.log_to(config.log);
+  config.observer = reporter.observer();
+  checkpoint about;
+  about.definition = definition_yaml(config.def);
+  about.dataset_digest = dataset_digest;
+  about.data = folder.from().data;
+  about.world = static_cast<rank_id>(config.def.trainer.replicas);
+  about.parts = parts;
+  if (before != nullptr) {
+    about.seconds = before->seconds;
+    reporter.go_on_after(before->metrics);
+    config.from = std::move(before->state);
+    const auto& at = config.from->at;
+    config.log->info("the run goes on from checkpoint {}, after {} training "
+                     "steps",
+                     checkpoint_name(at), at.train_steps);
+  }
+  const auto seconds = about.seconds;
+  const auto writer = keep_checkpoints(
+    config.observer, config.def,
+    {.folder = folder.checkpoints(), .about = about, .log = config.log},
+    [&reporter](std::int32_t epochs) { return reporter.lines_of(epochs); });
+  std::optional<signal_watch> signals; // Until all is saved.
+  auto run = run_locally(std::move(config), signals);
+  if (writer)
+    writer->finish();
+  if (!run)
+    return run.error();
+  return conclude(output, run.value(), reporter, folder, seconds);
+}
+
+} // namespace graphmill

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "actors/run/local_run.hpp"
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "pipelines/results/checkpoint.hpp"
+#include "pipelines/results/run_folder.hpp"
+
+#include <string>
+
+namespace graphmill {
+
+/// What the commands that train print.
+struct training_output {
+  bool json = false;
+  bool quiet = false;
+};
+
+/// Trains in this process, writes all that a run leaves to its folder, and
+/// tells what became of it.
+/// @param folder Held by this process. @param config Without log and observer.
+/// @param dataset_digest, parts Of its data, for checkpoints.
+/// @param before What the run goes on from, which takes its state, so that that
+/// does not stay in memory; null: it begins.
+/// @returns the exit code.
+result<int> train_in(run_folder& folder, local_run_config config,
+                     const std::string& dataset_digest, part_id parts,
+                     const training_output& output,
+                     checkpoint* before = nullptr);
+
+} // namespace graphmill

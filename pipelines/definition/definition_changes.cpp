@@ -1,0 +1,91 @@
+#include "pipelines/definition/definition_changes.hpp"
+
+#include "messages/definition/definition_codec.hpp"
+#include "messages/definition/definition_schema.hpp"
+#include "pipelines/definition/definition_help.hpp"
+
+#include <capnp/message.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+namespace graphmill {
+
+namespace {
+
+/// Fields, and whole sections, that change no weight. The dataset is compared
+/// by its digest, whatever its name is.
+constexpr std::string_view without_effect[]{
+  "name",
+  "dataset",
+  "sampler.replicas",
+  "sampler.threads",
+  "fetch.replicas",
+  "fetch.threads",
+  "fetch.cache",
+  "fetch.cache_order",
+  "model.weights", // Before the first step alone.
+  "trainer.threads",
+  "trainer.step_timeout",
+  "train.record_steps",
+  "budget",
+  "faults",
+  "placement",
+  "checkpoint",
+};
+
+void compare(capnp::DynamicStruct::Reader before,
+             capnp::DynamicStruct::Reader now, const std::string& section,
+             std::vector<std::string>& out) {
+  for (auto f : before.getSchema().getFields()) {
+    const auto path = section + user_name(f);
+    if (!has_key(f)
+        || std::find(std::begin(without_effect), std::end(without_effect), path)
+             != std::end(without_effect))
+      continue;
+    if (f.getType().isStruct()) {
+      compare(before.get(f).as<capnp::DynamicStruct>(),
+              now.get(f).as<capnp::DynamicStruct>(), path + '.', out);
+      continue;
+    }
+    const auto old = yaml_text(before.get(f), f);
+    const auto present = yaml_text(now.get(f), f);
+    if (old != present)
+      out.push_back(fmt::format("{}: {}, now {}", path, old, present));
+  }
+}
+
+} // namespace
+
+std::vector<std::string> changes_between(const definition& before,
+                                         const definition& now) {
+  capnp::MallocMessageBuilder old_message;
+  capnp::MallocMessageBuilder new_message;
+  auto old = old_message.initRoot<capnp::DynamicStruct>(definition_schema());
+  auto present =
+    new_message.initRoot<capnp::DynamicStruct>(definition_schema());
+  encode_definition(before, old);
+  encode_definition(now, present);
+  std::vector<std::string> out;
+  compare(old.asReader(), present.asReader(), "", out);
+  // A map of lists, which has no field of its own in what users write.
+  if (before.sampler.edge_fanouts != now.sampler.edge_fanouts)
+    out.emplace_back("sampler.fanouts of edge types");
+  return out;
+}
+
+result<void> check_unchanged(const definition& before, const definition& now) {
+  const auto changes = changes_between(before, now);
+  if (changes.empty())
+    return ok();
+  return fail(ec::invalid_argument,
+              "the run would go on by another definition ({}), and its weights "
+              "would not be those of a run that was never stopped: if that is "
+              "wanted, add --with-changes",
+              fmt::join(changes, "; "));
+}
+
+} // namespace graphmill

@@ -1,0 +1,204 @@
+#include "pipelines/results/checkpoint.hpp"
+
+#include "partition/files/content_hash.hpp"
+#include "partition/files/file_io.hpp"
+#include "pipelines/results/checkpoint_state.hpp"
+#include "pipelines/results/run_folder.hpp"
+#include "pipelines/results/safetensors.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr auto tensors_file = "tensors.safetensors";
+constexpr auto state_file = "state.json";
+/// Before the name of a folder that is not a checkpoint yet, or no more.
+constexpr char unfinished = '.';
+
+/// A million epochs of metrics.
+constexpr std::size_t largest_state = std::size_t{1} << 29;
+
+constexpr std::size_t epoch_digits = 7;
+constexpr std::size_t step_digits = 10;
+
+bool is_checkpoint_name(std::string_view name) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return name.size() == epoch_digits + 1 + step_digits
+         && name[epoch_digits] == '-'
+         && std::all_of(name.begin(), name.begin() + epoch_digits, digit)
+         && std::all_of(name.begin() + epoch_digits + 1, name.end(), digit);
+}
+
+result<file_digest> digest_of_file(const fs::path& path) {
+  GRAPHMILL_TRY(const auto file, open_file(path, O_RDONLY));
+  file_digest out;
+  content_hash hash;
+  std::vector<std::byte> piece(std::size_t{1} << 20);
+  for (;;) {
+    GRAPHMILL_TRY(const auto got, read_some(file.get(), piece, path));
+    hash.update(std::span{piece}.first(got));
+    out.bytes += got;
+    if (got < piece.size())
+      break;
+  }
+  out.digest = hash.digest();
+  return out;
+}
+
+result<void> remove_folder(const fs::path& folder) {
+  std::error_code failed;
+  fs::remove_all(folder, failed);
+  if (failed)
+    return fail_errno(failed.value(), "cannot remove {}", folder.string());
+  return ok();
+}
+
+result<void> rename_folder(const fs::path& from, const fs::path& to) {
+  std::error_code failed;
+  fs::rename(from, to, failed);
+  if (failed)
+    return fail_errno(failed.value(), "cannot rename {} to {}", from.string(),
+                      to.string());
+  return ok();
+}
+
+/// What was begun and never became a checkpoint.
+void remove_unfinished(const fs::path& folder) {
+  std::error_code failed;
+  std::vector<fs::path> found;
+  for (fs::directory_iterator entry{folder, failed}, end;
+       !failed && entry != end; entry.increment(failed)) {
+    const auto name = entry->path().filename().string();
+    if (name.front() == unfinished && is_checkpoint_name(name.substr(1)))
+      found.push_back(entry->path());
+  }
+  for (const auto& path : found)
+    fs::remove_all(path, failed);
+}
+
+result<void> write_content(const fs::path& folder, const checkpoint& made) {
+  GRAPHMILL_TRYV(remove_folder(folder));
+  GRAPHMILL_TRYV(make_private_folder(folder));
+  GRAPHMILL_TRYV(write_safetensors(
+    folder / tensors_file,
+    {.tensors = *made.state.tensors,
+     .metadata = {
+       {"format", "graphmill checkpoint"},
+       {"train_steps", std::to_string(made.state.at.train_steps)}}}));
+  GRAPHMILL_TRY(const auto tensors, digest_of_file(folder / tensors_file));
+  GRAPHMILL_TRYV(
+    write_file(folder / state_file, format_checkpoint_state(made, tensors)));
+  return sync_folder(folder);
+}
+
+/// Has the new folder take its name. One that has it already, of a run that was
+/// resumed, goes.
+result<void> put_in_place(const fs::path& folder, const fs::path& made,
+                          const fs::path& target) {
+  std::error_code unknown;
+  if (fs::exists(target, unknown))
+    GRAPHMILL_TRYV(remove_folder(target));
+  GRAPHMILL_TRYV(rename_folder(made, target));
+  return sync_folder(folder);
+}
+
+} // namespace
+
+std::string checkpoint_name(const course_position& at) {
+  return fmt::format("{:0{}}-{:0{}}", at.epoch, epoch_digits, at.step,
+                     step_digits);
+}
+
+result<fs::path> write_checkpoint(const fs::path& folder,
+                                  const checkpoint& made, std::uint32_t keep) {
+  GRAPHMILL_TRYV(make_private_folder(folder));
+  remove_unfinished(folder);
+  const auto name = checkpoint_name(made.state.at);
+  const auto scratch = folder / (unfinished + name);
+  auto written = write_content(scratch, made);
+  if (written)
+    written = put_in_place(folder, scratch, folder / name);
+  if (!written) {
+    std::error_code ignored;
+    fs::remove_all(scratch, ignored); // Its room may be what others lack.
+    return written.error();
+  }
+  const auto names = checkpoints_in(folder);
+  for (std::size_t n = keep; n < names.size(); ++n)
+    GRAPHMILL_TRYV(remove_folder(folder / names[n]));
+  return folder / name;
+}
+
+result<checkpoint> read_checkpoint(const fs::path& folder) {
+  const auto path = folder / state_file;
+  const auto text = read_text(path, largest_state);
+  if (!text && text.error().code == ec::not_found)
+    return fail(ec::not_found, "{} is no checkpoint: it has no {}",
+                folder.string(), state_file);
+  if (!text)
+    return text.error();
+  GRAPHMILL_TRY(auto read, parse_checkpoint_state(text.value(), path.string()));
+  auto& [out, wanted] = read;
+  const auto tensors = folder / tensors_file;
+  GRAPHMILL_TRY(const auto found, digest_of_file(tensors));
+  if (found != wanted)
+    return fail(ec::invalid_data,
+                "{} is damaged: it has {} bytes with the digest {}, {} tells "
+                "of {} with {}",
+                tensors.string(), found.bytes, found.digest, state_file,
+                wanted.bytes, wanted.digest);
+  GRAPHMILL_TRY(auto content, read_safetensors(tensors));
+  out.state.tensors = std::make_shared<const std::vector<named_tensor>>(
+    std::move(content.tensors));
+  return std::move(out);
+}
+
+std::vector<std::string> checkpoints_in(const fs::path& folder) {
+  std::vector<std::string> out;
+  std::error_code failed;
+  for (fs::directory_iterator entry{folder, failed}, end;
+       !failed && entry != end; entry.increment(failed))
+    if (auto name = entry->path().filename().string(); is_checkpoint_name(name))
+      out.push_back(std::move(name));
+  std::sort(out.begin(), out.end(), std::greater<>{});
+  return out;
+}
+
+result<std::optional<found_checkpoint>>
+newest_checkpoint(const fs::path& folder) {
+  std::vector<std::string> damaged;
+  for (const auto& name : checkpoints_in(folder)) {
+    auto read = read_checkpoint(folder / name);
+    if (read)
+      return std::optional{
+        found_checkpoint{std::move(read).value(), name, std::move(damaged)}};
+    damaged.push_back(read.error().message);
+  }
+  if (damaged.empty())
+    return std::optional<found_checkpoint>{};
+  return fail(ec::invalid_data,
+              "no checkpoint in {} is whole, so there is nothing to go on "
+              "from; of the newest one: {}",
+              folder.string(), damaged.front());
+}
+
+result<void> remove_checkpoints_after(const fs::path& folder,
+                                      const std::string& name) {
+  for (const auto& other : checkpoints_in(folder))
+    if (other > name)
+      GRAPHMILL_TRYV(remove_folder(folder / other));
+  return ok();
+}
+
+} // namespace graphmill

@@ -1,0 +1,185 @@
+#include "pipelines/results/checkpoint_state.hpp"
+
+#include "partition/files/content_hash.hpp"
+#include "partition/files/json_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+constexpr int state_version = 1;
+constexpr std::size_t digest_size = 32;
+
+// What stands around digest and state, to the byte.
+constexpr std::string_view before_digest = R"({"digest":")";
+constexpr std::string_view before_state = R"(","state":)";
+constexpr std::string_view behind_state = "}\n";
+
+std::string digest_of_text(std::string_view text) {
+  content_hash hash;
+  hash.update(text);
+  return hash.digest();
+}
+
+/// JSON has no number that is none.
+nlohmann::json json_of_number(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
+}
+
+/// Takes the fields of a state one by one, and remembers the first that is
+/// wrong.
+class state_fields {
+public:
+  explicit state_fields(const nlohmann::json& from) : from_(from) {}
+
+  std::int64_t
+  count(const char* name, std::int64_t least = 0,
+        std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
+    const auto value = integer_of(at(name));
+    if (!value || *value < least || *value > most)
+      return wrong(name), least;
+    return *value;
+  }
+
+  std::string text(const char* name) {
+    const auto& value = at(name);
+    return value.is_string() ? value.get<std::string>()
+                             : (wrong(name), std::string{});
+  }
+
+  /// Null stands for what is no number.
+  std::optional<double> number(const char* name) {
+    const auto& value = at(name);
+    if (value.is_number())
+      return value.get<double>();
+    if (!value.is_null() || !from_.contains(name))
+      wrong(name);
+    return std::nullopt;
+  }
+
+  const nlohmann::json& at(const char* name) const {
+    static const nlohmann::json nothing;
+    const auto found = from_.find(name);
+    return found == from_.end() ? nothing : *found;
+  }
+
+  void wrong(const char* name) {
+    if (wrong_.empty())
+      wrong_ = name;
+  }
+  const std::string& first_wrong() const { return wrong_; }
+
+private:
+  const nlohmann::json& from_;
+  std::string wrong_;
+};
+
+/// Lines of metrics.jsonl, as far as anybody looks at them.
+bool are_metrics(const nlohmann::json& lines) {
+  return lines.is_array()
+         && std::all_of(lines.begin(), lines.end(), [](const auto& line) {
+              return line.is_object() && line.contains("phase")
+                     && line["phase"].is_string() && line.contains("epoch")
+                     && integer_of(line["epoch"]);
+            });
+}
+
+result<checkpoint_state> read_state(const nlohmann::json& state,
+                                    const std::string& name) {
+  state_fields in{state};
+  checkpoint_state out;
+  auto& made = out.content;
+  auto& at = made.state.at;
+  at.epoch = static_cast<std::int32_t>(in.count("epoch", 0, 9'999'999));
+  at.step = in.count("step", 0, 9'999'999'999);
+  at.train_steps = in.count("train_steps", at.step);
+  at.best_validation = in.number("best_validation");
+  at.since_best = static_cast<std::uint32_t>(
+    in.count("since_best", 0, std::numeric_limits<std::uint32_t>::max()));
+  auto& so_far = made.state.so_far;
+  so_far.loss_sum =
+    in.number("loss_sum").value_or(std::numeric_limits<double>::quiet_NaN());
+  so_far.correct = in.count("correct");
+  so_far.seeds = in.count("seeds", so_far.correct);
+  made.definition = in.text("definition");
+  made.dataset_digest = in.text("dataset_digest");
+  made.data = in.text("data");
+  made.world = static_cast<rank_id>(in.count("world", 1, 65535));
+  made.parts = static_cast<part_id>(in.count("parts", 1, 65535));
+  made.seconds = in.number("seconds").value_or(0);
+  made.metrics = in.at("metrics");
+  if (!are_metrics(made.metrics))
+    in.wrong("metrics");
+  out.tensors.bytes = static_cast<std::uint64_t>(in.count("tensor_bytes"));
+  out.tensors.digest = in.text("tensor_digest");
+  if (!in.first_wrong().empty())
+    return fail(ec::invalid_data,
+                "{} is no state of a run: its field {} is missing or makes no "
+                "sense",
+                name, in.first_wrong());
+  return out;
+}
+
+} // namespace
+
+std::string format_checkpoint_state(const checkpoint& made,
+                                    const file_digest& tensors) {
+  const auto& at = made.state.at;
+  const auto& so_far = made.state.so_far;
+  const nlohmann::json state{
+    {"format_version", state_version},
+    {"epoch", at.epoch},
+    {"step", at.step},
+    {"train_steps", at.train_steps},
+    {"best_validation", at.best_validation ? json_of_number(*at.best_validation)
+                                           : nlohmann::json()},
+    {"since_best", at.since_best},
+    {"loss_sum", json_of_number(so_far.loss_sum)},
+    {"correct", so_far.correct},
+    {"seeds", so_far.seeds},
+    {"definition", made.definition},
+    {"dataset_digest", made.dataset_digest},
+    {"data", made.data.string()},
+    {"world", made.world},
+    {"parts", made.parts},
+    {"seconds", json_of_number(made.seconds)},
+    {"metrics", made.metrics},
+    {"tensor_bytes", tensors.bytes},
+    {"tensor_digest", tensors.digest},
+  };
+  const auto text =
+    state.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return std::string{before_digest} + digest_of_text(text)
+         + std::string{before_state} + text + std::string{behind_state};
+}
+
+result<checkpoint_state> parse_checkpoint_state(std::string_view text,
+                                                const std::string& name) {
+  constexpr auto head =
+    before_digest.size() + digest_size + before_state.size();
+  if (text.size() < head + behind_state.size()
+      || !text.starts_with(before_digest)
+      || text.substr(before_digest.size() + digest_size, before_state.size())
+           != before_state
+      || !text.ends_with(behind_state))
+    return fail(ec::invalid_data, "{} is damaged, or was cut short", name);
+  const auto body = text.substr(head, text.size() - head - behind_state.size());
+  if (digest_of_text(body) != text.substr(before_digest.size(), digest_size))
+    return fail(ec::invalid_data,
+                "{} is damaged: it has not the digest that stands in it", name);
+  GRAPHMILL_TRY(const auto state, parse_json(body, name));
+  if (!state.is_object() || !state.contains("format_version"))
+    return fail(ec::invalid_data, "{} is no state of a run", name);
+  if (state["format_version"] != state_version)
+    return fail(ec::version_mismatch,
+                "{} was written by a newer version of Graphmill", name);
+  return read_state(state, name);
+}
+
+} // namespace graphmill

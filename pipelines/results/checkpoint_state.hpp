@@ -1,0 +1,35 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "pipelines/results/checkpoint.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace graphmill {
+
+/// How large a file is, and the XXH3 of its bytes.
+struct file_digest {
+  std::uint64_t bytes = 0;
+  std::string digest;
+
+  friend bool operator==(const file_digest&, const file_digest&) = default;
+};
+
+/// The text of state.json of a checkpoint.
+/// @param tensors Of the file with its tensors.
+std::string format_checkpoint_state(const checkpoint& made,
+                                    const file_digest& tensors);
+
+struct checkpoint_state {
+  checkpoint content; ///< But for the tensors.
+  file_digest tensors;
+};
+
+/// Reads and checks such a text.
+/// @param name Of the file, for errors.
+result<checkpoint_state> parse_checkpoint_state(std::string_view text,
+                                                const std::string& name);
+
+} // namespace graphmill

@@ -1,0 +1,70 @@
+#include "actors/run/checkpoints/checkpoint_writer.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
+
+#include <spdlog/sinks/ostream_sink.h>
+
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace graphmill::test {
+
+namespace {
+
+/// A writer, and what it says.
+struct writer_scene {
+  temp_folder folder;
+  std::ostringstream said;
+  std::shared_ptr<spdlog::logger> log = std::make_shared<spdlog::logger>(
+    "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(said));
+
+  checkpoint_writer::setting setting() const {
+    return {.folder = folder / "checkpoints", .keep = 2, .log = log};
+  }
+};
+
+training_state state_of(std::int32_t epoch) {
+  training_state out;
+  out.at.epoch = epoch;
+  out.tensors = std::make_shared<const std::vector<named_tensor>>();
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("checkpoints are written, and the last ones stay",
+                "[actors][checkpoint]") {
+  writer_scene f;
+  checkpoint_writer it{f.setting()};
+  for (std::int32_t epoch : {1, 2, 3}) {
+    CATCH_CHECK(it.begin(true));
+    it.write(state_of(epoch), nlohmann::json::array());
+  }
+  it.finish();
+  CATCH_CHECK(it.begin(false));
+  CATCH_CHECK(
+    checkpoints_in(f.folder / "checkpoints")
+    == std::vector<std::string>{"0000003-0000000000", "0000002-0000000000"});
+}
+
+CATCH_TEST_CASE("what cannot be written is told once, and nothing fails",
+                "[actors][checkpoint]") {
+  writer_scene f;
+  // A file stands where the folder of checkpoints would be.
+  std::ofstream{f.folder / "checkpoints"} << "";
+  f.log->set_level(spdlog::level::warn);
+  checkpoint_writer it{f.setting()};
+  for (std::int32_t epoch : {1, 2, 3})
+    it.write(state_of(epoch), nlohmann::json::array());
+  it.finish();
+  const auto said = f.said.str();
+  CATCH_CHECK_THAT(said,
+                   contains("no checkpoint: ") && contains("training goes on"));
+  CATCH_CHECK(said.find("no checkpoint") == said.rfind("no checkpoint"));
+}
+
+} // namespace graphmill::test

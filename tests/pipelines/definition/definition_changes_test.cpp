@@ -1,0 +1,53 @@
+#include "pipelines/definition/definition_changes.hpp"
+#include "pipelines/definition/definition_file.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <string>
+#include <vector>
+
+namespace graphmill::test {
+
+CATCH_TEST_CASE("what changes the weights is named, and nothing else",
+                "[definition]") {
+  const std::string before = "dataset: d\nsampler: {fanouts: [3, 3]}\n";
+  const auto changes = [&before](const std::vector<std::string>& overrides) {
+    const auto old = parse_definition(before, "x.yaml");
+    const auto now = parse_definition(before, "x.yaml", overrides);
+    CATCH_REQUIRE(now.problems.empty());
+    return changes_between(old.value, now.value);
+  };
+  using texts = std::vector<std::string>;
+  CATCH_CHECK(changes({}) == texts{});
+  CATCH_CHECK(
+    changes({"name=other", "dataset=e", "sampler.replicas=2",
+             "sampler.threads=2", "fetch.replicas=2", "fetch.threads=2",
+             "fetch.cache=1 MiB", "fetch.cache_order=degree",
+             "trainer.threads=3", "trainer.step_timeout=60",
+             "train.record_steps=true", "budget.batches=1",
+             "faults.crash_every=7", "placement.trainers=[a]",
+             "checkpoint.keep=9", "model.weights=w"})
+    == texts{});
+  CATCH_CHECK(changes({"train.epochs=20", "optimizer.learning_rate=0.5",
+                       "trainer.replicas=2", "seed=2"})
+              == texts{"seed: 1, now 2", "trainer.replicas: 1, now 2",
+                       "optimizer.learning_rate: 0.01, now 0.5",
+                       "train.epochs: 10, now 20"});
+  CATCH_CHECK(changes({"sampler.fanouts=[3, 4]"})
+              == texts{"sampler.fanouts: [3, 3], now [3, 4]"});
+  CATCH_CHECK(changes({"sampler.fanouts.a=[1, 2]"})
+              == texts{"sampler.fanouts of edge types"});
+}
+
+CATCH_TEST_CASE("a definition that changes the weights is refused",
+                "[definition]") {
+  const auto old = parse_definition("dataset: d\n", "x.yaml").value;
+  auto now = old;
+  value_of(check_unchanged(old, now));
+  now.train.epochs = 11;
+  CATCH_CHECK_THAT(error_of(check_unchanged(old, now)).message,
+                   contains("(train.epochs: 10, now 11)")
+                     && contains("--with-changes"));
+}
+
+} // namespace graphmill::test

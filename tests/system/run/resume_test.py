@@ -1,0 +1,241 @@
+"""Runs that are killed at any moment, and gone on with: the same weights."""
+
+import json
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from exactness_test import write_typed_set
+from runs import (PATIENCE_SECONDS, Running, merged, read_safetensors,
+                  small_rmat)
+from support import graphmill, imported, np, program
+
+SEED = 20
+
+# Some seconds long, with checkpoints within epochs.
+DEFINITION = {
+    "seed": 5,
+    "sampler": {"fanouts": [4, 3]},
+    "model": {"kind": "sage", "hidden": 16, "dropout": 0.3},
+    "train": {"batch_size": 16, "epochs": 6},
+    "evaluate": {"batch_size": 40},
+    "faults": {"trainer_delay_ms": 25},
+    "checkpoint": {"every_steps": 3},
+}
+
+CASES = {
+    "sage": {},
+    "two_trainers": {"trainer": {"replicas": 2}},
+    "cosine": {"optimizer": {"schedule": "cosine", "warmup_epochs": 1}},
+    "early_stopping": {"train": {"epochs": 40, "patience": 2}},
+    "sgd": {"optimizer": {"kind": "sgd", "momentum": 0.9,
+                          "learning_rate": 0.05}},
+    "rgcn_with_embeddings": {"model": {"kind": "rgcn", "embedding": 8}},
+}
+
+
+class Resumed(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.data = small_rmat(cls.top / "rmat", train=0.1, validation=0.1,
+                              test=0.1)
+        # With authors without features, so that embeddings are learnt.
+        cls.typed = cls.top / "typed"
+        imported("npy", write_typed_set(cls.top / "source"), "--reverse",
+                 "--out", cls.typed)
+
+    def setUp(self):
+        self.runs = self.top / self.id().split(".")[-1]
+
+    def data_of(self, name):
+        return self.typed if "embeddings" in name else self.data
+
+    def resume(self, run, *options):
+        done = graphmill("resume", run, "--quiet", "--json", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def refused(self, run, *options):
+        done = graphmill("resume", run, *options)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        return done.stderr
+
+    def undisturbed(self, name):
+        keep, self.runs = self.runs, self.top / "undisturbed"
+        summary = self.train(merged(DEFINITION, CASES[name],
+                                    {"faults": {"trainer_delay_ms": 0}}),
+                             self.data_of(name))
+        self.runs = keep
+        return summary
+
+    def metrics(self, folder):
+        """What a run tells of its phases, but for the time they took."""
+        lines = [json.loads(line) for line in
+                 (pathlib.Path(folder) / "metrics.jsonl").read_text()
+                 .splitlines()]
+        for line in lines:
+            del line["seconds"]
+        return lines
+
+    def killed(self, arguments, seconds):
+        """Runs a command that trains, and kills it so long after its run began
+        to train; returns whether it was killed in time."""
+        with Running(arguments) as run:
+            run.await_log("run began")
+            try:
+                run.process.wait(seconds)
+                return False
+            except subprocess.TimeoutExpired:
+                run.signal(signal.SIGKILL)
+                run.end()
+                return True
+
+    def check_case(self, name, kills=3):
+        expected = self.undisturbed(name)
+        draws = random.Random(f"{SEED} {name}")
+        definition = merged(DEFINITION, CASES[name])
+        data = self.data_of(name)
+        self.killed(self.arguments(definition, data), draws.uniform(0, 1.2))
+        folder = next(self.runs.glob("*"))
+        for _ in range(kills - 1):
+            begun = subprocess.Popen(
+                [program(), "resume", str(folder), "--quiet"],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(draws.uniform(0.2, 1.2))
+            begun.kill()
+            begun.wait(PATIENCE_SECONDS)
+        summary = self.resume(folder)
+        print(f"  {name} (seed {SEED}): {summary['digest']} after "
+              f"{summary['steps']} steps")
+        self.assertEqual(summary["digest"], expected["digest"])
+        self.assertEqual(summary["steps"], expected["steps"])
+        self.assertEqual(summary["epochs"], expected["epochs"])
+        self.assertEqual(summary["test_accuracy"], expected["test_accuracy"])
+        self.assertEqual(self.metrics(folder), self.metrics(expected["run"]))
+
+    def test_checkpoints_are_for_numpy(self):
+        summary = self.undisturbed("sage")
+        folder = pathlib.Path(summary["run"]) / "checkpoints"
+        names = sorted(one.name for one in folder.iterdir())
+        self.assertLessEqual(len(names), 2)
+        last = folder / names[-1]
+        state = json.loads((last / "state.json").read_text())["state"]
+        self.assertEqual(state["epoch"], 6)
+        self.assertEqual(state["step"], 0)
+        self.assertEqual(state["train_steps"], summary["steps"])
+        tensors = read_safetensors(last / "tensors.safetensors")
+        weights = self.weights(summary)
+        for name, values in weights.items():
+            # The run ends with its best weights.
+            np.testing.assert_array_equal(tensors[f"best.{name}"], values)
+            self.assertEqual(tensors[name].shape, values.shape)
+            self.assertEqual(tensors[f"optimizer.first.{name}"].shape,
+                             values.shape)
+        for path in [folder, last, *last.iterdir()]:
+            self.assertEqual(path.stat().st_mode & 0o077, 0, path)
+
+    def test_cancelled(self):
+        expected = self.undisturbed("sage")
+        with Running(self.arguments(DEFINITION, self.data)) as run:
+            run.await_phases(2)
+            run.signal(signal.SIGINT)
+            code, out, err = run.end()
+            self.assertEqual(code, 130, err)
+            stopped = json.loads(out)
+        folder = pathlib.Path(stopped["run"])
+        newest = sorted((folder / "checkpoints").iterdir())[-1]
+        state = json.loads((newest / "state.json").read_text())["state"]
+        self.assertEqual(state["train_steps"], stopped["steps"])
+        summary = self.resume(folder)
+        self.assertEqual(summary["digest"], expected["digest"])
+        self.assertEqual(self.metrics(folder), self.metrics(expected["run"]))
+        # There is nothing left to do, and it comes to the same end.
+        self.assertEqual(self.resume(folder)["digest"], expected["digest"])
+
+    def test_damaged_and_copied(self):
+        expected = self.undisturbed("sage")
+        folder = self.top / "copy-of-a-run"
+        shutil.copytree(expected["run"], folder)
+        older, newer = sorted((folder / "checkpoints").iterdir())
+        copied = self.top / "elsewhere" / older.name
+        shutil.copytree(older, copied)
+        tensors = newer / "tensors.safetensors"
+        damaged = bytearray(tensors.read_bytes())
+        damaged[-1] ^= 1
+        tensors.write_bytes(damaged)
+        done = graphmill("resume", folder, "--json", "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("is damaged", done.stderr)
+        self.assertIn("the checkpoint before it is used", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["digest"],
+                         expected["digest"])
+        # A checkpoint by itself gets a run of its own.
+        summary = self.resume(copied, "--runs", self.runs)
+        self.assertEqual(pathlib.Path(summary["run"]).parent, self.runs)
+        self.assertEqual(summary["digest"], expected["digest"])
+        self.assertEqual(self.metrics(summary["run"]),
+                         self.metrics(expected["run"]))
+
+    def test_changes(self):
+        definition = merged(DEFINITION, {"train": {"epochs": 3},
+                                         "faults": {"trainer_delay_ms": 0}})
+        short = self.train(definition, self.data)
+        folder = short["run"]
+        said = self.refused(folder, "--set", "train.epochs=6")
+        self.assertIn("train.epochs: 3, now 6", said)
+        self.assertIn("--with-changes", said)
+        said = self.refused(folder, "--data", self.typed)
+        self.assertIn("another dataset", said)
+        # What only decides how fast it is may change.
+        same = self.resume(folder, "--set", "sampler.replicas=2")
+        self.assertEqual(same["digest"], short["digest"])
+        longer = self.resume(folder, "--set", "train.epochs=6",
+                             "--with-changes")
+        self.assertEqual(longer["epochs"], 6)
+        whole = self.undisturbed("sage")
+        self.assertEqual(longer["digest"], whole["digest"])
+
+    def test_weights_of_another_run(self):
+        quick = {"faults": {"trainer_delay_ms": 0}}
+        first = self.train(merged(DEFINITION, quick), self.data)
+        begun = merged(DEFINITION, quick, {
+            "train": {"epochs": 1},
+            "model": {"weights": f"{first['run']}/weights.safetensors"}})
+        second = self.train(begun, self.data)
+        anew = self.train(merged(begun, {"model": {"weights": ""}}), self.data)
+        self.assertNotEqual(second["digest"], anew["digest"])
+        self.assertLess(self.metrics(second["run"])[0]["loss"],
+                        self.metrics(anew["run"])[0]["loss"])
+        done = subprocess.run(
+            self.arguments(merged(begun, {"model": {"hidden": 8}}), self.data),
+            text=True, capture_output=True, timeout=PATIENCE_SECONDS)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("has shape", done.stderr)
+
+    def test_a_run_that_is_on_is_left_alone(self):
+        with Running(self.arguments(DEFINITION, self.data)) as run:
+            run.await_log("run began")
+            self.assertIn("another process writes to its folder",
+                          self.refused(run.folder()))
+
+
+def add_cases():
+    for name in CASES:
+        setattr(Resumed, f"test_killed_{name}",
+                lambda self, name=name: self.check_case(name))
+
+
+add_cases()
+
+if __name__ == "__main__":
+    program()
+    unittest.main()
