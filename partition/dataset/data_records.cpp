@@ -235,7 +235,7 @@ result<std::vector<digest_record>> records_of_part(const fs::path& whole,
     return with_book(
       book,
       record_of_all(data, content_of_part(data, original_ids, original_begin)));
-  GRAPHMILL_TRY(const auto trees, trees_of(data, *book.digests));
+  GRAPHMILL_TRY(auto trees, trees_of(data, *book.digests));
   auto arrays = arrays_of(data);
   for (const auto* more : {&original_ids, &original_begin, &trees})
     for (const auto& array : *more)
