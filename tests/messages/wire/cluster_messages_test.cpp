@@ -9,9 +9,11 @@
 #include <capnp/message.h>
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -189,6 +191,28 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
       CATCH_CHECK(there.learning_rate == 0.5);
     }
   }
+}
+
+CATCH_TEST_CASE("texts come over whole, NULs included", "[messages][cluster]") {
+  const std::string text{"\0a\0", 3};
+  auto events = full_events();
+  events.failure = error{ec::no_space, text};
+  const auto got = value_of(decode_run_events(encode(events)));
+  CATCH_REQUIRE(got.failure.has_value());
+  CATCH_CHECK(got.failure->code == ec::no_space);
+  CATCH_CHECK(got.failure->message == text);
+  CATCH_CHECK(value_of(decode_run_id(encode_run_id(text))) == text);
+  member_request request;
+  request.run = text;
+  CATCH_CHECK(value_of(decode_member_request(encode(request))).run == text);
+  const rendezvous_request set{text, text, {}, {}};
+  const auto asked = value_of(decode_rendezvous_request(encode(set)));
+  CATCH_CHECK(asked.run == text);
+  CATCH_CHECK(asked.key == text);
+  const watch_reply news{1, {{text, {}, 0, 0}, {{}, text, 1, 2}}, {}};
+  const auto seen = value_of(decode_watch_reply(encode(news)));
+  CATCH_CHECK(seen.events.at(0).metrics == text);
+  CATCH_CHECK(seen.events.at(1).label == text);
 }
 
 CATCH_TEST_CASE("actions of trainers travel by the schema's values",
