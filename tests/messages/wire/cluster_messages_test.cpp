@@ -334,6 +334,31 @@ CATCH_TEST_CASE("messages that contradict themselves are refused",
   CATCH_CHECK_FALSE(decode_member_reply(encode(reply)));
 }
 
+CATCH_TEST_CASE("a message as large as a frame is read",
+                "[messages][cluster]") {
+  auto large = full_deployment();
+  while (large.daemons.size() < 5000)
+    large.daemons.push_back({std::string(80, 'n'), std::string(80, 'a')});
+  large.def.placement.trainers.assign(1000, std::string(40, 't'));
+  const auto sent = encode(large);
+  CATCH_CHECK(sent.body.size() > max_frame_bytes * 9 / 10);
+  CATCH_CHECK(sent.body.size() <= max_frame_bytes);
+  CATCH_CHECK(value_of(decode_deployment(sent)).daemons == large.daemons);
+}
+
+CATCH_TEST_CASE("elements without bytes are not believed without end",
+                "[messages][cluster]") {
+  // Four words: of the stream, a struct of one pointer, a list of structs that
+  // have no words, and how many there are.
+  constexpr std::uint64_t count = (1 << 18) + 1;
+  const std::vector<std::uint64_t> words{
+    std::uint64_t{3} << 32, std::uint64_t{1} << 48, 1 | std::uint64_t{7} << 32,
+    count << 2};
+  const payload sent{frame::copy(std::as_bytes(std::span{words})), {}};
+  CATCH_CHECK(error_of(decode_runs_reply(sent)).message.find("traversal limit")
+              != std::string::npos);
+}
+
 CATCH_TEST_CASE("truncated and random messages are errors at worst",
                 "[messages][cluster]") {
   CATCH_INFO("seed 41");
