@@ -51,8 +51,7 @@ result<std::vector<part_id>> parse_parts(std::string_view text) {
       return fail(ec::invalid_argument, "`{}` names too many parts", text);
   }
   std::ranges::sort(out);
-  const auto repeated = std::ranges::unique(out);
-  out.erase(repeated.begin(), repeated.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "messages/definition/definition_codec.hpp"
 
+#include "messages/base/printable.hpp"
 #include "messages/definition/definition.capnp.h"
 #include "messages/definition/definition_schema.hpp"
 #include "messages/definition/field_codec.hpp"
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace graphmill {
@@ -66,12 +68,20 @@ result<void> check_number(double value, const field_notes& notes,
 }
 
 /// Refuses NULs: libraries to which a text is given, as a path for instance,
-/// would see its end there, and what was checked would not be what is used.
+/// would see its end there, and what was checked would not be what is used. And
+/// what is no UTF-8: the definition in a run's folder could not be read again.
 result<void> check_text(capnp::Text::Reader text, const std::string& path) {
   if (std::find(text.begin(), text.end(), '\0') != text.end())
     return fail(ec::invalid_data,
                 "{} has a NUL character, which no text may have; leave it out",
                 path);
+  for (std::string_view left{text.begin(), text.size()}; !left.empty();) {
+    const auto length = utf8_length(left);
+    if (length == 0)
+      return fail(ec::invalid_data,
+                  "{} has a byte that is not UTF-8; write it as UTF-8", path);
+    left.remove_prefix(length);
+  }
   return ok();
 }
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -88,10 +89,18 @@ json to_json(const file_stamp& stamp) {
   return {stamp.device, stamp.inode, stamp.size, stamp.modified, stamp.changed};
 }
 
-file_stamp stamp_from(const json& in) {
-  return {in.at(0).get<std::uint64_t>(), in.at(1).get<std::uint64_t>(),
-          in.at(2).get<std::uint64_t>(), in.at(3).get<std::int64_t>(),
-          in.at(4).get<std::int64_t>()};
+/// Nothing unless it is five whole numbers: what `get` makes of a number beyond
+/// 64 bits, which is read as a fraction, is undefined.
+std::optional<file_stamp> stamp_from(const json& in) {
+  const auto whole = [](const json& value) {
+    return value.is_number_integer();
+  };
+  if (!in.is_array() || in.size() != 5
+      || !std::all_of(in.begin(), in.end(), whole))
+    return std::nullopt;
+  return file_stamp{in[0].get<std::uint64_t>(), in[1].get<std::uint64_t>(),
+                    in[2].get<std::uint64_t>(), in[3].get<std::int64_t>(),
+                    in[4].get<std::int64_t>()};
 }
 
 } // namespace
@@ -125,11 +134,14 @@ verified_files::entries verified_files::read(const fs::path& file) {
   entries out;
   try {
     const auto& in = got.value();
-    if (in.at("format_version").get<int>() != memory_version)
+    if (integer_of(in.at("format_version")) != memory_version)
       return {};
-    for (const auto& [path, about] : in.at("files").items())
-      out[path] = {stamp_from(about.at("state")),
-                   about.at("digest").get<std::string>()};
+    for (const auto& [path, about] : in.at("files").items()) {
+      const auto stamp = stamp_from(about.at("state"));
+      if (!stamp)
+        return {};
+      out[path] = {*stamp, about.at("digest").get<std::string>()};
+    }
   } catch (const json::exception&) {
     return {};
   }

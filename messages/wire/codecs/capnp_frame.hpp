@@ -16,10 +16,14 @@ namespace graphmill {
 /// frame owns a copy of its words.
 frame encode_frame(capnp::MessageBuilder& message);
 
-/// How much of a frame may be followed: 2^20 words, and 32 levels. Cap'n Proto
-/// counts what is read and not what is there, so that a small message whose
-/// pointers lead to one place again and again cannot keep a receiver busy.
-inline constexpr capnp::ReaderOptions frame_limits{std::uint64_t{1} << 20, 32};
+/// How much of a frame may be followed: 2^18 words, twice what a frame can
+/// have, for parts of a message are read twice; and 32 levels. It also bounds
+/// how many elements without bytes a list may claim, and so what a few bytes
+/// can make a receiver allocate: some 50 MB of our structs at the most. Cap'n
+/// Proto counts what is read and not what is there, so that a small message
+/// whose pointers lead to one place again and again cannot keep a receiver
+/// busy.
+inline constexpr capnp::ReaderOptions frame_limits{std::uint64_t{1} << 18, 32};
 
 /// The words of a frame. They are copied if they are not aligned, as memory of
 /// ZeroMQ need not be: Cap'n Proto reads words in place.

@@ -17,11 +17,11 @@ namespace {
 
 void fill(const run_news& from, schema::RunNews::Builder to) {
   if (!from.metrics.empty()) {
-    to.setMetrics(from.metrics);
+    to.setMetrics(text(from.metrics));
     return;
   }
   auto progress = to.initProgress();
-  progress.setLabel(from.label);
+  progress.setLabel(text(from.label));
   progress.setDone(from.done);
   progress.setTotal(from.total);
 }
@@ -89,7 +89,7 @@ result<resume_request> decode_resumption(const payload& from) {
 
 payload encode_run_id(const std::string& run) {
   return body<schema::SubmitReply>(
-    [&run](schema::SubmitReply::Builder out) { out.setRun(run); });
+    [&run](schema::SubmitReply::Builder out) { out.setRun(text(run)); });
 }
 
 result<std::string> decode_run_id(const payload& from) {

@@ -48,6 +48,12 @@ inline std::string text(capnp::Text::Reader from) {
   return {from.begin(), from.end()};
 }
 
+/// The other way round: where Cap'n Proto takes a std::string, it takes what is
+/// before its first NUL.
+inline capnp::Text::Reader text(const std::string& from) {
+  return {from.data(), from.size()};
+}
+
 /// Copies bytes into frames of at most `max_frame_bytes`.
 inline std::vector<frame> cut(std::span<const std::byte> bytes) {
   std::vector<frame> out;

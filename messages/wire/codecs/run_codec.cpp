@@ -111,7 +111,7 @@ result<deployment> decode_deployment(const payload& from) {
 payload encode(const member_request& request) {
   return body<schema::MemberRequest>(
     [&request](schema::MemberRequest::Builder out) {
-      out.setRun(request.run);
+      out.setRun(text(request.run));
       switch (request.action) {
       case member_action::begin: {
         auto begin = out.initBegin();

@@ -47,7 +47,7 @@ payload encode(const run_events& events) {
   return body<schema::RunEvents>([&events](schema::RunEvents::Builder out) {
     run_events::fields(events, field_writer{out});
     if (events.failure) {
-      out.setFailure(events.failure->message);
+      out.setFailure(text(events.failure->message));
       out.setFailureCode(static_cast<std::uint16_t>(events.failure->code));
     }
   });
@@ -66,8 +66,8 @@ result<run_events> decode_run_events(const payload& from) {
 payload encode(const rendezvous_request& request) {
   return body<schema::RendezvousRequest>(
     [&request](schema::RendezvousRequest::Builder out) {
-      out.setRun(request.run);
-      out.setKey(request.key);
+      out.setRun(text(request.run));
+      out.setKey(text(request.key));
       out.setSet(request.value.has_value());
       if (request.value)
         out.setValue(data_of(*request.value));

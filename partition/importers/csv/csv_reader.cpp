@@ -148,11 +148,19 @@ bool csv_reader::impl::end_field(int c) {
   ends.push_back(text.size());
   if (!is_separator(c))
     return false;
+  if (separator != ' ')
+    return true;
   skip_blanks();
-  const auto next = peek();
-  // Blanks at the end of a line separate nothing.
-  return separator != ' '
-         || (next != '\n' && next != '\r' && next != end_of_file);
+  // Blanks at the end of a line separate nothing. A carriage return that ends
+  // no line is the first character of the next field.
+  const auto returned = peek() == '\r';
+  if (returned)
+    get();
+  if (peek() == '\n' || peek() == end_of_file)
+    return false;
+  if (returned)
+    text.push_back('\r');
+  return true;
 }
 
 result<bool> csv_reader::impl::quoted_field() {

@@ -95,8 +95,7 @@ result<std::vector<std::int64_t>> label_values(const npy_array& labels) {
   GRAPHMILL_TRY(auto values, read_integers(labels));
   std::erase_if(values, [](std::int64_t label) { return label < 0; });
   std::ranges::sort(values);
-  const auto rest = std::ranges::unique(values);
-  values.erase(rest.begin(), rest.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }
 

@@ -9,9 +9,11 @@
 #include <capnp/message.h>
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -226,6 +228,28 @@ CATCH_TEST_CASE("orders to begin in the middle, and to restore, travel whole",
               == ec::invalid_data);
 }
 
+CATCH_TEST_CASE("texts come over whole, NULs included", "[messages][cluster]") {
+  const std::string text{"\0a\0", 3};
+  auto events = full_events();
+  events.failure = error{ec::no_space, text};
+  const auto got = value_of(decode_run_events(encode(events)));
+  CATCH_REQUIRE(got.failure.has_value());
+  CATCH_CHECK(got.failure->code == ec::no_space);
+  CATCH_CHECK(got.failure->message == text);
+  CATCH_CHECK(value_of(decode_run_id(encode_run_id(text))) == text);
+  member_request request;
+  request.run = text;
+  CATCH_CHECK(value_of(decode_member_request(encode(request))).run == text);
+  const rendezvous_request set{text, text, {}, {}};
+  const auto asked = value_of(decode_rendezvous_request(encode(set)));
+  CATCH_CHECK(asked.run == text);
+  CATCH_CHECK(asked.key == text);
+  const watch_reply news{1, {{text, {}, 0, 0}, {{}, text, 1, 2}}, {}};
+  const auto seen = value_of(decode_watch_reply(encode(news)));
+  CATCH_CHECK(seen.events.at(0).metrics == text);
+  CATCH_CHECK(seen.events.at(1).label == text);
+}
+
 CATCH_TEST_CASE("actions of trainers travel by the schema's values",
                 "[messages][cluster]") {
   for (auto action : {trainer_action::keep_best, trainer_action::restore_best,
@@ -344,6 +368,31 @@ CATCH_TEST_CASE("messages that contradict themselves are refused",
   CATCH_CHECK_FALSE(decode_member_reply(encode(reply)));
   reply.tensors[0].shape = {-1};
   CATCH_CHECK_FALSE(decode_member_reply(encode(reply)));
+}
+
+CATCH_TEST_CASE("a message as large as a frame is read",
+                "[messages][cluster]") {
+  auto large = full_deployment();
+  while (large.daemons.size() < 5000)
+    large.daemons.push_back({std::string(80, 'n'), std::string(80, 'a')});
+  large.def.placement.trainers.assign(1000, std::string(40, 't'));
+  const auto sent = encode(large);
+  CATCH_CHECK(sent.body.size() > max_frame_bytes * 9 / 10);
+  CATCH_CHECK(sent.body.size() <= max_frame_bytes);
+  CATCH_CHECK(value_of(decode_deployment(sent)).daemons == large.daemons);
+}
+
+CATCH_TEST_CASE("elements without bytes are not believed without end",
+                "[messages][cluster]") {
+  // Four words: of the stream, a struct of one pointer, a list of structs that
+  // have no words, and how many there are.
+  constexpr std::uint64_t count = (1 << 18) + 1;
+  const std::vector<std::uint64_t> words{
+    std::uint64_t{3} << 32, std::uint64_t{1} << 48, 1 | std::uint64_t{7} << 32,
+    count << 2};
+  const payload sent{frame::copy(std::as_bytes(std::span{words})), {}};
+  CATCH_CHECK(error_of(decode_runs_reply(sent)).message.find("traversal limit")
+              != std::string::npos);
 }
 
 CATCH_TEST_CASE("truncated and random messages are errors at worst",

@@ -217,6 +217,9 @@ CATCH_TEST_CASE("a memory that others may have written, or broken, is empty",
   for (const auto* text :
        {"", "{", "[]", "{\"format_version\": 1, \"files\": []}",
         "{\"format_version\": 1, \"files\": {\"/x\": {\"state\": [1]}}}",
+        "{\"format_version\": 1, \"files\": {\"/x\": {\"digest\": \"\", "
+        "\"state\": [1e300, 1, 1, 1, 1]}}}",
+        "{\"format_version\": 1e300, \"files\": {}}",
         "{\"format_version\": 99}"}) {
     CATCH_INFO(text);
     std::ofstream{file} << text;

@@ -3,6 +3,7 @@
 #include "tests/support/catch.hpp"
 
 #include <string>
+#include <vector>
 
 using namespace graphmill;
 
@@ -70,6 +71,11 @@ CATCH_TEST_CASE("bytes that are no text", "[definition][hostile]") {
   CATCH_CHECK(to_string(with_nul.problems[0])
               == "x.yaml:2:7: not valid YAML: NUL characters are not "
                  "supported here");
+  // Nor in what a flag names.
+  const std::vector<std::string> flags{"sampler.fanouts.a\xaf__b__c=[1, 0]"};
+  const auto set = parse_definition("dataset: d\n", "x.yaml", flags);
+  CATCH_REQUIRE(set.problems.size() == 1);
+  CATCH_CHECK(set.problems[0].text.find("not UTF-8") != std::string::npos);
   const auto source = parse_definition("dataset: d\nname: \xff\n", "x.yaml");
   CATCH_CHECK(to_string(source.problems.at(0))
               == "x.yaml:2:7: a byte that is not UTF-8: this is not a text "

@@ -66,6 +66,11 @@ CATCH_TEST_CASE("tables of any separator are read",
               == table{{"1", "2", "3"}, {"4", "5", "6"}});
   CATCH_CHECK(value_of(read(folder, "1 2  3 \n4 5 6"))
               == table{{"1", "2", "3"}, {"4", "5", "6"}});
+  CATCH_CHECK(value_of(read(folder, "1 2 \r\n3 4 \r", ' '))
+              == table{{"1", "2"}, {"3", "4"}});
+  // Only at the end of a line is it part of the break.
+  CATCH_CHECK(value_of(read(folder, "1 \r2 3\n4 5\r6\n", ' '))
+              == table{{"1", "\r2", "3"}, {"4", "5\r6"}});
   CATCH_CHECK(value_of(read(folder, "a|b,c\n", '|')) == table{{"a", "b,c"}});
   CATCH_CHECK(value_of(read(folder, "alone\n")) == table{{"alone"}});
   CATCH_CHECK(value_of(read(folder, "a,\n")) == table{{"a", ""}});
