@@ -98,7 +98,7 @@ private:
 
   void serve_door();
   void left(int descriptor);
-  void broke_off(const std::string& host);
+  void look_at_failure();
   void refused(const std::string& host, const std::string& reason);
   void serve_port();
   void obey(const mailbox::admit& request);
@@ -136,7 +136,12 @@ private:
   unfinished_messages unfinished_;
   std::map<int, std::string> guests_; ///< Routes of known peers, by descriptor.
   std::map<int, std::string> hosts_;  ///< Whence connections came, the same.
-  int failure_ = 0;     ///< Of the connection that ends next; 0: none.
+  /// What libzmq has told of a connection, without saying of which.
+  struct failure {
+    int code;
+    session_time told;
+  };
+  std::optional<failure> failure_;
   int descriptor_ = -1; ///< Of the connection whose message is looked at.
   /// Routes of ended connections: what they had sent before is ignored.
   std::set<std::string> ended_;

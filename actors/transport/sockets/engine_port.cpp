@@ -16,6 +16,9 @@ namespace {
 constexpr int port_turn = 64;
 constexpr std::uint64_t port_turn_bytes = std::uint64_t{2} << 20;
 
+/// After a failed handshake, its connection ends in less than that.
+constexpr std::chrono::milliseconds failure_wait{500};
+
 /// Ended connections that are remembered.
 constexpr std::size_t max_ended = 1024;
 
@@ -53,9 +56,8 @@ void engine::serve_door() {
       hosts_.erase(number);
       arrived[number] = host_of_guest(number, entrance_);
     } else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) {
-      // libzmq has one thread for all connections: the next one that it ends
-      // is this one, and only then it tells which one that is.
-      failure_ = number;
+      look_at_failure(); // Of another one, which has not ended.
+      failure_ = {number, now()};
     } else if (event == ZMQ_EVENT_DISCONNECTED) {
       arrived.erase(number);
       left(number);
@@ -69,34 +71,45 @@ void engine::serve_door() {
       end_strangers(arrivals_.excess(now()));
   }
   hosts_.merge(arrived);
+  if (failure_ && now() - failure_->told > failure_wait)
+    look_at_failure();
 }
 
-/// A connection has ended.
+/// A connection has ended. libzmq has one thread for all connections, and ends
+/// one whose handshake has failed at once: it is this one, and only now it is
+/// known which one that is.
 void engine::left(int descriptor) {
   arrivals_.settled(descriptor);
   unfinished_.closed(descriptor);
   const auto known = hosts_.extract(descriptor);
   const auto host = known ? known.mapped() : std::string{};
-  const auto failure = std::exchange(failure_, 0);
   const auto guest = guests_.find(descriptor);
-  if (guest == guests_.end()) {
-    const auto reason = refusal_of(failure, options_.keys.has_value());
-    if (!reason.empty())
-      refused(host, reason);
+  if (guest != guests_.end()) {
+    look_at_failure();
+    server_->disconnected(guest->second);
+    guests_.erase(guest);
     return;
   }
-  if (failure != 0 && options_.keys)
-    broke_off(host);
-  server_->disconnected(guest->second);
-  guests_.erase(guest);
+  if (failure_ && now() - failure_->told > failure_wait)
+    look_at_failure();
+  const auto failed = std::exchange(failure_, std::nullopt);
+  const auto reason =
+    refusal_of(failed ? failed->code : 0, options_.keys.has_value());
+  if (!reason.empty())
+    refused(host, reason);
 }
 
-/// Who has shaken hands has the key: what does not fit it is somebody else's.
-void engine::broke_off(const std::string& host) {
+/// A failure after which no connection has ended was not in a handshake: what
+/// came from somebody with the key was changed on the way. libzmq lets that
+/// connection stand still, and its other end gives it up.
+void engine::look_at_failure() {
+  const auto failed = std::exchange(failure_, std::nullopt);
+  if (!failed || !options_.keys
+      || failed->code != ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC)
+    return;
   ++counters_->malformed;
-  complain(fmt::format("a connection from {} has ended: what came over it was "
-                       "changed on the way",
-                       name_of_host(host)));
+  complain("what came over a connection was changed on the way: it stands "
+           "still until its other end gives it up");
 }
 
 /// Whoever has another key tries again and again.
