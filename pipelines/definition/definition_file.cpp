@@ -74,15 +74,17 @@ std::string name_of(const std::filesystem::path& file) {
   return name.empty() ? "run" : name.substr(0, 100);
 }
 
-void decode_into(definition_source& source,
+/// @returns false if there is no value then that could be checked.
+bool decode_into(definition_source& source,
                  capnp::DynamicStruct::Reader reader) {
   auto decoded = decode_definition(reader);
   if (decoded) {
     source.value = std::move(decoded).value();
-    return;
+    return true;
   }
   if (source.problems.empty())
     source.report({source.file, 1, 1}, decoded.error().message);
+  return false;
 }
 
 void write_struct(capnp::DynamicStruct::Reader reader, std::string_view indent,
@@ -183,7 +185,8 @@ definition_source parse_definition(std::string_view text,
     root.set("dataset", "unknown");
     source.fields["dataset"] = {{source.file, 1, 1}, false};
   }
-  decode_into(source, root.asReader());
+  if (!decode_into(source, root.asReader()))
+    return source;
   take_dataset_path(source);
   check_definition(source);
   return source;

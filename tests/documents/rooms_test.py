@@ -13,7 +13,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROOMS = ["messages", "partition", "pipelines", "actors"]
 # Tests of everything together, and what tests share, with their sub-folders.
-OWN_FOLDERS = "tests/documents", "tests/support", "tests/system", "tests/threads"
+OWN_FOLDERS = ("tests/documents", "tests/fuzz", "tests/support", "tests/system",
+               "tests/threads")
 MOST_FILES = 25
 
 INCLUDE = re.compile(r'^#include "((?:%s|tests)/[^"]+)"' % "|".join(ROOMS))

@@ -123,7 +123,7 @@ CATCH_TEST_CASE("what a run's daemons say has its fields in their places",
                 "[messages][fields]") {
   CATCH_CHECK(
     sent<schema::WeightsRequest>(encode(weights_request{"r", 1, 2, 3, true}))
-    == R"((run = "r", tensor = 1, offset = 2, count = 3))");
+    == R"((run = "r", tensor = 1, offset = 2, count = 3, checkpoint = true))");
   run_events events;
   events.run = "r";
   events.sequence = 7;
