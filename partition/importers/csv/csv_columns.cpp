@@ -311,8 +311,11 @@ result<csv_layout> csv_chooser::node_columns(const csv_table& table) {
       "--id: {}",
       columns_text(layout, all_columns(layout))));
   for (auto column : columns_without_role(roles)) {
+    // Beside labels of the usual name, "y" is a coordinate.
+    const auto is_coordinate = lower_name(layout.names[column]) == "y"
+                               && has(roles, csv_role::label);
     const auto role = suspected_role_of(layout.names[column]);
-    if (role)
+    if (role && !is_coordinate)
       return rows.wrong(fmt::format(
         "column {0} looks like {1}s and would become a feature; say {2} {3}, "
         "--ignore {3}, or --feature {3} if it is one",

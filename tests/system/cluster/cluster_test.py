@@ -312,8 +312,10 @@ class Failures(ClusterTest):
         self.assertIn("runs", rival.log.read_text())
 
     def test_other_dataset(self):
-        other = self.top / "other"
+        # A dataset is called like its folder: it has another digest alone.
+        other = self.top / "other" / "rmat"
         if not other.exists():
+            other.parent.mkdir()
             small_rmat(other, seed=4)
         parts = partitioned(other, 2, "random")
         cluster = self.cluster(self.parts[2], ["0-1"])

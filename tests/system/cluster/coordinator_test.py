@@ -223,7 +223,8 @@ class Resumed(CoordinatorTest):
         self.await_state(cluster, run, "failed")
         self.assertIn("train.epochs: 8, now 9",
                       cluster.refused("resume", run, "--set",
-                                      "train.epochs=9"))
+                                      "train.epochs=9", "--set",
+                                      "placement.trainers=[d0]"))
         again = cluster.ask("resume", run, "--set",
                             "faults.trainer_delay_ms=0", "--set",
                             "placement.trainers=[d0]")["run"]
