@@ -169,7 +169,8 @@ std::optional<yaml_node> parse_yaml(std::string_view text,
       return refuse({}, "more than one YAML document in the file");
     return root;
   } catch (const YAML::Exception& broken) {
-    return refuse(broken.mark, fmt::format("not valid YAML: {}", broken.msg));
+    return refuse(broken.mark,
+                  format_printable("not valid YAML: {}", broken.msg));
   } catch (const std::exception& broken) {
     return refuse({}, fmt::format("cannot be read as YAML: {}", broken.what()));
   }
