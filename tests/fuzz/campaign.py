@@ -223,6 +223,7 @@ def as_json(harnesses):
 def campaign(harnesses, options, hours):
     """Turns, each of all harnesses, some at a time."""
     share = hours * 3600 / len(harnesses) / options.turns
+    progress = pathlib.Path(options.build) / "findings" / "progress.json"
     for turn in range(options.turns):
         waiting = list(harnesses)
         lock = threading.Lock()
@@ -234,16 +235,16 @@ def campaign(harnesses, options, hours):
                         return
                     harness = waiting.pop(0)
                 harness.turn(share)
+                with lock:
+                    progress.write_text(json.dumps(
+                        {"turn": turn + 1, "turns": options.turns,
+                         **as_json(harnesses)}, indent=1))
         workers = [threading.Thread(target=work, daemon=True)
                    for _ in range(options.jobs)]
         for worker in workers:
             worker.start()
         for worker in workers:
             worker.join()
-        progress = pathlib.Path(options.build) / "findings" / "progress.json"
-        progress.write_text(json.dumps(
-            {"turn": turn + 1, "turns": options.turns, **as_json(harnesses)},
-            indent=1))
 
 
 def main():
