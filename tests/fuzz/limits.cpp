@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -16,7 +17,13 @@
 #  endif
 #endif
 #ifdef GRAPHMILL_COUNTS_MEMORY
-#  include <sanitizer/allocator_interface.h>
+// Of the sanitizers of gcc and clang alike; gcc has no header for them.
+extern "C" {
+std::size_t __sanitizer_get_allocated_size(const volatile void* block);
+int __sanitizer_install_malloc_and_free_hooks(
+  void (*on_malloc)(const volatile void* block, std::size_t bytes),
+  void (*on_free)(const volatile void* block));
+}
 #endif
 
 namespace graphmill::fuzz {
@@ -39,8 +46,8 @@ void on_malloc(const volatile void*, std::size_t size) {
 
 void on_free(const volatile void* block) {
   if (block != nullptr)
-    allocated -= static_cast<std::int64_t>(
-      __sanitizer_get_allocated_size(const_cast<const void*>(block)));
+    allocated -=
+      static_cast<std::int64_t>(__sanitizer_get_allocated_size(block));
 }
 
 /// Counts what is allocated from its construction on.
