@@ -63,6 +63,14 @@ struct Deployment {
   daemonKeys @10 :List(Text);
   # As many as `daemons`: the public key that each has shown to the coordinator.
   # Empty where keys have no roles.
+
+  replicasOfPart @11 :List(PartReplicas);
+  # By part: who serves it beside its daemon in `ownerOfPart`. Empty: nobody does.
+}
+
+struct PartReplicas {
+  daemons @0 :List(UInt16);
+  # Positions in `daemons` of the deployment.
 }
 
 struct Daemon {

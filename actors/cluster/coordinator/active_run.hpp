@@ -43,6 +43,7 @@ struct active_run : submitted_run {
   run_outcome outcome; ///< Set at the end; `turn` has the failure that counts.
   double seconds = 0;  ///< That the run took; set at the end.
   std::map<std::string, std::uint64_t> sequences; ///< Of events, by daemon.
+  std::vector<std::string> losses; ///< Sentences about what it does without.
 
   /// A rank that waits for the value of a key in `table`, by which ranks find
   /// each other.
@@ -67,6 +68,10 @@ struct active_run : submitted_run {
 
   /// Whether this is a daemon of the run, and not another one with its name.
   bool is_member(const peer_identity& identity) const;
+
+  /// Whether the run could go on if this daemon were gone: it only serves
+  /// parts, and all of them are served by others, too, that are not gone.
+  bool can_do_without(const std::string& daemon) const;
 
   /// These tell `turn` of an event, and the conductor, too, while it leads the
   /// run.

@@ -5,6 +5,8 @@
 #include "actors/run/member_setup.hpp"
 #include "messages/base/pluralized.hpp"
 
+#include <fmt/ranges.h>
+
 #include <set>
 #include <utility>
 
@@ -65,6 +67,26 @@ void coordinator::wait_on(submitted_run& run, const error& reason) {
   config_.log->info("run {} {}", run.id, says);
   run.record.message = std::move(says);
   note(run.record);
+}
+
+/// A daemon of the run is gone. Tells that the run goes on, if it can do
+/// without it.
+/// @returns whether it does.
+bool coordinator::go_on_without(const std::string& daemon,
+                                const error& reason) {
+  if (active_->turn.does_without(daemon))
+    return true;
+  if (!active_->can_do_without(daemon))
+    return false;
+  active_->losses.push_back(fmt::format(
+    "went on without daemon \"{}\", whose parts others serve, and whose data "
+    "nobody has verified at the end: {}",
+    daemon, reason.message));
+  config_.log->warn("run {} {}", active_->id, active_->losses.back());
+  active_->record.message = fmt::format("{}", fmt::join(active_->losses, "; "));
+  note(active_->record);
+  go_on(active_->turn.do_without(daemon));
+  return true;
 }
 
 /// Carries out what the turn of the run has the coordinator do now.
@@ -130,7 +152,12 @@ void coordinator::on_deployed(const std::string& id, const std::string& daemon,
   if (!answer)
     why_not = fail(answer.error().code, "daemon \"{}\": {}", daemon,
                    answer.error().message);
-  go_on(active_->turn.deployed(daemon, std::move(why_not)));
+  const auto gone =
+    why_not
+    && (why_not->code == ec::unavailable || why_not->code == ec::timeout);
+  if (!gone || active_->turn.now() != run_turn::state::deploying
+      || !go_on_without(daemon, *why_not))
+    go_on(active_->turn.deployed(daemon, std::move(why_not)));
 }
 
 void coordinator::conduct() {
@@ -222,7 +249,8 @@ void coordinator::on_share_ended(const std::string& id,
   go_on(active_->turn.share_ended(daemon, std::move(failure)));
 }
 
-/// A member has found daemons of its run to send what the dataset does not have.
+/// A member has found daemons of its run to send what the dataset does not
+/// have.
 void coordinator::distrust(const std::vector<std::string>& daemons,
                            const std::string& by) {
   const auto members = names_of(active_->where);
@@ -267,7 +295,10 @@ void coordinator::on_filed(const run_filed& filed) {
     return;
   auto record = active_->record;
   record.state = filed.record.state;
-  record.message = filed.record.message;
+  auto story = active_->losses;
+  if (!filed.record.message.empty())
+    story.insert(story.begin(), filed.record.message);
+  record.message = fmt::format("{}", fmt::join(story, "; "));
   record.summary = filed.record.summary;
   config_.log->info("run {}: {}{}{}", record.id, to_string(record.state),
                     record.message.empty() ? "" : ": ", record.message);

@@ -87,9 +87,11 @@ CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
                  R"(state = damaged, parts = [1, 2], slots = 4, host = "h", )"
                  R"(note = "why", cudaDevices = 5)], running = "r", )"
                  R"(queued = ["q", "p"], note = "full"))");
-  CATCH_CHECK(sent<schema::PlanReply>(encode(plan_reply{{"a"}, {"b"}, {"c"}}))
+  CATCH_CHECK(sent<schema::PlanReply>(encode(
+                plan_reply{{"a"}, {"b"}, {"c"}, {daemon_names{{"d", "e"}}}}))
               == R"((daemonOfPart = ["a"], daemonOfRank = ["b"], )"
-                 R"(samplers = ["c"]))");
+                 R"(samplers = ["c"], )"
+                 R"(replicasOfPart = [(names = ["d", "e"])]))");
   CATCH_CHECK(sent<schema::DaemonRequest>(encode(daemon_request{"a", true}))
               == R"((name = "a", back = true))");
 }
