@@ -11,8 +11,7 @@ namespace {
 /// share of the run is ending. What it says of the question itself, any other
 /// one would say, too.
 bool is_gone(ec code) {
-  return code == ec::unavailable || code == ec::timeout
-         || code == ec::cancelled;
+  return code == ec::unavailable || code == ec::timeout;
 }
 
 void carry_out(const std::vector<std::function<void()>>& todo) {

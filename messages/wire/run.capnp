@@ -282,6 +282,10 @@ struct RunEvents {
 
   failureCode @5 :UInt16;
   # As `FailureCode` of wire.capnp.
+
+  sound @6 :Bool;
+  # The data that the sender's share has mapped were verified, and are sound. Told
+  # in a message of its own, whose sequence is 0, for it may be told again.
 }
 
 struct StepDone {

@@ -257,6 +257,8 @@ struct run_events {
   std::vector<step_done> steps;
   std::vector<rank_id> stopped;
   std::optional<error> failure;
+  /// Its data were verified; told alone, with sequence 0.
+  bool sound = false;
 
   bool empty() const { return steps.empty() && stopped.empty() && !failure; }
 
@@ -266,6 +268,7 @@ struct run_events {
     visit("sequence", of.sequence);
     visit("steps", of.steps);
     visit("stopped", of.stopped);
+    visit("sound", of.sound);
   }
 };
 payload encode(const run_events& events);

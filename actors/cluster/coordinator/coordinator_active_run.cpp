@@ -74,14 +74,16 @@ void coordinator::wait_on(submitted_run& run, const error& reason) {
 /// @returns whether it does.
 bool coordinator::go_on_without(const std::string& daemon,
                                 const error& reason) {
-  if (active_->turn.does_without(daemon))
+  const auto& turn = active_->turn;
+  if (turn.does_without(daemon))
     return true;
-  if (!active_->can_do_without(daemon))
+  const auto decided =
+    turn.now() == run_turn::state::filing || turn.failure().has_value();
+  if (decided || !active_->can_do_without(daemon))
     return false;
-  active_->losses.push_back(fmt::format(
-    "went on without daemon \"{}\", whose parts others serve, and whose data "
-    "nobody has verified at the end: {}",
-    daemon, reason.message));
+  active_->losses.push_back(
+    fmt::format("went on without daemon \"{}\", whose parts others serve: {}",
+                daemon, reason.message));
   config_.log->warn("run {} {}", active_->id, active_->losses.back());
   active_->record.message = fmt::format("{}", fmt::join(active_->losses, "; "));
   note(active_->record);
@@ -152,12 +154,7 @@ void coordinator::on_deployed(const std::string& id, const std::string& daemon,
   if (!answer)
     why_not = fail(answer.error().code, "daemon \"{}\": {}", daemon,
                    answer.error().message);
-  const auto gone =
-    why_not
-    && (why_not->code == ec::unavailable || why_not->code == ec::timeout);
-  if (!gone || active_->turn.now() != run_turn::state::deploying
-      || !go_on_without(daemon, *why_not))
-    go_on(active_->turn.deployed(daemon, std::move(why_not)));
+  go_on(active_->turn.deployed(daemon, std::move(why_not)));
 }
 
 void coordinator::conduct() {
@@ -249,8 +246,7 @@ void coordinator::on_share_ended(const std::string& id,
   go_on(active_->turn.share_ended(daemon, std::move(failure)));
 }
 
-/// A member has found daemons of its run to send what the dataset does not
-/// have.
+/// A member has found daemons of its run to send what the dataset does not have.
 void coordinator::distrust(const std::vector<std::string>& daemons,
                            const std::string& by) {
   const auto members = names_of(active_->where);
@@ -327,6 +323,9 @@ result<payload> coordinator::take_events(const incoming_request& request) {
   if (!from_member || active_->id != events.run)
     return fail(ec::not_found, "run {} is not on", events.run);
   GRAPHMILL_TRY(const auto next, active_->take(request.from.name, events));
+  if (events.sound)
+    config_.log->info("run {}: the data of daemon {} are sound", active_->id,
+                      request.from.name);
   go_on(next); // It may have failed while others are still being deployed.
   return payload{};
 }

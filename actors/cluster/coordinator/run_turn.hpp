@@ -73,8 +73,8 @@ public:
   /// The run cannot go on, as a daemon is gone. Nothing waits for it any more.
   task lose(const std::string& daemon, const error& reason);
 
-  /// A daemon is gone, and the run goes on without it: nothing waits for it any
-  /// more, and nobody hears whether its data were sound.
+  /// A daemon is gone, and the run goes on without it, for its data are known
+  /// to be sound: nothing waits for it any more.
   task do_without(const std::string& daemon);
 
   /// By the user: at once while it is deployed, by the conductor later, and
