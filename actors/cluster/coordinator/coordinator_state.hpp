@@ -156,6 +156,7 @@ private:
                    const result<payload>& answer);
   void conduct();
 
+  bool go_on_without(const std::string& daemon, const error& reason);
   void go_on(run_turn::task next);
   void on_ended(const run_ended& ended);
 
@@ -164,8 +165,7 @@ private:
   void end_shares(member_action how);
   void on_share_ended(const std::string& id, const std::string& daemon,
                       const result<payload>& answer);
-  void distrust(const std::vector<std::string>& daemons,
-                const std::string& by);
+  void distrust(const std::vector<std::string>& daemons, const std::string& by);
   void close();
   void on_filed(const run_filed& filed);
   result<payload> take_events(const incoming_request& request);
