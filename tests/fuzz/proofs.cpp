@@ -51,7 +51,8 @@ public:
     if (forged)
       for (auto& value : values_)
         value += 1;
-    const auto compared = check_proofs(*graph_, 0, check(), false, from);
+    proof_fault fault{};
+    const auto compared = check_proofs(*graph_, 0, check(), false, from, fault);
     return compared && compared.value() != 0;
   }
 
