@@ -192,6 +192,9 @@ enum ModelKind {
   # Graph attention. One node type.
   rgcn @4;
   # Relational: weights of its own for every edge type. Any node types.
+  gin @5;
+  # Graph isomorphism network: the sum of the sampled neighbours and of the node
+  # itself, through a perceptron of two layers. One node type.
 }
 
 struct Trainer {

@@ -33,7 +33,8 @@ static_assert(aligned<schema::ModelKind, model_kind>(
   {{schema::ModelKind::SAGE, model_kind::sage},
    {schema::ModelKind::GCN, model_kind::gcn},
    {schema::ModelKind::GAT, model_kind::gat},
-   {schema::ModelKind::RGCN, model_kind::rgcn}}));
+   {schema::ModelKind::RGCN, model_kind::rgcn},
+   {schema::ModelKind::GIN, model_kind::gin}}));
 static_assert(aligned<schema::OptimizerKind, optimizer_kind>(
   {{schema::OptimizerKind::ADAM, optimizer_kind::adam},
    {schema::OptimizerKind::ADAMW, optimizer_kind::adamw},

@@ -28,6 +28,7 @@ enum class edge_weights : std::uint8_t {
   /// Terms are weighed by in-degrees over the full graph, and the node itself
   /// is a term (Kipf and Welling, ICLR'17).
   symmetric,
+  unit, ///< Each term weighs 1.
 };
 
 /// Whether the node itself is a term of the sum.
@@ -46,7 +47,13 @@ struct model_traits {
   bool self_weight = false; ///< A weight matrix for the node's own row.
   message_form message = message_form::sum;
   edge_weights weights = edge_weights::mean; ///< Only for sums.
-  activation between = activation::relu;     ///< Ends each layer but the last.
+  /// The node itself is a term of the sum and weighs 1 + epsilon, a number that
+  /// each layer learns. Only for sums.
+  bool learns_own_weight = false;
+  /// What the messages add up to goes through a bias, ReLU and another weight
+  /// matrix, as wide as hidden layers inside, before the layer's own bias.
+  bool perceptron = false;
+  activation between = activation::relu; ///< Ends each layer but the last.
   bool drop_input = false; ///< The input features are dropped out, too.
 
   constexpr bool attends() const { return message == message_form::attention; }
@@ -56,7 +63,7 @@ struct model_traits {
   }
   /// Sums a row for every node, also for those without in-edges.
   constexpr bool sums_all_rows() const {
-    return !attends() && adds_itself(weights);
+    return !attends() && (adds_itself(weights) || learns_own_weight);
   }
   /// A layer's own gradients flow along transposed edges, even if none has to
   /// go on into its input.
@@ -80,6 +87,12 @@ inline constexpr std::array model_kinds{
                .name = "rgcn",
                .typed = true,
                .self_weight = true},
+  // Xu et al., "How powerful are graph neural networks?", ICLR'19.
+  model_traits{.kind = model_kind::gin,
+               .name = "gin",
+               .weights = edge_weights::unit,
+               .learns_own_weight = true,
+               .perceptron = true},
 };
 
 constexpr const model_traits& traits_of(model_kind kind) {

@@ -86,8 +86,11 @@ private:
       layer.types.resize(info_.node_types.size());
       auto read = needed;
       for (std::size_t t = 0; t < needed.size(); ++t)
-        if (needed[t])
-          layer.types[t].out = layer.last ? out_.classes : def_.model.hidden;
+        if (needed[t]) {
+          auto& type = layer.types[t];
+          type.out = layer.last ? out_.classes : def_.model.hidden;
+          type.sum = traits_.perceptron ? def_.model.hidden : type.out;
+        }
       for (const auto& relation : out_.relations)
         if (needed[relation.destination])
           read[relation.source] = true;
@@ -129,7 +132,7 @@ private:
       add_type(layer, l, t, prefix);
     for (const auto& relation : out_.relations) {
       const auto in = layer.types[relation.source].in;
-      const auto out = layer.types[relation.destination].out;
+      const auto out = layer.types[relation.destination].sum;
       layer.weights.push_back(absent);
       if (out == 0)
         continue;
@@ -139,6 +142,8 @@ private:
         layer.weights.back() =
           add_weight(prefix + relation.name + ".weight", in, out);
     }
+    if (traits_.learns_own_weight)
+      layer.epsilon = add(prefix + "epsilon", {1}, start::zeros);
   }
 
   void add_type(layer_layout& layer, int l, std::size_t t,
@@ -149,7 +154,11 @@ private:
     const auto name =
       traits_.typed ? prefix + info_.node_types[t].name + "." : prefix;
     if (traits_.self_weight)
-      type.self = add_weight(name + "self.weight", type.in, type.out);
+      type.self = add_weight(name + "self.weight", type.in, type.sum);
+    if (traits_.perceptron) {
+      type.inner_bias = add(name + "inner.bias", {type.sum}, start::zeros);
+      type.inner = add_weight(name + "inner.weight", type.sum, type.out);
+    }
     type.bias = add(name + "bias", {type.out}, start::zeros);
     if (def_.model.layer_norm && l + 1 < out_.hops) {
       type.norm_gain = add(name + "norm.gain", {type.out}, start::ones);

@@ -42,8 +42,13 @@ inline constexpr int absent = -1;
 struct layer_type {
   std::int64_t in = 0;  ///< Width of its rows as input.
   std::int64_t out = 0; ///< Width as output; 0: no later layer needs it.
-  int self = absent;    ///< [in, out]
-  int bias = absent;    ///< [out]
+  /// Width of what its messages add up to: `out`, or with a perceptron the
+  /// width inside.
+  std::int64_t sum = 0;
+  int self = absent;       ///< [in, sum]
+  int inner_bias = absent; ///< [sum] Only with a perceptron.
+  int inner = absent;      ///< [sum, out] Only with a perceptron.
+  int bias = absent;       ///< [out]
   int norm_gain = absent;
   int norm_shift = absent;
 };
@@ -53,9 +58,10 @@ struct layer_layout {
   std::int64_t offset = 0; ///< Where its parameters begin; those of the next
                            ///< layer follow.
   std::vector<layer_type> types; ///< One per node type.
-  /// One per relation: the number of its weight matrix, [in of the source, out
+  /// One per relation: the number of its weight matrix, [in of the source, sum
   /// of the destination], or `absent`.
   std::vector<int> weights;
+  int epsilon = absent;               ///< [1]
   int attention_source = absent;      ///< [heads, out per head]
   int attention_destination = absent; ///< [heads, out per head]
   activation after = activation::none;

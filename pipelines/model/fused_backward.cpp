@@ -57,15 +57,47 @@ void fused_model::backward(const_matrix gradient, gradient_set& out,
   table_gradients(out);
 }
 
+/// The gradient of what the messages of a layer add up to, all rows.
+const_matrix fused_model::sum_gradient(int layer, node_type_id type) const {
+  const auto& pass = layers_[layer].types[type];
+  return layout_.layers[layer].types[type].inner == absent
+           ? pass.gradient.view()
+           : pass.inner_gradient.view();
+}
+
+void fused_model::backward_perceptron(int layer, node_type_id type,
+                                      gradient_set& out) {
+  const auto& shape = layout_.layers[layer].types[type];
+  auto& pass = layers_[layer].types[type];
+  const auto upstream = pass.gradient.view();
+  const auto rows = upstream.rows;
+  add_product_tn(*how_.team, pass.inner.view(), upstream,
+                 gradient_of(shape.inner, out), how_.pool);
+  pass.inner_gradient = {rows, shape.sum, how_.pool};
+  const auto gradient = pass.inner_gradient.view();
+  const auto weight = parameters_.at(layout_, shape.inner);
+  how_.team->for_pieces(
+    rows, chunk_rows, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      multiply_nt(upstream.slice(begin, end), weight, 0,
+                  gradient.slice(begin, end));
+      activate_backward(pass.inner.view(), activation::relu, 1, begin, end,
+                        gradient);
+    });
+  add_column_sums(gradient, 0, rows, gradient_of(shape.inner_bias, out).data);
+}
+
 void fused_model::backward_weights(int layer, gradient_set& out) {
   const auto& shape = layout_.layers[layer];
   auto& pass = layers_[layer];
   for (std::size_t t = 0; t < shape.types.size(); ++t) {
+    const auto type = static_cast<node_type_id>(t);
+    if (shape.types[t].inner != absent)
+      backward_perceptron(layer, type, out);
     if (shape.types[t].self == absent)
       continue;
-    const auto rows = output_rows(layer, static_cast<node_type_id>(t));
+    const auto rows = output_rows(layer, type);
     add_product_tn(*how_.team, pass.types[t].input.slice(0, rows),
-                   pass.types[t].gradient.view(),
+                   sum_gradient(layer, type),
                    gradient_of(shape.types[t].self, out), how_.pool);
   }
   for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
@@ -73,14 +105,16 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
       continue;
     const auto& relation = layout_.relations[r];
     message_pass::targets into{.weight = gradient_of(shape.weights[r], out)};
+    if (shape.epsilon != absent)
+      into.epsilon = gradient_of(shape.epsilon, out).data;
     if (shape.attention_source != absent) {
       into.attention_source = gradient_of(shape.attention_source, out).data;
       into.attention_destination =
         gradient_of(shape.attention_destination, out).data;
     }
-    pass.relations[r]->backward(
-      pass.types[relation.destination].gradient.view(),
-      layout_.needs_gradient(layer, relation.source), into);
+    pass.relations[r]->backward(sum_gradient(layer, relation.destination),
+                                layout_.needs_gradient(layer, relation.source),
+                                into);
   }
 }
 
@@ -125,7 +159,7 @@ void fused_model::backward_rows(int layer, node_type_id type,
   const auto self_rows = shape.self == absent ? 0 : output_rows(layer, type);
   auto filled = std::clamp(self_rows, begin, end);
   if (filled > begin)
-    multiply_nt(pass.types[type].gradient.view().slice(begin, filled),
+    multiply_nt(sum_gradient(layer, type).slice(begin, filled),
                 parameters_.at(layout_, shape.self), 0,
                 gradient.slice(begin, filled));
   for (std::size_t r = 0; r < layout_.relations.size(); ++r) {

@@ -134,8 +134,10 @@ std::unique_ptr<message_pass> fused_model::make_pass(int layer,
     .team = how_.team,
     .pool = how_.pool};
   if (!layout_.traits.attends())
-    return std::make_unique<relation_pass>(
-      relation_pass::setting{common, &scales_[relation]});
+    return std::make_unique<relation_pass>(relation_pass::setting{
+      common, &scales_[relation],
+      shape.epsilon == absent ? nullptr
+                              : parameters_.at(layout_, shape.epsilon).data});
   return std::make_unique<attention_pass>(attention_pass::setting{
     common, parameters_.at(layout_, shape.attention_source),
     parameters_.at(layout_, shape.attention_destination), shape.last});
@@ -146,6 +148,8 @@ void fused_model::forward_type(int layer, node_type_id type) {
   auto& pass = layers_[layer].types[type];
   const auto rows = output_rows(layer, type);
   pass.output = {rows, shape.out, how_.pool};
+  if (shape.inner != absent)
+    pass.inner = {rows, shape.sum, how_.pool};
   if (shape.norm_gain != absent) {
     pass.normalised = {rows, shape.out, how_.pool};
     pass.inverse_deviation.resize(static_cast<std::size_t>(rows));
@@ -164,7 +168,8 @@ void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
   auto& pass = layers_[layer].types[type];
   const auto rows =
     shape.norm_gain != absent ? pass.normalised.view() : pass.output.view();
-  const auto y = rows.slice(begin, end);
+  const auto sums = shape.inner != absent ? pass.inner.view() : rows;
+  const auto y = sums.slice(begin, end);
   float beta = 0;
   if (shape.self != absent) {
     multiply(pass.input.slice(begin, end), parameters_.at(layout_, shape.self),
@@ -180,6 +185,11 @@ void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
   }
   if (beta == 0)
     std::fill(y.data, y.data + y.size(), 0.0f);
+  if (shape.inner == absent)
+    return;
+  activate(sums, parameters_.at(layout_, shape.inner_bias).data,
+           activation::relu, {}, begin, end, sums);
+  multiply(y, parameters_.at(layout_, shape.inner), 0, rows.slice(begin, end));
 }
 
 /// Bias, norm, activation and dropout of rows that were just computed, while

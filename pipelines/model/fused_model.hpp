@@ -24,6 +24,8 @@ namespace graphmill {
 ///   h' = dropout(activation(norm(h W_self + sum over relations m(h) + b)))
 ///
 /// where W_self may be missing and m is a `message_pass` of one of two kinds.
+/// With a perceptron, relu(h W_self + sum + b_inner) W_inner stands there for
+/// h W_self + sum.
 /// Layers work in chunks of rows that stay in the cache from the first product
 /// to the dropout. Backward is written out by hand: what a layer keeps is its
 /// input, its sums and nothing per edge.
@@ -55,7 +57,9 @@ private:
     owned_matrix output;
     owned_matrix normalised; ///< Only with layer norm.
     pod_vector<float> inverse_deviation;
-    owned_matrix gradient; ///< Of the output before the activation.
+    owned_matrix inner;          ///< Only with a perceptron: after its ReLU.
+    owned_matrix inner_gradient; ///< Of what the messages add up to.
+    owned_matrix gradient;       ///< Of the output before the activation.
   };
   struct layer_pass {
     std::vector<type_pass> types;
@@ -74,6 +78,8 @@ private:
   void forward_type(int layer, node_type_id type);
   void finish_rows(int layer, node_type_id type, std::int64_t begin,
                    std::int64_t end);
+  const_matrix sum_gradient(int layer, node_type_id type) const;
+  void backward_perceptron(int layer, node_type_id type, gradient_set& out);
   void backward_weights(int layer, gradient_set& out);
   void backward_input(int layer, node_type_id type, gradient_set& out);
   void forward_rows(int layer, node_type_id type, std::int64_t begin,

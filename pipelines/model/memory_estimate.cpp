@@ -57,6 +57,11 @@ public:
       const auto copies = type.norm_gain == absent ? 1.0 : 2.0;
       sum.kept += rows * double(type.out) * copies;
       sum.transient += rows * double(type.out);
+      if (type.inner != absent) {
+        sum.kept += rows * double(type.sum);
+        sum.transient += (rows + std::min(16.0, rows / 2048) * double(type.out))
+                         * double(type.sum);
+      }
       if (layout_.needs_gradient(l, id))
         sum.transient += inputs * double(type.in);
       if (l == 0 && layout_.table_of[t] != absent) // And the sparse gradient.
@@ -66,7 +71,7 @@ public:
         sum.kept += inputs * double(type.in);
       // Products over pieces of rows, before they are added up.
       sum.transient +=
-        std::min(16.0, rows / 2048) * double(type.in) * double(type.out);
+        std::min(16.0, rows / 2048) * double(type.in) * double(type.sum);
     }
     for (std::size_t r = 0; r < layout_.relations.size(); ++r)
       if (layer.weights[r] != absent)
@@ -91,7 +96,7 @@ private:
     const auto inputs = nodes(relation.source, layout_.hops - l);
     const auto rows = nodes(relation.destination, layout_.hops - l - 1);
     const auto in = double(layer.types[relation.source].in);
-    const auto out = double(layer.types[relation.destination].out);
+    const auto out = double(layer.types[relation.destination].sum);
     if (layout_.traits.attends()) {
       const auto heads = double(layout_.heads);
       const auto width = layer.last ? heads * out : out;

@@ -115,7 +115,9 @@ at::Tensor torch_model::impl::message(int layer, std::size_t relation,
   if (layout.traits.attends())
     return attend(at::mm(source, weight), parameter(shape.attention_source),
                   parameter(shape.attention_destination), edges, shape.last);
-  return at::mm(sum_messages(source, edges, scales[relation]), weight);
+  const auto epsilon =
+    shape.epsilon == absent ? at::Tensor{} : parameter(shape.epsilon);
+  return at::mm(sum_messages(source, edges, scales[relation], epsilon), weight);
 }
 
 at::Tensor
@@ -124,13 +126,17 @@ torch_model::impl::layer_output(int layer, std::size_t type,
   const auto& shape = layout.layers[layer];
   const auto& here = shape.types[type];
   const auto count = rows(layer, static_cast<node_type_id>(type));
-  auto y = parameter(here.bias).expand({count, here.out});
+  const auto perceptron = here.inner != absent;
+  auto y = parameter(perceptron ? here.inner_bias : here.bias)
+             .expand({count, here.sum});
   if (here.self != absent)
     y = y + at::mm(h[type].narrow(0, 0, count), parameter(here.self));
   for (std::size_t r = 0; r < layout.relations.size(); ++r)
     if (shape.weights[r] != absent
         && layout.relations[r].destination == static_cast<node_type_id>(type))
       y = y + message(layer, r, h);
+  if (perceptron)
+    y = at::mm(at::relu(y), parameter(here.inner)) + parameter(here.bias);
   if (here.norm_gain != absent)
     y = at::layer_norm(y, {here.out}, parameter(here.norm_gain),
                        parameter(here.norm_shift));

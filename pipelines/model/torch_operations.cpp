@@ -44,7 +44,8 @@ at::Tensor tensor_on(const at::Device& device, const_matrix from) {
 }
 
 at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
-                        const relation_scales& scales) {
+                        const relation_scales& scales,
+                        const at::Tensor& epsilon) {
   const auto device = h.device();
   auto messages = h.index_select(0, edges.sources);
   if (!scales.column.empty())
@@ -53,6 +54,8 @@ at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
                    .index_select(0, edges.sources);
   auto sum = sum_by(edges.destinations, messages, edges.rows)
              * scale_on(device, scales.row, edges.rows);
+  if (epsilon.defined())
+    sum = sum + h.narrow(0, 0, edges.rows) * (1 + epsilon);
   if (!scales.self.empty())
     sum =
       sum

@@ -24,8 +24,10 @@ edge_tensors edges_on(const at::Device& device, const csr& edges,
 at::Tensor tensor_on(const at::Device& device, const_matrix from);
 
 /// The message m(h) of `relation_scales`, [rows, width of h].
+/// @param epsilon [1] As in `relation_pass::setting`; undefined: none.
 at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
-                        const relation_scales& scales);
+                        const relation_scales& scales,
+                        const at::Tensor& epsilon);
 
 /// Graph attention over the edges and the nodes themselves, heads side by side
 /// or averaged. @param source, destination [heads, width of one]

@@ -41,6 +41,7 @@ public:
   /// Where the gradients of the relation's own parameters are added.
   struct targets {
     matrix weight;
+    float* epsilon = nullptr;
     float* attention_source = nullptr;
     float* attention_destination = nullptr;
   };

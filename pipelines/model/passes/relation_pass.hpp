@@ -31,6 +31,10 @@ relation_scales mean_scales(const csr& edges, std::int64_t rows);
 relation_scales symmetric_scales(const csr& edges, std::int64_t rows,
                                  const pod_vector<std::int32_t>& degrees);
 
+/// The sum over the sampled in-neighbours. It is not scaled up to those that
+/// were not sampled: a hub would then weigh as much as thousands of nodes.
+relation_scales unit_scales(std::int64_t rows);
+
 /// Those of a relation of a batch, for its first `rows` destinations.
 relation_scales scales_of(edge_weights weights, const minibatch& batch,
                           std::size_t relation, std::int64_t rows);
@@ -46,6 +50,10 @@ class relation_pass final : public message_pass {
 public:
   struct setting : message_pass::setting {
     const relation_scales* scales = nullptr;
+    /// What is learnt of the weight of the node itself, which is a term of
+    /// weight 1 + epsilon in the place of `relation_scales::self`; null:
+    /// nothing is.
+    const float* epsilon = nullptr;
   };
 
   explicit relation_pass(const setting& options);
@@ -60,6 +68,7 @@ public:
 private:
   enum class way { sum_all, sum_some, transform_first };
 
+  const pod_vector<float>& self_scales() const;
   void choose();
   void keep_rows_with_edges(std::int64_t count);
   void sum(const_matrix x, std::int64_t begin, std::int64_t end, bool add,
@@ -71,6 +80,7 @@ private:
                         matrix weight_gradient);
 
   setting set_;
+  pod_vector<float> learnt_self_; ///< With `epsilon`: what it comes to.
   way way_ = way::sum_all;
   owned_matrix sums_;                 ///< m(h), of all or of the kept rows.
   owned_matrix transformed_;          ///< h W.

@@ -99,7 +99,8 @@ void reference_model::message(int l, std::size_t relation,
   row mean(layout_.layers[l].types[ends.source].in);
   for (auto e = begin; e < end; ++e) {
     const auto j = edges.columns[e];
-    double scale = 1.0 / double(end - begin);
+    double scale =
+      layout_.traits.kind == model_kind::gin ? 1 : 1.0 / double(end - begin);
     if (layout_.traits.kind == model_kind::gcn) {
       const double di = batch_.data.degrees[0][i];
       const double dj = batch_.data.degrees[0][j];
@@ -109,6 +110,10 @@ void reference_model::message(int l, std::size_t relation,
   }
   if (layout_.traits.kind == model_kind::gcn)
     add_to(mean, source[i], 1.0 / (batch_.data.degrees[0][i] + 1.0));
+  if (layout_.traits.kind == model_kind::gin)
+    add_to(
+      mean, source[i],
+      1 + values.at(layout_.parameters[layout_.layers[l].epsilon].name)[0]);
   add_to(sum, times(mean, values.at(layout_.parameters[weight].name),
                     std::int64_t(sum.size())));
 }
@@ -169,14 +174,20 @@ reference_model::layer(int l, std::size_t type,
     out = attention(l, in[type], count);
   for (std::int64_t i = 0; i < count; ++i) {
     if (layout_.traits.kind != model_kind::gat)
-      out.emplace_back(here.out);
+      out.emplace_back(here.sum);
     auto& y = out[i];
     if (here.self != absent)
-      add_to(y, times(in[type][i], values.at(name(here.self)), here.out));
+      add_to(y, times(in[type][i], values.at(name(here.self)), here.sum));
     if (layout_.traits.kind != model_kind::gat)
       for (std::size_t r = 0; r < layout_.relations.size(); ++r)
         if (layout_.relations[r].destination == node_type_id(type))
           message(l, r, in, i, y);
+    if (layout_.traits.kind == model_kind::gin) {
+      add_to(y, values.at(name(here.inner_bias)));
+      for (auto& v : y)
+        v = std::max(v, 0.0);
+      y = times(y, values.at(name(here.inner)), here.out);
+    }
     add_to(y, values.at(name(here.bias)));
     if (layer_norm_ && !shape_of.last)
       normalise(y, values.at(name(here.norm_gain)),
