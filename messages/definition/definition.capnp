@@ -195,6 +195,12 @@ enum ModelKind {
   gin @5;
   # Graph isomorphism network: the sum of the sampled neighbours and of the node
   # itself, through a perceptron of two layers. One node type.
+  sageSum @6;
+  # GraphSAGE with the sum of the sampled neighbours. One node type.
+  sageMax @7;
+  # GraphSAGE with the largest of the neighbours' values. One node type.
+  sagePool @8;
+  # The same of neighbours that go through a layer of their own. One node type.
 }
 
 struct Trainer {

@@ -9,7 +9,16 @@
 
 namespace graphmill {
 
-enum class model_kind : std::uint8_t { sage, gcn, gat, rgcn, gin };
+enum class model_kind : std::uint8_t {
+  sage,
+  gcn,
+  gat,
+  rgcn,
+  gin,
+  sage_sum,
+  sage_max,
+  sage_pool
+};
 enum class optimizer_kind : std::uint8_t { adam, adamw, sgd };
 enum class schedule_kind : std::uint8_t { constant, cosine, step };
 enum class seed_order : std::uint8_t { local, global };

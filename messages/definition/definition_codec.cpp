@@ -34,7 +34,10 @@ static_assert(aligned<schema::ModelKind, model_kind>(
    {schema::ModelKind::GCN, model_kind::gcn},
    {schema::ModelKind::GAT, model_kind::gat},
    {schema::ModelKind::RGCN, model_kind::rgcn},
-   {schema::ModelKind::GIN, model_kind::gin}}));
+   {schema::ModelKind::GIN, model_kind::gin},
+   {schema::ModelKind::SAGE_SUM, model_kind::sage_sum},
+   {schema::ModelKind::SAGE_MAX, model_kind::sage_max},
+   {schema::ModelKind::SAGE_POOL, model_kind::sage_pool}}));
 static_assert(aligned<schema::OptimizerKind, optimizer_kind>(
   {{schema::OptimizerKind::ADAM, optimizer_kind::adam},
    {schema::OptimizerKind::ADAMW, optimizer_kind::adamw},

@@ -20,6 +20,8 @@ enum class message_form : std::uint8_t {
   sum,
   /// Attention over the sources and the node itself, in `model.heads` heads.
   attention,
+  /// The largest value of each column, times a weight matrix.
+  maximum,
 };
 
 /// How the terms of a `message_form::sum` are weighed.
@@ -50,24 +52,28 @@ struct model_traits {
   /// The node itself is a term of the sum and weighs 1 + epsilon, a number that
   /// each layer learns. Only for sums.
   bool learns_own_weight = false;
+  /// Neighbours go through a weight matrix, a bias and ReLU of their own before
+  /// the largest values are taken, as wide as hidden layers. Only for maxima.
+  bool pools = false;
   /// What the messages add up to goes through a bias, ReLU and another weight
   /// matrix, as wide as hidden layers inside, before the layer's own bias.
   bool perceptron = false;
   activation between = activation::relu; ///< Ends each layer but the last.
   bool drop_input = false; ///< The input features are dropped out, too.
 
+  constexpr bool sums() const { return message == message_form::sum; }
   constexpr bool attends() const { return message == message_form::attention; }
   /// Reads in-degrees over the full graph.
   constexpr bool needs_degrees() const {
-    return !attends() && weights == edge_weights::symmetric;
+    return sums() && weights == edge_weights::symmetric;
   }
   /// Sums a row for every node, also for those without in-edges.
   constexpr bool sums_all_rows() const {
-    return !attends() && (adds_itself(weights) || learns_own_weight);
+    return sums() && (adds_itself(weights) || learns_own_weight);
   }
   /// A layer's own gradients flow along transposed edges, even if none has to
   /// go on into its input.
-  constexpr bool needs_transposed() const { return attends(); }
+  constexpr bool needs_transposed() const { return attends() || pools; }
 };
 
 /// The traits of all kinds, at the position that is the value of the kind. A
@@ -93,6 +99,21 @@ inline constexpr std::array model_kinds{
                .weights = edge_weights::unit,
                .learns_own_weight = true,
                .perceptron = true},
+  // Hamilton et al., "Inductive representation learning on large graphs",
+  // NIPS'17, with other aggregators than the mean.
+  model_traits{.kind = model_kind::sage_sum,
+               .name = "sage_sum",
+               .self_weight = true,
+               .weights = edge_weights::unit},
+  model_traits{.kind = model_kind::sage_max,
+               .name = "sage_max",
+               .self_weight = true,
+               .message = message_form::maximum},
+  model_traits{.kind = model_kind::sage_pool,
+               .name = "sage_pool",
+               .self_weight = true,
+               .message = message_form::maximum,
+               .pools = true},
 };
 
 constexpr const model_traits& traits_of(model_kind kind) {

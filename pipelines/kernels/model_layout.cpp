@@ -134,16 +134,28 @@ private:
       const auto in = layer.types[relation.source].in;
       const auto out = layer.types[relation.destination].sum;
       layer.weights.push_back(absent);
+      layer.pool_weights.push_back(absent);
+      layer.pool_biases.push_back(absent);
       if (out == 0)
         continue;
       if (traits_.attends())
         add_attention(layer, prefix, in, out);
       else
-        layer.weights.back() =
-          add_weight(prefix + relation.name + ".weight", in, out);
+        add_relation(layer, prefix + relation.name + ".", in, out);
     }
     if (traits_.learns_own_weight)
       layer.epsilon = add(prefix + "epsilon", {1}, start::zeros);
+  }
+
+  void add_relation(layer_layout& layer, const std::string& name,
+                    std::int64_t in, std::int64_t out) {
+    auto width = in;
+    if (traits_.pools) {
+      width = def_.model.hidden;
+      layer.pool_weights.back() = add_weight(name + "pool.weight", in, width);
+      layer.pool_biases.back() = add(name + "pool.bias", {width}, start::zeros);
+    }
+    layer.weights.back() = add_weight(name + "weight", width, out);
   }
 
   void add_type(layer_layout& layer, int l, std::size_t t,

@@ -59,8 +59,11 @@ struct layer_layout {
                            ///< layer follow.
   std::vector<layer_type> types; ///< One per node type.
   /// One per relation: the number of its weight matrix, [in of the source, sum
-  /// of the destination], or `absent`.
+  /// of the destination], or `absent`. With a pool, the width inside stands for
+  /// that of the source.
   std::vector<int> weights;
+  std::vector<int> pool_weights;      ///< [in of the source, width inside]
+  std::vector<int> pool_biases;       ///< [width inside]
   int epsilon = absent;               ///< [1]
   int attention_source = absent;      ///< [heads, out per head]
   int attention_destination = absent; ///< [heads, out per head]

@@ -107,6 +107,10 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
     message_pass::targets into{.weight = gradient_of(shape.weights[r], out)};
     if (shape.epsilon != absent)
       into.epsilon = gradient_of(shape.epsilon, out).data;
+    if (shape.pool_weights[r] != absent) {
+      into.pool_weight = gradient_of(shape.pool_weights[r], out);
+      into.pool_bias = gradient_of(shape.pool_biases[r], out).data;
+    }
     if (shape.attention_source != absent) {
       into.attention_source = gradient_of(shape.attention_source, out).data;
       into.attention_destination =

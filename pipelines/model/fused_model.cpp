@@ -4,6 +4,7 @@
 #include "pipelines/kernels/layer_norm.hpp"
 #include "pipelines/model/passes/attention_pass.hpp"
 #include "pipelines/model/passes/gemm.hpp"
+#include "pipelines/model/passes/maximum_pass.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -40,7 +41,7 @@ float fused_model::dropout_scale(int layer, node_type_id type) const {
 }
 
 void fused_model::make_scales() {
-  if (layout_.traits.attends())
+  if (!layout_.traits.sums())
     return;
   for (std::size_t r = 0; r < layout_.relations.size(); ++r)
     scales_.push_back(
@@ -133,7 +134,15 @@ std::unique_ptr<message_pass> fused_model::make_pass(int layer,
     .weight = parameters_.at(layout_, shape.weights[relation]),
     .team = how_.team,
     .pool = how_.pool};
-  if (!layout_.traits.attends())
+  if (layout_.traits.message == message_form::maximum) {
+    maximum_pass::setting how{common};
+    if (layout_.traits.pools) {
+      how.pool_weight = parameters_.at(layout_, shape.pool_weights[relation]);
+      how.pool_bias = parameters_.at(layout_, shape.pool_biases[relation]).data;
+    }
+    return std::make_unique<maximum_pass>(how);
+  }
+  if (layout_.traits.sums())
     return std::make_unique<relation_pass>(relation_pass::setting{
       common, &scales_[relation],
       shape.epsilon == absent ? nullptr

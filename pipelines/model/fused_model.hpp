@@ -23,7 +23,7 @@ namespace graphmill {
 ///
 ///   h' = dropout(activation(norm(h W_self + sum over relations m(h) + b)))
 ///
-/// where W_self may be missing and m is a `message_pass` of one of two kinds.
+/// where W_self may be missing and m is a `message_pass` of one of its kinds.
 /// With a perceptron, relu(h W_self + sum + b_inner) W_inner stands there for
 /// h W_self + sum.
 /// Layers work in chunks of rows that stay in the cache from the first product

@@ -106,6 +106,16 @@ private:
         (inputs + rows) * width + scores + 2 * (edges(r) + inputs);
       return;
     }
+    if (layout_.traits.message == message_form::maximum) {
+      const auto inside = layout_.traits.pools ? double(def_.model.hidden) : in;
+      sum.kept += 2 * rows * inside; // Values, and whose they are.
+      sum.transient += rows * inside;
+      if (layout_.traits.pools) {
+        sum.kept += inputs * inside;
+        sum.transient += (inputs + std::min(16.0, inputs / 2048) * in) * inside;
+      }
+      return;
+    }
     // Relations are summed for all rows if half of them have in-edges.
     const auto summed =
       layout_.traits.sums_all_rows() ? rows : std::min(rows, 2 * edges(r));

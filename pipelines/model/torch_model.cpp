@@ -69,7 +69,7 @@ struct torch_model::impl {
 };
 
 void torch_model::impl::make_scales() {
-  if (layout.traits.attends())
+  if (!layout.traits.sums())
     return;
   for (std::size_t r = 0; r < layout.relations.size(); ++r)
     scales.push_back(scales_of(layout.traits.weights, batch, r,
@@ -115,6 +115,14 @@ at::Tensor torch_model::impl::message(int layer, std::size_t relation,
   if (layout.traits.attends())
     return attend(at::mm(source, weight), parameter(shape.attention_source),
                   parameter(shape.attention_destination), edges, shape.last);
+  if (layout.traits.message == message_form::maximum) {
+    const auto rows =
+      layout.traits.pools
+        ? at::relu(at::mm(source, parameter(shape.pool_weights[relation]))
+                   + parameter(shape.pool_biases[relation]))
+        : source;
+    return at::mm(largest_messages(rows, edges), weight);
+  }
   const auto epsilon =
     shape.epsilon == absent ? at::Tensor{} : parameter(shape.epsilon);
   return at::mm(sum_messages(source, edges, scales[relation], epsilon), weight);

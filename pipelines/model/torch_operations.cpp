@@ -2,6 +2,7 @@
 
 #include "messages/base/random.hpp"
 
+#include <limits>
 #include <vector>
 
 namespace graphmill {
@@ -61,6 +62,31 @@ at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
       sum
       + h.narrow(0, 0, edges.rows) * scale_on(device, scales.self, edges.rows);
   return sum;
+}
+
+at::Tensor largest_messages(const at::Tensor& h, const edge_tensors& edges) {
+  const auto messages = h.index_select(0, edges.sources);
+  const auto count = messages.size(0);
+  const auto width = messages.size(1);
+  const auto values = messages.detach();
+  const auto to = edges.destinations.unsqueeze(1).expand({count, width});
+  const auto largest =
+    at::full({edges.rows, width}, -std::numeric_limits<float>::infinity(),
+             values.options())
+      .scatter_reduce(0, to, values, "amax");
+  // Numbers of edges; the one behind the last stands for none.
+  const auto numbers = at::arange(count, edges.sources.options())
+                         .unsqueeze(1)
+                         .expand({count, width});
+  const auto none = at::full({1, 1}, count, edges.sources.options());
+  const auto first =
+    none.expand({edges.rows, width})
+      .clone()
+      .scatter_reduce(
+        0, to, at::where(values.eq(largest.gather(0, to)), numbers, none),
+        "amin");
+  return at::cat({messages, at::zeros({1, width}, messages.options())})
+    .gather(0, first);
 }
 
 at::Tensor attend(const at::Tensor& z, const at::Tensor& source,

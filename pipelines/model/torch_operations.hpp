@@ -29,6 +29,11 @@ at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
                         const relation_scales& scales,
                         const at::Tensor& epsilon);
 
+/// The largest value of each column over the edges of a row, zeros without any;
+/// of equal ones the first edge's, which alone has a gradient. [rows, width of
+/// h]
+at::Tensor largest_messages(const at::Tensor& h, const edge_tensors& edges);
+
 /// Graph attention over the edges and the nodes themselves, heads side by side
 /// or averaged. @param source, destination [heads, width of one]
 at::Tensor attend(const at::Tensor& z, const at::Tensor& source,

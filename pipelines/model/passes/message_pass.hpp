@@ -42,6 +42,8 @@ public:
   struct targets {
     matrix weight;
     float* epsilon = nullptr;
+    matrix pool_weight;
+    float* pool_bias = nullptr;
     float* attention_source = nullptr;
     float* attention_destination = nullptr;
   };

@@ -96,11 +96,17 @@ void reference_model::message(int l, std::size_t relation,
   const auto& edges = batch_.relations[relation].forward;
   const auto begin = edges.indptr[i];
   const auto end = edges.indptr[i + 1];
+  if (layout_.traits.kind == model_kind::sage_max
+      || layout_.traits.kind == model_kind::sage_pool)
+    return add_to(sum, times(maximum(l, relation, source, i),
+                             values.at(layout_.parameters[weight].name),
+                             std::int64_t(sum.size())));
   row mean(layout_.layers[l].types[ends.source].in);
   for (auto e = begin; e < end; ++e) {
     const auto j = edges.columns[e];
-    double scale =
-      layout_.traits.kind == model_kind::gin ? 1 : 1.0 / double(end - begin);
+    const auto unit = layout_.traits.kind == model_kind::gin
+                      || layout_.traits.kind == model_kind::sage_sum;
+    double scale = unit ? 1 : 1.0 / double(end - begin);
     if (layout_.traits.kind == model_kind::gcn) {
       const double di = batch_.data.degrees[0][i];
       const double dj = batch_.data.degrees[0][j];
@@ -116,6 +122,31 @@ void reference_model::message(int l, std::size_t relation,
       1 + values.at(layout_.parameters[layout_.layers[l].epsilon].name)[0]);
   add_to(sum, times(mean, values.at(layout_.parameters[weight].name),
                     std::int64_t(sum.size())));
+}
+
+row reference_model::maximum(int l, std::size_t relation, const rows& source,
+                             std::int64_t i) const {
+  const auto& shape = layout_.layers[l];
+  const auto& edges = batch_.relations[relation].forward;
+  const auto pools = layout_.traits.kind == model_kind::sage_pool;
+  row best;
+  for (auto e = edges.indptr[i]; e < edges.indptr[i + 1]; ++e) {
+    auto x = source[edges.columns[e]];
+    if (pools) {
+      const auto& name = layout_.parameters;
+      const auto& bias = values.at(name[shape.pool_biases[relation]].name);
+      x = times(x, values.at(name[shape.pool_weights[relation]].name),
+                std::int64_t(bias.size()));
+      add_to(x, bias);
+      for (auto& v : x)
+        v = std::max(v, 0.0);
+    }
+    if (best.empty())
+      best = x;
+    for (std::size_t c = 0; c < x.size(); ++c)
+      best[c] = std::max(best[c], x[c]);
+  }
+  return best; // Empty without neighbours: its product is zero.
 }
 
 reference_model::rows reference_model::attention(int l, const rows& in,

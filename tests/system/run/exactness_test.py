@@ -38,7 +38,7 @@ TROUBLE = {
 }
 
 # Learning rates of models that sum as many rows as a node has neighbours.
-RATES = {"gin": 0.05}
+RATES = {"gin": 0.05, "sage_sum": 0.05}
 
 GLOBAL = {"train": {"seed_order": "global"}}
 

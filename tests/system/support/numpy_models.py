@@ -66,6 +66,28 @@ class Relation:
                  + summed(own[sources], targets, len(own)))
         return found @ weights[f"{prefix}{self.name}.weight"]
 
+    def sum(self, h, weights, prefix):
+        sources, targets = self.edges
+        found = summed(h[self.source][sources], targets, len(h[self.target]))
+        return found @ weights[f"{prefix}{self.name}.weight"]
+
+    def largest(self, values, rows):
+        sources, targets = self.edges
+        out = np.full((rows, values.shape[1]), -np.inf)
+        np.maximum.at(out, targets, values[sources])
+        return np.where(np.isinf(out), 0, out)
+
+    def maximum(self, h, weights, prefix):
+        found = self.largest(h[self.source], len(h[self.target]))
+        return found @ weights[f"{prefix}{self.name}.weight"]
+
+    def pool(self, h, weights, prefix):
+        own = f"{prefix}{self.name}."
+        values = relu(h[self.source] @ weights[f"{own}pool.weight"]
+                      + weights[f"{own}pool.bias"])
+        found = self.largest(values, len(h[self.target]))
+        return found @ weights[f"{own}weight"]
+
     def attention(self, h, weights, prefix):
         own = h[self.source]
         everyone = np.arange(len(own))
@@ -91,6 +113,9 @@ KINDS = {
     "gat": (Relation.attention, elu),
     "rgcn": (Relation.mean, relu),
     "gin": (Relation.own_and_sum, relu),
+    "sage_sum": (Relation.sum, relu),
+    "sage_max": (Relation.maximum, relu),
+    "sage_pool": (Relation.pool, relu),
 }
 
 
