@@ -180,6 +180,12 @@ struct Model {
   weights @6 :Text
     $help("File of weights (safetensors) to begin with, of another run with the same model; none: they are drawn by the seed. For runs in one process alone")
     $length(max = 4096);
+
+  residual @7 :Bool = false
+    $help("Add a layer's input to what it computes, before norm and activation, wherever both are of the same width and the layer does not give the logits");
+
+  jumping @8 :Bool = false
+    $help("Jumping knowledge: the outputs of all layers, which then are of the hidden width, are put side by side, and one more matrix makes the logits of them");
 }
 
 enum ModelKind {

@@ -93,6 +93,8 @@ struct definition {
     std::uint32_t embedding = 0; ///< Width for node types without features.
     bool layer_norm = false;     ///< Between layers.
     std::string weights = {};    ///< File to begin with; empty: draw them.
+    bool residual = false;       ///< Layers add their input.
+    bool jumping = false;        ///< All layers' outputs give the logits.
 
     static void fields(auto& of, auto visit) {
       visit("kind", of.kind);
@@ -102,6 +104,8 @@ struct definition {
       visit("embedding", of.embedding);
       visit("layerNorm", of.layer_norm);
       visit("weights", of.weights);
+      visit("residual", of.residual);
+      visit("jumping", of.jumping);
     }
 
     friend bool operator==(const model_section&,

@@ -26,6 +26,12 @@ public:
     add_widths();
     for (int l = 0; l < out_.hops; ++l)
       add_parameters(l);
+    if (def_.model.jumping) {
+      out_.jumping_weight =
+        add_weight("jumping.weight",
+                   std::int64_t{out_.hops} * def_.model.hidden, out_.classes);
+      out_.jumping_bias = add("jumping.bias", {out_.classes}, start::zeros);
+    }
     return std::move(out_);
   }
 
@@ -82,7 +88,7 @@ private:
     needed[out_.target] = true;
     for (auto l = out_.hops; l-- > 0;) {
       auto& layer = out_.layers[l];
-      layer.last = l + 1 == out_.hops;
+      layer.last = l + 1 == out_.hops && !def_.model.jumping;
       layer.types.resize(info_.node_types.size());
       auto read = needed;
       for (std::size_t t = 0; t < needed.size(); ++t)
@@ -129,7 +135,7 @@ private:
     if (!layer.last)
       layer.after = traits_.between;
     for (std::size_t t = 0; t < layer.types.size(); ++t)
-      add_type(layer, l, t, prefix);
+      add_type(layer, t, prefix);
     for (const auto& relation : out_.relations) {
       const auto in = layer.types[relation.source].in;
       const auto out = layer.types[relation.destination].sum;
@@ -158,8 +164,7 @@ private:
     layer.weights.back() = add_weight(name + "weight", width, out);
   }
 
-  void add_type(layer_layout& layer, int l, std::size_t t,
-                const std::string& prefix) {
+  void add_type(layer_layout& layer, std::size_t t, const std::string& prefix) {
     auto& type = layer.types[t];
     if (type.out == 0)
       return;
@@ -172,7 +177,8 @@ private:
       type.inner = add_weight(name + "inner.weight", type.sum, type.out);
     }
     type.bias = add(name + "bias", {type.out}, start::zeros);
-    if (def_.model.layer_norm && l + 1 < out_.hops) {
+    type.residual = def_.model.residual && !layer.last && type.in == type.out;
+    if (def_.model.layer_norm && !layer.last) {
       type.norm_gain = add(name + "norm.gain", {type.out}, start::ones);
       type.norm_shift = add(name + "norm.shift", {type.out}, start::zeros);
     }

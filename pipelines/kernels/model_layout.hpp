@@ -49,6 +49,7 @@ struct layer_type {
   int inner_bias = absent; ///< [sum] Only with a perceptron.
   int inner = absent;      ///< [sum, out] Only with a perceptron.
   int bias = absent;       ///< [out]
+  bool residual = false;   ///< Its rows as input are added, ahead of the norm.
   int norm_gain = absent;
   int norm_shift = absent;
 };
@@ -68,7 +69,7 @@ struct layer_layout {
   int attention_source = absent;      ///< [heads, out per head]
   int attention_destination = absent; ///< [heads, out per head]
   activation after = activation::none;
-  bool last = false;
+  bool last = false; ///< What it gives are the logits.
 };
 
 /// What messages go along: an edge type, or for models that are not typed all
@@ -90,6 +91,8 @@ struct model_layout {
   std::uint32_t drop_threshold = 0;
   std::vector<relation_info> relations;
   std::vector<layer_layout> layers;
+  int jumping_weight = absent; ///< [hops * hidden, classes]; `jumping_head`.
+  int jumping_bias = absent;   ///< [classes]
   std::vector<parameter_info> parameters; ///< In registration order.
   std::int64_t dense_size = 0;            ///< Floats of all of them.
   std::vector<table_info> tables;
@@ -98,6 +101,8 @@ struct model_layout {
 
   /// How many values there are to learn, those of tables included.
   std::int64_t parameter_count() const;
+  /// Whether the outputs of all layers make the logits together.
+  bool jumps() const { return jumping_weight != absent; }
   /// Whether a gradient flows into the rows of `type` that enter layer `layer`
   /// (from 0): into the output of the layer before, or into a table, but not
   /// into features.

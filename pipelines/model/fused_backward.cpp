@@ -1,5 +1,6 @@
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/kernels/activation.hpp"
+#include "pipelines/kernels/gather_sum.hpp"
 #include "pipelines/kernels/layer_norm.hpp"
 #include "pipelines/kernels/table_gradient.hpp"
 #include "pipelines/model/fused_model.hpp"
@@ -33,18 +34,13 @@ void fused_model::backward(const_matrix gradient, gradient_set& out,
                            const gradient_sink& on_final) {
   out.dense.resize(static_cast<std::size_t>(layout_.dense_size));
   std::fill(out.dense.begin(), out.dense.end(), 0.0f);
-  auto& last = layers_.back().types[layout_.target];
-  last.gradient = {gradient.rows, gradient.columns, how_.pool};
-  std::copy(gradient.data, gradient.data + gradient.size(),
-            last.gradient.data());
-  const auto bias = layout_.layers.back().types[layout_.target].bias;
-  add_column_sums(gradient, 0, gradient.rows, gradient_of(bias, out).data);
+  begin_backward(gradient, out);
   for (int l = layout_.hops; l-- > 0;) {
     backward_weights(l, out);
     // Parameters of later layers have greater offsets. Biases and norms of this
     // layer were finished by `backward_input` of the layer after it (the bias
-    // of the last layer above), its weights just now: all that lies from its
-    // offset on is final.
+    // of the last layer by `begin_backward`), its weights just now: all that
+    // lies from its offset on is final.
     if (on_final)
       on_final(layout_.layers[l].offset);
     for (std::size_t t = 0; t < layout_.table_of.size(); ++t) {
@@ -55,6 +51,22 @@ void fused_model::backward(const_matrix gradient, gradient_set& out,
     layers_[l] = {};
   }
   table_gradients(out);
+}
+
+/// Goes from the gradient of the logits to that of what the last layer computed
+/// ahead of norm and activation.
+void fused_model::begin_backward(const_matrix gradient, gradient_set& out) {
+  if (head_) {
+    head_->backward(gradient, gradient_of(layout_.jumping_weight, out),
+                    gradient_of(layout_.jumping_bias, out).data);
+    return backward_input(layout_.hops, layout_.target, out);
+  }
+  auto& last = layers_.back().types[layout_.target];
+  last.gradient = {gradient.rows, gradient.columns, how_.pool};
+  std::copy(gradient.data, gradient.data + gradient.size(),
+            last.gradient.data());
+  const auto bias = layout_.layers.back().types[layout_.target].bias;
+  add_column_sums(gradient, 0, gradient.rows, gradient_of(bias, out).data);
 }
 
 /// The gradient of what the messages of a layer add up to, all rows.
@@ -122,9 +134,11 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
   }
 }
 
+/// @param layer As many as there are layers for what enters the head.
 void fused_model::backward_input(int layer, node_type_id type,
                                  gradient_set& out) {
-  const auto width = layout_.layers[layer].types[type].in;
+  const auto width = layer > 0 ? layout_.layers[layer - 1].types[type].out
+                               : layout_.layers[layer].types[type].in;
   const auto rows = input_rows(layer, type);
   auto& owner = layer > 0 ? layers_[layer - 1].types[type].gradient
                           : input_gradients_[type];
@@ -136,7 +150,13 @@ void fused_model::backward_input(int layer, node_type_id type,
   how_.team->for_pieces(
     rows, chunk_rows,
     [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
-      backward_rows(layer, type, begin, end, gradient);
+      const auto here = gradient.slice(begin, end);
+      if (layer < layout_.hops)
+        backward_rows(layer, type, begin, end, gradient);
+      else
+        std::fill(here.data, here.data + here.size(), 0.0f);
+      if (head_ && layer > 0 && type == layout_.target)
+        head_->add_gradient(layer - 1, begin, end, here);
       finish_gradient(layer, type, begin, end, gradient,
                       sums.data() + piece * stride);
     });
@@ -177,6 +197,10 @@ void fused_model::backward_rows(int layer, node_type_id type,
     std::memset(gradient.row(filled), 0,
                 static_cast<std::size_t>((end - filled) * shape.in)
                   * sizeof(float));
+  const auto added = std::clamp(output_rows(layer, type), begin, end);
+  if (shape.residual)
+    add_rows(pass.types[type].gradient.view().slice(begin, added),
+             gradient.slice(begin, added));
 }
 
 /// Goes from the gradient of what enters `layer` to the gradient of what the
@@ -187,7 +211,9 @@ void fused_model::backward_rows(int layer, node_type_id type,
 void fused_model::finish_gradient(int layer, node_type_id type,
                                   std::int64_t begin, std::int64_t end,
                                   matrix gradient, float* sums) {
-  const auto input = layers_[layer].types[type].input;
+  const const_matrix input = layer == 0
+                               ? layers_.front().types[type].input
+                               : layers_[layer - 1].types[type].output.view();
   const auto scale = dropout_scale(layer, type);
   if (layer == 0) {
     if (dropout_of(0, type).threshold != 0)

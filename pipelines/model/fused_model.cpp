@@ -86,11 +86,20 @@ void fused_model::make_inputs() {
 
 const_matrix fused_model::forward() {
   make_inputs();
+  if (layout_.jumps())
+    head_.emplace(jumping_head::setting{
+      .weight = parameters_.at(layout_, layout_.jumping_weight),
+      .bias = parameters_.at(layout_, layout_.jumping_bias).data,
+      .seeds = output_rows(layout_.hops - 1, layout_.target),
+      .team = how_.team,
+      .pool = how_.pool});
   for (int l = 0; l < layout_.hops; ++l) {
     begin_layer(l);
     for (std::size_t t = 0; t < layout_.table_of.size(); ++t)
       if (layout_.layers[l].types[t].out != 0)
         forward_type(l, static_cast<node_type_id>(t));
+    if (head_)
+      head_->add_layer(layers_[l].types[layout_.target].output.view());
     if (l + 1 == layout_.hops)
       break;
     auto& next = layers_[l + 1].types;
@@ -103,10 +112,13 @@ const_matrix fused_model::forward() {
     if (l > 0) // The output of layer l is read by the next one.
       layers_[l - 1] = {};
   }
-  return layers_.back().types[layout_.target].output.view();
+  return head_ ? head_->forward()
+               : layers_.back().types[layout_.target].output.view();
 }
 
 const_matrix fused_model::last_input() const {
+  if (head_)
+    return head_->joined();
   const auto seeds = output_rows(layout_.hops - 1, layout_.target);
   return layers_.back().types[layout_.target].input.slice(0, seeds);
 }
@@ -194,11 +206,14 @@ void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
   }
   if (beta == 0)
     std::fill(y.data, y.data + y.size(), 0.0f);
-  if (shape.inner == absent)
-    return;
-  activate(sums, parameters_.at(layout_, shape.inner_bias).data,
-           activation::relu, {}, begin, end, sums);
-  multiply(y, parameters_.at(layout_, shape.inner), 0, rows.slice(begin, end));
+  if (shape.inner != absent) {
+    activate(sums, parameters_.at(layout_, shape.inner_bias).data,
+             activation::relu, {}, begin, end, sums);
+    multiply(y, parameters_.at(layout_, shape.inner), 0,
+             rows.slice(begin, end));
+  }
+  if (shape.residual)
+    add_rows(pass.input.slice(begin, end), rows.slice(begin, end));
 }
 
 /// Bias, norm, activation and dropout of rows that were just computed, while

@@ -10,10 +10,12 @@
 #include "pipelines/kernels/parameters.hpp"
 #include "pipelines/kernels/thread_team.hpp"
 #include "pipelines/model/model_step.hpp"
+#include "pipelines/model/passes/jumping_head.hpp"
 #include "pipelines/model/passes/relation_pass.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace graphmill {
@@ -25,7 +27,8 @@ namespace graphmill {
 ///
 /// where W_self may be missing and m is a `message_pass` of one of its kinds.
 /// With a perceptron, relu(h W_self + sum + b_inner) W_inner stands there for
-/// h W_self + sum.
+/// h W_self + sum. A residual layer adds h before the norm. With jumping
+/// knowledge, a `jumping_head` behind the last layer makes the logits.
 /// Layers work in chunks of rows that stay in the cache from the first product
 /// to the dropout. Backward is written out by hand: what a layer keeps is its
 /// input, its sums and nothing per edge.
@@ -80,6 +83,7 @@ private:
                    std::int64_t end);
   const_matrix sum_gradient(int layer, node_type_id type) const;
   void backward_perceptron(int layer, node_type_id type, gradient_set& out);
+  void begin_backward(const_matrix gradient, gradient_set& out);
   void backward_weights(int layer, gradient_set& out);
   void backward_input(int layer, node_type_id type, gradient_set& out);
   void forward_rows(int layer, node_type_id type, std::int64_t begin,
@@ -99,6 +103,7 @@ private:
   std::vector<owned_matrix> inputs_; ///< Of tables or after input dropout.
   std::vector<owned_matrix> input_gradients_;
   std::vector<layer_pass> layers_;
+  std::optional<jumping_head> head_; ///< Only with jumping knowledge.
 };
 
 } // namespace graphmill

@@ -79,6 +79,18 @@ public:
     return sum;
   }
 
+  /// What jumping knowledge needs: rows of the seeds side by side, with logits
+  /// and gradients.
+  layer_floats of_head() const {
+    if (!layout_.jumps())
+      return {};
+    const auto seeds = nodes(layout_.target, 0);
+    const auto width = double(layout_.hops) * double(def_.model.hidden);
+    const auto classes = double(layout_.classes);
+    return {.kept = seeds * (2 * width + classes),
+            .transient = std::min(16.0, seeds / 2048) * width * classes};
+  }
+
 private:
   double nodes(node_type_id type, int hop) const {
     return known(def_, info_, bound_, type, hop);
@@ -145,8 +157,9 @@ memory_estimate estimate_memory(const definition& def, const dataset_info& info,
   out.parameters = static_cast<std::uint64_t>(
     (shape.parameter_count() * copies + 2 * shape.dense_size) * 4);
   const estimator layers{def, info, bound, shape};
-  double kept = 0;
-  double transient = 0;
+  const auto head = layers.of_head();
+  auto kept = head.kept;
+  auto transient = head.transient;
   for (int l = 0; l < shape.hops; ++l) {
     const auto floats = layers.of_layer(l);
     kept += floats.kept;

@@ -61,6 +61,8 @@ CATCH_TEST_CASE("a gather sum is the sum of the rows that it names",
   task.column_scale = twice_last.data();
   run(task, 0, 3, 0, into);
   CATCH_CHECK(out == std::vector<float>{3, 0, 18});
+  add_rows({x.data(), 3, 1}, into);
+  CATCH_CHECK(out == std::vector<float>{4, 2, 22});
 }
 
 CATCH_TEST_CASE("gather sums of any width equal plain loops", "[kernels]") {

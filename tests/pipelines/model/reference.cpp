@@ -220,6 +220,8 @@ reference_model::layer(int l, std::size_t type,
       y = times(y, values.at(name(here.inner)), here.out);
     }
     add_to(y, values.at(name(here.bias)));
+    if (here.residual)
+      add_to(y, in[type][i]);
     if (layer_norm_ && !shape_of.last)
       normalise(y, values.at(name(here.norm_gain)),
                 values.at(name(here.norm_shift)));
@@ -235,12 +237,24 @@ reference_model::rows reference_model::logits() const {
   std::vector<rows> in;
   for (std::size_t t = 0; t < layout_.table_of.size(); ++t)
     in.push_back(inputs(t));
+  std::vector<row> joined(batch_.data.labels.size());
   for (int l = 0; l < layout_.hops; ++l) {
     std::vector<rows> out(in.size());
     for (std::size_t t = 0; t < in.size(); ++t)
       if (layout_.layers[l].types[t].out != 0)
         out[t] = layer(l, t, in);
     in = out;
+    for (std::size_t i = 0; i < joined.size(); ++i)
+      joined[i].insert(joined[i].end(), in[layout_.target][i].begin(),
+                       in[layout_.target][i].end());
+  }
+  if (values.contains("jumping.weight")) {
+    const auto& bias = values.at("jumping.bias");
+    for (auto& x : joined) {
+      x = times(x, values.at("jumping.weight"), std::int64_t(bias.size()));
+      add_to(x, bias);
+    }
+    return joined;
   }
   return in[layout_.target];
 }

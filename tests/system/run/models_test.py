@@ -42,6 +42,11 @@ class Models(runs.Workplace):
         for kind in ("sage", "gin"):
             self.check({"kind": kind, "layer_norm": True}, self.data)
 
+    def test_jumping_knowledge_and_residual_layers(self):
+        for kind in ("gcn", "gat", "gin"):
+            self.check({"kind": kind, "jumping": True, "residual": True},
+                       self.data)
+
     def test_typed(self):
         self.check({"kind": "rgcn", "layer_norm": True}, self.typed)
 
@@ -53,7 +58,8 @@ class Models(runs.Workplace):
             target = next(t["name"] for t in dataset.info["node_types"]
                           if dataset.node_array(t["name"], "labels")
                           is not None)
-            plain = Model(model["kind"], dataset, self.weights(summary))
+            plain = Model(model["kind"], dataset, self.weights(summary),
+                          model.get("residual", False))
             last_input, logits = plain.run(LAYERS, target)
             self.compare(summary, dataset, target, last_input, logits)
 

@@ -122,7 +122,8 @@ KINDS = {
 class Model:
     """A model of a kind with the weights of a run, over one dataset."""
 
-    def __init__(self, kind, dataset, weights):
+    def __init__(self, kind, dataset, weights, residual=False):
+        self.residual = residual
         self.message, self.between = KINDS[kind]
         self.weights = {name: value.astype(np.float64)
                         for name, value in weights.items()}
@@ -163,6 +164,8 @@ class Model:
                 y = relu(y + get(f"{own}inner.bias"))
                 y = y @ get(f"{own}inner.weight")
             y = y + get(f"{own}bias")
+            if self.residual and not is_last and y.shape == h[name].shape:
+                y = y + h[name]
             if get(f"{own}norm.gain") is not None:
                 y = layer_norm(y, get(f"{own}norm.gain"),
                                get(f"{own}norm.shift"))
@@ -170,12 +173,19 @@ class Model:
         return out
 
     def run(self, layers, target):
-        """Returns what enters the last layer, and the logits."""
+        """Returns what enters the last matrix, and the logits."""
         h = self.inputs
+        jumps = "jumping.weight" in self.weights
+        outputs = []
         for number in range(1, layers + 1):
             last_input = h[target]
-            h = self.layer(number, h, number == layers)
-        return last_input, h[target]
+            h = self.layer(number, h, number == layers and not jumps)
+            outputs.append(h[target])
+        if not jumps:
+            return last_input, h[target]
+        joined = np.concatenate(outputs, axis=1)
+        return joined, (joined @ self.weights["jumping.weight"]
+                        + self.weights["jumping.bias"])
 
 
 def cross_entropy(logits, labels):
