@@ -207,6 +207,9 @@ enum ModelKind {
   # GraphSAGE with the largest of the neighbours' values. One node type.
   sagePool @8;
   # The same of neighbours that go through a layer of their own. One node type.
+  mlp @9;
+  # A perceptron of the nodes' own rows, which hears no neighbours: what the
+  # edges are worth shows beside it. Any node types.
 }
 
 struct Trainer {

@@ -17,7 +17,8 @@ enum class model_kind : std::uint8_t {
   gin,
   sage_sum,
   sage_max,
-  sage_pool
+  sage_pool,
+  mlp
 };
 enum class optimizer_kind : std::uint8_t { adam, adamw, sgd };
 enum class schedule_kind : std::uint8_t { constant, cosine, step };

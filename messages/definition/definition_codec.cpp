@@ -37,7 +37,8 @@ static_assert(aligned<schema::ModelKind, model_kind>(
    {schema::ModelKind::GIN, model_kind::gin},
    {schema::ModelKind::SAGE_SUM, model_kind::sage_sum},
    {schema::ModelKind::SAGE_MAX, model_kind::sage_max},
-   {schema::ModelKind::SAGE_POOL, model_kind::sage_pool}}));
+   {schema::ModelKind::SAGE_POOL, model_kind::sage_pool},
+   {schema::ModelKind::MLP, model_kind::mlp}}));
 static_assert(aligned<schema::OptimizerKind, optimizer_kind>(
   {{schema::OptimizerKind::ADAM, optimizer_kind::adam},
    {schema::OptimizerKind::ADAMW, optimizer_kind::adamw},

@@ -22,6 +22,7 @@ enum class message_form : std::uint8_t {
   attention,
   /// The largest value of each column, times a weight matrix.
   maximum,
+  none, ///< Nothing: neighbours are not heard.
 };
 
 /// How the terms of a `message_form::sum` are weighed.
@@ -61,6 +62,7 @@ struct model_traits {
   activation between = activation::relu; ///< Ends each layer but the last.
   bool drop_input = false; ///< The input features are dropped out, too.
 
+  constexpr bool hears() const { return message != message_form::none; }
   constexpr bool sums() const { return message == message_form::sum; }
   constexpr bool attends() const { return message == message_form::attention; }
   /// Reads in-degrees over the full graph.
@@ -114,6 +116,12 @@ inline constexpr std::array model_kinds{
                .self_weight = true,
                .message = message_form::maximum,
                .pools = true},
+  // With `sampler.fanouts` of 0 in every hop it samples nothing, either.
+  model_traits{.kind = model_kind::mlp,
+               .name = "mlp",
+               .typed = true,
+               .self_weight = true,
+               .message = message_form::none},
 };
 
 constexpr const model_traits& traits_of(model_kind kind) {

@@ -98,7 +98,7 @@ private:
           type.sum = traits_.perceptron ? def_.model.hidden : type.out;
         }
       for (const auto& relation : out_.relations)
-        if (needed[relation.destination])
+        if (traits_.hears() && needed[relation.destination])
           read[relation.source] = true;
       for (std::size_t t = 0; t < needed.size(); ++t)
         if (read[t])
@@ -142,7 +142,7 @@ private:
       layer.weights.push_back(absent);
       layer.pool_weights.push_back(absent);
       layer.pool_biases.push_back(absent);
-      if (out == 0)
+      if (out == 0 || !traits_.hears())
         continue;
       if (traits_.attends())
         add_attention(layer, prefix, in, out);

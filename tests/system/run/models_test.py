@@ -48,7 +48,8 @@ class Models(runs.Workplace):
                        self.data)
 
     def test_typed(self):
-        self.check({"kind": "rgcn", "layer_norm": True}, self.typed)
+        for kind in ("rgcn", "mlp"):
+            self.check({"kind": kind, "layer_norm": True}, self.typed)
 
     def check(self, model, data):
         definition = merged(DEFINITION, {"model": model})

@@ -71,6 +71,9 @@ class Relation:
         found = summed(h[self.source][sources], targets, len(h[self.target]))
         return found @ weights[f"{prefix}{self.name}.weight"]
 
+    def nothing(self, h, weights, prefix):
+        return 0
+
     def largest(self, values, rows):
         sources, targets = self.edges
         out = np.full((rows, values.shape[1]), -np.inf)
@@ -116,6 +119,7 @@ KINDS = {
     "sage_sum": (Relation.sum, relu),
     "sage_max": (Relation.maximum, relu),
     "sage_pool": (Relation.pool, relu),
+    "mlp": (Relation.nothing, relu),
 }
 
 
