@@ -210,6 +210,9 @@ enum ModelKind {
   mlp @9;
   # A perceptron of the nodes' own rows, which hears no neighbours: what the
   # edges are worth shows beside it. Any node types.
+  heteroSage @10;
+  # GraphSAGE for every edge type, with weights of its own, and the mean of what
+  # they bring, however many there are. Any node types.
 }
 
 struct Trainer {

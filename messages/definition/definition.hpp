@@ -18,7 +18,8 @@ enum class model_kind : std::uint8_t {
   sage_sum,
   sage_max,
   sage_pool,
-  mlp
+  mlp,
+  hetero_sage
 };
 enum class optimizer_kind : std::uint8_t { adam, adamw, sgd };
 enum class schedule_kind : std::uint8_t { constant, cosine, step };

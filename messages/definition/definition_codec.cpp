@@ -38,7 +38,8 @@ static_assert(aligned<schema::ModelKind, model_kind>(
    {schema::ModelKind::SAGE_SUM, model_kind::sage_sum},
    {schema::ModelKind::SAGE_MAX, model_kind::sage_max},
    {schema::ModelKind::SAGE_POOL, model_kind::sage_pool},
-   {schema::ModelKind::MLP, model_kind::mlp}}));
+   {schema::ModelKind::MLP, model_kind::mlp},
+   {schema::ModelKind::HETERO_SAGE, model_kind::hetero_sage}}));
 static_assert(aligned<schema::OptimizerKind, optimizer_kind>(
   {{schema::OptimizerKind::ADAM, optimizer_kind::adam},
    {schema::OptimizerKind::ADAMW, optimizer_kind::adamw},

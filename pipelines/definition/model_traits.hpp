@@ -50,6 +50,9 @@ struct model_traits {
   bool self_weight = false; ///< A weight matrix for the node's own row.
   message_form message = message_form::sum;
   edge_weights weights = edge_weights::mean; ///< Only for sums.
+  /// The messages of all relations into a node type are averaged in the place
+  /// of summed. Only for sums with `edge_weights::mean`.
+  bool averages_relations = false;
   /// The node itself is a term of the sum and weighs 1 + epsilon, a number that
   /// each layer learns. Only for sums.
   bool learns_own_weight = false;
@@ -122,6 +125,11 @@ inline constexpr std::array model_kinds{
                .typed = true,
                .self_weight = true,
                .message = message_form::none},
+  model_traits{.kind = model_kind::hetero_sage,
+               .name = "hetero_sage",
+               .typed = true,
+               .self_weight = true,
+               .averages_relations = true},
 };
 
 constexpr const model_traits& traits_of(model_kind kind) {

@@ -65,6 +65,13 @@ private:
       out_.relations.push_back(
         {info_.edge_type_name(static_cast<edge_type_id>(e)),
          info_.edge_types[e].source, info_.edge_types[e].destination});
+    if (!traits_.averages_relations)
+      return;
+    std::vector<int> into(info_.node_types.size());
+    for (const auto& relation : out_.relations)
+      ++into[relation.destination];
+    for (auto& relation : out_.relations)
+      relation.share = 1 / static_cast<float>(into[relation.destination]);
   }
 
   void add_tables() {

@@ -78,6 +78,9 @@ struct relation_info {
   std::string name;
   node_type_id source = 0;
   node_type_id destination = 0;
+  /// What its messages are multiplied by: one over the relations into its
+  /// destination, where these are averaged.
+  float share = 1;
 };
 
 /// A model as numbers: what there is to learn, of which shape, and what each

@@ -44,9 +44,8 @@ void fused_model::make_scales() {
   if (!layout_.traits.sums())
     return;
   for (std::size_t r = 0; r < layout_.relations.size(); ++r)
-    scales_.push_back(
-      scales_of(layout_.traits.weights, batch_, r,
-                output_rows(0, layout_.relations[r].destination)));
+    scales_.push_back(scales_of(
+      layout_, batch_, r, output_rows(0, layout_.relations[r].destination)));
 }
 
 void fused_model::make_inputs() {

@@ -77,8 +77,8 @@ void torch_model::impl::make_scales() {
   if (!layout.traits.sums())
     return;
   for (std::size_t r = 0; r < layout.relations.size(); ++r)
-    scales.push_back(scales_of(layout.traits.weights, batch, r,
-                               rows(0, layout.relations[r].destination)));
+    scales.push_back(
+      scales_of(layout, batch, r, rows(0, layout.relations[r].destination)));
 }
 
 void torch_model::impl::make_inputs(const parameter_store& values) {

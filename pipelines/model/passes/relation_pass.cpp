@@ -68,10 +68,10 @@ relation_scales unit_scales(std::int64_t rows) {
   return out;
 }
 
-relation_scales scales_of(edge_weights weights, const minibatch& batch,
+relation_scales scales_of(const model_layout& layout, const minibatch& batch,
                           std::size_t relation, std::int64_t rows) {
   const auto& edges = batch.relations[relation];
-  switch (weights) {
+  switch (layout.traits.weights) {
   case edge_weights::mean:
     break;
   case edge_weights::symmetric:
@@ -80,7 +80,11 @@ relation_scales scales_of(edge_weights weights, const minibatch& batch,
   case edge_weights::unit:
     return unit_scales(rows);
   }
-  return mean_scales(edges.forward, rows);
+  auto out = mean_scales(edges.forward, rows);
+  if (layout.traits.averages_relations)
+    for (auto& scale : out.row)
+      scale *= layout.relations[relation].share;
+  return out;
 }
 
 relation_pass::relation_pass(const setting& options) : set_(options) {

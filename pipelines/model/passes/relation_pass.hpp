@@ -2,10 +2,10 @@
 
 #include "messages/base/buffer.hpp"
 #include "messages/base/ids.hpp"
-#include "pipelines/definition/model_traits.hpp"
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/kernels/gather_sum.hpp"
 #include "pipelines/kernels/matrix.hpp"
+#include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/model/passes/message_pass.hpp"
 
 #include <cstdint>
@@ -35,8 +35,9 @@ relation_scales symmetric_scales(const csr& edges, std::int64_t rows,
 /// were not sampled: a hub would then weigh as much as thousands of nodes.
 relation_scales unit_scales(std::int64_t rows);
 
-/// Those of a relation of a batch, for its first `rows` destinations.
-relation_scales scales_of(edge_weights weights, const minibatch& batch,
+/// Those of a relation of a batch, for its first `rows` destinations, with its
+/// share in the mean over relations.
+relation_scales scales_of(const model_layout& layout, const minibatch& batch,
                           std::size_t relation, std::int64_t rows);
 
 /// The messages of one relation in one layer of one step, y += m(h) W, and

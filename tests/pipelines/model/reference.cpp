@@ -107,6 +107,12 @@ void reference_model::message(int l, std::size_t relation,
     const auto unit = layout_.traits.kind == model_kind::gin
                       || layout_.traits.kind == model_kind::sage_sum;
     double scale = unit ? 1 : 1.0 / double(end - begin);
+    if (layout_.traits.kind == model_kind::hetero_sage)
+      scale /=
+        double(std::count_if(layout_.relations.begin(), layout_.relations.end(),
+                             [&ends](const relation_info& other) {
+                               return other.destination == ends.destination;
+                             }));
     if (layout_.traits.kind == model_kind::gcn) {
       const double di = batch_.data.degrees[0][i];
       const double dj = batch_.data.degrees[0][j];

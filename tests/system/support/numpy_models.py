@@ -42,6 +42,7 @@ class Relation:
         self.source = source
         self.target = target
         self.edges = edges
+        self.beside = 1  # Relations into its target, itself included.
 
     def mean(self, h, weights, prefix):
         sources, targets = self.edges
@@ -49,6 +50,9 @@ class Relation:
         counts = np.maximum(1, np.bincount(targets, minlength=rows))
         mean = summed(h[self.source][sources], targets, rows) / counts[:, None]
         return mean @ weights[f"{prefix}{self.name}.weight"]
+
+    def mean_share(self, h, weights, prefix):
+        return self.mean(h, weights, prefix) / self.beside
 
     def symmetric(self, h, weights, prefix):
         sources, targets = self.edges
@@ -120,6 +124,7 @@ KINDS = {
     "sage_max": (Relation.maximum, relu),
     "sage_pool": (Relation.pool, relu),
     "mlp": (Relation.nothing, relu),
+    "hetero_sage": (Relation.mean_share, relu),
 }
 
 
@@ -146,9 +151,13 @@ class Model:
             edges = [dataset.edges(name) for name in dataset.edge_types()]
             return [Relation("neighbours", self.types[0], self.types[0],
                              np.concatenate(edges, axis=1))]
-        return [Relation(name, name.split("__")[0], name.split("__")[2],
-                         dataset.edges(name))
-                for name in dataset.edge_types()]
+        out = [Relation(name, name.split("__")[0], name.split("__")[2],
+                        dataset.edges(name))
+               for name in dataset.edge_types()]
+        for relation in out:
+            relation.beside = sum(other.target == relation.target
+                                  for other in out)
+        return out
 
     def layer(self, number, h, is_last):
         out = {}
