@@ -163,7 +163,7 @@ struct Model {
     $unit("values per node") $range(min = 1, max = 65536);
 
   heads @2 :UInt32 = 4
-    $help("Attention heads of gat; the hidden width is divided among them")
+    $help("Attention heads of gat and rgat; the hidden width is divided among them")
     $unit("heads") $range(min = 1, max = 128);
 
   dropout @3 :Float64 = 0.5
@@ -213,6 +213,9 @@ enum ModelKind {
   heteroSage @10;
   # GraphSAGE for every edge type, with weights of its own, and the mean of what
   # they bring, however many there are. Any node types.
+  rgat @11;
+  # Relational graph attention: attends within every edge type, with weights of
+  # its own. Any node types.
 }
 
 struct Trainer {

@@ -19,7 +19,8 @@ enum class model_kind : std::uint8_t {
   sage_max,
   sage_pool,
   mlp,
-  hetero_sage
+  hetero_sage,
+  rgat
 };
 enum class optimizer_kind : std::uint8_t { adam, adamw, sgd };
 enum class schedule_kind : std::uint8_t { constant, cosine, step };
@@ -90,7 +91,7 @@ struct definition {
   struct model_section {
     model_kind kind = model_kind::sage;
     std::uint32_t hidden = 0;
-    std::uint32_t heads = 0; ///< GAT only.
+    std::uint32_t heads = 0; ///< For kinds that attend.
     double dropout = 0;
     std::uint32_t embedding = 0; ///< Width for node types without features.
     bool layer_norm = false;     ///< Between layers.

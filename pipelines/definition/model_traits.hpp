@@ -18,7 +18,8 @@ enum class activation : std::uint8_t { none, relu, elu };
 enum class message_form : std::uint8_t {
   /// A sum of rows, weighed as `edge_weights` says, times a weight matrix.
   sum,
-  /// Attention over the sources and the node itself, in `model.heads` heads.
+  /// Attention over the sources, in `model.heads` heads; where kinds are not
+  /// typed, over the node itself, too.
   attention,
   /// The largest value of each column, times a weight matrix.
   maximum,
@@ -68,6 +69,9 @@ struct model_traits {
   constexpr bool hears() const { return message != message_form::none; }
   constexpr bool sums() const { return message == message_form::sum; }
   constexpr bool attends() const { return message == message_form::attention; }
+  /// A relation's destinations are scored by a matrix of their own, and are no
+  /// sources of themselves.
+  constexpr bool attends_by_relation() const { return attends() && typed; }
   /// Reads in-degrees over the full graph.
   constexpr bool needs_degrees() const {
     return sums() && weights == edge_weights::symmetric;
@@ -130,6 +134,13 @@ inline constexpr std::array model_kinds{
                .typed = true,
                .self_weight = true,
                .averages_relations = true},
+  // Busbridge et al., "Relational graph attention networks", 2019, within
+  // relations, and with a weight matrix for the node itself as rgcn has it.
+  model_traits{.kind = model_kind::rgat,
+               .name = "rgat",
+               .typed = true,
+               .self_weight = true,
+               .message = message_form::attention},
 };
 
 constexpr const model_traits& traits_of(model_kind kind) {

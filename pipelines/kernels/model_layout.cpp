@@ -149,9 +149,14 @@ private:
       layer.weights.push_back(absent);
       layer.pool_weights.push_back(absent);
       layer.pool_biases.push_back(absent);
+      layer.source_scores.push_back(absent);
+      layer.destination_scores.push_back(absent);
       if (out == 0 || !traits_.hears())
         continue;
-      if (traits_.attends())
+      if (traits_.attends_by_relation())
+        add_relational_attention(layer, prefix + relation.name + ".", in, out,
+                                 layer.types[relation.destination].in);
+      else if (traits_.attends())
         add_attention(layer, prefix, in, out);
       else
         add_relation(layer, prefix + relation.name + ".", in, out);
@@ -202,6 +207,21 @@ private:
       add(prefix + "attention.source", {heads, head}, start::glorot, limit);
     layer.attention_destination = add(prefix + "attention.destination",
                                       {heads, head}, start::glorot, limit);
+  }
+
+  /// What scores a destination is a product with its row: a weight matrix of
+  /// its own and a vector for each head would come to the same.
+  void add_relational_attention(layer_layout& layer, const std::string& name,
+                                std::int64_t in, std::int64_t out,
+                                std::int64_t own) {
+    const auto heads = out_.heads;
+    const auto head = layer.last ? out : out / heads;
+    layer.weights.back() = add_weight(name + "weight", in, heads * head);
+    layer.source_scores.back() =
+      add(name + "attention.source", {heads, head}, start::glorot,
+          std::sqrt(6.0 / static_cast<double>(head + 1)));
+    layer.destination_scores.back() =
+      add_weight(name + "attention.destination", own, heads);
   }
 
   const definition& def_;

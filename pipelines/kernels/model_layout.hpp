@@ -63,11 +63,14 @@ struct layer_layout {
   /// of the destination], or `absent`. With a pool, the width inside stands for
   /// that of the source.
   std::vector<int> weights;
-  std::vector<int> pool_weights;      ///< [in of the source, width inside]
-  std::vector<int> pool_biases;       ///< [width inside]
-  int epsilon = absent;               ///< [1]
-  int attention_source = absent;      ///< [heads, out per head]
-  int attention_destination = absent; ///< [heads, out per head]
+  std::vector<int> pool_weights; ///< [in of the source, width inside]
+  std::vector<int> pool_biases;  ///< [width inside]
+  /// With `attends_by_relation`: one per relation.
+  std::vector<int> source_scores;      ///< [heads, out per head]
+  std::vector<int> destination_scores; ///< [in of the destination, heads]
+  int epsilon = absent;                ///< [1]
+  int attention_source = absent;       ///< [heads, out per head]
+  int attention_destination = absent;  ///< [heads, out per head]
   activation after = activation::none;
   bool last = false; ///< What it gives are the logits.
 };

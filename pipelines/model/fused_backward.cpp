@@ -123,6 +123,10 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
       into.pool_weight = gradient_of(shape.pool_weights[r], out);
       into.pool_bias = gradient_of(shape.pool_biases[r], out).data;
     }
+    if (shape.source_scores[r] != absent) {
+      into.attention_source = gradient_of(shape.source_scores[r], out).data;
+      into.destination_scores = gradient_of(shape.destination_scores[r], out);
+    }
     if (shape.attention_source != absent) {
       into.attention_source = gradient_of(shape.attention_source, out).data;
       into.attention_destination =
@@ -197,6 +201,10 @@ void fused_model::backward_rows(int layer, node_type_id type,
     std::memset(gradient.row(filled), 0,
                 static_cast<std::size_t>((end - filled) * shape.in)
                   * sizeof(float));
+  for (std::size_t r = 0; r < layout_.relations.size(); ++r)
+    if (pass.relations[r] && layout_.relations[r].destination == type)
+      pass.relations[r]->add_destination_gradient(begin, end,
+                                                  gradient.slice(begin, end));
   const auto added = std::clamp(output_rows(layer, type), begin, end);
   if (shape.residual)
     add_rows(pass.types[type].gradient.view().slice(begin, added),

@@ -158,9 +158,17 @@ std::unique_ptr<message_pass> fused_model::make_pass(int layer,
       common, &scales_[relation],
       shape.epsilon == absent ? nullptr
                               : parameters_.at(layout_, shape.epsilon).data});
+  if (layout_.traits.attends_by_relation())
+    return std::make_unique<attention_pass>(attention_pass::setting{
+      common, parameters_.at(layout_, shape.source_scores[relation]),
+      parameters_.at(layout_, shape.destination_scores[relation]),
+      layers_[layer].types[ends.destination].input, shape.last});
   return std::make_unique<attention_pass>(attention_pass::setting{
-    common, parameters_.at(layout_, shape.attention_source),
-    parameters_.at(layout_, shape.attention_destination), shape.last});
+    common,
+    parameters_.at(layout_, shape.attention_source),
+    parameters_.at(layout_, shape.attention_destination),
+    {},
+    shape.last});
 }
 
 void fused_model::forward_type(int layer, node_type_id type) {

@@ -117,6 +117,12 @@ at::Tensor torch_model::impl::message(int layer, std::size_t relation,
                               rows(layer, ends.destination));
   const auto& source = h[ends.source];
   const auto& weight = parameter(shape.weights[relation]);
+  if (layout.traits.attends_by_relation())
+    return attend_by_relation(
+      at::mm(source, weight), parameter(shape.source_scores[relation]),
+      at::mm(h[ends.destination].narrow(0, 0, edges.rows),
+             parameter(shape.destination_scores[relation])),
+      edges, shape.last);
   if (layout.traits.attends())
     return attend(at::mm(source, weight), parameter(shape.attention_source),
                   parameter(shape.attention_destination), edges, shape.last);

@@ -40,6 +40,12 @@ at::Tensor attend(const at::Tensor& z, const at::Tensor& source,
                   const at::Tensor& destination, const edge_tensors& edges,
                   bool average);
 
+/// Graph attention over the edges alone. @param source [heads, width of one]
+/// @param own_scores [rows, heads] Of the destinations.
+at::Tensor attend_by_relation(const at::Tensor& z, const at::Tensor& source,
+                              const at::Tensor& own_scores,
+                              const edge_tensors& edges, bool average);
+
 /// `x` with the elements dropped that `activate` drops, the others scaled.
 at::Tensor drop(const at::Tensor& x, const dropout& options);
 

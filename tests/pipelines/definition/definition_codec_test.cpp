@@ -166,7 +166,7 @@ CATCH_TEST_CASE("ours are all values of the enumerations of a definition",
     return static_cast<int>(capnp::Schema::from<Wire>().getEnumerants().size())
            - 2;
   };
-  CATCH_CHECK(last(schema::ModelKind{}) == int(model_kind::hetero_sage));
+  CATCH_CHECK(last(schema::ModelKind{}) == int(model_kind::rgat));
   CATCH_CHECK(last(schema::OptimizerKind{}) == int(optimizer_kind::sgd));
   CATCH_CHECK(last(schema::ScheduleKind{}) == int(schedule_kind::step));
   CATCH_CHECK(last(schema::SeedOrder{}) == int(seed_order::global));

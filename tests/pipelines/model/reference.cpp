@@ -101,6 +101,9 @@ void reference_model::message(int l, std::size_t relation,
     return add_to(sum, times(maximum(l, relation, source, i),
                              values.at(layout_.parameters[weight].name),
                              std::int64_t(sum.size())));
+  if (layout_.traits.kind == model_kind::rgat)
+    return add_to(sum,
+                  relational(l, relation, source, in[ends.destination][i], i));
   row mean(layout_.layers[l].types[ends.source].in);
   for (auto e = begin; e < end; ++e) {
     const auto j = edges.columns[e];
@@ -153,6 +156,42 @@ row reference_model::maximum(int l, std::size_t relation, const rows& source,
       best[c] = std::max(best[c], x[c]);
   }
   return best; // Empty without neighbours: its product is zero.
+}
+
+row reference_model::relational(int l, std::size_t relation, const rows& source,
+                                const row& own, std::int64_t i) const {
+  const auto& shape = layout_.layers[l];
+  const auto value = [this](int p) -> const row& {
+    return values.at(layout_.parameters[p].name);
+  };
+  const auto& to_source = value(shape.source_scores[relation]);
+  const auto heads = layout_.heads;
+  const auto total_width = std::int64_t(to_source.size());
+  const auto width = total_width / heads;
+  const auto own_scores =
+    times(own, value(shape.destination_scores[relation]), heads);
+  const auto& edges = batch_.relations[relation].forward;
+  row totals(heads);
+  row joined(total_width);
+  for (auto e = edges.indptr[i]; e < edges.indptr[i + 1]; ++e) {
+    const auto z = times(source[edges.columns[e]],
+                         value(shape.weights[relation]), total_width);
+    for (std::int64_t h = 0; h < heads; ++h) {
+      auto score = own_scores[h];
+      for (auto c = h * width; c < (h + 1) * width; ++c)
+        score += to_source[c] * z[c];
+      const auto power = std::exp(score > 0 ? score : 0.2 * score);
+      totals[h] += power;
+      for (auto c = h * width; c < (h + 1) * width; ++c)
+        joined[c] += power * z[c];
+    }
+  }
+  row out(shape.last ? width : total_width);
+  for (std::int64_t c = 0; c < total_width; ++c)
+    if (totals[c / width] > 0)
+      out[c % std::int64_t(out.size())] +=
+        joined[c] / totals[c / width] / (shape.last ? double(heads) : 1);
+  return out;
 }
 
 reference_model::rows reference_model::attention(int l, const rows& in,

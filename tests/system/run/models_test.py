@@ -48,7 +48,7 @@ class Models(runs.Workplace):
                        self.data)
 
     def test_typed(self):
-        for kind in ("rgcn", "mlp", "hetero_sage"):
+        for kind in ("rgcn", "mlp", "hetero_sage", "rgat"):
             self.check({"kind": kind, "layer_norm": True}, self.typed)
 
     def check(self, model, data):

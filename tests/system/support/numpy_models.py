@@ -113,6 +113,24 @@ class Relation:
         return out.mean(1) if is_last else out.reshape(len(own), -1)
 
 
+    def relational_attention(self, h, weights, prefix):
+        sources, targets = self.edges
+        own = f"{prefix}{self.name}."
+        rows = len(h[self.target])
+        to_source = weights[f"{own}attention.source"]
+        heads = len(to_source)
+        z = (h[self.source] @ weights[f"{own}weight"]).reshape(
+            len(h[self.source]), heads, -1)
+        scores = ((z * to_source).sum(2)[sources]
+                  + (h[self.target] @ weights[f"{own}attention.destination"])
+                  [targets])
+        shares = softmax_by(np.where(scores > 0, scores, 0.2 * scores),
+                            targets, rows)
+        out = summed(z[sources] * shares[:, :, None], targets, rows)
+        is_last = out.shape[2] == len(weights[f"{prefix}{self.target}.bias"])
+        return out.mean(1) if is_last else out.reshape(rows, -1)
+
+
 # By kind: its message, and what ends its layers but the last.
 KINDS = {
     "sage": (Relation.mean, relu),
@@ -125,6 +143,7 @@ KINDS = {
     "sage_pool": (Relation.pool, relu),
     "mlp": (Relation.nothing, relu),
     "hetero_sage": (Relation.mean_share, relu),
+    "rgat": (Relation.relational_attention, relu),
 }
 
 
