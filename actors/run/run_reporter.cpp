@@ -80,10 +80,19 @@ void run_reporter::on_step(const phase_request& work, std::int64_t done) {
   bar_(now);
 }
 
+void run_reporter::note_validation(std::int32_t epoch, double accuracy) {
+  if (best_epoch_ && accuracy <= best_accuracy_)
+    return;
+  best_epoch_ = epoch;
+  best_accuracy_ = accuracy;
+}
+
 result<void> run_reporter::on_phase(const phase_result& done) {
   last_[static_cast<std::size_t>(done.phase)] = done.metrics;
   if (done.phase == phase::train)
     epochs_ = done.epoch + 1;
+  if (done.phase == phase::validation)
+    note_validation(done.epoch + 1, done.metrics.accuracy());
   if (table_ != nullptr)
     print_row(done);
   if (log_)
@@ -110,6 +119,7 @@ void run_reporter::go_on_after(const nlohmann::json& lines) {
     if (which != to_string(phase::validation) || !seeds
         || !accuracy.is_number())
       continue;
+    note_validation(epoch_of(line), accuracy.get<double>());
     batch_metrics told;
     told.seeds = *seeds;
     told.correct = std::llround(accuracy.get<double>() * double(*seeds));

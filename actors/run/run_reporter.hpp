@@ -40,6 +40,9 @@ public:
   /// The metrics of the last phase of this kind, if there was one.
   std::optional<batch_metrics> last(phase which) const;
   std::int32_t epochs() const { return epochs_; }
+  /// The epoch, from 1, of the best validation so far, the first of equals:
+  /// whose weights a run ends with. Nothing without validation.
+  std::optional<std::int32_t> best_epoch() const { return best_epoch_; }
 
   /// Goes on after what another process has told of the run.
   /// @param lines Of metrics.jsonl, an array.
@@ -50,6 +53,7 @@ public:
   nlohmann::json lines_of(std::int32_t epochs) const;
 
 private:
+  void note_validation(std::int32_t epoch, double accuracy);
   void on_step(const phase_request& work, std::int64_t done);
   result<void> on_phase(const phase_result& done);
   result<void> on_record(const step_result& done);
@@ -64,6 +68,8 @@ private:
   std::array<std::optional<batch_metrics>, 3> last_;
   nlohmann::json lines_ = nlohmann::json::array(); ///< Of metrics.jsonl.
   std::int32_t epochs_ = 0;
+  std::optional<std::int32_t> best_epoch_;
+  double best_accuracy_ = 0; ///< Of `best_epoch_`.
   bool header_ = false;
 };
 

@@ -133,9 +133,9 @@ std::string render_table(const std::vector<stage_report>& rows,
     // What is counted but has no workers: nothing, if there was none of it.
     if (stage.replicas == 0 && stage.busy_seconds == 0) {
       if (stage.items != 0 || stage.bytes != 0)
-        out += format_printable("{:<{}} {:>8} {:>8} {:>10.1f}\n", stage.stage,
-                                name, "", stage.items,
-                                double(stage.bytes) * 1e-6);
+        out +=
+          format_printable("{:<{}} {:>8} {:>8} {:>10.1f}\n", stage.stage, name,
+                           "", stage.items, double(stage.bytes) * 1e-6);
       continue;
     }
     out += format_printable(
@@ -172,6 +172,9 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
     {"validation_accuracy", outcome.best_validation
                               ? nlohmann::json(*outcome.best_validation)
                               : accuracy_of(reporter, phase::validation)},
+    {"best_epoch", reporter.best_epoch()
+                     ? nlohmann::json(*reporter.best_epoch())
+                     : nlohmann::json()},
     {"epochs", reporter.epochs()},
     {"seconds", run.seconds},
     {"cpu_seconds", work.cpu_seconds},

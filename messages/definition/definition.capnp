@@ -163,7 +163,7 @@ struct Model {
     $unit("values per node") $range(min = 1, max = 65536);
 
   heads @2 :UInt32 = 4
-    $help("Attention heads of gat; the hidden width is divided among them")
+    $help("Attention heads of gat and rgat; the hidden width is divided among them")
     $unit("heads") $range(min = 1, max = 128);
 
   dropout @3 :Float64 = 0.5
@@ -180,6 +180,12 @@ struct Model {
   weights @6 :Text
     $help("File of weights (safetensors) to begin with, of another run with the same model; none: they are drawn by the seed. For runs in one process alone")
     $length(max = 4096);
+
+  residual @7 :Bool = false
+    $help("Add a layer's input to what it computes, before norm and activation, wherever both are of the same width and the layer does not give the logits");
+
+  jumping @8 :Bool = false
+    $help("Jumping knowledge: the outputs of all layers, which then are of the hidden width, are put side by side, and one more matrix makes the logits of them");
 }
 
 enum ModelKind {
@@ -192,6 +198,24 @@ enum ModelKind {
   # Graph attention. One node type.
   rgcn @4;
   # Relational: weights of its own for every edge type. Any node types.
+  gin @5;
+  # Graph isomorphism network: the sum of the sampled neighbours and of the node
+  # itself, through a perceptron of two layers. One node type.
+  sageSum @6;
+  # GraphSAGE with the sum of the sampled neighbours. One node type.
+  sageMax @7;
+  # GraphSAGE with the largest of the neighbours' values. One node type.
+  sagePool @8;
+  # The same of neighbours that go through a layer of their own. One node type.
+  mlp @9;
+  # A perceptron of the nodes' own rows, which hears no neighbours: what the
+  # edges are worth shows beside it. Any node types.
+  heteroSage @10;
+  # GraphSAGE for every edge type, with weights of its own, and the mean of what
+  # they bring, however many there are. Any node types.
+  rgat @11;
+  # Relational graph attention: attends within every edge type, with weights of
+  # its own. Any node types.
 }
 
 struct Trainer {

@@ -9,7 +9,19 @@
 
 namespace graphmill {
 
-enum class model_kind : std::uint8_t { sage, gcn, gat, rgcn };
+enum class model_kind : std::uint8_t {
+  sage,
+  gcn,
+  gat,
+  rgcn,
+  gin,
+  sage_sum,
+  sage_max,
+  sage_pool,
+  mlp,
+  hetero_sage,
+  rgat
+};
 enum class optimizer_kind : std::uint8_t { adam, adamw, sgd };
 enum class schedule_kind : std::uint8_t { constant, cosine, step };
 enum class seed_order : std::uint8_t { local, global };
@@ -79,11 +91,13 @@ struct definition {
   struct model_section {
     model_kind kind = model_kind::sage;
     std::uint32_t hidden = 0;
-    std::uint32_t heads = 0; ///< GAT only.
+    std::uint32_t heads = 0; ///< For kinds that attend.
     double dropout = 0;
     std::uint32_t embedding = 0; ///< Width for node types without features.
     bool layer_norm = false;     ///< Between layers.
     std::string weights = {};    ///< File to begin with; empty: draw them.
+    bool residual = false;       ///< Layers add their input.
+    bool jumping = false;        ///< All layers' outputs give the logits.
 
     static void fields(auto& of, auto visit) {
       visit("kind", of.kind);
@@ -93,6 +107,8 @@ struct definition {
       visit("embedding", of.embedding);
       visit("layerNorm", of.layer_norm);
       visit("weights", of.weights);
+      visit("residual", of.residual);
+      visit("jumping", of.jumping);
     }
 
     friend bool operator==(const model_section&,

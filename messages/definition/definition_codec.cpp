@@ -33,7 +33,14 @@ static_assert(aligned<schema::ModelKind, model_kind>(
   {{schema::ModelKind::SAGE, model_kind::sage},
    {schema::ModelKind::GCN, model_kind::gcn},
    {schema::ModelKind::GAT, model_kind::gat},
-   {schema::ModelKind::RGCN, model_kind::rgcn}}));
+   {schema::ModelKind::RGCN, model_kind::rgcn},
+   {schema::ModelKind::GIN, model_kind::gin},
+   {schema::ModelKind::SAGE_SUM, model_kind::sage_sum},
+   {schema::ModelKind::SAGE_MAX, model_kind::sage_max},
+   {schema::ModelKind::SAGE_POOL, model_kind::sage_pool},
+   {schema::ModelKind::MLP, model_kind::mlp},
+   {schema::ModelKind::HETERO_SAGE, model_kind::hetero_sage},
+   {schema::ModelKind::RGAT, model_kind::rgat}}));
 static_assert(aligned<schema::OptimizerKind, optimizer_kind>(
   {{schema::OptimizerKind::ADAM, optimizer_kind::adam},
    {schema::OptimizerKind::ADAMW, optimizer_kind::adamw},

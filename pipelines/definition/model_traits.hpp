@@ -18,8 +18,12 @@ enum class activation : std::uint8_t { none, relu, elu };
 enum class message_form : std::uint8_t {
   /// A sum of rows, weighed as `edge_weights` says, times a weight matrix.
   sum,
-  /// Attention over the sources and the node itself, in `model.heads` heads.
+  /// Attention over the sources, in `model.heads` heads; where kinds are not
+  /// typed, over the node itself, too.
   attention,
+  /// The largest value of each column, times a weight matrix.
+  maximum,
+  none, ///< Nothing: neighbours are not heard.
 };
 
 /// How the terms of a `message_form::sum` are weighed.
@@ -28,6 +32,7 @@ enum class edge_weights : std::uint8_t {
   /// Terms are weighed by in-degrees over the full graph, and the node itself
   /// is a term (Kipf and Welling, ICLR'17).
   symmetric,
+  unit, ///< Each term weighs 1.
 };
 
 /// Whether the node itself is a term of the sum.
@@ -46,21 +51,38 @@ struct model_traits {
   bool self_weight = false; ///< A weight matrix for the node's own row.
   message_form message = message_form::sum;
   edge_weights weights = edge_weights::mean; ///< Only for sums.
-  activation between = activation::relu;     ///< Ends each layer but the last.
+  /// The messages of all relations into a node type are averaged in the place
+  /// of summed. Only for sums with `edge_weights::mean`.
+  bool averages_relations = false;
+  /// The node itself is a term of the sum and weighs 1 + epsilon, a number that
+  /// each layer learns. Only for sums.
+  bool learns_own_weight = false;
+  /// Neighbours go through a weight matrix, a bias and ReLU of their own before
+  /// the largest values are taken, as wide as hidden layers. Only for maxima.
+  bool pools = false;
+  /// What the messages add up to goes through a bias, ReLU and another weight
+  /// matrix, as wide as hidden layers inside, before the layer's own bias.
+  bool perceptron = false;
+  activation between = activation::relu; ///< Ends each layer but the last.
   bool drop_input = false; ///< The input features are dropped out, too.
 
+  constexpr bool hears() const { return message != message_form::none; }
+  constexpr bool sums() const { return message == message_form::sum; }
   constexpr bool attends() const { return message == message_form::attention; }
+  /// A relation's destinations are scored by a matrix of their own, and are no
+  /// sources of themselves.
+  constexpr bool attends_by_relation() const { return attends() && typed; }
   /// Reads in-degrees over the full graph.
   constexpr bool needs_degrees() const {
-    return !attends() && weights == edge_weights::symmetric;
+    return sums() && weights == edge_weights::symmetric;
   }
   /// Sums a row for every node, also for those without in-edges.
   constexpr bool sums_all_rows() const {
-    return !attends() && adds_itself(weights);
+    return sums() && (adds_itself(weights) || learns_own_weight);
   }
   /// A layer's own gradients flow along transposed edges, even if none has to
   /// go on into its input.
-  constexpr bool needs_transposed() const { return attends(); }
+  constexpr bool needs_transposed() const { return attends() || pools; }
 };
 
 /// The traits of all kinds, at the position that is the value of the kind. A
@@ -80,6 +102,45 @@ inline constexpr std::array model_kinds{
                .name = "rgcn",
                .typed = true,
                .self_weight = true},
+  // Xu et al., "How powerful are graph neural networks?", ICLR'19.
+  model_traits{.kind = model_kind::gin,
+               .name = "gin",
+               .weights = edge_weights::unit,
+               .learns_own_weight = true,
+               .perceptron = true},
+  // Hamilton et al., "Inductive representation learning on large graphs",
+  // NIPS'17, with other aggregators than the mean.
+  model_traits{.kind = model_kind::sage_sum,
+               .name = "sage_sum",
+               .self_weight = true,
+               .weights = edge_weights::unit},
+  model_traits{.kind = model_kind::sage_max,
+               .name = "sage_max",
+               .self_weight = true,
+               .message = message_form::maximum},
+  model_traits{.kind = model_kind::sage_pool,
+               .name = "sage_pool",
+               .self_weight = true,
+               .message = message_form::maximum,
+               .pools = true},
+  // With `sampler.fanouts` of 0 in every hop it samples nothing, either.
+  model_traits{.kind = model_kind::mlp,
+               .name = "mlp",
+               .typed = true,
+               .self_weight = true,
+               .message = message_form::none},
+  model_traits{.kind = model_kind::hetero_sage,
+               .name = "hetero_sage",
+               .typed = true,
+               .self_weight = true,
+               .averages_relations = true},
+  // Busbridge et al., "Relational graph attention networks", 2019, within
+  // relations, and with a weight matrix for the node itself as rgcn has it.
+  model_traits{.kind = model_kind::rgat,
+               .name = "rgat",
+               .typed = true,
+               .self_weight = true,
+               .message = message_form::attention},
 };
 
 constexpr const model_traits& traits_of(model_kind kind) {

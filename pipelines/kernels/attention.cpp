@@ -55,7 +55,12 @@ GRAPHMILL_INLINE void soften(const attention& task, std::int64_t i,
   const auto from = task.indptr[i];
   const auto to = task.indptr[i + 1];
   const auto own = task.destination_scores[i * heads + h];
-  const auto self = leaky(own + task.source_scores[i * heads + h]);
+  const auto with_self = task.self_weights != nullptr;
+  if (from == to && !with_self)
+    return;
+  const auto self =
+    with_self ? leaky(own + task.source_scores[i * heads + h])
+              : leaky(own + task.source_scores[task.columns[from] * heads + h]);
   auto largest = self;
   for (auto e = from; e < to; ++e) {
     const auto score =
@@ -63,7 +68,7 @@ GRAPHMILL_INLINE void soften(const attention& task, std::int64_t i,
     task.weights[e * heads + h] = score;
     largest = std::max(largest, score);
   }
-  const auto self_power = std::exp(self - largest);
+  const auto self_power = with_self ? std::exp(self - largest) : 0.0f;
   auto total = self_power;
   for (auto e = from; e < to; ++e) {
     auto& weight = task.weights[e * heads + h];
@@ -73,7 +78,8 @@ GRAPHMILL_INLINE void soften(const attention& task, std::int64_t i,
   const auto inverse = 1 / total;
   for (auto e = from; e < to; ++e)
     task.weights[e * heads + h] *= inverse;
-  task.self_weights[i * heads + h] = self_power * inverse;
+  if (with_self)
+    task.self_weights[i * heads + h] = self_power * inverse;
 }
 
 } // namespace
@@ -98,7 +104,9 @@ void attend(const attention& task, std::int64_t begin, std::int64_t end,
       soften(task, i, h);
     auto* row = out.row(i - begin);
     std::fill(row, row + out.columns, 0.0f);
-    add_heads(task.z.row(i), task.self_weights + i * heads, heads, width, row);
+    if (task.self_weights != nullptr)
+      add_heads(task.z.row(i), task.self_weights + i * heads, heads, width,
+                row);
     for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e)
       add_heads(task.z.row(task.columns[e]), task.weights + e * heads, heads,
                 width, row);
@@ -116,8 +124,10 @@ void attend_backward(const attention& task, const_matrix gradient,
       const auto* g = gradient.row(i) + h * width;
       const auto at = i * heads + h;
       const auto own = task.destination_scores[at];
-      const auto self_weight = task.self_weights[at];
-      const auto self = product(g, task.z.row(i) + h * width, width);
+      const auto with_self = task.self_weights != nullptr;
+      const auto self_weight = with_self ? task.self_weights[at] : 0.0f;
+      const auto self =
+        with_self ? product(g, task.z.row(i) + h * width, width) : 0.0f;
       auto mean = self_weight * self;
       for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
         const auto change =
@@ -128,9 +138,12 @@ void attend_backward(const attention& task, const_matrix gradient,
       const auto steepness = [own](float score) {
         return own + score > 0 ? 1.0f : slope;
       };
-      out.self[at] =
-        self_weight * (self - mean) * steepness(task.source_scores[at]);
-      auto sum = out.self[at];
+      auto sum = 0.0f;
+      if (with_self) {
+        out.self[at] =
+          self_weight * (self - mean) * steepness(task.source_scores[at]);
+        sum = out.self[at];
+      }
       for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
         auto& change = out.edges[e * heads + h];
         change = task.weights[e * heads + h] * (change - mean)
@@ -163,7 +176,7 @@ void attend_sources_backward(const attention& task,
       for (std::int64_t h = 0; h < heads; ++h)
         sum[h] += scores.edges[e * heads + h];
     }
-    if (j < task.rows) {
+    if (task.self_weights != nullptr && j < task.rows) {
       add_heads(gradient.row(j), task.self_weights + j * heads, heads, width,
                 row);
       add_heads(destination_vector, scores.destinations + j * heads, heads,

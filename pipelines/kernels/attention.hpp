@@ -31,8 +31,10 @@ struct attention {
   std::int64_t heads = 1;               ///< Divides the columns of z.
   const float* source_scores = nullptr; ///< [rows of z, heads]
   const float* destination_scores = nullptr; ///< [rows, heads]
-  float* weights = nullptr;      ///< [edges, heads] The softmax, kept.
-  float* self_weights = nullptr; ///< [rows, heads] The same of e[i, i].
+  float* weights = nullptr; ///< [edges, heads] The softmax, kept.
+  /// [rows, heads] The same of e[i, i]; null: i is none of its own sources, and
+  /// rows without edges are zero.
+  float* self_weights = nullptr;
 };
 
 /// out[i, h] = z[i] . vector within head h, for rows [begin, end).
@@ -49,7 +51,8 @@ void attend(const attention& task, std::int64_t begin, std::int64_t end,
 /// the arrays.
 struct score_gradients {
   float* edges = nullptr; ///< [edges, heads]
-  float* self = nullptr;  ///< [rows, heads] Of the score of i with itself.
+  float* self = nullptr;  ///< [rows, heads] Of the score of i with itself; null
+                          ///< as `attention::self_weights` is.
   /// [rows, heads] The sum of a row's, the one with itself included: the
   /// gradient of `attention::destination_scores`.
   float* destinations = nullptr;
@@ -78,7 +81,8 @@ struct transposed_edges {
 /// @param scores What `attend_backward` has filled, for all rows.
 /// @param gradient [rows, columns of z] Of the output, all rows.
 /// @param source_vector, destination_vector [columns of z] What the scores were
-/// made with by `head_products`.
+/// made with by `head_products`; the latter is read only with `self_weights`,
+/// for else destinations are no rows of z.
 /// @param source_gradient [rows of z, heads] Receives that of `source_scores`.
 /// @param out [rows of z, columns of z] Receives that of z.
 void attend_sources_backward(const attention& task,

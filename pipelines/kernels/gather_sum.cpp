@@ -140,4 +140,10 @@ void scale_rows(const_matrix x, const float* scale, std::int64_t begin,
       out.row(i)[c] = scale[i] * x.row(i)[c];
 }
 
+GRAPHMILL_CLONES
+void add_rows(const_matrix x, matrix out) {
+  for (std::int64_t i = 0; i < x.size(); ++i)
+    out.data[i] += x.data[i];
+}
+
 } // namespace graphmill

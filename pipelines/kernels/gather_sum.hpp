@@ -35,4 +35,7 @@ void run(const gather_sum& task, std::int64_t begin, std::int64_t end,
 void scale_rows(const_matrix x, const float* scale, std::int64_t begin,
                 std::int64_t end, matrix out);
 
+/// out += x. @param x, out [rows, columns]
+void add_rows(const_matrix x, matrix out);
+
 } // namespace graphmill

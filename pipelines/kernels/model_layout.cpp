@@ -26,6 +26,12 @@ public:
     add_widths();
     for (int l = 0; l < out_.hops; ++l)
       add_parameters(l);
+    if (def_.model.jumping) {
+      out_.jumping_weight =
+        add_weight("jumping.weight",
+                   std::int64_t{out_.hops} * def_.model.hidden, out_.classes);
+      out_.jumping_bias = add("jumping.bias", {out_.classes}, start::zeros);
+    }
     return std::move(out_);
   }
 
@@ -59,6 +65,13 @@ private:
       out_.relations.push_back(
         {info_.edge_type_name(static_cast<edge_type_id>(e)),
          info_.edge_types[e].source, info_.edge_types[e].destination});
+    if (!traits_.averages_relations)
+      return;
+    std::vector<int> into(info_.node_types.size());
+    for (const auto& relation : out_.relations)
+      ++into[relation.destination];
+    for (auto& relation : out_.relations)
+      relation.share = 1 / static_cast<float>(into[relation.destination]);
   }
 
   void add_tables() {
@@ -82,14 +95,17 @@ private:
     needed[out_.target] = true;
     for (auto l = out_.hops; l-- > 0;) {
       auto& layer = out_.layers[l];
-      layer.last = l + 1 == out_.hops;
+      layer.last = l + 1 == out_.hops && !def_.model.jumping;
       layer.types.resize(info_.node_types.size());
       auto read = needed;
       for (std::size_t t = 0; t < needed.size(); ++t)
-        if (needed[t])
-          layer.types[t].out = layer.last ? out_.classes : def_.model.hidden;
+        if (needed[t]) {
+          auto& type = layer.types[t];
+          type.out = layer.last ? out_.classes : def_.model.hidden;
+          type.sum = traits_.perceptron ? def_.model.hidden : type.out;
+        }
       for (const auto& relation : out_.relations)
-        if (needed[relation.destination])
+        if (traits_.hears() && needed[relation.destination])
           read[relation.source] = true;
       for (std::size_t t = 0; t < needed.size(); ++t)
         if (read[t])
@@ -126,32 +142,55 @@ private:
     if (!layer.last)
       layer.after = traits_.between;
     for (std::size_t t = 0; t < layer.types.size(); ++t)
-      add_type(layer, l, t, prefix);
+      add_type(layer, t, prefix);
     for (const auto& relation : out_.relations) {
       const auto in = layer.types[relation.source].in;
-      const auto out = layer.types[relation.destination].out;
+      const auto out = layer.types[relation.destination].sum;
       layer.weights.push_back(absent);
-      if (out == 0)
+      layer.pool_weights.push_back(absent);
+      layer.pool_biases.push_back(absent);
+      layer.source_scores.push_back(absent);
+      layer.destination_scores.push_back(absent);
+      if (out == 0 || !traits_.hears())
         continue;
-      if (traits_.attends())
+      if (traits_.attends_by_relation())
+        add_relational_attention(layer, prefix + relation.name + ".", in, out,
+                                 layer.types[relation.destination].in);
+      else if (traits_.attends())
         add_attention(layer, prefix, in, out);
       else
-        layer.weights.back() =
-          add_weight(prefix + relation.name + ".weight", in, out);
+        add_relation(layer, prefix + relation.name + ".", in, out);
     }
+    if (traits_.learns_own_weight)
+      layer.epsilon = add(prefix + "epsilon", {1}, start::zeros);
   }
 
-  void add_type(layer_layout& layer, int l, std::size_t t,
-                const std::string& prefix) {
+  void add_relation(layer_layout& layer, const std::string& name,
+                    std::int64_t in, std::int64_t out) {
+    auto width = in;
+    if (traits_.pools) {
+      width = def_.model.hidden;
+      layer.pool_weights.back() = add_weight(name + "pool.weight", in, width);
+      layer.pool_biases.back() = add(name + "pool.bias", {width}, start::zeros);
+    }
+    layer.weights.back() = add_weight(name + "weight", width, out);
+  }
+
+  void add_type(layer_layout& layer, std::size_t t, const std::string& prefix) {
     auto& type = layer.types[t];
     if (type.out == 0)
       return;
     const auto name =
       traits_.typed ? prefix + info_.node_types[t].name + "." : prefix;
     if (traits_.self_weight)
-      type.self = add_weight(name + "self.weight", type.in, type.out);
+      type.self = add_weight(name + "self.weight", type.in, type.sum);
+    if (traits_.perceptron) {
+      type.inner_bias = add(name + "inner.bias", {type.sum}, start::zeros);
+      type.inner = add_weight(name + "inner.weight", type.sum, type.out);
+    }
     type.bias = add(name + "bias", {type.out}, start::zeros);
-    if (def_.model.layer_norm && l + 1 < out_.hops) {
+    type.residual = def_.model.residual && !layer.last && type.in == type.out;
+    if (def_.model.layer_norm && !layer.last) {
       type.norm_gain = add(name + "norm.gain", {type.out}, start::ones);
       type.norm_shift = add(name + "norm.shift", {type.out}, start::zeros);
     }
@@ -168,6 +207,21 @@ private:
       add(prefix + "attention.source", {heads, head}, start::glorot, limit);
     layer.attention_destination = add(prefix + "attention.destination",
                                       {heads, head}, start::glorot, limit);
+  }
+
+  /// What scores a destination is a product with its row: a weight matrix of
+  /// its own and a vector for each head would come to the same.
+  void add_relational_attention(layer_layout& layer, const std::string& name,
+                                std::int64_t in, std::int64_t out,
+                                std::int64_t own) {
+    const auto heads = out_.heads;
+    const auto head = layer.last ? out : out / heads;
+    layer.weights.back() = add_weight(name + "weight", in, heads * head);
+    layer.source_scores.back() =
+      add(name + "attention.source", {heads, head}, start::glorot,
+          std::sqrt(6.0 / static_cast<double>(head + 1)));
+    layer.destination_scores.back() =
+      add_weight(name + "attention.destination", own, heads);
   }
 
   const definition& def_;

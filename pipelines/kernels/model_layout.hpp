@@ -42,8 +42,14 @@ inline constexpr int absent = -1;
 struct layer_type {
   std::int64_t in = 0;  ///< Width of its rows as input.
   std::int64_t out = 0; ///< Width as output; 0: no later layer needs it.
-  int self = absent;    ///< [in, out]
-  int bias = absent;    ///< [out]
+  /// Width of what its messages add up to: `out`, or with a perceptron the
+  /// width inside.
+  std::int64_t sum = 0;
+  int self = absent;       ///< [in, sum]
+  int inner_bias = absent; ///< [sum] Only with a perceptron.
+  int inner = absent;      ///< [sum, out] Only with a perceptron.
+  int bias = absent;       ///< [out]
+  bool residual = false;   ///< Its rows as input are added, ahead of the norm.
   int norm_gain = absent;
   int norm_shift = absent;
 };
@@ -53,13 +59,20 @@ struct layer_layout {
   std::int64_t offset = 0; ///< Where its parameters begin; those of the next
                            ///< layer follow.
   std::vector<layer_type> types; ///< One per node type.
-  /// One per relation: the number of its weight matrix, [in of the source, out
-  /// of the destination], or `absent`.
+  /// One per relation: the number of its weight matrix, [in of the source, sum
+  /// of the destination], or `absent`. With a pool, the width inside stands for
+  /// that of the source.
   std::vector<int> weights;
-  int attention_source = absent;      ///< [heads, out per head]
-  int attention_destination = absent; ///< [heads, out per head]
+  std::vector<int> pool_weights; ///< [in of the source, width inside]
+  std::vector<int> pool_biases;  ///< [width inside]
+  /// With `attends_by_relation`: one per relation.
+  std::vector<int> source_scores;      ///< [heads, out per head]
+  std::vector<int> destination_scores; ///< [in of the destination, heads]
+  int epsilon = absent;                ///< [1]
+  int attention_source = absent;       ///< [heads, out per head]
+  int attention_destination = absent;  ///< [heads, out per head]
   activation after = activation::none;
-  bool last = false;
+  bool last = false; ///< What it gives are the logits.
 };
 
 /// What messages go along: an edge type, or for models that are not typed all
@@ -68,6 +81,9 @@ struct relation_info {
   std::string name;
   node_type_id source = 0;
   node_type_id destination = 0;
+  /// What its messages are multiplied by: one over the relations into its
+  /// destination, where these are averaged.
+  float share = 1;
 };
 
 /// A model as numbers: what there is to learn, of which shape, and what each
@@ -81,6 +97,8 @@ struct model_layout {
   std::uint32_t drop_threshold = 0;
   std::vector<relation_info> relations;
   std::vector<layer_layout> layers;
+  int jumping_weight = absent; ///< [hops * hidden, classes]; `jumping_head`.
+  int jumping_bias = absent;   ///< [classes]
   std::vector<parameter_info> parameters; ///< In registration order.
   std::int64_t dense_size = 0;            ///< Floats of all of them.
   std::vector<table_info> tables;
@@ -89,6 +107,8 @@ struct model_layout {
 
   /// How many values there are to learn, those of tables included.
   std::int64_t parameter_count() const;
+  /// Whether the outputs of all layers make the logits together.
+  bool jumps() const { return jumping_weight != absent; }
   /// Whether a gradient flows into the rows of `type` that enter layer `layer`
   /// (from 0): into the output of the layer before, or into a table, but not
   /// into features.

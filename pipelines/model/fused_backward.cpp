@@ -1,5 +1,6 @@
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/kernels/activation.hpp"
+#include "pipelines/kernels/gather_sum.hpp"
 #include "pipelines/kernels/layer_norm.hpp"
 #include "pipelines/kernels/table_gradient.hpp"
 #include "pipelines/model/fused_model.hpp"
@@ -33,18 +34,13 @@ void fused_model::backward(const_matrix gradient, gradient_set& out,
                            const gradient_sink& on_final) {
   out.dense.resize(static_cast<std::size_t>(layout_.dense_size));
   std::fill(out.dense.begin(), out.dense.end(), 0.0f);
-  auto& last = layers_.back().types[layout_.target];
-  last.gradient = {gradient.rows, gradient.columns, how_.pool};
-  std::copy(gradient.data, gradient.data + gradient.size(),
-            last.gradient.data());
-  const auto bias = layout_.layers.back().types[layout_.target].bias;
-  add_column_sums(gradient, 0, gradient.rows, gradient_of(bias, out).data);
+  begin_backward(gradient, out);
   for (int l = layout_.hops; l-- > 0;) {
     backward_weights(l, out);
     // Parameters of later layers have greater offsets. Biases and norms of this
     // layer were finished by `backward_input` of the layer after it (the bias
-    // of the last layer above), its weights just now: all that lies from its
-    // offset on is final.
+    // of the last layer by `begin_backward`), its weights just now: all that
+    // lies from its offset on is final.
     if (on_final)
       on_final(layout_.layers[l].offset);
     for (std::size_t t = 0; t < layout_.table_of.size(); ++t) {
@@ -57,15 +53,63 @@ void fused_model::backward(const_matrix gradient, gradient_set& out,
   table_gradients(out);
 }
 
+/// Goes from the gradient of the logits to that of what the last layer computed
+/// ahead of norm and activation.
+void fused_model::begin_backward(const_matrix gradient, gradient_set& out) {
+  if (head_) {
+    head_->backward(gradient, gradient_of(layout_.jumping_weight, out),
+                    gradient_of(layout_.jumping_bias, out).data);
+    return backward_input(layout_.hops, layout_.target, out);
+  }
+  auto& last = layers_.back().types[layout_.target];
+  last.gradient = {gradient.rows, gradient.columns, how_.pool};
+  std::copy(gradient.data, gradient.data + gradient.size(),
+            last.gradient.data());
+  const auto bias = layout_.layers.back().types[layout_.target].bias;
+  add_column_sums(gradient, 0, gradient.rows, gradient_of(bias, out).data);
+}
+
+/// The gradient of what the messages of a layer add up to, all rows.
+const_matrix fused_model::sum_gradient(int layer, node_type_id type) const {
+  const auto& pass = layers_[layer].types[type];
+  return layout_.layers[layer].types[type].inner == absent
+           ? pass.gradient.view()
+           : pass.inner_gradient.view();
+}
+
+void fused_model::backward_perceptron(int layer, node_type_id type,
+                                      gradient_set& out) {
+  const auto& shape = layout_.layers[layer].types[type];
+  auto& pass = layers_[layer].types[type];
+  const auto upstream = pass.gradient.view();
+  const auto rows = upstream.rows;
+  add_product_tn(*how_.team, pass.inner.view(), upstream,
+                 gradient_of(shape.inner, out), how_.pool);
+  pass.inner_gradient = {rows, shape.sum, how_.pool};
+  const auto gradient = pass.inner_gradient.view();
+  const auto weight = parameters_.at(layout_, shape.inner);
+  how_.team->for_pieces(
+    rows, chunk_rows, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      multiply_nt(upstream.slice(begin, end), weight, 0,
+                  gradient.slice(begin, end));
+      activate_backward(pass.inner.view(), activation::relu, 1, begin, end,
+                        gradient);
+    });
+  add_column_sums(gradient, 0, rows, gradient_of(shape.inner_bias, out).data);
+}
+
 void fused_model::backward_weights(int layer, gradient_set& out) {
   const auto& shape = layout_.layers[layer];
   auto& pass = layers_[layer];
   for (std::size_t t = 0; t < shape.types.size(); ++t) {
+    const auto type = static_cast<node_type_id>(t);
+    if (shape.types[t].inner != absent)
+      backward_perceptron(layer, type, out);
     if (shape.types[t].self == absent)
       continue;
-    const auto rows = output_rows(layer, static_cast<node_type_id>(t));
+    const auto rows = output_rows(layer, type);
     add_product_tn(*how_.team, pass.types[t].input.slice(0, rows),
-                   pass.types[t].gradient.view(),
+                   sum_gradient(layer, type),
                    gradient_of(shape.types[t].self, out), how_.pool);
   }
   for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
@@ -73,20 +117,32 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
       continue;
     const auto& relation = layout_.relations[r];
     message_pass::targets into{.weight = gradient_of(shape.weights[r], out)};
+    if (shape.epsilon != absent)
+      into.epsilon = gradient_of(shape.epsilon, out).data;
+    if (shape.pool_weights[r] != absent) {
+      into.pool_weight = gradient_of(shape.pool_weights[r], out);
+      into.pool_bias = gradient_of(shape.pool_biases[r], out).data;
+    }
+    if (shape.source_scores[r] != absent) {
+      into.attention_source = gradient_of(shape.source_scores[r], out).data;
+      into.destination_scores = gradient_of(shape.destination_scores[r], out);
+    }
     if (shape.attention_source != absent) {
       into.attention_source = gradient_of(shape.attention_source, out).data;
       into.attention_destination =
         gradient_of(shape.attention_destination, out).data;
     }
-    pass.relations[r]->backward(
-      pass.types[relation.destination].gradient.view(),
-      layout_.needs_gradient(layer, relation.source), into);
+    pass.relations[r]->backward(sum_gradient(layer, relation.destination),
+                                layout_.needs_gradient(layer, relation.source),
+                                into);
   }
 }
 
+/// @param layer As many as there are layers for what enters the head.
 void fused_model::backward_input(int layer, node_type_id type,
                                  gradient_set& out) {
-  const auto width = layout_.layers[layer].types[type].in;
+  const auto width = layer > 0 ? layout_.layers[layer - 1].types[type].out
+                               : layout_.layers[layer].types[type].in;
   const auto rows = input_rows(layer, type);
   auto& owner = layer > 0 ? layers_[layer - 1].types[type].gradient
                           : input_gradients_[type];
@@ -98,7 +154,13 @@ void fused_model::backward_input(int layer, node_type_id type,
   how_.team->for_pieces(
     rows, chunk_rows,
     [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
-      backward_rows(layer, type, begin, end, gradient);
+      const auto here = gradient.slice(begin, end);
+      if (layer < layout_.hops)
+        backward_rows(layer, type, begin, end, gradient);
+      else
+        std::fill(here.data, here.data + here.size(), 0.0f);
+      if (head_ && layer > 0 && type == layout_.target)
+        head_->add_gradient(layer - 1, begin, end, here);
       finish_gradient(layer, type, begin, end, gradient,
                       sums.data() + piece * stride);
     });
@@ -125,7 +187,7 @@ void fused_model::backward_rows(int layer, node_type_id type,
   const auto self_rows = shape.self == absent ? 0 : output_rows(layer, type);
   auto filled = std::clamp(self_rows, begin, end);
   if (filled > begin)
-    multiply_nt(pass.types[type].gradient.view().slice(begin, filled),
+    multiply_nt(sum_gradient(layer, type).slice(begin, filled),
                 parameters_.at(layout_, shape.self), 0,
                 gradient.slice(begin, filled));
   for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
@@ -139,6 +201,14 @@ void fused_model::backward_rows(int layer, node_type_id type,
     std::memset(gradient.row(filled), 0,
                 static_cast<std::size_t>((end - filled) * shape.in)
                   * sizeof(float));
+  for (std::size_t r = 0; r < layout_.relations.size(); ++r)
+    if (pass.relations[r] && layout_.relations[r].destination == type)
+      pass.relations[r]->add_destination_gradient(begin, end,
+                                                  gradient.slice(begin, end));
+  const auto added = std::clamp(output_rows(layer, type), begin, end);
+  if (shape.residual)
+    add_rows(pass.types[type].gradient.view().slice(begin, added),
+             gradient.slice(begin, added));
 }
 
 /// Goes from the gradient of what enters `layer` to the gradient of what the
@@ -149,7 +219,9 @@ void fused_model::backward_rows(int layer, node_type_id type,
 void fused_model::finish_gradient(int layer, node_type_id type,
                                   std::int64_t begin, std::int64_t end,
                                   matrix gradient, float* sums) {
-  const auto input = layers_[layer].types[type].input;
+  const const_matrix input = layer == 0
+                               ? layers_.front().types[type].input
+                               : layers_[layer - 1].types[type].output.view();
   const auto scale = dropout_scale(layer, type);
   if (layer == 0) {
     if (dropout_of(0, type).threshold != 0)

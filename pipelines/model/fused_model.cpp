@@ -4,6 +4,7 @@
 #include "pipelines/kernels/layer_norm.hpp"
 #include "pipelines/model/passes/attention_pass.hpp"
 #include "pipelines/model/passes/gemm.hpp"
+#include "pipelines/model/passes/maximum_pass.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -40,12 +41,11 @@ float fused_model::dropout_scale(int layer, node_type_id type) const {
 }
 
 void fused_model::make_scales() {
-  if (layout_.traits.attends())
+  if (!layout_.traits.sums())
     return;
   for (std::size_t r = 0; r < layout_.relations.size(); ++r)
-    scales_.push_back(
-      scales_of(layout_.traits.weights, batch_, r,
-                output_rows(0, layout_.relations[r].destination)));
+    scales_.push_back(scales_of(
+      layout_, batch_, r, output_rows(0, layout_.relations[r].destination)));
 }
 
 void fused_model::make_inputs() {
@@ -85,11 +85,20 @@ void fused_model::make_inputs() {
 
 const_matrix fused_model::forward() {
   make_inputs();
+  if (layout_.jumps())
+    head_.emplace(jumping_head::setting{
+      .weight = parameters_.at(layout_, layout_.jumping_weight),
+      .bias = parameters_.at(layout_, layout_.jumping_bias).data,
+      .seeds = output_rows(layout_.hops - 1, layout_.target),
+      .team = how_.team,
+      .pool = how_.pool});
   for (int l = 0; l < layout_.hops; ++l) {
     begin_layer(l);
     for (std::size_t t = 0; t < layout_.table_of.size(); ++t)
       if (layout_.layers[l].types[t].out != 0)
         forward_type(l, static_cast<node_type_id>(t));
+    if (head_)
+      head_->add_layer(layers_[l].types[layout_.target].output.view());
     if (l + 1 == layout_.hops)
       break;
     auto& next = layers_[l + 1].types;
@@ -102,10 +111,13 @@ const_matrix fused_model::forward() {
     if (l > 0) // The output of layer l is read by the next one.
       layers_[l - 1] = {};
   }
-  return layers_.back().types[layout_.target].output.view();
+  return head_ ? head_->forward()
+               : layers_.back().types[layout_.target].output.view();
 }
 
 const_matrix fused_model::last_input() const {
+  if (head_)
+    return head_->joined();
   const auto seeds = output_rows(layout_.hops - 1, layout_.target);
   return layers_.back().types[layout_.target].input.slice(0, seeds);
 }
@@ -133,12 +145,30 @@ std::unique_ptr<message_pass> fused_model::make_pass(int layer,
     .weight = parameters_.at(layout_, shape.weights[relation]),
     .team = how_.team,
     .pool = how_.pool};
-  if (!layout_.traits.attends())
-    return std::make_unique<relation_pass>(
-      relation_pass::setting{common, &scales_[relation]});
+  if (layout_.traits.message == message_form::maximum) {
+    maximum_pass::setting how{common};
+    if (layout_.traits.pools) {
+      how.pool_weight = parameters_.at(layout_, shape.pool_weights[relation]);
+      how.pool_bias = parameters_.at(layout_, shape.pool_biases[relation]).data;
+    }
+    return std::make_unique<maximum_pass>(how);
+  }
+  if (layout_.traits.sums())
+    return std::make_unique<relation_pass>(relation_pass::setting{
+      common, &scales_[relation],
+      shape.epsilon == absent ? nullptr
+                              : parameters_.at(layout_, shape.epsilon).data});
+  if (layout_.traits.attends_by_relation())
+    return std::make_unique<attention_pass>(attention_pass::setting{
+      common, parameters_.at(layout_, shape.source_scores[relation]),
+      parameters_.at(layout_, shape.destination_scores[relation]),
+      layers_[layer].types[ends.destination].input, shape.last});
   return std::make_unique<attention_pass>(attention_pass::setting{
-    common, parameters_.at(layout_, shape.attention_source),
-    parameters_.at(layout_, shape.attention_destination), shape.last});
+    common,
+    parameters_.at(layout_, shape.attention_source),
+    parameters_.at(layout_, shape.attention_destination),
+    {},
+    shape.last});
 }
 
 void fused_model::forward_type(int layer, node_type_id type) {
@@ -146,6 +176,8 @@ void fused_model::forward_type(int layer, node_type_id type) {
   auto& pass = layers_[layer].types[type];
   const auto rows = output_rows(layer, type);
   pass.output = {rows, shape.out, how_.pool};
+  if (shape.inner != absent)
+    pass.inner = {rows, shape.sum, how_.pool};
   if (shape.norm_gain != absent) {
     pass.normalised = {rows, shape.out, how_.pool};
     pass.inverse_deviation.resize(static_cast<std::size_t>(rows));
@@ -164,7 +196,8 @@ void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
   auto& pass = layers_[layer].types[type];
   const auto rows =
     shape.norm_gain != absent ? pass.normalised.view() : pass.output.view();
-  const auto y = rows.slice(begin, end);
+  const auto sums = shape.inner != absent ? pass.inner.view() : rows;
+  const auto y = sums.slice(begin, end);
   float beta = 0;
   if (shape.self != absent) {
     multiply(pass.input.slice(begin, end), parameters_.at(layout_, shape.self),
@@ -180,6 +213,14 @@ void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
   }
   if (beta == 0)
     std::fill(y.data, y.data + y.size(), 0.0f);
+  if (shape.inner != absent) {
+    activate(sums, parameters_.at(layout_, shape.inner_bias).data,
+             activation::relu, {}, begin, end, sums);
+    multiply(y, parameters_.at(layout_, shape.inner), 0,
+             rows.slice(begin, end));
+  }
+  if (shape.residual)
+    add_rows(pass.input.slice(begin, end), rows.slice(begin, end));
 }
 
 /// Bias, norm, activation and dropout of rows that were just computed, while

@@ -10,10 +10,12 @@
 #include "pipelines/kernels/parameters.hpp"
 #include "pipelines/kernels/thread_team.hpp"
 #include "pipelines/model/model_step.hpp"
+#include "pipelines/model/passes/jumping_head.hpp"
 #include "pipelines/model/passes/relation_pass.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace graphmill {
@@ -23,7 +25,10 @@ namespace graphmill {
 ///
 ///   h' = dropout(activation(norm(h W_self + sum over relations m(h) + b)))
 ///
-/// where W_self may be missing and m is a `message_pass` of one of two kinds.
+/// where W_self may be missing and m is a `message_pass` of one of its kinds.
+/// With a perceptron, relu(h W_self + sum + b_inner) W_inner stands there for
+/// h W_self + sum. A residual layer adds h before the norm. With jumping
+/// knowledge, a `jumping_head` behind the last layer makes the logits.
 /// Layers work in chunks of rows that stay in the cache from the first product
 /// to the dropout. Backward is written out by hand: what a layer keeps is its
 /// input, its sums and nothing per edge.
@@ -55,7 +60,9 @@ private:
     owned_matrix output;
     owned_matrix normalised; ///< Only with layer norm.
     pod_vector<float> inverse_deviation;
-    owned_matrix gradient; ///< Of the output before the activation.
+    owned_matrix inner;          ///< Only with a perceptron: after its ReLU.
+    owned_matrix inner_gradient; ///< Of what the messages add up to.
+    owned_matrix gradient;       ///< Of the output before the activation.
   };
   struct layer_pass {
     std::vector<type_pass> types;
@@ -74,6 +81,9 @@ private:
   void forward_type(int layer, node_type_id type);
   void finish_rows(int layer, node_type_id type, std::int64_t begin,
                    std::int64_t end);
+  const_matrix sum_gradient(int layer, node_type_id type) const;
+  void backward_perceptron(int layer, node_type_id type, gradient_set& out);
+  void begin_backward(const_matrix gradient, gradient_set& out);
   void backward_weights(int layer, gradient_set& out);
   void backward_input(int layer, node_type_id type, gradient_set& out);
   void forward_rows(int layer, node_type_id type, std::int64_t begin,
@@ -93,6 +103,7 @@ private:
   std::vector<owned_matrix> inputs_; ///< Of tables or after input dropout.
   std::vector<owned_matrix> input_gradients_;
   std::vector<layer_pass> layers_;
+  std::optional<jumping_head> head_; ///< Only with jumping knowledge.
 };
 
 } // namespace graphmill

@@ -57,6 +57,11 @@ public:
       const auto copies = type.norm_gain == absent ? 1.0 : 2.0;
       sum.kept += rows * double(type.out) * copies;
       sum.transient += rows * double(type.out);
+      if (type.inner != absent) {
+        sum.kept += rows * double(type.sum);
+        sum.transient += (rows + std::min(16.0, rows / 2048) * double(type.out))
+                         * double(type.sum);
+      }
       if (layout_.needs_gradient(l, id))
         sum.transient += inputs * double(type.in);
       if (l == 0 && layout_.table_of[t] != absent) // And the sparse gradient.
@@ -66,12 +71,24 @@ public:
         sum.kept += inputs * double(type.in);
       // Products over pieces of rows, before they are added up.
       sum.transient +=
-        std::min(16.0, rows / 2048) * double(type.in) * double(type.out);
+        std::min(16.0, rows / 2048) * double(type.in) * double(type.sum);
     }
     for (std::size_t r = 0; r < layout_.relations.size(); ++r)
       if (layer.weights[r] != absent)
         add_relation(l, r, sum);
     return sum;
+  }
+
+  /// What jumping knowledge needs: rows of the seeds side by side, with logits
+  /// and gradients.
+  layer_floats of_head() const {
+    if (!layout_.jumps())
+      return {};
+    const auto seeds = nodes(layout_.target, 0);
+    const auto width = double(layout_.hops) * double(def_.model.hidden);
+    const auto classes = double(layout_.classes);
+    return {.kept = seeds * (2 * width + classes),
+            .transient = std::min(16.0, seeds / 2048) * width * classes};
   }
 
 private:
@@ -91,7 +108,7 @@ private:
     const auto inputs = nodes(relation.source, layout_.hops - l);
     const auto rows = nodes(relation.destination, layout_.hops - l - 1);
     const auto in = double(layer.types[relation.source].in);
-    const auto out = double(layer.types[relation.destination].out);
+    const auto out = double(layer.types[relation.destination].sum);
     if (layout_.traits.attends()) {
       const auto heads = double(layout_.heads);
       const auto width = layer.last ? heads * out : out;
@@ -99,6 +116,16 @@ private:
       sum.kept += inputs * width + scores;
       sum.transient +=
         (inputs + rows) * width + scores + 2 * (edges(r) + inputs);
+      return;
+    }
+    if (layout_.traits.message == message_form::maximum) {
+      const auto inside = layout_.traits.pools ? double(def_.model.hidden) : in;
+      sum.kept += 2 * rows * inside; // Values, and whose they are.
+      sum.transient += rows * inside;
+      if (layout_.traits.pools) {
+        sum.kept += inputs * inside;
+        sum.transient += (inputs + std::min(16.0, inputs / 2048) * in) * inside;
+      }
       return;
     }
     // Relations are summed for all rows if half of them have in-edges.
@@ -130,8 +157,9 @@ memory_estimate estimate_memory(const definition& def, const dataset_info& info,
   out.parameters = static_cast<std::uint64_t>(
     (shape.parameter_count() * copies + 2 * shape.dense_size) * 4);
   const estimator layers{def, info, bound, shape};
-  double kept = 0;
-  double transient = 0;
+  const auto head = layers.of_head();
+  auto kept = head.kept;
+  auto transient = head.transient;
   for (int l = 0; l < shape.hops; ++l) {
     const auto floats = layers.of_layer(l);
     kept += floats.kept;

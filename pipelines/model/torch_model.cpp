@@ -49,6 +49,9 @@ struct torch_model::impl {
   std::vector<at::Tensor> backward(int layer,
                                    const std::vector<at::Tensor>& gradients,
                                    gradient_set& out) const;
+  std::vector<at::Tensor> backward_head(const at::Tensor& gradient,
+                                        gradient_set& out) const;
+  void make_logits(const std::vector<at::Tensor>& h);
   void set_table_gradients(const std::vector<at::Tensor>& found,
                            gradient_set& out) const;
 
@@ -64,16 +67,18 @@ struct torch_model::impl {
   /// itself: what enters a later layer is a leaf.
   std::vector<std::vector<at::Tensor>> entering;
   std::vector<std::vector<at::Tensor>> leaving;
+  std::vector<at::Tensor> jumping; ///< Seeds' rows of each layer, leaves.
+  at::Tensor logits;
   at::Tensor host_logits;
   at::Tensor host_last_input;
 };
 
 void torch_model::impl::make_scales() {
-  if (layout.traits.attends())
+  if (!layout.traits.sums())
     return;
   for (std::size_t r = 0; r < layout.relations.size(); ++r)
-    scales.push_back(scales_of(layout.traits.weights, batch, r,
-                               rows(0, layout.relations[r].destination)));
+    scales.push_back(
+      scales_of(layout, batch, r, rows(0, layout.relations[r].destination)));
 }
 
 void torch_model::impl::make_inputs(const parameter_store& values) {
@@ -112,10 +117,26 @@ at::Tensor torch_model::impl::message(int layer, std::size_t relation,
                               rows(layer, ends.destination));
   const auto& source = h[ends.source];
   const auto& weight = parameter(shape.weights[relation]);
+  if (layout.traits.attends_by_relation())
+    return attend_by_relation(
+      at::mm(source, weight), parameter(shape.source_scores[relation]),
+      at::mm(h[ends.destination].narrow(0, 0, edges.rows),
+             parameter(shape.destination_scores[relation])),
+      edges, shape.last);
   if (layout.traits.attends())
     return attend(at::mm(source, weight), parameter(shape.attention_source),
                   parameter(shape.attention_destination), edges, shape.last);
-  return at::mm(sum_messages(source, edges, scales[relation]), weight);
+  if (layout.traits.message == message_form::maximum) {
+    const auto rows =
+      layout.traits.pools
+        ? at::relu(at::mm(source, parameter(shape.pool_weights[relation]))
+                   + parameter(shape.pool_biases[relation]))
+        : source;
+    return at::mm(largest_messages(rows, edges), weight);
+  }
+  const auto epsilon =
+    shape.epsilon == absent ? at::Tensor{} : parameter(shape.epsilon);
+  return at::mm(sum_messages(source, edges, scales[relation], epsilon), weight);
 }
 
 at::Tensor
@@ -124,13 +145,19 @@ torch_model::impl::layer_output(int layer, std::size_t type,
   const auto& shape = layout.layers[layer];
   const auto& here = shape.types[type];
   const auto count = rows(layer, static_cast<node_type_id>(type));
-  auto y = parameter(here.bias).expand({count, here.out});
+  const auto perceptron = here.inner != absent;
+  auto y = parameter(perceptron ? here.inner_bias : here.bias)
+             .expand({count, here.sum});
   if (here.self != absent)
     y = y + at::mm(h[type].narrow(0, 0, count), parameter(here.self));
   for (std::size_t r = 0; r < layout.relations.size(); ++r)
     if (shape.weights[r] != absent
         && layout.relations[r].destination == static_cast<node_type_id>(type))
       y = y + message(layer, r, h);
+  if (perceptron)
+    y = at::mm(at::relu(y), parameter(here.inner)) + parameter(here.bias);
+  if (here.residual)
+    y = y + h[type].narrow(0, 0, count);
   if (here.norm_gain != absent)
     y = at::layer_norm(y, {here.out}, parameter(here.norm_gain),
                        parameter(here.norm_shift));
@@ -193,6 +220,25 @@ torch_model::impl::backward(int layer, const std::vector<at::Tensor>& gradients,
   return below;
 }
 
+/// Sets the gradients of the head's parameters.
+/// @returns those of what each layer gives for the seeds.
+std::vector<at::Tensor>
+torch_model::impl::backward_head(const at::Tensor& gradient,
+                                 gradient_set& out) const {
+  auto leaves = jumping;
+  for (auto p : {layout.jumping_weight, layout.jumping_bias})
+    leaves.push_back(parameter(p));
+  auto found = torch::autograd::grad({logits}, leaves, {gradient});
+  for (auto p : {layout.jumping_bias, layout.jumping_weight}) {
+    const auto host = found.back().to(at::kCPU).contiguous();
+    std::copy_n(host.data_ptr<float>(), host.numel(),
+                out.dense.data()
+                  + layout.parameters[static_cast<std::size_t>(p)].offset);
+    found.pop_back();
+  }
+  return found;
+}
+
 /// @param found Gradients of the rows of each table.
 void torch_model::impl::set_table_gradients(
   const std::vector<at::Tensor>& found, gradient_set& out) const {
@@ -206,6 +252,18 @@ void torch_model::impl::set_table_gradients(
     set_table_gradient({host.data_ptr<float>(), host.size(0), host.size(1)},
                        ids.span(), sparse);
   }
+}
+
+/// @param h What the last layer gives.
+void torch_model::impl::make_logits(const std::vector<at::Tensor>& h) {
+  logits = h[layout.target];
+  if (layout.jumps()) {
+    const auto joined = at::cat(jumping, 1);
+    host_last_input = joined.detach().to(at::kCPU).contiguous();
+    logits = at::mm(joined, parameter(layout.jumping_weight))
+             + parameter(layout.jumping_bias);
+  }
+  host_logits = logits.detach().to(at::kCPU).contiguous();
 }
 
 torch_model::torch_model(const model_layout& layout,
@@ -234,13 +292,19 @@ const_matrix torch_model::forward() {
     for (std::size_t t = 0; t < h.size(); ++t)
       if (layout.layers[l].types[t].out != 0)
         next[t] = impl_->layer_output(l, t, h);
+    if (layout.jumps())
+      impl_->jumping.push_back(
+        next[layout.target]
+          .narrow(0, 0, impl_->rows(layout.hops - 1, layout.target))
+          .detach()
+          .requires_grad_(impl_->how.training));
     if (impl_->how.training) {
       impl_->entering.push_back(std::move(h));
       impl_->leaving.push_back(next);
     }
     h = std::move(next);
   }
-  impl_->host_logits = h[layout.target].detach().to(at::kCPU).contiguous();
+  impl_->make_logits(h);
   const auto& host = impl_->host_logits;
   return {host.data_ptr<float>(), host.size(0), host.size(1)};
 }
@@ -257,8 +321,20 @@ void torch_model::backward(const_matrix gradient, gradient_set& out,
   std::fill(out.dense.begin(), out.dense.end(), 0.0f);
   out.tables.clear();
   std::vector<at::Tensor> gradients(layout.table_of.size());
-  gradients[layout.target] = tensor_on(impl_->device, gradient);
+  const auto upstream = tensor_on(impl_->device, gradient);
+  std::vector<at::Tensor> of_layers;
+  if (layout.jumps())
+    of_layers = impl_->backward_head(upstream, out);
+  else
+    gradients[layout.target] = upstream;
   for (int l = layout.hops; l-- > 0;) {
+    if (layout.jumps()) {
+      auto& of_target = gradients[layout.target];
+      if (!of_target.defined())
+        of_target = at::zeros_like(impl_->leaving[l][layout.target]);
+      of_target = of_target.clone();
+      of_target.narrow(0, 0, of_layers[l].size(0)).add_(of_layers[l]);
+    }
     gradients = impl_->backward(l, gradients, out);
     if (on_final)
       on_final(layout.layers[l].offset);

@@ -2,6 +2,7 @@
 
 #include "messages/base/random.hpp"
 
+#include <limits>
 #include <vector>
 
 namespace graphmill {
@@ -19,6 +20,28 @@ at::Tensor sum_by(const at::Tensor& destinations, const at::Tensor& values,
   auto shape = values.sizes().vec();
   shape.front() = rows;
   return at::zeros(shape, values.options()).index_add(0, destinations, values);
+}
+
+/// The sum of sources, weighed by the softmax of their scores with the
+/// destination's. @param by_head [sources, heads, width of one]
+at::Tensor attended(const at::Tensor& by_head, const at::Tensor& source_scores,
+                    const at::Tensor& own_scores, const edge_tensors& edges,
+                    bool average) {
+  const auto heads = by_head.size(1);
+  const auto& from = edges.sources;
+  const auto& to = edges.destinations;
+  const auto scores = at::leaky_relu(
+    source_scores.index_select(0, from) + own_scores.index_select(0, to), 0.2);
+  // The largest score of a row cancels out; it only keeps powers finite.
+  const auto largest = at::full({edges.rows, heads}, -1e30, scores.options())
+                         .scatter_reduce(0, to.unsqueeze(1).expand({-1, heads}),
+                                         scores.detach(), "amax");
+  const auto powers = (scores - largest.index_select(0, to)).exp();
+  const auto weights =
+    powers / sum_by(to, powers, edges.rows).index_select(0, to);
+  const auto out = sum_by(
+    to, by_head.index_select(0, from) * weights.unsqueeze(-1), edges.rows);
+  return average ? out.mean(1) : out.flatten(1);
 }
 
 } // namespace
@@ -44,7 +67,8 @@ at::Tensor tensor_on(const at::Device& device, const_matrix from) {
 }
 
 at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
-                        const relation_scales& scales) {
+                        const relation_scales& scales,
+                        const at::Tensor& epsilon) {
   const auto device = h.device();
   auto messages = h.index_select(0, edges.sources);
   if (!scales.column.empty())
@@ -53,6 +77,8 @@ at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
                    .index_select(0, edges.sources);
   auto sum = sum_by(edges.destinations, messages, edges.rows)
              * scale_on(device, scales.row, edges.rows);
+  if (epsilon.defined())
+    sum = sum + h.narrow(0, 0, edges.rows) * (1 + epsilon);
   if (!scales.self.empty())
     sum =
       sum
@@ -60,28 +86,50 @@ at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
   return sum;
 }
 
+at::Tensor largest_messages(const at::Tensor& h, const edge_tensors& edges) {
+  const auto messages = h.index_select(0, edges.sources);
+  const auto count = messages.size(0);
+  const auto width = messages.size(1);
+  const auto values = messages.detach();
+  const auto to = edges.destinations.unsqueeze(1).expand({count, width});
+  const auto largest =
+    at::full({edges.rows, width}, -std::numeric_limits<float>::infinity(),
+             values.options())
+      .scatter_reduce(0, to, values, "amax");
+  // Numbers of edges; the one behind the last stands for none.
+  const auto numbers = at::arange(count, edges.sources.options())
+                         .unsqueeze(1)
+                         .expand({count, width});
+  const auto none = at::full({1, 1}, count, edges.sources.options());
+  const auto first =
+    none.expand({edges.rows, width})
+      .clone()
+      .scatter_reduce(
+        0, to, at::where(values.eq(largest.gather(0, to)), numbers, none),
+        "amin");
+  return at::cat({messages, at::zeros({1, width}, messages.options())})
+    .gather(0, first);
+}
+
 at::Tensor attend(const at::Tensor& z, const at::Tensor& source,
                   const at::Tensor& destination, const edge_tensors& edges,
                   bool average) {
   const auto heads = source.size(0);
-  const auto by_head = z.view({z.size(0), heads, -1});
+  const auto by_head = z.view({z.size(0), heads, z.size(1) / heads});
   const auto selves = at::arange(edges.rows, edges.sources.options());
-  const auto from = at::cat({edges.sources, selves});
-  const auto to = at::cat({edges.destinations, selves});
-  const auto source_scores = (by_head * source).sum(-1);
-  const auto own_scores = (by_head * destination).sum(-1);
-  const auto scores = at::leaky_relu(
-    source_scores.index_select(0, from) + own_scores.index_select(0, to), 0.2);
-  // The largest score of a row cancels out; it only keeps powers finite.
-  const auto largest = at::full({edges.rows, heads}, -1e30, scores.options())
-                         .scatter_reduce(0, to.unsqueeze(1).expand({-1, heads}),
-                                         scores.detach(), "amax");
-  const auto powers = (scores - largest.index_select(0, to)).exp();
-  const auto weights =
-    powers / sum_by(to, powers, edges.rows).index_select(0, to);
-  const auto out = sum_by(
-    to, by_head.index_select(0, from) * weights.unsqueeze(-1), edges.rows);
-  return average ? out.mean(1) : out.flatten(1);
+  const edge_tensors all{at::cat({edges.sources, selves}),
+                         at::cat({edges.destinations, selves}), edges.rows};
+  return attended(by_head, (by_head * source).sum(-1),
+                  (by_head * destination).sum(-1), all, average);
+}
+
+at::Tensor attend_by_relation(const at::Tensor& z, const at::Tensor& source,
+                              const at::Tensor& own_scores,
+                              const edge_tensors& edges, bool average) {
+  const auto heads = source.size(0);
+  const auto by_head = z.view({z.size(0), heads, z.size(1) / heads});
+  return attended(by_head, (by_head * source).sum(-1), own_scores, edges,
+                  average);
 }
 
 at::Tensor drop(const at::Tensor& x, const dropout& options) {

@@ -24,14 +24,27 @@ edge_tensors edges_on(const at::Device& device, const csr& edges,
 at::Tensor tensor_on(const at::Device& device, const_matrix from);
 
 /// The message m(h) of `relation_scales`, [rows, width of h].
+/// @param epsilon [1] As in `relation_pass::setting`; undefined: none.
 at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
-                        const relation_scales& scales);
+                        const relation_scales& scales,
+                        const at::Tensor& epsilon);
+
+/// The largest value of each column over the edges of a row, zeros without any;
+/// of equal ones the first edge's, which alone has a gradient. [rows, width of
+/// h]
+at::Tensor largest_messages(const at::Tensor& h, const edge_tensors& edges);
 
 /// Graph attention over the edges and the nodes themselves, heads side by side
 /// or averaged. @param source, destination [heads, width of one]
 at::Tensor attend(const at::Tensor& z, const at::Tensor& source,
                   const at::Tensor& destination, const edge_tensors& edges,
                   bool average);
+
+/// Graph attention over the edges alone. @param source [heads, width of one]
+/// @param own_scores [rows, heads] Of the destinations.
+at::Tensor attend_by_relation(const at::Tensor& z, const at::Tensor& source,
+                              const at::Tensor& own_scores,
+                              const edge_tensors& edges, bool average);
 
 /// `x` with the elements dropped that `activate` drops, the others scaled.
 at::Tensor drop(const at::Tensor& x, const dropout& options);

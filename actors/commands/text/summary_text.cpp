@@ -89,8 +89,11 @@ std::string summary_text(const json& summary) {
                        "budget.bytes and ran alone\n",
                        pluralized(batches, "batch", "batches"));
   if (find(summary, "validation_accuracy") != nullptr)
-    out += fmt::format("validation       {:.4f}\n",
-                       number(summary, "validation_accuracy"));
+    out += fmt::format(
+      "validation       {:.4f}{}\n", number(summary, "validation_accuracy"),
+      find(summary, "best_epoch") != nullptr
+        ? fmt::format(" after epoch {}", count(summary, "best_epoch"))
+        : "");
   if (find(summary, "test_accuracy") != nullptr)
     out += fmt::format("test accuracy    {:.4f}\n",
                        number(summary, "test_accuracy"));

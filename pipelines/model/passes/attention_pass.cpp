@@ -19,17 +19,22 @@ attention_pass::attention_pass(const setting& options)
     source_scores_(options.input.rows, heads_, options.pool),
     destination_scores_(options.rows, heads_, options.pool),
     weights_(options.forward->indptr[options.rows], heads_, options.pool),
-    self_weights_(options.rows, heads_, options.pool) {
+    self_weights_(options.own.data == nullptr ? options.rows : 0, heads_,
+                  options.pool) {
   multiply(*set_.team, set_.input, set_.weight, z_.view());
   const auto z = z_.view();
   set_.team->for_pieces(
     z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
       head_products(z, set_.source.data, heads_, begin, end,
                     source_scores_.data());
-      head_products(z, set_.destination.data, heads_, begin,
-                    std::clamp(set_.rows, begin, end),
-                    destination_scores_.data());
+      if (with_self())
+        head_products(z, set_.destination.data, heads_, begin,
+                      std::clamp(set_.rows, begin, end),
+                      destination_scores_.data());
     });
+  if (!with_self())
+    multiply(*set_.team, set_.own.slice(0, set_.rows), set_.destination,
+             destination_scores_.view());
 }
 
 attention attention_pass::task() {
@@ -41,7 +46,7 @@ attention attention_pass::task() {
           .source_scores = source_scores_.data(),
           .destination_scores = destination_scores_.data(),
           .weights = weights_.data(),
-          .self_weights = self_weights_.data()};
+          .self_weights = with_self() ? self_weights_.data() : nullptr};
 }
 
 void attention_pass::add_output(std::int64_t begin, std::int64_t end,
@@ -93,8 +98,9 @@ void attention_pass::backward(const_matrix gradient, bool /*input_gradient*/,
     spread = spread_to_heads(gradient);
   const const_matrix g = set_.average ? spread.view() : gradient;
   owned_matrix edges{weights_.view().rows, heads_, set_.pool};
-  owned_matrix self{set_.rows, heads_, set_.pool};
-  owned_matrix destinations{set_.rows, heads_, set_.pool};
+  owned_matrix self{with_self() ? set_.rows : 0, heads_, set_.pool};
+  auto& destinations = destination_gradients_;
+  destinations = {set_.rows, heads_, set_.pool};
   owned_matrix sources{z.rows, heads_, set_.pool};
   const score_gradients scores{edges.data(), self.data(), destinations.data()};
   set_.team->for_pieces(
@@ -115,8 +121,20 @@ void attention_pass::backward(const_matrix gradient, bool /*input_gradient*/,
   add_product_tn(*set_.team, set_.input, upstream_.view(), into.weight,
                  set_.pool);
   add_vector_gradient(sources.data(), z.rows, into.attention_source);
-  add_vector_gradient(destinations.data(), set_.rows,
-                      into.attention_destination);
+  if (with_self())
+    add_vector_gradient(destinations.data(), set_.rows,
+                        into.attention_destination);
+  else
+    add_product_tn(*set_.team, set_.own.slice(0, set_.rows),
+                   destinations.view(), into.destination_scores, set_.pool);
+}
+
+void attention_pass::add_destination_gradient(std::int64_t begin,
+                                              std::int64_t end, matrix x) {
+  const auto last = std::clamp(set_.rows, begin, end);
+  if (!with_self() && last > begin)
+    multiply_nt(destination_gradients_.view().slice(begin, last),
+                set_.destination, 1, x.slice(0, last - begin));
 }
 
 void attention_pass::add_vector_gradient(const float* scale, std::int64_t rows,

@@ -16,7 +16,10 @@ class attention_pass final : public message_pass {
 public:
   struct setting : message_pass::setting {
     const_matrix source;      ///< [heads, width of one]
-    const_matrix destination; ///< [heads, width of one]
+    const_matrix destination; ///< [heads, width of one], or as below.
+    /// h of the destination type, where it is scored by a matrix [its width,
+    /// heads], and no node is a source of itself; no data: as in GAT.
+    const_matrix own;
     bool average = false;
   };
 
@@ -28,8 +31,11 @@ public:
                 const targets& into) override;
   void add_input_gradient(std::int64_t begin, std::int64_t end,
                           std::int64_t filled, matrix x) override;
+  void add_destination_gradient(std::int64_t begin, std::int64_t end,
+                                matrix x) override;
 
 private:
+  bool with_self() const { return set_.own.data == nullptr; }
   attention task();
   owned_matrix spread_to_heads(const_matrix gradient) const;
   pod_vector<std::int64_t> transposed_positions() const;
@@ -42,7 +48,8 @@ private:
   owned_matrix destination_scores_;
   owned_matrix weights_;
   owned_matrix self_weights_;
-  owned_matrix upstream_; ///< Gradient of z.
+  owned_matrix destination_gradients_; ///< Of `destination_scores_`.
+  owned_matrix upstream_;              ///< Gradient of z.
 };
 
 } // namespace graphmill

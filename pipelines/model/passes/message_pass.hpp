@@ -41,8 +41,12 @@ public:
   /// Where the gradients of the relation's own parameters are added.
   struct targets {
     matrix weight;
+    float* epsilon = nullptr;
+    matrix pool_weight;
+    float* pool_bias = nullptr;
     float* attention_source = nullptr;
     float* attention_destination = nullptr;
+    matrix destination_scores;
   };
 
   /// Adds the gradients of the parameters. With `input_gradient`, prepares for
@@ -55,6 +59,15 @@ public:
   /// afterwards all do. Different rows may be asked for at once.
   virtual void add_input_gradient(std::int64_t begin, std::int64_t end,
                                   std::int64_t filled, matrix x) = 0;
+
+  /// The same for the rows of the destinations as such, where the pass reads
+  /// them: adds rows [begin, end) to `x`, which holds something already.
+  virtual void add_destination_gradient(std::int64_t begin, std::int64_t end,
+                                        matrix x) {
+    static_cast<void>(begin);
+    static_cast<void>(end);
+    static_cast<void>(x);
+  }
 };
 
 } // namespace graphmill

@@ -21,6 +21,14 @@ void zero_rows(std::int64_t begin, std::int64_t end, matrix x) {
                   * sizeof(float));
 }
 
+/// The sum of a[i, c] b[i, c] over the first `rows` rows, in their order.
+double inner_product(const_matrix a, const_matrix b, std::int64_t rows) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < rows * a.columns; ++i)
+    sum += double(a.data[i]) * b.data[i];
+  return sum;
+}
+
 } // namespace
 
 relation_scales mean_scales(const csr& edges, std::int64_t rows) {
@@ -53,20 +61,37 @@ relation_scales symmetric_scales(const csr& edges, std::int64_t rows,
   return out;
 }
 
-relation_scales scales_of(edge_weights weights, const minibatch& batch,
+relation_scales unit_scales(std::int64_t rows) {
+  relation_scales out;
+  out.row.resize(static_cast<std::size_t>(rows));
+  std::fill(out.row.begin(), out.row.end(), 1.0f);
+  return out;
+}
+
+relation_scales scales_of(const model_layout& layout, const minibatch& batch,
                           std::size_t relation, std::int64_t rows) {
   const auto& edges = batch.relations[relation];
-  switch (weights) {
+  switch (layout.traits.weights) {
   case edge_weights::mean:
     break;
   case edge_weights::symmetric:
     return symmetric_scales(edges.forward, rows,
                             batch.data.degrees[edges.destination]);
+  case edge_weights::unit:
+    return unit_scales(rows);
   }
-  return mean_scales(edges.forward, rows);
+  auto out = mean_scales(edges.forward, rows);
+  if (layout.traits.averages_relations)
+    for (auto& scale : out.row)
+      scale *= layout.relations[relation].share;
+  return out;
 }
 
 relation_pass::relation_pass(const setting& options) : set_(options) {
+  if (set_.epsilon != nullptr) {
+    learnt_self_.resize(static_cast<std::size_t>(set_.rows));
+    std::fill(learnt_self_.begin(), learnt_self_.end(), 1 + *set_.epsilon);
+  }
   choose();
   const auto in = set_.input.columns;
   if (way_ == way::transform_first) {
@@ -79,13 +104,16 @@ relation_pass::relation_pass(const setting& options) : set_(options) {
   }
 }
 
+const pod_vector<float>& relation_pass::self_scales() const {
+  return set_.epsilon != nullptr ? learnt_self_ : set_.scales->self;
+}
+
 void relation_pass::choose() {
   const auto& indptr = set_.forward->indptr;
   std::int64_t with_edges = 0;
   for (std::int64_t i = 0; i < set_.rows; ++i)
     with_edges += indptr[i] != indptr[i + 1];
-  const auto every_row =
-    !set_.scales->self.empty() || 2 * with_edges >= set_.rows;
+  const auto every_row = !self_scales().empty() || 2 * with_edges >= set_.rows;
   const auto in = static_cast<double>(set_.input.columns);
   const auto out = static_cast<double>(set_.weight.columns);
   const auto edges =
@@ -125,9 +153,9 @@ void relation_pass::sum(const_matrix x, std::int64_t begin, std::int64_t end,
     .x = x,
     .row_scale = some ? scales_.data() : scales.row.data(),
     .column_scale = scales.column.empty() ? nullptr : scales.column.data()};
-  const auto with_self = !scales.self.empty();
+  const auto with_self = !self_scales().empty();
   if (with_self)
-    scale_rows(x, scales.self.data(), begin, end, out);
+    scale_rows(x, self_scales().data(), begin, end, out);
   run(task, begin, end, with_self || add ? end : begin, out);
 }
 
@@ -179,10 +207,11 @@ void relation_pass::transposed_sum(const_matrix x, std::int64_t begin,
     .row_scale = scales.column.empty() ? nullptr : scales.column.data(),
     .column_scale = some ? scales_.data() : scales.row.data()};
   run(task, begin, end, filled, out);
-  const auto self_rows = scales.self.empty() ? 0 : set_.rows;
+  const auto& self = self_scales();
+  const auto self_rows = self.empty() ? 0 : set_.rows;
   for (auto i = begin; i < std::min(end, self_rows); ++i)
     for (std::int64_t c = 0; c < x.columns; ++c)
-      out.row(i)[c] += scales.self[i] * x.row(i)[c];
+      out.row(i)[c] += self[i] * x.row(i)[c];
 }
 
 void relation_pass::backward(const_matrix gradient, bool input_gradient,
@@ -191,10 +220,13 @@ void relation_pass::backward(const_matrix gradient, bool input_gradient,
     return compact_backward(gradient, input_gradient, into.weight);
   if (way_ == way::sum_all) {
     add_product_tn(*set_.team, sums_.view(), gradient, into.weight, set_.pool);
-    if (input_gradient) {
+    if (input_gradient || into.epsilon != nullptr) {
       upstream_ = {set_.rows, set_.input.columns, set_.pool};
       multiply_nt(*set_.team, gradient, set_.weight, upstream_.view());
     }
+    if (into.epsilon != nullptr)
+      *into.epsilon += static_cast<float>(
+        inner_product(set_.input, upstream_.view(), set_.rows));
     return;
   }
   upstream_ = {set_.input.rows, set_.weight.columns, set_.pool};
@@ -205,6 +237,9 @@ void relation_pass::backward(const_matrix gradient, bool input_gradient,
     });
   add_product_tn(*set_.team, set_.input, upstream_.view(), into.weight,
                  set_.pool);
+  if (into.epsilon != nullptr)
+    *into.epsilon += static_cast<float>(
+      inner_product(transformed_.view(), gradient, set_.rows));
 }
 
 void relation_pass::compact_backward(const_matrix gradient, bool input_gradient,

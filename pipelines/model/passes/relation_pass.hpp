@@ -2,10 +2,10 @@
 
 #include "messages/base/buffer.hpp"
 #include "messages/base/ids.hpp"
-#include "pipelines/definition/model_traits.hpp"
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/kernels/gather_sum.hpp"
 #include "pipelines/kernels/matrix.hpp"
+#include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/model/passes/message_pass.hpp"
 
 #include <cstdint>
@@ -31,8 +31,13 @@ relation_scales mean_scales(const csr& edges, std::int64_t rows);
 relation_scales symmetric_scales(const csr& edges, std::int64_t rows,
                                  const pod_vector<std::int32_t>& degrees);
 
-/// Those of a relation of a batch, for its first `rows` destinations.
-relation_scales scales_of(edge_weights weights, const minibatch& batch,
+/// The sum over the sampled in-neighbours. It is not scaled up to those that
+/// were not sampled: a hub would then weigh as much as thousands of nodes.
+relation_scales unit_scales(std::int64_t rows);
+
+/// Those of a relation of a batch, for its first `rows` destinations, with its
+/// share in the mean over relations.
+relation_scales scales_of(const model_layout& layout, const minibatch& batch,
                           std::size_t relation, std::int64_t rows);
 
 /// The messages of one relation in one layer of one step, y += m(h) W, and
@@ -46,6 +51,10 @@ class relation_pass final : public message_pass {
 public:
   struct setting : message_pass::setting {
     const relation_scales* scales = nullptr;
+    /// What is learnt of the weight of the node itself, which is a term of
+    /// weight 1 + epsilon in the place of `relation_scales::self`; null:
+    /// nothing is.
+    const float* epsilon = nullptr;
   };
 
   explicit relation_pass(const setting& options);
@@ -60,6 +69,7 @@ public:
 private:
   enum class way { sum_all, sum_some, transform_first };
 
+  const pod_vector<float>& self_scales() const;
   void choose();
   void keep_rows_with_edges(std::int64_t count);
   void sum(const_matrix x, std::int64_t begin, std::int64_t end, bool add,
@@ -71,6 +81,7 @@ private:
                         matrix weight_gradient);
 
   setting set_;
+  pod_vector<float> learnt_self_; ///< With `epsilon`: what it comes to.
   way way_ = way::sum_all;
   owned_matrix sums_;                 ///< m(h), of all or of the kept rows.
   owned_matrix transformed_;          ///< h W.

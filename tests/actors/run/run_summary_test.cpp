@@ -1,10 +1,13 @@
 #include "actors/run/run_summary.hpp"
 
 #include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace graphmill;
@@ -78,6 +81,36 @@ CATCH_TEST_CASE("the table of stages is what it was", "[actors][summary]") {
     == R"([{"busy_seconds":15.0,"bytes":4000000,"cpu_seconds":12.5,)"
        R"("credit_wait_seconds":0.25,"input_wait_seconds":1.0,"items":30,)"
        R"("replicas":2,"restarts":1,"stage":"trainer"}])");
+}
+
+CATCH_TEST_CASE("the best epoch is the first of equal ones",
+                "[actors][summary]") {
+  run_reporter reporter{nullptr, {}, nullptr};
+  const auto told = reporter.observer();
+  const auto best = [&reporter] {
+    return summarise(full_run(), reporter, "folder")["best_epoch"];
+  };
+  CATCH_CHECK(best().is_null());
+  // A validation of nothing right is the best one until there is another.
+  for (const auto& [correct, expected] : std::vector<std::pair<int, int>>{
+         {0, 1}, {5, 2}, {4, 2}, {5, 2}, {6, 5}}) {
+    phase_result done;
+    done.phase = phase::validation;
+    done.epoch = reporter.epochs();
+    done.metrics = {1.0, correct, 10};
+    phase_result training = done;
+    training.phase = phase::train;
+    training.metrics = {1.0, 10, 10};
+    test::value_of(told.on_phase(training));
+    test::value_of(told.on_phase(done));
+    CATCH_CHECK(best() == expected);
+  }
+  // What another process has told counts as well.
+  run_reporter later{nullptr, {}, nullptr};
+  const nlohmann::json line{
+    {"phase", "validation"}, {"epoch", 3}, {"seeds", 10}, {"accuracy", 0.5}};
+  later.go_on_after(nlohmann::json::array({line}));
+  CATCH_CHECK(later.best_epoch() == 3);
 }
 
 CATCH_TEST_CASE("the summary says what disk and cache brought",

@@ -61,6 +61,7 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.model.dropout == 0.5);
   CATCH_CHECK(def.model.embedding == 64);
   CATCH_CHECK(def.model.weights.empty());
+  CATCH_CHECK_FALSE((def.model.residual || def.model.jumping));
   CATCH_CHECK(def.trainer.threads == 0);
   CATCH_CHECK(def.trainer.device == "cpu");
   CATCH_CHECK(def.optimizer.kind == optimizer_kind::adam);
@@ -90,7 +91,7 @@ sampler:
 fetch: {replicas: 4, threads: 5, precision: float16, cache: 64 MiB, cache_order: degree,
         verify: 0.01}
 model: {kind: gat, hidden: 12, heads: 6, dropout: 0.25, embedding: 8,
-        layer_norm: true, weights: runs/a/weights.safetensors}
+        layer_norm: true, weights: a/w.safetensors, residual: true, jumping: true}
 trainer: {replicas: 7, threads: 9, device: "cuda:1", step_timeout: 60}
 optimizer:
   kind: sgd
@@ -119,10 +120,12 @@ checkpoint: {every_steps: 23, every_minutes: 24, keep: 25}
   CATCH_CHECK(def.sampler.threads == 3);
   CATCH_CHECK(def.fetch
               == definition::fetch_section{4, 5, feature_precision::float16,
-                                           64u << 20, cache_order::degree, 0.01});
+                                           64u << 20, cache_order::degree,
+                                           0.01});
   CATCH_CHECK(def.model
               == definition::model_section{model_kind::gat, 12, 6, 0.25, 8,
-                                           true, "runs/a/weights.safetensors"});
+                                           true, "a/w.safetensors", true,
+                                           true});
   CATCH_CHECK(def.trainer == definition::trainer_section{7, 9, "cuda:1", 60});
   CATCH_CHECK(def.optimizer
               == definition::optimizer_section{optimizer_kind::sgd, 1e-3, 0.125,

@@ -6,6 +6,7 @@
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/attention.hpp"
+#include "pipelines/kernels/gather_max.hpp"
 #include "pipelines/kernels/gather_sum.hpp"
 #include "pipelines/kernels/optimizer.hpp"
 
@@ -78,6 +79,33 @@ void sums(printer& out) {
             0, rows, accumulate, {sum.data(), rows, width});
         out.take(sum);
       }
+  }
+}
+
+void maxima(printer& out) {
+  const auto graph = out.make_edges();
+  for (const auto width : widths) {
+    const auto x = out.numbers(sources * width);
+    floats best(static_cast<std::size_t>(rows * width));
+    std::vector<local_id> winners(best.size());
+    run({.indptr = graph.indptr.data(),
+         .columns = graph.columns.data(),
+         .x = {x.data(), sources, width}},
+        0, rows, {best.data(), rows, width}, winners.data());
+    out.take(best);
+    out.take({winners.begin(), winners.end()});
+    // Any CSR does for the way back: 60 sources of 60 destinations.
+    auto back = graph;
+    for (auto& column : back.columns)
+      column %= rows;
+    const auto gradient = out.numbers(rows * width);
+    auto sum = out.numbers(rows * width);
+    run({.indptr = back.indptr.data(),
+         .columns = back.columns.data(),
+         .winners = winners.data(),
+         .gradient = {gradient.data(), rows, width}},
+        0, rows, rows / 2, {sum.data(), rows, width});
+    out.take(sum);
   }
 }
 
@@ -160,6 +188,8 @@ int main() {
   printer out;
   sums(out);
   out.print("sums");
+  maxima(out);
+  out.print("maxima");
   activations(out);
   out.print("activations");
   attentions(out);

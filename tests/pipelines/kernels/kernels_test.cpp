@@ -1,6 +1,7 @@
 #include "messages/base/random.hpp"
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
+#include "pipelines/kernels/gather_max.hpp"
 #include "pipelines/kernels/gather_sum.hpp"
 #include "pipelines/kernels/layer_norm.hpp"
 #include "pipelines/kernels/thread_team.hpp"
@@ -60,6 +61,8 @@ CATCH_TEST_CASE("a gather sum is the sum of the rows that it names",
   task.column_scale = twice_last.data();
   run(task, 0, 3, 0, into);
   CATCH_CHECK(out == std::vector<float>{3, 0, 18});
+  add_rows({x.data(), 3, 1}, into);
+  CATCH_CHECK(out == std::vector<float>{4, 2, 22});
 }
 
 CATCH_TEST_CASE("gather sums of any width equal plain loops", "[kernels]") {
@@ -99,6 +102,46 @@ CATCH_TEST_CASE("gather sums of any width equal plain loops", "[kernels]") {
       worst = std::max(worst, std::abs(one[i * width + c] - want));
     }
   CATCH_CHECK(worst < 1e-4);
+}
+
+CATCH_TEST_CASE("of equal values the first edge's is the largest",
+                "[kernels]") {
+  // Three sources. Node 0 hears 2, 0 and 2; node 1 nobody; node 2 hears 1, 0.
+  const std::vector<std::int64_t> indptr{0, 3, 3, 5};
+  const std::vector<local_id> columns{2, 0, 2, 1, 0};
+  const std::vector<float> x{1, -5, /**/ 1, -7, /**/ 1, -6};
+  std::vector<float> out(6, 100);
+  std::vector<local_id> winners(6, 100);
+  run(
+    {.indptr = indptr.data(), .columns = columns.data(), .x = {x.data(), 3, 2}},
+    0, 3, {out.data(), 3, 2}, winners.data());
+  CATCH_CHECK(out == std::vector<float>{1, -5, 0, 0, 1, -5});
+  CATCH_CHECK(winners == std::vector<local_id>{2, 0, -1, -1, 1, 0});
+  // By source: 0 is heard by 0 and 2, 1 by 2, 2 by 0 twice.
+  const std::vector<std::int64_t> back{0, 2, 3, 5};
+  const std::vector<local_id> destinations{0, 2, 2, 0, 0};
+  const std::vector<float> gradient{3, 5, /**/ 7, 11, /**/ 13, 17};
+  std::vector<float> below(6, 100);
+  run({.indptr = back.data(),
+       .columns = destinations.data(),
+       .winners = winners.data(),
+       .gradient = {gradient.data(), 3, 2}},
+      0, 3, 1, {below.data(), 3, 2});
+  CATCH_CHECK(below == std::vector<float>{100, 122, 13, 0, 3, 0});
+}
+
+CATCH_TEST_CASE("a value that is no number is larger than all numbers",
+                "[kernels]") {
+  const std::vector<std::int64_t> indptr{0, 3};
+  const std::vector<local_id> columns{0, 1, 2};
+  const std::vector<float> x{1, std::nanf(""), 2};
+  float out = 0;
+  local_id winner = no_winner;
+  run(
+    {.indptr = indptr.data(), .columns = columns.data(), .x = {x.data(), 3, 1}},
+    0, 1, {&out, 1, 1}, &winner);
+  CATCH_CHECK(std::isnan(out));
+  CATCH_CHECK(winner == 1);
 }
 
 CATCH_TEST_CASE("a team does each piece once and passes failures on",

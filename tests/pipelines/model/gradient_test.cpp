@@ -113,4 +113,33 @@ CATCH_TEST_CASE("gradients equal numeric derivatives of a plain model",
   check_gradients(def, graph, {2, 0, 5}, fanout, random);
 }
 
+CATCH_TEST_CASE("gradients of layers that are jumped over and added to",
+                "[compute]") {
+  const auto kind = GENERATE(from_range(all_kinds()));
+  const auto layers = GENERATE(1, 3);
+  const auto norm = GENERATE(false, true);
+  const auto residual = GENERATE(false, true);
+  const auto jumping = GENERATE(false, true);
+  CATCH_INFO("kind " << int(kind) << ", layers " << layers << ", norm " << norm
+                     << ", residual " << residual << ", jumping " << jumping
+                     << ", seed 19");
+  std::mt19937_64 random{19};
+  auto def = small_definition(kind, layers);
+  def.model.dropout = norm ? 0.3 : 0;
+  def.model.layer_norm = norm;
+  def.model.residual = residual;
+  def.model.jumping = jumping;
+  const auto layout = value_of(make_layout(
+    def,
+    random_graph(random, traits_of(kind).typed ? small_typed : toy_options{})
+      .info));
+  // From 3 features to 4: only layers between hidden ones add what they take.
+  CATCH_CHECK_FALSE(layout.layers.front().types[0].residual);
+  CATCH_CHECK(layout.layers.back().types[0].residual
+              == (layers == 3 && residual && jumping));
+  const auto graph =
+    random_graph(random, traits_of(kind).typed ? small_typed : toy_options{});
+  check_gradients(def, graph, {2, 0, 5}, -1, random);
+}
+
 } // namespace graphmill::test

@@ -42,6 +42,8 @@ CATCH_TEST_CASE("a step takes no more memory than estimated", "[compute]") {
   def.model.hidden = 48;
   def.model.embedding = 24;
   def.model.layer_norm = norm;
+  def.model.residual = norm;
+  def.model.jumping = norm;
   def.model.dropout = 0.5;
   std::vector<node_id> seeds;
   for (node_id i = 0; i < 900; ++i)

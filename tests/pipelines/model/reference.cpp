@@ -96,10 +96,26 @@ void reference_model::message(int l, std::size_t relation,
   const auto& edges = batch_.relations[relation].forward;
   const auto begin = edges.indptr[i];
   const auto end = edges.indptr[i + 1];
+  if (layout_.traits.kind == model_kind::sage_max
+      || layout_.traits.kind == model_kind::sage_pool)
+    return add_to(sum, times(maximum(l, relation, source, i),
+                             values.at(layout_.parameters[weight].name),
+                             std::int64_t(sum.size())));
+  if (layout_.traits.kind == model_kind::rgat)
+    return add_to(sum,
+                  relational(l, relation, source, in[ends.destination][i], i));
   row mean(layout_.layers[l].types[ends.source].in);
   for (auto e = begin; e < end; ++e) {
     const auto j = edges.columns[e];
-    double scale = 1.0 / double(end - begin);
+    const auto unit = layout_.traits.kind == model_kind::gin
+                      || layout_.traits.kind == model_kind::sage_sum;
+    double scale = unit ? 1 : 1.0 / double(end - begin);
+    if (layout_.traits.kind == model_kind::hetero_sage)
+      scale /=
+        double(std::count_if(layout_.relations.begin(), layout_.relations.end(),
+                             [&ends](const relation_info& other) {
+                               return other.destination == ends.destination;
+                             }));
     if (layout_.traits.kind == model_kind::gcn) {
       const double di = batch_.data.degrees[0][i];
       const double dj = batch_.data.degrees[0][j];
@@ -109,8 +125,73 @@ void reference_model::message(int l, std::size_t relation,
   }
   if (layout_.traits.kind == model_kind::gcn)
     add_to(mean, source[i], 1.0 / (batch_.data.degrees[0][i] + 1.0));
+  if (layout_.traits.kind == model_kind::gin)
+    add_to(
+      mean, source[i],
+      1 + values.at(layout_.parameters[layout_.layers[l].epsilon].name)[0]);
   add_to(sum, times(mean, values.at(layout_.parameters[weight].name),
                     std::int64_t(sum.size())));
+}
+
+row reference_model::maximum(int l, std::size_t relation, const rows& source,
+                             std::int64_t i) const {
+  const auto& shape = layout_.layers[l];
+  const auto& edges = batch_.relations[relation].forward;
+  const auto pools = layout_.traits.kind == model_kind::sage_pool;
+  row best;
+  for (auto e = edges.indptr[i]; e < edges.indptr[i + 1]; ++e) {
+    auto x = source[edges.columns[e]];
+    if (pools) {
+      const auto& name = layout_.parameters;
+      const auto& bias = values.at(name[shape.pool_biases[relation]].name);
+      x = times(x, values.at(name[shape.pool_weights[relation]].name),
+                std::int64_t(bias.size()));
+      add_to(x, bias);
+      for (auto& v : x)
+        v = std::max(v, 0.0);
+    }
+    if (best.empty())
+      best = x;
+    for (std::size_t c = 0; c < x.size(); ++c)
+      best[c] = std::max(best[c], x[c]);
+  }
+  return best; // Empty without neighbours: its product is zero.
+}
+
+row reference_model::relational(int l, std::size_t relation, const rows& source,
+                                const row& own, std::int64_t i) const {
+  const auto& shape = layout_.layers[l];
+  const auto value = [this](int p) -> const row& {
+    return values.at(layout_.parameters[p].name);
+  };
+  const auto& to_source = value(shape.source_scores[relation]);
+  const auto heads = layout_.heads;
+  const auto total_width = std::int64_t(to_source.size());
+  const auto width = total_width / heads;
+  const auto own_scores =
+    times(own, value(shape.destination_scores[relation]), heads);
+  const auto& edges = batch_.relations[relation].forward;
+  row totals(heads);
+  row joined(total_width);
+  for (auto e = edges.indptr[i]; e < edges.indptr[i + 1]; ++e) {
+    const auto z = times(source[edges.columns[e]],
+                         value(shape.weights[relation]), total_width);
+    for (std::int64_t h = 0; h < heads; ++h) {
+      auto score = own_scores[h];
+      for (auto c = h * width; c < (h + 1) * width; ++c)
+        score += to_source[c] * z[c];
+      const auto power = std::exp(score > 0 ? score : 0.2 * score);
+      totals[h] += power;
+      for (auto c = h * width; c < (h + 1) * width; ++c)
+        joined[c] += power * z[c];
+    }
+  }
+  row out(shape.last ? width : total_width);
+  for (std::int64_t c = 0; c < total_width; ++c)
+    if (totals[c / width] > 0)
+      out[c % std::int64_t(out.size())] +=
+        joined[c] / totals[c / width] / (shape.last ? double(heads) : 1);
+  return out;
 }
 
 reference_model::rows reference_model::attention(int l, const rows& in,
@@ -169,15 +250,23 @@ reference_model::layer(int l, std::size_t type,
     out = attention(l, in[type], count);
   for (std::int64_t i = 0; i < count; ++i) {
     if (layout_.traits.kind != model_kind::gat)
-      out.emplace_back(here.out);
+      out.emplace_back(here.sum);
     auto& y = out[i];
     if (here.self != absent)
-      add_to(y, times(in[type][i], values.at(name(here.self)), here.out));
+      add_to(y, times(in[type][i], values.at(name(here.self)), here.sum));
     if (layout_.traits.kind != model_kind::gat)
       for (std::size_t r = 0; r < layout_.relations.size(); ++r)
         if (layout_.relations[r].destination == node_type_id(type))
           message(l, r, in, i, y);
+    if (layout_.traits.kind == model_kind::gin) {
+      add_to(y, values.at(name(here.inner_bias)));
+      for (auto& v : y)
+        v = std::max(v, 0.0);
+      y = times(y, values.at(name(here.inner)), here.out);
+    }
     add_to(y, values.at(name(here.bias)));
+    if (here.residual)
+      add_to(y, in[type][i]);
     if (layer_norm_ && !shape_of.last)
       normalise(y, values.at(name(here.norm_gain)),
                 values.at(name(here.norm_shift)));
@@ -193,12 +282,24 @@ reference_model::rows reference_model::logits() const {
   std::vector<rows> in;
   for (std::size_t t = 0; t < layout_.table_of.size(); ++t)
     in.push_back(inputs(t));
+  std::vector<row> joined(batch_.data.labels.size());
   for (int l = 0; l < layout_.hops; ++l) {
     std::vector<rows> out(in.size());
     for (std::size_t t = 0; t < in.size(); ++t)
       if (layout_.layers[l].types[t].out != 0)
         out[t] = layer(l, t, in);
     in = out;
+    for (std::size_t i = 0; i < joined.size(); ++i)
+      joined[i].insert(joined[i].end(), in[layout_.target][i].begin(),
+                       in[layout_.target][i].end());
+  }
+  if (values.contains("jumping.weight")) {
+    const auto& bias = values.at("jumping.bias");
+    for (auto& x : joined) {
+      x = times(x, values.at("jumping.weight"), std::int64_t(bias.size()));
+      add_to(x, bias);
+    }
+    return joined;
   }
   return in[layout_.target];
 }

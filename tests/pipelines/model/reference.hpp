@@ -36,6 +36,12 @@ private:
   rows attention(int l, const rows& in, std::int64_t count) const;
   void message(int l, std::size_t relation, const std::vector<rows>& in,
                std::int64_t i, std::vector<double>& sum) const;
+  std::vector<double> relational(int l, std::size_t relation,
+                                 const rows& source,
+                                 const std::vector<double>& own,
+                                 std::int64_t i) const;
+  std::vector<double> maximum(int l, std::size_t relation, const rows& source,
+                              std::int64_t i) const;
   void drop(int layer, std::size_t type, rows& values) const;
 
   const model_layout& layout_;

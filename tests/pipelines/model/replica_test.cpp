@@ -74,6 +74,8 @@ CATCH_TEST_CASE("gradients that backward calls final do not change any more",
   const auto graph = random_graph(random, options_for(kind));
   auto def = small_definition(kind, 3);
   def.model.layer_norm = true;
+  def.model.residual = true;
+  def.model.jumping = GENERATE(false, true);
   const auto model = value_of(replica::create(def, graph.info));
   auto batch = make_batch(graph, def, first_nodes(12));
   batch.global_seeds = 12;

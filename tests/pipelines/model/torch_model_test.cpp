@@ -30,6 +30,7 @@ double difference(const A& got, const B& want, std::size_t size) {
 CATCH_TEST_CASE("fused kernels and libtorch's operations agree", "[compute]") {
   const auto kind = GENERATE(from_range(all_kinds()));
   const auto norm = GENERATE(false, true);
+  const auto skips = GENERATE(false, true);
   const auto widths =
     GENERATE(std::vector<std::int64_t>{7}, std::vector<std::int64_t>{0},
              std::vector<std::int64_t>{150});
@@ -45,6 +46,8 @@ CATCH_TEST_CASE("fused kernels and libtorch's operations agree", "[compute]") {
   def.model.hidden = 32;
   def.model.dropout = 0.4;
   def.model.layer_norm = norm;
+  def.model.residual = skips;
+  def.model.jumping = skips;
   const auto layout = value_of(make_layout(def, graph.info));
   const auto parameters = initial_parameters(layout, 5);
   std::vector<node_id> seeds;

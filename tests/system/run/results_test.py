@@ -68,6 +68,10 @@ class FinishedRun(runs.Workplace):
         best = max(line["accuracy"] for line in lines
                    if line["phase"] == "validation")
         self.assertEqual(self.summary["validation_accuracy"], best)
+        self.assertEqual(self.summary["best_epoch"],
+                         next(line["epoch"] for line in lines
+                              if line["phase"] == "validation"
+                              and line["accuracy"] == best))
         self.assertEqual(self.summary["test_accuracy"], lines[-1]["accuracy"])
         losses = [line["loss"] for line in lines if line["phase"] == "train"]
         self.assertLess(losses[-1], losses[0])
@@ -188,6 +192,7 @@ class FinishedRun(runs.Workplace):
         summary = self.train(merged(DEFINITION, {"faults": {}}), data)
         self.assertIsNone(summary["test_accuracy"])
         self.assertIsNone(summary["validation_accuracy"])
+        self.assertIsNone(summary["best_epoch"])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,88 @@
+"""What every kind of model computes, by numpy from weights and dataset."""
+
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from exactness_test import write_typed_set
+from numpy_models import KINDS, Model, cross_entropy
+from runs import merged, model_kinds, small_rmat
+from support import Dataset, imported, np, program
+
+DEFINITION = {
+    "seed": 5,
+    "sampler": {"fanouts": [4, 4]},
+    "model": {"hidden": 8, "heads": 2, "embedding": 5, "dropout": 0.2},
+    "train": {"batch_size": 40, "epochs": 2},
+    "evaluate": {"neighbours": "all", "batch_size": 70},
+}
+LAYERS = 2
+
+
+class Models(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.data = small_rmat(cls.top / "rmat")
+        cls.typed = cls.top / "typed"
+        imported("npy", write_typed_set(cls.top / "source"), "--reverse",
+                 "--out", cls.typed)
+
+    def test_all_kinds_are_here(self):
+        self.assertEqual(sorted(KINDS), sorted(model_kinds()))
+
+    def test_plain(self):
+        for kind in KINDS:
+            self.check({"kind": kind}, self.data)
+
+    def test_layer_norm(self):
+        for kind in ("sage", "gin"):
+            self.check({"kind": kind, "layer_norm": True}, self.data)
+
+    def test_jumping_knowledge_and_residual_layers(self):
+        for kind in ("gcn", "gat", "gin"):
+            self.check({"kind": kind, "jumping": True, "residual": True},
+                       self.data)
+
+    def test_typed(self):
+        for kind in ("rgcn", "mlp", "hetero_sage", "rgat"):
+            self.check({"kind": kind, "layer_norm": True}, self.typed)
+
+    def check(self, model, data):
+        definition = merged(DEFINITION, {"model": model})
+        with self.subTest(data=data.name, **model):
+            summary = self.train(definition, data)
+            dataset = Dataset(data)
+            target = next(t["name"] for t in dataset.info["node_types"]
+                          if dataset.node_array(t["name"], "labels")
+                          is not None)
+            plain = Model(model["kind"], dataset, self.weights(summary),
+                          model.get("residual", False))
+            last_input, logits = plain.run(LAYERS, target)
+            self.compare(summary, dataset, target, last_input, logits)
+
+    def compare(self, summary, dataset, target, last_input, logits):
+        out = pathlib.Path(summary["run"]) / "predictions.npy"
+        self.ask("predict", summary["run"], "--data", dataset.folder,
+                 "--out", out, "--embeddings")
+        embeddings = np.load(out.with_suffix(".embeddings.npy"))
+        scale = np.abs(last_input).max()
+        np.testing.assert_allclose(embeddings, last_input, atol=1e-5 * scale)
+        # Classes whose scores are as good as equal may come in either order.
+        scale = np.abs(logits).max()
+        chosen = np.take_along_axis(logits, np.load(out)[:, None], 1)[:, 0]
+        np.testing.assert_allclose(chosen, logits.max(axis=1),
+                                   atol=1e-4 * scale)
+        test = dataset.node_array(target, "test")
+        labels = dataset.node_array(target, "labels")
+        got = self.ask("evaluate", summary["run"], "--data", dataset.folder)
+        want = cross_entropy(logits[test], labels[test])
+        self.assertAlmostEqual(got["loss"], want, delta=1e-4 * (1 + want))
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main()

@@ -1,0 +1,227 @@
+"""All kinds of models once more, by numpy alone, over whole graphs: what a run
+must compute when it takes all neighbours. Nothing is shared with the program
+but the names of its weights."""
+
+from support import np
+
+
+def relu(x):
+    return np.maximum(x, 0)
+
+
+def elu(x):
+    return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
+
+
+def layer_norm(x, gain, shift):
+    centred = x - x.mean(axis=1, keepdims=True)
+    variance = (centred ** 2).mean(axis=1, keepdims=True)
+    return centred / np.sqrt(variance + 1e-5) * gain + shift
+
+
+def summed(values, to, rows):
+    """Adds up rows that go to the same one."""
+    out = np.zeros((rows, *values.shape[1:]))
+    np.add.at(out, to, values)
+    return out
+
+
+def softmax_by(scores, to, rows):
+    """The softmax of all scores that go to the same row."""
+    largest = np.full((rows, *scores.shape[1:]), -np.inf)
+    np.maximum.at(largest, to, scores)
+    powers = np.exp(scores - largest[to])
+    return powers / summed(powers, to, rows)[to]
+
+
+class Relation:
+    """Edges in one layer, and the weights of their messages."""
+
+    def __init__(self, name, source, target, edges):
+        self.name = name
+        self.source = source
+        self.target = target
+        self.edges = edges
+        self.beside = 1  # Relations into its target, itself included.
+
+    def mean(self, h, weights, prefix):
+        sources, targets = self.edges
+        rows = len(h[self.target])
+        counts = np.maximum(1, np.bincount(targets, minlength=rows))
+        mean = summed(h[self.source][sources], targets, rows) / counts[:, None]
+        return mean @ weights[f"{prefix}{self.name}.weight"]
+
+    def mean_share(self, h, weights, prefix):
+        return self.mean(h, weights, prefix) / self.beside
+
+    def symmetric(self, h, weights, prefix):
+        sources, targets = self.edges
+        own = h[self.source]
+        degrees = np.bincount(targets, minlength=len(own)) + 1.0
+        scale = 1 / np.sqrt(degrees)
+        found = summed((own * scale[:, None])[sources], targets, len(own))
+        found = found * scale[:, None] + own / degrees[:, None]
+        return found @ weights[f"{prefix}{self.name}.weight"]
+
+    def own_and_sum(self, h, weights, prefix):
+        sources, targets = self.edges
+        own = h[self.source]
+        found = ((1 + weights[f"{prefix}epsilon"]) * own
+                 + summed(own[sources], targets, len(own)))
+        return found @ weights[f"{prefix}{self.name}.weight"]
+
+    def sum(self, h, weights, prefix):
+        sources, targets = self.edges
+        found = summed(h[self.source][sources], targets, len(h[self.target]))
+        return found @ weights[f"{prefix}{self.name}.weight"]
+
+    def nothing(self, h, weights, prefix):
+        return 0
+
+    def largest(self, values, rows):
+        sources, targets = self.edges
+        out = np.full((rows, values.shape[1]), -np.inf)
+        np.maximum.at(out, targets, values[sources])
+        return np.where(np.isinf(out), 0, out)
+
+    def maximum(self, h, weights, prefix):
+        found = self.largest(h[self.source], len(h[self.target]))
+        return found @ weights[f"{prefix}{self.name}.weight"]
+
+    def pool(self, h, weights, prefix):
+        own = f"{prefix}{self.name}."
+        values = relu(h[self.source] @ weights[f"{own}pool.weight"]
+                      + weights[f"{own}pool.bias"])
+        found = self.largest(values, len(h[self.target]))
+        return found @ weights[f"{own}weight"]
+
+    def attention(self, h, weights, prefix):
+        own = h[self.source]
+        everyone = np.arange(len(own))
+        sources, targets = np.concatenate(
+            [self.edges, [everyone, everyone]], axis=1)
+        to_source = weights[f"{prefix}attention.source"]
+        heads = len(to_source)
+        z = (own @ weights[f"{prefix}weight"]).reshape(len(own), heads, -1)
+        scores = ((z * to_source).sum(2)[sources]
+                  + (z * weights[f"{prefix}attention.destination"]).sum(2)
+                  [targets])
+        shares = softmax_by(np.where(scores > 0, scores, 0.2 * scores),
+                            targets, len(own))
+        out = summed(z[sources] * shares[:, :, None], targets, len(own))
+        is_last = out.shape[2] == len(weights[f"{prefix}bias"])
+        return out.mean(1) if is_last else out.reshape(len(own), -1)
+
+
+    def relational_attention(self, h, weights, prefix):
+        sources, targets = self.edges
+        own = f"{prefix}{self.name}."
+        rows = len(h[self.target])
+        to_source = weights[f"{own}attention.source"]
+        heads = len(to_source)
+        z = (h[self.source] @ weights[f"{own}weight"]).reshape(
+            len(h[self.source]), heads, -1)
+        scores = ((z * to_source).sum(2)[sources]
+                  + (h[self.target] @ weights[f"{own}attention.destination"])
+                  [targets])
+        shares = softmax_by(np.where(scores > 0, scores, 0.2 * scores),
+                            targets, rows)
+        out = summed(z[sources] * shares[:, :, None], targets, rows)
+        is_last = out.shape[2] == len(weights[f"{prefix}{self.target}.bias"])
+        return out.mean(1) if is_last else out.reshape(rows, -1)
+
+
+# By kind: its message, and what ends its layers but the last.
+KINDS = {
+    "sage": (Relation.mean, relu),
+    "gcn": (Relation.symmetric, relu),
+    "gat": (Relation.attention, elu),
+    "rgcn": (Relation.mean, relu),
+    "gin": (Relation.own_and_sum, relu),
+    "sage_sum": (Relation.sum, relu),
+    "sage_max": (Relation.maximum, relu),
+    "sage_pool": (Relation.pool, relu),
+    "mlp": (Relation.nothing, relu),
+    "hetero_sage": (Relation.mean_share, relu),
+    "rgat": (Relation.relational_attention, relu),
+}
+
+
+class Model:
+    """A model of a kind with the weights of a run, over one dataset."""
+
+    def __init__(self, kind, dataset, weights, residual=False):
+        self.residual = residual
+        self.message, self.between = KINDS[kind]
+        self.weights = {name: value.astype(np.float64)
+                        for name, value in weights.items()}
+        self.types = [t["name"] for t in dataset.info["node_types"]]
+        self.typed = any(name.startswith(f"layer1.{self.types[0]}.")
+                         for name in weights)
+        self.relations = self.relations_of(dataset)
+        self.inputs = {}
+        for name in self.types:
+            rows = dataset.node_array(name, "features")
+            self.inputs[name] = (self.weights.get(f"embedding.{name}")
+                                 if rows is None else rows.astype(np.float64))
+
+    def relations_of(self, dataset):
+        if not self.typed:
+            edges = [dataset.edges(name) for name in dataset.edge_types()]
+            return [Relation("neighbours", self.types[0], self.types[0],
+                             np.concatenate(edges, axis=1))]
+        out = [Relation(name, name.split("__")[0], name.split("__")[2],
+                        dataset.edges(name))
+               for name in dataset.edge_types()]
+        for relation in out:
+            relation.beside = sum(other.target == relation.target
+                                  for other in out)
+        return out
+
+    def layer(self, number, h, is_last):
+        out = {}
+        for name in self.types:
+            prefix = f"layer{number}."
+            own = f"{prefix}{name}." if self.typed else prefix
+            if f"{own}bias" not in self.weights:
+                continue  # No later layer reads it.
+            get = self.weights.get
+            y = 0
+            if get(f"{own}self.weight") is not None:
+                y = h[name] @ get(f"{own}self.weight")
+            for relation in self.relations:
+                if relation.target == name:
+                    y = y + self.message(relation, h, self.weights, prefix)
+            if get(f"{own}inner.weight") is not None:
+                y = relu(y + get(f"{own}inner.bias"))
+                y = y @ get(f"{own}inner.weight")
+            y = y + get(f"{own}bias")
+            if self.residual and not is_last and y.shape == h[name].shape:
+                y = y + h[name]
+            if get(f"{own}norm.gain") is not None:
+                y = layer_norm(y, get(f"{own}norm.gain"),
+                               get(f"{own}norm.shift"))
+            out[name] = y if is_last else self.between(y)
+        return out
+
+    def run(self, layers, target):
+        """Returns what enters the last matrix, and the logits."""
+        h = self.inputs
+        jumps = "jumping.weight" in self.weights
+        outputs = []
+        for number in range(1, layers + 1):
+            last_input = h[target]
+            h = self.layer(number, h, number == layers and not jumps)
+            outputs.append(h[target])
+        if not jumps:
+            return last_input, h[target]
+        joined = np.concatenate(outputs, axis=1)
+        return joined, (joined @ self.weights["jumping.weight"]
+                        + self.weights["jumping.bias"])
+
+
+def cross_entropy(logits, labels):
+    """The mean over all rows."""
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    chosen = np.take_along_axis(shifted, labels[:, None], 1)[:, 0]
+    return (np.log(np.exp(shifted).sum(axis=1)) - chosen).mean()
