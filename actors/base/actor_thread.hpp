@@ -26,7 +26,10 @@ public:
   using then_function =
     std::function<void(const std::optional<error>& failure)>;
 
-  explicit actor_thread(typename Interface::pointer self) : self_(self) {}
+  explicit actor_thread(typename Interface::pointer self)
+    : self_(self), thread_(gauge_in(self->home_system(),
+                                    fmt::format("the thread of {} (actor {})",
+                                                self->name(), self->id()))) {}
 
   /// To be called once. @param on_leave Called when the actor is told to end.
   void install(std::function<void()> on_leave) {

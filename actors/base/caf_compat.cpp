@@ -8,7 +8,66 @@ bool is_ours(const caf::error& reason) {
   return reason.category() == caf::atom("graphmill");
 }
 
+/// Handlers of messages that say what they are at. (What an actor does when an
+/// answer comes goes another way, and is short: what takes long is asked for by
+/// a message.)
+class watched_handlers final : public caf::detail::behavior_impl {
+public:
+  using result = caf::match_case::result;
+  using visitor = caf::detail::invoke_result_visitor;
+  using behavior_impl::invoke;
+
+  watched_handlers(pointer handlers, std::shared_ptr<work_gauge> gauge)
+    : behavior_impl(handlers->timeout()), handlers_(std::move(handlers)),
+      gauge_(std::move(gauge)) {}
+
+  result invoke_empty(visitor& to) override {
+    return handlers_->invoke_empty(to);
+  }
+  result invoke(visitor& to, caf::type_erased_tuple& message) override {
+    const auto* type = message.empty() ? nullptr : message.type(0).second;
+    const work_scope at{gauge_, type == nullptr ? "a message" : type->name()};
+    return handlers_->invoke(to, message);
+  }
+  void handle_timeout() override { handlers_->handle_timeout(); }
+
+private:
+  const pointer handlers_;
+  const std::shared_ptr<work_gauge> gauge_;
+};
+
 } // namespace
+
+std::shared_ptr<work_gauge> gauge_in(const caf::actor_system& system,
+                                     std::string who) {
+  const auto* how =
+    dynamic_cast<const watched_system_config*>(&system.config());
+  return how == nullptr ? nullptr : how->watch->enter(std::move(who));
+}
+
+void watch_handlers(caf::behavior& handlers, const caf::actor_system& system,
+                    const char* name, caf::actor_id id) {
+  auto gauge = gauge_in(system, fmt::format("{} (actor {})", name, id));
+  if (gauge && handlers)
+    handlers.assign(caf::intrusive_ptr<caf::detail::behavior_impl>{
+      caf::make_counted<watched_handlers>(handlers.as_behavior_impl(),
+                                          std::move(gauge))});
+}
+
+caf::error crash_of(const char* name, std::exception_ptr thrown) noexcept {
+  try {
+    try {
+      std::rethrow_exception(std::move(thrown));
+    } catch (const std::exception& e) {
+      return caf::make_error(ec::crashed,
+                             fmt::format("{} crashed: {}", name, e.what()));
+    } catch (...) {
+      return caf::make_error(ec::crashed, fmt::format("{} crashed", name));
+    }
+  } catch (...) { // No memory left for a sentence.
+    return caf::exit_reason::unhandled_exception;
+  }
+}
 
 bool is_answer(const caf::error& reason) {
   // An actor that an exception ends leaves that to those who wait for it.

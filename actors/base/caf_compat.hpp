@@ -4,6 +4,8 @@
 // CAF. It is written for 0.17, which Debian 12 has; for another one, this file
 // changes and nothing else.
 
+#include "actors/base/work_watch.hpp"
+#include "messages/base/caught.hpp"
 #include "messages/base/error.hpp"
 
 #include <caf/all.hpp>
@@ -30,7 +32,27 @@ using answers = typename caf::replies_to<In>::template with<Out>;
 template <class In>
 using takes = caf::reacts_to<In>;
 
+// -- who is watched
+
+/// Of an actor system whose actors are watched.
+class watched_system_config : public caf::actor_system_config {
+public:
+  const std::shared_ptr<work_watch> watch = std::make_shared<work_watch>();
+};
+
+/// A gauge of the system's WORK WATCH; null if it has none.
+std::shared_ptr<work_gauge> gauge_in(const caf::actor_system& system,
+                                     std::string who);
+
+/// Has handlers of an actor say what they are at.
+void watch_handlers(caf::behavior& handlers, const caf::actor_system& system,
+                    const char* name, caf::actor_id id);
+
 // -- state classes
+
+/// As what an actor ends that has thrown `thrown`. Throws nothing, for that
+/// would end the process.
+caf::error crash_of(const char* name, std::exception_ptr thrown) noexcept;
 
 /// Spawns an actor whose logic is in class `S`: a constructor that takes the
 /// actor's self pointer (`S::interface::pointer`) and `args`, a member
@@ -48,17 +70,12 @@ auto state_factory() {
   return [](typename interface::template stateful_pointer<state_box<S>> self,
             Ts... args) -> typename interface::behavior_type {
     self->set_exception_handler([](std::exception_ptr thrown) -> caf::error {
-      try {
-        std::rethrow_exception(thrown);
-      } catch (const std::exception& e) {
-        return caf::make_error(
-          ec::crashed, fmt::format("{} crashed: {}", S::name, e.what()));
-      } catch (...) {
-        return caf::make_error(ec::crashed, fmt::format("{} crashed", S::name));
-      }
+      return crash_of(S::name, std::move(thrown));
     });
     self->state.impl = std::make_unique<S>(self, std::move(args)...);
-    return self->state.impl->make_behavior();
+    auto handlers = self->state.impl->make_behavior();
+    watch_handlers(handlers.unbox(), self->home_system(), S::name, self->id());
+    return handlers;
   };
 }
 
@@ -101,11 +118,14 @@ Interface handle_of(Self* self) {
   return caf::actor_cast<Interface>(self);
 }
 
-/// Ends an actor: politely (it may finish its handler), or at once.
+/// Ends an actor politely: it may finish its handler. For destructors, too: an
+/// actor that cannot be told ends when nobody has a handle to it any more.
 template <class Handle>
-void stop_actor(const Handle& actor) {
+void stop_actor(const Handle& actor) noexcept {
   if (actor)
-    caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+    quietly([&actor] {
+      caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+    });
 }
 
 // -- supervision

@@ -36,6 +36,9 @@ inline constexpr milliseconds stage = 4 * waiting_stage;
 inline constexpr milliseconds contribution = std::chrono::minutes{30};
 /// The dispatcher, from the end of a stage to that of the run.
 inline constexpr milliseconds stage_farewell = std::chrono::seconds{20};
+/// An actor that has one message, or a thread that has one job, for longer is
+/// named in the log.
+inline constexpr milliseconds work_report = std::chrono::seconds{30};
 /// Credit that the oldest batch holds for longer is reported with its holder's
 /// name.
 inline constexpr milliseconds credit_report = std::chrono::seconds{30};
@@ -102,6 +105,8 @@ inline constexpr milliseconds write_again{1000};
 
 // -- how often something is looked at
 
+/// Who is at work, and whether still at the same.
+inline constexpr milliseconds work_look{1000};
 /// Memory: often enough for a peak that lasts a step.
 inline constexpr milliseconds memory_look{50};
 /// The files of the data: it costs a stat(2) for each.

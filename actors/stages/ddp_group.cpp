@@ -32,7 +32,9 @@ public:
     thread_.install([this] { rank_.abandon(); });
   }
 
-  ~ddp_group() { rank_.abandon(); }
+  ~ddp_group() {
+    quietly([this] { rank_.abandon(); });
+  }
 
   interface::behavior_type make_behavior() {
     return {

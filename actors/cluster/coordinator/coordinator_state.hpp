@@ -164,8 +164,7 @@ private:
   void end_shares(member_action how);
   void on_share_ended(const std::string& id, const std::string& daemon,
                       const result<payload>& answer);
-  void distrust(const std::vector<std::string>& daemons,
-                const std::string& by);
+  void distrust(const std::vector<std::string>& daemons, const std::string& by);
   void close();
   void on_filed(const run_filed& filed);
   result<payload> take_events(const incoming_request& request);
@@ -212,8 +211,10 @@ private:
   std::vector<watcher> watchers_;
   // Threads for files, for the history, and for the members file. Last: they
   // end before what their jobs use.
-  compute_thread thread_;
-  compute_thread history_thread_;
+  compute_thread thread_{
+    gauge_in(self_->home_system(), "the coordinator's thread for files")};
+  compute_thread history_thread_{
+    gauge_in(self_->home_system(), "the coordinator's thread for its history")};
   std::optional<compute_thread> members_thread_;
 };
 

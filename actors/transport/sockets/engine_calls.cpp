@@ -121,7 +121,11 @@ void engine::serve_callers() {
               other_end(got->descriptor, of.where.port).value_or(of.where);
             of.here = stays_here(got->descriptor);
           }
-          of.session.receive(now(), over, std::move(*got->content));
+          const auto failed = taken([&of, &got, over] {
+            of.session.receive(now(), over, std::move(*got->content));
+          });
+          if (failed)
+            of.session.link_down(now(), *failed);
         } else {
           ++counters_->malformed;
           of.session.link_down(
