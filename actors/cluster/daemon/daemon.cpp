@@ -100,6 +100,7 @@ transport_options transport_of(const daemon_options& options,
   out.interface_name = options.interface_name;
   out.route_to = options.join;
   out.insecure = options.insecure;
+  out.liveness.lost_after = std::chrono::seconds{options.lost_after};
   out.on_request = [router](const incoming_request& request) {
     router->serve(request);
   };
