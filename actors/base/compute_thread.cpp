@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds first_pause{1};
 /// Tells whoever waits for a job what that has thrown. Called by the handler of
 /// the exception. Memory may be short, so that telling throws, too: then again
 /// after a while, for whoever is not told waits for ever.
-void tell(const std::function<void(const error&)>& failed) noexcept {
+void tell_failure(const std::function<void(const error&)>& failed) noexcept {
   auto pause = first_pause;
   for (int i = 0; i < most_tellings; ++i) {
     try {
@@ -74,7 +74,7 @@ void compute_thread::run() {
     try {
       next.job();
     } catch (...) {
-      tell(next.failed);
+      tell_failure(next.failed);
     }
   }
 }

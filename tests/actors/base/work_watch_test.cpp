@@ -35,7 +35,7 @@ struct watch_scene {
   work_watch::clock::time_point now{1h};
 };
 
-using sentences = std::vector<std::string>;
+using told_sentences = std::vector<std::string>;
 
 } // namespace
 
@@ -43,19 +43,21 @@ CATCH_TEST_CASE("long work is told once, and once when it is over",
                 "[actors][watch]") {
   watch_scene s{3s};
   const auto gauge = s.watch.enter("the batcher");
-  CATCH_CHECK(s.after(1s) == sentences{});
+  CATCH_CHECK(s.after(1s) == told_sentences{});
   gauge->begin(typeid(tick).name());
-  CATCH_CHECK(s.after(1s) == sentences{}); // It is seen for the first time.
-  CATCH_CHECK(s.after(1s) == sentences{});
-  CATCH_CHECK(s.after(1s) == sentences{});
   CATCH_CHECK(s.after(1s)
-              == sentences{"the batcher has been at one piece of work (tick) "
-                           "for 3 s"});
-  CATCH_CHECK(s.after(1s) == sentences{});
+              == told_sentences{}); // It is seen for the first time.
+  CATCH_CHECK(s.after(1s) == told_sentences{});
+  CATCH_CHECK(s.after(1s) == told_sentences{});
+  CATCH_CHECK(
+    s.after(1s)
+    == told_sentences{"the batcher has been at one piece of work (tick) "
+                      "for 3 s"});
+  CATCH_CHECK(s.after(1s) == told_sentences{});
   gauge->end();
   CATCH_CHECK(s.after(1s)
-              == sentences{"+ the batcher is done with it after 5 s"});
-  CATCH_CHECK(s.after(1s) == sentences{});
+              == told_sentences{"+ the batcher is done with it after 5 s"});
+  CATCH_CHECK(s.after(1s) == told_sentences{});
 }
 
 CATCH_TEST_CASE("much work is not long work", "[actors][watch]") {
@@ -63,7 +65,7 @@ CATCH_TEST_CASE("much work is not long work", "[actors][watch]") {
   const auto gauge = s.watch.enter("the batcher");
   for (int i = 0; i < 10; ++i) {
     gauge->begin("a job");
-    CATCH_CHECK(s.after(1s) == sentences{});
+    CATCH_CHECK(s.after(1s) == told_sentences{});
     gauge->end();
   }
 }
@@ -73,20 +75,21 @@ CATCH_TEST_CASE("the time in which the process was stopped does not count",
   watch_scene s{3s};
   const auto gauge = s.watch.enter("the batcher");
   gauge->begin("a job");
-  CATCH_CHECK(s.after(1s) == sentences{});
-  CATCH_CHECK(s.after(60s) == sentences{}); // As two seconds.
-  CATCH_CHECK(s.after(1s)
-              == sentences{"the batcher has been at one piece of work (a job) "
-                           "for 3 s"});
+  CATCH_CHECK(s.after(1s) == told_sentences{});
+  CATCH_CHECK(s.after(60s) == told_sentences{}); // As two seconds.
+  CATCH_CHECK(
+    s.after(1s)
+    == told_sentences{"the batcher has been at one piece of work (a job) "
+                      "for 3 s"});
 }
 
 CATCH_TEST_CASE("looks that come early look at nothing", "[actors][watch]") {
   watch_scene s{2s};
   const auto gauge = s.watch.enter("the batcher");
   gauge->begin("a job");
-  CATCH_CHECK(s.after(1s) == sentences{});
+  CATCH_CHECK(s.after(1s) == told_sentences{});
   for (int i = 0; i < 19; ++i)
-    CATCH_CHECK(s.after(100ms) == sentences{});
+    CATCH_CHECK(s.after(100ms) == told_sentences{});
   CATCH_CHECK(s.after(100ms).size() == 1); // Two seconds since the first.
 }
 
@@ -98,7 +101,7 @@ CATCH_TEST_CASE("who ends in long work is told of as over", "[actors][watch]") {
   CATCH_CHECK(s.after(1s).size() == 1);
   gauge.reset();
   CATCH_CHECK(s.after(1s)
-              == sentences{"+ the batcher is done with it after 2 s"});
+              == told_sentences{"+ the batcher is done with it after 2 s"});
 }
 
 CATCH_TEST_CASE("of many who are held up some are named and all counted",
@@ -122,12 +125,12 @@ namespace {
 using held_actor = caf::typed_actor<takes<tick>>;
 
 /// Is held up in its message until the test lets it go.
-class held {
+class held_up {
 public:
   using interface = held_actor;
-  static constexpr const char* name = "held";
-  held(interface::pointer, std::promise<void>* begun,
-       std::shared_future<void> may_end)
+  static constexpr const char* name = "held_up";
+  held_up(interface::pointer, std::promise<void>* begun,
+          std::shared_future<void> may_end)
     : begun_(begun), may_end_(std::move(may_end)) {}
 
   interface::behavior_type make_behavior() {
@@ -154,7 +157,7 @@ CATCH_TEST_CASE("an actor that has one message for long is named with it",
   {
     caf::actor_system system{settings};
     const auto actor =
-      spawn_state<held>(system, &begun, let_end.get_future().share());
+      spawn_state<held_up>(system, &begun, let_end.get_future().share());
     post(actor, tick{});
     const auto is_held =
       begun.get_future().wait_for(test::patience) == std::future_status::ready;
@@ -166,7 +169,7 @@ CATCH_TEST_CASE("an actor that has one message for long is named with it",
     stop_actor(actor);
     CATCH_REQUIRE(is_held);
   }
-  CATCH_CHECK(told.starts_with("held (actor "));
+  CATCH_CHECK(told.starts_with("held_up (actor "));
   CATCH_CHECK(
     told.ends_with(") has been at one piece of work (tick) for 30 s"));
 }
