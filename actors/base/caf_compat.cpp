@@ -17,9 +17,10 @@ public:
   using visitor = caf::detail::invoke_result_visitor;
   using behavior_impl::invoke;
 
-  watched_handlers(pointer handlers, std::shared_ptr<work_gauge> gauge)
+  watched_handlers(pointer handlers, std::shared_ptr<work_gauge> gauge,
+                   const char* name, crash_handler on_crash)
     : behavior_impl(handlers->timeout()), handlers_(std::move(handlers)),
-      gauge_(std::move(gauge)) {}
+      gauge_(std::move(gauge)), name_(name), on_crash_(std::move(on_crash)) {}
 
   result invoke_empty(visitor& to) override {
     return handlers_->invoke_empty(to);
@@ -27,13 +28,23 @@ public:
   result invoke(visitor& to, caf::type_erased_tuple& message) override {
     const auto* type = message.empty() ? nullptr : message.type(0).second;
     const work_scope at{gauge_, type == nullptr ? "a message" : type->name()};
-    return handlers_->invoke(to, message);
+    if (!on_crash_)
+      return handlers_->invoke(to, message);
+    try {
+      return handlers_->invoke(to, message);
+    } catch (...) {
+      if (!on_crash_(crash_of(name_, std::current_exception())))
+        throw;
+      return result::match;
+    }
   }
   void handle_timeout() override { handlers_->handle_timeout(); }
 
 private:
   const pointer handlers_;
   const std::shared_ptr<work_gauge> gauge_;
+  const char* const name_;
+  const crash_handler on_crash_;
 };
 
 } // namespace
@@ -45,13 +56,15 @@ std::shared_ptr<work_gauge> gauge_in(const caf::actor_system& system,
   return how == nullptr ? nullptr : how->watch->enter(std::move(who));
 }
 
-void watch_handlers(caf::behavior& handlers, const caf::actor_system& system,
-                    const char* name, caf::actor_id id) {
-  auto gauge = gauge_in(system, fmt::format("{} (actor {})", name, id));
-  if (gauge && handlers)
+void watch_handlers(caf::behavior& handlers, const caf::local_actor& self,
+                    crash_handler on_crash) {
+  auto gauge = gauge_in(self.home_system(),
+                        fmt::format("{} (actor {})", self.name(), self.id()));
+  if (handlers && (gauge || on_crash))
     handlers.assign(caf::intrusive_ptr<caf::detail::behavior_impl>{
       caf::make_counted<watched_handlers>(handlers.as_behavior_impl(),
-                                          std::move(gauge))});
+                                          std::move(gauge), self.name(),
+                                          std::move(on_crash))});
 }
 
 caf::error crash_of(const char* name, std::exception_ptr thrown) noexcept {

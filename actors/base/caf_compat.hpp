@@ -44,9 +44,14 @@ public:
 std::shared_ptr<work_gauge> gauge_in(const caf::actor_system& system,
                                      std::string who);
 
-/// Has handlers of an actor say what they are at.
-void watch_handlers(caf::behavior& handlers, const caf::actor_system& system,
-                    const char* name, caf::actor_id id);
+/// Takes what a handler has thrown, as an error. Whether its actor goes on for
+/// now, to end by itself; else the exception ends it at once.
+using crash_handler = std::function<bool(const caf::error& reason)>;
+
+/// Has handlers of an actor say what they are at, and `on_crash` know what they
+/// throw. @param on_crash May be empty.
+void watch_handlers(caf::behavior& handlers, const caf::local_actor& self,
+                    crash_handler on_crash);
 
 // -- state classes
 
@@ -57,7 +62,8 @@ caf::error crash_of(const char* name, std::exception_ptr thrown) noexcept;
 /// Spawns an actor whose logic is in class `S`: a constructor that takes the
 /// actor's self pointer (`S::interface::pointer`) and `args`, a member
 /// `make_behavior`, and a static `name`. An exception in a handler ends the
-/// actor with `ec::crashed`.
+/// actor with `ec::crashed`: at once, unless a member `crashed` (a
+/// `crash_handler`) returns that it has begun to end.
 template <class S>
 struct state_box {
   std::unique_ptr<S> impl;
@@ -74,7 +80,14 @@ auto state_factory() {
     });
     self->state.impl = std::make_unique<S>(self, std::move(args)...);
     auto handlers = self->state.impl->make_behavior();
-    watch_handlers(handlers.unbox(), self->home_system(), S::name, self->id());
+    crash_handler on_crash;
+    if constexpr (requires(S & state, const caf::error& e) {
+                    state.crashed(e);
+                  })
+      on_crash = [state = self->state.impl.get()](const caf::error& reason) {
+        return state->crashed(reason);
+      };
+    watch_handlers(handlers.unbox(), *self, std::move(on_crash));
     return handlers;
   };
 }

@@ -62,6 +62,8 @@ public:
     };
   }
 
+  bool crashed(const caf::error& reason) { return thread_.crashed(reason); }
+
 private:
   void stop_all() {
     stop_actor(std::exchange(filler_, {}));

@@ -44,6 +44,8 @@ public:
     };
   }
 
+  bool crashed(const caf::error& reason) { return thread_.crashed(reason); }
+
 private:
   /// By messages and, where ranks compute on CUDA, by NCCL for gradients.
   std::unique_ptr<collective> connect(const std::shared_ptr<roll_call>& roll,
