@@ -35,12 +35,16 @@ std::uint32_t window_of(std::uint32_t window, const member_config& member) {
 /// An owner that is slow is waited for; one that is lost is known as such long
 /// before. It may have dropped an answer for want of room, so it is asked
 /// again, ever more seldom.
-call_options patience_of(std::chrono::milliseconds deadline) {
+void repeat_seldom(call_options& how) {
+  how.attempts = 8;
+  how.repeat = std::chrono::seconds{20};
+  how.longest_repeat = std::chrono::minutes{2};
+}
+
+call_options data_patience() {
   call_options out;
-  out.deadline = deadline;
-  out.attempts = 8;
-  out.repeat = std::chrono::seconds{20};
-  out.longest_repeat = std::chrono::minutes{2};
+  out.deadline = timeouts::data_request;
+  repeat_seldom(out);
   return out;
 }
 
@@ -57,14 +61,13 @@ public:
     const auto& daemon =
       assignment_
         .daemons[assignment_.owner_of_part[static_cast<std::size_t>(part)]];
-    return {
-      assignment_.run,
-      part,
-      daemon.name,
-      graph_,
-      call_over(net_, daemon.address, patience_of(timeouts::data_request)),
-      pool_,
-      counters_};
+    return {assignment_.run,
+            part,
+            daemon.name,
+            graph_,
+            call_over(net_, daemon.address, data_patience()),
+            pool_,
+            counters_};
   }
 
 private:
@@ -81,6 +84,13 @@ bool samples(const deployment& assignment, std::uint16_t daemon) {
          != assignment.samplers.end();
 }
 
+call_options batch_patience() {
+  call_options out;
+  out.deadline = timeouts::batch_request;
+  repeat_seldom(out);
+  return out;
+}
+
 batch_proxy_config proxy_of(const deployment& assignment,
                             const member_config& member,
                             const stage_table& stages,
@@ -94,8 +104,7 @@ batch_proxy_config proxy_of(const deployment& assignment,
     out.sources.push_back(
       {name, daemon == assignment.you
                ? remote_call{}
-               : call_over(around.net, address,
-                           patience_of(timeouts::batch_request))});
+               : call_over(around.net, address, batch_patience())});
   }
   out.world = static_cast<rank_id>(assignment.daemon_of_rank.size());
   out.pool = member.pool;
