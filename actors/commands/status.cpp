@@ -7,7 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace graphmill {
 
@@ -24,6 +29,23 @@ nlohmann::json daemon_json(const daemon_status& daemon) {
           {"note", daemon.note}};
 }
 
+/// The daemons in service that have a part, for each part that one has.
+std::map<part_id, std::vector<std::string>> owners_in(const status_reply& now) {
+  std::map<part_id, std::vector<std::string>> out;
+  for (const auto& daemon : now.daemons)
+    if (daemon.state == daemon_state::ready)
+      for (const auto part : daemon.parts)
+        out[part].push_back(daemon.name);
+  return out;
+}
+
+nlohmann::json owners_json(const status_reply& now) {
+  auto out = nlohmann::json::array();
+  for (const auto& [part, daemons] : owners_in(now))
+    out.push_back({{"part", part}, {"daemons", daemons}});
+  return out;
+}
+
 nlohmann::json status_json(const std::string& address,
                            const status_reply& now) {
   auto daemons = nlohmann::json::array();
@@ -35,6 +57,7 @@ nlohmann::json status_json(const std::string& address,
     {"dataset", now.dataset},
     {"parts", now.parts},
     {"daemons", std::move(daemons)},
+    {"owners", owners_json(now)},
     {"running",
      now.running.empty() ? nlohmann::json() : nlohmann::json(now.running)},
     {"queued", now.queued},
@@ -45,13 +68,24 @@ nlohmann::json status_json(const std::string& address,
 /// The parts that nobody in service has: no run can start without them.
 std::vector<part_id> missing_parts(const status_reply& now) {
   std::vector<part_id> out;
+  const auto owners = owners_in(now);
   for (part_id part = 0; part < static_cast<part_id>(now.parts); ++part)
-    if (std::ranges::none_of(now.daemons, [part](const daemon_status& daemon) {
-          return daemon.state == daemon_state::ready
-                 && std::ranges::find(daemon.parts, part) != daemon.parts.end();
-        }))
+    if (!owners.contains(part))
       out.push_back(part);
   return out;
+}
+
+/// How many owners in service a part has, as in "1 to 2".
+std::string owners_text(const status_reply& now) {
+  const auto owners = owners_in(now);
+  auto least = owners.size() < now.parts ? std::size_t{0} : SIZE_MAX;
+  auto most = std::size_t{0};
+  for (const auto& [part, daemons] : owners) {
+    least = std::min(least, daemons.size());
+    most = std::max(most, daemons.size());
+  }
+  return least < most ? fmt::format("{} to {}", least, most)
+                      : std::to_string(most);
 }
 
 void print_daemons(const std::vector<daemon_status>& daemons) {
@@ -75,6 +109,7 @@ void print_status(const std::string& address, const status_reply& now) {
   say("coordinator  {} at {}\n", now.coordinator, address);
   say("dataset      {} in {} {}\n", now.dataset, now.parts,
       now.parts == 1 ? "part" : "parts");
+  say("owners       {} of each part in service\n", owners_text(now));
   say("running      {}\n", now.running.empty() ? "nothing" : now.running);
   if (!now.queued.empty())
     say("queued       {}\n", fmt::format("{}", fmt::join(now.queued, ", ")));

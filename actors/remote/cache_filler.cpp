@@ -136,8 +136,8 @@ private:
   result<void> send(const task& next) {
     const auto to = config_.remote(next.part);
     GRAPHMILL_TRY(auto data, encode(to.run, to.part, work_->request(next)));
-    ask_daemon(handle_of<interface>(self_), asked_.add(next), to.call,
-               method::spread, std::move(data), *to.counters);
+    ask_owner(handle_of<interface>(self_), asked_.add(next), to, method::spread,
+              std::move(data));
     return ok();
   }
 
@@ -152,7 +152,7 @@ private:
     if (done)
       settle(*task, done.value());
     else
-      give_up(from.explain(done.error()));
+      give_up(from.explain(done.error(), reply.from));
   }
 
   void work_here() {

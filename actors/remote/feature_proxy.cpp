@@ -140,8 +140,8 @@ private:
       },
       [this, &ids](std::uint64_t ticket, payload data) {
         counters().ids_out += ids;
-        ask_daemon(handle_of<interface>(self_), ticket, config_.to.call,
-                   method::gather, std::move(data), counters());
+        ask_owner(handle_of<interface>(self_), ticket, config_.to,
+                  method::gather, std::move(data));
       },
       [this](const gather_call& call, const error& reason) {
         job_of(call).give_up(config_.to.explain(reason));
@@ -151,8 +151,8 @@ private:
         return call.encoded(config_.to.run, config_.to.part);
       },
       [this](std::uint64_t ticket, payload data) {
-        ask_daemon(handle_of<interface>(self_), ticket | proof_ticket,
-                   config_.to.call, method::prove, std::move(data), counters());
+        ask_owner(handle_of<interface>(self_), ticket | proof_ticket,
+                  config_.to, method::prove, std::move(data));
       },
       [this](const prove_call& call, const error& reason) {
         job_of(call).give_up(config_.to.explain(reason));
@@ -175,42 +175,48 @@ private:
       auto done = take(call, reply);
       if (!done) {
         ++counters().failures;
-        job_of(call).give_up(config_.to.explain(done.error()));
+        job_of(call).give_up(config_.to.explain(done.error(), reply.from));
       } else {
-        ask_for_proofs(call);
+        ask_for_proofs(call, reply.from);
         settle(call);
       }
     }
   }
 
   /// Before the call is settled, so that the job is not over until they came.
-  void ask_for_proofs(const gather_call& call) {
+  /// Any owner can prove what another one has sent.
+  void ask_for_proofs(const gather_call& call, const std::string& sender) {
     if (config_.audit == nullptr)
       return;
     auto checks = cut_checks(*config_.to.graph, call, *config_.audit,
                              job_of(call).batch, config_.reply_bytes);
     call.of->missing += checks.size();
-    for (auto& check : checks)
+    for (auto& check : checks) {
+      check.sender = sender;
       proofs_.push(std::move(check));
+    }
   }
 
   void take_proofs(const remote_reply& reply) {
     for (const auto& call : proofs_.take(reply.ticket & ~proof_ticket)) {
       if (!call.wanted())
         continue;
+      auto fault = proof_fault::proof;
       auto proved = reply.failure
                       ? result<std::uint64_t>{unproved(*reply.failure)}
                       : check_proofs(*config_.to.graph, config_.to.part, call,
-                                     config_.half, reply.data);
+                                     config_.half, reply.data, fault);
       if (proved) {
         config_.audit->sound(proved.value(), reply.data.byte_size());
         settle(call);
         continue;
       }
       ++counters().failures;
+      const auto& blamed =
+        fault == proof_fault::values ? call.sender : reply.from;
       if (!reply.failure)
-        config_.audit->caught(config_.to.daemon);
-      job_of(call).give_up(config_.to.explain(proved.error()));
+        config_.audit->caught(blamed);
+      job_of(call).give_up(config_.to.explain(proved.error(), blamed));
     }
   }
 

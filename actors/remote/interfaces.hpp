@@ -21,6 +21,7 @@ struct remote_reply {
   std::uint64_t ticket = 0;
   payload data;
   std::optional<error> failure;
+  std::string from{}; ///< The daemon that answered, if one of several could.
 };
 /// Jobs of this batch and hop have waited long enough for others to join them.
 struct send_hop {

@@ -103,8 +103,8 @@ private:
       },
       [this, &ids](std::uint64_t ticket, payload data) {
         counters().ids_out += ids;
-        ask_daemon(handle_of<interface>(self_), ticket, config_.to.call,
-                   method::sample, std::move(data), counters());
+        ask_owner(handle_of<interface>(self_), ticket, config_.to,
+                  method::sample, std::move(data));
       },
       [this](const sampling_call& call, const error& reason) {
         give_up(call, config_.to.explain(reason));
@@ -116,7 +116,7 @@ private:
     for (const auto& call : window_.take(reply.ticket))
       if (auto done = take(call, reply); !done) {
         ++counters().failures;
-        give_up(call, config_.to.explain(done.error()));
+        give_up(call, config_.to.explain(done.error(), reply.from));
       }
     pump();
   }

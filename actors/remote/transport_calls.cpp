@@ -1,5 +1,7 @@
 #include "actors/remote/transport_calls.hpp"
 
+#include <cstddef>
+#include <memory>
 #include <utility>
 
 namespace graphmill {
@@ -24,11 +26,17 @@ bool serve_data(const data_server_actor& server,
                 const incoming_request& request) {
   if (traits_of(request.method).server != method_server::data)
     return false;
-  post(server, data_request{request.method, request.data, request.deadline,
-                            request.from.incarnation,
-                            [reply = request.reply](result<payload> answer) {
-                              reply.reply(std::move(answer));
-                            }});
+  // What the server leaves behind when it ends may be asked of another owner.
+  const std::shared_ptr<const void> left_behind{
+    nullptr, [reply = request.reply](std::nullptr_t) {
+      reply.reply(fail(ec::unavailable, "it ended before it answered"));
+    }};
+  post(server, data_request{
+                 request.method, request.data, request.deadline,
+                 request.from.incarnation,
+                 [reply = request.reply, left_behind](result<payload> answer) {
+                   reply.reply(std::move(answer));
+                 }});
   return true;
 }
 

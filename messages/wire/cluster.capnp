@@ -141,6 +141,13 @@ struct PlanReply {
   samplers @2 :List(Text);
   # Daemons that sample for the trainers of others; none: each trainer's daemon
   # samples for itself.
+
+  replicasOfPart @3 :List(DaemonNames);
+  # By part: daemons that serve it beside that of `daemonOfPart`.
+}
+
+struct DaemonNames {
+  names @0 :List(Text);
 }
 
 struct RunsRequest {

@@ -157,17 +157,29 @@ result<resume_request> decode_resumption(const payload& from);
 payload encode_run_id(const std::string& run);
 result<std::string> decode_run_id(const payload& from);
 
+/// Some daemons.
+struct daemon_names {
+  std::vector<std::string> names;
+
+  friend bool operator==(const daemon_names&, const daemon_names&) = default;
+
+  static void fields(auto& of, auto visit) { visit("names", of.names); }
+};
+
 /// The answer to `plan`: where a run would go, by names of daemons.
 struct plan_reply {
   std::vector<std::string> daemon_of_part; ///< By part.
   std::vector<std::string> daemon_of_rank; ///< By rank.
   /// Empty if each trainer's daemon samples for itself.
   std::vector<std::string> samplers;
+  /// By part: who serves it beside its first owner.
+  std::vector<daemon_names> replicas_of_part{};
 
   static void fields(auto& of, auto visit) {
     visit("daemonOfPart", of.daemon_of_part);
     visit("daemonOfRank", of.daemon_of_rank);
     visit("samplers", of.samplers);
+    visit("replicasOfPart", of.replicas_of_part);
   }
 };
 payload encode(const plan_reply& reply);

@@ -63,6 +63,14 @@ struct Deployment {
   daemonKeys @10 :List(Text);
   # As many as `daemons`: the public key that each has shown to the coordinator.
   # Empty where keys have no roles.
+
+  replicasOfPart @11 :List(PartReplicas);
+  # By part: who serves it beside its daemon in `ownerOfPart`. Empty: nobody does.
+}
+
+struct PartReplicas {
+  daemons @0 :List(UInt16);
+  # Positions in `daemons` of the deployment.
 }
 
 struct Daemon {
@@ -274,6 +282,10 @@ struct RunEvents {
 
   failureCode @5 :UInt16;
   # As `FailureCode` of wire.capnp.
+
+  sound @6 :Bool;
+  # The data that the sender's share has mapped were verified, and are sound. Told
+  # in a message of its own, whose sequence is 0, for it may be told again.
 }
 
 struct StepDone {

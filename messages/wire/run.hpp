@@ -7,6 +7,7 @@
 #include "messages/wire/frame.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -42,6 +43,22 @@ struct daemon_address {
   }
 };
 
+/// The daemons that serve a part beside the one that is its first owner, by
+/// their positions in a list.
+struct part_replicas {
+  std::vector<std::uint16_t> daemons;
+
+  friend bool operator==(const part_replicas&, const part_replicas&) = default;
+
+  static void fields(auto& of, auto visit) { visit("daemons", of.daemons); }
+};
+
+/// All that serve a part, the first owner first.
+/// @param replicas By part, or empty.
+std::vector<std::uint16_t> owners_of(std::size_t part,
+                                     std::span<const std::uint16_t> first,
+                                     std::span<const part_replicas> replicas);
+
 /// What the coordinator gives each daemon of a run at its begin (`deploy`): who
 /// does what in it. The answer is empty.
 struct deployment {
@@ -58,10 +75,19 @@ struct deployment {
   std::vector<std::uint16_t> samplers;
   /// Public keys of `daemons`; empty where keys have no roles.
   std::vector<std::string> daemon_keys{};
+  /// By part, or empty. The same bytes are there, so that any owner gives the
+  /// same answers.
+  std::vector<part_replicas> replicas_of_part{};
+
+  /// All that serve a part, its first owner first.
+  std::vector<std::uint16_t> owners_of(part_id part) const;
+
+  /// The parts that a daemon serves, ascending.
+  std::vector<part_id> parts_of(std::uint16_t daemon) const;
 
   /// Fails unless there are parts, ranks and a name of the run, all positions
-  /// are those of daemons in the list, and there are as many keys as daemons,
-  /// or none.
+  /// are those of daemons in the list, there are as many keys as daemons, or
+  /// none, and there are replicas of as many parts as there are, or of none.
   result<void> check() const;
 
   static void fields(auto& of, auto visit) {
@@ -76,6 +102,7 @@ struct deployment {
     visit("coordinator", of.coordinator);
     visit("samplers", of.samplers);
     visit("daemonKeys", of.daemon_keys);
+    visit("replicasOfPart", of.replicas_of_part);
   }
 };
 payload encode(const deployment& assignment);
@@ -230,6 +257,8 @@ struct run_events {
   std::vector<step_done> steps;
   std::vector<rank_id> stopped;
   std::optional<error> failure;
+  /// Its data were verified; told alone, with sequence 0.
+  bool sound = false;
 
   bool empty() const { return steps.empty() && stopped.empty() && !failure; }
 
@@ -239,6 +268,7 @@ struct run_events {
     visit("sequence", of.sequence);
     visit("steps", of.steps);
     visit("stopped", of.stopped);
+    visit("sound", of.sound);
   }
 };
 payload encode(const run_events& events);

@@ -86,13 +86,14 @@ public:
   result<void> place_parts(part_id parts) {
     std::vector<part_id> orphans;
     for (part_id part = 0; part < parts; ++part) {
-      const auto owner = least_loaded(part);
+      const auto owner = least_loaded(part, {});
       if (owner == nobody)
         orphans.push_back(part);
       else
         ++load_[owner];
       owners_.push_back(owner);
     }
+    add_replicas();
     if (!orphans.empty())
       return fail(ec::unavailable,
                   "no daemon serves part{} {} of {}: start one with `graphmill "
@@ -144,13 +145,18 @@ public:
     std::vector<std::uint16_t> position(offers_.size(), nobody);
     for (std::uint16_t d = 0; d < offers_.size(); ++d) {
       if (!contains(owners_, d) && !contains(homes_, d)
-          && !contains(samplers_, d))
+          && !contains(samplers_, d) && !is_replica(d))
         continue;
       position[d] = static_cast<std::uint16_t>(out.daemons.size());
       out.daemons.push_back({offers_[d].name, offers_[d].address});
     }
     for (auto owner : owners_)
       out.owner_of_part.push_back(position[owner]);
+    for (const auto& replicas : replicas_) {
+      auto& of = out.replicas_of_part.emplace_back().daemons;
+      for (auto daemon : replicas)
+        of.push_back(position[daemon]);
+    }
     for (auto home : homes_)
       out.daemon_of_rank.push_back(position[home]);
     for (auto sampler : samplers_)
@@ -207,15 +213,36 @@ private:
                 fmt::join(def_.placement.trainers, ", "), slots);
   }
 
-  std::uint16_t least_loaded(part_id part) const {
+  /// Who serves a part and is none of these.
+  std::uint16_t least_loaded(part_id part, const positions& others) const {
     auto best = nobody;
     for (std::uint16_t d = 0; d < offers_.size(); ++d) {
       const auto& served = offers_[d].parts;
       if (std::find(served.begin(), served.end(), part) != served.end()
-          && (best == nobody || load_[d] < load_[best]))
+          && !contains(others, d) && (best == nobody || load_[d] < load_[best]))
         best = d;
     }
     return best;
+  }
+
+  /// After all parts have an owner, so that who that is does not depend on it.
+  void add_replicas() {
+    for (std::size_t part = 0; part < owners_.size(); ++part) {
+      positions owners{owners_[part]};
+      while (owners.size() < most_owners) {
+        const auto next = least_loaded(static_cast<part_id>(part), owners);
+        if (next == nobody)
+          break;
+        ++load_[next];
+        owners.push_back(next);
+      }
+      replicas_.emplace_back(owners.begin() + 1, owners.end());
+    }
+  }
+
+  bool is_replica(std::uint16_t daemon) const {
+    return std::ranges::any_of(
+      replicas_, [daemon](const auto& of) { return contains(of, daemon); });
   }
 
   /// The next named daemon in turn that has a free slot. @pre there is one
@@ -254,30 +281,45 @@ private:
   std::vector<std::uint32_t> free_; ///< Slots.
   std::vector<std::size_t> load_;   ///< Parts.
   positions owners_;
+  std::vector<positions> replicas_; ///< By part.
   positions homes_;
   positions trainers_; ///< As the definition names them.
   positions samplers_;
   std::size_t turn_ = 0;
 };
 
-template <class T>
-std::vector<T> those_at(const std::vector<std::uint16_t>& in,
-                        std::uint16_t daemon) {
-  std::vector<T> out;
-  for (std::size_t i = 0; i < in.size(); ++i)
-    if (in[i] == daemon)
-      out.push_back(static_cast<T>(i));
+} // namespace
+
+std::vector<std::uint16_t> placement::owners_of(part_id part) const {
+  return graphmill::owners_of(static_cast<std::size_t>(part), owner_of_part,
+                              replicas_of_part);
+}
+
+std::vector<part_id> placement::parts_of(std::uint16_t daemon) const {
+  std::vector<part_id> out;
+  for (part_id part = 0; part < std::ssize(owner_of_part); ++part)
+    if (std::ranges::count(owners_of(part), daemon) != 0)
+      out.push_back(part);
   return out;
 }
 
-} // namespace
-
-std::vector<part_id> placement::parts_of(std::uint16_t daemon) const {
-  return those_at<part_id>(owner_of_part, daemon);
+std::vector<rank_id> placement::ranks_of(std::uint16_t daemon) const {
+  std::vector<rank_id> out;
+  for (std::size_t rank = 0; rank < daemon_of_rank.size(); ++rank)
+    if (daemon_of_rank[rank] == daemon)
+      out.push_back(static_cast<rank_id>(rank));
+  return out;
 }
 
-std::vector<rank_id> placement::ranks_of(std::uint16_t daemon) const {
-  return those_at<rank_id>(daemon_of_rank, daemon);
+bool placement::can_spare(std::uint16_t daemon,
+                          std::span<const std::uint16_t> gone) const {
+  if (!ranks_of(daemon).empty() || std::ranges::count(samplers, daemon) != 0)
+    return false;
+  return std::ranges::all_of(parts_of(daemon), [&](part_id part) {
+    return std::ranges::any_of(owners_of(part), [&](std::uint16_t owner) {
+      return owner != daemon && std::ranges::count(gone, owner) == 0;
+    });
+  });
 }
 
 result<placement> place(const definition& def, part_id parts,

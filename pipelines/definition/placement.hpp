@@ -28,19 +28,36 @@ struct daemon_offer {
 /// the daemons that have something to do, by name.
 struct placement {
   std::vector<daemon_address> daemons;
-  std::vector<std::uint16_t> owner_of_part;  ///< [parts]
+  /// [parts] The first owner of each, by which trainers are placed.
+  std::vector<std::uint16_t> owner_of_part;
+  /// [parts] Who serves it, too.
+  std::vector<part_replicas> replicas_of_part;
   std::vector<std::uint16_t> daemon_of_rank; ///< [ranks]
   /// Those that sample for all ranks, in the order in which batches are dealt
   /// to them; empty if each rank's daemon samples for itself.
   std::vector<std::uint16_t> samplers;
 
-  /// The parts and the ranks that a daemon has, ascending.
+  /// All that serve a part, its first owner first.
+  std::vector<std::uint16_t> owners_of(part_id part) const;
+
+  /// The parts that a daemon serves, and the ranks that it has, ascending.
   std::vector<part_id> parts_of(std::uint16_t daemon) const;
   std::vector<rank_id> ranks_of(std::uint16_t daemon) const;
+
+  /// Whether a run can go on without a daemon: it has no trainer, it is no
+  /// sampler, and each part that it serves has another owner.
+  /// @param gone Owners that do not count any more.
+  bool can_spare(std::uint16_t daemon,
+                 std::span<const std::uint16_t> gone) const;
 };
 
+/// A part has no more owners in a run: one may be lost. Each of them maps the
+/// part and verifies its data, so that more would cost memory and reading.
+inline constexpr std::size_t most_owners = 2;
+
 /// Places a run. Every part goes to a daemon that serves it, to the one with
-/// the fewest parts if there are several. Ranks go round and round the daemons
+/// the fewest parts if there are several; then, to be served twice, to another
+/// one, again to that with the fewest. Ranks go round and round the daemons
 /// of `placement.trainers` that have a slot left. Without that list, rank r
 /// goes to the daemon that owns most of the parts whose seeds it takes (p %
 /// ranks == r; see epoch_plan), as far as daemons have slots, else to one that

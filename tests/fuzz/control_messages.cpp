@@ -154,6 +154,8 @@ std::vector<std::string> run_messages() {
   share.you = 1;
   share.coordinator = "tcp://a:1";
   share.samplers = {0};
+  share.replicas_of_part.resize(3);
+  share.replicas_of_part[0].daemons = {1};
   member_request begin;
   begin.run = "r";
   begin.epoch = 1;

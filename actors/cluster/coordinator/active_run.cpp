@@ -40,6 +40,21 @@ bool active_run::is_member(const peer_identity& identity) const {
                      });
 }
 
+bool active_run::can_do_without(const std::string& daemon) const {
+  if (!sound.contains(daemon))
+    return false;
+  auto position = where.daemons.size();
+  std::vector<std::uint16_t> gone;
+  for (std::size_t d = 0; d < where.daemons.size(); ++d) {
+    if (where.daemons[d].name == daemon)
+      position = d;
+    else if (turn.has_lost(where.daemons[d].name))
+      gone.push_back(static_cast<std::uint16_t>(d));
+  }
+  return position != where.daemons.size()
+         && where.can_spare(static_cast<std::uint16_t>(position), gone);
+}
+
 run_turn::task active_run::fail_run(error reason) {
   const auto next = turn.fail_run(reason);
   if (next == run_turn::task::tell_conductor)
@@ -81,6 +96,7 @@ deployment active_run::deployment_for(std::size_t daemon,
   out.you = static_cast<std::uint16_t>(daemon);
   out.coordinator = coordinator;
   out.samplers = where.samplers;
+  out.replicas_of_part = where.replicas_of_part;
   return out;
 }
 
@@ -88,6 +104,8 @@ result<run_turn::task> active_run::take(const std::string& daemon,
                                         const run_events& events) {
   if (turn.is_over())
     return fail(ec::not_found, "run {} is over", id);
+  if (events.sound)
+    sound.insert(daemon);
   auto& last = sequences[daemon];
   if (events.sequence <= last)
     return run_turn::task::none; // Repeated: the answer got lost.
@@ -105,7 +123,11 @@ result<run_turn::task> active_run::take(const std::string& daemon,
   for (auto rank : events.stopped)
     if (conductor)
       post(conductor, trainer_stopped{rank});
-  if (!events.failure)
+  // Others may still hear a daemon that the run does without; if it serves
+  // damaged data, that counts.
+  if (!events.failure
+      || (turn.does_without(daemon)
+          && events.failure->code != ec::invalid_data))
     return run_turn::task::none;
   return fail_run(fail(events.failure->code, "daemon \"{}\": {}", daemon,
                        events.failure->message.substr(0, longest_failure)));

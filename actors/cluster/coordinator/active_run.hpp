@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct active_run : submitted_run {
   run_outcome outcome; ///< Set at the end; `turn` has the failure that counts.
   double seconds = 0;  ///< That the run took; set at the end.
   std::map<std::string, std::uint64_t> sequences; ///< Of events, by daemon.
+  std::set<std::string> sound;     ///< Daemons whose data were verified.
+  std::vector<std::string> losses; ///< Sentences about what it does without.
 
   /// A rank that waits for the value of a key in `table`, by which ranks find
   /// each other.
@@ -67,6 +70,11 @@ struct active_run : submitted_run {
 
   /// Whether this is a daemon of the run, and not another one with its name.
   bool is_member(const peer_identity& identity) const;
+
+  /// Whether the run can go on if this daemon is gone: it only serves parts,
+  /// all of them are served by others, too, that are not gone, and its data
+  /// were verified, for no run succeeds with others.
+  bool can_do_without(const std::string& daemon) const;
 
   /// These tell `turn` of an event, and the conductor, too, while it leads the
   /// run.

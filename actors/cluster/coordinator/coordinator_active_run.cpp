@@ -5,6 +5,8 @@
 #include "actors/run/member_setup.hpp"
 #include "messages/base/pluralized.hpp"
 
+#include <fmt/ranges.h>
+
 #include <set>
 #include <utility>
 
@@ -65,6 +67,28 @@ void coordinator::wait_on(submitted_run& run, const error& reason) {
   config_.log->info("run {} {}", run.id, says);
   run.record.message = std::move(says);
   note(run.record);
+}
+
+/// A daemon of the run is gone. Tells that the run goes on, if it can do
+/// without it.
+/// @returns whether it does.
+bool coordinator::go_on_without(const std::string& daemon,
+                                const error& reason) {
+  const auto& turn = active_->turn;
+  if (turn.does_without(daemon))
+    return true;
+  const auto decided =
+    turn.now() == run_turn::state::filing || turn.failure().has_value();
+  if (decided || !active_->can_do_without(daemon))
+    return false;
+  active_->losses.push_back(
+    fmt::format("went on without daemon \"{}\", whose parts others serve: {}",
+                daemon, reason.message));
+  config_.log->warn("run {} {}", active_->id, active_->losses.back());
+  active_->record.message = fmt::format("{}", fmt::join(active_->losses, "; "));
+  note(active_->record);
+  go_on(active_->turn.do_without(daemon));
+  return true;
 }
 
 /// Carries out what the turn of the run has the coordinator do now.
@@ -267,7 +291,10 @@ void coordinator::on_filed(const run_filed& filed) {
     return;
   auto record = active_->record;
   record.state = filed.record.state;
-  record.message = filed.record.message;
+  auto story = active_->losses;
+  if (!filed.record.message.empty())
+    story.insert(story.begin(), filed.record.message);
+  record.message = fmt::format("{}", fmt::join(story, "; "));
   record.summary = filed.record.summary;
   config_.log->info("run {}: {}{}{}", record.id, to_string(record.state),
                     record.message.empty() ? "" : ": ", record.message);
@@ -296,6 +323,9 @@ result<payload> coordinator::take_events(const incoming_request& request) {
   if (!from_member || active_->id != events.run)
     return fail(ec::not_found, "run {} is not on", events.run);
   GRAPHMILL_TRY(const auto next, active_->take(request.from.name, events));
+  if (events.sound)
+    config_.log->info("run {}: the data of daemon {} are sound", active_->id,
+                      request.from.name);
   go_on(next); // It may have failed while others are still being deployed.
   return payload{};
 }

@@ -133,11 +133,15 @@ void coordinator::forget(const std::string& address) {
 }
 
 /// A daemon of the run that is on must stay until its share has ended: it may
-/// have the weights.
+/// have the weights. One that the run can do without need not, before all are
+/// asked whether their data are sound.
 void coordinator::leave(const incoming_request& request) {
   const auto& identity = request.from;
+  const auto left =
+    fail(ec::unavailable, "daemon \"{}\" has left the cluster", identity.name);
   if (active_ && active_->turn.now() != run_turn::state::filing
-      && active_->is_member(identity)) {
+      && active_->is_member(identity)
+      && (active_->turn.is_over() || !go_on_without(identity.name, left))) {
     config_.log->info("daemon {} leaves", identity.name);
     registry_.begin_to_leave(identity.name);
     std::erase_if(active_->leaving, [&identity](const auto& leaver) {
@@ -146,8 +150,7 @@ void coordinator::leave(const incoming_request& request) {
     active_->leaving.push_back(
       {identity.name, identity.incarnation, request.reply});
     if (!active_->turn.cancelled()) // Else it ends by itself.
-      go_on(active_->fail_run(fail(
-        ec::unavailable, "daemon \"{}\" has left the cluster", identity.name)));
+      go_on(active_->fail_run(left));
     return;
   }
   let_go(identity.name, identity.incarnation);
@@ -171,7 +174,7 @@ void coordinator::break_off_if_used(const std::string& daemon,
 }
 
 void coordinator::lose_if_used(const std::string& daemon, const error& reason) {
-  if (!active_ || !active_->uses(daemon))
+  if (!active_ || !active_->uses(daemon) || go_on_without(daemon, reason))
     return;
   go_on(active_->lose(daemon, reason));
 }

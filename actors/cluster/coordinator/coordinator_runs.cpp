@@ -228,6 +228,11 @@ result<payload> coordinator::plan(const payload& data) const {
     out.daemon_of_rank.push_back(where.daemons[daemon].name);
   for (auto daemon : where.samplers)
     out.samplers.push_back(where.daemons[daemon].name);
+  for (const auto& replicas : where.replicas_of_part) {
+    auto& names = out.replicas_of_part.emplace_back().names;
+    for (auto daemon : replicas.daemons)
+      names.push_back(where.daemons[daemon].name);
+  }
   return encode(out);
 }
 

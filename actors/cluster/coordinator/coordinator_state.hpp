@@ -156,6 +156,7 @@ private:
                    const result<payload>& answer);
   void conduct();
 
+  bool go_on_without(const std::string& daemon, const error& reason);
   void go_on(run_turn::task next);
   void on_ended(const run_ended& ended);
 

@@ -73,6 +73,18 @@ run_turn::task run_turn::lose(const std::string& daemon, const error& reason) {
   return fail_run(reason);
 }
 
+run_turn::task run_turn::do_without(const std::string& daemon) {
+  if (daemons_.erase(daemon) == 0)
+    return task::none;
+  done_without_.insert(daemon);
+  if (awaited_.erase(daemon) == 0 || !awaited_.empty())
+    return task::none;
+  if (now_ != state::deploying)
+    return file_if_ended();
+  now_ = state::conducting;
+  return task::conduct;
+}
+
 run_turn::task run_turn::cancel() {
   if (now_ == state::filing)
     return task::none;

@@ -73,6 +73,10 @@ public:
   /// The run cannot go on, as a daemon is gone. Nothing waits for it any more.
   task lose(const std::string& daemon, const error& reason);
 
+  /// A daemon is gone, and the run goes on without it, for its data are known
+  /// to be sound: nothing waits for it any more.
+  task do_without(const std::string& daemon);
+
   /// By the user: at once while it is deployed, by the conductor later, and
   /// without a verification at the end. Too late once all shares have ended.
   task cancel();
@@ -93,13 +97,24 @@ public:
     return awaited_.contains(daemon);
   }
 
+  /// Whether the run goes on without a daemon that it had.
+  bool does_without(const std::string& daemon) const {
+    return done_without_.contains(daemon);
+  }
+
+  /// Whether a daemon is gone, be the run able to go on or not.
+  bool has_lost(const std::string& daemon) const {
+    return does_without(daemon) || lost_.contains(daemon);
+  }
+
 private:
   task end(std::optional<error> failure);
   task file_if_ended();
 
   std::set<std::string> daemons_;
-  std::set<std::string> awaited_;     ///< Those that owe an answer.
-  std::map<std::string, error> lost_; ///< Those that will never give one.
+  std::set<std::string> awaited_;      ///< Those that owe an answer.
+  std::map<std::string, error> lost_;  ///< Those that will never give one.
+  std::set<std::string> done_without_; ///< Those that need not give any.
   state now_ = state::deploying;
   std::optional<error> failure_;
   bool cancelled_ = false;

@@ -5,7 +5,9 @@
 #include "actors/cluster/daemon/rendezvous_client.hpp"
 #include "actors/remote/batch_proxy.hpp"
 #include "actors/remote/cache_filler.hpp"
+#include "actors/remote/failover.hpp"
 #include "actors/remote/feature_proxy.hpp"
+#include "actors/remote/owner_order.hpp"
 #include "actors/remote/rank_links.hpp"
 #include "actors/remote/sampling_proxy.hpp"
 #include "actors/remote/transport_calls.hpp"
@@ -48,24 +50,46 @@ call_options data_patience() {
   return out;
 }
 
+/// The same while another owner of the part can be asked instead.
+call_options brief_patience() {
+  auto out = data_patience();
+  out.unreachable = timeouts::owner_unreachable;
+  return out;
+}
+
+/// The daemons of a run as they are asked for data, by their positions.
+std::shared_ptr<failover> failover_of(const deployment& assignment,
+                                      const member_config& member,
+                                      const share_surroundings& around) {
+  std::vector<failover::target> daemons;
+  for (const auto& [name, address] : assignment.daemons)
+    daemons.push_back({name, call_over(around.net, address, brief_patience()),
+                       call_over(around.net, address, data_patience())});
+  failover::settings with;
+  if (member.log)
+    with.tell = [log = member.log,
+                 run = assignment.run](const std::string& sentence) {
+      log->warn("run {}: {}", run, sentence);
+    };
+  return failover::over(std::move(daemons), std::move(with));
+}
+
 /// Where the parts of other daemons are.
 class remote_directory {
 public:
   remote_directory(const deployment& assignment, const member_config& member,
-                   const share_surroundings& around,
+                   std::shared_ptr<failover> owners,
                    std::shared_ptr<remote_counters> counters)
     : assignment_(assignment), graph_(member.graph), pool_(member.pool),
-      net_(around.net), counters_(std::move(counters)) {}
+      owners_(std::move(owners)), counters_(std::move(counters)) {}
 
   remote_part to(part_id part) const {
-    const auto& daemon =
-      assignment_
-        .daemons[assignment_.owner_of_part[static_cast<std::size_t>(part)]];
+    const auto order = owner_order(assignment_, part);
     return {assignment_.run,
             part,
-            daemon.name,
+            assignment_.daemons[order.front()].name,
             graph_,
-            call_over(net_, daemon.address, data_patience()),
+            owners_->among({order.begin(), order.end()}),
             pool_,
             counters_};
   }
@@ -74,7 +98,7 @@ private:
   deployment assignment_;
   std::shared_ptr<const partitioned_graph> graph_;
   std::shared_ptr<buffer_pool> pool_;
-  std::shared_ptr<transport> net_;
+  std::shared_ptr<failover> owners_;
   std::shared_ptr<remote_counters> counters_;
 };
 
@@ -255,8 +279,10 @@ remote_access access_of(const deployment& assignment,
                         const share_traffic& traffic) {
   remote_access out;
   link_samplers(assignment, member, stages, around, traffic.wire, out);
+  // One for all, so that each learns of an owner that is away from the others.
+  const auto owners = failover_of(assignment, member, around);
   const auto remotes = std::make_shared<remote_directory>(assignment, member,
-                                                          around, traffic.wire);
+                                                          owners, traffic.wire);
   const auto windows = [&member](std::uint32_t most) {
     return window_of(most, member);
   };
@@ -290,7 +316,7 @@ remote_access access_of(const deployment& assignment,
   if (wants_cache(member))
     out.cache = filler_of(member,
                           std::make_shared<remote_directory>(
-                            assignment, member, around, traffic.filling),
+                            assignment, member, owners, traffic.filling),
                           traffic);
   if (in_one_process(assignment))
     return out;

@@ -1,5 +1,7 @@
 #include "actors/cluster/daemon/share_host.hpp"
 
+#include "actors/base/timeouts.hpp"
+#include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/daemon/share_preparation.hpp"
 #include "messages/base/caught.hpp"
 
@@ -186,8 +188,24 @@ void share_host::verify(const share& run) {
 }
 
 void share_host::verified(const share_verified& done) {
-  if (const auto run = find(done.run))
-    go_on(run.value(), run.value()->life.verified(done.sound));
+  const auto run = find(done.run);
+  if (!run)
+    return;
+  if (done.sound && !run.value()->life.is_over())
+    tell_sound(run.value()->assignment);
+  go_on(run.value(), run.value()->life.verified(done.sound));
+}
+
+/// With that the run can do without this daemon, if it must. The coordinator
+/// that does not hear it is the more careful.
+void share_host::tell_sound(const deployment& assignment) {
+  run_events news;
+  news.run = assignment.run;
+  news.sound = true;
+  config_.around.net->request(
+    assignment.coordinator, method::run_event, encode(news),
+    within(timeouts::question, timeouts::question_unreachable),
+    [](const result<payload>&) {});
 }
 
 /// Only now can others ask for what is served here.

@@ -71,6 +71,7 @@ private:
   void spawn(const share& run, member_config member);
   void go_on(const share& run, share_life::task next);
   void verify(const share& run);
+  void tell_sound(const deployment& assignment);
   void carry_out(const share& run, const member_request& request,
                  const responder& reply);
   void ask_trainers(const share& run, const member_request& request,

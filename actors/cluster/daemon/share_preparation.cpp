@@ -18,9 +18,7 @@ namespace {
 member_share share_of(const deployment& assignment) {
   member_share out;
   out.world = static_cast<rank_id>(assignment.daemon_of_rank.size());
-  for (std::size_t p = 0; p < assignment.owner_of_part.size(); ++p)
-    if (assignment.owner_of_part[p] == assignment.you)
-      out.parts.push_back(static_cast<part_id>(p));
+  out.parts = assignment.parts_of(assignment.you);
   for (std::size_t r = 0; r < assignment.daemon_of_rank.size(); ++r)
     if (assignment.daemon_of_rank[r] == assignment.you)
       out.ranks.push_back(static_cast<rank_id>(r));
@@ -42,9 +40,8 @@ result<void> check_deployment(const deployment& assignment,
                 "that daemon \"{}\" serves",
                 assignment.run, daemon);
   const auto& mine = offer.parts;
-  for (std::size_t p = 0; p < assignment.owner_of_part.size(); ++p)
-    if (assignment.owner_of_part[p] == assignment.you
-        && std::find(mine.begin(), mine.end(), part_id(p)) == mine.end())
+  for (const auto p : assignment.parts_of(assignment.you))
+    if (std::find(mine.begin(), mine.end(), p) == mine.end())
       return fail(ec::invalid_argument, "daemon \"{}\" does not serve part {}",
                   daemon, p);
   return ok();

@@ -9,10 +9,12 @@
 
 namespace graphmill {
 
-/// Where a run would go, a row per daemon.
+/// Where a run would go, a row per daemon: the parts that it is the first owner
+/// of, and those that it serves beside another one.
 std::string placement_text(const plan_reply& placed);
 
-/// {"name", "cluster", "daemons": [{"name", "parts", "ranks"}]}
+/// {"name", "cluster",
+///  "daemons": [{"name", "parts", "replicas", "samples", "ranks"}]}
 nlohmann::json placement_json(const definition& def, const std::string& address,
                               const plan_reply& placed);
 

@@ -137,24 +137,29 @@ public:
       GRAPHMILL_TRY(const auto bytes,
                     take(content, layout_.bytes_of(block), *next));
       const auto length = length_of_proof(layout_.blocks(), block);
-      GRAPHMILL_TRY(
-        const auto beside,
-        take(digests, static_cast<std::uint64_t>(length) * digest_bytes,
-             *next));
+      GRAPHMILL_TRY(const auto beside,
+                    take(digests,
+                         static_cast<std::uint64_t>(length) * digest_bytes,
+                         *next));
       std::vector<block_digest> proof(static_cast<std::size_t>(length));
       if (!proof.empty())
         std::memcpy(proof.data(), beside.data(), beside.size());
       if (!root_ || root_by(bytes, layout_.blocks(), block, proof) != root_)
         return forged(*next);
       for (; next != end && next->block == block; ++next)
-        if (!is_same(*next, bytes))
+        if (!is_same(*next, bytes)) {
+          fault_ = proof_fault::values;
           return other_value(*next);
+        }
     }
     if (!content.empty() || !digests.empty())
       return fail(ec::invalid_data, "it sent more to prove values than it was "
                                     "asked for");
     return ok();
   }
+
+  /// After a failure.
+  proof_fault fault() const { return fault_; }
 
 private:
   result<std::span<const std::byte>> take(std::span<const std::byte>& from,
@@ -181,11 +186,10 @@ private:
 
   bool is_same(const prove_call::value& value,
                std::span<const std::byte> block) {
-    const auto* row =
-      block.data()
-      + static_cast<std::uint64_t>(row_in_part(value)
-                                   - layout_.first_row(value.block))
-          * layout_.row_bytes;
+    const auto* row = block.data()
+                      + static_cast<std::uint64_t>(
+                          row_in_part(value) - layout_.first_row(value.block))
+                          * layout_.row_bytes;
     if (which_ != proved_array::features)
       return std::memcmp(static_cast<const std::int64_t*>(target_.out)
                            + place_of(value),
@@ -229,13 +233,13 @@ private:
   block_layout layout_;
   std::optional<block_digest> root_;
   bool half_;
+  proof_fault fault_ = proof_fault::proof;
   std::vector<float> expected_;
 };
 
 /// The blocks that a query asks for, if the array has them.
-result<std::vector<std::int64_t>> read_blocks(const bulk_array& array,
-                                              const payload& from,
-                                              std::int64_t blocks) {
+result<std::vector<std::int64_t>>
+read_blocks(const bulk_array& array, const payload& from, std::int64_t blocks) {
   std::vector<std::int64_t> out(static_cast<std::size_t>(array.count));
   read_integers(array, from.bulk, out.data());
   for (std::size_t i = 0; i < out.size(); ++i)
@@ -297,7 +301,8 @@ std::vector<prove_call> cut_checks(const partitioned_graph& graph,
 
 result<std::uint64_t> check_proofs(const partitioned_graph& graph, part_id part,
                                    const prove_call& call, bool half,
-                                   const payload& from) {
+                                   const payload& from, proof_fault& fault) {
+  fault = proof_fault::proof;
   GRAPHMILL_TRY(const auto reply, decode_prove_reply(from));
   if (reply.proofs.size() != call.pieces.size())
     return fail(ec::invalid_data, "{} proofs came, {} were expected",
@@ -307,11 +312,14 @@ result<std::uint64_t> check_proofs(const partitioned_graph& graph, part_id part,
     const auto& piece = call.pieces[i];
     const auto& values = call.of->wanted[piece.values];
     const auto& target = values.targets[piece.target];
-    proof_check check{graph,  part, values,
-                      target, proved_by(target.kind).value(), half};
-    GRAPHMILL_TRYV(
-      check.run(piece, bytes_of(reply.proofs[i].content, from.bulk),
-                bytes_of(reply.proofs[i].digests, from.bulk)));
+    proof_check check{
+      graph, part, values, target, proved_by(target.kind).value(), half};
+    auto sound = check.run(piece, bytes_of(reply.proofs[i].content, from.bulk),
+                           bytes_of(reply.proofs[i].digests, from.bulk));
+    if (!sound) {
+      fault = check.fault();
+      return std::move(sound).error();
+    }
     count += piece.checked.size();
   }
   return count;
@@ -360,10 +368,9 @@ result<payload> answer_prove(const shard& part, const wanted_proofs& wanted) {
                 nodes.end - nodes.begin, which);
     const auto elements = elements_of(part, type, which);
     const auto content_of = [&](std::int64_t block) {
-      return elements.subspan(
-        static_cast<std::size_t>(layout.first_row(block))
-          * static_cast<std::size_t>(layout.row_bytes),
-        static_cast<std::size_t>(layout.bytes_of(block)));
+      return elements.subspan(static_cast<std::size_t>(layout.first_row(block))
+                                * static_cast<std::size_t>(layout.row_bytes),
+                              static_cast<std::size_t>(layout.bytes_of(block)));
     };
     page_requests pages;
     for (auto block : blocks)

@@ -30,11 +30,16 @@ struct prove_call {
   };
   std::shared_ptr<remote_gather> of;
   std::vector<piece> pieces;
+  std::string sender{}; ///< The daemon that has sent the values.
 
   bool wanted() const { return !of->over; }
 
   result<payload> encoded(const std::string& run, part_id part) const;
 };
+
+/// What was wrong with what daemons sent: the proof, which may be from another
+/// one than the values, or the values, which a good proof shows.
+enum class proof_fault : std::uint8_t { proof, values };
 
 /// What is to be proved of the answer to a call, as the audit chooses, in calls
 /// whose answers have at most `reply_bytes`, or one block. Of degrees nothing
@@ -48,10 +53,11 @@ std::vector<prove_call> cut_checks(const partitioned_graph& graph,
 /// Compares values with the blocks of an answer, and these with the roots that
 /// this process has of the part. Fails with a sentence about the first that
 /// differs; then the owner has not sent what the dataset has.
-/// @param half As for `scatter`. @returns how many values were compared.
+/// @param half As for `scatter`. @param fault Set after a failure.
+/// @returns how many values were compared.
 result<std::uint64_t> check_proofs(const partitioned_graph& graph, part_id part,
                                    const prove_call& call, bool half,
-                                   const payload& from);
+                                   const payload& from, proof_fault& fault);
 
 /// A request that fits the part, and what its answer takes at the most.
 struct wanted_proofs {

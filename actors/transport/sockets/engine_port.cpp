@@ -182,10 +182,11 @@ void engine::receive(arrival got) {
 }
 
 void engine::pump_port() {
-  for (auto& effect : server_->take())
-    act(effect);
+  // Counted first: whoever has seen the answer finds the request counted.
   counters_->duplicates += server_->duplicates() - duplicates_;
   duplicates_ = server_->duplicates();
+  for (auto& effect : server_->take())
+    act(effect);
 }
 
 void engine::act(server_session::effect& effect) {

@@ -84,6 +84,29 @@ constexpr std::int64_t most_values = std::int64_t{1} << 48;
 
 } // namespace
 
+std::vector<std::uint16_t> owners_of(std::size_t part,
+                                     std::span<const std::uint16_t> first,
+                                     std::span<const part_replicas> replicas) {
+  std::vector<std::uint16_t> out{first[part]};
+  if (!replicas.empty())
+    out.insert(out.end(), replicas[part].daemons.begin(),
+               replicas[part].daemons.end());
+  return out;
+}
+
+std::vector<std::uint16_t> deployment::owners_of(part_id part) const {
+  return graphmill::owners_of(static_cast<std::size_t>(part), owner_of_part,
+                              replicas_of_part);
+}
+
+std::vector<part_id> deployment::parts_of(std::uint16_t daemon) const {
+  std::vector<part_id> out;
+  for (part_id part = 0; part < std::ssize(owner_of_part); ++part)
+    if (std::ranges::count(owners_of(part), daemon) != 0)
+      out.push_back(part);
+  return out;
+}
+
 result<void> deployment::check() const {
   const auto known = [this](std::uint16_t position) {
     return position < daemons.size();
@@ -93,10 +116,16 @@ result<void> deployment::check() const {
       || !std::all_of(owner_of_part.begin(), owner_of_part.end(), known)
       || !std::all_of(daemon_of_rank.begin(), daemon_of_rank.end(), known)
       || !std::all_of(samplers.begin(), samplers.end(), known)
-      || (!daemon_keys.empty() && daemon_keys.size() != daemons.size()))
+      || (!daemon_keys.empty() && daemon_keys.size() != daemons.size())
+      || (!replicas_of_part.empty()
+          && replicas_of_part.size() != owner_of_part.size())
+      || !std::ranges::all_of(replicas_of_part, [&known](const auto& of) {
+           return std::ranges::all_of(of.daemons, known);
+         }))
     return fail(ec::invalid_data,
                 "a deployment without parts, ranks or run, with a daemon that "
-                "it does not list, or with keys of some daemons alone");
+                "it does not list, with keys of some daemons alone, or with "
+                "replicas of some parts alone");
   return ok();
 }
 

@@ -39,6 +39,8 @@ CATCH_TEST_CASE("the cluster is shown", "[cluster_commands]") {
   CATCH_CHECK(got.code == 0);
   CATCH_CHECK_THAT(got.output,
                    contains("running      good-1\nqueued       good-2\n"));
+  CATCH_CHECK_THAT(got.output,
+                   contains("owners       0 to 1 of each part in service\n"));
   CATCH_CHECK_THAT(
     got.output,
     contains("a       ready     one   tcp://10.0.0.1:7800  0-2,4      2\n"));
@@ -50,19 +52,28 @@ CATCH_TEST_CASE("the cluster is shown", "[cluster_commands]") {
   CATCH_CHECK(json["running"] == "good-1");
   CATCH_CHECK(json["daemons"][1]["state"] == "lost");
   CATCH_CHECK(json["daemons"][0]["parts"] == std::vector{0, 1, 2, 4});
+  CATCH_REQUIRE(json["owners"].size() == 4);
+  CATCH_CHECK(json["owners"][3]["part"] == 4);
+  CATCH_CHECK(json["owners"][3]["daemons"] == std::vector<std::string>{"a"});
 
   coordinator.on(method::plan, [](const payload& body) -> result<payload> {
     GRAPHMILL_TRY(const auto def, decode_definition_body(body));
-    return encode(plan_reply{{"a", "b", "a"}, {"b"}, {}});
+    plan_reply out{{"a", "b", "a"}, {"b"}, {}};
+    out.replicas_of_part.resize(3);
+    out.replicas_of_part[0].names = {"b", "c"};
+    out.replicas_of_part[2].names = {"b"};
+    return encode(out);
   });
   const auto address = " --cluster " + coordinator.address();
   CATCH_CHECK_THAT(user.runs("plan good.yaml" + address).output,
-                   contains("daemon  parts  samples  trainer ranks\n"
-                            "a       0,2    -        -\n"
-                            "b       1      yes      0\n"));
+                   contains("daemon  parts  replicas  samples  trainer ranks\n"
+                            "a       0,2    -         -        -\n"
+                            "b       1      0,2       yes      0\n"
+                            "c       -      0         -        -\n"));
   CATCH_CHECK(user.asks("plan good.yaml" + address)["daemons"][0]
               == nlohmann::json{{"name", "a"},
                                 {"parts", {0, 2}},
+                                {"replicas", nlohmann::json::array()},
                                 {"samples", false},
                                 {"ranks", nlohmann::json::array()}});
 }

@@ -1,4 +1,5 @@
 #include "actors/remote/cached_rows.hpp"
+#include "actors/remote/failover.hpp"
 #include "messages/wire/data.hpp"
 #include "partition/sampling/hot_nodes.hpp"
 #include "tests/actors/remote/daemons.hpp"
@@ -71,6 +72,22 @@ std::vector<plain_fetched> batches(daemons& d, const stages& with,
   for (auto& answered : fetched)
     out.push_back(plain(*daemons::answer_of(answered).batch, d.graph));
   return out;
+}
+
+/// A way to a daemon that dies of request number `left` + 1, with all that it
+/// was being asked.
+remote_call dying(remote_call to, std::shared_ptr<int> left) {
+  return [to = std::move(to), left = std::move(left)](
+           method method_id, payload data,
+           std::function<void(result<payload>)> on_reply) {
+    const auto gone = fail(ec::unavailable, "it is gone");
+    if (--*left < 0)
+      on_reply(gone);
+    else
+      to(method_id, std::move(data), [left, gone, on_reply](auto got) {
+        on_reply(*left < 0 ? result<payload>{gone} : std::move(got));
+      });
+  };
 }
 
 } // namespace
@@ -201,4 +218,48 @@ CATCH_TEST_CASE("rows in the cache are not asked for", "[actors][remote]") {
     if (cache->ids(0).size() > 5 && asked.rows > 20)
       CATCH_CHECK(after.cached_rows != 0);
   }
+}
+
+CATCH_TEST_CASE("batches are the same when an owner of their parts dies",
+                "[actors][remote]") {
+  auto deaths = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    CATCH_INFO("seed " << seed);
+    const auto graph = with_values(random_graph(seed), seed);
+    daemons d{cut(graph, 3, random_assignment(graph, 3, seed)), seed};
+    const auto edge_ids = seed % 2 == 0;
+    const auto here =
+      batches(d, {d.sampler(d.local_sampling), d.fetcher(d.local_features)},
+              graph, edge_ids);
+    // Daemons 1 and 2 serve parts 1 and 2, both of them.
+    for (const std::size_t server : {1, 2}) {
+      const auto part = 3 - server;
+      post(d.servers[server],
+           serve_part{"run", d.graph.shards[part], d.local_sampling[part],
+                      d.local_features[part], d.pool});
+    }
+    d.sim.run();
+    const auto left = std::make_shared<int>(static_cast<int>(seed % 7));
+    const auto first = dying(d.net.to(d.servers[1]), left);
+    const auto second = d.net.to(d.servers[2]);
+    const auto owners =
+      failover::over({{"d1", first, first}, {"d2", second, second}}, {});
+    auto sampling = d.local_sampling;
+    auto features = d.local_features;
+    for (const std::size_t p : {1, 2}) {
+      remote_feature_config config;
+      config.to = d.part(p, std::nullopt);
+      config.to.call = owners->among({p - 1, 2 - p});
+      config.reply_bytes = 64;
+      config.window = 2;
+      sampling[p] = d.sampling_proxy({config.to});
+      features[p] = d.feature_proxy(config);
+    }
+    const auto there =
+      batches(d, {d.sampler(sampling), d.fetcher(features)}, graph, edge_ids);
+    CATCH_CHECK(here == there);
+    CATCH_CHECK(d.remote->read().failures == 0);
+    deaths += *left < 0 ? 1 : 0;
+  }
+  CATCH_CHECK(deaths > 5);
 }

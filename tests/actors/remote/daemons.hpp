@@ -51,6 +51,17 @@ inline payload received(const payload& sent) {
   return out;
 }
 
+/// The only owner of a part.
+inline part_call call_of(std::string daemon, remote_call call) {
+  return [daemon = std::move(daemon), call = std::move(call)](
+           method method_id, payload data, part_reply on_reply) {
+    call(method_id, std::move(data),
+         [daemon, on_reply = std::move(on_reply)](result<payload> got) {
+           on_reply(std::move(got), daemon);
+         });
+  };
+}
+
 /// A network whose messages arrive when the test says so, in any order.
 class wire {
 public:
@@ -136,8 +147,13 @@ struct daemons {
   }
 
   remote_part part(std::size_t p, std::optional<data_server_actor> to) {
-    return {"run",       static_cast<part_id>(p), fmt::format("d{}", p),
-            graph.graph, net.to(std::move(to)),   pool,
+    const auto name = fmt::format("d{}", p);
+    return {"run",
+            static_cast<part_id>(p),
+            name,
+            graph.graph,
+            call_of(name, net.to(std::move(to))),
+            pool,
             remote};
   }
   sampling_service_actor sampling_proxy(remote_sampling_config config) {

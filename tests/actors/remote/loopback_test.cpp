@@ -125,13 +125,15 @@ private:
   void connect(std::size_t p, const call_options& calls) {
     if (p == 1)
       far_ = {{near_.sampling[0]}, {near_.features[0]}};
-    const remote_part to{"run",
-                         static_cast<part_id>(p),
-                         fmt::format("d{}", p),
-                         graph_.graph,
-                         call_over(links_[0], links_[p]->self().address, calls),
-                         pool_,
-                         remote_};
+    const auto name = fmt::format("d{}", p);
+    const remote_part to{
+      "run",
+      static_cast<part_id>(p),
+      name,
+      graph_.graph,
+      call_of(name, call_over(links_[0], links_[p]->self().address, calls)),
+      pool_,
+      remote_};
     far_.sampling.push_back(own(spawn_remote_sampling_service(*system_, {to})));
     remote_feature_config features{to};
     features.window = 2;

@@ -1,3 +1,4 @@
+#include "actors/remote/failover.hpp"
 #include "messages/wire/data.hpp"
 #include "partition/sampling/sampling.hpp"
 #include "tests/actors/remote/daemons.hpp"
@@ -30,8 +31,7 @@ struct wanted_values {
   gather_job job(const std::shared_ptr<wanted_values>& self,
                  std::uint64_t batch = 1) {
     gather_job made;
-    made.items.push_back(
-      {gather_kind::features, 0, ids, {}, features.data()});
+    made.items.push_back({gather_kind::features, 0, ids, {}, features.data()});
     made.items.push_back({gather_kind::labels, 0, ids, {}, labels.data()});
     made.owner = self;
     made.batch = batch;
@@ -57,6 +57,14 @@ remote_feature_config config_of(daemons& d, double share) {
   out.to = d.part(1, d.servers[1]);
   out.audit = std::make_shared<row_audit>(share, 17);
   return out;
+}
+
+/// Changes a sign in the first array.
+void flip_first(payload& reply) {
+  std::vector<std::byte> bytes{reply.bulk[0].bytes().begin(),
+                               reply.bulk[0].bytes().end()};
+  bytes[7] ^= std::byte{0x80};
+  reply.bulk[0] = frame::copy(bytes);
 }
 
 bool mentions(const error& reason, const std::string& text) {
@@ -126,12 +134,8 @@ CATCH_TEST_CASE("an owner that lies about sound files is named",
     daemons d{forty_nodes()};
     auto replies = 0; // First the values, then the proof.
     d.net.tamper = [kind, &replies](payload& reply) {
-      if (++replies != (kind == method::gather ? 1 : 2))
-        return;
-      std::vector<std::byte> bytes{reply.bulk[0].bytes().begin(),
-                                   reply.bulk[0].bytes().end()};
-      bytes[7] ^= std::byte{0x80}; // A sign.
-      reply.bulk[0] = frame::copy(bytes);
+      if (++replies == (kind == method::gather ? 1 : 2))
+        flip_first(reply);
     };
     const auto config = config_of(d, 1);
     const auto values = std::make_shared<wanted_values>();
@@ -141,11 +145,11 @@ CATCH_TEST_CASE("an owner that lies about sound files is named",
     CATCH_REQUIRE(got->failure);
     CATCH_CHECK(got->failure->code == ec::invalid_data);
     CATCH_CHECK(mentions(
-      *got->failure,
-      kind == method::gather
-        ? "part 1 at daemon \"d1\": the feature row of node 20 of type \"node\" "
-          "(nodes/node/features.npy, block 0) that it sent"
-        : "it sent a block that is not the one of the dataset"));
+      *got->failure, kind == method::gather
+                       ? "part 1 at daemon \"d1\": the feature row of node 20 "
+                         "of type \"node\" "
+                         "(nodes/node/features.npy, block 0) that it sent"
+                       : "it sent a block that is not the one of the dataset"));
     CATCH_CHECK(config.audit->liars().size() == 1);
   }
 }
@@ -155,10 +159,9 @@ CATCH_TEST_CASE("an owner does not get out of a proof by being unavailable",
   daemons d{forty_nodes()};
   auto config = config_of(d, 1);
   const auto ask = config.to.call;
-  config.to.call = [ask](method method_id, payload data,
-                         std::function<void(result<payload>)> on_reply) {
+  config.to.call = [ask](method method_id, payload data, part_reply on_reply) {
     if (method_id == method::prove)
-      on_reply(fail(ec::unavailable, "not now"));
+      on_reply(fail(ec::unavailable, "not now"), "d1");
     else
       ask(method_id, std::move(data), std::move(on_reply));
   };
@@ -170,6 +173,52 @@ CATCH_TEST_CASE("an owner does not get out of a proof by being unavailable",
   CATCH_CHECK(got->failure->code == ec::invalid_data); // No batch begins anew.
   CATCH_CHECK(mentions(*got->failure, "not now"));
   CATCH_CHECK(config.audit->liars().empty()); // Its connection may have broken.
+}
+
+CATCH_TEST_CASE("another owner proves what one has sent, and who lies is named",
+                "[actors][remote]") {
+  for (const auto lie : {0, 1, 2}) { // In no reply, the values, the proof.
+    CATCH_INFO("lie " << lie);
+    daemons d{forty_nodes()};
+    const auto other = d.sim.own(spawn_data_server(d.sim.system(), {"d2"}));
+    post(other, serve_part{"run", d.graph.shards[1], d.local_sampling[1],
+                           d.local_features[1], d.pool});
+    d.sim.run();
+    auto replies = 0;
+    d.net.tamper = [lie, &replies](payload& reply) {
+      if (++replies == lie)
+        flip_first(reply);
+    };
+    const auto first = d.net.to(d.servers[1]);
+    const auto second = d.net.to(other);
+    const remote_call dies =
+      [first](method method_id, payload data,
+              std::function<void(result<payload>)> on_reply) {
+        if (method_id == method::prove)
+          on_reply(fail(ec::unavailable, "it is gone"));
+        else
+          first(method_id, std::move(data), std::move(on_reply));
+      };
+    auto config = config_of(d, 1);
+    config.to.call =
+      failover::over({{"d1", dies, dies}, {"d2", second, second}}, {})
+        ->among({0, 1});
+    const auto values = std::make_shared<wanted_values>();
+    const auto got =
+      d.start<gather_answer>(d.feature_proxy(config), values->job(values));
+    d.settle();
+    if (lie == 0) {
+      daemons::answer_of(got);
+      CATCH_CHECK(config.audit->sound().items == 40);
+      CATCH_CHECK(config.audit->liars().empty());
+      continue;
+    }
+    const auto liar = fmt::format("d{}", lie);
+    CATCH_REQUIRE(got->failure);
+    CATCH_CHECK(got->failure->code == ec::invalid_data);
+    CATCH_CHECK(mentions(*got->failure, "daemon \"" + liar + "\""));
+    CATCH_CHECK(config.audit->liars() == std::vector<std::string>{liar});
+  }
 }
 
 CATCH_TEST_CASE("a part without trees proves nothing", "[actors][remote]") {
@@ -225,8 +274,8 @@ CATCH_TEST_CASE("whole batches are checked, whatever the owner flips",
       seeds->push_back(id);
     sampling_scheme scheme;
     scheme.fanouts = {{2}};
-    *graph = value_of(
-      sample(*d.graph.graph, d.graph.shards, scheme, 1, *seeds));
+    *graph =
+      value_of(sample(*d.graph.graph, d.graph.shards, scheme, 1, *seeds));
     const auto got = d.start<fetch_answer>(
       fetcher, fetch_job{batch_key{phase::train, 0, 3, 0}, graph, false});
     d.settle();

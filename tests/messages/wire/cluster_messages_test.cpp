@@ -45,6 +45,9 @@ deployment full_deployment() {
   out.coordinator = "tcp://a:1";
   out.samplers = {1, 0};
   out.daemon_keys = {"ka", "kb"};
+  out.replicas_of_part.resize(3);
+  out.replicas_of_part[0].daemons = {1};
+  out.replicas_of_part[2].daemons = {1};
   out.def.placement = {{"b"}, {"b", "a"}};
   return out;
 }
@@ -158,6 +161,11 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
   CATCH_CHECK(got.you == 1);
   CATCH_CHECK(got.samplers == deployment.samplers);
   CATCH_CHECK(got.daemon_keys == deployment.daemon_keys);
+  CATCH_CHECK(got.replicas_of_part == deployment.replicas_of_part);
+  CATCH_CHECK(got.owners_of(0) == std::vector<std::uint16_t>{0, 1});
+  CATCH_CHECK(got.owners_of(1) == std::vector<std::uint16_t>{1});
+  CATCH_CHECK(got.parts_of(0) == std::vector<part_id>{0, 2});
+  CATCH_CHECK(got.parts_of(1) == std::vector<part_id>{0, 1, 2});
   CATCH_CHECK(got.def.placement == deployment.def.placement);
   const auto reply = value_of(decode_member_reply(encode(full_reply())));
   CATCH_CHECK(reply.trainers[1].digest == "d2");
@@ -292,9 +300,11 @@ CATCH_TEST_CASE("what clients and the coordinator say comes over whole",
   CATCH_CHECK(join.part_digests == full_join().part_digests);
   CATCH_CHECK(join.parts == full_join().parts);
   CATCH_CHECK(join.cuda_devices == 3);
-  const auto plan =
-    value_of(decode_plan_reply(encode(plan_reply{{"a", "b"}, {"b"}, {"c"}})));
+  const auto plan = value_of(decode_plan_reply(
+    encode(plan_reply{{"a", "b"}, {"b"}, {"c"}, {daemon_names{{"b"}}, {}}})));
   CATCH_CHECK(plan.daemon_of_part == std::vector<std::string>{"a", "b"});
+  CATCH_CHECK(plan.replicas_of_part
+              == std::vector{daemon_names{{"b"}}, daemon_names{}});
   CATCH_CHECK(plan.samplers == std::vector<std::string>{"c"});
   status_reply state;
   state.daemons.push_back(
@@ -335,6 +345,12 @@ CATCH_TEST_CASE("messages that contradict themselves are refused",
   CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
   deployment = full_deployment();
   deployment.samplers = {2};
+  CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
+  deployment = full_deployment();
+  deployment.replicas_of_part.pop_back();
+  CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
+  deployment = full_deployment();
+  deployment.replicas_of_part[1].daemons = {2};
   CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
   deployment = full_deployment();
   deployment.daemon_keys.pop_back();

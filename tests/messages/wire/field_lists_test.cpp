@@ -87,9 +87,11 @@ CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
                  R"(state = damaged, parts = [1, 2], slots = 4, host = "h", )"
                  R"(note = "why", cudaDevices = 5)], running = "r", )"
                  R"(queued = ["q", "p"], note = "full"))");
-  CATCH_CHECK(sent<schema::PlanReply>(encode(plan_reply{{"a"}, {"b"}, {"c"}}))
+  CATCH_CHECK(sent<schema::PlanReply>(encode(
+                plan_reply{{"a"}, {"b"}, {"c"}, {daemon_names{{"d", "e"}}}}))
               == R"((daemonOfPart = ["a"], daemonOfRank = ["b"], )"
-                 R"(samplers = ["c"]))");
+                 R"(samplers = ["c"], )"
+                 R"(replicasOfPart = [(names = ["d", "e"])]))");
   CATCH_CHECK(sent<schema::DaemonRequest>(encode(daemon_request{"a", true}))
               == R"((name = "a", back = true))");
 }
@@ -130,11 +132,13 @@ CATCH_TEST_CASE("what a run's daemons say has its fields in their places",
   events.steps = {{{phase::validation, 2, 3, 1}, 0.5, 4, 5, {9, 1, 4}}};
   events.stopped = {1};
   events.failure = error{ec::unavailable, "gone"};
+  events.sound = true;
   CATCH_CHECK(sent<schema::RunEvents>(encode(events))
               == R"((run = "r", sequence = 7, steps = [(phase = validation, )"
                  R"(epoch = 2, step = 3, rank = 1, lossSum = 0.5, )"
                  R"(correct = 4, seeds = 5, originalSeeds = [9, 1, 4])], )"
-                 R"(stopped = [1], failure = "gone", failureCode = 11))");
+                 R"(stopped = [1], failure = "gone", failureCode = 11, )"
+                 R"(sound = true))");
 }
 
 CATCH_TEST_CASE("the report of a share has its fields in their places",

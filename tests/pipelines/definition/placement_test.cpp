@@ -41,9 +41,68 @@ CATCH_TEST_CASE("parts that several serve are spread, slots are kept",
   const std::vector offers{offer("a", {0, 1, 2, 3}, 2),
                            offer("b", {0, 1, 2, 3}, 3)};
   const auto got = value_of(place(with_trainers(5), 4, offers));
-  CATCH_CHECK(got.parts_of(0).size() == 2);
+  CATCH_CHECK(got.owner_of_part == std::vector<std::uint16_t>{0, 1, 0, 1});
   CATCH_CHECK(got.ranks_of(0).size() == 2);
   CATCH_CHECK(got.ranks_of(1).size() == 3);
+}
+
+CATCH_TEST_CASE("a part that several serve has two owners", "[placement]") {
+  struct {
+    const char* about;
+    std::vector<std::vector<part_id>> served;       ///< By daemon.
+    std::vector<std::vector<std::uint16_t>> owners; ///< By part.
+  } cases[] = {
+    {"all serve all", {{0, 1}, {0, 1}}, {{0, 1}, {1, 0}}},
+    {"one part has one", {{0, 1}, {1}}, {{0}, {1, 0}}},
+    {"no more than two of four", {{0}, {0}, {0}, {0}}, {{0, 1}}},
+    {"replicas go to those with the fewest parts",
+     {{0, 1, 2}, {0, 1, 2}, {0, 1, 2}, {0}},
+     {{0, 3}, {1, 0}, {2, 1}}},
+    {"nobody has more than its own", {{0}, {1}, {2}}, {{0}, {1}, {2}}},
+  };
+  for (const auto& [about, served, owners] : cases) {
+    CATCH_INFO(about);
+    std::vector<daemon_offer> offers;
+    for (std::size_t d = 0; d < served.size(); ++d)
+      offers.push_back(offer(std::string(1, char('a' + d)), served[d]));
+    const auto got = value_of(
+      place(with_trainers(1), static_cast<part_id>(owners.size()), offers));
+    for (std::size_t part = 0; part < owners.size(); ++part)
+      CATCH_CHECK(got.owners_of(static_cast<part_id>(part)) == owners[part]);
+  }
+}
+
+CATCH_TEST_CASE("a run can spare who only serves what others serve, too",
+                "[placement]") {
+  // a: sampler, b: trainer, c and d: parts 0 and 1, e: part 2.
+  const std::vector offers{offer("a", {}), offer("b", {}), offer("c", {0, 1}),
+                           offer("d", {0, 1}), offer("e", {2})};
+  auto def = with_trainers(1);
+  def.placement = {{"b"}, {"a"}};
+  const auto got = value_of(place(def, 3, offers));
+  CATCH_REQUIRE(got.daemons.size() == 5);
+  const std::vector<std::uint16_t> none;
+  for (const std::uint16_t daemon : {0, 1, 4})
+    CATCH_CHECK_FALSE(got.can_spare(daemon, none));
+  CATCH_CHECK(got.can_spare(2, none));
+  CATCH_CHECK(got.can_spare(3, none));
+  const std::vector<std::uint16_t> other{4, 2};
+  CATCH_CHECK(got.can_spare(2, other)); // Itself gone, d is there.
+  CATCH_CHECK_FALSE(got.can_spare(3, other));
+}
+
+CATCH_TEST_CASE("a daemon may be in a run for its replicas alone",
+                "[placement]") {
+  const std::vector offers{offer("a", {}), offer("b", {0}), offer("c", {0}),
+                           offer("d", {0})};
+  auto def = with_trainers(1);
+  def.placement.trainers = {"a"};
+  const auto got = value_of(place(def, 1, offers));
+  CATCH_REQUIRE(got.daemons.size() == 3); // Without d.
+  CATCH_CHECK(got.daemons[2].name == "c");
+  CATCH_CHECK(got.owners_of(0) == std::vector<std::uint16_t>{1, 2});
+  CATCH_CHECK(got.parts_of(2) == std::vector<part_id>{0});
+  CATCH_CHECK(got.ranks_of(2).empty());
 }
 
 CATCH_TEST_CASE("a daemon with nothing to do is left out", "[placement]") {
@@ -125,6 +184,7 @@ CATCH_TEST_CASE("the order of offers does not matter", "[placement]") {
     const auto second = value_of(place(with_trainers(6), 6, offers));
     CATCH_CHECK(first.daemons == second.daemons);
     CATCH_CHECK(first.owner_of_part == second.owner_of_part);
+    CATCH_CHECK(first.replicas_of_part == second.replicas_of_part);
     CATCH_CHECK(first.daemon_of_rank == second.daemon_of_rank);
   }
 }

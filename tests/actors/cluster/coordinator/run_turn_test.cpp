@@ -59,6 +59,12 @@ const event_table<run_turn> events{
    }},
   {"failed", [](run_turn& run) { return run.fail_run(trouble()); }},
   {"one is lost", [](run_turn& run) { return run.lose("a", trouble()); }},
+  {"one is done without", [](run_turn& run) { return run.do_without("a"); }},
+  {"all are done without",
+   [](run_turn& run) {
+     run.do_without("a");
+     return run.do_without("b");
+   }},
   {"cancel", [](run_turn& run) { return run.cancel(); }},
 };
 
@@ -72,6 +78,9 @@ const transition_table<run_turn> transitions{
   {{"one is lost", state::deploying}, {state::ending, task::end_shares}},
   {{"one is lost", state::conducting},
    {state::conducting, task::tell_conductor}},
+  {{"all are done without", state::deploying},
+   {state::conducting, task::conduct}},
+  {{"all are done without", state::ending}, {state::filing, task::file}},
   {{"cancel", state::deploying}, {state::ending, task::end_shares}},
   {{"cancel", state::conducting}, {state::conducting, task::tell_conductor}},
   {{"cancel", state::ending}, {state::ending, task::hurry_shares}},
@@ -125,6 +134,29 @@ CATCH_TEST_CASE("a run that is cancelled while it is deployed never begins",
   CATCH_CHECK(run.awaits("b"));
   CATCH_CHECK(run.failure()->code == ec::cancelled);
   CATCH_CHECK(run.failure()->message == "cancelled before it began");
+}
+
+CATCH_TEST_CASE("a run goes on without a daemon", "[run_turn]") {
+  run_turn run{{"a", "b"}};
+  run.deployed("b", {});
+  CATCH_CHECK(run.do_without("a") == task::conduct); // b has prepared.
+  CATCH_CHECK(run.does_without("a"));
+  CATCH_CHECK(run.has_lost("a"));
+  CATCH_CHECK_FALSE(run.has_lost("b"));
+  CATCH_CHECK(run.deployed("a", trouble()) == task::none);
+  CATCH_CHECK(run.conducted({}) == task::end_shares);
+  CATCH_CHECK_FALSE(run.awaits("a"));
+  CATCH_CHECK(run.share_ended("a", trouble()) == task::none);
+  CATCH_CHECK(run.share_ended("b", {}) == task::file);
+  CATCH_CHECK_FALSE(run.failure());
+  // Of those that end, too: the others decide.
+  auto late = at(state::ending);
+  CATCH_CHECK(late.do_without("a") == task::none);
+  CATCH_CHECK(late.do_without("a") == task::none);
+  CATCH_CHECK(late.do_without("somebody") == task::none);
+  CATCH_CHECK_FALSE(late.does_without("somebody"));
+  CATCH_CHECK(late.share_ended("b", {}) == task::file);
+  CATCH_CHECK_FALSE(late.failure());
 }
 
 CATCH_TEST_CASE("nobody waits for a daemon that is lost", "[run_turn]") {

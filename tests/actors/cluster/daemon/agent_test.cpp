@@ -39,7 +39,11 @@ public:
   serving_daemon() {
     value_of(write_example(folder_.path()));
     lead_.on(method::join, nothing);
-    lead_.on(method::run_event, nothing);
+    lead_.on(method::run_event, [this](const payload& told) -> result<payload> {
+      if (!std::exchange(has_told_, true))
+        told_.set_value(told);
+      return payload{};
+    });
     set_scheduler(settings_, 3);
     system_.emplace(settings_);
     transport_options options;
@@ -107,6 +111,13 @@ public:
   /// The RUN RELAY of the share, once that is ready.
   run_reports_actor relay() { return relay_spawned_.get_future().get(); }
 
+  /// The first that the daemon tells of its share.
+  run_events news() {
+    auto told = told_.get_future();
+    CATCH_REQUIRE(told.wait_for(patience) == std::future_status::ready);
+    return value_of(decode_run_events(told.get()));
+  }
+
   /// Waits until the daemon has told the coordinator so often of itself.
   void await_joins(int count) const {
     const auto until = std::chrono::steady_clock::now() + patience;
@@ -149,6 +160,8 @@ private:
   }
 
   temp_folder folder_;
+  std::promise<payload> told_;
+  bool has_told_ = false; ///< Known to the coordinator's thread alone.
   fake_coordinator lead_;
   std::promise<void> joined_;
   std::promise<void> go_on_;
@@ -189,6 +202,18 @@ CATCH_TEST_CASE("a share that ended unverified says so when asked to finish",
   const auto report =
     value_of(decode_member_reply(value_of(answer_of(std::move(ended)))));
   CATCH_CHECK(report.failure.empty());
+}
+
+CATCH_TEST_CASE("a share tells when its data are known to be sound",
+                "[agent]") {
+  serving_daemon daemon;
+  daemon.go_on();
+  value_of(answer_of(daemon.ask(method::deploy, daemon.assignment())));
+  const auto news = daemon.news();
+  CATCH_CHECK(news.run == run_id);
+  CATCH_CHECK(news.sound);
+  CATCH_CHECK(news.sequence == 0); // It takes no turn among what is counted.
+  CATCH_CHECK(news.empty());
 }
 
 CATCH_TEST_CASE(

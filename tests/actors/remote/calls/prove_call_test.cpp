@@ -91,8 +91,8 @@ struct fetched {
 payload answer_to(const scene& from, const prove_call& check) {
   const auto asked = value_of(check.encoded("run", owner));
   const auto request = value_of(decode_prove_request(asked));
-  return value_of(
-    answer_prove(from.part(), value_of(read_prove(from.part(), request, asked))));
+  return value_of(answer_prove(
+    from.part(), value_of(read_prove(from.part(), request, asked))));
 }
 
 payload with_flipped_bit(const payload& from, std::size_t byte, unsigned bit) {
@@ -132,8 +132,9 @@ CATCH_TEST_CASE("what an honest owner has sent is proved", "[actors][remote]") {
            cut_checks(*from.data.graph, got.call, all, 4, 20'000)) {
         const auto answer = answer_to(from, check);
         CATCH_CHECK((answer.byte_size() < 21'000 || check.pieces.size() == 1));
+        proof_fault fault{};
         values += value_of(
-          check_proofs(*from.data.graph, owner, check, half, answer));
+          check_proofs(*from.data.graph, owner, check, half, answer, fault));
       }
       CATCH_CHECK(values == 3 * got.ids.size());
     }
@@ -148,8 +149,9 @@ CATCH_TEST_CASE("rows that are rounded on the way are proved by whole ones",
       const row_audit all{1, 3};
       for (const auto& check :
            cut_checks(*from.data.graph, got.call, all, 4, 1 << 20)) {
+        proof_fault fault{};
         const auto how = check_proofs(*from.data.graph, owner, check, wanted,
-                                      answer_to(from, check));
+                                      answer_to(from, check), fault);
         CATCH_CHECK(how.has_value() == (sent == wanted));
       }
     }
@@ -167,7 +169,9 @@ CATCH_TEST_CASE("a flipped bit of a value that is checked is found",
       cut_checks(*from.data.graph, got.call, all, seed, 1 << 20);
     CATCH_REQUIRE(checks.size() == 1);
     const auto answer = answer_to(from, checks[0]);
-    value_of(check_proofs(*from.data.graph, owner, checks[0], false, answer));
+    proof_fault fault{};
+    value_of(
+      check_proofs(*from.data.graph, owner, checks[0], false, answer, fault));
     if (seed % 3 == 0)
       flip(got.features, draws);
     else if (seed % 3 == 1)
@@ -175,8 +179,9 @@ CATCH_TEST_CASE("a flipped bit of a value that is checked is found",
     else
       flip(got.originals, draws);
     const auto found = error_of(
-      check_proofs(*from.data.graph, owner, checks[0], false, answer));
+      check_proofs(*from.data.graph, owner, checks[0], false, answer, fault));
     CATCH_CHECK(found.code == ec::invalid_data);
+    CATCH_CHECK(fault == proof_fault::values);
     CATCH_CHECK(found.message.find("that it sent is not the one of the dataset")
                 != std::string::npos);
   }
@@ -199,14 +204,18 @@ CATCH_TEST_CASE("a proof with a flipped bit proves nothing",
     random_stream draws{seed, 12};
     const auto forged = with_flipped_bit(
       answer, draws.below(static_cast<std::uint32_t>(size)), draws.below(8));
+    proof_fault fault{};
     CATCH_CHECK(
-      check_proofs(*from.data.graph, owner, checks[0], false, forged)
+      check_proofs(*from.data.graph, owner, checks[0], false, forged, fault)
         .has_error());
+    CATCH_CHECK(fault == proof_fault::proof);
   }
   auto none = answer;
   none.bulk.clear();
-  CATCH_CHECK(check_proofs(*from.data.graph, owner, checks[0], false, none)
-                .has_error());
+  proof_fault fault{};
+  CATCH_CHECK(
+    check_proofs(*from.data.graph, owner, checks[0], false, none, fault)
+      .has_error());
 }
 
 CATCH_TEST_CASE("an audit picks its share, by batch, and again the same",
