@@ -17,8 +17,10 @@ namespace graphmill {
 ///
 /// A polite end of the actor waits for the job at hand without holding a thread
 /// of the actor system: the actor goes on taking messages until the thread is
-/// idle. So jobs may use the actor's state. It must be the last member of the
-/// state object, and is used in the actor's handlers alone.
+/// idle. So jobs may use the actor's state. An exception in a handler ends it
+/// in the same way, if its state object hands what `crashed` is told of on to
+/// that of this thread. It must be the last member of the state object, and is
+/// used in the actor's handlers alone.
 template <class Interface>
 class actor_thread {
 public:
@@ -26,18 +28,30 @@ public:
   using then_function =
     std::function<void(const std::optional<error>& failure)>;
 
-  explicit actor_thread(typename Interface::pointer self) : self_(self) {}
+  explicit actor_thread(typename Interface::pointer self)
+    : self_(self), thread_(gauge_in(self->home_system(),
+                                    fmt::format("the thread of {} (actor {})",
+                                                self->name(), self->id()))) {}
 
   /// To be called once. @param on_leave Called when the actor is told to end.
   void install(std::function<void()> on_leave) {
-    self_->set_exit_handler(
-      [this, on_leave = std::move(on_leave)](const caf::exit_msg& exit) {
-        if (leaving_)
-          return;
-        leaving_ = exit.reason;
-        on_leave();
-        leave_when_idle();
-      });
+    on_leave_ = std::move(on_leave);
+    self_->set_exit_handler([this](const caf::exit_msg& exit) {
+      if (leaving_)
+        return;
+      leave(exit.reason);
+      leave_when_idle();
+    });
+  }
+
+  /// A handler has thrown. Without a job at hand, that ends the actor at once.
+  /// @returns whether the actor ends later, when the thread is idle.
+  bool crashed(const caf::error& reason) {
+    if (thens_.empty())
+      return false;
+    if (!leaving_)
+      leave(reason);
+    return true;
   }
 
   /// Runs `job` on the thread, then `then` in the actor.
@@ -70,6 +84,11 @@ public:
   bool leaving() const { return leaving_.has_value(); }
 
 private:
+  void leave(const caf::error& reason) {
+    leaving_ = reason;
+    on_leave_();
+  }
+
   void leave_when_idle() {
     if (leaving_ && thens_.empty())
       self_->quit(*leaving_);
@@ -78,6 +97,7 @@ private:
   typename Interface::pointer self_;
   std::deque<std::function<void()>> thens_; ///< Of jobs that are not done.
   std::optional<caf::error> leaving_;
+  std::function<void()> on_leave_;
   compute_thread thread_;
 };
 

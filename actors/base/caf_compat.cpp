@@ -8,7 +8,79 @@ bool is_ours(const caf::error& reason) {
   return reason.category() == caf::atom("graphmill");
 }
 
+/// Handlers of messages that say what they are at. (What an actor does when an
+/// answer comes goes another way, and is short: what takes long is asked for by
+/// a message.)
+class watched_handlers final : public caf::detail::behavior_impl {
+public:
+  using result = caf::match_case::result;
+  using visitor = caf::detail::invoke_result_visitor;
+  using behavior_impl::invoke;
+
+  watched_handlers(pointer handlers, std::shared_ptr<work_gauge> gauge,
+                   const char* name, crash_handler on_crash)
+    : behavior_impl(handlers->timeout()), handlers_(std::move(handlers)),
+      gauge_(std::move(gauge)), name_(name), on_crash_(std::move(on_crash)) {}
+
+  result invoke_empty(visitor& to) override {
+    return handlers_->invoke_empty(to);
+  }
+  result invoke(visitor& to, caf::type_erased_tuple& message) override {
+    const auto* type = message.empty() ? nullptr : message.type(0).second;
+    const work_scope at{gauge_, type == nullptr ? "a message" : type->name()};
+    if (!on_crash_)
+      return handlers_->invoke(to, message);
+    try {
+      return handlers_->invoke(to, message);
+    } catch (...) {
+      if (!on_crash_(crash_of(name_, std::current_exception())))
+        throw;
+      return result::match;
+    }
+  }
+  void handle_timeout() override { handlers_->handle_timeout(); }
+
+private:
+  const pointer handlers_;
+  const std::shared_ptr<work_gauge> gauge_;
+  const char* const name_;
+  const crash_handler on_crash_;
+};
+
 } // namespace
+
+std::shared_ptr<work_gauge> gauge_in(const caf::actor_system& system,
+                                     std::string who) {
+  const auto* how =
+    dynamic_cast<const watched_system_config*>(&system.config());
+  return how == nullptr ? nullptr : how->watch->enter(std::move(who));
+}
+
+void watch_handlers(caf::behavior& handlers, const caf::local_actor& self,
+                    crash_handler on_crash) {
+  auto gauge = gauge_in(self.home_system(),
+                        fmt::format("{} (actor {})", self.name(), self.id()));
+  if (handlers && (gauge || on_crash))
+    handlers.assign(caf::intrusive_ptr<caf::detail::behavior_impl>{
+      caf::make_counted<watched_handlers>(handlers.as_behavior_impl(),
+                                          std::move(gauge), self.name(),
+                                          std::move(on_crash))});
+}
+
+caf::error crash_of(const char* name, std::exception_ptr thrown) noexcept {
+  try {
+    try {
+      std::rethrow_exception(std::move(thrown));
+    } catch (const std::exception& e) {
+      return caf::make_error(ec::crashed,
+                             fmt::format("{} crashed: {}", name, e.what()));
+    } catch (...) {
+      return caf::make_error(ec::crashed, fmt::format("{} crashed", name));
+    }
+  } catch (...) { // No memory left for a sentence.
+    return caf::exit_reason::unhandled_exception;
+  }
+}
 
 bool is_answer(const caf::error& reason) {
   // An actor that an exception ends leaves that to those who wait for it.

@@ -4,6 +4,8 @@
 // CAF. It is written for 0.17, which Debian 12 has; for another one, this file
 // changes and nothing else.
 
+#include "actors/base/work_watch.hpp"
+#include "messages/base/caught.hpp"
 #include "messages/base/error.hpp"
 
 #include <caf/all.hpp>
@@ -30,12 +32,38 @@ using answers = typename caf::replies_to<In>::template with<Out>;
 template <class In>
 using takes = caf::reacts_to<In>;
 
+// -- who is watched
+
+/// Of an actor system whose actors are watched.
+class watched_system_config : public caf::actor_system_config {
+public:
+  const std::shared_ptr<work_watch> watch = std::make_shared<work_watch>();
+};
+
+/// A gauge of the system's WORK WATCH; null if it has none.
+std::shared_ptr<work_gauge> gauge_in(const caf::actor_system& system,
+                                     std::string who);
+
+/// Takes what a handler has thrown, as an error. Whether its actor goes on for
+/// now, to end by itself; else the exception ends it at once.
+using crash_handler = std::function<bool(const caf::error& reason)>;
+
+/// Has handlers of an actor say what they are at, and `on_crash` know what they
+/// throw. @param on_crash May be empty.
+void watch_handlers(caf::behavior& handlers, const caf::local_actor& self,
+                    crash_handler on_crash);
+
 // -- state classes
+
+/// As what an actor ends that has thrown `thrown`. Throws nothing, for that
+/// would end the process.
+caf::error crash_of(const char* name, std::exception_ptr thrown) noexcept;
 
 /// Spawns an actor whose logic is in class `S`: a constructor that takes the
 /// actor's self pointer (`S::interface::pointer`) and `args`, a member
 /// `make_behavior`, and a static `name`. An exception in a handler ends the
-/// actor with `ec::crashed`.
+/// actor with `ec::crashed`: at once, unless a member `crashed` (a
+/// `crash_handler`) returns that it has begun to end.
 template <class S>
 struct state_box {
   std::unique_ptr<S> impl;
@@ -48,17 +76,19 @@ auto state_factory() {
   return [](typename interface::template stateful_pointer<state_box<S>> self,
             Ts... args) -> typename interface::behavior_type {
     self->set_exception_handler([](std::exception_ptr thrown) -> caf::error {
-      try {
-        std::rethrow_exception(thrown);
-      } catch (const std::exception& e) {
-        return caf::make_error(
-          ec::crashed, fmt::format("{} crashed: {}", S::name, e.what()));
-      } catch (...) {
-        return caf::make_error(ec::crashed, fmt::format("{} crashed", S::name));
-      }
+      return crash_of(S::name, std::move(thrown));
     });
     self->state.impl = std::make_unique<S>(self, std::move(args)...);
-    return self->state.impl->make_behavior();
+    auto handlers = self->state.impl->make_behavior();
+    crash_handler on_crash;
+    if constexpr (requires(S & state, const caf::error& e) {
+                    state.crashed(e);
+                  })
+      on_crash = [state = self->state.impl.get()](const caf::error& reason) {
+        return state->crashed(reason);
+      };
+    watch_handlers(handlers.unbox(), *self, std::move(on_crash));
+    return handlers;
   };
 }
 
@@ -101,11 +131,14 @@ Interface handle_of(Self* self) {
   return caf::actor_cast<Interface>(self);
 }
 
-/// Ends an actor: politely (it may finish its handler), or at once.
+/// Ends an actor politely: it may finish its handler. For destructors, too: an
+/// actor that cannot be told ends when nobody has a handle to it any more.
 template <class Handle>
-void stop_actor(const Handle& actor) {
+void stop_actor(const Handle& actor) noexcept {
   if (actor)
-    caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+    quietly([&actor] {
+      caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+    });
 }
 
 // -- supervision

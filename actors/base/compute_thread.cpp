@@ -2,9 +2,35 @@
 
 #include "messages/base/caught.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace graphmill {
+
+namespace {
+
+/// How often somebody is told of a failure, and the first pause between: about
+/// a second in all.
+constexpr int most_tellings = 10;
+constexpr std::chrono::milliseconds first_pause{1};
+
+/// Tells whoever waits for a job what that has thrown. Called by the handler of
+/// the exception. Memory may be short, so that telling throws, too: then again
+/// after a while, for whoever is not told waits for ever.
+void tell_failure(const std::function<void(const error&)>& failed) noexcept {
+  auto pause = first_pause;
+  for (int i = 0; i < most_tellings; ++i) {
+    try {
+      failed(caught("finish a job"));
+      return;
+    } catch (...) {
+      std::this_thread::sleep_for(pause);
+      pause *= 2;
+    }
+  }
+}
+
+} // namespace
 
 compute_thread::~compute_thread() {
   std::deque<queued> dropped;
@@ -44,10 +70,11 @@ void compute_thread::run() {
       next = std::move(jobs_.front());
       jobs_.pop_front();
     }
+    const work_scope at{gauge_, "a job"};
     try {
       next.job();
     } catch (...) {
-      next.failed(caught("finish a job"));
+      tell_failure(next.failed);
     }
   }
 }

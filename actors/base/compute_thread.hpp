@@ -1,12 +1,15 @@
 #pragma once
 
+#include "actors/base/work_gauge.hpp"
 #include "messages/base/error.hpp"
 
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace graphmill {
 
@@ -17,13 +20,16 @@ namespace graphmill {
 /// holding a thread of the actor system for that join.
 class compute_thread {
 public:
-  compute_thread() : thread_([this] { run(); }) {}
+  /// @param gauge Says when the thread is at a job; may be null.
+  explicit compute_thread(std::shared_ptr<work_gauge> gauge = nullptr)
+    : gauge_(std::move(gauge)), thread_([this] { run(); }) {}
   ~compute_thread();
   compute_thread(const compute_thread&) = delete;
   compute_thread& operator=(const compute_thread&) = delete;
 
   /// Queues a job. If it throws, `failed` is told why, on the same thread: a
-  /// job that others wait for ends one way or the other. From any thread.
+  /// job that others wait for ends one way or the other. What `failed` throws
+  /// makes it be called again, a few times. From any thread.
   void post(std::function<void()> job,
             std::function<void(const error&)> failed);
 
@@ -39,6 +45,7 @@ private:
 
   void run();
 
+  const std::shared_ptr<work_gauge> gauge_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<queued> jobs_;

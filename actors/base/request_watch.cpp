@@ -1,5 +1,7 @@
 #include "actors/base/request_watch.hpp"
 
+#include "messages/base/caught.hpp"
+
 #include <algorithm>
 #include <vector>
 
@@ -7,8 +9,10 @@ namespace graphmill {
 
 request_watch::~request_watch() {
   // A timer would keep what is left of the actor until it expires.
-  for (const auto& [when, id] : armed_)
-    self_->clock().cancel_request_timeout(self_, id);
+  quietly([this] {
+    for (const auto& [when, id] : armed_)
+      self_->clock().cancel_request_timeout(self_, id);
+  });
 }
 
 void request_watch::open(caf::scheduled_actor* self, caf::message_id id,

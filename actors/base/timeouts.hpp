@@ -18,9 +18,9 @@ using std::chrono::milliseconds;
 // -- a batch on its way
 
 /// A job of a service, once a worker has taken it.
-inline constexpr milliseconds service_job = std::chrono::minutes{10};
+inline constexpr milliseconds service_job = std::chrono::minutes{25};
 /// A gather of rows of one part to fill a cache. Each part has one at a time.
-inline constexpr milliseconds gather_job = std::chrono::minutes{5};
+inline constexpr milliseconds gather_job = std::chrono::minutes{30};
 /// A request to a service, which ends each job in time itself, so that only a
 /// fault in the service makes it last longer.
 inline constexpr milliseconds service = std::chrono::minutes{30};
@@ -36,6 +36,9 @@ inline constexpr milliseconds stage = 4 * waiting_stage;
 inline constexpr milliseconds contribution = std::chrono::minutes{30};
 /// The dispatcher, from the end of a stage to that of the run.
 inline constexpr milliseconds stage_farewell = std::chrono::seconds{20};
+/// An actor that has one message, or a thread that has one job, for longer is
+/// named in the log.
+inline constexpr milliseconds work_report = std::chrono::seconds{30};
 /// Credit that the oldest batch holds for longer is reported with its holder's
 /// name.
 inline constexpr milliseconds credit_report = std::chrono::seconds{30};
@@ -44,20 +47,22 @@ inline constexpr milliseconds credit_report = std::chrono::seconds{30};
 
 /// A request for data may stand in the owner's line, behind many others and
 /// over a slow network. If the owner is gone, that is known long before.
-inline constexpr milliseconds data_request = std::chrono::minutes{2};
+inline constexpr milliseconds data_request = std::chrono::minutes{20};
 /// An owner of a part may be out of reach that long before another one is asked
 /// instead. A process that was killed is found out in that time, and a
 /// connection that was cut is made again.
 inline constexpr milliseconds owner_unreachable{500};
-/// For a batch that another daemon samples.
-inline constexpr milliseconds batch_request = std::chrono::minutes{5};
+/// For a batch that another daemon samples: longer, for it may itself wait for
+/// data of others.
+inline constexpr milliseconds batch_request = std::chrono::minutes{30};
 
 // -- a run
 
 /// Daemons open what they need for a run, and find each other.
 inline constexpr milliseconds deployment = std::chrono::minutes{5};
-/// An answer of all trainers of a member: to compare, keep or give weights.
-inline constexpr milliseconds trainers = std::chrono::minutes{15};
+/// An answer of all trainers of a member: to compare, keep or give weights. A
+/// trainer answers between two batches.
+inline constexpr milliseconds trainers = std::chrono::minutes{45};
 /// The same in a run that has failed, for the weights so far.
 inline constexpr milliseconds rescue = std::chrono::minutes{1};
 /// The end of a run, for its last checkpoint to be on disk.
@@ -84,6 +89,9 @@ inline constexpr milliseconds unheard{1000};
 /// may be out of reach meanwhile.
 inline constexpr milliseconds question{5000};
 inline constexpr milliseconds question_unreachable{2000};
+/// The question whether a daemon still has its share, without which the run
+/// ends: a daemon that is slow to answer has not lost it.
+inline constexpr milliseconds share_check = std::chrono::minutes{1};
 /// A question whether the daemon is still there whose name another one wants.
 inline constexpr milliseconds rival{1500};
 inline constexpr milliseconds rival_unreachable{1000};
@@ -98,7 +106,7 @@ inline constexpr milliseconds tell_again{500};
 inline constexpr milliseconds rendezvous_wait{2000};
 inline constexpr milliseconds longest_rendezvous_wait{10'000};
 /// The answer to it, at a coordinator that is busy with something else.
-inline constexpr milliseconds rendezvous_answer{10'000};
+inline constexpr milliseconds rendezvous_answer{30'000};
 /// A watcher of runs waits that long for news; then it asks again.
 inline constexpr milliseconds longest_watch{10'000};
 /// The history is written again after a failure.
@@ -106,6 +114,8 @@ inline constexpr milliseconds write_again{1000};
 
 // -- how often something is looked at
 
+/// Who is at work, and whether still at the same.
+inline constexpr milliseconds work_look{1000};
 /// Memory: often enough for a peak that lasts a step.
 inline constexpr milliseconds memory_look{50};
 /// The files of the data: it costs a stat(2) for each.

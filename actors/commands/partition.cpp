@@ -81,14 +81,18 @@ private:
   std::vector<std::pair<int, struct sigaction>> before_;
 };
 
-fs::path folder_for(const partition_arguments& given) {
+result<fs::path> folder_for(const partition_arguments& given) {
   if (!given.out.empty())
-    return given.out;
+    return fs::path{given.out};
+  std::error_code failed;
   auto dataset = fs::path{given.dataset}.lexically_normal();
   if (!dataset.has_filename())
     dataset = dataset.parent_path();
   if (dataset.empty() || dataset == "." || dataset.filename() == "..")
-    dataset = fs::weakly_canonical(dataset);
+    dataset = fs::weakly_canonical(dataset, failed);
+  if (failed)
+    return fail_errno(failed.value(), "cannot tell the name of the folder {}",
+                      given.dataset);
   return dataset.parent_path()
          / fmt::format("{}-parts-{}", dataset.filename().string(), given.parts);
 }
@@ -133,7 +137,7 @@ result<int> run_partition(const partition_arguments& given) {
       static_cast<std::uint64_t>(given.memory_gib * 1024 * 1024 * 1024),
     .on_progress = show_progress(given.quiet),
     .stop = &interrupt_flag::raised()};
-  const auto folder = folder_for(given);
+  GRAPHMILL_TRY(const auto folder, folder_for(given));
   const auto estimate = estimate_partition(data.info(), options);
   if (!given.quiet)
     say(stderr,

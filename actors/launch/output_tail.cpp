@@ -1,5 +1,7 @@
 #include "actors/launch/output_tail.hpp"
 
+#include "messages/base/caught.hpp"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -55,7 +57,10 @@ void output_tail::read() {
       continue;
     if (got <= 0)
       break;
-    keep({buffer.data(), static_cast<std::size_t>(got)});
+    // The writer must not be held up for want of memory here.
+    quietly([this, &buffer, got] {
+      keep({buffer.data(), static_cast<std::size_t>(got)});
+    });
   }
   {
     std::lock_guard lock{mutex_};

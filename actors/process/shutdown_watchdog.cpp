@@ -1,7 +1,10 @@
 #include "actors/process/shutdown_watchdog.hpp"
 
+#include "messages/base/caught.hpp"
+
 #include <chrono>
 #include <cstdlib>
+#include <system_error>
 
 namespace graphmill {
 
@@ -20,22 +23,33 @@ constexpr int exit_interrupted = 130;
 
 shutdown_watchdog::shutdown_watchdog(std::shared_ptr<spdlog::logger> log,
                                      bool forced)
-  : thread_([this, forced, log = std::move(log)] {
-      const auto patience = forced ? forced_patience : shutdown_patience;
-      if (done_.get_future().wait_for(patience) != std::future_status::timeout)
-        return;
-      if (forced)
-        log->warn("stopped by the user in the middle of a step");
-      else
-        log->critical("actors did not end within {} s; leaving without them",
-                      patience.count());
-      log->flush();
-      std::_Exit(forced ? exit_interrupted : exit_stuck);
-    }) {}
+  : log_(std::move(log)), forced_(forced) {
+  try {
+    thread_ = std::thread{[this] { watch(); }};
+  } catch (const std::system_error& refused) {
+    log_->warn("nobody watches whether actors end: {}", refused.what());
+  }
+}
 
 shutdown_watchdog::~shutdown_watchdog() {
   done_.set_value();
-  thread_.join();
+  if (thread_.joinable())
+    thread_.join();
+}
+
+void shutdown_watchdog::watch() noexcept {
+  const auto patience = forced_ ? forced_patience : shutdown_patience;
+  if (end_.wait_for(patience) != std::future_status::timeout)
+    return;
+  quietly([this, patience] {
+    if (forced_)
+      log_->warn("stopped by the user in the middle of a step");
+    else
+      log_->critical("actors did not end within {} s; leaving without them",
+                     patience.count());
+    log_->flush();
+  });
+  std::_Exit(forced_ ? exit_interrupted : exit_stuck);
 }
 
 } // namespace graphmill

@@ -19,8 +19,13 @@ public:
   shutdown_watchdog& operator=(const shutdown_watchdog&) = delete;
 
 private:
+  void watch() noexcept;
+
+  std::shared_ptr<spdlog::logger> log_;
+  const bool forced_;
   std::promise<void> done_;
-  std::thread thread_;
+  std::future<void> end_ = done_.get_future();
+  std::thread thread_; ///< Last: uses the others.
 };
 
 } // namespace graphmill

@@ -24,6 +24,7 @@ constexpr std::uint64_t most_of_all = std::uint64_t{192} << 20;
 /// How soon a message that is not answered is sent again. A connection may
 /// break under it and be made anew, as often as it likes.
 constexpr std::chrono::seconds repeat_after{10};
+constexpr std::chrono::seconds longest_repeat{60};
 constexpr unsigned most_attempts = 1'000'000;
 
 /// How many ranks of the group a daemon has.
@@ -191,6 +192,7 @@ call_options patience_of_ranks(std::chrono::milliseconds longest) {
   out.deadline = longest;
   out.attempts = most_attempts;
   out.repeat = repeat_after;
+  out.longest_repeat = longest_repeat;
   return out;
 }
 

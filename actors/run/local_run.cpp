@@ -128,7 +128,7 @@ private:
 /// and data.
 run_outcome wait_for_end(signal_watch& signals, memory_probe& memory,
                          run_guard& guard, std::future<run_outcome>& ended,
-                         const conductor_actor& conductor,
+                         const conductor_actor& conductor, work_watch& watch,
                          spdlog::logger& log) {
   int handed_on = 0;
   heap_trimmer heap;
@@ -137,6 +137,7 @@ run_outcome wait_for_end(signal_watch& signals, memory_probe& memory,
     memory.sample();
     heap.tick();
     guard.look();
+    watch.report(log);
     for (; handed_on < signals.count(); ++handed_on) {
       log.info("stopping: {}", handed_on > 0 ? "at once" : "after this step");
       post_urgent(conductor, cancel_run{handed_on > 0});
@@ -211,7 +212,7 @@ result<run_result> run_locally(local_run_config config,
   memory_probe memory;
   run_result out;
   double cpu_seconds = 0;
-  caf::actor_system_config settings;
+  watched_system_config settings;
   set_scheduler(settings, scheduler_threads(config.def));
   std::optional<shutdown_watchdog> watchdog;
   {
@@ -225,8 +226,8 @@ result<run_result> run_locally(local_run_config config,
     config.log->info("run began on {}, {}", config.data.string(),
                      pluralized(graph->part_count(), "part"));
     config.log->info("{}", sentence(storage));
-    out.outcome =
-      wait_for_end(signals, memory, guard, ended, conductor, *config.log);
+    out.outcome = wait_for_end(signals, memory, guard, ended, conductor,
+                               *settings.watch, *config.log);
     judge_data(out.outcome, guard, signals);
     out.seconds = std::chrono::duration<double>(clock::now() - began).count();
     cpu_seconds = process_cpu_seconds() - cpu_before;

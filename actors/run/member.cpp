@@ -4,6 +4,7 @@
 #include "actors/base/request_watch.hpp"
 #include "actors/base/timeouts.hpp"
 #include "actors/run/pipeline.hpp"
+#include "messages/base/caught.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -42,7 +43,9 @@ public:
     post(conductor_, member_ready{});
   }
 
-  ~member() { stop_all(); }
+  ~member() {
+    quietly([this] { stop_all(); });
+  }
 
   interface::behavior_type make_behavior() {
     return {
@@ -58,6 +61,8 @@ public:
       [this](const job_done&) { thread_.next(); },
     };
   }
+
+  bool crashed(const caf::error& reason) { return thread_.crashed(reason); }
 
 private:
   void stop_all() {

@@ -70,7 +70,8 @@ public:
                                      nullptr};
       if (config_.storage.from_disk) {
         service.rows = config_.row_readers[p];
-        service.thread = std::make_shared<compute_thread>();
+        service.thread = std::make_shared<compute_thread>(
+          gauge_in(system_, fmt::format("the reader of labels of part {}", p)));
       }
       out.push_back(pool<gather_job, gather_answer>(
         service_pool(config_.def.fetch.threads), service.counters,

@@ -32,7 +32,9 @@ public:
     thread_.install([this] { rank_.abandon(); });
   }
 
-  ~ddp_group() { rank_.abandon(); }
+  ~ddp_group() {
+    quietly([this] { rank_.abandon(); });
+  }
 
   interface::behavior_type make_behavior() {
     return {
@@ -41,6 +43,8 @@ public:
       [this](const job_done&) { thread_.next(); },
     };
   }
+
+  bool crashed(const caf::error& reason) { return thread_.crashed(reason); }
 
 private:
   /// By messages and, where ranks compute on CUDA, by NCCL for gradients.

@@ -161,6 +161,7 @@ private:
     auto it = flights_.find(which);
     if (it == flights_.end())
       return nullptr;
+    end_report(it->second);
     it->second.where = stage;
     it->second.since = self_->clock().now();
     it->second.reported = false;
@@ -223,7 +224,11 @@ private:
         [this](const step_finished& done) {
           if (flights_.begin()->first == done.sequence)
             first_since_ = self_->clock().now();
-          flights_.erase(done.sequence);
+          if (const auto it = flights_.find(done.sequence);
+              it != flights_.end()) {
+            end_report(it->second);
+            flights_.erase(it);
+          }
           credited(ledger_.release(done.sequence));
         },
         [this, which](const caf::error& reason) {
@@ -313,6 +318,16 @@ private:
                       "behind it",
                       describe(it->second), it->second.where,
                       std::chrono::floor<std::chrono::seconds>(held).count());
+  }
+
+  /// What was reported of a batch is over.
+  void end_report(const in_flight& flight) const {
+    if (flight.reported)
+      config_.log->info("{} has left the {} after {} s", describe(flight),
+                        flight.where,
+                        std::chrono::floor<std::chrono::seconds>(
+                          self_->clock().now() - flight.since)
+                          .count());
   }
 
   void update_gauges() {

@@ -68,6 +68,8 @@ public:
     };
   }
 
+  bool crashed(const caf::error& reason) { return thread_.crashed(reason); }
+
 private:
   caf::result<neighbour_answer> begin(const neighbour_job& job) {
     crash_if_told(job);

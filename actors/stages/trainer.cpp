@@ -66,6 +66,8 @@ public:
     };
   }
 
+  bool crashed(const caf::error& reason) { return thread_.crashed(reason); }
+
 private:
   /// A batch, and the promise to say when its memory is free again.
   struct queued {

@@ -22,7 +22,8 @@ public:
   /// slower, and nothing else. Throws if there is none.
   explicit pool(unsigned depth) {
     const auto count = std::clamp(depth, 1u, most_threads);
-    threads_.reserve(count); // Afterwards only the start of a thread can fail.
+    threads_.reserve(count);  // Afterwards only the start of a thread can fail.
+    outcomes_.reserve(depth); // So that threads need no memory for them.
     try {
       while (threads_.size() < count)
         threads_.emplace_back([this] { run(); });

@@ -3,6 +3,8 @@
 #include "partition/disk/row_file.hpp"
 #include "partition/disk/row_reads.hpp"
 
+#include "messages/base/caught.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -78,6 +80,7 @@ private:
   bool hand_over(row_file& file, node_type_id type, std::int64_t row,
                  const std::byte* bytes, float* out, row_job& to);
   void finish_if_whole(row_job& job);
+  void answer_all(const error& reason);
   void end_all(const error& reason);
 
   std::shared_ptr<const shard> part_;
@@ -142,17 +145,24 @@ void row_reader::engine::run() {
       serve();
     end_all(fail(ec::cancelled, "the reader of feature rows is ending"));
   } catch (const std::bad_alloc&) {
-    // The tables may be half written, so nothing is read any more. The thread
-    // stays to answer those who do not know that yet.
-    const auto reason = fail(
-      ec::out_of_memory, "no memory to read feature rows: lower --disk-cache "
-                         "or budget.bytes");
-    reads_->end();
-    do
-      end_all(reason);
-    while (await_work());
-    end_all(reason);
+    answer_all(fail(ec::out_of_memory,
+                    "no memory to read feature rows: lower --disk-cache or "
+                    "budget.bytes"));
+  } catch (...) {
+    answer_all(caught("read feature rows"));
   }
+}
+
+/// The tables may be half written, so nothing is read any more. The thread
+/// stays to answer those who do not know that yet.
+void row_reader::engine::answer_all(const error& reason) {
+  reads_->end();
+  for (bool more = true; more;) {
+    end_all(reason);
+    // Those who came and could not be noted down are answered all the same.
+    quietly([this, &more] { more = await_work(); });
+  }
+  end_all(reason);
 }
 
 /// Takes over the requests that have come; waits for one if there are none at
@@ -292,8 +302,8 @@ void row_reader::engine::end_all(const error& reason) {
   }
   open.splice(open.begin(), jobs_);
   to_look_up_.clear();
-  for (auto& unanswered : open)
-    unanswered.done(reason);
+  for (auto& unanswered : open) // Nobody's answer depends on another one's.
+    quietly([&unanswered, &reason] { unanswered.done(reason); });
 }
 
 // -- the outside

@@ -1,5 +1,7 @@
 #include "pipelines/gradients/bulk_exchange.hpp"
 
+#include "messages/base/caught.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <thread>
@@ -66,7 +68,26 @@ bulk_exchange::bulk_exchange(carrier_factory factory, collective& group)
   devices_[static_cast<std::size_t>(rank_)] = factory_.device;
 }
 
-void bulk_exchange::run() {
+void bulk_exchange::run() noexcept {
+  try {
+    take_part();
+  } catch (...) {
+    quietly([this] { fail_run(caught("exchange gradients")); });
+  }
+  carrier_.reset();
+  ended_ = true;
+}
+
+/// Nobody waits for this rank's devices any more, nor for its use of the group.
+void bulk_exchange::fail_run(error reason) {
+  leave_group();
+  std::lock_guard lock{mutex_};
+  broken_ = operation::failure{rank_, std::move(reason)};
+  joined_->fail_with(*broken_);
+  fail_all(*broken_);
+}
+
+void bulk_exchange::take_part() {
   auto missed = join();
   if (!missed && all_differ(devices_)) {
     missed = connect();
@@ -80,8 +101,6 @@ void bulk_exchange::run() {
     joined_->transfer_done(rank_, true);
   if (carries_)
     carry();
-  carrier_.reset();
-  ended_ = true;
 }
 
 bool bulk_exchange::enter_group() {

@@ -42,7 +42,7 @@ public:
   // -- for the thread
 
   /// Goes through all states, and returns when it has ended. Called once.
-  void run();
+  void run() noexcept;
 
   // -- for the rank, from any thread
 
@@ -79,6 +79,8 @@ private:
 
   bool enter_group();
   void leave_group();
+  void take_part();
+  void fail_run(error reason);
   failure join();
   failure tell_devices();
   void start_watch();

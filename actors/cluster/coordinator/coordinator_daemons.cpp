@@ -187,7 +187,7 @@ void coordinator::check_share(const peer_identity& identity) {
     return;
   calls_.call(identity.address, method::order,
               encode(member_request{active_->id, member_action::check}),
-              within(timeouts::question, timeouts::question_unreachable),
+              within(timeouts::share_check, timeouts::question_unreachable),
               [this, daemon = identity.name,
                run = active_->id](const result<payload>& answer) {
                 if (!answer && active_ && active_->id == run

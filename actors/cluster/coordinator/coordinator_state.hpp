@@ -212,8 +212,10 @@ private:
   std::vector<watcher> watchers_;
   // Threads for files, for the history, and for the members file. Last: they
   // end before what their jobs use.
-  compute_thread thread_;
-  compute_thread history_thread_;
+  compute_thread thread_{
+    gauge_in(self_->home_system(), "the coordinator's thread for files")};
+  compute_thread history_thread_{
+    gauge_in(self_->home_system(), "the coordinator's thread for its history")};
   std::optional<compute_thread> members_thread_;
 };
 

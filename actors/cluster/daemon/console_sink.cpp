@@ -1,6 +1,7 @@
 #include "actors/cluster/daemon/console_sink.hpp"
 
 #include "actors/process/logger.hpp"
+#include "messages/base/caught.hpp"
 #include "messages/base/pluralized.hpp"
 
 #include <poll.h>
@@ -76,12 +77,12 @@ struct console_sink::backlog {
       filled.wait(lock, [this] { return stop || !lines.empty(); });
       if (lines.empty())
         return;
-      auto text = lost == 0 ? std::string{}
-                            : fmt::format("{} of the log dropped: nobody read "
-                                          "them\n",
-                                          pluralized(lost, "line"));
-      lost = 0;
-      text += lines.front();
+      std::string text;
+      quietly([this, &text] { text = next_text(); });
+      if (text.empty()) // There is no memory for it.
+        ++lost;
+      else
+        lost = 0;
       drop_first();
       writing = true;
       lock.unlock();
@@ -94,6 +95,14 @@ struct console_sink::backlog {
   }
 
 private:
+  /// The first line, behind what is to be said of lines that were dropped.
+  std::string next_text() const {
+    if (lost == 0)
+      return lines.front();
+    return fmt::format("{} of the log dropped: nobody read them\n{}",
+                       pluralized(lost, "line"), lines.front());
+  }
+
   void drop_first() {
     bytes -= lines.front().size();
     lines.pop_front();

@@ -100,6 +100,7 @@ transport_options transport_of(const daemon_options& options,
   out.interface_name = options.interface_name;
   out.route_to = options.join;
   out.insecure = options.insecure;
+  out.liveness.lost_after = std::chrono::seconds{options.lost_after};
   out.on_request = [router](const incoming_request& request) {
     router->serve(request);
   };
@@ -330,7 +331,7 @@ result<void> run_daemon(const daemon_options& given) {
             net->self().address, options.join.empty() ? ", coordinator" : "");
   log->log(keys ? spdlog::level::info : spdlog::level::warn, "{}",
            admitted.described(keys, net->self().address));
-  caf::actor_system_config settings;
+  watched_system_config settings;
   set_scheduler(settings, std::max<std::size_t>(2, usable_processors()));
   std::optional<shutdown_watchdog> watchdog;
   // After the watchdog, which watches its threads end, too.
@@ -342,15 +343,20 @@ result<void> run_daemon(const daemon_options& given) {
     household actors{system, options,  offer,   graph,   guard, history, audit,
                      net,    admitted, inboxes, orphans, end,   log};
     actors.connect(*router);
-    for (heap_trimmer heap; signals.count() == 0 && !end.written(); heap.tick())
+    for (heap_trimmer heap; signals.count() == 0 && !end.written();
+         heap.tick()) {
       signals.wait(timeouts::signal_look);
+      settings.watch->report(*log);
+    }
     log->info("ending");
     if (!end.written())
       actors.begin_end(*net, options.join, end);
     const auto until = std::chrono::steady_clock::now() + timeouts::daemon_end;
     while (signals.count() < 2 && !end.written()
-           && std::chrono::steady_clock::now() < until)
+           && std::chrono::steady_clock::now() < until) {
       signals.wait(timeouts::signal_look);
+      settings.watch->report(*log);
+    }
     watchdog.emplace(log, signals.count() > 1);
     router->disconnect();
   }

@@ -35,6 +35,9 @@ struct daemon_options {
   std::filesystem::path runs = "runs"; ///< Of a coordinator: its run folders.
   /// Of a coordinator: how many runs that are over it keeps in its list.
   std::uint32_t keep_runs = 10'000;
+  /// Seconds. Another daemon that gives no sign of life for that long is lost
+  /// to this one, though nobody says that its process has ended.
+  std::uint32_t lost_after = 15;
   bool verify = true; ///< Compare the data with the digests on record.
   std::filesystem::path ready_file; ///< Gets the address once it has joined.
   std::chrono::milliseconds join_timeout = std::chrono::minutes{2};

@@ -34,9 +34,19 @@ std::uint32_t window_of(std::uint32_t window, const member_config& member) {
   return std::clamp(most_answers / parts, 1U, window);
 }
 
+/// An owner that is slow is waited for; one that is lost is known as such long
+/// before. It may have dropped an answer for want of room, so it is asked
+/// again, ever more seldom.
+void repeat_seldom(call_options& how) {
+  how.attempts = 8;
+  how.repeat = std::chrono::seconds{20};
+  how.longest_repeat = std::chrono::minutes{2};
+}
+
 call_options data_patience() {
   call_options out;
   out.deadline = timeouts::data_request;
+  repeat_seldom(out);
   return out;
 }
 
@@ -101,6 +111,7 @@ bool samples(const deployment& assignment, std::uint16_t daemon) {
 call_options batch_patience() {
   call_options out;
   out.deadline = timeouts::batch_request;
+  repeat_seldom(out);
   return out;
 }
 

@@ -86,7 +86,10 @@ private:
   down_watch deaths_; ///< Of members.
   request_watch requests_;
   std::map<std::string, share> runs_;
-  compute_thread thread_; ///< Last: ends before what its jobs use.
+  compute_thread thread_{
+    gauge_in(self_->home_system(),
+             "the agent's thread, which opens parts")}; ///< Last: ends before
+                                                        ///< what its jobs use.
 };
 
 } // namespace graphmill

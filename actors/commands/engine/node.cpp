@@ -84,6 +84,13 @@ void add_network_options(CLI::App& command, daemon_options& daemon) {
   command.add_option("--advertise", daemon.advertise,
                      "Host that others reach this daemon by, or host:port "
                      "where that is forwarded to it");
+  command
+    .add_option("--lost-after", daemon.lost_after,
+                "Seconds of silence after which this daemon takes another one "
+                "for lost: longer than one may be stopped or busy. Whose "
+                "process has ended is lost within a second")
+    ->check(CLI::Range(2u, 60u))
+    ->capture_default_str();
 }
 
 void add_trainer_options(CLI::App& command, daemon_options& daemon) {

@@ -1,5 +1,7 @@
 #include "actors/remote/serving/reply_budget.hpp"
 
+#include "messages/base/caught.hpp"
+
 #include <utility>
 
 namespace graphmill {
@@ -58,8 +60,12 @@ void reply_budget::give_back(const std::string& asker, std::uint64_t bytes) {
   if (at->second == 0)
     used_by_.erase(at);
   // Under the lock, so that nobody is called after `close`.
-  if (std::exchange(wanted_, false) && wake_)
-    wake_();
+  // Called by destructors: who cannot be woken now is by what comes back next.
+  if (wanted_ && wake_)
+    quietly([this] {
+      wake_();
+      wanted_ = false;
+    });
 }
 
 payload keep_grant(payload answer,

@@ -15,6 +15,15 @@ constexpr std::chrono::milliseconds longest_deadline = std::chrono::hours{1000};
 constexpr std::chrono::milliseconds longest_pause{2000};
 constexpr unsigned most_doublings = 5;
 
+/// How long an attempt waits for its answer before the next one.
+std::chrono::milliseconds pause_after(unsigned attempt,
+                                      const call_options& how) {
+  auto out = how.repeat;
+  for (unsigned i = 1; i < attempt && out < how.longest_repeat; ++i)
+    out = std::min(2 * out, how.longest_repeat);
+  return out;
+}
+
 } // namespace
 
 void caller_session::request(session_time now, std::uint64_t id,
@@ -68,7 +77,7 @@ void caller_session::dispatch(session_time now, calls::iterator at) {
     send{traits_of(pending.method).channel, std::move(out)});
   auto due = pending.deadline;
   if (pending.attempt < pending.options.attempts)
-    due = std::min(due, now + pending.options.repeat);
+    due = std::min(due, now + pause_after(pending.attempt, pending.options));
   set_due(at, due);
 }
 

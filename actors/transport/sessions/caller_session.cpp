@@ -143,7 +143,7 @@ bool caller_session::suspect(session_time now) {
   // Whoever has let us in seldom changes its key.
   const auto& limits = with_.liveness;
   const auto long_enough =
-    identity_.incarnation.empty() ? limits.refused_after : limits.lost_after;
+    identity_.incarnation.empty() ? limits.refused_after : greeting_limit();
   return suspicions_ >= suspicions_of_refusal
          && now - suspected_since_ >= long_enough;
 }
@@ -244,11 +244,13 @@ void caller_session::ready(session_time now) {
 void caller_session::tick(session_time now) {
   const auto silent = now - last_heard_;
   const auto limit = with_.liveness.lost_after;
+  const auto greeting = greeting_limit();
   if (state_ == state::ready && silent >= limit)
     reset(now, fmt::format("it was silent for {} ms", limit.count()));
-  else if (state_ == state::opening && now - opened_ >= limit)
-    reset(now, fmt::format("no handshake within {} ms", limit.count()));
+  else if (state_ == state::opening && now - opened_ >= greeting)
+    reset(now, fmt::format("no handshake within {} ms", greeting.count()));
   report(now);
+  report_slow(now);
   fail_due(now);
   if (state_ != state::ready)
     fail_unreachable(now);
@@ -285,6 +287,37 @@ void caller_session::report_lost() {
   notify(peer_event::kind::lost, reason_);
 }
 
+/// Tells, once, that the peer has not answered for long, and once that it does
+/// again. Only of requests for data: others take the time of what they ask for.
+void caller_session::report_slow(session_time now) {
+  const auto waits = [](const auto& one) {
+    return one.second.attempt != 0
+           && traits_of(one.second.method).server == method_server::data;
+  };
+  const auto oldest = std::ranges::find_if(calls_, waits);
+  const auto since = oldest == calls_.end() ? now : oldest->second.start;
+  const auto slow = now - since >= with_.liveness.slow_after;
+  if (slow == slow_since_.has_value())
+    return;
+  const auto seconds = [now](session_time from) {
+    return std::chrono::floor<std::chrono::seconds>(now - from).count();
+  };
+  if (slow)
+    effects_.emplace_back(
+      note{fmt::format("waits for {}, which has not answered {} for {} s; its "
+                       "last sign of life came {} s ago",
+                       peer(), to_string(oldest->second.method), seconds(since),
+                       seconds(last_heard_))});
+  else
+    effects_.emplace_back(note{fmt::format("waits no more for {}: it took {} s",
+                                           peer(), seconds(*slow_since_))});
+  slow_since_ = slow ? std::optional{since} : std::nullopt;
+}
+
+std::chrono::milliseconds caller_session::greeting_limit() const {
+  return std::min(with_.liveness.greeted_within, with_.liveness.lost_after);
+}
+
 session_time caller_session::next_tick() const {
   auto next = session_time::max();
   const auto at = [&next](session_time when) { next = std::min(next, when); };
@@ -299,7 +332,7 @@ session_time caller_session::next_tick() const {
     return next;
   }
   if (state_ == state::opening)
-    at(opened_ + limit);
+    at(opened_ + greeting_limit());
   if (state_ == state::waiting)
     at(wanted() ? retry_at_ : session_time::min());
   if (kept_ && !reported_lost_)

@@ -59,7 +59,12 @@ public:
     callback on_reply;
     result<payload> answer;
   };
-  using effect = std::variant<open_link, close_link, send, finish, peer_event>;
+  /// Something that whoever runs the process should know.
+  struct note {
+    std::string sentence;
+  };
+  using effect =
+    std::variant<open_link, close_link, send, finish, note, peer_event>;
 
   /// What happened so far, for statistics.
   struct counts {
@@ -80,8 +85,9 @@ public:
   /// permission as code, trying again is of no use.
   /// @param certain Else something on the way may have cut the connection just
   /// then. The reason counts when it was given `suspicions_of_refusal` times
-  /// since the peer was last ready, and for `refused_after`, or `lost_after` of
-  /// a peer that has let us in before; until then trying again may be of use.
+  /// since the peer was last ready, and for `refused_after`, or as long as a
+  /// handshake may take if the peer has let us in before; until then trying
+  /// again may be of use.
   /// @returns whether the peer is taken to refuse us.
   bool link_down(session_time now, const error& reason, bool certain = true);
   /// What came of a probe of the peer's port, after `link_down`.
@@ -142,6 +148,8 @@ private:
   void fail_due(session_time now);
   void report(session_time now);
   void report_lost();
+  void report_slow(session_time now);
+  std::chrono::milliseconds greeting_limit() const;
   void notify(peer_event::kind change, std::string reason = {});
   std::string peer() const;
   bool wanted() const { return kept_ || !calls_.empty(); }
@@ -167,7 +175,9 @@ private:
   session_time next_beat_{};
   session_time idle_since_{};
   std::optional<session_time> refused_since_; ///< By all probes since then.
-  unsigned suspicions_ = 0; ///< Refusals that may be chance, since it was ready.
+  std::optional<session_time> slow_since_;    ///< As it was told.
+  unsigned suspicions_ =
+    0; ///< Refusals that may be chance, since it was ready.
   session_time suspected_since_{}; ///< When the first of them came.
   calls calls_;
   std::set<std::pair<session_time, std::uint64_t>> due_;

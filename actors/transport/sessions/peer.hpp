@@ -42,8 +42,8 @@ struct access_refusal {
   peer_identity from{}; ///< Empty if it has not said who it is.
   std::string host;     ///< Whence it came, as the system tells.
   graphmill::method what = graphmill::method::hello;
-  std::string why;         ///< A sentence.
-  std::uint64_t times = 1; ///< As often as that since it was told last.
+  std::string why;          ///< A sentence.
+  std::uint64_t times = 1;  ///< As often as that since it was told last.
   ec code = ec::permission; ///< `unavailable`: it may come again.
 };
 
@@ -58,16 +58,26 @@ struct call_options {
   std::chrono::milliseconds unreachable = std::chrono::seconds{5};
   /// 0: deadline / attempts.
   std::chrono::milliseconds repeat{0};
+  /// If longer than `repeat`: that doubles with each attempt up to this.
+  std::chrono::milliseconds longest_repeat{0};
 };
 
 /// When a peer is thought to be gone, and how to get it back.
 struct liveness_options {
   std::chrono::milliseconds beat_every{500};
-  std::chrono::milliseconds lost_after{5000};
+  /// Without a sign of life. Longer than a process may be stopped, or a machine
+  /// be busy with something else, without being lost; who has really ended is
+  /// known by its port, and long before.
+  std::chrono::milliseconds lost_after{15000};
+  /// A handshake that is not answered within this (or `lost_after`, if that is
+  /// shorter) is begun anew, over a new connection.
+  std::chrono::milliseconds greeted_within{5000};
+  /// Data that a peer was asked for that long ago are worth a line of the log.
+  std::chrono::milliseconds slow_after{30000};
   /// A peer whose connection broke is lost earlier if its machine says for that
   /// long that nobody listens at its port: the process has ended. A network
   /// that is interrupted says nothing of the kind.
-  std::chrono::milliseconds refused_after{1000};
+  std::chrono::milliseconds refused_after{500};
   /// Time to the next attempt to connect: doubles from the first to the last,
   /// each drawn from [1/2, 1] of it.
   std::chrono::milliseconds retry_first{50};

@@ -36,7 +36,8 @@ struct incoming_request {
   peer_identity from;
   payload data;
   /// After this nobody waits for the answer.
-  std::chrono::steady_clock::time_point deadline;
+  std::chrono::steady_clock::time_point deadline =
+    std::chrono::steady_clock::time_point::max();
   responder reply;
   std::string host{}; ///< Whence its sender has connected; for limits and logs.
 };

@@ -1,5 +1,7 @@
 #include "actors/transport/sockets/engine.hpp"
 
+#include "messages/base/caught.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -32,13 +34,13 @@ void engine::run() {
   try {
     while (!step())
       wait();
-  } catch (const std::exception& broken) {
-    end_badly(broken.what());
+  } catch (...) {
+    quietly([this] { end_badly(caught("carry messages").message); });
   }
   try {
     finish();
-  } catch (const std::exception& broken) {
-    log(fmt::format("the transport did not end well: {}", broken.what()));
+  } catch (...) {
+    quietly([this] { log(caught("end the transport in order").message); });
   }
 }
 
@@ -47,6 +49,13 @@ void engine::end_badly(const std::string& reason) {
   log(how.message);
   if (options_.on_failure)
     guarded([this, &how] { options_.on_failure(how); });
+}
+
+/// In the handler of an exception.
+error engine::not_taken() {
+  auto reason = caught("take what a peer has sent");
+  complain(reason.message);
+  return reason;
 }
 
 /// Everything that can be done now.
@@ -184,11 +193,8 @@ void engine::complain(const std::string& sentence) {
 void engine::guarded(const std::function<void()>& call) {
   try {
     call();
-  } catch (const std::exception& thrown) {
-    log(
-      fmt::format("a callback of the transport has thrown: {}", thrown.what()));
   } catch (...) {
-    log("a callback of the transport has thrown");
+    quietly([this] { log(caught("call whom the transport tells").message); });
   }
 }
 

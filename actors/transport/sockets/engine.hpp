@@ -20,6 +20,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -78,6 +79,23 @@ private:
   void complain(const std::string& sentence);
   void end_badly(const std::string& reason);
   void guarded(const std::function<void()>& call);
+  error not_taken();
+
+  /// Takes what one peer has sent. What that throws costs this peer its
+  /// connection and nobody else anything, but for an error of the sockets, on
+  /// which there is no relying any more.
+  /// @returns why it could not be taken.
+  template <class Take>
+  std::optional<error> taken(Take&& take) {
+    try {
+      take();
+      return std::nullopt;
+    } catch (const zmq::error_t&) {
+      throw;
+    } catch (...) {
+      return not_taken();
+    }
+  }
 
   // -- the calling side
 

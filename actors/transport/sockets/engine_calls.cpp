@@ -121,7 +121,11 @@ void engine::serve_callers() {
               other_end(got->descriptor, of.where.port).value_or(of.where);
             of.here = stays_here(got->descriptor);
           }
-          of.session.receive(now(), over, std::move(*got->content));
+          const auto failed = taken([&of, &got, over] {
+            of.session.receive(now(), over, std::move(*got->content));
+          });
+          if (failed)
+            of.session.link_down(now(), *failed);
         } else {
           ++counters_->malformed;
           of.session.link_down(
@@ -178,6 +182,8 @@ void engine::act(caller& of, caller_session::effect& effect) {
       of.link->send(out->channel, std::move(out->content));
   } else if (auto* done = std::get_if<session::finish>(&effect)) {
     guarded([done] { done->on_reply(std::move(done->answer)); });
+  } else if (const auto* said = std::get_if<session::note>(&effect)) {
+    log(said->sentence);
   } else if (const auto* news = std::get_if<peer_event>(&effect)) {
     if (news->change != peer_event::kind::lost) // It may be back soon.
       server_->keep(of.session.address(), news->identity.incarnation);

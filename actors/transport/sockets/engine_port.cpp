@@ -163,9 +163,13 @@ void engine::receive(arrival got) {
     server_->malformed(got.connection_id, "its key has been revoked");
   } else if (got.content) {
     const auto host = hosts_.find(descriptor_);
-    server_->receive(now(), got.connection_id, std::move(*got.content),
-                     {comes_locally, *holder,
-                      host == hosts_.end() ? std::string{} : host->second});
+    const auto failed = taken([this, &got, holder, comes_locally, host] {
+      server_->receive(now(), got.connection_id, std::move(*got.content),
+                       {comes_locally, *holder,
+                        host == hosts_.end() ? std::string{} : host->second});
+    });
+    if (failed)
+      server_->malformed(got.connection_id, failed->message);
   } else {
     server_->malformed(got.connection_id, std::move(got.reason));
   }

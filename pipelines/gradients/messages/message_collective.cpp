@@ -1,5 +1,6 @@
 #include "pipelines/gradients/messages/message_collective.hpp"
 
+#include "messages/base/caught.hpp"
 #include "pipelines/gradients/messages/incoming_transfers.hpp"
 #include "pipelines/gradients/messages/outgoing_pieces.hpp"
 
@@ -41,7 +42,7 @@ public:
   /// Before `join`: messages may come from now on.
   void open();
   /// What a thread of its own runs.
-  void join();
+  void join() noexcept;
   std::shared_ptr<operation> exchange(std::span<const transfer> out,
                                       std::span<const transfer> in);
   void abandon();
@@ -58,6 +59,7 @@ private:
     std::shared_ptr<outgoing_pieces> out;
   };
 
+  void join_group();
   peer& peer_of(rank_id rank) { return peers_[static_cast<std::size_t>(rank)]; }
   template <class F>
   void for_peers(const F& f);
@@ -115,7 +117,19 @@ void rank_mesh::open() {
   link_->open(weak_from_this());
 }
 
-void rank_mesh::join() {
+/// On a thread of its own, which must not throw.
+void rank_mesh::join() noexcept {
+  try {
+    join_group();
+  } catch (...) {
+    quietly([this] {
+      joined_->fail_with({std::nullopt, caught("join " + roll_->group())});
+    });
+  }
+  joining_ = false;
+}
+
+void rank_mesh::join_group() {
   auto there = roll_->join(fingerprint_, stop_);
   if (there && stop_)
     there = given_up_group(*roll_);
@@ -125,7 +139,6 @@ void rank_mesh::join() {
   } else {
     joined_->fail_with({std::nullopt, std::move(there).error()});
   }
-  joining_ = false;
 }
 
 /// Asks a peer to answer when it leaves. That the question cannot be asked any

@@ -24,9 +24,9 @@ GRAPHMILL_LOCAL_MESSAGE(begin_job)
 
 namespace {
 
-using worker = caf::typed_actor<takes<begin_job>, takes<job_done>>;
+using worker = caf::typed_actor<takes<begin_job>, takes<job_done>, takes<tick>>;
 
-/// Does long jobs, and notes how they went.
+/// Does long jobs, and notes how they went. Throws at a tick.
 class busy_actor {
 public:
   using interface = worker;
@@ -52,8 +52,11 @@ public:
           });
       },
       [this](const job_done&) { thread_.next(); },
+      [](const tick&) { throw std::runtime_error("13 brings bad luck"); },
     };
   }
+
+  bool crashed(const caf::error& reason) { return thread_.crashed(reason); }
 
 private:
   std::promise<std::string>* told_;
@@ -116,6 +119,53 @@ CATCH_TEST_CASE("actors that end in a long job do not hold up the others",
   for (auto& promise : told)
     CATCH_CHECK(promise.get_future().get().empty());
   s.system.reset(); // Ends, for all actors have.
+}
+
+CATCH_TEST_CASE("actors that crash in a long job do not hold up the others",
+                "[actors][lane]") {
+  std::vector<std::promise<std::string>> told(4);
+  std::vector<std::promise<error>> ended(told.size());
+  std::promise<void> heard;
+  actor_thread_scene s;
+  for (std::size_t i = 0; i < told.size(); ++i) { // More than threads.
+    const auto actor = s.begin(told[i]);
+    caf::actor_cast<caf::actor>(actor)->attach_functor(
+      [&end = ended[i]](const caf::error& reason) {
+        end.set_value(from_caf(reason, "it"));
+      });
+    post(actor, tick{});
+  }
+  auto other = spawn_state<echo>(*s.system, &heard);
+  post(other, tick{});
+  CATCH_CHECK(heard.get_future().wait_for(test::patience)
+              == std::future_status::ready);
+  stop_actor(other);
+  other = nullptr;
+  s.let_end.set_value();
+  for (auto& promise : told) // Their jobs have come to an end.
+    CATCH_CHECK(promise.get_future().get().empty());
+  for (auto& promise : ended) {
+    const auto reason = promise.get_future().get();
+    CATCH_CHECK(reason.code == ec::crashed);
+    CATCH_CHECK(reason.message == "busy_actor crashed: 13 brings bad luck");
+  }
+  s.system.reset(); // Ends, for all actors have.
+}
+
+CATCH_TEST_CASE("an actor that crashes without a job ends at once",
+                "[actors][lane]") {
+  std::promise<std::string> told;
+  std::promise<error> ended;
+  actor_thread_scene s;
+  const auto actor = spawn_state<busy_actor>(*s.system, &told);
+  caf::actor_cast<caf::actor>(actor)->attach_functor(
+    [&ended](const caf::error& reason) {
+      ended.set_value(from_caf(reason, "it"));
+    });
+  post(actor, tick{});
+  auto end = ended.get_future();
+  CATCH_REQUIRE(end.wait_for(test::patience) == std::future_status::ready);
+  CATCH_CHECK(end.get().code == ec::crashed);
 }
 
 CATCH_TEST_CASE("what a job throws comes to its actor", "[actors][lane]") {

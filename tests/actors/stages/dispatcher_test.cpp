@@ -129,6 +129,10 @@ CATCH_TEST_CASE("a batch does not hold credit while it stands in line",
   CATCH_INFO(text);
   CATCH_CHECK(text.find("step 6, rank 0 has been in the trainer for 1")
               != std::string::npos);
+  CATCH_CHECK(text.find("has left") == std::string::npos);
+  f.finish_oldest(0);
+  CATCH_CHECK(f.log.str().find("step 6, rank 0 has left the trainer after ")
+              != std::string::npos);
 }
 
 } // namespace graphmill::test

@@ -19,6 +19,7 @@ transport_options client(std::string name) {
   out.seed = 1;
   out.liveness.beat_every = std::chrono::milliseconds{50};
   out.liveness.lost_after = std::chrono::seconds{200};
+  out.liveness.greeted_within = std::chrono::seconds{200};
   out.liveness.refused_after = std::chrono::seconds{200};
   out.liveness.retry_first = std::chrono::milliseconds{10};
   out.liveness.retry_last = std::chrono::milliseconds{100};

@@ -76,9 +76,10 @@ class TwoMachines(runs.Workplace):
         self.addCleanup(made.__exit__)
         made.within = ["env", f"GRAPHMILL_KEY={self.key}",
                        *self.network.on(0)]
-        made.add("0", "--interface", "cable0", listen="tcp://*:0",
-                 within=self.network.on(0))
-        made.add("1", listen="tcp://*:0", within=self.network.on(1))
+        made.add("0", "--interface", "cable0", "--lost-after", 5,
+                 listen="tcp://*:0", within=self.network.on(0))
+        made.add("1", "--lost-after", 5, listen="tcp://*:0",
+                 within=self.network.on(1))
         made.await_daemons(2)
         return made
 

@@ -50,6 +50,7 @@ class PathCluster(Cluster):
             sockets = self.folder / f"sockets-{name}"
             sockets.mkdir(mode=0o700)
             self.add(share, "--advertise", f"127.0.0.1:{meddler.port}",
+                     "--lost-after", 5,
                      name=name, listen=f"tcp://127.0.0.1:{meddler.target}",
                      within=["env", f"XDG_RUNTIME_DIR={sockets}"])
         self.await_daemons(2)

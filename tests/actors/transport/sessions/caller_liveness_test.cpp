@@ -179,3 +179,92 @@ CATCH_TEST_CASE("an idle connection is closed, a kept one stays",
   it.ask(method::status);
   CATCH_CHECK(it.open);
 }
+
+CATCH_TEST_CASE("a peer that is stopped for ten seconds loses nothing",
+                "[transport][session]") {
+  caller_scene it{liveness_options{}};
+  it.answers_beats = true;
+  it->keep(it.now());
+  it.look();
+  it.greet();
+  const auto id = it.ask(method::sample);
+  it.answers_beats = false;
+  it.advance(10s);
+  CATCH_CHECK(it.open);
+  CATCH_CHECK(it.events.size() == 1);
+  it.reply(id, method::sample);
+  CATCH_REQUIRE(it.answers[id]);
+  CATCH_CHECK(it.answers[id]->has_value());
+  it.answers_beats = true;
+  it.advance(10s);
+  it.answers_beats = false;
+  it.advance(14999ms);
+  CATCH_CHECK(it.open);
+  CATCH_CHECK(it.events.size() == 1);
+  it.advance(1ms);
+  CATCH_REQUIRE(it.events.size() == 2);
+  CATCH_CHECK(it.events[1].reason == "it was silent for 15000 ms");
+}
+
+CATCH_TEST_CASE("a handshake that hangs is begun anew before the peer is lost",
+                "[transport][session]") {
+  caller_scene it{liveness_options{}};
+  it->keep(it.now());
+  it.look();
+  it.advance(4999ms);
+  CATCH_CHECK(it.open);
+  it.advance(1ms);
+  CATCH_CHECK_FALSE(it.open);
+  it.advance(9999ms);
+  CATCH_CHECK(it.opened == 3);
+  CATCH_CHECK(it.events.empty());
+  it.advance(1ms);
+  CATCH_REQUIRE(it.events.size() == 1);
+  CATCH_CHECK(it.events[0].change == peer_event::kind::lost);
+}
+
+CATCH_TEST_CASE("an ended process is lost within a second, whatever silence "
+                "may take",
+                "[transport][session]") {
+  caller_scene it{liveness_options{}};
+  it->keep(it.now());
+  it.look();
+  it.greet();
+  const auto broken = it.now();
+  for (int attempt = 0; it.events.size() == 1; ++attempt) {
+    CATCH_REQUIRE(attempt < 100);
+    it.lose(fail(ec::unavailable, "nobody listens there"));
+    it->probed(it.now(), true);
+    it.look();
+    while (!it.open && it.events.size() == 1)
+      it.advance(1ms);
+  }
+  CATCH_CHECK(it.events[1].change == peer_event::kind::lost);
+  CATCH_CHECK(it.now() - broken < 1s);
+}
+
+CATCH_TEST_CASE("who waits for whom is told once, and once when it is over",
+                "[transport][session]") {
+  caller_scene it{liveness_options{}};
+  it.answers_beats = true;
+  const auto asked = GENERATE(method::sample, method::submit);
+  const auto id = it.ask(asked, {20min, 1, 5s});
+  it.greet();
+  it.advance(29999ms);
+  CATCH_CHECK(it.notes.empty());
+  it.advance(60001ms);
+  it.reply(id, asked);
+  CATCH_CHECK(it.answers[id]->has_value());
+  it.advance(1s);
+  if (asked == method::submit) { // Takes as long as what it asks for.
+    CATCH_CHECK(it.notes.empty());
+    return;
+  }
+  const auto peer = "peer (" + caller_scene::address() + ")";
+  CATCH_REQUIRE(it.notes.size() == 2);
+  CATCH_CHECK(it.notes[0]
+              == "waits for " + peer
+                   + ", which has not answered sample for 30 s; its last sign "
+                     "of life came 0 s ago");
+  CATCH_CHECK(it.notes[1] == "waits no more for " + peer + ": it took 90 s");
+}

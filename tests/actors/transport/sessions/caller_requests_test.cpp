@@ -258,3 +258,21 @@ CATCH_TEST_CASE("a request that may wait long is repeated at its own pace",
   it.reply(id, method::sample);
   CATCH_CHECK(it.answers[id]->has_value());
 }
+
+CATCH_TEST_CASE("a request is repeated ever more seldom if it says so",
+                "[transport][session]") {
+  caller_scene it;
+  it.answers_beats = true;
+  const auto id = it.ask(method::sample, {20min, 8, 5s, 20s, 2min});
+  it.greet();
+  it.requests();
+  std::vector<int> seconds;
+  for (int i = 1; i <= 1200; ++i) {
+    CATCH_REQUIRE_FALSE(it.answers[id]);
+    it.advance(1s);
+    if (!it.requests().empty())
+      seconds.push_back(i);
+  }
+  CATCH_CHECK(seconds == std::vector<int>{20, 60, 140, 260, 380, 500, 620});
+  CATCH_CHECK(it.failed(id) == ec::timeout);
+}

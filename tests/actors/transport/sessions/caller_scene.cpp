@@ -11,21 +11,32 @@ namespace graphmill::test {
 
 namespace {
 
-caller_session::settings settings_with(std::uint64_t seed, bool control_first) {
+liveness_options short_times() {
+  liveness_options out;
+  out.lost_after = std::chrono::seconds{3};
+  out.refused_after = std::chrono::seconds{1};
+  return out;
+}
+
+caller_session::settings settings_with(std::uint64_t seed, bool control_first,
+                                       const liveness_options& liveness) {
   caller_session::settings out;
   out.self.name = "self";
   out.self.incarnation = std::string(32, '0');
   out.seed = seed;
   out.control_first = control_first;
   out.queue_bytes = 1000;
-  out.liveness.lost_after = std::chrono::seconds{3};
+  out.liveness = liveness;
   return out;
 }
 
 } // namespace
 
 caller_scene::caller_scene(std::uint64_t seed, bool control_first)
-  : session_(address(), settings_with(seed, control_first)) {}
+  : session_(address(), settings_with(seed, control_first, short_times())) {}
+
+caller_scene::caller_scene(const liveness_options& liveness)
+  : session_(address(), settings_with(1, false, liveness)) {}
 
 void caller_scene::look() {
   for (auto& effect : session_.take()) {
@@ -43,6 +54,8 @@ void caller_scene::look() {
       sent.push_back(std::move(*out));
     } else if (auto* done = std::get_if<caller_session::finish>(&effect)) {
       done->on_reply(std::move(done->answer));
+    } else if (auto* said = std::get_if<caller_session::note>(&effect)) {
+      notes.push_back(std::move(said->sentence));
     } else {
       events.push_back(std::get<peer_event>(effect));
     }

@@ -17,7 +17,9 @@ inline const std::string incarnation_b(32, 'b');
 /// A session whose peer and clock are the test.
 class caller_scene {
 public:
+  /// A peer is lost after 3 s of silence, and after 1 s of a refused port.
   explicit caller_scene(std::uint64_t seed = 1, bool control_first = false);
+  explicit caller_scene(const liveness_options& liveness);
 
   static std::string address() { return "tcp://10.0.0.9:7800"; }
 
@@ -71,6 +73,7 @@ public:
   bool answers_beats = false;
   std::vector<caller_session::send> sent;
   std::vector<peer_event> events;
+  std::vector<std::string> notes;
   std::vector<std::optional<result<payload>>> answers;
 
 private:

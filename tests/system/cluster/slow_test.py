@@ -1,0 +1,70 @@
+"""Slow is not dead: a daemon that is stopped for ten seconds loses nothing."""
+
+import json
+import os
+import pathlib
+import signal
+import sys
+import time
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from clusters import Cluster
+from runs import SMALL, merged, partitioned, small_rmat
+from support import program
+
+STOPPED_SECONDS = 10
+
+# Some 4 steps in an epoch, each of which takes a while.
+LASTS = merged(SMALL, {"train": {"epochs": 20}, "trainer": {"replicas": 2}})
+
+
+class Slow(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.data = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
+
+    def check_stopped(self, which):
+        """The run pauses, goes on, and ends with the weights of any other."""
+        alone = self.train(LASTS, self.data)
+        slowed = merged(LASTS, {"faults": {"trainer_delay_ms": 50}})
+        cluster = Cluster(self.top / self.id().split(".")[-1], self.data,
+                          ["0", "1"])
+        self.addCleanup(cluster.__exit__)
+        run = cluster.ask("submit", self.write(slowed, self.data))["run"]
+        folder = cluster.folder / "runs" / run
+        metrics = folder / "metrics.jsonl"
+        cluster.wait_until(
+            lambda: metrics.exists() and metrics.read_text().count("\n") > 1,
+            "end of a phase")
+        stopped = cluster.daemons[which].process.pid
+        os.kill(stopped, signal.SIGSTOP)
+        self.addCleanup(cluster.daemons[which].end)
+        before = metrics.read_text()
+        self.assertFalse((folder / "summary.json").exists(), "too short")
+        time.sleep(STOPPED_SECONDS)
+        self.assertLess(metrics.read_text().count("\n") - before.count("\n"),
+                        3, "it was not needed")
+        os.kill(stopped, signal.SIGCONT)
+        cluster.wait_until(
+            lambda: cluster.ask("runs", run)["runs"][0]["state"]
+            not in ("queued", "running"), "end of the run")
+        record = cluster.ask("runs", run)["runs"][0]
+        self.assertEqual(record["state"], "finished", cluster.logs())
+        summary = json.loads((folder / "summary.json").read_text())
+        self.assertEqual(summary["digest"], alone["digest"])
+        self.assertNotIn("is lost", cluster.logs())
+
+    def test_daemon(self):
+        self.check_stopped(1)
+
+    def test_coordinator(self):
+        self.check_stopped(0)
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main(verbosity=2)
