@@ -143,7 +143,7 @@ bool caller_session::suspect(session_time now) {
   // Whoever has let us in seldom changes its key.
   const auto& limits = with_.liveness;
   const auto long_enough =
-    identity_.incarnation.empty() ? limits.refused_after : greeting_limit();
+    identity_.incarnation.empty() ? limits.suspected_for : greeting_limit();
   return suspicions_ >= suspicions_of_refusal
          && now - suspected_since_ >= long_enough;
 }

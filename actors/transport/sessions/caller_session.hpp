@@ -85,7 +85,7 @@ public:
   /// permission as code, trying again is of no use.
   /// @param certain Else something on the way may have cut the connection just
   /// then. The reason counts when it was given `suspicions_of_refusal` times
-  /// since the peer was last ready, and for `refused_after`, or as long as a
+  /// since the peer was last ready, and for `suspected_for`, or as long as a
   /// handshake may take if the peer has let us in before; until then trying
   /// again may be of use.
   /// @returns whether the peer is taken to refuse us.

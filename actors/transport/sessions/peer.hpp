@@ -78,6 +78,9 @@ struct liveness_options {
   /// long that nobody listens at its port: the process has ended. A network
   /// that is interrupted says nothing of the kind.
   std::chrono::milliseconds refused_after{500};
+  /// Closed connections that may mean another key, or may be chance, mean
+  /// another key when they have gone on for that long.
+  std::chrono::milliseconds suspected_for{1000};
   /// Time to the next attempt to connect: doubles from the first to the last,
   /// each drawn from [1/2, 1] of it.
   std::chrono::milliseconds retry_first{50};

@@ -93,6 +93,7 @@ CATCH_TEST_CASE("only who has the key is let in", "[transport][keys]") {
     auto asks = client("caller");
     asks.keys = std::move(with);
     asks.liveness.refused_after = short_while;
+    asks.liveness.suspected_for = short_while;
     const auto caller = start(std::move(asks));
     return ask(*caller, address, method::stop, {}, patient);
   };
@@ -118,6 +119,7 @@ CATCH_TEST_CASE("only who has the key is let in", "[transport][keys]") {
   auto asks = client("caller");
   asks.keys = keys;
   asks.liveness.refused_after = short_while;
+  asks.liveness.suspected_for = short_while;
   CATCH_CHECK(error_of(ask(*start(std::move(asks)), open->self().address,
                            method::stop, {}, patient))
                 .code
