@@ -48,7 +48,7 @@ struct deployment {
   std::string run;
   definition def;
   std::string dataset_digest;
-  std::uint32_t generation = 0; ///< Has always been 0 so far.
+  std::uint32_t generation = 0; ///< One less than the attempt at the run.
   std::vector<daemon_address> daemons;
   std::vector<std::uint16_t> owner_of_part;
   std::vector<std::uint16_t> daemon_of_rank;
@@ -230,6 +230,7 @@ struct run_events {
   std::vector<step_done> steps;
   std::vector<rank_id> stopped;
   std::optional<error> failure;
+  std::uint32_t generation = 0; ///< As in the `deployment`.
 
   bool empty() const { return steps.empty() && stopped.empty() && !failure; }
 
@@ -239,6 +240,7 @@ struct run_events {
     visit("sequence", of.sequence);
     visit("steps", of.steps);
     visit("stopped", of.stopped);
+    visit("generation", of.generation);
   }
 };
 payload encode(const run_events& events);
