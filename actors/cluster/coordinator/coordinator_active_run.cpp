@@ -32,7 +32,7 @@ void coordinator::start_next() {
         wait_on(run, *records_.failure());
     return; // It goes on when that is written.
   }
-  if (clock::now() < start_at_)
+  if (clock::now() < start_at_ || awaits_daemons())
     return;
   for (auto it = queue_.begin(); it != queue_.end(); ++it) {
     auto where = place_now(it->def);
@@ -45,10 +45,13 @@ void coordinator::start_next() {
     queue_.erase(it);
     active_->record.state = run_state::running;
     active_->record.message.clear();
-    active_->record.started = now_unix();
+    if (active_->record.started == unix_time{0})
+      active_->record.started = now_unix();
     active_->where = std::move(where).value();
-    active_->turn = run_turn{names_of(active_->where)};
-    note(active_->record);
+    auto names = names_of(active_->where);
+    active_->turn = run_turn{names};
+    names.erase(calls_.net().self().name); // The next one has its own.
+    note_standing(*active_, {names.begin(), names.end()});
     if (auto begun = active_->file->begin(config_.log->sinks().front()); begun)
       deploy();
     else
@@ -70,6 +73,8 @@ void coordinator::wait_on(submitted_run& run, const error& reason) {
 /// Carries out what the turn of the run has the coordinator do now.
 void coordinator::go_on(run_turn::task next) {
   using task = run_turn::task;
+  if (superseded_) // The run is the other coordinator's.
+    return;
   switch (next) {
   case task::none:
   case task::tell_conductor: // The run has done so itself.
@@ -126,6 +131,8 @@ void coordinator::on_deployed(const std::string& id, const std::string& daemon,
     }
     config_.audit->add(std::move(entry));
   }
+  if (!answer && gives_way(answer.error()))
+    return;
   std::optional<error> why_not;
   if (!answer)
     why_not = fail(answer.error().code, "daemon \"{}\": {}", daemon,
@@ -173,6 +180,8 @@ void coordinator::on_ended(const run_ended& ended) {
   if (!active_ || active_->id != ended.run || active_->turn.is_over())
     return;
   active_->outcome = std::move(*ended.outcome);
+  if (active_->outcome.failure && gives_way(*active_->outcome.failure))
+    return;
   go_on(active_->turn.conducted(active_->outcome.failure));
 }
 
@@ -207,6 +216,8 @@ void coordinator::on_share_ended(const std::string& id,
     return;
   auto report = answer ? decode_member_reply(answer.value())
                        : result<member_reply>{answer.error()};
+  if (!report && gives_way(report.error()))
+    return;
   if (report) {
     active_->file->add(daemon, report.value().work);
     distrust(report.value().distrusted, daemon);
@@ -222,7 +233,8 @@ void coordinator::on_share_ended(const std::string& id,
   go_on(active_->turn.share_ended(daemon, std::move(failure)));
 }
 
-/// A member has found daemons of its run to send what the dataset does not have.
+/// A member has found daemons of its run to send what the dataset does not
+/// have.
 void coordinator::distrust(const std::vector<std::string>& daemons,
                            const std::string& by) {
   const auto members = names_of(active_->where);

@@ -51,10 +51,25 @@ void share_host::deploy(const incoming_request& request) {
     return;
   }
   // A coordinator has one run on: what else is here has lost its own.
-  end_all(fail(ec::unavailable, "the coordinator has begun another run"));
+  const error reason =
+    fail(ec::unavailable, "the coordinator has begun another run, or attempt");
+  drop_next(reason);
+  end_all(reason);
+  if (runs_.contains(deployment.value().run))
+    next_ = next_share{std::move(deployment).value(), request.reply};
+  else
+    take_up(std::move(deployment).value(), request.reply);
+}
+
+void share_host::drop_next(const error& reason) {
+  if (const auto next = std::exchange(next_, std::nullopt))
+    next->reply.reply(reason);
+}
+
+void share_host::take_up(deployment assignment, const responder& reply) {
   auto run = std::make_shared<hosted_share>();
-  run->assignment = std::move(deployment).value();
-  run->deployed = request.reply;
+  run->assignment = std::move(assignment);
+  run->deployed = reply;
   run->cpu_before = process_cpu_seconds();
   run->sent_before = config_.around.net->statistics();
   runs_[run->assignment.run] = run;
@@ -63,7 +78,9 @@ void share_host::deploy(const incoming_request& request) {
 }
 
 result<void> share_host::check(const deployment& assignment) const {
-  if (runs_.count(assignment.run) != 0)
+  const auto known = runs_.find(assignment.run);
+  if (known != runs_.end()
+      && known->second->assignment.generation >= assignment.generation)
     return fail(ec::invalid_argument, "run {} is deployed here already",
                 assignment.run);
   return check_deployment(assignment, name(), config_.offer, *config_.graph);
@@ -161,8 +178,9 @@ void share_host::spawn(const share& run, member_config member) {
               {run->wire, run->filling, run->cache, run->audit});
   auto& system = self_->home_system();
   run->relay =
-    config_.relay(system, {run->assignment.run, run->assignment.coordinator,
-                           config_.around.net, handle_of<agent_actor>(self_)});
+    config_.relay(system, {run->assignment.run, run->assignment.generation,
+                           run->assignment.coordinator, config_.around.net,
+                           handle_of<agent_actor>(self_)});
   run->member =
     spawn_member(system, std::move(member), run->stages, run->relay);
   deaths_.watch(self_, run->member, [this, run](const caf::error& reason) {
@@ -311,6 +329,8 @@ share_life::task share_host::begin_end(const share& run, bool finishing) {
 
 void share_host::order_end(const share& run, bool finishing,
                            const responder& reply) {
+  if (next_ && next_->assignment.run == run->assignment.run)
+    drop_next(fail(ec::unavailable, "the run is over"));
   const auto next = begin_end(run, finishing);
   if (next == share_life::task::refuse)
     reply.reply(
@@ -368,6 +388,10 @@ void share_host::forget(const share& run) {
   stop_actor(run->member);
   stop_actor(run->relay);
   runs_.erase(run->assignment.run);
+  if (!next_ || next_->assignment.run != run->assignment.run)
+    return;
+  auto next = std::move(*std::exchange(next_, std::nullopt));
+  take_up(std::move(next.assignment), next.reply);
 }
 
 } // namespace graphmill

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace graphmill {
@@ -27,7 +28,8 @@ public:
   // -- requests of the coordinator
 
   /// Prepares a share, and answers once others can ask for what it serves. Ends
-  /// the share of any other run.
+  /// the share of any other run, and of an earlier attempt at the same one,
+  /// whose end it waits for.
   void deploy(const incoming_request& request);
 
   /// Carries a request out and answers it; a request to end is answered with
@@ -66,6 +68,8 @@ private:
   const std::string& name() const { return config_.around.net->self().name; }
   result<share> find(const std::string& id) const;
   result<void> check(const deployment& assignment) const;
+  void take_up(deployment assignment, const responder& reply);
+  void drop_next(const error& reason);
   void prepare(const share& run);
   result<void> host(const share& run, member_config member);
   void spawn(const share& run, member_config member);
@@ -85,6 +89,12 @@ private:
   down_watch deaths_; ///< Of members.
   request_watch requests_;
   std::map<std::string, share> runs_;
+  /// Another attempt at a run whose share is about to end here.
+  struct next_share {
+    deployment assignment;
+    responder reply;
+  };
+  std::optional<next_share> next_;
   compute_thread thread_; ///< Last: ends before what its jobs use.
 };
 

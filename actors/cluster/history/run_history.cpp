@@ -182,18 +182,18 @@ void run_history::closer::operator()(sqlite3* database) const {
   sqlite3_close_v2(database);
 }
 
-result<run_history> run_history::open(const fs::path& file,
-                                      std::uint32_t keep) {
+result<run_history> run_history::open(const fs::path& file, std::uint32_t keep,
+                                      bool take_up) {
   GRAPHMILL_TRYV(check_place(file));
   const auto died = last_life(file); // Opening may change the file.
   // SQLite gives the files beside it the same owner and rights.
   GRAPHMILL_TRYV(open_file(file, O_RDWR | O_CREAT, file_access::owner));
-  auto out = open_as_it_is(file, keep, died);
+  auto out = open_as_it_is(file, keep, take_up, died);
   if (out || out.error().code != ec::invalid_data || !has_our_mark(file))
     return out;
   GRAPHMILL_TRY(const auto aside, put_aside(file));
   GRAPHMILL_TRYV(open_file(file, O_RDWR | O_CREAT, file_access::owner));
-  auto next = open_as_it_is(file, keep, died);
+  auto next = open_as_it_is(file, keep, take_up, died);
   if (next)
     next.value().set_aside_ = fmt::format(
       "{}; it lies at {} now, and a new history of runs begins: the folders of "
@@ -203,7 +203,7 @@ result<run_history> run_history::open(const fs::path& file,
 }
 
 result<run_history> run_history::open_as_it_is(const fs::path& file,
-                                               std::uint32_t keep,
+                                               std::uint32_t keep, bool take_up,
                                                unix_time died) {
   sqlite3* raw = nullptr;
   const auto opened =
@@ -234,15 +234,17 @@ result<run_history> run_history::open_as_it_is(const fs::path& file,
   GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA journal_mode = WAL", file));
   GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA synchronous = FULL", file));
   run_history out{std::move(database), file, keep};
-  GRAPHMILL_TRYV(out.together([&] { return out.take_over(died); }));
+  GRAPHMILL_TRYV(out.together([&] { return out.take_over(take_up, died); }));
   return out;
 }
 
 /// What the last coordinator has left is this one's.
-result<void> run_history::take_over(unix_time died) {
+result<void> run_history::take_over(bool take_up, unix_time died) {
   auto* const raw = database_.get();
   GRAPHMILL_TRY(interrupted_, ids_of_open_runs(raw, file_));
-  GRAPHMILL_TRY(open_runs_, run_journal::read(raw, file_));
+  if (take_up) {
+    GRAPHMILL_TRY(open_runs_, run_journal::read(raw, file_));
+  }
   GRAPHMILL_TRYV(run_journal::keep_only(raw, open_runs_, file_));
   GRAPHMILL_TRYV(close_open_runs(raw, file_, died));
   GRAPHMILL_TRY(office_, run_journal::take_office(raw, file_));

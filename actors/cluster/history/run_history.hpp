@@ -43,8 +43,9 @@ public:
   /// of another program or of a newer version, or one that another coordinator
   /// uses.
   /// @param keep Of the runs that are over, how many it keeps: the latest.
+  /// @param take_up False: nobody goes on with any run; all are marked.
   static result<run_history> open(const std::filesystem::path& file,
-                                  std::uint32_t keep);
+                                  std::uint32_t keep, bool take_up = true);
 
   /// What was damaged and where it lies now; empty if nothing was set aside.
   const std::string& set_aside() const { return set_aside_; }
@@ -90,11 +91,12 @@ private:
   using handle = std::unique_ptr<sqlite3, closer>;
 
   static result<run_history> open_as_it_is(const std::filesystem::path& file,
-                                           std::uint32_t keep, unix_time died);
+                                           std::uint32_t keep, bool take_up,
+                                           unix_time died);
   run_history(handle database, std::filesystem::path file, std::uint32_t keep)
     : file_(std::move(file)), keep_(keep), database_(std::move(database)) {}
   result<void> together(const std::function<result<void>()>& changes);
-  result<void> take_over(unix_time died);
+  result<void> take_over(bool take_up, unix_time died);
   result<void> put_one(const entry& row);
   result<void> drop_old();
 
