@@ -212,12 +212,13 @@ void coordinator::end_shares(member_action how) {
 void coordinator::on_share_ended(const std::string& id,
                                  const std::string& daemon,
                                  const result<payload>& answer) {
+  // One that counts as lost may know better than this coordinator.
+  if (!answer && gives_way(answer.error()))
+    return;
   if (!active_ || active_->id != id || !active_->turn.awaits(daemon))
     return;
   auto report = answer ? decode_member_reply(answer.value())
                        : result<member_reply>{answer.error()};
-  if (!report && gives_way(report.error()))
-    return;
   if (report) {
     active_->file->add(daemon, report.value().work);
     distrust(report.value().distrusted, daemon);
