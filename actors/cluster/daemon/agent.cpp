@@ -47,7 +47,7 @@ public:
         if (!*done.member)
           look_at_data_soon();
       },
-      [this](const share_ready& ready) { shares_.on_ready(ready.run); },
+      [this](const share_ready& ready) { shares_.on_ready(ready); },
       [this](const share_verified& done) { shares_.verified(done); },
       [this](const run_orphaned& lost) { on_orphaned(lost); },
       [this](const data_seen& seen) { on_data(seen.sound); },
@@ -183,7 +183,7 @@ private:
   /// The coordinator asks for its share when a daemon joins again, and so hears
   /// that it has ended.
   void on_orphaned(const run_orphaned& lost) {
-    if (!shares_.orphaned(lost.run, lost.reason))
+    if (!shares_.orphaned(lost))
       return;
     registered_.changed(clock::now());
     register_if_due();

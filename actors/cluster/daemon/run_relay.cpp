@@ -34,7 +34,7 @@ public:
   interface::behavior_type make_behavior() {
     return {
       [this](const member_ready&) {
-        post(config_.agent, share_ready{config_.run});
+        post(config_.agent, share_ready{config_.run, config_.generation});
       },
       [this](const step_result& done) {
         add(done);
@@ -140,7 +140,8 @@ private:
                || answer.error().code == ec::unavailable) {
       post_later(handle_of<interface>(self_), timeouts::tell_again, tick{});
     } else {
-      post(config_.agent, run_orphaned{config_.run, answer.error()});
+      post(config_.agent,
+           run_orphaned{config_.run, config_.generation, answer.error()});
     }
   }
 

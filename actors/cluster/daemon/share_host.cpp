@@ -3,7 +3,6 @@
 #include "actors/cluster/daemon/share_preparation.hpp"
 #include "messages/base/caught.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace graphmill {
@@ -36,6 +35,15 @@ result<share_host::share> share_host::find(const std::string& id) const {
   if (it == runs_.end())
     return fail(ec::unavailable, "run {} is not here", id);
   return it->second;
+}
+
+/// What is told of a share of an earlier attempt does not count: null.
+share_host::share share_host::find(const std::string& id,
+                                   std::uint32_t generation) const {
+  const auto it = runs_.find(id);
+  return it != runs_.end() && it->second->assignment.generation == generation
+           ? it->second
+           : nullptr;
 }
 
 // -- deployment
@@ -189,32 +197,34 @@ void share_host::spawn(const share& run, member_config member) {
   // Without it the coordinator would wait for steps for ever.
   deaths_.watch(
     self_, run->relay,
-    [me = handle_of<agent_actor>(self_),
-     id = run->assignment.run](const caf::error& reason) {
-      post(me, run_orphaned{id, from_caf(reason, "the run's relay")});
+    [me = handle_of<agent_actor>(self_), id = run->assignment.run,
+     generation = run->assignment.generation](const caf::error& reason) {
+      post(me,
+           run_orphaned{id, generation, from_caf(reason, "the run's relay")});
     });
 }
 
 void share_host::verify(const share& run) {
-  config_.guard->check(run->records,
-                       [me = handle_of<agent_actor>(self_),
-                        id = run->assignment.run](const result<void>& sound) {
-                         post(me, share_verified{id, sound});
-                       });
+  config_.guard->check(
+    run->records,
+    [me = handle_of<agent_actor>(self_), id = run->assignment.run,
+     generation = run->assignment.generation](const result<void>& sound) {
+      post(me, share_verified{id, generation, sound});
+    });
 }
 
 void share_host::verified(const share_verified& done) {
-  if (const auto run = find(done.run))
-    go_on(run.value(), run.value()->life.verified(done.sound));
+  if (const auto run = find(done.run, done.generation))
+    go_on(run, run->life.verified(done.sound));
 }
 
 /// Only now can others ask for what is served here.
-void share_host::on_ready(const std::string& id) {
-  const auto run = find(id);
-  if (!run || run.value()->life.is_over())
+void share_host::on_ready(const share_ready& ready) {
+  const auto run = find(ready.run, ready.generation);
+  if (!run || run->life.is_over())
     return;
-  run.value()->deployed.reply(payload{});
-  config_.log->info("run {}: ready", id);
+  run->deployed.reply(payload{});
+  config_.log->info("run {}: ready", ready.run);
 }
 
 // -- requests of the coordinator
@@ -295,22 +305,7 @@ void share_host::ask_trainers(const share& run, const member_request& request,
   requests_.ask(self_, run->member, patience_for(action), order)
     .then(
       [run, reply, action](const member_state& state) {
-        member_reply out;
-        for (const auto& trainer : state.trainers)
-          out.trainers.push_back({trainer.rank, trainer.digest, trainer.steps});
-        // A checkpoint is fetched while other orders come.
-        auto& kept = action == trainer_action::checkpoint ? run->checkpoint
-                                                          : run->snapshot;
-        if (!state.trainers.empty()) {
-          const auto first = std::min_element(
-            state.trainers.begin(), state.trainers.end(),
-            [](const auto& a, const auto& b) { return a.rank < b.rank; });
-          kept = first->parameters;
-        }
-        if (kept)
-          for (const auto& tensor : *kept)
-            out.tensors.push_back({tensor.name, tensor.shape});
-        reply.reply(encode(out));
+        reply.reply(encode(keep_states(*run, action, state)));
       },
       [reply](const caf::error& reason) {
         reply.reply(from_caf(reason, "a trainer"));
@@ -345,8 +340,8 @@ void share_host::order_end(const share& run, bool finishing,
 void share_host::end_all(const error& reason) {
   const auto hosted =
     runs_; // A copy, since shares may be forgotten on the way.
-  for (auto& [id, run] : hosted)
-    orphaned(id, reason);
+  for (const auto& [id, run] : hosted)
+    abandon(run, reason);
 }
 
 void share_host::fail_all(const error& reason) {
@@ -360,12 +355,19 @@ void share_host::fail_all(const error& reason) {
   }
 }
 
-bool share_host::orphaned(const std::string& id, const error& reason) {
-  const auto run = find(id); // Kept, though it may be forgotten at once.
-  if (!run || run.value()->life.is_over())
+bool share_host::orphaned(const run_orphaned& lost) {
+  // Kept, though it may be forgotten at once.
+  const auto run = find(lost.run, lost.generation);
+  return run && abandon(run, lost.reason);
+}
+
+/// @returns whether it was on, and ends now.
+bool share_host::abandon(const share& run, const error& reason) {
+  if (run->life.is_over())
     return false;
-  config_.log->warn("run {}: ended here: {}", id, reason.message);
-  go_on(run.value(), begin_end(run.value(), false));
+  config_.log->warn("run {}: ended here: {}", run->assignment.run,
+                    reason.message);
+  go_on(run, begin_end(run, false));
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include "actors/cluster/daemon/agent.hpp"
 #include "actors/cluster/daemon/hosted_share.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -49,11 +50,11 @@ public:
   void verified(const share_verified& done);
 
   /// Its actors have published its parts.
-  void on_ready(const std::string& id);
+  void on_ready(const share_ready& ready);
 
   /// The coordinator does not know the run any more, or cannot be told of it.
   /// @returns whether a share was on, and ends now.
-  bool orphaned(const std::string& id, const error& reason);
+  bool orphaned(const run_orphaned& lost);
   /// The coordinator is gone, or has begun another run.
   void end_all(const error& reason);
   /// The runs cannot go on: the coordinator learns why, and ends them.
@@ -67,6 +68,8 @@ private:
 
   const std::string& name() const { return config_.around.net->self().name; }
   result<share> find(const std::string& id) const;
+  share find(const std::string& id, std::uint32_t generation) const;
+  bool abandon(const share& run, const error& reason);
   result<void> check(const deployment& assignment) const;
   void take_up(deployment assignment, const responder& reply);
   void drop_next(const error& reason);
