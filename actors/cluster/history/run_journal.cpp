@@ -61,12 +61,16 @@ std::optional<open_run> read_row(const statement& row) {
   out.standing.from_run = row.text(10);
   out.standing.checkpoint = row.text(11);
   auto names = names_in(row.text(12));
+  // There must be places before and behind it.
+  constexpr std::int64_t farthest =
+    std::numeric_limits<std::int64_t>::max() / 2;
   // One more attempt must be possible.
   constexpr std::int64_t most_attempts =
     std::numeric_limits<std::uint32_t>::max() - 1;
   if (!is_plain_id(record.id) || !names || out.definition.empty()
       || out.definition.size() > longest_definition || attempt < 1
-      || attempt > most_attempts)
+      || attempt > most_attempts || out.standing.place < -farthest
+      || out.standing.place > farthest)
     return std::nullopt;
   out.standing.attempt = static_cast<std::uint32_t>(attempt);
   out.standing.daemons = std::move(*names);

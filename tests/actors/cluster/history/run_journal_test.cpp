@@ -178,6 +178,10 @@ CATCH_TEST_CASE("rows that make no sense cost their runs alone",
   CATCH_SECTION("an attempt that is no number") {
     run_sql(file, "UPDATE open_runs SET attempt = 'x' WHERE id = 'a'");
   }
+  CATCH_SECTION("a place with none behind it") {
+    run_sql(file, "UPDATE open_runs SET place = 9223372036854775807 "
+                  "WHERE id = 'a'");
+  }
   CATCH_SECTION("daemons that are no list") {
     run_sql(file, "UPDATE open_runs SET daemons = '{' WHERE id = 'a'");
   }
