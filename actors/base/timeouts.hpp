@@ -109,6 +109,9 @@ inline constexpr milliseconds longest_rendezvous_wait{10'000};
 inline constexpr milliseconds rendezvous_answer{30'000};
 /// A watcher of runs waits that long for news; then it asks again.
 inline constexpr milliseconds longest_watch{10'000};
+/// A run that was on when a coordinator ended waits that long for the daemons
+/// that it was on to register with the next one.
+inline constexpr milliseconds daemons_return{5000};
 /// The history is written again after a failure.
 inline constexpr milliseconds write_again{1000};
 
@@ -124,11 +127,14 @@ inline constexpr milliseconds data_look{2000};
 inline constexpr milliseconds members_look{1000};
 /// Questions that wait at the coordinator.
 inline constexpr milliseconds question_look{100};
-/// A coordinator with runs notes that it lives. If it dies, the last note tells
-/// when its run ended.
+/// A coordinator with runs notes that it lives. If it dies and nobody can go on
+/// with its run, the last note tells when that ended. Each looks whether it still
+/// has its lock.
 inline constexpr milliseconds life_sign{1000};
 /// Watchers are told of progress.
 inline constexpr milliseconds progress{100};
+/// A stand-in looks whether the lock of the state folder is free.
+inline constexpr milliseconds lock_look{250};
 /// Signals, at least.
 inline constexpr milliseconds signal_look{500};
 

@@ -47,6 +47,19 @@ std::uint32_t slots_of_each(const definition& def, std::size_t daemons) {
   return static_cast<std::uint32_t>((trainers + daemons - 1) / daemons);
 }
 
+launched_cluster::settings settings_of(const up_options& options,
+                                       signal_watch& signals) {
+  launched_cluster::settings with;
+  with.signals = &signals;
+  with.key = options.key;
+  with.insecure = options.insecure;
+  if (!options.quiet)
+    with.tell = [](const std::string& news) {
+      say(stderr, "graphmill: {}\n", news);
+    };
+  return with;
+}
+
 result<launched_cluster> start_local(const up_options& options,
                                      const definition_source& source,
                                      signal_watch& signals) {
@@ -72,11 +85,8 @@ result<launched_cluster> start_local(const up_options& options,
   // Daemons do not know of each other's memory.
   if (auto& each = launch.how.storage.memory_bytes; each == 0)
     each = std::max<std::uint64_t>(memory_available().bytes / options.local, 1);
-  launched_cluster::settings with;
-  with.signals = &signals;
-  with.key = options.key;
-  with.insecure = options.insecure;
-  return launched_cluster::start(std::move(launch), std::move(with));
+  return launched_cluster::start(std::move(launch),
+                                 settings_of(options, signals));
 }
 
 result<launched_cluster> start_remote(const up_options& options,
@@ -95,11 +105,7 @@ result<launched_cluster> start_remote(const up_options& options,
   launch.insecure = options.insecure;
   launch.how = options.how;
   launch.slots = slots_of_each(def, launch.hosts.size());
-  launched_cluster::settings with;
-  with.signals = &signals;
-  with.key = options.key;
-  with.insecure = options.insecure;
-  return launched_cluster::start(launch, std::move(with));
+  return launched_cluster::start(launch, settings_of(options, signals));
 }
 
 /// Submits and follows; a signal cancels the run, a second one at once.

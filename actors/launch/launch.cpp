@@ -123,7 +123,10 @@ process_command local_daemon(const local_launch& launch, std::uint32_t index,
                        "--slots", std::to_string(launch.slots), //
                        "--processors",
                        std::to_string(launch.processors), //
-                       "--listen", "tcp://127.0.0.1:0",   //
+                       "--listen",
+                       index == 0 && !launch.again_at.empty()
+                         ? launch.again_at
+                         : "tcp://127.0.0.1:0", //
                        "--ready-file", ready_file(launch, index).string()}};
   const auto more = index == 0
                       ? std::vector<std::string>{"--runs", launch.runs.string()}
@@ -133,6 +136,8 @@ process_command local_daemon(const local_launch& launch, std::uint32_t index,
     out.arguments.insert(out.arguments.end(), {"--key", launch.key});
   if (launch.insecure)
     out.arguments.emplace_back("--insecure");
+  if (index == 0 && launch.again_at.empty())
+    out.arguments.emplace_back("--leave-open-runs");
   add_data_options(launch.how, out.arguments);
   return out;
 }
@@ -214,6 +219,8 @@ std::string remote_command(const remote_launch& launch, std::size_t index) {
     add("--key", launch.key);
   if (launch.insecure)
     words.emplace_back("--insecure");
+  if (index == 0 && !launch.again)
+    words.emplace_back("--leave-open-runs");
   add_data_options(launch.how, words);
   std::string out = "exec";
   for (const auto& word : words)

@@ -34,6 +34,9 @@ struct local_launch {
   std::filesystem::path ready; ///< Folder in which they say that they are up.
   std::string key;       ///< Empty: one of its own, made with the cluster.
   bool insecure = false; ///< No key.
+  /// Of a coordinator that has died: the address that it had. It goes on with
+  /// its runs then, but not with what others have left in the folder.
+  std::string again_at{};
   launch_data_options how;
 };
 
@@ -75,6 +78,7 @@ struct remote_launch {
   std::string runs;      ///< At the first host.
   std::string key;       ///< Empty: the user's own at each host.
   bool insecure = false; ///< No key.
+  bool again = false;    ///< As `again_at` of a `local_launch`.
   launch_data_options how;
   std::uint32_t slots = 1;
 };

@@ -26,6 +26,10 @@ constexpr auto daemon_look_interval = 20ms;
 /// a signal.
 constexpr auto end_patience = 5s;
 
+/// A coordinator that dies more often in that time will do so again.
+constexpr std::size_t most_deaths = 3;
+constexpr auto deaths_within = 60s;
+
 /// A folder that is gone when this is.
 class temporary_folder {
 public:
@@ -68,14 +72,16 @@ result<void> launched_cluster::launch_local(local_launch launch) {
   if (launch.key.empty() && !launch.insecure) {
     with_.key = launch.ready / "key";
     launch.key = with_.key.string();
-    GRAPHMILL_TRY(const auto keys, make_keys());
-    GRAPHMILL_TRYV(write_keys(keys, with_.key));
+    GRAPHMILL_TRY(keys_, make_keys());
+    GRAPHMILL_TRYV(write_keys(*keys_, with_.key));
   }
   GRAPHMILL_TRYV(add(local_daemon(launch, 0, {})));
   GRAPHMILL_TRY(const auto address, await_address(ready_file(launch, 0)));
   for (std::uint32_t i = 1; i < launch.daemons; ++i)
     GRAPHMILL_TRYV(add(local_daemon(launch, i, address)));
   GRAPHMILL_TRYV(open_client(address));
+  local_ = launch;
+  local_->again_at = address;
   // From here on the folder is of no use, once all have written to it: they
   // have read the key before.
   for (std::uint32_t i = 1; i < launch.daemons; ++i)
@@ -90,6 +96,8 @@ result<launched_cluster> launched_cluster::start(const remote_launch& launch,
   for (std::size_t i = 0; i < launch.hosts.size(); ++i)
     GRAPHMILL_TRYV(out.add(remote_daemon(launch, i)));
   GRAPHMILL_TRYV(out.open_client(address_of(launch.hosts.front())));
+  out.remote_ = launch;
+  out.remote_->again = true;
   GRAPHMILL_TRYV(out.await_daemons());
   return out;
 }
@@ -124,8 +132,42 @@ result<void> launched_cluster::check_all() {
 }
 
 result<void> launched_cluster::check_coordinator() {
-  if (!daemons_.front().running())
-    return daemons_.front().obituary();
+  if (daemons_.front().running())
+    return ok();
+  const auto death = daemons_.front().obituary();
+  const auto now = clock::now();
+  std::erase_if(deaths_,
+                [now](auto then) { return now - then > deaths_within; });
+  deaths_.push_back(now);
+  if (deaths_.size() > most_deaths || interrupted())
+    return death;
+  if (with_.tell)
+    with_.tell(death.message + "\nit is started again");
+  return start_again();
+}
+
+bool launched_cluster::interrupted() const {
+  return with_.signals != nullptr && with_.signals->count() > 0;
+}
+
+/// Starts the coordinator at the address that it had.
+result<void> launched_cluster::start_again() {
+  until_ = clock::now() + with_.patience;
+  if (remote_) {
+    GRAPHMILL_TRY(auto child, child_process::start(remote_daemon(*remote_, 0)));
+    daemons_.front() = std::move(child);
+    return ok();
+  }
+  temporary_folder ready;
+  GRAPHMILL_TRY(local_->ready, ready.make());
+  if (keys_) {
+    local_->key = (local_->ready / "key").string();
+    GRAPHMILL_TRYV(write_keys(*keys_, local_->key));
+  }
+  GRAPHMILL_TRY(auto child, child_process::start(local_daemon(*local_, 0, {})));
+  daemons_.front() = std::move(child);
+  // It has read the key by then.
+  GRAPHMILL_TRYV(await_address(ready_file(*local_, 0)));
   return ok();
 }
 
@@ -143,7 +185,7 @@ result<void> launched_cluster::pause() {
     return ok();
   }
   with_.signals->wait(daemon_look_interval);
-  if (with_.signals->count() > 0)
+  if (interrupted())
     return fail(ec::cancelled, "interrupted before the daemons were up");
   return ok();
 }

@@ -3,9 +3,11 @@
 #include "actors/cluster/client/client.hpp"
 #include "actors/launch/launch.hpp"
 #include "actors/launch/processes.hpp"
+#include "actors/transport/sockets/connections/keys.hpp"
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +22,8 @@ public:
     std::filesystem::path key; ///< For the client, as in the launch.
     bool insecure = false;     ///< The same.
     signal_watch* signals = nullptr;
+    /// Told what has happened to the coordinator, a sentence.
+    std::function<void(const std::string&)> tell{};
     /// How long all daemons together may take until they are in service.
     std::chrono::milliseconds patience = std::chrono::seconds{120};
   };
@@ -39,7 +43,9 @@ public:
 
   cluster_client& client() { return *client_; }
 
-  /// Fails if the coordinator has ended, which nobody else would tell.
+  /// Starts the coordinator again if it has died, for it goes on with its runs.
+  /// Fails if it dies too often, or after a signal. May take as long as the
+  /// coordinator takes to listen.
   result<void> check_coordinator();
 
   /// Ends all daemons, if need be by force. Bounded.
@@ -49,6 +55,8 @@ private:
   explicit launched_cluster(settings with) : with_(std::move(with)) {}
   result<void> launch_local(local_launch launch);
   result<void> add(process_command command);
+  result<void> start_again();
+  bool interrupted() const;
   result<std::string> await_address(const std::filesystem::path& file);
   result<void> open_client(const std::string& address);
   result<void> await_daemons();
@@ -56,6 +64,10 @@ private:
   result<void> pause();
 
   settings with_;
+  std::optional<local_launch> local_; ///< As the first coordinator was started,
+  std::optional<remote_launch> remote_; ///< one way or the other.
+  std::optional<curve_keys> keys_;      ///< That this cluster alone has.
+  std::vector<std::chrono::steady_clock::time_point> deaths_;
   std::chrono::steady_clock::time_point until_;
   std::vector<child_process> daemons_; ///< The coordinator first.
   std::optional<cluster_client> client_;

@@ -8,14 +8,14 @@ namespace graphmill {
 
 namespace {
 
-constexpr std::array<std::string_view, 14> names{
+constexpr std::array<std::string_view, 15> names{
   "none",    "invalid_argument", "invalid_data",     "not_found",
   "io",      "no_space",         "permission",       "out_of_memory",
   "timeout", "cancelled",        "version_mismatch", "unavailable",
-  "crashed", "internal",
+  "crashed", "internal",         "superseded",
 };
 
-static_assert(names.size() == static_cast<std::size_t>(ec::internal) + 1);
+static_assert(names.size() == static_cast<std::size_t>(ec::superseded) + 1);
 
 ec code_of(int error_number) {
   switch (error_number) {

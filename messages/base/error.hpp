@@ -26,6 +26,7 @@ enum class ec : std::uint8_t {
   unavailable,          ///< The peer or stage is gone; a retry may help.
   crashed,              ///< An actor was ended by an exception.
   internal,             ///< A bug of ours, or an exception of a library.
+  superseded,           ///< Another coordinator leads the cluster by now.
 };
 
 /// The name of an error code in snake_case, for logs and JSON.

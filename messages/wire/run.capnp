@@ -38,8 +38,9 @@ struct Deployment {
   # Of the whole dataset, as its partitions.json has it.
 
   generation @3 :UInt32;
-  # Of the trainer group: 0, until a run can outlive a daemon. Its trainers would
-  # then meet again as the next generation, under keys of their own.
+  # Of the trainer group: 0 in the first attempt at the run. When a coordinator was
+  # lost and is back, trainers meet again as the next generation, under keys of
+  # their own. Not to be confused with that of the coordinator.
 
   daemons @4 :List(Daemon);
 
@@ -286,6 +287,10 @@ struct RunEvents {
   sound @6 :Bool;
   # The data that the sender's share has mapped were verified, and are sound. Told
   # in a message of its own, whose sequence is 0, for it may be told again.
+
+  generation @7 :UInt32;
+  # As in the `Deployment` of the share: what a share tells that began in an earlier
+  # attempt at the run does not count.
 }
 
 struct StepDone {

@@ -65,7 +65,7 @@ struct deployment {
   std::string run;
   definition def;
   std::string dataset_digest;
-  std::uint32_t generation = 0; ///< Has always been 0 so far.
+  std::uint32_t generation = 0; ///< One less than the attempt at the run.
   std::vector<daemon_address> daemons;
   std::vector<std::uint16_t> owner_of_part;
   std::vector<std::uint16_t> daemon_of_rank;
@@ -259,6 +259,7 @@ struct run_events {
   std::optional<error> failure;
   /// Its data were verified; told alone, with sequence 0.
   bool sound = false;
+  std::uint32_t generation = 0; ///< As in the `deployment`.
 
   bool empty() const { return steps.empty() && stopped.empty() && !failure; }
 
@@ -269,6 +270,7 @@ struct run_events {
     visit("steps", of.steps);
     visit("stopped", of.stopped);
     visit("sound", of.sound);
+    visit("generation", of.generation);
   }
 };
 payload encode(const run_events& events);

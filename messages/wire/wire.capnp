@@ -151,6 +151,7 @@ enum FailureCode {
   unavailable @11;
   crashed @12;
   internal @13;
+  superseded @14;
 }
 
 # -- handshake -----------------------------------------------------------------
@@ -197,6 +198,14 @@ struct Hello {
   # socket in the private folder of its user, named by its incarnation, and takes a
   # data channel there from whoever shows this token: 32 hexadecimal digits, drawn
   # for this answer. In a caller's greeting there: the token. Else empty.
+
+  cluster @10 :Text;
+  # Of a coordinator: 32 hexadecimal digits, drawn for its state folder. Else empty.
+
+  generation @11 :UInt64;
+  # Of a coordinator: how often one has begun with that state folder. A daemon takes
+  # no orders of a lower generation than the highest it has met of its cluster: it
+  # answers `superseded`, and then the old coordinator ends. Else 0.
 }
 
 enum Channel {

@@ -50,6 +50,8 @@ struct hello_message {
   std::chrono::milliseconds beat_every{0}; ///< Said, but nobody acts on it.
   std::chrono::milliseconds lost_after{0};
   std::string local_token{}; ///< Leave to come by the local socket, or none.
+  std::string cluster{};     ///< Of a coordinator, as is the next.
+  std::uint64_t generation = 0;
 };
 
 /// The longest name, address, version or token in a handshake, in bytes.

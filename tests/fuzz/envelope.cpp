@@ -55,6 +55,7 @@ void read_hello(std::string_view input) {
                 && hello.address.size() <= max_hello_text
                 && hello.software.size() <= max_hello_text
                 && hello.local_token.size() <= max_hello_text
+                && hello.cluster.size() <= max_hello_text
                 && hello.incarnation.size() == 32,
               "a handshake with texts beyond their limits");
       return payload{encode_hello(hello), {}};

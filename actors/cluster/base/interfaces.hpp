@@ -42,11 +42,13 @@ struct run_prepared {
 /// The member of a run has spawned its actors, and published its parts.
 struct share_ready {
   std::string run;
+  std::uint32_t generation = 0; ///< Of the share's deployment.
 };
 /// The verification of the data that a run has mapped is over. `sound` says
 /// whether they are what the digests say.
 struct share_verified {
   std::string run;
+  std::uint32_t generation = 0; ///< Of the share's deployment.
   result<void> sound = ok();
 };
 /// The daemon has looked at its data. `sound` says whether they can be used.
@@ -56,6 +58,7 @@ struct data_seen {
 /// The coordinator does not know a run any more, or cannot be reached.
 struct run_orphaned {
   std::string run;
+  std::uint32_t generation = 0; ///< Of the share's deployment.
   error reason;
 };
 /// News of the run that is on, from its conductor.

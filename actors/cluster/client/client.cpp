@@ -3,7 +3,9 @@
 #include "actors/transport/sessions/address.hpp"
 #include "actors/transport/sockets/connections/user_keys.hpp"
 
+#include <array>
 #include <future>
+#include <utility>
 
 namespace graphmill {
 
@@ -23,36 +25,57 @@ constexpr unsigned attempts = 3;
 
 } // namespace
 
-struct cluster_client::peer_state {
-  std::atomic<bool> met{false}; ///< It has answered our handshake.
+/// Who has answered our handshake.
+struct cluster_client::peer_states {
+  std::vector<std::string> addresses;
+  std::array<std::atomic<bool>, most_endpoints> met{};
 };
 
 result<cluster_client> cluster_client::make(settings with) {
-  GRAPHMILL_TRY(const auto where, parse_endpoint(with.address));
-  if (is_wildcard(where) || where.port == 0)
-    return fail(ec::invalid_argument,
-                "{} is no address to connect to: name the host and port of the "
-                "cluster's first daemon, as in {}",
-                with.address, default_cluster);
-  with.address = to_string(where);
+  GRAPHMILL_TRY(auto addresses, parse_endpoints(with.address));
+  for (const auto& address : addresses) {
+    GRAPHMILL_TRY(const auto where, parse_endpoint(address));
+    if (is_wildcard(where) || where.port == 0)
+      return fail(ec::invalid_argument,
+                  "{} is no address to connect to: name the host and port of "
+                  "the cluster's first daemon, as in {}",
+                  address, default_cluster);
+  }
   transport_options options;
   options.name = with.command;
   GRAPHMILL_TRY(options.keys, choose_keys(with.key, with.insecure));
   cluster_client out{std::move(with)};
-  out.peer_ = std::make_shared<peer_state>();
-  options.on_peer = [state = out.peer_](const peer_event& news) {
-    if (news.change == peer_event::kind::up)
-      state->met = true;
+  out.peers_ = std::make_shared<peer_states>();
+  out.peers_->addresses = out.addresses_ = std::move(addresses);
+  options.on_peer = [states = out.peers_](const peer_event& news) {
+    for (std::size_t i = 0; i < states->addresses.size(); ++i)
+      if (news.identity.address == states->addresses[i])
+        states->met[i] = states->met[i] || news.change == peer_event::kind::up;
   };
   GRAPHMILL_TRY(out.transport_, transport::start(std::move(options)));
-  out.transport_->keep(out.with_.address);
+  for (const auto& address : out.addresses_)
+    out.transport_->keep(address);
   return out;
+}
+
+/// Asks at one address after the other until somebody answers, beginning where
+/// somebody did before. What may have been carried out, and must not be twice,
+/// is not asked again elsewhere.
+result<payload> cluster_client::call(method method_id, const payload& body,
+                                     std::chrono::milliseconds more) {
+  for (std::size_t tried = 1;; ++tried) {
+    auto got = call_there(method_id, body, more);
+    if (got || tried == addresses_.size() || got.error().code != ec::unavailable
+        || (peers_->met[current_] && !traits_of(method_id).idempotent))
+      return got;
+    current_ = (current_ + 1) % addresses_.size();
+  }
 }
 
 /// Sends a request and waits for the answer, or for a signal.
 /// @param more Time that the answer may take by design.
-result<payload> cluster_client::call(method method_id, payload body,
-                                     std::chrono::milliseconds more) {
+result<payload> cluster_client::call_there(method method_id, payload body,
+                                           std::chrono::milliseconds more) {
   auto answer = std::make_shared<std::promise<result<payload>>>();
   auto there = answer->get_future();
   auto* signals = with_.signals;
@@ -60,7 +83,7 @@ result<payload> cluster_client::call(method method_id, payload body,
   options.deadline = with_.deadline + more;
   options.unreachable = with_.unreachable;
   options.attempts = attempts;
-  transport_->request(with_.address, method_id, std::move(body), options,
+  transport_->request(address(), method_id, std::move(body), options,
                       [answer, signals](result<payload> got) {
                         answer->set_value(std::move(got));
                         if (signals != nullptr)
@@ -88,7 +111,7 @@ result<payload> cluster_client::call(method method_id, payload body,
 
 /// Says what to do when there is nobody, or not for us.
 error cluster_client::explain(error reason) const {
-  if (peer_->met)
+  if (peers_->met[current_])
     return reason;
   if (reason.code == ec::unavailable || reason.code == ec::timeout)
     return fail(ec::unavailable,

@@ -5,6 +5,7 @@
 #include "messages/wire/cluster.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -23,6 +24,8 @@ class cluster_client {
 public:
   struct settings {
     std::string command; ///< Our name in handshakes.
+    /// Of the coordinator; several, with commas between them, if another one
+    /// may take over at another address.
     std::string address = default_cluster;
     std::filesystem::path key; ///< Key file; empty: the user's own.
     bool insecure = false;     ///< The cluster has no key.
@@ -36,7 +39,8 @@ public:
   /// Reads the key and gets ready; does not wait for the coordinator.
   static result<cluster_client> make(settings with);
 
-  const std::string& address() const { return with_.address; }
+  /// Where the coordinator was last, or is looked for first.
+  const std::string& address() const { return addresses_[current_]; }
 
   /// @returns the id of the run.
   result<std::string> submit(const definition& def);
@@ -59,16 +63,21 @@ public:
   void forget_signals();
 
 private:
-  struct peer_state;
+  struct peer_states;
 
   explicit cluster_client(settings with) : with_(std::move(with)) {}
-  result<payload> call(method method_id, payload body,
+  result<payload> call(method method_id, const payload& body,
                        std::chrono::milliseconds more = {});
+  result<payload> call_there(method method_id, payload body,
+                             std::chrono::milliseconds more);
   error explain(error reason) const;
 
   settings with_;
+  std::vector<std::string> addresses_; ///< Not empty.
+  std::size_t current_ = 0;
   int signals_seen_ = 0;
-  std::shared_ptr<peer_state> peer_; ///< Written by the transport's thread.
+  /// By address. Written by the transport's thread.
+  std::shared_ptr<peer_states> peers_;
   std::unique_ptr<transport> transport_;
 };
 

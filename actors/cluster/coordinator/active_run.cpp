@@ -3,6 +3,7 @@
 #include "actors/base/timeouts.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace graphmill {
 
@@ -25,6 +26,12 @@ run_news news_of(const phase_request& request, std::int64_t done) {
 }
 
 } // namespace
+
+run_standing standing_of(const submitted_run& run,
+                         std::vector<std::string> daemons) {
+  return {run.place,    run.attempt,         run.home,
+          run.from_run, run.from_checkpoint, std::move(daemons)};
+}
 
 bool active_run::uses(const std::string& daemon) const {
   return std::any_of(
@@ -88,6 +95,7 @@ deployment active_run::deployment_for(std::size_t daemon,
                                       const std::string& coordinator) const {
   deployment out;
   out.run = id;
+  out.generation = attempt - 1;
   out.def = def;
   out.dataset_digest = digest;
   out.daemons = where.daemons;
@@ -104,6 +112,9 @@ result<run_turn::task> active_run::take(const std::string& daemon,
                                         const run_events& events) {
   if (turn.is_over())
     return fail(ec::not_found, "run {} is over", id);
+  if (events.generation != attempt - 1)
+    return fail(ec::not_found, "attempt {} at run {} is over",
+                std::uint64_t{events.generation} + 1, id);
   if (events.sound)
     sound.insert(daemon);
   auto& last = sequences[daemon];

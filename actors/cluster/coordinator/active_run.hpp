@@ -4,11 +4,13 @@
 #include "actors/cluster/coordinator/rendezvous_table.hpp"
 #include "actors/cluster/coordinator/run_filing.hpp"
 #include "actors/cluster/coordinator/run_turn.hpp"
+#include "actors/cluster/history/run_journal.hpp"
 #include "messages/wire/run.hpp"
 #include "pipelines/definition/placement.hpp"
 #include "pipelines/results/checkpoint.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,7 +31,18 @@ struct submitted_run {
   /// `resumed_place` counts how many there are.
   std::optional<training_state> from;
   std::shared_ptr<void> resumed_place;
+  /// Which run and which checkpoint of it that was; empty: none.
+  std::string from_run{};
+  std::string from_checkpoint{};
+  /// Counts how often it has left the queue, with the next time.
+  std::uint32_t attempt = 1;
+  std::int64_t place = 0; ///< In the queue: the least comes first.
 };
+
+/// What another coordinator needs to go on with a run.
+/// @param daemons That it is on; none while it is queued.
+run_standing standing_of(const submitted_run& run,
+                         std::vector<std::string> daemons = {});
 
 /// The run that is on, with all that the COORDINATOR keeps of it. What the
 /// cluster is doing for the run is known by `turn`.

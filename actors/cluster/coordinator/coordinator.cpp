@@ -4,6 +4,7 @@
 #include "actors/cluster/coordinator/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/transport/sessions/client_limits.hpp"
+#include "messages/base/pluralized.hpp"
 
 #include <utility>
 
@@ -122,8 +123,10 @@ status_reply coordinator::status() const {
 void coordinator::end_cluster() {
   if (std::exchange(ending_, true))
     return;
-  for (const auto& run : std::exchange(queue_, {}))
-    give_up(run.record);
+  if (!queue_.empty())
+    config_.log->info("left in the queue for the next coordinator: {}",
+                      pluralized(queue_.size(), "run"));
+  queue_.clear();
   if (active_)
     go_on(active_->cancel(false));
   end_if_done();
@@ -160,12 +163,12 @@ void coordinator::look() {
     start_at_ = {};
     start_next();
   }
-  if (now < touch_at_ || (!active_ && queue_.empty()))
+  if (!returning_.empty() && now >= return_until_)
+    start_next();
+  if (now < touch_at_)
     return;
   touch_at_ = now + timeouts::life_sign;
-  if (history_thread_.waiting() == 0)
-    history_thread_.post([history = config_.history] { history->touch(); },
-                         [](const error&) {}); // It is touched again soon.
+  look_at_lock(active_ || !queue_.empty());
 }
 
 coordinator_actor spawn_coordinator(caf::actor_system& system,

@@ -3,6 +3,7 @@
 #include "actors/cluster/audit/audit_log.hpp"
 #include "actors/cluster/base/interfaces.hpp"
 #include "actors/cluster/history/run_history.hpp"
+#include "actors/cluster/history/state_lock.hpp"
 #include "actors/transport/sockets/connections/members.hpp"
 
 #include <spdlog/logger.h>
@@ -22,6 +23,8 @@ struct coordinator_config {
   std::filesystem::path data; ///< Its partitioned dataset.
   std::filesystem::path runs; ///< Where run folders are made.
   std::shared_ptr<run_history> history;
+  /// Of the folder where that lies. A coordinator that has lost it ends.
+  std::shared_ptr<const state_lock> lock;
   std::shared_ptr<audit_log> audit;
   std::shared_ptr<const partitioned_graph> graph;
   std::shared_ptr<transport> net;
@@ -29,14 +32,16 @@ struct coordinator_config {
   /// file that tells when they change. Else empty and null.
   std::vector<key_holder> members;
   std::shared_ptr<members_watch> watch;
-  /// Called once when the whole cluster is stopped.
+  /// Called once when the whole cluster is stopped, or another coordinator
+  /// leads it by now, which is an error.
   std::function<void(std::optional<error>)> on_stop;
   std::shared_ptr<spdlog::logger> log;
 };
 
 /// Spawns the COORDINATOR: takes daemons in, queues runs, and carries them out
 /// one after the other on the daemons of the cluster. What cannot work is
-/// refused at once, with a sentence.
+/// refused at once, with a sentence. It goes on with the open runs of
+/// `history`, for which it reads checkpoints before this returns.
 coordinator_actor spawn_coordinator(caf::actor_system& system,
                                     coordinator_config config);
 

@@ -34,7 +34,7 @@ void coordinator::start_next() {
         wait_on(run, *records_.failure());
     return; // It goes on when that is written.
   }
-  if (clock::now() < start_at_)
+  if (clock::now() < start_at_ || awaits_daemons())
     return;
   for (auto it = queue_.begin(); it != queue_.end(); ++it) {
     auto where = place_now(it->def);
@@ -47,10 +47,13 @@ void coordinator::start_next() {
     queue_.erase(it);
     active_->record.state = run_state::running;
     active_->record.message.clear();
-    active_->record.started = now_unix();
+    if (active_->record.started == unix_time{0})
+      active_->record.started = now_unix();
     active_->where = std::move(where).value();
-    active_->turn = run_turn{names_of(active_->where)};
-    note(active_->record);
+    auto names = names_of(active_->where);
+    active_->turn = run_turn{names};
+    names.erase(calls_.net().self().name); // The next one has its own.
+    note_standing(*active_, {names.begin(), names.end()});
     if (auto begun = active_->file->begin(config_.log->sinks().front()); begun)
       deploy();
     else
@@ -94,6 +97,8 @@ bool coordinator::go_on_without(const std::string& daemon,
 /// Carries out what the turn of the run has the coordinator do now.
 void coordinator::go_on(run_turn::task next) {
   using task = run_turn::task;
+  if (superseded_) // The run is the other coordinator's.
+    return;
   switch (next) {
   case task::none:
   case task::tell_conductor: // The run has done so itself.
@@ -150,6 +155,8 @@ void coordinator::on_deployed(const std::string& id, const std::string& daemon,
     }
     config_.audit->add(std::move(entry));
   }
+  if (!answer && gives_way(answer.error()))
+    return;
   std::optional<error> why_not;
   if (!answer)
     why_not = fail(answer.error().code, "daemon \"{}\": {}", daemon,
@@ -197,6 +204,8 @@ void coordinator::on_ended(const run_ended& ended) {
   if (!active_ || active_->id != ended.run || active_->turn.is_over())
     return;
   active_->outcome = std::move(*ended.outcome);
+  if (active_->outcome.failure && gives_way(*active_->outcome.failure))
+    return;
   go_on(active_->turn.conducted(active_->outcome.failure));
 }
 
@@ -227,6 +236,9 @@ void coordinator::end_shares(member_action how) {
 void coordinator::on_share_ended(const std::string& id,
                                  const std::string& daemon,
                                  const result<payload>& answer) {
+  // One that counts as lost may know better than this coordinator.
+  if (!answer && gives_way(answer.error()))
+    return;
   if (!active_ || active_->id != id || !active_->turn.awaits(daemon))
     return;
   auto report = answer ? decode_member_reply(answer.value())
@@ -246,7 +258,8 @@ void coordinator::on_share_ended(const std::string& id,
   go_on(active_->turn.share_ended(daemon, std::move(failure)));
 }
 
-/// A member has found daemons of its run to send what the dataset does not have.
+/// A member has found daemons of its run to send what the dataset does not
+/// have.
 void coordinator::distrust(const std::vector<std::string>& daemons,
                            const std::string& by) {
   const auto members = names_of(active_->where);

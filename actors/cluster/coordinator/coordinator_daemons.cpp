@@ -190,6 +190,8 @@ void coordinator::check_share(const peer_identity& identity) {
               within(timeouts::share_check, timeouts::question_unreachable),
               [this, daemon = identity.name,
                run = active_->id](const result<payload>& answer) {
+                if (!answer && gives_way(answer.error()))
+                  return;
                 if (!answer && active_ && active_->id == run
                     && !active_->turn.is_over())
                   break_off_if_used(daemon, "had lost the coordinator");
@@ -212,6 +214,7 @@ void coordinator::take_in(const peer_identity& identity,
     forget(address);
   admit_members();
   untold_.erase(identity.name);
+  returning_.erase(identity.name);
   calls_.net().keep(identity.address);
   config_.log->info("daemon {} at {} has joined with {}", identity.name,
                     identity.address, pluralized(request.parts.size(), "part"));

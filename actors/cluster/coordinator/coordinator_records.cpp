@@ -118,14 +118,26 @@ void coordinator::note(const run_record& record) {
   write_records();
 }
 
+/// The same of a run that is not over, with what it takes to go on with it.
+void coordinator::note_standing(const submitted_run& run,
+                                std::vector<std::string> daemons) {
+  records_.set(run.record, standing_of(run, std::move(daemons)));
+  answer_watchers(clock::now());
+  write_records();
+}
+
 void coordinator::write_records() {
+  if (superseded_)
+    return;
   auto changes = records_.take_unwritten();
   if (!changes.empty())
     history_thread_.post(
       [me = handle_of<interface>(self_), history = config_.history,
-       changes = std::move(changes)] {
+       lock = config_.lock, changes = std::move(changes)] {
         records_written done;
-        if (auto kept = history->put(changes); !kept)
+        if (auto held = lock->check(); !held)
+          done.failure = held.error();
+        else if (auto kept = history->put(changes); !kept)
           done.failure = kept.error();
         post(me, std::move(done));
       },
@@ -135,6 +147,8 @@ void coordinator::write_records() {
 }
 
 void coordinator::on_written(const records_written& done) {
+  if (done.failure && gives_way(*done.failure))
+    return;
   const auto news = records_.written(done.failure);
   if (done.failure) {
     write_at_ = clock::now() + timeouts::write_again;

@@ -129,17 +129,19 @@ result<void> coordinator::submit(const incoming_request& request) {
     counted = resumed_;
   }
   taking_.insert(home);
+  submitted_run run;
+  run.def = std::move(def);
+  run.home = home;
+  run.place = next_place_++;
   const auto tell = [me = handle_of<interface>(self_), home,
                      reply = request.reply](result<submitted_run> how) {
-    if (how)
-      how.value().home = home;
     post(me, run_taken{std::make_shared<result<submitted_run>>(std::move(how)),
                        reply, home});
   };
   history_thread_.post(
-    [tell, config = config_, def = std::move(def), wanted = std::move(wanted),
+    [tell, config = config_, run = std::move(run), wanted = std::move(wanted),
      counted = std::move(counted)]() mutable {
-      auto taken = take_run(config, std::move(def), wanted);
+      auto taken = take_run(config, std::move(run), wanted);
       if (taken)
         taken.value().resumed_place = counted;
       tell(std::move(taken));
@@ -150,8 +152,10 @@ result<void> coordinator::submit(const incoming_request& request) {
 
 /// Makes a run's folder and its place in the history, or neither.
 result<submitted_run> coordinator::take_run(const coordinator_config& config,
-                                            definition def,
+                                            submitted_run run,
                                             const resume_request& wanted) {
+  GRAPHMILL_TRYV(config.lock->check());
+  const auto& def = run.def;
   std::optional<checkpoint> before;
   if (!wanted.run.empty()) {
     GRAPHMILL_TRY(before, checkpoint_of(config.runs, wanted));
@@ -163,7 +167,6 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
     return fail(ec::invalid_argument,
                 "the definition has {} bytes as YAML; {} are allowed",
                 yaml.size(), coordinator_limits::definition_bytes);
-  submitted_run run;
   GRAPHMILL_TRY(run.file, run_file::create(config.runs, def, config.data,
                                            config.offer.dataset_digest));
   if (before) {
@@ -171,14 +174,17 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
       run.file->discard();
       return gone_on.error();
     }
+    run.from_run = wanted.run;
+    run.from_checkpoint = wanted.checkpoint.empty()
+                            ? checkpoint_name(before->state.at)
+                            : wanted.checkpoint;
     run.from = std::move(before->state);
   }
   run.id = run.file->id();
-  run.def = std::move(def);
   run.record.id = run.id;
   run.record.name = run.def.name;
   run.record.submitted = now_unix();
-  const run_history::entry first{run.record, std::move(yaml)};
+  const run_history::entry first{run.record, std::move(yaml), standing_of(run)};
   if (auto kept = config.history->put({&first, 1}); !kept) {
     run.file->discard();
     return kept.error();
@@ -209,10 +215,10 @@ void coordinator::on_taken(const run_taken& taken) {
   start_next();
 }
 
-/// Of a run that is queued when the coordinator ends.
+/// Of a run that has come when the coordinator ends: it was not taken.
 void coordinator::give_up(run_record record) {
   record.state = run_state::failed;
-  record.message = "the coordinator ended while it was queued";
+  record.message = "the coordinator ended before it was taken";
   record.ended = now_unix();
   note(record);
 }

@@ -29,8 +29,9 @@ unix_time now_unix();
 /// The state of the COORDINATOR. Who is in the cluster stands in
 /// coordinator_daemons.cpp, whose keys let in in coordinator_members.cpp, how
 /// it takes and queues runs in coordinator_runs.cpp, what it keeps and tells of
-/// them in coordinator_records.cpp, and how it leads the one that is on in
-/// coordinator_active_run.cpp.
+/// them in coordinator_records.cpp, how it leads the one that is on in
+/// coordinator_active_run.cpp, and how one coordinator follows another in
+/// coordinator_restart.cpp.
 class coordinator {
 public:
   using clock = std::chrono::steady_clock;
@@ -44,6 +45,7 @@ public:
       members_thread_.emplace();
     deaths_.install(self_);
     look_again();
+    restore();
   }
 
   ~coordinator() {
@@ -128,7 +130,7 @@ private:
   result<placement> place_now(const definition& def) const;
   result<void> submit(const incoming_request& request);
   static result<submitted_run> take_run(const coordinator_config& config,
-                                        definition def,
+                                        submitted_run run,
                                         const resume_request& wanted);
   void on_taken(const run_taken& taken);
   void give_up(run_record record);
@@ -143,9 +145,20 @@ private:
   void ask_run(const std::string& id, const responder& reply,
                run_question asked);
   void note(const run_record& record);
+  void note_standing(const submitted_run& run,
+                     std::vector<std::string> daemons = {});
   void write_records();
   void on_written(const records_written& done);
   void runs(const payload& data, const responder& reply);
+
+  // -- one coordinator after another
+
+  void restore();
+  result<void> restore(submitted_run& run, const std::string& yaml,
+                       bool was_on) const;
+  bool awaits_daemons();
+  bool gives_way(const error& reason);
+  void look_at_lock(bool busy);
 
   // -- the run that is on
 
@@ -194,9 +207,16 @@ private:
   fair_queue<incoming_request> line_; ///< By incarnation.
   daemon_registry registry_;
   unreached_joins joins_;
-  run_board board_;
+  /// Watchers know positions of coordinators before this one.
+  run_board board_{config_.history->generation() << 32};
   run_records records_;
   std::deque<submitted_run> queue_;
+  std::int64_t next_place_ = 0; ///< In the queue.
+  /// Names of daemons that the first run of the queue was on, which may be
+  /// about to come back to this coordinator. It waits for them until then.
+  std::set<std::string> returning_;
+  clock::time_point return_until_{};
+  bool superseded_ = false; ///< Another coordinator leads the cluster.
   std::multiset<std::string> taking_; ///< Hosts of runs that will be in it.
   /// Shared by all runs that go on with others, so that it counts them.
   std::shared_ptr<int> resumed_ = std::make_shared<int>(0);

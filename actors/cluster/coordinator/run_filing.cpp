@@ -49,6 +49,16 @@ result<std::shared_ptr<run_file>> run_file::create(const fs::path& runs,
   return std::shared_ptr<run_file>{new run_file{std::move(folder)}};
 }
 
+result<std::shared_ptr<run_file>> run_file::reopen(const fs::path& runs,
+                                                   const std::string& id) {
+  GRAPHMILL_TRY(auto folder, run_folder::reopen(runs / id));
+  return std::shared_ptr<run_file>{new run_file{std::move(folder)}};
+}
+
+result<void> run_file::begin_anew(const definition& def) {
+  return folder_.go_back(nlohmann::json::array(), {}, definition_yaml(def));
+}
+
 result<void> run_file::go_on_from(const checkpoint& before,
                                   const definition& def) {
   seconds_before_ = before.seconds;

@@ -28,6 +28,11 @@ public:
   create(const std::filesystem::path& runs, const definition& def,
          const std::filesystem::path& data, const std::string& digest);
 
+  /// Of a run that another coordinator has left. Says nothing of where it stands:
+  /// one of the next two does.
+  static result<std::shared_ptr<run_file>>
+  reopen(const std::filesystem::path& runs, const std::string& id);
+
   /// The id of the run, which is the name of its folder.
   std::string id() const { return folder_.path().filename().string(); }
   /// Where the conductor's observer reports to; one thread at a time.
@@ -35,6 +40,9 @@ public:
 
   /// Makes of the new folder that of a run which stood at a checkpoint.
   result<void> go_on_from(const checkpoint& before, const definition& def);
+
+  /// Makes of the folder that of a run which has not begun.
+  result<void> begin_anew(const definition& def);
 
   /// Opens the log, and holds the folder. Called when the run begins, and not when it is taken, so
   /// that runs that wait hold no file open.

@@ -2,6 +2,7 @@
 
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/base/calls.hpp"
+#include "actors/cluster/base/generation_fence.hpp"
 #include "actors/cluster/base/guarded_service.hpp"
 #include "actors/cluster/daemon/registration.hpp"
 #include "actors/cluster/daemon/share_host.hpp"
@@ -25,7 +26,10 @@ public:
   agent(interface::pointer self, agent_config config)
     : self_(self), config_(std::move(config)), calls_(self, config_.around.net),
       shares_(self, config_) {
-    calls_.net().keep(config_.coordinator);
+    addresses_.push_back(config_.coordinator);
+    addresses_.insert(addresses_.end(), config_.stand_ins.begin(),
+                      config_.stand_ins.end());
+    keep_coordinators();
     register_if_due();
     look_again();
   }
@@ -43,7 +47,7 @@ public:
         if (!*done.member)
           look_at_data_soon();
       },
-      [this](const share_ready& ready) { shares_.on_ready(ready.run); },
+      [this](const share_ready& ready) { shares_.on_ready(ready); },
       [this](const share_verified& done) { shares_.verified(done); },
       [this](const run_orphaned& lost) { on_orphaned(lost); },
       [this](const data_seen& seen) { on_data(seen.sound); },
@@ -115,28 +119,71 @@ private:
   }
 
   void on_peer(const peer_event& event) {
-    if (event.inbound || event.identity.address != config_.coordinator)
+    const auto& who = event.identity;
+    if (event.inbound
+        || std::find(addresses_.begin(), addresses_.end(), who.address)
+             == addresses_.end())
       return;
-    const auto anew = event.change == peer_event::kind::replaced;
-    if (anew || event.change == peer_event::kind::up) {
-      registered_.heard(anew, clock::now());
-      register_if_due();
+    if (event.change == peer_event::kind::up
+        || event.change == peer_event::kind::replaced)
+      on_coordinator(who);
+    else if (event.change == peer_event::kind::lost
+             && who.address == config_.coordinator && registered_.lost())
+      on_coordinator_lost(event.reason);
+  }
+
+  /// One answers: the same, or another one, perhaps at another address.
+  void on_coordinator(const peer_identity& who) {
+    if (auto sound = fence_.meet(who.cluster, who.generation); !sound) {
+      config_.log->warn("{} is not listened to: {}", who.address,
+                        sound.error().message);
+      return;
     }
-    if (anew)
-      shares_.end_all(
-        fail(ec::unavailable, "the coordinator has been started anew"));
-    if (event.change == peer_event::kind::lost && registered_.lost()) {
-      config_.log->warn("the coordinator at {} is lost: {}",
-                        config_.coordinator, event.reason);
-      shares_.end_all(
-        fail(ec::unavailable, "the coordinator is lost: {}", event.reason));
-    }
+    const auto anew = !coordinator_.empty() && coordinator_ != who.incarnation;
+    coordinator_ = who.incarnation;
+    config_.coordinator = who.address;
+    registered_.heard(anew, clock::now());
+    register_if_due();
+    if (!anew)
+      return;
+    give_up_at_.reset();
+    shares_.end_all(
+      fail(ec::unavailable, "the coordinator has been started anew"));
+  }
+
+  void on_coordinator_lost(const std::string& reason) {
+    config_.log->warn(
+      "the coordinator at {} is lost: {}; what is on here goes "
+      "on without it for {} s at most",
+      config_.coordinator, reason,
+      std::chrono::ceil<std::chrono::seconds>(config_.grace).count());
+    give_up_at_ = clock::now() + config_.grace;
+  }
+
+  /// Attempts to reach them at once, and not when the transport would.
+  void keep_coordinators() {
+    for (const auto& address : addresses_)
+      calls_.net().keep(address);
+    keep_at_ = clock::now() + timeouts::ask_again;
+  }
+
+  /// While no coordinator leads this daemon.
+  void look_for_coordinator() {
+    const auto now = clock::now();
+    if (registered_.now() == registration::state::cut_off && now >= keep_at_)
+      keep_coordinators();
+    if (!give_up_at_ || now < *give_up_at_)
+      return;
+    give_up_at_.reset();
+    shares_.end_all(
+      fail(ec::unavailable,
+           "the coordinator was lost and has not claimed it since"));
   }
 
   /// The coordinator asks for its share when a daemon joins again, and so hears
   /// that it has ended.
   void on_orphaned(const run_orphaned& lost) {
-    if (!shares_.orphaned(lost.run, lost.reason))
+    if (!shares_.orphaned(lost))
       return;
     registered_.changed(clock::now());
     register_if_due();
@@ -151,6 +198,7 @@ private:
     complaints_.look(clock::now());
     shares_.sample_memory();
     register_if_due();
+    look_for_coordinator();
     look_at_data();
   }
 
@@ -217,12 +265,20 @@ private:
                                label_of(request.from.holder)));
       return;
     }
+    if (auto fresh =
+          fence_.check(request.from.cluster, request.from.generation);
+        !fresh) {
+      complaints_.add("refused: " + fresh.error().message, clock::now());
+      request.reply.reply(fresh.error());
+      return;
+    }
     switch (request.method) {
     case method::deploy:
       meet(request.data);
       shares_.deploy(request);
       break;
     case method::order:
+      give_up_at_.reset(); // The coordinator still leads what is on here.
       if (shares_.take_request(request))
         look_at_data_soon();
       break;
@@ -253,6 +309,11 @@ private:
   interface::pointer self_;
   agent_config config_;
   remote_calls<interface> calls_;
+  std::vector<std::string> addresses_; ///< Where coordinators may be.
+  generation_fence fence_;
+  std::string coordinator_; ///< Incarnation of the one that was met last.
+  std::optional<clock::time_point> give_up_at_; ///< The shares that are on.
+  clock::time_point keep_at_{};
   registration registered_{clock::now(), config_.join_timeout};
   std::vector<key_holder> daemons_;            ///< Of the cluster, with roles.
   std::map<std::string, std::string> servers_; ///< Keys of the run's daemons.

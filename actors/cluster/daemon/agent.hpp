@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace graphmill {
 
@@ -21,6 +22,8 @@ namespace graphmill {
 struct agent_config {
   join_request offer;      ///< What it tells the coordinator of itself.
   std::string coordinator; ///< Address, its own if it is the one.
+  /// More addresses, at which coordinators may be that follow this one.
+  std::vector<std::string> stand_ins{};
   /// Where keys have roles, of a daemon that is not the coordinator: the
   /// coordinator's. Those of the others it hears from there.
   std::optional<key_table> admitted;
@@ -34,6 +37,8 @@ struct agent_config {
     spawn_run_relay;
   /// How long the coordinator may be out of reach before it is met at first.
   std::chrono::milliseconds join_timeout{60'000};
+  /// How long shares of runs are kept when the coordinator is lost.
+  std::chrono::milliseconds grace = std::chrono::minutes{1};
   /// Called once, when the coordinator has taken the daemon.
   std::function<void()> on_joined;
   /// Called once when the daemon is to end, with the reason if it has failed.
@@ -43,9 +48,12 @@ struct agent_config {
 
 /// Spawns the AGENT. It registers the daemon with the coordinator, and again
 /// whenever the coordinator is back, and hosts a MEMBER for every run that is
-/// deployed. It ends shares whose coordinator is gone. It looks at the data
-/// that it serves every two seconds, and tells the coordinator when they cannot
-/// be used, and when they can be used again.
+/// deployed. When the coordinator is lost it keeps these for a grace period:
+/// they go on as far as they can without orders. They end when the same
+/// coordinator has not claimed them by then, by an order, or when another one
+/// comes. A coordinator that another one has followed is not obeyed. It looks
+/// at the data that it serves every two seconds, and tells the coordinator when
+/// they cannot be used, and when they can be used again.
 agent_actor spawn_agent(caf::actor_system& system, agent_config config);
 
 } // namespace graphmill

@@ -7,6 +7,7 @@
 #include "actors/cluster/daemon/agent.hpp"
 #include "actors/cluster/daemon/console_sink.hpp"
 #include "actors/cluster/daemon/request_router.hpp"
+#include "actors/cluster/history/state_folder.hpp"
 #include "actors/process/core_dumps.hpp"
 #include "actors/process/heap_trimmer.hpp"
 #include "actors/process/processors.hpp"
@@ -28,6 +29,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <future>
 #include <mutex>
 #include <numeric>
@@ -55,6 +57,10 @@ std::shared_ptr<spdlog::logger> console_logger(const std::string& name) {
   auto sink = std::make_shared<console_sink>(STDERR_FILENO);
   sink->set_pattern("%H:%M:%S.%e %n: %v");
   return std::make_shared<spdlog::logger>(name, std::move(sink));
+}
+
+state_folder_options state_options(const daemon_options& options) {
+  return {options.keep_runs, options.take_up, options.standby};
 }
 
 unsigned processors_of(const daemon_options& options) {
@@ -91,6 +97,7 @@ result<join_request> make_offer(const daemon_options& options,
 
 transport_options transport_of(const daemon_options& options,
                                const std::string& name,
+                               const std::vector<std::string>& coordinators,
                                const std::shared_ptr<request_router>& router,
                                const std::shared_ptr<spdlog::logger>& log) {
   transport_options out;
@@ -98,7 +105,8 @@ transport_options transport_of(const daemon_options& options,
   out.listen = options.listen;
   out.advertise = options.advertise;
   out.interface_name = options.interface_name;
-  out.route_to = options.join;
+  if (!coordinators.empty())
+    out.route_to = coordinators.front();
   out.insecure = options.insecure;
   out.liveness.lost_after = std::chrono::seconds{options.lost_after};
   out.on_request = [router](const incoming_request& request) {
@@ -108,22 +116,6 @@ transport_options transport_of(const daemon_options& options,
   out.fair.emplace();
   out.on_log = [log](const std::string& line) { log->warn("{}", line); };
   return out;
-}
-
-/// The runs that this coordinator has had, beside their folders.
-result<std::shared_ptr<run_history>>
-open_history(const std::filesystem::path& runs, std::uint32_t keep,
-             spdlog::logger& log) {
-  GRAPHMILL_TRYV(make_private_folder(runs));
-  GRAPHMILL_TRY(auto there, run_history::open(runs / "runs.sqlite", keep));
-  if (!there.set_aside().empty())
-    log.warn("{}", there.set_aside());
-  // The coordinator before may have been killed while it saved weights.
-  for (const auto& run : there.interrupted())
-    if (!run.empty() && run.front() != '.'
-        && run.find('/') == std::string::npos)
-      remove_left_scratch_files(runs / run);
-  return std::make_shared<run_history>(std::move(there));
 }
 
 /// Where a coordinator notes who has changed something, beside its runs.
@@ -174,8 +166,8 @@ public:
             const join_request& offer,
             const std::shared_ptr<const partitioned_graph>& graph,
             const std::shared_ptr<data_guard>& guard,
-            const std::shared_ptr<run_history>& history,
-            const std::shared_ptr<audit_log>& audit,
+            const std::vector<std::string>& coordinators,
+            const state_folder& state, const std::shared_ptr<audit_log>& audit,
             const std::shared_ptr<transport>& net, const admission& admitted,
             const std::shared_ptr<rank_inboxes>& inboxes,
             const std::shared_ptr<orphan_threads>& orphans, end_note& end,
@@ -187,12 +179,13 @@ public:
     serving.daemon = net->self().name;
     serving.log = log;
     data_ = spawn_data_server(system, std::move(serving));
-    if (options.join.empty()) {
+    if (coordinators.empty()) {
       coordinator_config lead;
       lead.offer = offer;
       lead.data = options.data;
       lead.runs = options.runs;
-      lead.history = history;
+      lead.history = state.history;
+      lead.lock = state.lock;
       lead.audit = audit;
       lead.graph = graph;
       lead.net = net;
@@ -204,7 +197,13 @@ public:
     }
     agent_config own;
     own.offer = offer;
-    own.coordinator = options.join.empty() ? net->self().address : options.join;
+    if (coordinators.empty()) {
+      own.coordinator = net->self().address;
+    } else {
+      own.coordinator = coordinators.front();
+      own.stand_ins.assign(coordinators.begin() + 1, coordinators.end());
+    }
+    own.grace = options.grace;
     if (coordinator_ == nullptr)
       own.admitted = admitted.table;
     own.graph = graph;
@@ -241,16 +240,22 @@ public:
 
   /// Begins to end what is on: a coordinator its run, any other its part in
   /// one, which the coordinator lets go of. The end is told.
-  void begin_end(transport& net, const std::string& coordinator,
+  void begin_end(transport& net, const std::vector<std::string>& coordinators,
                  end_note& end) {
     if (coordinator_) {
       post(coordinator_, end_orderly{});
       return;
     }
-    // The transport ends before the note.
-    net.request(coordinator, method::leave, {},
-                within(timeouts::daemon_end, timeouts::unheard, 1),
-                [&end](const result<payload>&) { end.write(std::nullopt); });
+    // The transport ends before the note. One of them is the coordinator.
+    const auto silent = std::make_shared<std::atomic<std::size_t>>(0);
+    for (const auto& address : coordinators)
+      net.request(address, method::leave, {},
+                  within(timeouts::daemon_end, timeouts::unheard, 1),
+                  [&end, silent,
+                   of = coordinators.size()](const result<payload>& answer) {
+                    if (answer || ++*silent == of)
+                      end.write(std::nullopt);
+                  });
   }
 
 private:
@@ -288,10 +293,16 @@ result<void> run_daemon(const daemon_options& given) {
   auto options = given;
   GRAPHMILL_TRYV(make_absolute(options.data));
   GRAPHMILL_TRYV(make_absolute(options.runs));
+  std::vector<std::string> coordinators; // As news of them name them.
   if (!options.join.empty()) {
-    GRAPHMILL_TRY(const auto where, parse_endpoint(options.join));
-    options.join = to_string(where); // As news of the coordinator name it.
+    GRAPHMILL_TRY(coordinators, parse_endpoints(options.join));
   }
+  const auto leads = coordinators.empty();
+  if (options.standby && !leads)
+    return fail(
+      ec::invalid_argument,
+      "a stand-in for the coordinator joins nobody: leave out --join, "
+      "or --standby");
   GRAPHMILL_TRY(auto opened, partitioned_graph::open(options.data));
   const auto graph =
     std::make_shared<const partitioned_graph>(std::move(opened));
@@ -299,9 +310,8 @@ result<void> run_daemon(const daemon_options& given) {
   if (!options.insecure)
     forbid_core_dumps(); // Its keys would be in them.
   GRAPHMILL_TRY(const auto keys, choose_keys(options.key, options.insecure));
-  GRAPHMILL_TRY(
-    const auto admitted,
-    admission_of(keys, options.name, !options.join.empty(), options.members));
+  GRAPHMILL_TRY(const auto admitted,
+                admission_of(keys, options.name, !leads, options.members));
   const auto name =
     admitted.name.empty() ? default_name(options) : admitted.name;
   const auto log = console_logger(name);
@@ -309,26 +319,35 @@ result<void> run_daemon(const daemon_options& given) {
   const auto router = std::make_shared<request_router>(inboxes);
   signal_watch signals;
   end_note end{signals};
-  auto net_options = transport_of(options, name, router, log);
+  auto net_options = transport_of(options, name, coordinators, router, log);
   net_options.keys = keys;
   net_options.admitted = admitted.table;
   net_options.on_failure = [&end](const error& reason) { end.write(reason); };
+  state_folder state;
   std::shared_ptr<audit_log> audit;
-  if (options.join.empty()) {
+  if (leads) {
+    // Before it listens: until then clients and daemons go to another one.
+    GRAPHMILL_TRY(
+      auto taken,
+      take_state_folder(options.runs, state_options(options), signals, *log));
+    if (!taken)
+      return ok(); // Told to end before its turn.
+    state = std::move(*taken);
     GRAPHMILL_TRY(audit, open_audit(options.runs, log));
     net_options.on_refusal = [audit](const access_refusal& refusal) {
       audit->add(audit_of(refusal));
     };
+    net_options.cluster = state.history->cluster();
+    net_options.generation = state.history->generation();
   }
   GRAPHMILL_TRY(auto started, transport::start(std::move(net_options)));
   const std::shared_ptr<transport> net = std::move(started);
-  std::shared_ptr<run_history> history;
-  if (options.join.empty()) {
-    GRAPHMILL_TRY(history, open_history(options.runs, options.keep_runs, *log));
-  }
   log->info("serves {} of {} of {} at {}{}", offer.parts.size(),
             pluralized(offer.part_digests.size(), "part"), offer.dataset,
-            net->self().address, options.join.empty() ? ", coordinator" : "");
+            net->self().address,
+            leads ? fmt::format(", coordinator {} of its cluster",
+                                net->self().generation)
+                  : "");
   log->log(keys ? spdlog::level::info : spdlog::level::warn, "{}",
            admitted.described(keys, net->self().address));
   watched_system_config settings;
@@ -340,8 +359,9 @@ result<void> run_daemon(const daemon_options& given) {
     caf::actor_system system{settings};
     const auto guard = std::make_shared<data_guard>(data_guard::options{
       .data = options.data, .verify = options.verify, .log = log});
-    household actors{system, options,  offer,   graph,   guard, history, audit,
-                     net,    admitted, inboxes, orphans, end,   log};
+    household actors{system,       options, offer, graph, guard,
+                     coordinators, state,   audit, net,   admitted,
+                     inboxes,      orphans, end,   log};
     actors.connect(*router);
     for (heap_trimmer heap; signals.count() == 0 && !end.written();
          heap.tick()) {
@@ -350,7 +370,7 @@ result<void> run_daemon(const daemon_options& given) {
     }
     log->info("ending");
     if (!end.written())
-      actors.begin_end(*net, options.join, end);
+      actors.begin_end(*net, coordinators, end);
     const auto until = std::chrono::steady_clock::now() + timeouts::daemon_end;
     while (signals.count() < 2 && !end.written()
            && std::chrono::steady_clock::now() < until) {

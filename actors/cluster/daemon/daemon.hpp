@@ -19,8 +19,16 @@ struct daemon_options {
   /// Parts to serve, ascending; nothing: all that the dataset has.
   std::optional<std::vector<part_id>> parts;
   std::string listen = "tcp://127.0.0.1:7800";
-  std::string join; ///< Address of the coordinator; empty: be it.
-  std::string name; ///< Empty: made from host and port.
+  /// Address of the coordinator; empty: be it. There may be several, of those
+  /// that may follow it, with commas between them.
+  std::string join;
+  /// Be the coordinator once the folder of runs is free: until then nothing
+  /// else is done.
+  bool standby = false;
+  /// Of a daemon that joins: how long it keeps its shares of runs when the
+  /// coordinator is lost.
+  std::chrono::milliseconds grace = std::chrono::minutes{1};
+  std::string name;                   ///< Empty: made from host and port.
   std::optional<std::uint32_t> slots; ///< Trainers it takes; or one per core.
   /// Processors that its trainers share; or all that it may run on.
   std::optional<unsigned> processors;
@@ -39,6 +47,9 @@ struct daemon_options {
   /// to this one, though nobody says that its process has ended.
   std::uint32_t lost_after = 15;
   bool verify = true; ///< Compare the data with the digests on record.
+  /// Of a coordinator: go on with the runs that another one has left in the
+  /// folder of runs; else they have failed.
+  bool take_up = true;
   std::filesystem::path ready_file; ///< Gets the address once it has joined.
   std::chrono::milliseconds join_timeout = std::chrono::minutes{2};
 };
@@ -46,8 +57,10 @@ struct daemon_options {
 /// Runs a node daemon until it is told to stop: by the coordinator, or by
 /// SIGINT, SIGTERM or SIGHUP. After a signal, a run that is on ends as when its
 /// user cancels it, or fails if only this daemon ends, with the weights so far;
-/// a second signal waits for nothing. Fails if the dataset cannot be opened, if
-/// the address cannot be bound, or if the coordinator does not take the daemon.
+/// a second signal waits for nothing. A coordinator leaves its queue to the
+/// next one with the same folder of runs. Fails if another coordinator has that
+/// (unless `standby`), if the dataset cannot be opened, if the address cannot
+/// be bound, or if the coordinator does not take the daemon.
 result<void> run_daemon(const daemon_options& options);
 
 } // namespace graphmill

@@ -2,6 +2,7 @@
 
 #include "partition/dataset/verification.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -102,6 +103,26 @@ member_reply final_report(hosted_share& run, const traffic& sent) {
   work.cpu_seconds = process_cpu_seconds() - run.cpu_before;
   if (run.life.finishing())
     out.failure = why_no_success(run);
+  return out;
+}
+
+member_reply keep_states(hosted_share& run, trainer_action action,
+                         const member_state& state) {
+  member_reply out;
+  for (const auto& trainer : state.trainers)
+    out.trainers.push_back({trainer.rank, trainer.digest, trainer.steps});
+  // A checkpoint is fetched while other orders come.
+  auto& kept =
+    action == trainer_action::checkpoint ? run.checkpoint : run.snapshot;
+  if (!state.trainers.empty()) {
+    const auto first = std::min_element(
+      state.trainers.begin(), state.trainers.end(),
+      [](const auto& a, const auto& b) { return a.rank < b.rank; });
+    kept = first->parameters;
+  }
+  if (kept)
+    for (const auto& tensor : *kept)
+      out.tensors.push_back({tensor.name, tensor.shape});
   return out;
 }
 

@@ -53,6 +53,11 @@ struct hosted_share {
 /// @param sent Of its transport until now.
 member_reply final_report(hosted_share& run, const traffic& sent);
 
+/// What trainers have answered to an action, whose tensors are kept to be
+/// fetched in pieces.
+member_reply keep_states(hosted_share& run, trainer_action action,
+                         const member_state& state);
+
 /// A piece of the last snapshot, or of the last checkpoint.
 result<payload> piece_of(const hosted_share& run,
                          const weights_request& wanted);

@@ -28,14 +28,13 @@ public:
   static constexpr const char* name = "run_relay";
 
   run_relay(interface::pointer self, run_relay_config config)
-    : self_(self), config_(std::move(config)), calls_(self, config_.net) {
-    next_.run = config_.run;
-  }
+    : self_(self), config_(std::move(config)), calls_(self, config_.net),
+      next_(nothing_yet()) {}
 
   interface::behavior_type make_behavior() {
     return {
       [this](const member_ready&) {
-        post(config_.agent, share_ready{config_.run});
+        post(config_.agent, share_ready{config_.run, config_.generation});
       },
       [this](const step_result& done) {
         add(done);
@@ -56,6 +55,13 @@ public:
   }
 
 private:
+  run_events nothing_yet() const {
+    run_events out;
+    out.run = config_.run;
+    out.generation = config_.generation;
+    return out;
+  }
+
   static std::size_t bytes_of(const step_done& step) {
     return sizeof step + step.original_seeds.size() * sizeof(node_id);
   }
@@ -100,8 +106,7 @@ private:
     if (!sent_.body.empty() || next_.empty())
       return;
     auto now = std::move(next_);
-    next_ = {};
-    next_.run = config_.run;
+    next_ = nothing_yet();
     const auto fit = count_that_fit(now.steps);
     if (fit < now.steps.size()) {
       const auto rest = now.steps.begin() + static_cast<std::ptrdiff_t>(fit);
@@ -135,7 +140,8 @@ private:
                || answer.error().code == ec::unavailable) {
       post_later(handle_of<interface>(self_), timeouts::tell_again, tick{});
     } else {
-      post(config_.agent, run_orphaned{config_.run, answer.error()});
+      post(config_.agent,
+           run_orphaned{config_.run, config_.generation, answer.error()});
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include "actors/cluster/base/interfaces.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -9,7 +10,8 @@ namespace graphmill {
 
 struct run_relay_config {
   std::string run;
-  std::string coordinator; ///< Address.
+  std::uint32_t generation = 0; ///< Of the share's `deployment`.
+  std::string coordinator;      ///< Address.
   std::shared_ptr<transport> net;
   agent_actor agent; ///< Told when nobody takes the events.
 };

@@ -5,7 +5,6 @@
 #include "actors/cluster/daemon/share_preparation.hpp"
 #include "messages/base/caught.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace graphmill {
@@ -40,6 +39,15 @@ result<share_host::share> share_host::find(const std::string& id) const {
   return it->second;
 }
 
+/// What is told of a share of an earlier attempt does not count: null.
+share_host::share share_host::find(const std::string& id,
+                                   std::uint32_t generation) const {
+  const auto it = runs_.find(id);
+  return it != runs_.end() && it->second->assignment.generation == generation
+           ? it->second
+           : nullptr;
+}
+
 // -- deployment
 
 void share_host::deploy(const incoming_request& request) {
@@ -53,10 +61,25 @@ void share_host::deploy(const incoming_request& request) {
     return;
   }
   // A coordinator has one run on: what else is here has lost its own.
-  end_all(fail(ec::unavailable, "the coordinator has begun another run"));
+  const error reason =
+    fail(ec::unavailable, "the coordinator has begun another run, or attempt");
+  drop_next(reason);
+  end_all(reason);
+  if (runs_.contains(deployment.value().run))
+    next_ = next_share{std::move(deployment).value(), request.reply};
+  else
+    take_up(std::move(deployment).value(), request.reply);
+}
+
+void share_host::drop_next(const error& reason) {
+  if (const auto next = std::exchange(next_, std::nullopt))
+    next->reply.reply(reason);
+}
+
+void share_host::take_up(deployment assignment, const responder& reply) {
   auto run = std::make_shared<hosted_share>();
-  run->assignment = std::move(deployment).value();
-  run->deployed = request.reply;
+  run->assignment = std::move(assignment);
+  run->deployed = reply;
   run->cpu_before = process_cpu_seconds();
   run->sent_before = config_.around.net->statistics();
   runs_[run->assignment.run] = run;
@@ -65,7 +88,9 @@ void share_host::deploy(const incoming_request& request) {
 }
 
 result<void> share_host::check(const deployment& assignment) const {
-  if (runs_.count(assignment.run) != 0)
+  const auto known = runs_.find(assignment.run);
+  if (known != runs_.end()
+      && known->second->assignment.generation >= assignment.generation)
     return fail(ec::invalid_argument, "run {} is deployed here already",
                 assignment.run);
   return check_deployment(assignment, name(), config_.offer, *config_.graph);
@@ -163,8 +188,9 @@ void share_host::spawn(const share& run, member_config member) {
               {run->wire, run->filling, run->cache, run->audit});
   auto& system = self_->home_system();
   run->relay =
-    config_.relay(system, {run->assignment.run, run->assignment.coordinator,
-                           config_.around.net, handle_of<agent_actor>(self_)});
+    config_.relay(system, {run->assignment.run, run->assignment.generation,
+                           run->assignment.coordinator, config_.around.net,
+                           handle_of<agent_actor>(self_)});
   run->member =
     spawn_member(system, std::move(member), run->stages, run->relay);
   deaths_.watch(self_, run->member, [this, run](const caf::error& reason) {
@@ -173,27 +199,29 @@ void share_host::spawn(const share& run, member_config member) {
   // Without it the coordinator would wait for steps for ever.
   deaths_.watch(
     self_, run->relay,
-    [me = handle_of<agent_actor>(self_),
-     id = run->assignment.run](const caf::error& reason) {
-      post(me, run_orphaned{id, from_caf(reason, "the run's relay")});
+    [me = handle_of<agent_actor>(self_), id = run->assignment.run,
+     generation = run->assignment.generation](const caf::error& reason) {
+      post(me,
+           run_orphaned{id, generation, from_caf(reason, "the run's relay")});
     });
 }
 
 void share_host::verify(const share& run) {
-  config_.guard->check(run->records,
-                       [me = handle_of<agent_actor>(self_),
-                        id = run->assignment.run](const result<void>& sound) {
-                         post(me, share_verified{id, sound});
-                       });
+  config_.guard->check(
+    run->records,
+    [me = handle_of<agent_actor>(self_), id = run->assignment.run,
+     generation = run->assignment.generation](const result<void>& sound) {
+      post(me, share_verified{id, generation, sound});
+    });
 }
 
 void share_host::verified(const share_verified& done) {
-  const auto run = find(done.run);
+  const auto run = find(done.run, done.generation);
   if (!run)
     return;
-  if (done.sound && !run.value()->life.is_over())
-    tell_sound(run.value()->assignment);
-  go_on(run.value(), run.value()->life.verified(done.sound));
+  if (done.sound && !run->life.is_over())
+    tell_sound(run->assignment);
+  go_on(run, run->life.verified(done.sound));
 }
 
 /// With that the run can do without this daemon, if it must. The coordinator
@@ -201,6 +229,7 @@ void share_host::verified(const share_verified& done) {
 void share_host::tell_sound(const deployment& assignment) {
   run_events news;
   news.run = assignment.run;
+  news.generation = assignment.generation;
   news.sound = true;
   config_.around.net->request(
     assignment.coordinator, method::run_event, encode(news),
@@ -209,12 +238,12 @@ void share_host::tell_sound(const deployment& assignment) {
 }
 
 /// Only now can others ask for what is served here.
-void share_host::on_ready(const std::string& id) {
-  const auto run = find(id);
-  if (!run || run.value()->life.is_over())
+void share_host::on_ready(const share_ready& ready) {
+  const auto run = find(ready.run, ready.generation);
+  if (!run || run->life.is_over())
     return;
-  run.value()->deployed.reply(payload{});
-  config_.log->info("run {}: ready", id);
+  run->deployed.reply(payload{});
+  config_.log->info("run {}: ready", ready.run);
 }
 
 // -- requests of the coordinator
@@ -295,22 +324,7 @@ void share_host::ask_trainers(const share& run, const member_request& request,
   requests_.ask(self_, run->member, patience_for(action), order)
     .then(
       [run, reply, action](const member_state& state) {
-        member_reply out;
-        for (const auto& trainer : state.trainers)
-          out.trainers.push_back({trainer.rank, trainer.digest, trainer.steps});
-        // A checkpoint is fetched while other orders come.
-        auto& kept = action == trainer_action::checkpoint ? run->checkpoint
-                                                          : run->snapshot;
-        if (!state.trainers.empty()) {
-          const auto first = std::min_element(
-            state.trainers.begin(), state.trainers.end(),
-            [](const auto& a, const auto& b) { return a.rank < b.rank; });
-          kept = first->parameters;
-        }
-        if (kept)
-          for (const auto& tensor : *kept)
-            out.tensors.push_back({tensor.name, tensor.shape});
-        reply.reply(encode(out));
+        reply.reply(encode(keep_states(*run, action, state)));
       },
       [reply](const caf::error& reason) {
         reply.reply(from_caf(reason, "a trainer"));
@@ -329,6 +343,8 @@ share_life::task share_host::begin_end(const share& run, bool finishing) {
 
 void share_host::order_end(const share& run, bool finishing,
                            const responder& reply) {
+  if (next_ && next_->assignment.run == run->assignment.run)
+    drop_next(fail(ec::unavailable, "the run is over"));
   const auto next = begin_end(run, finishing);
   if (next == share_life::task::refuse)
     reply.reply(
@@ -343,8 +359,8 @@ void share_host::order_end(const share& run, bool finishing,
 void share_host::end_all(const error& reason) {
   const auto hosted =
     runs_; // A copy, since shares may be forgotten on the way.
-  for (auto& [id, run] : hosted)
-    orphaned(id, reason);
+  for (const auto& [id, run] : hosted)
+    abandon(run, reason);
 }
 
 void share_host::fail_all(const error& reason) {
@@ -358,12 +374,19 @@ void share_host::fail_all(const error& reason) {
   }
 }
 
-bool share_host::orphaned(const std::string& id, const error& reason) {
-  const auto run = find(id); // Kept, though it may be forgotten at once.
-  if (!run || run.value()->life.is_over())
+bool share_host::orphaned(const run_orphaned& lost) {
+  // Kept, though it may be forgotten at once.
+  const auto run = find(lost.run, lost.generation);
+  return run && abandon(run, lost.reason);
+}
+
+/// @returns whether it was on, and ends now.
+bool share_host::abandon(const share& run, const error& reason) {
+  if (run->life.is_over())
     return false;
-  config_.log->warn("run {}: ended here: {}", id, reason.message);
-  go_on(run.value(), begin_end(run.value(), false));
+  config_.log->warn("run {}: ended here: {}", run->assignment.run,
+                    reason.message);
+  go_on(run, begin_end(run, false));
   return true;
 }
 
@@ -386,6 +409,10 @@ void share_host::forget(const share& run) {
   stop_actor(run->member);
   stop_actor(run->relay);
   runs_.erase(run->assignment.run);
+  if (!next_ || next_->assignment.run != run->assignment.run)
+    return;
+  auto next = std::move(*std::exchange(next_, std::nullopt));
+  take_up(std::move(next.assignment), next.reply);
 }
 
 } // namespace graphmill

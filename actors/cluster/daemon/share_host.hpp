@@ -5,8 +5,10 @@
 #include "actors/cluster/daemon/agent.hpp"
 #include "actors/cluster/daemon/hosted_share.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace graphmill {
@@ -27,7 +29,8 @@ public:
   // -- requests of the coordinator
 
   /// Prepares a share, and answers once others can ask for what it serves. Ends
-  /// the share of any other run.
+  /// the share of any other run, and of an earlier attempt at the same one,
+  /// whose end it waits for.
   void deploy(const incoming_request& request);
 
   /// Carries a request out and answers it; a request to end is answered with
@@ -47,11 +50,11 @@ public:
   void verified(const share_verified& done);
 
   /// Its actors have published its parts.
-  void on_ready(const std::string& id);
+  void on_ready(const share_ready& ready);
 
   /// The coordinator does not know the run any more, or cannot be told of it.
   /// @returns whether a share was on, and ends now.
-  bool orphaned(const std::string& id, const error& reason);
+  bool orphaned(const run_orphaned& lost);
   /// The coordinator is gone, or has begun another run.
   void end_all(const error& reason);
   /// The runs cannot go on: the coordinator learns why, and ends them.
@@ -65,7 +68,11 @@ private:
 
   const std::string& name() const { return config_.around.net->self().name; }
   result<share> find(const std::string& id) const;
+  share find(const std::string& id, std::uint32_t generation) const;
+  bool abandon(const share& run, const error& reason);
   result<void> check(const deployment& assignment) const;
+  void take_up(deployment assignment, const responder& reply);
+  void drop_next(const error& reason);
   void prepare(const share& run);
   result<void> host(const share& run, member_config member);
   void spawn(const share& run, member_config member);
@@ -86,10 +93,15 @@ private:
   down_watch deaths_; ///< Of members.
   request_watch requests_;
   std::map<std::string, share> runs_;
+  /// Another attempt at a run whose share is about to end here.
+  struct next_share {
+    deployment assignment;
+    responder reply;
+  };
+  std::optional<next_share> next_;
+  /// Opens parts. Last: ends before what its jobs use.
   compute_thread thread_{
-    gauge_in(self_->home_system(),
-             "the agent's thread, which opens parts")}; ///< Last: ends before
-                                                        ///< what its jobs use.
+    gauge_in(self_->home_system(), "the agent's thread, which opens parts")};
 };
 
 } // namespace graphmill

@@ -5,7 +5,7 @@
 namespace graphmill {
 
 void run_board::add(const std::string& run, run_news news) {
-  auto& history = runs_[run];
+  auto& history = runs_.try_emplace(run, lines{first_, {}}).first->second;
   const auto is_progress = [](const run_news& news) {
     return news.metrics.empty();
   };

@@ -22,6 +22,10 @@ public:
   /// News of one answer; together they fit in a frame.
   static constexpr std::size_t most_at_once = 512;
 
+  /// @param first Position of the first news of each run: above all that were
+  /// told of it by a coordinator before this one.
+  explicit run_board(std::uint64_t first = 0) : first_(first) {}
+
   void add(const std::string& run, run_news news);
 
   /// News from a position on, and the position after them.
@@ -36,11 +40,12 @@ private:
     std::uint64_t position = 0;
     run_news news;
   };
-  struct history {
+  struct lines {
     std::uint64_t next = 0;
     std::deque<entry> news;
   };
-  std::map<std::string, history> runs_;
+  std::uint64_t first_;
+  std::map<std::string, lines> runs_;
   std::deque<std::string> over_; ///< The oldest first.
 };
 

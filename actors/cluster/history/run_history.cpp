@@ -1,5 +1,6 @@
 #include "actors/cluster/history/run_history.hpp"
 
+#include "actors/cluster/history/history_schema.hpp"
 #include "actors/cluster/history/sqlite.hpp"
 #include "partition/files/file_io.hpp"
 
@@ -21,30 +22,6 @@ namespace fs = std::filesystem;
 using sqlite::statement;
 
 namespace {
-
-constexpr std::int64_t schema_version = 1;
-
-/// Marks a file as ours, as file(1) may show: "GMrh".
-constexpr std::int64_t application = 0x474d7268;
-
-/// As SQLite keeps it in the file, to the letter. An index or a check of others
-/// could compute for ever.
-constexpr const char* create_table = R"(CREATE TABLE runs (
-    id         TEXT PRIMARY KEY,
-    name       TEXT NOT NULL,
-    state      TEXT NOT NULL,
-    submitted  INTEGER NOT NULL, -- Milliseconds since 1970, 0: not yet.
-    started    INTEGER NOT NULL,
-    ended      INTEGER NOT NULL,
-    message    TEXT NOT NULL,
-    summary    TEXT NOT NULL,    -- JSON
-    definition TEXT NOT NULL     -- YAML
-  ) WITHOUT ROWID)";
-constexpr const char* create_index =
-  "CREATE INDEX runs_by_time ON runs (submitted, id)";
-constexpr const char* mark_as_ours =
-  "PRAGMA application_id = 1196257896; PRAGMA user_version = 1";
-static_assert(application == 1196257896);
 
 /// For opening, and for one question: as long as a very slow disk may take.
 constexpr std::chrono::minutes longest_opening{5};
@@ -80,34 +57,6 @@ result<run_record> read_record(const statement& row, const fs::path& file) {
   return out;
 }
 
-/// Makes a new file ours, and refuses what is not.
-result<void> check_schema(sqlite3* database, const fs::path& file) {
-  GRAPHMILL_TRY(const auto mark,
-                sqlite::query_number(database, "PRAGMA application_id", file));
-  GRAPHMILL_TRY(const auto version,
-                sqlite::query_number(database, "PRAGMA user_version", file));
-  GRAPHMILL_TRY(
-    const auto tables,
-    sqlite::query_number(database, "SELECT count(*) FROM sqlite_schema", file));
-  if (mark == 0 && version == 0 && tables == 0) {
-    GRAPHMILL_TRYV(sqlite::execute(database, "BEGIN IMMEDIATE", file));
-    for (const auto* sql : {create_table, create_index, mark_as_ours})
-      GRAPHMILL_TRYV(sqlite::execute(database, sql, file));
-    return sqlite::execute(database, "COMMIT", file);
-  }
-  if (mark != application)
-    return fail(ec::invalid_data,
-                "{} is a database of another program; move it away or choose "
-                "another folder for runs",
-                file.string());
-  if (version != schema_version)
-    return fail(ec::version_mismatch,
-                "{} was written by a newer version of Graphmill (schema {}, "
-                "this one knows {}); use that one, or another folder for runs",
-                file.string(), version, schema_version);
-  return sqlite::check_schema(database, {create_table, create_index}, file);
-}
-
 /// When the coordinator that had a history last is known to have lived: see
 /// `touch`. Never later than now.
 unix_time last_life(const fs::path& file) {
@@ -123,14 +72,13 @@ unix_time last_life(const fs::path& file) {
 }
 
 /// Their ids. A queue has no more.
-result<std::vector<std::string>> open_runs(sqlite3* database,
-                                           const fs::path& file) {
-  GRAPHMILL_TRY(
-    auto query,
-    statement::prepare(database,
-                       "SELECT id FROM runs WHERE state IN ('queued', "
-                       "'running') ORDER BY id LIMIT 1000",
-                       file));
+result<std::vector<std::string>> ids_of_open_runs(sqlite3* database,
+                                                  const fs::path& file) {
+  GRAPHMILL_TRY(auto query, statement::prepare(
+                              database,
+                              "SELECT id FROM runs WHERE state IN ('queued', "
+                              "'running') ORDER BY id LIMIT 1000",
+                              file));
   for (std::vector<std::string> out;;) {
     GRAPHMILL_TRY(const auto found, query.step());
     if (!found)
@@ -139,7 +87,8 @@ result<std::vector<std::string>> open_runs(sqlite3* database,
   }
 }
 
-/// Runs that nobody leads any more have failed, when their leader died.
+/// Runs of which nobody knows how to go on with them have failed, when their
+/// leader died.
 result<void> close_open_runs(sqlite3* database, const fs::path& file,
                              unix_time died) {
   GRAPHMILL_TRY(
@@ -149,7 +98,8 @@ result<void> close_open_runs(sqlite3* database, const fs::path& file,
                        "ended = max(?1, submitted, started), "
                        "message = 'the coordinator ended while it was ' || "
                        "CASE state WHEN 'queued' THEN 'queued' ELSE 'on' END "
-                       "WHERE state IN ('queued', 'running')",
+                       "WHERE state IN ('queued', 'running') "
+                       "AND id NOT IN (SELECT id FROM open_runs)",
                        file));
   update.bind(died.count());
   GRAPHMILL_TRYV(update.step());
@@ -169,7 +119,7 @@ bool has_our_mark(const fs::path& file) {
   std::int64_t mark = 0;
   for (auto at = mark_at; at < begin.size(); ++at)
     mark = mark << 8 | std::to_integer<std::int64_t>(begin[at]);
-  return mark == application
+  return mark == history_schema::application
          && std::memcmp(begin.data(), magic.data(), magic.size()) == 0;
 }
 
@@ -232,18 +182,18 @@ void run_history::closer::operator()(sqlite3* database) const {
   sqlite3_close_v2(database);
 }
 
-result<run_history> run_history::open(const fs::path& file,
-                                      std::uint32_t keep) {
+result<run_history> run_history::open(const fs::path& file, std::uint32_t keep,
+                                      bool take_up) {
   GRAPHMILL_TRYV(check_place(file));
   const auto died = last_life(file); // Opening may change the file.
   // SQLite gives the files beside it the same owner and rights.
   GRAPHMILL_TRYV(open_file(file, O_RDWR | O_CREAT, file_access::owner));
-  auto out = open_as_it_is(file, keep, died);
+  auto out = open_as_it_is(file, keep, take_up, died);
   if (out || out.error().code != ec::invalid_data || !has_our_mark(file))
     return out;
   GRAPHMILL_TRY(const auto aside, put_aside(file));
   GRAPHMILL_TRYV(open_file(file, O_RDWR | O_CREAT, file_access::owner));
-  auto next = open_as_it_is(file, keep, died);
+  auto next = open_as_it_is(file, keep, take_up, died);
   if (next)
     next.value().set_aside_ = fmt::format(
       "{}; it lies at {} now, and a new history of runs begins: the folders of "
@@ -253,7 +203,7 @@ result<run_history> run_history::open(const fs::path& file,
 }
 
 result<run_history> run_history::open_as_it_is(const fs::path& file,
-                                               std::uint32_t keep,
+                                               std::uint32_t keep, bool take_up,
                                                unix_time died) {
   sqlite3* raw = nullptr;
   const auto opened =
@@ -279,27 +229,43 @@ result<run_history> run_history::open_as_it_is(const fs::path& file,
                 "runs; give this one another",
                 file.string());
   GRAPHMILL_TRYV(ready);
-  GRAPHMILL_TRYV(check_schema(raw, file));
+  GRAPHMILL_TRYV(history_schema::prepare(raw, file));
   GRAPHMILL_TRYV(sqlite::check_pages(raw, file));
   GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA journal_mode = WAL", file));
   GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA synchronous = FULL", file));
-  GRAPHMILL_TRY(auto interrupted, open_runs(raw, file));
-  GRAPHMILL_TRYV(close_open_runs(raw, file, died));
   run_history out{std::move(database), file, keep};
-  out.interrupted_ = std::move(interrupted);
-  GRAPHMILL_TRYV(out.drop_old());
+  GRAPHMILL_TRYV(out.together([&] { return out.take_over(take_up, died); }));
   return out;
 }
 
+/// What the last coordinator has left is this one's.
+result<void> run_history::take_over(bool take_up, unix_time died) {
+  auto* const raw = database_.get();
+  GRAPHMILL_TRY(interrupted_, ids_of_open_runs(raw, file_));
+  if (take_up) {
+    GRAPHMILL_TRY(open_runs_, run_journal::read(raw, file_));
+  }
+  GRAPHMILL_TRYV(run_journal::keep_only(raw, open_runs_, file_));
+  GRAPHMILL_TRYV(close_open_runs(raw, file_, died));
+  GRAPHMILL_TRY(office_, run_journal::take_office(raw, file_));
+  return drop_old();
+}
+
 result<void> run_history::put(std::span<const entry> changes) {
-  GRAPHMILL_TRYV(sqlite::execute(database_.get(), "BEGIN IMMEDIATE", file_));
-  const auto everything = [&]() -> result<void> {
+  return together([&]() -> result<void> {
     for (const auto& change : changes)
       GRAPHMILL_TRYV(put_one(change));
-    GRAPHMILL_TRYV(drop_old());
-    return sqlite::execute(database_.get(), "COMMIT", file_);
-  };
-  auto done = everything();
+    return drop_old();
+  });
+}
+
+/// Does something within a transaction.
+result<void>
+run_history::together(const std::function<result<void>()>& changes) {
+  GRAPHMILL_TRYV(sqlite::execute(database_.get(), "BEGIN IMMEDIATE", file_));
+  auto done = changes();
+  if (done)
+    done = sqlite::execute(database_.get(), "COMMIT", file_);
   // A failure may have ended the transaction by itself.
   if (!done && sqlite3_get_autocommit(database_.get()) == 0)
     (void)sqlite::execute(database_.get(), "ROLLBACK", file_);
@@ -323,6 +289,10 @@ result<void> run_history::put_one(const entry& row) {
     .bind(run.ended.count());
   put.bind(run.message).bind(run.summary).bind(row.definition);
   GRAPHMILL_TRYV(put.step());
+  if (is_over(run.state))
+    return run_journal::remove(database_.get(), run.id, file_);
+  if (row.standing)
+    return run_journal::put(database_.get(), run.id, *row.standing, file_);
   return ok();
 }
 

@@ -1,14 +1,17 @@
 #pragma once
 
+#include "actors/cluster/history/run_journal.hpp"
 #include "messages/base/error.hpp"
 #include "messages/wire/cluster.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 struct sqlite3;
@@ -23,20 +26,26 @@ public:
   struct entry {
     run_record record;
     std::string definition; ///< YAML.
+    /// Of a run that is not over: nothing leaves it as it is.
+    std::optional<run_standing> standing{};
   };
   struct page {
     std::vector<run_record> runs; ///< The latest first.
     bool more = false;            ///< There are older ones.
   };
 
-  /// Opens or creates a file. Runs that were queued or on when the coordinator
-  /// ended are marked as failed at the time of the last `touch`. A history that
-  /// is damaged is set aside, and a new one begins. Fails, and leaves the file
-  /// as it is, if that is no database, one of another program or of a newer
-  /// version, or one that another coordinator uses.
+  /// Opens or creates a file, which begins another generation of coordinators.
+  /// Runs that were queued or on when the last one ended are among
+  /// `take_open_runs`; those of which it is not known how to go on with them,
+  /// as in a history of an older version, are marked as failed at the time of
+  /// the last `touch`. A history that is damaged is set aside, and a new one
+  /// begins. Fails, and leaves the file as it is, if that is no database, one
+  /// of another program or of a newer version, or one that another coordinator
+  /// uses.
   /// @param keep Of the runs that are over, how many it keeps: the latest.
+  /// @param take_up False: nobody goes on with any run; all are marked.
   static result<run_history> open(const std::filesystem::path& file,
-                                  std::uint32_t keep);
+                                  std::uint32_t keep, bool take_up = true);
 
   /// What was damaged and where it lies now; empty if nothing was set aside.
   const std::string& set_aside() const { return set_aside_; }
@@ -44,8 +53,20 @@ public:
   /// Ids of the runs that were queued or on when the last coordinator ended.
   const std::vector<std::string>& interrupted() const { return interrupted_; }
 
+  /// Those of them that can be gone on with: the one that was on first, then
+  /// the queue in its order. Once.
+  std::vector<open_run> take_open_runs() {
+    return std::exchange(open_runs_, {});
+  }
+
+  /// Drawn with the file: 32 hexadecimal digits.
+  const std::string& cluster() const { return office_.cluster; }
+  /// How many coordinators have opened the file, with this one.
+  std::uint64_t generation() const { return office_.generation; }
+
   /// Adds runs or replaces what there is of them, all or none. Without a
-  /// definition, the one that there is stays.
+  /// definition, the one that there is stays. Of a run that is over, the
+  /// standing is forgotten.
   result<void> put(std::span<const entry> changes);
 
   /// @returns nothing if there is no such run.
@@ -70,9 +91,12 @@ private:
   using handle = std::unique_ptr<sqlite3, closer>;
 
   static result<run_history> open_as_it_is(const std::filesystem::path& file,
-                                           std::uint32_t keep, unix_time died);
+                                           std::uint32_t keep, bool take_up,
+                                           unix_time died);
   run_history(handle database, std::filesystem::path file, std::uint32_t keep)
     : file_(std::move(file)), keep_(keep), database_(std::move(database)) {}
+  result<void> together(const std::function<result<void>()>& changes);
+  result<void> take_over(bool take_up, unix_time died);
   result<void> put_one(const entry& row);
   result<void> drop_old();
 
@@ -80,6 +104,8 @@ private:
   std::uint32_t keep_;
   std::string set_aside_;
   std::vector<std::string> interrupted_;
+  std::vector<open_run> open_runs_;
+  run_journal::office office_;
   handle database_;
 };
 

@@ -15,9 +15,11 @@ void run_records::add(run_record run) {
   runs_[std::move(id)] = place{std::move(run)};
 }
 
-void run_records::set(run_record run) {
+void run_records::set(run_record run, std::optional<run_standing> standing) {
   auto& place = runs_.at(run.id);
   place.run = std::move(run);
+  if (standing)
+    place.standing = std::move(standing);
   ++place.version;
 }
 
@@ -28,7 +30,7 @@ std::vector<run_history::entry> run_records::take_unwritten() {
   for (auto& [id, place] : runs_)
     if (place.on_disk < place.version) {
       place.taken = place.version;
-      out.push_back({place.run, {}});
+      out.push_back({place.run, {}, place.standing});
     }
   writing_ = !out.empty();
   return out;
@@ -40,8 +42,11 @@ bool run_records::written(std::optional<error> failure) {
   const auto failed_before = failure_.has_value();
   failure_ = std::move(failure);
   if (!failed) {
-    for (auto& [id, place] : runs_)
+    for (auto& [id, place] : runs_) {
       place.on_disk = place.taken;
+      if (place.on_disk == place.version)
+        place.standing.reset();
+    }
     std::erase_if(runs_, [](const auto& known) {
       const auto& place = known.second;
       return is_over(place.run.state) && place.on_disk == place.version;

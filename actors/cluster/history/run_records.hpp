@@ -25,7 +25,9 @@ public:
   void add(run_record run);
 
   /// A run has changed. @pre it was added and is not over
-  void set(run_record run);
+  /// @param standing Of a run that is to go on after a restart, if that has
+  /// changed, too.
+  void set(run_record run, std::optional<run_standing> standing = {});
 
   /// What is to be written now: nothing while the last batch is on its way. A
   /// batch that failed is part of the next one.
@@ -47,7 +49,8 @@ public:
 private:
   struct place {
     run_record run;
-    std::uint64_t version = 0; ///< Counts changes,
+    std::optional<run_standing> standing{}; ///< Until it is written.
+    std::uint64_t version = 0;              ///< Counts changes,
     std::uint64_t taken = 0;   ///< up to the one that was taken last,
     std::uint64_t on_disk = 0; ///< and to the one that is written.
   };

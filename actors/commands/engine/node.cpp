@@ -7,6 +7,7 @@
 #include "actors/process/processors.hpp"
 #include "partition/dataset/shard.hpp"
 
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 
@@ -19,6 +20,8 @@ struct node_options {
   std::string parts;
   bool says_where = false; ///< By --listen or --join.
   bool no_verify = false;
+  bool leave_open_runs = false;
+  unsigned grace_seconds = 60;
 };
 
 /// What a launcher's environment says, where no flag does.
@@ -54,6 +57,8 @@ result<int> node(node_options& options) {
     options.daemon.parts = std::move(parts);
   }
   options.daemon.verify = !options.no_verify;
+  options.daemon.take_up = !options.leave_open_runs;
+  options.daemon.grace = std::chrono::seconds{options.grace_seconds};
   GRAPHMILL_TRYV(run_daemon(options.daemon));
   return 0;
 }
@@ -66,7 +71,8 @@ void add_network_options(CLI::App& command, daemon_options& daemon) {
     ->capture_default_str();
   command.add_option("--join", daemon.join,
                      "Address of the coordinator; without it this daemon is "
-                     "the coordinator");
+                     "the coordinator. Several, with commas between them: "
+                     "where another one may take over");
   command
     .add_option("--key", daemon.key,
                 "Key file of the cluster, from `graphmill keygen`; default: "
@@ -105,7 +111,21 @@ void add_trainer_options(CLI::App& command, daemon_options& daemon) {
     ->check(CLI::Range(1u, 4096u));
 }
 
-void add_coordinator_options(CLI::App& command, daemon_options& daemon) {
+void add_coordinator_options(CLI::App& command, node_options& options) {
+  auto& daemon = options.daemon;
+  command.add_flag("--standby", daemon.standby,
+                   "Be the coordinator as soon as nobody else has the folder "
+                   "for runs, which must lie where locks work (a local disk, "
+                   "NFSv4); until then only wait");
+  command.add_flag("--leave-open-runs", options.leave_open_runs,
+                   "Of a coordinator: do not go on with runs that were queued "
+                   "or on when another one ended; they have failed");
+  command
+    .add_option("--grace", options.grace_seconds,
+                "Of a daemon that joins: seconds for which it keeps its share "
+                "of a run when the coordinator is lost")
+    ->check(CLI::Range(0u, 86'400u))
+    ->capture_default_str();
   command
     .add_option("--runs", daemon.runs,
                 "Of a coordinator: where run folders are made")
@@ -133,7 +153,10 @@ constexpr const char* node_footer =
   "Ctrl-C, SIGTERM, or a terminal that is closed end it in order: a run is\n"
   "stopped after its step, and its weights are saved. Twice ends it at "
   "once.\n"
-  "nohup keeps it through the end of a terminal.";
+  "nohup keeps it through the end of a terminal.\n"
+  "A coordinator that is started again with the same --runs goes on with its\n"
+  "queue, and with the run that was on from its last checkpoint. So does one\n"
+  "with --standby, without anybody's help.";
 
 } // namespace
 
@@ -155,7 +178,7 @@ void add_node_command(command_line& cli) {
                       "host and port");
   add_trainer_options(*command, daemon);
   add_storage_options(*command, daemon.storage);
-  add_coordinator_options(*command, daemon);
+  add_coordinator_options(*command, *options);
   add_no_verify_option(*command, options->no_verify);
   command->add_option("--ready-file", daemon.ready_file,
                       "Write the address to this file once the daemon is in "

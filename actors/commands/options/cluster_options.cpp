@@ -22,7 +22,9 @@ void add_key_options(CLI::App& command, std::string& key, bool& insecure) {
 void add_cluster_options(CLI::App& command, cluster_options& options) {
   command
     .add_option("--cluster", options.address,
-                "Address of the cluster's first daemon, its coordinator")
+                "Address of the cluster's first daemon, its coordinator; "
+                "several, with commas between them, if another one may take "
+                "over elsewhere")
     ->envname("GRAPHMILL_CLUSTER")
     ->capture_default_str();
   add_key_options(command, options.key, options.insecure);

@@ -101,6 +101,23 @@ result<endpoint> parse_endpoint(std::string_view text) {
   return out;
 }
 
+result<std::vector<std::string>> parse_endpoints(std::string_view text) {
+  std::vector<std::string> out;
+  for (;;) {
+    const auto comma = text.find(',');
+    GRAPHMILL_TRY(const auto where, parse_endpoint(text.substr(0, comma)));
+    if (auto name = to_string(where);
+        std::find(out.begin(), out.end(), name) == out.end())
+      out.push_back(std::move(name));
+    if (out.size() > most_endpoints)
+      return fail(ec::invalid_argument,
+                  "more than {} addresses of one coordinator", most_endpoints);
+    if (comma == std::string_view::npos)
+      return out;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 std::string to_string(const endpoint& where) {
   const auto is_v6 = where.host.find(':') != std::string::npos;
   return is_v6 ? fmt::format("tcp://[{}]:{}", where.host, where.port)

@@ -2,9 +2,11 @@
 
 #include "messages/base/error.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace graphmill {
 
@@ -19,6 +21,13 @@ struct endpoint {
 /// Reads tcp://host:port; the scheme may be left out, and an IPv6 address
 /// stands in brackets.
 result<endpoint> parse_endpoint(std::string_view text);
+
+/// The most addresses at which a coordinator is looked for.
+inline constexpr std::size_t most_endpoints = 16;
+
+/// Reads addresses that commas separate, in the form of `to_string`. Fails if
+/// there is none, or there are more than `most_endpoints`.
+result<std::vector<std::string>> parse_endpoints(std::string_view text);
 
 /// The form that `parse_endpoint` reads.
 std::string to_string(const endpoint& where);

@@ -219,6 +219,8 @@ void caller_session::hello_answered(session_time now, channel over,
     return reset(now, "it was restarted during the handshake");
   const auto before = identity_.incarnation;
   identity_ = {hello.value().name, hello.value().incarnation, address_};
+  identity_.cluster = hello.value().cluster;
+  identity_.generation = hello.value().generation;
   state_ = state::ready;
   if (kept_ && !before.empty() && before != identity_.incarnation)
     notify(peer_event::kind::replaced);

@@ -18,6 +18,9 @@ struct peer_identity {
   /// Of somebody who asks us: whose key was shown. By it, and not by its name
   /// alone, a peer is known where keys have roles.
   key_holder holder{};
+  /// Of a coordinator: its cluster, and how many have led that so far.
+  std::string cluster{};
+  std::uint64_t generation = 0;
 
   friend bool operator==(const peer_identity&, const peer_identity&) = default;
 };

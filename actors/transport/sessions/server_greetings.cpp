@@ -162,7 +162,8 @@ std::string server_session::greet(session_time now, const connection_id& from,
   }
   if (shares_)
     shares_->came(now, caller.home, hello.incarnation);
-  caller.identity = {hello.name, hello.incarnation, hello.address, holder};
+  caller.identity = {hello.name, hello.incarnation, hello.address,
+                     holder,     hello.cluster,     hello.generation};
   caller.last_heard = now;
   if (is_new) // It may be back, and have something running still.
     for (auto task = running_.lower_bound({seat, 0});

@@ -45,7 +45,8 @@ public:
   void run();
 
   peer_identity self() const {
-    return {hello_.name, hello_.incarnation, hello_.address};
+    return {hello_.name, hello_.incarnation, hello_.address,
+            {},          hello_.cluster,     hello_.generation};
   }
 
 private:

@@ -89,6 +89,8 @@ result<endpoint> advertised(const transport_options& options,
 hello_message hello_of(const transport_options& options) {
   hello_message out;
   out.name = options.name;
+  out.cluster = options.cluster;
+  out.generation = options.generation;
   out.incarnation = draw_identity();
   out.software = GRAPHMILL_VERSION;
   return out;

@@ -22,6 +22,9 @@ namespace graphmill {
 /// destroy it.
 struct transport_options {
   std::string name; ///< Unique in the cluster; of a client: its command.
+  /// Of a coordinator, told in greetings: see `Hello` in wire.capnp.
+  std::string cluster{};
+  std::uint64_t generation = 0;
   /// As in tcp://127.0.0.1:0 (a port the system chooses), tcp://0.0.0.0:7800,
   /// tcp://[::1]:7800. Empty for clients, who serve nobody.
   std::string listen;

@@ -19,7 +19,7 @@ std::optional<error> failure_of(schema::RunEvents::Reader in) {
   if (in.getFailure().size() == 0)
     return std::nullopt;
   const auto code = in.getFailureCode();
-  return error{code >= 1 && code <= static_cast<int>(ec::internal)
+  return error{code >= 1 && code <= static_cast<int>(ec::superseded)
                  ? static_cast<ec>(code)
                  : ec::internal,
                text(in.getFailure())};

@@ -22,7 +22,7 @@ static_assert(same(schema::Method::DEPLOY, method::deploy));
 static_assert(same(schema::Method::RUNS, method::runs));
 static_assert(same(schema::Method::CONTRIBUTE, method::contribute));
 static_assert(same(schema::Method::PROVE, method::prove));
-static_assert(same(schema::FailureCode::INTERNAL, ec::internal));
+static_assert(same(schema::FailureCode::SUPERSEDED, ec::superseded));
 static_assert(same(schema::Channel::DATA, static_cast<int>(channel::data) + 1));
 // These are cast before they are checked: another version may know more of
 // them.
@@ -36,8 +36,9 @@ std::uint32_t wire_time(std::chrono::milliseconds time) {
 
 ec code_of(schema::FailureCode wire) {
   const auto raw = static_cast<std::uint16_t>(wire);
-  return raw <= static_cast<std::uint16_t>(ec::internal) ? static_cast<ec>(raw)
-                                                         : ec::internal;
+  return raw <= static_cast<std::uint16_t>(ec::superseded)
+           ? static_cast<ec>(raw)
+           : ec::internal;
 }
 
 result<std::string> bounded(capnp::Text::Reader text, const char* field) {
@@ -99,6 +100,8 @@ result<hello_message> decode_fields(schema::Hello::Reader in) {
   out.beat_every = std::chrono::milliseconds{in.getBeatEvery()};
   out.lost_after = std::chrono::milliseconds{in.getLostAfter()};
   GRAPHMILL_TRY(out.local_token, bounded(in.getLocalToken(), "token"));
+  GRAPHMILL_TRY(out.cluster, bounded(in.getCluster(), "cluster"));
+  out.generation = in.getGeneration();
   return out;
 }
 
@@ -157,6 +160,8 @@ frame encode_hello(const hello_message& from) {
   out.setBeatEvery(wire_time(from.beat_every));
   out.setLostAfter(wire_time(from.lost_after));
   out.setLocalToken(from.local_token);
+  out.setCluster(from.cluster);
+  out.setGeneration(from.generation);
   return encode_frame(message);
 }
 

@@ -53,7 +53,8 @@ CATCH_TEST_CASE("command lines of daemons on this machine", "[launch]") {
               == words{"/opt/graphmill", "node", "--name", "daemon-0", "--data",
                        "data/x", "--serve", "0,2,4", "--slots", "3",
                        "--processors", "2", "--listen", "tcp://127.0.0.1:0",
-                       "--ready-file", "/tmp/r/daemon-0", "--runs", "runs"});
+                       "--ready-file", "/tmp/r/daemon-0", "--runs", "runs",
+                       "--leave-open-runs"});
   got = local_daemon(launch, 1, "tcp://127.0.0.1:99");
   CATCH_CHECK(got.arguments
               == words{"/opt/graphmill", "node", "--name", "daemon-1", "--data",
@@ -70,12 +71,19 @@ CATCH_TEST_CASE("command lines of daemons on this machine", "[launch]") {
   CATCH_CHECK(std::equal(last.rbegin(), last.rend(), got.arguments.rbegin()));
   launch.how = {};
   launch.key = "/k";
-  got = local_daemon(launch, 0, "");
+  got = local_daemon(launch, 1, "");
   CATCH_CHECK(got.arguments.back() == "/k");
   launch.key.clear();
   launch.insecure = true;
-  got = local_daemon(launch, 0, "");
+  got = local_daemon(launch, 1, "");
   CATCH_CHECK(got.arguments.back() == "--insecure");
+  // Once more, where it was, and with what it had.
+  launch.again_at = "tcp://127.0.0.1:98";
+  got = local_daemon(launch, 0, "");
+  CATCH_CHECK(got.arguments[13] == "tcp://127.0.0.1:98");
+  CATCH_CHECK(got.arguments.back() == "--insecure");
+  got = local_daemon(launch, 1, "tcp://127.0.0.1:98");
+  CATCH_CHECK(got.arguments[13] == "tcp://127.0.0.1:0");
 }
 
 CATCH_TEST_CASE("command lines of daemons on other machines", "[launch]") {
@@ -94,14 +102,16 @@ CATCH_TEST_CASE("command lines of daemons on other machines", "[launch]") {
   CATCH_CHECK(remote_command(launch, 0)
               == "exec graphmill node --name daemon-0 --data 'it'\\''s data' "
                  "--slots 1 --listen 'tcp://*:7800' --advertise 10.0.0.1 "
-                 "--serve 0,2 --runs runs --key k");
+                 "--serve 0,2 --runs runs --key k --leave-open-runs");
   launch.key.clear();
   launch.insecure = true;
   launch.hosts[0].address = "localhost";
   CATCH_CHECK(remote_command(launch, 0)
               == "exec graphmill node --name daemon-0 --data 'it'\\''s data' "
                  "--slots 1 --listen tcp://localhost:7800 --serve 0,2 "
-                 "--runs runs --insecure");
+                 "--runs runs --insecure --leave-open-runs");
+  launch.again = true;
+  CATCH_CHECK_FALSE(remote_command(launch, 0).ends_with("--leave-open-runs"));
 }
 
 CATCH_TEST_CASE("words for a shell", "[launch]") {

@@ -215,9 +215,10 @@ CATCH_TEST_CASE("daemons are started by ssh", "[processes]") {
   ::setenv("PATH", path.c_str(), 1);
   CATCH_CHECK_THAT(got.message,
                    contains("daemon-0 on me@127.0.0.1 ended with code 5"));
-  CATCH_CHECK_THAT(got.message,
-                   contains("node --name daemon-0 --data a b --slots 1 "
-                            "--listen tcp://127.0.0.1:7800\ndenied"));
+  CATCH_CHECK_THAT(
+    got.message,
+    contains("node --name daemon-0 --data a b --slots 1 "
+             "--listen tcp://127.0.0.1:7800 --leave-open-runs\ndenied"));
   CATCH_CHECK_THAT(content_of(folder / "arguments"),
                    contains("BatchMode=yes\n"));
 }

@@ -117,6 +117,7 @@ run_events full_events() {
   out.steps = {{{phase::validation, 2, 3, 1}, 0.5, 4, 5, {9, 1, 4}}};
   out.stopped = {1};
   out.failure = fail(ec::unavailable, "gone");
+  out.generation = 3;
   return out;
 }
 
@@ -185,6 +186,7 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
   CATCH_CHECK(events.steps[0].original_seeds == std::vector<node_id>{9, 1, 4});
   CATCH_CHECK(events.stopped == std::vector<rank_id>{1});
   CATCH_CHECK(events.failure->code == ec::unavailable);
+  CATCH_CHECK(events.generation == 3);
   for (auto action :
        {member_action::begin, member_action::stop, member_action::end,
         member_action::check, member_action::finish}) {

@@ -31,7 +31,7 @@ CATCH_TEST_CASE("our enumerations end with the schemas'",
                 "[messages][enumerations]") {
   CATCH_CHECK(count_of(schema::Kind{}) == int(message_kind::farewell) + 1);
   CATCH_CHECK(count_of(schema::Method{}) == int(method_count));
-  CATCH_CHECK(count_of(schema::FailureCode{}) == int(ec::internal) + 1);
+  CATCH_CHECK(count_of(schema::FailureCode{}) == int(ec::superseded) + 1);
   CATCH_CHECK(count_of(schema::Channel{}) == int(channel::data) + 2);
   CATCH_CHECK(count_of(schema::DaemonState{})
               == int(daemon_state::damaged) + 1);

@@ -133,12 +133,13 @@ CATCH_TEST_CASE("what a run's daemons say has its fields in their places",
   events.stopped = {1};
   events.failure = error{ec::unavailable, "gone"};
   events.sound = true;
+  events.generation = 3;
   CATCH_CHECK(sent<schema::RunEvents>(encode(events))
               == R"((run = "r", sequence = 7, steps = [(phase = validation, )"
                  R"(epoch = 2, step = 3, rank = 1, lossSum = 0.5, )"
                  R"(correct = 4, seeds = 5, originalSeeds = [9, 1, 4])], )"
                  R"(stopped = [1], failure = "gone", failureCode = 11, )"
-                 R"(sound = true))");
+                 R"(sound = true, generation = 3))");
 }
 
 CATCH_TEST_CASE("the report of a share has its fields in their places",

@@ -38,7 +38,9 @@ hello_message full_hello() {
           channel::data,
           500ms,
           3000ms,
-          "fedcba9876543210fedcba9876543210"};
+          "fedcba9876543210fedcba9876543210",
+          "00112233445566778899aabbccddeeff",
+          5};
 }
 
 void check_same(const envelope& a, const envelope& b) {
@@ -64,6 +66,8 @@ void check_same(const hello_message& a, const hello_message& b) {
   CATCH_CHECK(a.beat_every == b.beat_every);
   CATCH_CHECK(a.lost_after == b.lost_after);
   CATCH_CHECK(a.local_token == b.local_token);
+  CATCH_CHECK(a.cluster == b.cluster);
+  CATCH_CHECK(a.generation == b.generation);
 }
 
 /// The same bytes at an address that is no multiple of 8.
@@ -146,7 +150,7 @@ CATCH_TEST_CASE("every kind, method and error code crosses the wire",
       CATCH_CHECK(is_known(sent.method) != obsolete);
       CATCH_CHECK((to_string(sent.method) == "unknown") == obsolete);
     }
-  for (int code = 1; code <= static_cast<int>(ec::internal); ++code) {
+  for (int code = 1; code <= static_cast<int>(ec::superseded); ++code) {
     sent.failure.code = static_cast<ec>(code);
     check_same(value_of(decode_envelope(encode_envelope(sent))), sent);
   }
@@ -222,6 +226,9 @@ CATCH_TEST_CASE("handshakes are checked", "[messages][wire]") {
   CATCH_CHECK(refused(hello));
   hello = full_hello();
   hello.local_token = std::string(max_hello_text + 1, 'n');
+  CATCH_CHECK(refused(hello));
+  hello = full_hello();
+  hello.cluster = std::string(max_hello_text + 1, 'n');
   CATCH_CHECK(refused(hello));
   for (const auto* wrong : {"", "0", "0123456789abcdef0123456789abcdeg",
                             "0123456789ABCDEF0123456789ABCDEF"}) {

@@ -166,20 +166,47 @@ class Local(Launch):
         process.communicate(timeout=PATIENCE_SECONDS)
         self.check_nothing_left()
 
+    def kill(self, name):
+        """Kills a daemon; returns its number."""
+        victim, = (number for number, words in self.ours().items()
+                   if "node" in words and name in words)
+        os.kill(victim, signal.SIGKILL)
+        return victim
+
     def test_a_daemon_that_is_killed_is_named(self):
-        for name in ("daemon-0", "daemon-1"):
-            with self.subTest(name):
-                process = self.up(ENDLESS, "--local", 2)
-                self.await_metrics()
-                victim, = (number for number, words in self.ours().items()
-                           if "node" in words and name in words)
-                os.kill(victim, signal.SIGKILL)
-                _, err = process.communicate(timeout=PATIENCE_SECONDS)
-                self.assertEqual(process.returncode, 1, err)
-                self.assertIn(name, err)
-                self.check_nothing_left()
-                for file in self.runs.glob("*/metrics.jsonl"):
-                    file.unlink()
+        process = self.up(ENDLESS, "--local", 2)
+        self.await_metrics()
+        self.kill("daemon-1")
+        _, err = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn("daemon-1", err)
+        self.check_nothing_left()
+
+    def lines_of_metrics(self):
+        return sum(len(file.read_text().splitlines())
+                   for file in self.runs.glob("*/metrics.jsonl"))
+
+    def test_a_coordinator_that_is_killed_is_started_again(self):
+        process = self.up(ENDLESS, "--local", 2)
+        self.await_metrics()
+        dead = self.kill("daemon-0")
+        folder, = self.runs.glob("*/log.txt")
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        # Its log is gone on with when another attempt begins.
+        while folder.read_text().count("run is prepared") < 2:
+            self.assertLess(time.monotonic(), deadline)
+            self.assertIsNone(process.poll())
+            time.sleep(0.02)
+        self.assertNotIn(dead, self.ours())
+        before = self.lines_of_metrics()
+        while self.lines_of_metrics() <= before:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertTrue(json.loads(out)["cancelled"])
+        self.check_nothing_left()
 
 
 class Remote(Launch):

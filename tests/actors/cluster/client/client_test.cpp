@@ -207,3 +207,27 @@ CATCH_TEST_CASE("a file that does not come whole is an error", "[client]") {
        "0 bytes of log.txt, which has 7");
   CATCH_CHECK(std::filesystem::is_empty(folder.path()));
 }
+
+CATCH_TEST_CASE("a client finds the coordinator at one of several addresses",
+                "[client]") {
+  fake_coordinator coordinator;
+  coordinator.on(method::status, [](const payload&) -> result<payload> {
+    status_reply out;
+    out.coordinator = "here";
+    return encode(out);
+  });
+  coordinator.on(method::cancel, nothing);
+  auto client = client_of(address_of_nobody() + "," + coordinator.address(),
+                          coordinator.key_file());
+  // What must not be done twice, too: nobody has taken it at the first.
+  value_of(client.cancel({"r1", true}));
+  CATCH_CHECK(client.address() == coordinator.address());
+  CATCH_CHECK(value_of(client.status()).coordinator == "here");
+  CATCH_CHECK(coordinator.count(method::cancel) == 1);
+  CATCH_CHECK(coordinator.count(method::status) == 1);
+  auto alone = client_of(address_of_nobody() + "," + address_of_nobody(),
+                         coordinator.key_file());
+  CATCH_CHECK(error_of(alone.status()).code == ec::unavailable);
+  const auto none = error_of(cluster_client::make({"test", "a:1,b:0"}));
+  CATCH_CHECK(none.code == ec::invalid_argument);
+}

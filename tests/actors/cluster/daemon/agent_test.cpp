@@ -13,7 +13,9 @@
 
 #include <spdlog/sinks/null_sink.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <future>
 #include <memory>
 #include <optional>
@@ -75,9 +77,10 @@ public:
   }
 
   /// Of a run whose only trainer is elsewhere.
-  payload assignment() const {
+  payload assignment(std::uint32_t generation = 0) const {
     deployment out;
     out.run = run_id;
+    out.generation = generation;
     out.def =
       parse_definition("dataset: example\nmodel: {kind: rgcn}\n", "test.yaml")
         .value;
@@ -89,13 +92,21 @@ public:
     return encode(out);
   }
 
+  /// Another coordinator comes, at the same address.
+  void replace_coordinator() { lead_.restart(); }
+
   /// Asks as the coordinator.
-  std::future<result<payload>> ask(method what, payload data) {
+  /// @param generation Of it, in a cluster that counts them; 0: in one that
+  /// does not.
+  std::future<result<payload>> ask(method what, payload data,
+                                   std::uint64_t generation = 0) {
     auto promise = std::make_shared<std::promise<result<payload>>>();
     auto answer = promise->get_future();
     incoming_request request;
     request.method = what;
     request.from = {"fake", "", lead_.address()};
+    request.from.cluster = generation == 0 ? "" : "a cluster";
+    request.from.generation = generation;
     request.data = std::move(data);
     request.deadline = std::chrono::steady_clock::now() + patience;
     request.reply = responder{
@@ -149,7 +160,8 @@ private:
     out.around.orphans = std::make_shared<orphan_threads>();
     out.relay = [this](caf::actor_system& system, run_relay_config relay) {
       auto made = spawn_run_relay(system, std::move(relay));
-      relay_spawned_.set_value(made);
+      if (!relay_told_.exchange(true))
+        relay_spawned_.set_value(made);
       return made;
     };
     out.on_joined = [this, going = go_on_.get_future().share()] {
@@ -166,7 +178,8 @@ private:
   std::promise<void> joined_;
   std::promise<void> go_on_;
   bool goes_on_ = false;
-  std::promise<run_reports_actor> relay_spawned_;
+  std::promise<run_reports_actor> relay_spawned_; ///< Of the first share.
+  std::atomic<bool> relay_told_{false};
   std::shared_ptr<const partitioned_graph> graph_;
   std::shared_ptr<transport> net_; // As in a daemon, it outlives the actors.
   caf::actor_system_config settings_;
@@ -229,6 +242,71 @@ CATCH_TEST_CASE(
   const auto gone = error_of(answer_of(daemon.order(member_action::check)));
   CATCH_CHECK(gone.code == ec::unavailable);
   CATCH_CHECK(gone.message == "run run-1 is not on at daemon \"here\"");
+}
+
+CATCH_TEST_CASE("when another coordinator comes, shares end, and begin anew as "
+                "it says",
+                "[agent]") {
+  serving_daemon daemon;
+  daemon.go_on();
+  value_of(answer_of(daemon.ask(method::deploy, daemon.assignment())));
+  // The same attempt is there already.
+  CATCH_CHECK(
+    error_of(answer_of(daemon.ask(method::deploy, daemon.assignment()))).code
+    == ec::invalid_argument);
+  value_of(answer_of(daemon.order(member_action::check)));
+  daemon.await_joins(1);
+  daemon.replace_coordinator();
+  daemon.await_joins(2);
+  CATCH_CHECK(error_of(answer_of(daemon.order(member_action::check))).message
+              == "run run-1 is not on at daemon \"here\"");
+  // Whether the old share is over yet or not.
+  value_of(answer_of(daemon.ask(method::deploy, daemon.assignment(1))));
+  value_of(answer_of(daemon.order(member_action::check)));
+}
+
+CATCH_TEST_CASE("another attempt at a run waits for the end of the last one",
+                "[agent]") {
+  serving_daemon daemon;
+  // All are there before the first is taken: the first share is being prepared.
+  auto first = daemon.ask(method::deploy, daemon.assignment());
+  auto second = daemon.ask(method::deploy, daemon.assignment(1));
+  auto third = daemon.ask(method::deploy, daemon.assignment(2));
+  daemon.go_on();
+  CATCH_CHECK(error_of(answer_of(std::move(first))).code == ec::unavailable);
+  CATCH_CHECK(error_of(answer_of(std::move(second))).code == ec::unavailable);
+  value_of(answer_of(std::move(third)));
+  value_of(answer_of(daemon.order(member_action::check)));
+}
+
+CATCH_TEST_CASE(
+  "an attempt that waits for the last one's end can be called off", "[agent]") {
+  serving_daemon daemon;
+  auto first = daemon.ask(method::deploy, daemon.assignment());
+  auto second = daemon.ask(method::deploy, daemon.assignment(1));
+  auto ended = daemon.order(member_action::end);
+  daemon.go_on();
+  value_of(answer_of(std::move(ended)));
+  CATCH_CHECK(error_of(answer_of(std::move(first))).code == ec::unavailable);
+  CATCH_CHECK(error_of(answer_of(std::move(second))).code == ec::unavailable);
+  CATCH_CHECK(error_of(answer_of(daemon.order(member_action::check))).code
+              == ec::unavailable);
+}
+
+CATCH_TEST_CASE("a coordinator that another one has followed is told so",
+                "[agent]") {
+  serving_daemon daemon;
+  daemon.go_on();
+  const auto check = encode(member_request{run_id, member_action::check});
+  // The second of its cluster: it is heard, though there is no such run.
+  CATCH_CHECK(error_of(answer_of(daemon.ask(method::order, check, 2))).code
+              == ec::unavailable);
+  for (const auto what : {method::deploy, method::order, method::weights,
+                          method::members, method::stop})
+    CATCH_CHECK(error_of(answer_of(daemon.ask(what, check, 1))).code
+                == ec::superseded);
+  CATCH_CHECK(error_of(answer_of(daemon.ask(method::order, check, 2))).code
+              == ec::unavailable);
 }
 
 } // namespace graphmill::test

@@ -64,6 +64,17 @@ CATCH_TEST_CASE("a damaged history is set aside, and a new one begins",
                   "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET type "
                   "= 'trigger' WHERE name = 'i'");
   }
+  CATCH_SECTION("no journal") {
+    run_sql(file, "DROP TABLE open_runs");
+  }
+  CATCH_SECTION("a journal that computes") {
+    run_sql(file, "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = "
+                  "replace(sql, 'home       TEXT NOT NULL', 'home TEXT NOT "
+                  "NULL CHECK (home LIKE ''%a%a%a%a%a%b'')')");
+  }
+  CATCH_SECTION("a history of the first version with other tables") {
+    run_sql(file, "PRAGMA user_version = 1");
+  }
   CATCH_SECTION("one table less") {
     run_sql(file, "DROP INDEX runs_by_time");
   }

@@ -67,3 +67,19 @@ CATCH_TEST_CASE("a board keeps and tells no more than its bounds",
   CATCH_CHECK(board.since("r", next).second.front().metrics
               == std::to_string(10 + run_board::most_at_once));
 }
+
+CATCH_TEST_CASE("watchers of a coordinator before this one get all its news",
+                "[cluster]") {
+  run_board before;
+  for (int i = 0; i < 5; ++i)
+    before.add("r", metrics(i));
+  const auto position = before.since("r", 0).first;
+  run_board board{std::uint64_t{2} << 32};
+  CATCH_CHECK(board.since("r", position).first == position);
+  board.add("r", metrics(7));
+  const auto [next, news] = board.since("r", position);
+  CATCH_CHECK(next == (std::uint64_t{2} << 32) + 1);
+  CATCH_REQUIRE(news.size() == 1);
+  CATCH_CHECK(news[0].metrics == "7");
+  CATCH_CHECK(board.since("r", next).second.empty());
+}

@@ -187,7 +187,8 @@ CATCH_TEST_CASE("a full disk is an error, and then it goes on",
     CATCH_CHECK(code == 0);
 }
 
-CATCH_TEST_CASE("runs without their coordinator have failed", "[run_history]") {
+CATCH_TEST_CASE("runs that nobody knows how to go on with have failed",
+                "[run_history]") {
   temp_folder folder;
   const auto file = folder / "runs.sqlite";
   // Killed in the middle: nothing is closed.
@@ -292,7 +293,7 @@ CATCH_TEST_CASE("what is no history is refused and stays as it is",
   }
   CATCH_SECTION("a newer version") {
     value_of(open_history(file));
-    run_sql(file, "PRAGMA journal_mode = DELETE; PRAGMA user_version = 2");
+    run_sql(file, "PRAGMA journal_mode = DELETE; PRAGMA user_version = 3");
     code = ec::version_mismatch;
   }
   const auto before = content_of(file);

@@ -88,3 +88,25 @@ CATCH_TEST_CASE("what cannot be written is true all the same", "[cluster]") {
   CATCH_CHECK(records.find("a") == nullptr);
   CATCH_CHECK(records.find("b")->state == run_state::running);
 }
+
+CATCH_TEST_CASE("what it takes to go on with a run is written with its record",
+                "[cluster]") {
+  run_records records;
+  records.add(run_of("a", run_state::queued));
+  records.set(run_of("a", run_state::running),
+              run_standing{1, 2, "home", {}, {}, {"b"}});
+  auto changes = records.take_unwritten();
+  CATCH_REQUIRE(changes.size() == 1);
+  CATCH_REQUIRE(changes[0].standing);
+  CATCH_CHECK(changes[0].standing->attempt == 2);
+  records.written(full);
+  changes = records.take_unwritten(); // Once more, as it was not written.
+  CATCH_REQUIRE(changes.size() == 1);
+  CATCH_CHECK(changes[0].standing);
+  records.written({});
+  // A change of the record alone leaves what is in the history.
+  records.set(run_of("a", run_state::running));
+  changes = records.take_unwritten();
+  CATCH_REQUIRE(changes.size() == 1);
+  CATCH_CHECK_FALSE(changes[0].standing);
+}

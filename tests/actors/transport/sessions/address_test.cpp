@@ -25,6 +25,22 @@ CATCH_TEST_CASE("addresses are read and written", "[transport]") {
   }
 }
 
+CATCH_TEST_CASE("several addresses are read, each once", "[transport]") {
+  using names = std::vector<std::string>;
+  CATCH_CHECK(value_of(parse_endpoints("a:1")) == names{"tcp://a:1"});
+  CATCH_CHECK(value_of(parse_endpoints("a:1,tcp://[::1]:2,tcp://a:1"))
+              == names{"tcp://a:1", "tcp://[::1]:2"});
+  for (const auto* text : {"", "a:1,", ",a:1", "a:1,b"}) {
+    CATCH_INFO(text);
+    CATCH_CHECK(error_of(parse_endpoints(text)).code == ec::invalid_argument);
+  }
+  std::string many = "a:1";
+  for (std::size_t n = 2; n <= most_endpoints; ++n)
+    many += ",a:" + std::to_string(n);
+  CATCH_CHECK(value_of(parse_endpoints(many)).size() == most_endpoints);
+  CATCH_CHECK_FALSE(parse_endpoints(many + ",b:1"));
+}
+
 CATCH_TEST_CASE("loopback and wildcard addresses are told apart",
                 "[transport]") {
   for (const auto* host : {"127.0.0.1", "127.8.9.1", "::1", "localhost"})

@@ -1,0 +1,31 @@
+#include "actors/cluster/base/generation_fence.hpp"
+
+namespace graphmill {
+
+result<void> generation_fence::meet(const std::string& cluster,
+                                    std::uint64_t generation) {
+  if (cluster != cluster_) {
+    cluster_ = cluster;
+    highest_ = generation;
+    return ok();
+  }
+  return check(cluster, generation);
+}
+
+result<void> generation_fence::check(const std::string& cluster,
+                                     std::uint64_t generation) {
+  if (cluster != cluster_ && !cluster_.empty())
+    return fail(ec::permission,
+                "this daemon is in another cluster, and takes no orders from "
+                "the coordinator of this one");
+  if (generation < highest_)
+    return fail(ec::superseded,
+                "coordinator {} of this cluster has been followed by "
+                "coordinator {}: nobody obeys it any more, and it ends",
+                generation, highest_);
+  cluster_ = cluster;
+  highest_ = generation;
+  return ok();
+}
+
+} // namespace graphmill

@@ -1,0 +1,173 @@
+#include "actors/base/timeouts.hpp"
+#include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "pipelines/definition/definition_checks.hpp"
+#include "pipelines/definition/definition_file.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+// How one coordinator follows another: what it finds, and how the old one ends.
+
+namespace graphmill {
+
+namespace {
+
+/// From what another attempt at a run begins; nothing: from the beginning.
+/// Damaged checkpoints are passed over, and go.
+result<std::optional<checkpoint>>
+state_of_next_attempt(const std::filesystem::path& runs,
+                      const submitted_run& run, spdlog::logger& log) {
+  const auto folder = runs / run.id / "checkpoints";
+  auto found = newest_checkpoint(folder);
+  if (!found)
+    log.warn("run {}: {}", run.id, found.error().message);
+  else if (found.value())
+    for (const auto& damage : found.value()->passed_over)
+      log.warn("run {}: {}; the checkpoint before it is used", run.id, damage);
+  const auto sound = found && found.value();
+  GRAPHMILL_TRYV(remove_checkpoints_after(folder, sound ? found.value()->name
+                                                        : checkpoint_name({})));
+  if (!sound)
+    return std::optional<checkpoint>{};
+  return std::optional{std::move(found.value()->content)};
+}
+
+std::string place_in_course(const std::optional<training_state>& from) {
+  return from ? fmt::format("from epoch {}, step {}", from->at.epoch + 1,
+                            from->at.step)
+              : std::string{"from the beginning"};
+}
+
+} // namespace
+
+/// Takes up what the coordinator before this one has left: the run that was on
+/// goes to the front of the queue, for another attempt. Reads checkpoints, so
+/// it may take a while, in which nobody waits for this actor: it is being made.
+void coordinator::restore() {
+  auto front = std::int64_t{0};
+  auto open = config_.history->take_open_runs();
+  for (const auto& left : open) {
+    front = std::min(front, left.standing.place);
+    next_place_ = std::max(next_place_, left.standing.place + 1);
+  }
+  for (auto& left : open) {
+    const auto was_on = left.record.state == run_state::running;
+    submitted_run run;
+    run.id = left.record.id;
+    run.record = std::move(left.record);
+    run.home = std::move(left.standing.home);
+    run.from_run = std::move(left.standing.from_run);
+    run.from_checkpoint = std::move(left.standing.checkpoint);
+    run.attempt = left.standing.attempt + (was_on ? 1 : 0);
+    run.place = was_on ? --front : left.standing.place;
+    records_.add(run.record);
+    if (auto restored = restore(run, left.definition, was_on); !restored) {
+      run.record.state = run_state::failed;
+      run.record.message =
+        fmt::format("the coordinator was started anew and cannot go on with "
+                    "it: {}",
+                    restored.error().message);
+      run.record.ended = now_unix();
+      config_.log->warn("run {}: {}", run.id, run.record.message);
+      note(run.record);
+      continue;
+    }
+    if (was_on) {
+      returning_.insert(calls_.net().self().name);
+      returning_.insert(left.standing.daemons.begin(),
+                        left.standing.daemons.end());
+      return_until_ = clock::now() + timeouts::daemons_return;
+      run.record.state = run_state::queued;
+      run.record.message =
+        fmt::format("the coordinator was started anew: attempt {} goes on {}",
+                    run.attempt, place_in_course(run.from));
+      config_.log->info("run {}: {}", run.id, run.record.message);
+      note_standing(run);
+    } else {
+      config_.log->info("run {} is queued still", run.id);
+    }
+    queue_.push_back(std::move(run));
+  }
+}
+
+/// Brings a run back to where another attempt begins, or where it stood in the
+/// queue.
+result<void> coordinator::restore(submitted_run& run, const std::string& yaml,
+                                  bool was_on) const {
+  auto source = parse_definition(yaml, "definition.yaml");
+  if (!source.problems.empty())
+    return to_error(source.problems);
+  run.def = std::move(source.value);
+  GRAPHMILL_TRYV(check(run.def));
+  GRAPHMILL_TRY(run.file, run_file::reopen(config_.runs, run.id));
+  std::optional<checkpoint> before;
+  if (was_on || run.attempt > 1) {
+    GRAPHMILL_TRY(before,
+                  state_of_next_attempt(config_.runs, run, *config_.log));
+  }
+  if (!before && !run.from_run.empty()) {
+    GRAPHMILL_TRY(before, checkpoint_of(config_.runs, {run.from_run,
+                                                       run.from_checkpoint}));
+  }
+  if (!before)
+    return run.file->begin_anew(run.def);
+  if (before->dataset_digest != config_.offer.dataset_digest)
+    return fail(ec::invalid_argument,
+                "this cluster serves another dataset than the one that the "
+                "run was trained on (digests {} and {})",
+                config_.offer.dataset_digest, before->dataset_digest);
+  GRAPHMILL_TRYV(run.file->go_on_from(*before, run.def));
+  run.from = std::move(before->state);
+  run.resumed_place = resumed_;
+  return ok();
+}
+
+/// Whether the run at the front waits for daemons that it was on: the others
+/// would do, but have to fill their caches anew, and nothing overtakes it.
+bool coordinator::awaits_daemons() {
+  if (returning_.empty() || queue_.empty() || clock::now() >= return_until_) {
+    returning_.clear();
+    return false;
+  }
+  wait_on(queue_.front(),
+          fail(ec::unavailable, "for daemons that it was on: {}",
+               fmt::join(returning_, ", ")));
+  return true;
+}
+
+/// Another coordinator leads the cluster by now: this one ends at once and
+/// leaves everything as it is, for that is the other one's.
+/// @returns whether it is so.
+bool coordinator::gives_way(const error& reason) {
+  if (reason.code != ec::superseded)
+    return false;
+  if (std::exchange(superseded_, true))
+    return true;
+  config_.log->error("{}", reason.message);
+  ending_ = true;
+  if (active_)
+    stop_actor(active_->conductor);
+  if (auto tell = std::exchange(config_.on_stop, {}))
+    tell(reason);
+  return true;
+}
+
+/// @param busy There are runs.
+void coordinator::look_at_lock(bool busy) {
+  if (history_thread_.waiting() != 0)
+    return;
+  history_thread_.post(
+    [me = handle_of<interface>(self_), history = config_.history,
+     lock = config_.lock, busy] {
+      if (auto held = lock->check(); !held)
+        post(me, records_written{held.error()});
+      else if (busy)
+        history->touch();
+    },
+    [](const error&) {}); // It looks again soon.
+}
+
+} // namespace graphmill

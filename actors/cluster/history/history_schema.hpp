@@ -1,0 +1,21 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+
+#include <cstdint>
+#include <filesystem>
+
+struct sqlite3;
+
+namespace graphmill::history_schema {
+
+/// Marks a file as a run history, as file(1) may show: "GMrh".
+inline constexpr std::int64_t application = 0x474d7268;
+
+/// Makes a new file a run history of the present version, and one of an older
+/// version, too; refuses what is none, or newer. What a history of version 1
+/// has of runs stays; it knows nothing of how to go on with those that are not
+/// over.
+result<void> prepare(sqlite3* database, const std::filesystem::path& file);
+
+} // namespace graphmill::history_schema

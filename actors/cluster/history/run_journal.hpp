@@ -1,0 +1,77 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/wire/cluster.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+struct sqlite3;
+
+namespace graphmill {
+
+/// What a coordinator needs to go on with a run that is queued or on, besides
+/// its record and its definition.
+struct run_standing {
+  std::int64_t place = 0;    ///< In the queue: the least comes first.
+  std::uint32_t attempt = 1; ///< How often it has been begun, at the most.
+  std::string home;          ///< What counts as the host of who submitted it.
+  std::string from_run;      ///< That it goes on with; empty: none.
+  std::string checkpoint;    ///< Of that run.
+  /// Names of the daemons that it was on, but for the coordinator's own. Empty
+  /// while it is queued.
+  std::vector<std::string> daemons;
+
+  friend bool operator==(const run_standing&, const run_standing&) = default;
+};
+
+/// A run that was queued or on when the last coordinator ended.
+struct open_run {
+  run_record record;
+  std::string definition; ///< YAML.
+  run_standing standing;
+};
+
+/// The tables of a run history that outlive a coordinator for the next one.
+/// Statements of `run_history`, which calls them within its transactions.
+namespace run_journal {
+
+/// A queue has no more; nor is a definition longer, in bytes.
+inline constexpr std::size_t most_open_runs = 256;
+inline constexpr std::size_t longest_definition = std::size_t{1} << 20;
+
+/// Adds what there is of a run, or replaces it.
+result<void> put(sqlite3* database, const std::string& id,
+                 const run_standing& standing,
+                 const std::filesystem::path& file);
+
+/// A run is over.
+result<void> remove(sqlite3* database, const std::string& id,
+                    const std::filesystem::path& file);
+
+/// The runs that can be gone on with: the one that was on first, then the queue
+/// in its order. Rows that make no sense are left out.
+result<std::vector<open_run>> read(sqlite3* database,
+                                   const std::filesystem::path& file);
+
+/// Forgets all runs but these.
+result<void> keep_only(sqlite3* database, const std::vector<open_run>& runs,
+                       const std::filesystem::path& file);
+
+/// Which cluster this is, and which coordinator of it.
+struct office {
+  std::string cluster; ///< 32 hexadecimal digits.
+  std::uint64_t generation = 0;
+};
+
+/// Another coordinator begins. Fails with `invalid_data` if the cluster has no
+/// name.
+result<office> take_office(sqlite3* database,
+                           const std::filesystem::path& file);
+
+} // namespace run_journal
+
+} // namespace graphmill

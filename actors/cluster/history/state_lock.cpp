@@ -1,0 +1,108 @@
+#include "actors/cluster/history/state_lock.hpp"
+
+#include "actors/transport/sessions/message.hpp"
+#include "partition/files/json_text.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <span>
+#include <utility>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t largest_note = 4096;
+
+std::string name_of_host() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0)
+    return "localhost";
+  return name.data();
+}
+
+/// What the holder has written of itself. Nothing if it cannot be read, or is
+/// half written.
+std::optional<nlohmann::json> note_in(const fs::path& file) {
+  auto read = read_json(file, largest_note);
+  if (!read || !read.value().is_object())
+    return std::nullopt;
+  return std::move(read).value();
+}
+
+std::string text_in(const nlohmann::json& note, const char* field) {
+  const auto found = note.find(field);
+  return found != note.end() && found->is_string() ? found->get<std::string>()
+                                                   : std::string{};
+}
+
+} // namespace
+
+result<std::optional<state_lock>> state_lock::try_take(const fs::path& folder) {
+  GRAPHMILL_TRYV(make_private_folder(folder));
+  auto path = folder / file_name;
+  // Open for writing: NFS gives an exclusive lock to nobody else.
+  GRAPHMILL_TRY(auto file,
+                open_file(path, O_RDWR | O_CREAT, file_access::owner));
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK || errno == EINTR)
+      return std::optional<state_lock>{};
+    return fail_errno(errno,
+                      "cannot lock {}: a state folder must lie where locks "
+                      "work, on a local disk or on NFSv4",
+                      path.string());
+  }
+  state_lock out{std::move(path), std::move(file)};
+  GRAPHMILL_TRYV(out.sign());
+  return std::optional{std::move(out)};
+}
+
+result<state_lock> state_lock::take(const fs::path& folder) {
+  GRAPHMILL_TRY(auto taken, try_take(folder));
+  if (taken)
+    return std::move(*taken);
+  return fail(ec::unavailable,
+              "another coordinator has the folder for runs {}: {}. Give this "
+              "one another folder by --runs, or let it wait for that one's end "
+              "by --standby",
+              folder.string(), holder(folder));
+}
+
+std::string state_lock::holder(const fs::path& folder) {
+  const auto note = note_in(folder / file_name);
+  if (!note)
+    return "somebody who has not said who it is";
+  const auto process =
+    integer_of(note->value("process", nlohmann::json{})).value_or(0);
+  return fmt::format("process {} on host {}", process, text_in(*note, "host"));
+}
+
+/// Writes who holds it, over what the one before has written.
+result<void> state_lock::sign() {
+  token_ = draw_identity();
+  const nlohmann::json note{
+    {"process", ::getpid()}, {"host", name_of_host()}, {"token", token_}};
+  const auto text = note.dump() + "\n";
+  if (::ftruncate(file_.get(), 0) != 0)
+    return fail_errno(errno, "cannot write {}", path_.string());
+  GRAPHMILL_TRYV(write_all(file_.get(), std::as_bytes(std::span{text}), path_));
+  return sync_file(file_.get(), path_);
+}
+
+result<void> state_lock::check() const {
+  const auto note = note_in(path_);
+  if (!note || text_in(*note, "token") == token_)
+    return ok();
+  return fail(ec::superseded,
+              "{} is led by another coordinator by now, {}: this one has lost "
+              "its lock and ends",
+              path_.parent_path().string(), holder(path_.parent_path()));
+}
+
+} // namespace graphmill

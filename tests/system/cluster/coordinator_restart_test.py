@@ -1,0 +1,171 @@
+"""Coordinators that follow each other: the queue and the run that was on go on,
+to the weights of runs that nobody has disturbed."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from clusters import Cluster, Daemon, free_port
+from runs import PATIENCE_SECONDS, SMALL, merged, partitioned, small_rmat
+from support import program
+
+EPOCHS = 8
+TRAINED = merged(SMALL, {"train": {"epochs": EPOCHS},
+                         "checkpoint": {"every_steps": 3}})
+# Slow enough that it can be caught in the middle.
+SLOW = merged(TRAINED, {"faults": {"trainer_delay_ms": 200}})
+
+
+def address():
+    return f"tcp://127.0.0.1:{free_port()}"
+
+
+class Led(Cluster):
+    """Two daemons with a part each, and coordinators without any at the first
+    address, and perhaps at others later."""
+
+    def __init__(self, folder, data, *addresses):
+        self.addresses = addresses
+        super().__init__(folder, data, [])
+        self.lead(addresses[0])
+        for share in ("0", "1"):
+            self.add(share)
+        self.await_daemons(3)
+
+    @property
+    def coordinator(self):
+        return ",".join(self.addresses)
+
+    def lead(self, where, *more, name="d0", folder=None):
+        """Starts a coordinator, in the place of the first daemon."""
+        daemon = Daemon(folder or self.folder, name, self.data, "none",
+                        "--slots", 0, *more, listen=where)
+        self.daemons[:1] = [daemon]
+        return daemon
+
+
+class Restarted(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.parts = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
+
+    def setUp(self):
+        self.definitions = [SLOW, TRAINED, merged(TRAINED, {"seed": 8})]
+        self.whole = [self.train(definition, self.parts)
+                      for definition in self.definitions[1:]]
+        self.whole.insert(0, self.whole[0])  # Delays change nothing.
+
+    def cluster(self, *addresses):
+        made = Led(self.top / self.id().split(".")[-1], self.parts, *addresses)
+        self.addCleanup(made.__exit__)
+        return made
+
+    def begin(self, cluster):
+        """Submits three runs; returns their ids once the first is in the middle
+        of an epoch and has left checkpoints."""
+        files = [self.write(definition, self.parts, f"-{number}")
+                 for number, definition in enumerate(self.definitions)]
+        ids = [cluster.ask("submit", files[0])["run"]]
+        self.folder = cluster.folder / "runs"
+
+        def has_begun():
+            made = self.folder / ids[0] / "checkpoints"
+            return made.exists() and len(self.epochs(ids[0])) >= 2 \
+                and any(made.iterdir())
+        cluster.wait_until(has_begun, "checkpoint of a run that is on")
+        # Whoever was told that a run is taken need not ask again.
+        return ids + [cluster.ask("submit", file)["run"] for file in files[1:]]
+
+    def epochs(self, run):
+        """Epochs that were trained, by metrics.jsonl."""
+        lines = (self.folder / run / "metrics.jsonl").read_text().split("\n")
+        return [json.loads(line)["epoch"] for line in lines[:-1]
+                if '"train"' in line]
+
+    def check_all_finish(self, cluster, ids):
+        for run, whole in zip(ids, self.whole):
+            cluster.wait_until(
+                lambda: cluster.ask("runs", run)["runs"][0]["state"]
+                not in ("queued", "running"), f"end of {run}")
+            record = cluster.ask("runs", run)["runs"][0]
+            self.assertEqual(record["state"], "finished", record)
+            summary = json.loads(
+                (self.folder / run / "summary.json").read_text())
+            self.assertEqual(summary["digest"], whole["digest"])
+            self.assertEqual(summary["steps"], whole["steps"])
+            self.assertEqual(summary["test_accuracy"], whole["test_accuracy"])
+            self.assertEqual(self.epochs(run), list(range(1, EPOCHS + 1)))
+        started = [cluster.ask("runs", run)["runs"][0]["started"]
+                   for run in ids]
+        self.assertEqual(started, sorted(started))
+
+    def test_started_again(self):
+        where = address()
+        cluster = self.cluster(where)
+        ids = self.begin(cluster)
+        cluster.daemons[0].kill()
+        again = cluster.lead(where)
+        again.address()  # It is there.
+        self.check_all_finish(cluster, ids)
+        said = again.log.read_text()
+        self.assertIn(f"run {ids[0]}: the coordinator was started anew: "
+                      "attempt 2 goes on from epoch", said)
+        for run in ids[1:]:
+            self.assertIn(f"run {run} is queued still", said)
+
+    def test_a_stand_in_takes_over(self):
+        first, second = address(), address()
+        cluster = self.cluster(first, second)
+        leader = cluster.daemons[0]
+        ids = self.begin(cluster)
+        # Who does not stand by is told who is there.
+        rival = Daemon(cluster.folder, "rival", self.parts, "none")
+        self.addCleanup(rival.end)
+        self.assertNotEqual(rival.process.wait(PATIENCE_SECONDS), 0)
+        self.assertIn(f"process {leader.process.pid} on host",
+                      rival.log.read_text())
+        stand_in = cluster.lead(second, "--standby", name="stand-in")
+        self.addCleanup(leader.end)
+        cluster.wait_until(
+            lambda: f"process {leader.process.pid}" in stand_in.log.read_text(),
+            "stand-in that waits")
+        leader.kill()
+        stand_in.address()
+        self.assertEqual(cluster.status()["coordinator"], "stand-in")
+        cluster.addresses = (second,)  # Or each command would try both.
+        self.check_all_finish(cluster, ids)
+        self.assertIn("takes over", stand_in.log.read_text())
+
+    def test_an_old_coordinator_that_wakes_up_does_no_harm(self):
+        """Its storage has gone to another machine, where another one leads."""
+        first, second = address(), address()
+        cluster = self.cluster(first, second)
+        old = cluster.daemons[0]
+        self.addCleanup(old.end)
+        ids = self.begin(cluster)
+        os.kill(old.process.pid, signal.SIGSTOP)
+        elsewhere = cluster.folder / "elsewhere"
+        elsewhere.mkdir()
+        shutil.copytree(self.folder, elsewhere / "runs")
+        self.folder = elsewhere / "runs"
+        cluster.lead(second, name="successor", folder=elsewhere).address()
+        cluster.addresses = (second,)
+        cluster.wait_until(
+            lambda: cluster.status()["running"] == ids[0], "run that goes on")
+        os.kill(old.process.pid, signal.SIGCONT)
+        self.assertNotEqual(old.process.wait(PATIENCE_SECONDS), 0)
+        self.assertIn("nobody obeys it any more", old.log.read_text())
+        self.check_all_finish(cluster, ids)
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main()
