@@ -48,6 +48,8 @@ void coordinator::start_next() {
     active_->record.started = now_unix();
     active_->where = std::move(where).value();
     active_->turn = run_turn{names_of(active_->where)};
+    const auto daemons = names_of(active_->where);
+    health_.begin(active_->id, {daemons.begin(), daemons.end()});
     note(active_->record);
     if (auto begun = active_->file->begin(config_.log->sinks().front()); begun)
       deploy();
@@ -157,6 +159,9 @@ void coordinator::conduct() {
   run_file::keep_checkpoints(active_->file, lead.observer, active_->def,
                              static_cast<rank_id>(where.daemon_of_rank.size()),
                              config_.graph->part_count());
+  const auto progress = std::make_shared<progress_gauge>(active_->def);
+  progress_gauge::observe(progress, lead.observer);
+  health_.progress_by(progress);
   active_->began = clock::now();
   active_->conductor = spawn_conductor(self_->home_system(), std::move(lead));
   deaths_.watch(
@@ -222,7 +227,8 @@ void coordinator::on_share_ended(const std::string& id,
   go_on(active_->turn.share_ended(daemon, std::move(failure)));
 }
 
-/// A member has found daemons of its run to send what the dataset does not have.
+/// A member has found daemons of its run to send what the dataset does not
+/// have.
 void coordinator::distrust(const std::vector<std::string>& daemons,
                            const std::string& by) {
   const auto members = names_of(active_->where);
@@ -298,6 +304,26 @@ result<payload> coordinator::take_events(const incoming_request& request) {
   GRAPHMILL_TRY(const auto next, active_->take(request.from.name, events));
   go_on(next); // It may have failed while others are still being deployed.
   return payload{};
+}
+
+/// Of a run that is over there is nothing to be known: its daemons may not have
+/// heard yet.
+result<payload> coordinator::take_health(const incoming_request& request) {
+  GRAPHMILL_TRY(auto report, decode_daemon_health(request.data));
+  if (!active_ || active_->id != report.run
+      || !active_->is_member(request.from))
+    return fail(ec::not_found, "run {} is not on", report.run);
+  report.daemon = request.from.name;
+  health_.take(std::move(report), clock::now());
+  return payload{};
+}
+
+result<payload> coordinator::tell_health(const payload& data) const {
+  GRAPHMILL_TRY(const auto wanted, decode_health_request(data));
+  if (!active_ || (!wanted.run.empty() && active_->id != wanted.run))
+    return fail(ec::not_found, "{} is not on",
+                wanted.run.empty() ? "a run" : "run " + wanted.run);
+  return encode(health_.tell(wanted, clock::now()));
 }
 
 void coordinator::rendezvous(const incoming_request& request) {

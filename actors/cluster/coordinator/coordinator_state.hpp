@@ -7,6 +7,7 @@
 #include "actors/cluster/coordinator/coordinator.hpp"
 #include "actors/cluster/coordinator/daemon_registry.hpp"
 #include "actors/cluster/coordinator/unreached_joins.hpp"
+#include "actors/cluster/health/health_keeper.hpp"
 #include "actors/cluster/history/run_board.hpp"
 #include "actors/cluster/history/run_records.hpp"
 #include "actors/remote/serving/fair_queue.hpp"
@@ -169,6 +170,8 @@ private:
   void close();
   void on_filed(const run_filed& filed);
   result<payload> take_events(const incoming_request& request);
+  result<payload> take_health(const incoming_request& request);
+  result<payload> tell_health(const payload& data) const;
   void rendezvous(const incoming_request& request);
 
   // -- watchers and files
@@ -195,6 +198,7 @@ private:
   daemon_registry registry_;
   unreached_joins joins_;
   run_board board_;
+  health_keeper health_; ///< Of the run that is on.
   run_records records_;
   std::deque<submitted_run> queue_;
   std::multiset<std::string> taking_; ///< Hosts of runs that will be in it.

@@ -1,0 +1,76 @@
+#include "actors/cluster/health/health_keeper.hpp"
+
+#include "actors/base/timeouts.hpp"
+#include "pipelines/health/verdict.hpp"
+
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// What the daemons of an answer may take, of the 1 MiB of a frame.
+constexpr std::size_t most_told_bytes = 700'000;
+
+/// At least what a report takes in a message.
+std::size_t size_of(const daemon_health& report) {
+  constexpr std::size_t figures = 272; // Of an actor, with its batch.
+  std::size_t out = 512 + report.daemon.size() + report.run.size();
+  for (const auto& actor : report.actors)
+    out +=
+      figures + actor.peer.size() + actor.why.size() + actor.last_error.size();
+  for (const auto& peer : report.peers)
+    out += 64 + peer.name.size();
+  return out;
+}
+
+} // namespace
+
+void health_keeper::begin(const std::string& run,
+                          std::vector<std::string> daemons) {
+  *this = {};
+  run_ = run;
+  daemons_ = std::move(daemons);
+}
+
+void health_keeper::take(daemon_health report, clock::time_point now) {
+  auto name = report.daemon;
+  reports_.insert_or_assign(std::move(name), heard{std::move(report), now});
+}
+
+run_health health_keeper::tell(const health_request& wanted,
+                               clock::time_point now) const {
+  run_health out;
+  out.run = run_;
+  if (progress_)
+    out.progress = progress_->read(now);
+  for (const auto& name : daemons_) {
+    const auto known = reports_.find(name);
+    if (known == reports_.end()) {
+      if (now - begun_ > timeouts::health_silence)
+        out.silent.push_back(name);
+      continue;
+    }
+    if (now - known->second.at > timeouts::health_silence)
+      out.silent.push_back(name);
+    auto report = known->second.report;
+    report.age = std::chrono::duration<double>(now - known->second.at).count();
+    out.daemons.push_back(std::move(report));
+  }
+  out.verdict = verdict_of(out);
+  std::size_t bytes = 0;
+  std::vector<daemon_health> told;
+  for (auto& report : out.daemons) {
+    if (!wanted.daemon.empty() && report.daemon != wanted.daemon)
+      continue;
+    bytes += size_of(report);
+    if (bytes > most_told_bytes)
+      ++out.left_out;
+    else
+      told.push_back(std::move(report));
+  }
+  out.daemons = std::move(told);
+  return out;
+}
+
+} // namespace graphmill
