@@ -142,7 +142,7 @@ result<int> status_of_run(const status_options& options) {
     GRAPHMILL_TRY(const auto run, client.run(options.run));
     if (run.state != run_state::running)
       return print_record(run, options.cluster.json);
-    const auto now = client.health({run.id, {}, 0});
+    const auto now = client.health({run.id, {}});
     if (!now && now.error().code == ec::not_found && signals.count() == 0) {
       signals.wait(timeouts::ask_again); // It has just ended: see its record.
       continue;

@@ -193,33 +193,6 @@ struct HealthRequest {
   # Empty: the one that is on.
   daemon @1 :Text;
   # Empty: all daemons.
-  history @2 :UInt32;
-  # Seconds of the past to tell, too.
-}
-
-struct HealthSample {
-  # An actor in one second of the past, or in several if that is longer ago.
-
-  age @0 :Float64;
-  # Seconds ago.
-  seconds @1 :Float64;
-  # That it stands for.
-  busy @2 :Float64;
-  starved @3 :Float64;
-  stalled @4 :Float64;
-  waiting @5 :Float64;
-  itemsPerSecond @6 :Float64;
-  medianLatency @7 :Float64;
-}
-
-struct ActorHistory {
-  daemon @0 :Text;
-  kind @1 :ActorKind;
-  part @2 :Int32;
-  rank @3 :Int32;
-  peer @4 :Text;
-  samples @5 :List(HealthSample);
-  # The oldest first.
 }
 
 struct RunHealth {
@@ -234,5 +207,4 @@ struct RunHealth {
   verdict @4 :Verdict;
   leftOut @5 :UInt32;
   # Daemons for which there was no room: ask for them by name.
-  histories @6 :List(ActorHistory);
 }

@@ -261,58 +261,14 @@ struct verdict {
 struct health_request {
   std::string run;
   std::string daemon;
-  std::uint32_t history = 0;
 
   static void fields(auto& of, auto visit) {
     visit("run", of.run);
     visit("daemon", of.daemon);
-    visit("history", of.history);
   }
 };
 payload encode(const health_request& request);
 result<health_request> decode_health_request(const payload& from);
-
-/// An actor in a second of the past, or in several.
-struct health_sample {
-  double age = 0;
-  double seconds = 0;
-  double busy = 0;
-  double starved = 0;
-  double stalled = 0;
-  double waiting = 0;
-  double items_per_second = 0;
-  double median_latency = 0;
-
-  static void fields(auto& of, auto visit) {
-    visit("age", of.age);
-    visit("seconds", of.seconds);
-    visit("busy", of.busy);
-    visit("starved", of.starved);
-    visit("stalled", of.stalled);
-    visit("waiting", of.waiting);
-    visit("itemsPerSecond", of.items_per_second);
-    visit("medianLatency", of.median_latency);
-  }
-};
-
-/// The past of an actor, the oldest sample first.
-struct actor_history {
-  std::string daemon;
-  actor_kind kind = actor_kind::sampler;
-  std::int32_t part = -1;
-  std::int32_t rank = -1;
-  std::string peer;
-  std::vector<health_sample> samples;
-
-  static void fields(auto& of, auto visit) {
-    visit("daemon", of.daemon);
-    visit("kind", of.kind);
-    visit("part", of.part);
-    visit("rank", of.rank);
-    visit("peer", of.peer);
-    visit("samples", of.samples);
-  }
-};
 
 /// How a run is: the answer to `health`.
 struct run_health {
@@ -322,7 +278,6 @@ struct run_health {
   std::vector<std::string> silent;
   graphmill::verdict verdict;
   std::uint32_t left_out = 0;
-  std::vector<actor_history> histories;
 
   static void fields(auto& of, auto visit) {
     visit("run", of.run);
@@ -331,7 +286,6 @@ struct run_health {
     visit("silent", of.silent);
     visit("verdict", of.verdict);
     visit("leftOut", of.left_out);
-    visit("histories", of.histories);
   }
 };
 payload encode(const run_health& health);

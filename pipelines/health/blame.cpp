@@ -10,8 +10,10 @@ namespace graphmill {
 
 namespace {
 
+/// Of the workers of a stage that can be to blame at all.
+constexpr double least_share = 0.3;
 /// A share that is most of it.
-constexpr double most_share = 0.6;
+constexpr double most_share = 0.5;
 
 double percent_of(double share) {
   return 100 * share;
@@ -186,8 +188,11 @@ verdict blame_stage(const run_health& run, const placed& stage) {
 
 verdict blame_credit(const placed& dispatcher) {
   const auto& actor = *dispatcher.actor;
-  const auto batches = actor.credit_batches >= actor.most_batches;
-  const auto field = batches ? "budget.batches" : "budget.bytes";
+  // Nothing is in flight at the end of a run, which does not say which it was.
+  const auto field = actor.credit_batches == 0 ? "budget.batches or .bytes"
+                     : actor.credit_batches >= actor.most_batches
+                       ? "budget.batches"
+                       : "budget.bytes";
   auto out = whole(
     fmt::format("credit{}", where(*dispatcher.at)),
     fmt::format("credit limits{}: batches wait for it {:.0f} % of the time, "
@@ -257,11 +262,10 @@ verdict blame_pipeline(const run_health& run, const daemon_health& in) {
       fullest = stage;
   }
   const auto dispatcher = find(in, actor_kind::dispatcher);
-  const auto under_way =
-    dispatcher ? std::max(1.0, double(dispatcher.actor->credit_batches)) : all;
-  if (fullest && all > 0
+  if (fullest
       && (occupied(*fullest.actor) >= full_share
-          || held(*fullest.actor) >= most_share * under_way))
+          || (occupied(*fullest.actor) >= least_share
+              && held(*fullest.actor) >= most_share * all)))
     return blame_stage(run, fullest);
   if (dispatcher && dispatcher.actor->stalled >= worth_naming)
     return blame_credit(dispatcher);

@@ -41,7 +41,7 @@ public:
 
 private:
   using gauge = std::shared_ptr<const actor_gauge>;
-  /// The oldest first, `span` + 1 at the most.
+  /// The oldest first, `span` at the most.
   std::map<gauge, std::deque<gauge_reading>> readings_;
 };
 

@@ -252,6 +252,7 @@ void coordinator::close() {
     leaver.reply.reply(payload{});
   }
   active_->outcome.failure = active_->turn.failure();
+  active_->file->tell(health_.whole());
   thread_.post(
     [me = handle_of<interface>(self_), file = active_->file,
      outcome = active_->outcome, cancelled = active_->turn.cancelled(),

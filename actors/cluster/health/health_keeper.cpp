@@ -3,6 +3,7 @@
 #include "actors/base/timeouts.hpp"
 #include "pipelines/health/verdict.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace graphmill {
@@ -24,6 +25,39 @@ std::size_t size_of(const daemon_health& report) {
   return out;
 }
 
+/// Adds a report to the average of `before` others.
+void add(daemon_health& average, const daemon_health& report, double before) {
+  const auto mix = [before](double old, double more) {
+    return (old * before + more) / (before + 1);
+  };
+  for (std::size_t i = 0; i < report.actors.size(); ++i) {
+    const auto& more = report.actors[i];
+    if (i >= average.actors.size()) {
+      average.actors.push_back(more);
+      continue;
+    }
+    // Actors join at the end, so places stay.
+    const auto old = std::exchange(average.actors[i], more);
+    auto& actor = average.actors[i];
+    actor.busy = mix(old.busy, more.busy);
+    actor.waiting = mix(old.waiting, more.waiting);
+    actor.starved = mix(old.starved, more.starved);
+    actor.stalled = mix(old.stalled, more.stalled);
+    actor.down = mix(old.down, more.down);
+    actor.recent_restarts = more.restarts;
+    actor.queue = static_cast<std::uint64_t>(
+      mix(double(old.queue), double(more.queue)) + 0.5);
+    actor.answers = old.answers + more.answers;
+    if (actor.answers != 0)
+      actor.mean_latency = (old.mean_latency * double(old.answers)
+                            + more.mean_latency * double(more.answers))
+                           / double(actor.answers);
+    actor.p99_latency = std::max(old.p99_latency, more.p99_latency);
+  }
+  average.cache_rows_wanted = report.cache_rows_wanted;
+  average.cache_rows_found = report.cache_rows_found;
+}
+
 } // namespace
 
 void health_keeper::begin(const std::string& run,
@@ -34,8 +68,22 @@ void health_keeper::begin(const std::string& run,
 }
 
 void health_keeper::take(daemon_health report, clock::time_point now) {
-  auto name = report.daemon;
-  reports_.insert_or_assign(std::move(name), heard{std::move(report), now});
+  auto& known = reports_[report.daemon];
+  if (known.reports == 0)
+    known.average = report;
+  else
+    add(known.average, report, double(known.reports));
+  ++known.reports;
+  known.at = now;
+  known.report = std::move(report);
+}
+
+run_health health_keeper::whole() const {
+  run_health out;
+  out.run = run_;
+  for (const auto& [name, known] : reports_)
+    out.daemons.push_back(known.average);
+  return out;
 }
 
 run_health health_keeper::tell(const health_request& wanted,

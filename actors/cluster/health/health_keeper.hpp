@@ -4,6 +4,7 @@
 #include "messages/wire/health.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,7 +13,8 @@
 namespace graphmill {
 
 /// What the COORDINATOR keeps of the health of the run that is on: the last
-/// report of each of its daemons. Used in the COORDINATOR's handlers alone.
+/// report of each of its daemons, and the average of all. Used in the
+/// COORDINATOR's handlers alone.
 class health_keeper {
 public:
   using clock = std::chrono::steady_clock;
@@ -29,10 +31,15 @@ public:
   /// What is known, with a verdict, as far as it fits in an answer.
   run_health tell(const health_request& wanted, clock::time_point now) const;
 
+  /// The average of all reports: how the actors were over the whole run.
+  run_health whole() const;
+
 private:
   struct heard {
     daemon_health report;
     clock::time_point at;
+    daemon_health average; ///< Of all reports.
+    std::size_t reports = 0;
   };
 
   std::string run_;
