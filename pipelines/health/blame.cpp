@@ -15,10 +15,6 @@ constexpr double least_share = 0.3;
 /// A share that is most of it.
 constexpr double most_share = 0.5;
 
-double percent_of(double share) {
-  return 100 * share;
-}
-
 std::string where(const daemon_health& daemon) {
   return daemon.daemon.empty()
            ? std::string{}
@@ -29,18 +25,18 @@ std::string milliseconds_text(double seconds) {
   return fmt::format("{:.{}f} ms", seconds * 1e3, seconds < 0.01 ? 1 : 0);
 }
 
-placed find(const daemon_health& in, actor_kind kind) {
+placed first_of(const daemon_health& in, actor_kind kind) {
   const auto found = std::ranges::find(in.actors, kind, &actor_health::kind);
   return found == in.actors.end() ? placed{} : placed{&in, &*found};
 }
 
 /// Batches that it has on average, and those that stand in its line.
-double held(const actor_health& stage) {
+double batches_held(const actor_health& stage) {
   return occupied(stage) * stage.workers + double(stage.queue);
 }
 
 /// What gives a stage more room.
-std::string_view remedy(actor_kind kind) {
+std::string_view remedy_for(actor_kind kind) {
   switch (kind) {
   case actor_kind::sampler:
     return "raise sampler.replicas, or sample at other daemons, too "
@@ -58,10 +54,6 @@ std::string_view remedy(actor_kind kind) {
   default:
     return "give it more processors";
   }
-}
-
-verdict whole(std::string limit, std::string sentence) {
-  return {std::move(limit), std::move(sentence), {}};
 }
 
 /// Advice about rows that travel.
@@ -93,14 +85,14 @@ placed other_end(const run_health& run, const actor_health& proxy) {
 }
 
 verdict blame_service(const placed& service) {
-  const auto limit = name_of(service);
+  const auto limit = title_of(service);
   const auto& actor = *service.actor;
-  auto out = whole(
+  auto out = verdict_saying(
     limit,
     occupied(actor) >= most_share
       ? fmt::format("the {} limits: its workers are busy {:.0f} % of the "
                     "time; {}",
-                    limit, percent_of(actor.busy), remedy(actor.kind))
+                    limit, percent_of(actor.busy), remedy_for(actor.kind))
       : fmt::format("the {} answers late, {} after it was asked on average, "
                     "though its workers are busy only {:.0f} % of the time; "
                     "see what else its machine does",
@@ -121,19 +113,19 @@ verdict blame_proxy(const run_health& run, const placed& proxy) {
       out.sentence += fmt::format("; or {}", cache_advice(*proxy.at));
     return out;
   }
-  auto out =
-    whole(fmt::format("link of daemon \"{}\" to daemon \"{}\"",
-                      proxy.at->daemon, actor.peer),
-          fmt::format(
-            "the link of daemon \"{}\" to daemon \"{}\" limits: an answer "
-            "takes {}, {}; {}",
-            proxy.at->daemon, actor.peer, milliseconds_text(actor.mean_latency),
-            there ? fmt::format("{} of it at the other end",
-                                milliseconds_text(there.actor->mean_latency))
-                  : std::string{"and the other end has told nothing"},
-            rows ? cache_advice(*proxy.at)
-                 : std::string{"partition with fewer edges cut, or name "
-                               "the owner in placement.samplers"}));
+  auto out = verdict_saying(
+    fmt::format("link of daemon \"{}\" to daemon \"{}\"", proxy.at->daemon,
+                actor.peer),
+    fmt::format(
+      "the link of daemon \"{}\" to daemon \"{}\" limits: an answer "
+      "takes {}, {}; {}",
+      proxy.at->daemon, actor.peer, milliseconds_text(actor.mean_latency),
+      there ? fmt::format("{} of it at the other end",
+                          milliseconds_text(there.actor->mean_latency))
+            : std::string{"and the other end has told nothing"},
+      rows ? cache_advice(*proxy.at)
+           : std::string{"partition with fewer edges cut, or name "
+                         "the owner in placement.samplers"}));
   out.evidence.push_back(latency_of(proxy));
   return out;
 }
@@ -172,16 +164,17 @@ verdict blame_stage(const run_health& run, const placed& stage) {
       out.evidence.push_back(shares_of(stage));
       return out;
     }
-    return whole(name_of(stage),
-                 fmt::format("the {} limits: it waits {:.0f} % of the time "
-                             "for answers of others",
-                             name_of(stage), percent_of(actor.waiting)));
+    return verdict_saying(
+      title_of(stage),
+      fmt::format("the {} limits: it waits {:.0f} % of the time "
+                  "for answers of others",
+                  title_of(stage), percent_of(actor.waiting)));
   }
-  auto out =
-    whole(name_of(stage), fmt::format("the {} limits: its workers are busy "
-                                      "{:.0f} % of the time; {}",
-                                      name_of(stage), percent_of(actor.busy),
-                                      remedy(actor.kind)));
+  auto out = verdict_saying(title_of(stage),
+                            fmt::format("the {} limits: its workers are busy "
+                                        "{:.0f} % of the time; {}",
+                                        title_of(stage), percent_of(actor.busy),
+                                        remedy_for(actor.kind)));
   out.evidence.push_back(shares_of(stage));
   return out;
 }
@@ -193,7 +186,7 @@ verdict blame_credit(const placed& dispatcher) {
                      : actor.credit_batches >= actor.most_batches
                        ? "budget.batches"
                        : "budget.bytes";
-  auto out = whole(
+  auto out = verdict_saying(
     fmt::format("credit{}", where(*dispatcher.at)),
     fmt::format("credit limits{}: batches wait for it {:.0f} % of the time, "
                 "and no stage is full; raise {}",
@@ -216,7 +209,7 @@ std::vector<placed> all_of(const run_health& run, actor_kind kind) {
   return out;
 }
 
-std::string name_of(const placed& who) {
+std::string title_of(const placed& who) {
   const auto& actor = *who.actor;
   std::string out{to_string(actor.kind)};
   if (actor.part >= 0)
@@ -230,7 +223,7 @@ std::string shares_of(const placed& who) {
   const auto& actor = *who.actor;
   return fmt::format("{}: busy {:.0f} %, waits {:.0f} % for answers, {:.0f} % "
                      "for input, {:.0f} % for credit",
-                     name_of(who), percent_of(actor.busy),
+                     title_of(who), percent_of(actor.busy),
                      percent_of(actor.waiting), percent_of(actor.starved),
                      percent_of(actor.stalled));
 }
@@ -239,7 +232,7 @@ std::string latency_of(const placed& who) {
   const auto& actor = *who.actor;
   return fmt::format("{}: an answer takes {} on average, {} in 99 of 100 "
                      "cases at the most",
-                     name_of(who), milliseconds_text(actor.mean_latency),
+                     title_of(who), milliseconds_text(actor.mean_latency),
                      milliseconds_text(actor.p99_latency));
 }
 
@@ -248,30 +241,31 @@ double occupied(const actor_health& stage) {
 }
 
 verdict blame_pipeline(const run_health& run, const daemon_health& in) {
-  auto front = find(in, actor_kind::batch_proxy);
+  auto front = first_of(in, actor_kind::batch_proxy);
   if (!front)
-    front = find(in, actor_kind::sampler);
+    front = first_of(in, actor_kind::sampler);
   placed fullest;
   double all = 0;
-  for (const auto& stage :
-       {front, find(in, actor_kind::fetcher), find(in, actor_kind::batcher)}) {
+  for (const auto& stage : {front, first_of(in, actor_kind::fetcher),
+                            first_of(in, actor_kind::batcher)}) {
     if (!stage)
       continue;
-    all += held(*stage.actor);
-    if (!fullest || held(*stage.actor) > held(*fullest.actor))
+    all += batches_held(*stage.actor);
+    if (!fullest || batches_held(*stage.actor) > batches_held(*fullest.actor))
       fullest = stage;
   }
-  const auto dispatcher = find(in, actor_kind::dispatcher);
+  const auto dispatcher = first_of(in, actor_kind::dispatcher);
   if (fullest
       && (occupied(*fullest.actor) >= full_share
           || (occupied(*fullest.actor) >= least_share
-              && held(*fullest.actor) >= most_share * all)))
+              && batches_held(*fullest.actor) >= most_share * all)))
     return blame_stage(run, fullest);
   if (dispatcher && dispatcher.actor->stalled >= worth_naming)
     return blame_credit(dispatcher);
-  return whole("", fmt::format("trainers{} starve, but no stage is full and "
-                               "credit is there: there is little to do",
-                               where(in)));
+  return verdict_saying(
+    "", fmt::format("trainers{} starve, but no stage is full and "
+                    "credit is there: there is little to do",
+                    where(in)));
 }
 
 } // namespace graphmill

@@ -3,6 +3,7 @@
 #include "messages/wire/health.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 // What verdicts are made of: how actors are named, and who is to blame when the
@@ -23,11 +24,20 @@ struct placed {
   explicit operator bool() const { return actor != nullptr; }
 };
 
+inline double percent_of(double share) {
+  return 100 * share;
+}
+
+/// A verdict without evidence yet.
+inline verdict verdict_saying(std::string limit, std::string sentence) {
+  return {std::move(limit), std::move(sentence), {}};
+}
+
 /// All actors of a kind.
 std::vector<placed> all_of(const run_health& run, actor_kind kind);
 
 /// "sampler at daemon "a"".
-std::string name_of(const placed& who);
+std::string title_of(const placed& who);
 
 /// Evidence: where its time goes, and how long its answers take.
 std::string shares_of(const placed& who);

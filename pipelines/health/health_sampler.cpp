@@ -8,15 +8,15 @@ namespace graphmill {
 
 namespace {
 
-std::size_t at(actor_state state) {
+std::size_t state_place(actor_state state) {
   return static_cast<std::size_t>(state);
 }
 
 /// The state that most workers are in. Of as many, the one that is worse.
 actor_state most_common(const gauge_reading& now) {
   auto out = actor_state::starting;
-  for (std::size_t i = at(out); i < actor_states; ++i)
-    if (now.now[i] != 0 && now.now[i] >= now.now[at(out)])
+  for (std::size_t i = state_place(out); i < actor_states; ++i)
+    if (now.now[i] != 0 && now.now[i] >= now.now[state_place(out)])
       out = static_cast<actor_state>(i);
   return out;
 }
@@ -83,7 +83,7 @@ actor_health health_between(const actor_gauge& gauge,
     return whole > 0 ? std::clamp(double(time) / whole, 0.0, 1.0) : 0.0;
   };
   const auto spent = [&before, &now](actor_state state) {
-    return now.spent[at(state)] - before.spent[at(state)];
+    return now.spent[state_place(state)] - before.spent[state_place(state)];
   };
   const auto running = spent(actor_state::running);
   auto busy = running;
@@ -107,7 +107,7 @@ actor_health health_between(const actor_gauge& gauge,
   out.p90_latency = recent.quantile(0.9);
   out.p99_latency = recent.quantile(0.99);
   out.state = most_common(now);
-  const auto since = now.since[at(out.state)];
+  const auto since = now.since[state_place(out.state)];
   const auto moment = std::chrono::duration_cast<std::chrono::nanoseconds>(
                         now.at.time_since_epoch())
                         .count();

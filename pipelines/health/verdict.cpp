@@ -13,14 +13,6 @@ namespace graphmill {
 
 namespace {
 
-double percent(double share) {
-  return 100 * share;
-}
-
-verdict plain(std::string limit, std::string sentence) {
-  return {std::move(limit), std::move(sentence), {}};
-}
-
 // -- the trainers
 
 /// Whether others wait for this one: it waits least, and they much more.
@@ -47,22 +39,23 @@ verdict balanced_or_arithmetic(const run_health& run, double busy) {
                     actor_kind::fetcher, actor_kind::batcher})
     for (const auto& stage : all_of(run, kind))
       if (occupied(*stage.actor) >= full_share && busy >= full_share) {
-        auto out = plain("none", "well balanced: the trainers and the stages "
+        auto out =
+          verdict_saying("none", "well balanced: the trainers and the stages "
                                  "before them have no time to spare");
         out.evidence.push_back(shares_of(stage));
         return out;
       }
-  return plain("trainer",
-               fmt::format("the trainers' arithmetic is the limit: they are "
+  return verdict_saying(
+    "trainer", fmt::format("the trainers' arithmetic is the limit: they are "
                            "busy {:.0f} % of the time; more trainers, "
                            "trainer.threads or a faster trainer.device would "
                            "help",
-                           percent(busy)));
+                           percent_of(busy)));
 }
 
 /// A worker that is not there does nothing: whatever waits for it, waits for
 /// that.
-placed broken(const run_health& run) {
+placed dying_actor(const run_health& run) {
   placed out;
   for (const auto& daemon : run.daemons)
     for (const auto& actor : daemon.actors)
@@ -73,12 +66,12 @@ placed broken(const run_health& run) {
 }
 
 verdict blame_exchange(const run_health& run, double waiting) {
-  auto out = plain(
+  auto out = verdict_saying(
     "gradient group",
     fmt::format("the exchange of gradients limits: all trainers wait {:.0f} "
                 "% of the time for it; larger batches or a smaller model "
                 "exchange less",
-                percent(waiting)));
+                percent_of(waiting)));
   for (const auto& group : all_of(run, actor_kind::gradient_group))
     if (group.actor->answers != 0) {
       out.evidence.push_back(latency_of(group));
@@ -91,21 +84,23 @@ verdict blame_exchange(const run_health& run, double waiting) {
 
 verdict verdict_of(const run_health& run) {
   if (!run.silent.empty())
-    return plain(fmt::format("daemon \"{}\"", run.silent.front()),
-                 fmt::format("nothing is heard of {}: see whether {} there",
-                             fmt::join(run.silent, ", "),
-                             run.silent.size() == 1 ? "it is" : "they are"));
+    return verdict_saying(
+      fmt::format("daemon \"{}\"", run.silent.front()),
+      fmt::format("nothing is heard of {}: see whether {} there",
+                  fmt::join(run.silent, ", "),
+                  run.silent.size() == 1 ? "it is" : "they are"));
   const auto trainers = all_of(run, actor_kind::trainer);
   if (std::ranges::all_of(
         trainers, [](const placed& one) { return one.actor->items == 0; }))
-    return plain("", "no batch has been trained yet");
-  if (const auto dying = broken(run)) {
-    auto out = plain(name_of(dying),
+    return verdict_saying("", "no batch has been trained yet");
+  if (const auto dying = dying_actor(run)) {
+    auto out =
+      verdict_saying(title_of(dying),
                      fmt::format("the {} limits: {} of its workers died "
                                  "lately, and it lacks them {:.0f} % of the "
                                  "time",
-                                 name_of(dying), dying.actor->recent_restarts,
-                                 percent(dying.actor->down)));
+                                 title_of(dying), dying.actor->recent_restarts,
+                                 percent_of(dying.actor->down)));
     out.evidence.push_back(dying.actor->last_error);
     return out;
   }
@@ -116,19 +111,19 @@ verdict verdict_of(const run_health& run) {
     out.evidence.insert(out.evidence.begin(),
                         fmt::format("trainers: busy {:.0f} %, starve {:.0f} "
                                     "%, wait {:.0f} % for each other",
-                                    percent(busy), percent(starved),
-                                    percent(waiting)));
+                                    percent_of(busy), percent_of(starved),
+                                    percent_of(waiting)));
     return out;
   };
   if (const auto slow = straggler_of(trainers)) {
     if (slow.actor->starved >= worth_naming)
       return add_trainers(blame_pipeline(run, *slow.at));
-    return add_trainers(
-      plain(name_of(slow),
-            fmt::format("the {} limits: the others wait for it {:.0f} % of "
-                        "the time; give its daemon fewer trainers, or more "
-                        "processors",
-                        name_of(slow), percent(waiting))));
+    return add_trainers(verdict_saying(
+      title_of(slow),
+      fmt::format("the {} limits: the others wait for it {:.0f} % of "
+                  "the time; give its daemon fewer trainers, or more "
+                  "processors",
+                  title_of(slow), percent_of(waiting))));
   }
   if (starved >= worth_naming && starved >= waiting) {
     const auto hungriest = *std::ranges::max_element(
