@@ -37,6 +37,14 @@ std::string waits_for(const actor_label& who) {
   }
 }
 
+void tell_latencies(const latency_counts& recent, actor_health& out) {
+  out.answers = recent.total();
+  out.mean_latency = recent.mean();
+  out.median_latency = recent.quantile(0.5);
+  out.p90_latency = recent.quantile(0.9);
+  out.p99_latency = recent.quantile(0.99);
+}
+
 std::string reason_of(const actor_gauge& gauge, actor_state state) {
   switch (state) {
   case actor_state::starved:
@@ -100,12 +108,7 @@ actor_health health_between(const actor_gauge& gauge,
     out.items_per_second = double(now.items - before.items) / elapsed;
     out.bytes_per_second = double(now.bytes - before.bytes) / elapsed;
   }
-  const auto recent = now.latencies.since(before.latencies);
-  out.answers = recent.total();
-  out.mean_latency = recent.mean();
-  out.median_latency = recent.quantile(0.5);
-  out.p90_latency = recent.quantile(0.9);
-  out.p99_latency = recent.quantile(0.99);
+  tell_latencies(now.latencies.since(before.latencies), out);
   out.state = most_common(now);
   const auto since = now.since[state_place(out.state)];
   const auto moment = std::chrono::duration_cast<std::chrono::nanoseconds>(
