@@ -125,6 +125,10 @@ inline constexpr milliseconds memory_look{50};
 inline constexpr milliseconds data_look{2000};
 /// The members file of a cluster whose keys have roles.
 inline constexpr milliseconds members_look{1000};
+/// A daemon tells how its share of a run is.
+inline constexpr milliseconds health_report{1000};
+/// A daemon of a run that has told nothing for longer is called silent.
+inline constexpr milliseconds health_silence{5000};
 /// Questions that wait at the coordinator.
 inline constexpr milliseconds question_look{100};
 /// A coordinator with runs notes that it lives. If it dies and nobody can go on

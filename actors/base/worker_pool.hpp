@@ -7,6 +7,7 @@
 #include "actors/base/timeouts.hpp"
 #include "messages/base/random.hpp"
 #include "pipelines/flow/stage_counters.hpp"
+#include "pipelines/health/actor_gauge.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -31,6 +32,12 @@ struct worker_pool_config {
   /// Idle time of workers counts as waiting for credit, not for input: true for
   /// the first stage, whose input is always there.
   bool idle_is_credit = false;
+  /// Workers ask others for what a job needs: their time with one is work only
+  /// as far as they count it as such.
+  bool asks_others = false;
+  std::shared_ptr<actor_gauge> gauge; ///< Null: nobody looks at it.
+  /// Told of each worker that has died, and why. Empty: nobody is.
+  std::function<void(const std::string& why)> on_death;
   /// Fault: every n-th job ends its worker, in turn as the worker takes it and
   /// while the worker is at it or has just answered.
   std::uint32_t crash_every = 0;
@@ -69,26 +76,32 @@ public:
               factory make, std::shared_ptr<stage_counters> counters)
     : self_(self), config_(std::move(config)), make_(std::move(make)),
       counters_(std::move(counters)), backoff_(config_.backoff) {
+    config_.workers = std::max(1u, config_.workers);
+    if (!config_.gauge)
+      config_.gauge =
+        std::make_shared<actor_gauge>(actor_label{}, config_.workers);
     deaths_.install(self_);
     self_->set_exit_handler([this](const caf::exit_msg& exit) {
       fail_all(fail(ec::cancelled, "{} is shutting down", config_.stage));
       self_->quit(exit.reason);
     });
-    slots_.resize(std::max(1u, config_.workers));
+    slots_.resize(config_.workers);
     for (std::size_t i = 0; i < slots_.size(); ++i)
       fill(i);
   }
 
   ~worker_pool() {
-    for (auto& slot : slots_)
-      stop_actor(slot.handle);
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      stop_actor(slots_[i].handle);
+      config_.gauge->enter(actor_state::stopped, i);
+    }
   }
 
   typename interface::behavior_type make_behavior() {
     return {
       [this](const Job& job) -> caf::result<Answer> {
         auto promise = self_->template make_response_promise<Answer>();
-        queue_.push_back({job, promise, 0});
+        queue_.push_back({job, promise, clock::now()});
         assign();
         return promise;
       },
@@ -103,7 +116,8 @@ private:
   struct pending {
     Job job;
     promise_type promise;
-    std::uint32_t deaths = 0; ///< Workers it has cost so far.
+    clock::time_point since{}; ///< When it was asked for.
+    std::uint32_t deaths = 0;  ///< Workers it has cost so far.
   };
 
   struct slot {
@@ -111,14 +125,28 @@ private:
     std::uint64_t running = 0; ///< Ticket of its job; 0 = idle.
     bool doomed = false;       ///< Will end soon: gets no other job.
     clock::time_point idle_since{};
+    clock::time_point given{}; ///< Its job, if it has one.
   };
+
+  /// An answer that a fault holds back.
+  struct late_answer {
+    promise_type promise;
+    Answer answer;
+    clock::time_point since{};
+  };
+
+  void rest(std::size_t i) {
+    slots_[i].idle_since = clock::now();
+    config_.gauge->enter(
+      config_.idle_is_credit ? actor_state::stalled : actor_state::starved, i);
+  }
 
   void fill(std::size_t i) {
     auto& slot = slots_[i];
     slot.handle = make_(self_->home_system());
     slot.running = 0;
     slot.doomed = false;
-    slot.idle_since = clock::now();
+    rest(i);
     deaths_.watch(self_, slot.handle,
                   [this, i](const caf::error& reason) { on_death(i, reason); });
   }
@@ -127,11 +155,13 @@ private:
     for (std::size_t i = 0; i < slots_.size() && !queue_.empty(); ++i)
       if (slots_[i].handle && slots_[i].running == 0 && !slots_[i].doomed)
         give(i);
+    config_.gauge->queued(queue_.size());
   }
 
   void give(std::size_t i) {
     auto& slot = slots_[i];
-    const auto idle = clock::now() - slot.idle_since;
+    slot.given = clock::now();
+    const auto idle = slot.given - slot.idle_since;
     if (config_.idle_is_credit)
       counters_->waited_for_credit(idle);
     else
@@ -144,12 +174,15 @@ private:
     slot.doomed = strikes && ++strikes_ % 2 == 0;
     job.crash = strikes && !slot.doomed;
     slot.running = ticket;
+    if constexpr (requires { job.key; })
+      config_.gauge->works_on(job.key);
+    config_.gauge->enter(actor_state::running, i);
     requests_.ask(self_, slot.handle, config_.job_timeout, std::move(job))
       .then(
         [this, i, ticket](Answer& answer) {
           if (auto done = retire(i, ticket)) {
             backoff_ = config_.backoff;
-            deliver(std::move(done->promise), std::move(answer));
+            deliver({std::move(done->promise), std::move(answer), done->since});
           }
           assign();
         },
@@ -167,7 +200,9 @@ private:
     auto done = running_.take(ticket);
     if (done && slots_[i].running == ticket) {
       slots_[i].running = 0;
-      slots_[i].idle_since = clock::now();
+      rest(i);
+      if (config_.asks_others)
+        counters_->held(slots_[i].idle_since - slots_[i].given);
     }
     return done;
   }
@@ -193,6 +228,11 @@ private:
     slots_[i].handle = worker{};
     if (auto lost = retire(i, ticket))
       retry(std::move(*lost), reason);
+    const auto why = from_caf(reason, config_.stage).message;
+    config_.gauge->enter(actor_state::restarting, i);
+    config_.gauge->restarted(why);
+    if (config_.on_death)
+      config_.on_death(why);
     assign(); // Another worker may be idle.
     post_later(handle_of<interface>(self_), backoff_, pool_timer{0});
     backoff_ = std::min(2 * backoff_, config_.longest_backoff);
@@ -209,20 +249,25 @@ private:
                   config_.stage, config_.attempts, cause.message)));
   }
 
-  void deliver(promise_type promise, Answer answer) {
+  void deliver(late_answer done) {
     if (config_.reply_delay_ms == 0) {
-      promise.deliver(std::move(answer));
+      release(done);
       return;
     }
-    const auto id = late_.add({std::move(promise), std::move(answer)});
+    const auto id = late_.add(std::move(done));
     const auto delay = mix64(id) % (config_.reply_delay_ms + 1);
     post_later(handle_of<interface>(self_), std::chrono::milliseconds{delay},
                pool_timer{id});
   }
 
+  void release(late_answer& done) {
+    config_.gauge->done(clock::now() - done.since);
+    done.promise.deliver(std::move(done.answer));
+  }
+
   void on_timer(std::uint64_t id) {
     if (auto due = late_.take(id)) {
-      due->first.deliver(std::move(due->second));
+      release(*due);
       return;
     }
     for (std::size_t i = 0; i < slots_.size(); ++i)
@@ -237,7 +282,7 @@ private:
     for (auto& job : running_.take_all())
       job.promise.deliver(to_caf(reason));
     for (auto& answer : late_.take_all())
-      answer.first.deliver(to_caf(reason));
+      answer.promise.deliver(to_caf(reason));
     queue_.clear();
   }
 
@@ -250,7 +295,7 @@ private:
   std::vector<slot> slots_;
   std::deque<pending> queue_;
   ticket_table<pending> running_;
-  ticket_table<std::pair<promise_type, Answer>> late_; ///< By timer.
+  ticket_table<late_answer> late_; ///< By timer.
   std::chrono::milliseconds backoff_;
   std::uint64_t given_ = 0;
   std::uint64_t strikes_ = 0;

@@ -1,14 +1,20 @@
+#include "actors/base/timeouts.hpp"
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/text/health_text.hpp"
 #include "actors/launch/part_list.hpp"
 #include "actors/process/say.hpp"
+#include "actors/process/signals.hpp"
 
 #include <nlohmann/json.hpp>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
@@ -121,7 +127,7 @@ void print_status(const std::string& address, const status_reply& now) {
         to_part_text(missing));
 }
 
-result<int> status(const cluster_options& options) {
+result<int> cluster_status(const cluster_options& options) {
   GRAPHMILL_TRY(auto client, connect(options, "status"));
   GRAPHMILL_TRY(const auto now, client.status());
   if (options.json)
@@ -131,15 +137,84 @@ result<int> status(const cluster_options& options) {
   return 0;
 }
 
+struct status_options {
+  cluster_options cluster;
+  std::string run;
+  bool watch = false;
+};
+
+/// Of a run that is not on: what has become of it.
+int print_record(const run_record& run, bool json) {
+  if (json)
+    say("{}\n", one_line({{"run", run.id},
+                          {"state", to_string(run.state)},
+                          {"message", run.message}}));
+  else
+    say("run       {}\nstate     {}{}{}\n", run.id, to_string(run.state),
+        run.message.empty() ? "" : ": ", run.message);
+  return run.state == run_state::failed ? exit_failed : 0;
+}
+
+int print_health(const run_health& run, bool json, bool again) {
+  if (json) {
+    auto whole = health_json(run);
+    whole["state"] = to_string(run_state::running);
+    say("{}\n", one_line(whole));
+  } else {
+    if (again && isatty(STDOUT_FILENO) == 1)
+      std::fputs("\033[H\033[2J", stdout); // The screen anew.
+    say_lines(health_text(run));
+  }
+  std::fflush(stdout);
+  return health_code(run);
+}
+
+/// How a run is; with --watch, until it is over or a signal comes.
+result<int> status_of_run(const status_options& options) {
+  signal_watch signals;
+  GRAPHMILL_TRY(auto client, connect(options.cluster, "status", &signals));
+  for (bool again = false;; again = true) {
+    GRAPHMILL_TRY(const auto run, client.run(options.run));
+    if (run.state != run_state::running)
+      return print_record(run, options.cluster.json);
+    const auto now = client.health({run.id, {}});
+    if (!now && now.error().code == ec::not_found && signals.count() == 0) {
+      signals.wait(timeouts::ask_again); // It has just ended: see its record.
+      continue;
+    }
+    if (!now)
+      return now.error();
+    const auto code =
+      print_health(now.value(), options.cluster.json, again);
+    if (!options.watch)
+      return code;
+    signals.wait(timeouts::health_report);
+    if (signals.count() != 0)
+      return code;
+  }
+}
+
 } // namespace
 
 void add_status_command(command_line& cli) {
-  auto options = std::make_shared<cluster_options>();
+  auto options = std::make_shared<status_options>();
   auto* command = cli.app.add_subcommand(
     "status", "Show a cluster: its daemons, what runs and what waits");
-  add_cluster_options(*command, *options);
-  command->callback(
-    [&cli, options] { cli.run = [options] { return status(*options); }; });
+  auto* run = command->add_option(
+    "run", options->run, "Id of a run: show how its actors are instead");
+  command
+    ->add_flag("-w,--watch", options->watch,
+               "Show it again every second until the run is over")
+    ->needs(run);
+  add_cluster_options(*command, options->cluster);
+  command->footer("Exit code for a run: 0 if all is well, 3 if something is "
+                  "wrong but it goes on, 4 if it has failed.");
+  command->callback([&cli, options] {
+    cli.run = [options] {
+      return options->run.empty() ? cluster_status(options->cluster)
+                                  : status_of_run(*options);
+    };
+  });
 }
 
 } // namespace graphmill

@@ -22,6 +22,22 @@ remote_call call_over(const std::shared_ptr<transport>& by, std::string address,
   };
 }
 
+remote_call gauged(remote_call by, std::shared_ptr<actor_gauge> gauge) {
+  gauge->enter(actor_state::starved);
+  return [by = std::move(by), gauge = std::move(gauge)](
+           method method_id, payload data,
+           std::function<void(result<payload>)> on_reply) {
+    gauge->asked(data.byte_size());
+    by(method_id, std::move(data),
+       [gauge, since = actor_gauge::clock::now(),
+        on_reply = std::move(on_reply)](result<payload> answer) {
+         gauge->answered(actor_gauge::clock::now() - since,
+                         answer ? answer.value().byte_size() : 0);
+         on_reply(std::move(answer));
+       });
+  };
+}
+
 bool serve_data(const data_server_actor& server,
                 const incoming_request& request) {
   if (traits_of(request.method).server != method_server::data)

@@ -3,6 +3,7 @@
 #include "actors/remote/interfaces.hpp"
 #include "actors/remote/remote_part.hpp"
 #include "actors/transport/transport.hpp"
+#include "pipelines/health/actor_gauge.hpp"
 
 #include <memory>
 #include <string>
@@ -15,6 +16,9 @@ namespace graphmill {
 /// gone, requests fail as cancelled.
 remote_call call_over(const std::shared_ptr<transport>& by, std::string address,
                       call_options options = {});
+
+/// The same way, whose requests `gauge` counts, with how long each takes.
+remote_call gauged(remote_call by, std::shared_ptr<actor_gauge> gauge);
 
 /// Hands a request of another daemon to the DATA SERVER, if it is one for data;
 /// from any thread.

@@ -12,6 +12,7 @@
 #include "partition/dataset/data_records.hpp"
 #include "partition/dataset/reopened_graph.hpp"
 #include "partition/dataset/verification.hpp"
+#include "pipelines/health/health_sampler.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -191,6 +192,7 @@ result<run_result> run_locally(local_run_config config,
   const auto gauges = std::make_shared<dispatcher_gauges>();
   member.log = config.log;
   member.gauges = gauges;
+  const auto health = member.health;
   auto stages =
     stage_table::of(member.def, share.parts.size(), share.ranks.size());
   stages.disk = member.disk;
@@ -228,6 +230,8 @@ result<run_result> run_locally(local_run_config config,
     config.log->info("{}", sentence(storage));
     out.outcome = wait_for_end(signals, memory, guard, ended, conductor,
                                *settings.watch, *config.log);
+    health_sampler{}.sample(*health, clock::now(),
+                            out.health.daemons.emplace_back());
     judge_data(out.outcome, guard, signals);
     out.seconds = std::chrono::duration<double>(clock::now() - began).count();
     cpu_seconds = process_cpu_seconds() - cpu_before;

@@ -4,6 +4,7 @@
 #include "actors/stages/dispatcher.hpp"
 #include "actors/stages/stage_table.hpp"
 #include "messages/definition/definition.hpp"
+#include "pipelines/health/actor_gauge.hpp"
 #include "pipelines/planning/storage_decision.hpp"
 
 #include <spdlog/logger.h>
@@ -76,6 +77,8 @@ struct member_config {
   std::shared_ptr<buffer_pool> pool;
   std::shared_ptr<spdlog::logger> log;
   std::shared_ptr<dispatcher_gauges> gauges;
+  /// What its actors tell of themselves, for the reports of health.
+  std::shared_ptr<gauge_board> health = std::make_shared<gauge_board>();
 };
 
 /// Spawns a MEMBER of a run, which spawns all other actors of the run in this

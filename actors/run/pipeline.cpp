@@ -9,9 +9,11 @@
 #include "actors/stages/sampler.hpp"
 #include "actors/stages/sampling_service.hpp"
 #include "actors/stages/trainer.hpp"
+#include "messages/base/pluralized.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace graphmill {
 
@@ -26,10 +28,23 @@ public:
 
   template <class Job, class Answer>
   worker_actor<Job, Answer>
-  pool(worker_pool_config settings, std::shared_ptr<stage_counters> counters,
+  pool(actor_label label, worker_pool_config settings,
+       std::shared_ptr<stage_counters> counters,
        std::function<worker_actor<Job, Answer>(caf::actor_system&)> make) {
     settings.stage = counters->stage();
     settings.crash_every = config_.def.faults.crash_every;
+    settings.gauge = config_.health->add(label, settings.workers);
+    // Counters of services are those of all parts here.
+    if (label.part < 0)
+      settings.gauge->counts_with(counters, settings.asks_others);
+    settings.on_death = [log = config_.log, stage = settings.stage,
+                         deaths =
+                           std::uint64_t{0}](const std::string& why) mutable {
+      // As many lines as doublings: a fault may end thousands of workers.
+      if (log && std::has_single_bit(++deaths))
+        log->warn("{}: {} replaced so far, the last because: {}", stage,
+                  pluralized(deaths, "worker"), why);
+    };
     return remember<worker_actor<Job, Answer>>(
       spawn_state<worker_pool<Job, Answer>>(
         system_, std::move(settings), std::move(make), std::move(counters)));
@@ -48,6 +63,7 @@ public:
                                       stages_[stage_kind::sampling_service],
                                       config_.storage.from_disk};
       out.push_back(pool<neighbour_job, neighbour_answer>(
+        {actor_kind::sampling_service, static_cast<part_id>(p)},
         service_pool(config_.def.sampler.threads), service.counters,
         [service](caf::actor_system& system) {
           return spawn_sampling_service(system, service);
@@ -74,6 +90,7 @@ public:
           gauge_in(system_, fmt::format("the reader of labels of part {}", p)));
       }
       out.push_back(pool<gather_job, gather_answer>(
+        {actor_kind::feature_service, static_cast<part_id>(p)},
         service_pool(config_.def.fetch.threads), service.counters,
         [service](caf::actor_system& system) {
           return spawn_feature_service(system, service);
@@ -93,8 +110,10 @@ public:
     settings.workers = config_.def.sampler.replicas;
     settings.job_timeout = timeouts::waiting_stage;
     settings.idle_is_credit = true;
+    settings.asks_others = true;
     return pool<sample_job, sample_answer>(
-      settings, sampler.counters, [sampler](caf::actor_system& system) {
+      {actor_kind::sampler}, settings, sampler.counters,
+      [sampler](caf::actor_system& system) {
         return spawn_sampler(system, sampler);
       });
   }
@@ -104,8 +123,9 @@ public:
     settings.workers = batches_elsewhere(config_.def, config_.ranks.size());
     settings.job_timeout = timeouts::waiting_stage;
     settings.idle_is_credit = true;
+    settings.asks_others = true;
     return pool<sample_job, sample_answer>(
-      settings, stages_[stage_kind::batch_proxy],
+      {actor_kind::batch_proxy}, settings, stages_[stage_kind::batch_proxy],
       [make = config_.access.sampler, here](caf::actor_system& system) {
         return make(system, here);
       });
@@ -123,8 +143,10 @@ public:
     worker_pool_config settings;
     settings.workers = config_.def.fetch.replicas;
     settings.job_timeout = timeouts::waiting_stage;
+    settings.asks_others = true;
     return pool<fetch_job, fetch_answer>(
-      settings, fetcher.counters, [fetcher](caf::actor_system& system) {
+      {actor_kind::fetcher}, settings, fetcher.counters,
+      [fetcher](caf::actor_system& system) {
         return spawn_fetcher(system, fetcher);
       });
   }
@@ -135,7 +157,8 @@ public:
     worker_pool_config settings;
     settings.workers = static_cast<std::uint32_t>(config_.models.size());
     return pool<assemble_job, assemble_answer>(
-      settings, batcher.counters, [batcher](caf::actor_system& system) {
+      {actor_kind::batcher}, settings, batcher.counters,
+      [batcher](caf::actor_system& system) {
         return spawn_batcher(system, batcher);
       });
   }
@@ -177,7 +200,8 @@ std::vector<gradient_group_actor> spawn_groups(caf::actor_system& system,
   std::vector<gradient_group_actor> out;
   if (!config.ranks.empty() && !config.access.group)
     out.push_back(spawn_gradient_group(
-      system, {config.world, stages[stage_kind::gradient_group]}));
+      system, {config.world, stages[stage_kind::gradient_group],
+               config.health->add({actor_kind::gradient_group})}));
   else
     for (auto rank : config.ranks)
       out.push_back(config.access.group(system, rank));
@@ -206,6 +230,8 @@ spawn_trainers(caf::actor_system& system, const member_config& config,
     if (trainer.early)
       trainer.group_timeout += timeouts::waiting_stage;
     trainer.counters = stages[stage_kind::trainer];
+    trainer.gauge =
+      config.health->add({actor_kind::trainer, -1, config.ranks[i]});
     out.push_back(spawn_trainer(system, std::move(trainer)));
   }
   return out;
@@ -253,6 +279,9 @@ pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
     dispatcher.conductor = conductor;
     dispatcher.log = config.log;
     dispatcher.gauges = config.gauges;
+    dispatcher.gauge = config.health->add({actor_kind::dispatcher});
+    dispatcher.gauge->gives_credit(dispatcher.limits.items,
+                                   dispatcher.limits.bytes);
     out.dispatcher = spawn_dispatcher(system, std::move(dispatcher));
   }
   out.pools = build.take_pools();

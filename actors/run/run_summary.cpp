@@ -3,6 +3,7 @@
 #include "messages/base/field_name.hpp"
 #include "messages/base/printable.hpp"
 #include "pipelines/flow/stage_counters.hpp"
+#include "pipelines/health/verdict.hpp"
 #include "pipelines/results/safetensors.hpp"
 
 #include <fmt/format.h>
@@ -126,9 +127,9 @@ std::string render_table(const std::vector<stage_report>& rows,
   for (const auto& stage : rows)
     name = std::max(name, stage.stage.size());
   auto out = fmt::format("{:<{}} {:>8} {:>8} {:>10} {:>6} {:>8} {:>9} {:>9} "
-                         "{:>8}\n",
+                         "{:>8} {:>8}\n",
                          "stage", name, "replicas", "items", "MB", "busy",
-                         "cpu s", "input s", "credit s", "restarts");
+                         "cpu s", "input s", "credit s", "reply s", "restarts");
   for (const auto& stage : rows) {
     // What is counted but has no workers: nothing, if there was none of it.
     if (stage.replicas == 0 && stage.busy_seconds == 0) {
@@ -140,11 +141,11 @@ std::string render_table(const std::vector<stage_report>& rows,
     }
     out += format_printable(
       "{:<{}} {:>8} {:>8} {:>10.1f} {:>4.0f} % {:>8.2f} {:>9.2f} {:>9.2f} "
-      "{:>8}\n",
+      "{:>8.2f} {:>8}\n",
       stage.stage, name, stage.replicas, stage.items,
       double(stage.bytes) * 1e-6, 100 * stage.utilisation(seconds),
       stage.cpu_seconds, stage.input_wait_seconds, stage.credit_wait_seconds,
-      stage.restarts);
+      stage.reply_wait_seconds, stage.restarts);
   }
   return out;
 }
@@ -167,6 +168,7 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
   const auto& outcome = run.outcome;
   const auto& work = run.work;
   const auto rows = table_of(work);
+  const auto said = verdict_of(run.health);
   return {
     {"test_accuracy", accuracy_of(reporter, phase::test)},
     {"validation_accuracy", outcome.best_validation
@@ -184,7 +186,10 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
     {"peak_credit_bytes", work.peak_credit_bytes},
     {"oversize_batches", work.oversize_batches},
     {"retried_batches", work.retried_batches},
-    {"bottleneck", bottleneck_of(rows, run.seconds)},
+    {"bottleneck",
+     said.limit.empty() ? bottleneck_of(rows, run.seconds) : said.limit},
+    {"verdict", run.health.daemons.empty() ? nlohmann::json()
+                                           : nlohmann::json(said.sentence)},
     {"stages", table_json(rows)},
     {"cache", cache_of(work)},
     {"disk", disk_of(work)},

@@ -3,6 +3,7 @@
 #include "actors/run/conductor.hpp"
 #include "actors/run/run_reporter.hpp"
 #include "messages/base/work_report.hpp"
+#include "messages/wire/health.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <nlohmann/json.hpp>
@@ -17,6 +18,8 @@ struct run_result {
   run_outcome outcome;
   work_report work;   ///< Of all processes.
   double seconds = 0; ///< From the first batch to the last.
+  /// How its actors were, over the whole run; without daemons: not known.
+  run_health health;
 };
 
 /// The rows of the table that users see: the stages, then what was counted

@@ -29,6 +29,10 @@ public:
         },
         config_.counters),
       thread_(self) {
+    if (!config_.gauge)
+      config_.gauge =
+        std::make_shared<actor_gauge>(actor_label{actor_kind::gradient_group});
+    config_.gauge->enter(actor_state::starved);
     thread_.install([this] { rank_.abandon(); });
   }
 
@@ -66,6 +70,7 @@ private:
                          part.rank, config_.options.rank));
     auto promise = self_->make_response_promise<reduced_gradients>();
     auto done = std::make_shared<result<step_sum>>(error{});
+    config_.gauge->asked(0);
     thread_.post(
       [this, part, done] {
         gradient_progress finished;
@@ -76,7 +81,9 @@ private:
         }
         *done = rank_.reduce({part.step, stopping_}, part.gradients, *progress);
       },
-      [promise, done](const std::optional<error>& failure) mutable {
+      [promise, done, gauge = config_.gauge, since = actor_gauge::clock::now()](
+        const std::optional<error>& failure) mutable {
+        gauge->answered(actor_gauge::clock::now() - since, 0);
         if (failure)
           promise.deliver(to_caf(*failure));
         else if (!*done)

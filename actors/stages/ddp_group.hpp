@@ -2,6 +2,7 @@
 
 #include "actors/base/interfaces.hpp"
 #include "pipelines/flow/stage_counters.hpp"
+#include "pipelines/health/actor_gauge.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/gradients/group_rank.hpp"
 #include "pipelines/gradients/messages/rank_link.hpp"
@@ -21,6 +22,7 @@ struct ddp_group_config {
   std::shared_ptr<rendezvous_store> store; ///< Where the ranks meet.
   std::shared_ptr<orphan_threads> orphans; ///< One per process.
   std::shared_ptr<stage_counters> counters;
+  std::shared_ptr<actor_gauge> gauge; ///< Null: nobody looks at it.
 };
 
 /// Fails if a group cannot work with this config; the error says what to

@@ -38,6 +38,10 @@ public:
   dispatcher(interface::pointer self, dispatcher_config config)
     : self_(self), config_(std::move(config)), ledger_(config_.limits),
       windows_(config_.trainers.size()) {
+    if (!config_.gauge)
+      config_.gauge =
+        std::make_shared<actor_gauge>(actor_label{actor_kind::dispatcher});
+    config_.gauge->enter(actor_state::starved);
     post_later(handle_of<interface>(self_), config_.patience / 4, tick{});
   }
 
@@ -138,6 +142,7 @@ private:
                               static_cast<std::uint64_t>(batch.key.epoch),
                               static_cast<std::uint64_t>(batch.key.step));
     batch.scheme = work_->sampling;
+    config_.gauge->works_on(batch.key);
     in_flight flight;
     flight.batch = made;
     flights_.insert_or_assign(which, std::move(flight));
@@ -330,8 +335,15 @@ private:
                           .count());
   }
 
+  /// It has nothing to do, or all that it has is admitted, or credit is
+  /// lacking.
   void update_gauges() {
     const auto seen = ledger_.statistics();
+    config_.gauge->enter(waiting_           ? actor_state::stalled
+                         : flights_.empty() ? actor_state::starved
+                                            : actor_state::running);
+    config_.gauge->credit(seen.in_flight, seen.used_bytes);
+    config_.gauge->queued(flights_.size());
     config_.gauges->peak_bytes = seen.peak_bytes;
     config_.gauges->oversize = seen.oversize;
   }

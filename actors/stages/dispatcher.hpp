@@ -5,6 +5,7 @@
 #include "actors/stages/batch_stage.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/flow/credit_ledger.hpp"
+#include "pipelines/health/actor_gauge.hpp"
 
 #include <spdlog/logger.h>
 
@@ -41,6 +42,7 @@ struct dispatcher_config {
   caf::typed_actor<takes<run_failed>> conductor;
   std::shared_ptr<spdlog::logger> log;
   std::shared_ptr<dispatcher_gauges> gauges;
+  std::shared_ptr<actor_gauge> gauge; ///< Null: nobody looks at it.
 };
 
 /// Spawns the DISPATCHER of the trainers of this process. Their batches are

@@ -14,7 +14,12 @@ public:
   static constexpr const char* name = "gradient_group";
 
   gradient_group(interface::pointer self, gradient_group_config config)
-    : self_(self), config_(std::move(config)) {}
+    : self_(self), config_(std::move(config)) {
+    if (!config_.gauge)
+      config_.gauge =
+        std::make_shared<actor_gauge>(actor_label{actor_kind::gradient_group});
+    config_.gauge->enter(actor_state::starved);
+  }
 
   interface::behavior_type make_behavior() {
     return {
@@ -28,6 +33,7 @@ private:
   struct open_step {
     std::vector<std::shared_ptr<gradient_set>> gradients;
     std::vector<caf::typed_response_promise<reduced_gradients>> promises;
+    std::vector<actor_gauge::clock::time_point> since; ///< Of the promises.
     rank_id present = 0;
     std::int64_t seeds = 0;
   };
@@ -48,6 +54,8 @@ private:
     step.seeds += part.seeds;
     auto promise = self_->make_response_promise<reduced_gradients>();
     step.promises.push_back(promise);
+    step.since.push_back(actor_gauge::clock::now());
+    config_.gauge->asked(0);
     if (++step.present == config_.ranks) {
       auto complete = std::move(step);
       open_.erase(part.step);
@@ -58,6 +66,7 @@ private:
 
   void reduce(open_step& step) {
     busy_scope busy{*config_.counters};
+    config_.gauge->enter(actor_state::running);
     auto& sum = step.gradients.front();
     for (std::size_t r = 1; r < step.gradients.size(); ++r)
       add(*sum, *step.gradients[r]);
@@ -65,6 +74,8 @@ private:
                                 * step.gradients.size());
     for (auto& promise : step.promises)
       promise.deliver(reduced_gradients{sum, stopping_, step.seeds});
+    for (auto since : step.since)
+      config_.gauge->answered(actor_gauge::clock::now() - since, 0);
   }
 
   interface::pointer self_;

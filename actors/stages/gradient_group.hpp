@@ -2,6 +2,7 @@
 
 #include "actors/base/interfaces.hpp"
 #include "pipelines/flow/stage_counters.hpp"
+#include "pipelines/health/actor_gauge.hpp"
 
 #include <memory>
 
@@ -11,6 +12,7 @@ namespace graphmill {
 struct gradient_group_config {
   rank_id ranks = 1;
   std::shared_ptr<stage_counters> counters;
+  std::shared_ptr<actor_gauge> gauge; ///< Null: nobody looks at it.
 };
 
 /// Spawns the GRADIENT GROUP of the trainers of one process: adds up gradients

@@ -44,8 +44,13 @@ public:
 
   trainer(interface::pointer self, trainer_config config)
     : self_(self), config_(std::move(config)), thread_(self) {
+    if (!config_.gauge)
+      config_.gauge =
+        std::make_shared<actor_gauge>(actor_label{actor_kind::trainer});
+    config_.gauge->enter(actor_state::starved);
     thread_.install([this] {
       stopped_ = true;
+      config_.gauge->enter(actor_state::stopped);
       for (auto& waiting_request : queue_)
         waiting_request.promise.deliver(
           to_caf(fail(ec::cancelled, "the trainer is shutting down")));
@@ -59,6 +64,7 @@ public:
         auto promise = self_->make_response_promise<step_finished>();
         queue_.push_back({input, promise});
         next();
+        config_.gauge->queued(queue_.size());
         return promise;
       },
       [this](const trainer_request& request) { return serve(request); },
@@ -111,6 +117,9 @@ private:
     config_.counters->waited_for_input(clock::now() - idle_since_);
     auto shared = std::make_shared<queued>(std::move(queue_.front()));
     queue_.pop_front();
+    begun_ = clock::now();
+    config_.gauge->works_on(shared->input.batch->data.key);
+    config_.gauge->enter(actor_state::running);
     auto done = std::make_shared<outcome>();
     const auto training = shared->input.batch->data.key.phase == phase::train;
     if (training) {
@@ -186,6 +195,7 @@ private:
       contribute(
         {steps_++, config_.rank, done->gradients, report.metrics.seeds});
     computed_ = waiting{report, input.work->learning_rate, clock::now()};
+    config_.gauge->enter(actor_state::waiting);
     apply_when_reduced();
   }
 
@@ -218,6 +228,7 @@ private:
 
   void apply(const reduced_gradients& reduced, double rate,
              const step_result& report) {
+    config_.gauge->enter(actor_state::running);
     auto done = std::make_shared<std::optional<error>>();
     compute(
       [this, sum = reduced.sum, rate, done] {
@@ -240,12 +251,16 @@ private:
   void finish(const step_result& report) {
     busy_ = false;
     idle_since_ = clock::now();
+    config_.gauge->done(idle_since_ - begun_);
+    config_.gauge->enter(actor_state::starved);
     post(config_.conductor, report);
     next();
+    config_.gauge->queued(queue_.size());
   }
 
   void stop_with(const error& reason) {
     stopped_ = true;
+    config_.gauge->failed(reason.message);
     post(config_.conductor,
          run_failed{fail(reason.code, "trainer of rank {}: {}", config_.rank,
                          reason.message)});
@@ -316,6 +331,7 @@ private:
   bool busy_ = false;
   bool stopped_ = false;
   clock::time_point idle_since_ = clock::now();
+  clock::time_point begun_{};      ///< With the batch at hand.
   actor_thread<interface> thread_; ///< Last: ends before what its jobs use.
 };
 

@@ -3,6 +3,7 @@
 #include "actors/base/interfaces.hpp"
 #include "actors/base/timeouts.hpp"
 #include "pipelines/flow/stage_counters.hpp"
+#include "pipelines/health/actor_gauge.hpp"
 
 #include <chrono>
 #include <memory>
@@ -24,6 +25,7 @@ struct trainer_config {
   std::chrono::milliseconds group_timeout = timeouts::contribution;
   std::chrono::milliseconds step_delay{0}; ///< Fault: each step slower by this.
   std::shared_ptr<stage_counters> counters;
+  std::shared_ptr<actor_gauge> gauge; ///< Null: nobody looks at it.
 };
 
 /// Spawns a TRAINER: computes on batches in the order in which they come, on a

@@ -16,6 +16,8 @@ struct stage_report {
   double input_wait_seconds = 0;  ///< Idle for want of work.
   double credit_wait_seconds = 0; ///< Held back: no room downstream.
   std::uint64_t restarts = 0;     ///< Replicas that died and were replaced.
+  /// With a job, and waiting for others to answer what it needs for that.
+  double reply_wait_seconds = 0;
 
   /// Share of `elapsed` that the average replica was at work.
   double utilisation(double elapsed) const {
@@ -37,6 +39,8 @@ struct stage_report {
     visit("creditWaitSeconds", of.credit_wait_seconds,
           others.credit_wait_seconds...);
     visit("restarts", of.restarts, others.restarts...);
+    visit("replyWaitSeconds", of.reply_wait_seconds,
+          others.reply_wait_seconds...);
   }
 };
 

@@ -39,11 +39,13 @@ enum class method : std::uint16_t {
   contribute,
   members,
   prove,
+  health_report,
+  health,
 };
 
 /// One more than the greatest value of a method.
 inline constexpr std::size_t method_count =
-  static_cast<std::size_t>(method::prove) + 1;
+  static_cast<std::size_t>(method::health) + 1;
 
 /// Which connection of a peer a message takes. What waits on one channel does
 /// not hold up the other.
@@ -128,6 +130,8 @@ inline constexpr auto method_table = [] {
     {method::contribute, "contribute", bulk, true, ranks, daemons, gradients},
     {method::members, "members", small, false, agent, leader},
     {method::prove, "prove", bulk, true, data, daemons, features},
+    {method::health_report, "health_report", small, true, coordinator, daemons},
+    {method::health, "health", small, true, coordinator, readers},
   }};
 }();
 

@@ -204,6 +204,8 @@ struct StageReport {
   inputWaitSeconds @6 :Float64;
   creditWaitSeconds @7 :Float64;
   restarts @8 :UInt64;
+  replyWaitSeconds @9 :Float64;
+  # With a job, and waiting for the answers of others that it needs for that.
 }
 
 struct ItemCount {

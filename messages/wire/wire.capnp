@@ -124,6 +124,8 @@ enum Method {
   contribute @25;
   members @26;
   prove @27;
+  healthReport @28;
+  health @29;
 }
 
 struct Failure {

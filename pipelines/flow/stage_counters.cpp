@@ -1,5 +1,7 @@
 #include "pipelines/flow/stage_counters.hpp"
 
+#include <algorithm>
+
 namespace graphmill {
 
 namespace {
@@ -21,6 +23,8 @@ stage_report stage_counters::report() const {
   out.input_wait_seconds = seconds(input_);
   out.credit_wait_seconds = seconds(credit_);
   out.restarts = restarts_;
+  // What is not work of the time with jobs is waiting for those who were asked.
+  out.reply_wait_seconds = std::max(0.0, seconds(held_) - out.busy_seconds);
   return out;
 }
 

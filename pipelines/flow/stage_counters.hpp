@@ -33,6 +33,8 @@ public:
   }
   void waited_for_input(nanoseconds time) { input_ += time.count(); }
   void waited_for_credit(nanoseconds time) { credit_ += time.count(); }
+  /// A worker of a stage that asks others for what it needs had a job.
+  void held(nanoseconds time) { held_ += time.count(); }
   void restarted() { ++restarts_; }
 
   const std::string& stage() const { return stage_; }
@@ -42,7 +44,7 @@ private:
   std::string stage_;
   std::uint32_t replicas_;
   std::atomic<std::uint64_t> items_{0}, bytes_{0}, restarts_{0};
-  std::atomic<std::int64_t> busy_{0}, cpu_{0}, input_{0}, credit_{0};
+  std::atomic<std::int64_t> busy_{0}, cpu_{0}, input_{0}, credit_{0}, held_{0};
 };
 
 /// Processor time of the calling thread.

@@ -154,6 +154,11 @@ result<status_reply> cluster_client::status() {
   return decode_status_reply(got);
 }
 
+result<run_health> cluster_client::health(const health_request& request) {
+  GRAPHMILL_TRY(const auto got, call(method::health, encode(request)));
+  return decode_run_health(got);
+}
+
 result<runs_reply> cluster_client::runs(const runs_request& request) {
   GRAPHMILL_TRY(const auto got, call(method::runs, encode(request)));
   return decode_runs_reply(got);

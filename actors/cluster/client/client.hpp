@@ -3,6 +3,7 @@
 #include "actors/process/signals.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/wire/cluster.hpp"
+#include "messages/wire/health.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -48,6 +49,8 @@ public:
   result<std::string> resume(const definition& def, const resume_request& of);
   result<plan_reply> plan(const definition& def);
   result<status_reply> status();
+  /// How the run is that is on.
+  result<run_health> health(const health_request& request);
   result<runs_reply> runs(const runs_request& request);
   result<watch_reply> watch(const watch_request& request);
   result<void> cancel(const cancel_request& request);

@@ -92,6 +92,12 @@ void coordinator::serve(const incoming_request& request) {
         [runs = config_.runs, data, reply] { reply.reply(file(runs, data)); },
         [reply](const error& reason) { reply.reply(reason); });
     break;
+  case method::health_report:
+    reply.reply(take_health(request));
+    break;
+  case method::health:
+    reply.reply(tell_health(data));
+    break;
   case method::run_event:
     reply.reply(take_events(request));
     break;

@@ -52,6 +52,7 @@ void coordinator::start_next() {
     active_->where = std::move(where).value();
     auto names = names_of(active_->where);
     active_->turn = run_turn{names};
+    health_.begin(active_->id, {names.begin(), names.end()});
     names.erase(calls_.net().self().name); // The next one has its own.
     note_standing(*active_, {names.begin(), names.end()});
     if (auto begun = active_->file->begin(config_.log->sinks().front()); begun)
@@ -188,6 +189,9 @@ void coordinator::conduct() {
   run_file::keep_checkpoints(active_->file, lead.observer, active_->def,
                              static_cast<rank_id>(where.daemon_of_rank.size()),
                              config_.graph->part_count());
+  const auto progress = std::make_shared<progress_gauge>(active_->def);
+  progress_gauge::observe(progress, lead.observer);
+  health_.progress_by(progress);
   active_->began = clock::now();
   active_->conductor = spawn_conductor(self_->home_system(), std::move(lead));
   deaths_.watch(
@@ -283,6 +287,7 @@ void coordinator::close() {
     leaver.reply.reply(payload{});
   }
   active_->outcome.failure = active_->turn.failure();
+  active_->file->tell(health_.whole());
   thread_.post(
     [me = handle_of<interface>(self_), file = active_->file,
      outcome = active_->outcome, cancelled = active_->turn.cancelled(),
@@ -341,6 +346,26 @@ result<payload> coordinator::take_events(const incoming_request& request) {
                       request.from.name);
   go_on(next); // It may have failed while others are still being deployed.
   return payload{};
+}
+
+/// Of a run that is over there is nothing to be known: its daemons may not have
+/// heard yet.
+result<payload> coordinator::take_health(const incoming_request& request) {
+  GRAPHMILL_TRY(auto report, decode_daemon_health(request.data));
+  if (!active_ || active_->id != report.run
+      || !active_->is_member(request.from))
+    return fail(ec::not_found, "run {} is not on", report.run);
+  report.daemon = request.from.name;
+  health_.take(std::move(report), clock::now());
+  return payload{};
+}
+
+result<payload> coordinator::tell_health(const payload& data) const {
+  GRAPHMILL_TRY(const auto wanted, decode_health_request(data));
+  if (!active_ || (!wanted.run.empty() && active_->id != wanted.run))
+    return fail(ec::not_found, "{} is not on",
+                wanted.run.empty() ? "a run" : "run " + wanted.run);
+  return encode(health_.tell(wanted, clock::now()));
 }
 
 void coordinator::rendezvous(const incoming_request& request) {

@@ -7,6 +7,7 @@
 #include "actors/cluster/coordinator/coordinator.hpp"
 #include "actors/cluster/coordinator/daemon_registry.hpp"
 #include "actors/cluster/coordinator/unreached_joins.hpp"
+#include "actors/cluster/health/health_keeper.hpp"
 #include "actors/cluster/history/run_board.hpp"
 #include "actors/cluster/history/run_records.hpp"
 #include "actors/remote/serving/fair_queue.hpp"
@@ -182,6 +183,8 @@ private:
   void close();
   void on_filed(const run_filed& filed);
   result<payload> take_events(const incoming_request& request);
+  result<payload> take_health(const incoming_request& request);
+  result<payload> tell_health(const payload& data) const;
   void rendezvous(const incoming_request& request);
 
   // -- watchers and files
@@ -209,6 +212,7 @@ private:
   unreached_joins joins_;
   /// Watchers know positions of coordinators before this one.
   run_board board_{config_.history->generation() << 32};
+  health_keeper health_; ///< Of the run that is on.
   run_records records_;
   std::deque<submitted_run> queue_;
   std::int64_t next_place_ = 0; ///< In the queue.

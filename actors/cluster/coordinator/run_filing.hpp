@@ -44,13 +44,16 @@ public:
   /// Makes of the folder that of a run which has not begun.
   result<void> begin_anew(const definition& def);
 
-  /// Opens the log, and holds the folder. Called when the run begins, and not when it is taken, so
-  /// that runs that wait hold no file open.
+  /// Opens the log, and holds the folder. Called when the run begins, and not
+  /// when it is taken, so that runs that wait hold no file open.
   /// @param console Of the coordinator: gets warnings, too.
   result<void> begin(spdlog::sink_ptr console);
 
   /// Adds what a daemon says about its share.
   void add(const std::string& daemon, const work_report& share);
+
+  /// How the actors of the run were, over the whole of it.
+  void tell(run_health health) { result_.health = std::move(health); }
 
   /// Has the checkpoints of the run written into its folder. Called once, after
   /// `begin`.

@@ -10,6 +10,7 @@
 #include "actors/transport/sessions/traffic.hpp"
 #include "messages/wire/run.hpp"
 #include "partition/sampling/row_cache.hpp"
+#include "pipelines/health/actor_gauge.hpp"
 #include "pipelines/results/named_tensor.hpp"
 
 #include <memory>
@@ -25,6 +26,7 @@ struct hosted_share {
   share_life life;
   responder deployed; ///< Answered when others can ask for its parts.
   stage_table stages;
+  std::shared_ptr<const gauge_board> health; ///< Null before it is prepared.
   std::shared_ptr<dispatcher_gauges> gauges =
     std::make_shared<dispatcher_gauges>();
   std::shared_ptr<remote_counters> wire = std::make_shared<remote_counters>();

@@ -102,6 +102,13 @@ private:
   std::shared_ptr<remote_counters> counters_;
 };
 
+/// The way to a part, whose requests are counted.
+remote_part gauged(remote_part to, actor_kind proxy, gauge_board& health) {
+  to.call =
+    gauged(std::move(to.call), health.add({proxy, to.part, -1, to.daemon}));
+  return to;
+}
+
 bool samples(const deployment& assignment, std::uint16_t daemon) {
   return std::find(assignment.samplers.begin(), assignment.samplers.end(),
                    daemon)
@@ -126,9 +133,11 @@ batch_proxy_config proxy_of(const deployment& assignment,
   for (auto daemon : assignment.samplers) {
     const auto& [name, address] = assignment.daemons[daemon];
     out.sources.push_back(
-      {name, daemon == assignment.you
-               ? remote_call{}
-               : call_over(around.net, address, batch_patience())});
+      {name,
+       daemon == assignment.you
+         ? remote_call{}
+         : gauged(call_over(around.net, address, batch_patience()),
+                  member.health->add({actor_kind::batch_link, -1, -1, name}))});
   }
   out.world = static_cast<rank_id>(assignment.daemon_of_rank.size());
   out.pool = member.pool;
@@ -244,12 +253,13 @@ void link_group(const deployment& assignment, const member_config& member,
   // A rank waits for the others while they join, and then in a step.
   const auto patience =
     patience_of_ranks(group.options.join_timeout + group.options.step_timeout);
-  out.group = [group, devices, net = around.net, inboxes = around.inboxes,
-               places = places_of(assignment),
+  out.group = [group, devices, health = member.health, net = around.net,
+               inboxes = around.inboxes, places = places_of(assignment),
                patience](caf::actor_system& system, rank_id rank) {
     auto own = group;
     own.options.rank = rank;
     own.device = devices.at(rank);
+    own.gauge = health->add({actor_kind::gradient_group, -1, rank});
     own.link = link_over(*net, inboxes, places, rank, patience);
     return spawn_ddp_group(system, std::move(own));
   };
@@ -286,26 +296,27 @@ remote_access access_of(const deployment& assignment,
   const auto windows = [&member](std::uint32_t most) {
     return window_of(most, member);
   };
-  out.sampling = [remotes, window = windows(remote_sampling_config{}.window)](
+  out.sampling = [remotes, health = member.health,
+                  window = windows(remote_sampling_config{}.window)](
                    caf::actor_system& system, part_id part) {
     remote_sampling_config config;
-    config.to = remotes->to(part);
+    config.to = gauged(remotes->to(part), actor_kind::sampling_proxy, *health);
     config.window = window;
     return spawn_remote_sampling_service(system, std::move(config));
   };
-  out.features = [remotes, half = rounds_features(member.def),
-                  cache = wants_cache(member) ? traffic.cache : nullptr,
-                  audit = traffic.audit,
-                  window = windows(remote_feature_config{}.window)](
-                   caf::actor_system& system, part_id part) {
-    remote_feature_config config;
-    config.to = remotes->to(part);
-    config.window = window;
-    config.half = half;
-    config.cache = cache;
-    config.audit = audit;
-    return spawn_remote_feature_service(system, std::move(config));
-  };
+  out.features =
+    [remotes, health = member.health, half = rounds_features(member.def),
+     cache = wants_cache(member) ? traffic.cache : nullptr,
+     audit = traffic.audit, window = windows(remote_feature_config{}.window)](
+      caf::actor_system& system, part_id part) {
+      remote_feature_config config;
+      config.to = gauged(remotes->to(part), actor_kind::feature_proxy, *health);
+      config.window = window;
+      config.half = half;
+      config.cache = cache;
+      config.audit = audit;
+      return spawn_remote_feature_service(system, std::move(config));
+    };
   out.publish =
     [run = assignment.run, shards = member.shards, pool = member.pool,
      data = around.data](part_id part, sampling_service_actor sampling,

@@ -26,6 +26,18 @@ void share_host::sample_memory() {
     run->memory.sample();
 }
 
+std::optional<health_source> share_host::health() const {
+  for (const auto& [id, run] : runs_) {
+    if (!run->health)
+      continue;
+    const auto wire = run->wire->read();
+    return health_source{id, run->health,
+                         run->cache->is_open() ? run->cache->byte_size() : 0,
+                         wire.rows + wire.cached_rows, wire.cached_rows};
+  }
+  return std::nullopt;
+}
+
 result<payload> share_host::weights(const payload& data) const {
   GRAPHMILL_TRY(const auto wanted, decode_weights_request(data));
   GRAPHMILL_TRY(const auto run, find(wanted.run));
@@ -181,6 +193,7 @@ void share_host::spawn(const share& run, member_config member) {
       4 * static_cast<std::uint64_t>(member.models.front()->parameter_count());
   member.log = config_.log;
   member.gauges = run->gauges;
+  run->health = member.health;
   if (member.def.fetch.verify != 0)
     run->audit = row_audit::make(member.def.fetch.verify);
   member.access =

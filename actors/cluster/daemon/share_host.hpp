@@ -4,6 +4,7 @@
 #include "actors/base/request_watch.hpp"
 #include "actors/cluster/daemon/agent.hpp"
 #include "actors/cluster/daemon/hosted_share.hpp"
+#include "actors/cluster/health/health_reporter.hpp"
 
 #include <cstdint>
 #include <map>
@@ -62,6 +63,9 @@ public:
 
   /// Looks at how much memory the process has by now.
   void sample_memory();
+
+  /// What it has for a report of health; none without a share that is prepared.
+  std::optional<health_source> health() const;
 
 private:
   using share = std::shared_ptr<hosted_share>;

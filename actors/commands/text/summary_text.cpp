@@ -77,7 +77,9 @@ std::string summary_text(const json& summary) {
       count(*disk, "rows_read"), count(*disk, "rows_wanted"),
       100 * number(*disk, "hit_rate"), number(*disk, "rows_read_per_second"),
       number(*disk, "reads_per_second"), number(*disk, "bytes_read") * 1e-6);
-  if (const auto name = text(summary, "bottleneck"); !name.empty())
+  if (const auto said = text(summary, "verdict"); !said.empty())
+    out += format_printable("\nlimit            {}\n", said);
+  else if (const auto name = text(summary, "bottleneck"); !name.empty())
     out += format_printable("\nbottleneck       {}\n", name);
   out +=
     fmt::format("peak memory      {:.0f} MB; batches had reserved {:.0f} MB at "

@@ -31,6 +31,7 @@ constexpr request_class class_of(method which) {
   case method::drain:
   case method::stop:
   case method::plan:
+  case method::health:
     return request_class::question;
   case method::watch:
     return request_class::watch;

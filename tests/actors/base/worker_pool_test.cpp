@@ -111,6 +111,33 @@ struct worker_pool_scene {
 
 } // namespace
 
+CATCH_TEST_CASE("a pool tells its gauge of jobs and of deaths",
+                "[actors][pool]") {
+  worker_pool_scene f;
+  worker_pool_config config;
+  config.workers = 2;
+  config.gauge = std::make_shared<actor_gauge>(actor_label{actor_kind::sampler},
+                                               config.workers);
+  int deaths = 0;
+  config.on_death = [&deaths](const std::string&) { ++deaths; };
+  const auto pool = f.pool(config);
+  f.ask_all(pool, {1, 2, 3, 4, 5});
+  auto now = config.gauge->read();
+  CATCH_CHECK(now.items == 5);
+  CATCH_CHECK(now.latencies.total() == 5);
+  CATCH_CHECK(now.queue == 0);
+  CATCH_CHECK(now.now[std::size_t(actor_state::starved)] == 2);
+  CATCH_CHECK(now.restarts == 0);
+  f.ask_all(pool, {13});
+  f.wait_for_new_workers();
+  now = config.gauge->read();
+  CATCH_CHECK(now.items == 5);
+  CATCH_CHECK(now.restarts == 3);
+  CATCH_CHECK(deaths == 3);
+  CATCH_CHECK_FALSE(config.gauge->last_error().empty());
+  CATCH_CHECK(now.now[std::size_t(actor_state::starved)] == 2);
+}
+
 CATCH_TEST_CASE("a pool answers all jobs", "[actors][pool]") {
   worker_pool_scene f;
   worker_pool_config config;

@@ -1,3 +1,4 @@
+#include "messages/wire/health.hpp"
 #include "tests/actors/cluster/client/fake_coordinator.hpp"
 #include "tests/actors/commands/user.hpp"
 #include "tests/support/catch.hpp"
@@ -76,6 +77,57 @@ CATCH_TEST_CASE("the cluster is shown", "[cluster_commands]") {
                                 {"replicas", nlohmann::json::array()},
                                 {"samples", false},
                                 {"ranks", nlohmann::json::array()}});
+}
+
+CATCH_TEST_CASE("the health of a run is shown, and is the exit code",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  auto state = run_state::running;
+  coordinator.on(method::runs, [&state](const payload&) -> result<payload> {
+    return encode(runs_reply{{record(state)}, false});
+  });
+  run_health health;
+  health.run = "good-1";
+  health.verdict = {"fetcher", "the fetcher limits: it is slow", {"so slow"}};
+  health.progress = run_progress{phase::train, 1, 3, 4, 8};
+  daemon_health daemon;
+  daemon.daemon = "a";
+  actor_health fetcher;
+  fetcher.kind = actor_kind::fetcher;
+  fetcher.state = actor_state::waiting;
+  fetcher.workers = 2;
+  fetcher.busy = 0.25;
+  daemon.actors = {fetcher};
+  health.daemons = {daemon};
+  coordinator.on(method::health, [&health](const payload&) -> result<payload> {
+    return encode(health);
+  });
+  auto got = user.runs("status good-1");
+  CATCH_CHECK(got.code == 0);
+  CATCH_CHECK_THAT(got.output,
+                   contains("verdict   the fetcher limits: it is slow\n"));
+  CATCH_CHECK_THAT(got.output, contains("          so slow\n"));
+  CATCH_CHECK_THAT(got.output, contains("train, epoch 2 of 3, step 4 of 8"));
+  CATCH_CHECK_THAT(got.output, contains("  fetcher                2 waiting"));
+  const auto json = user.asks("status good-1");
+  CATCH_CHECK(json["state"] == "running");
+  CATCH_CHECK(json["verdict"]["limit"] == "fetcher");
+  CATCH_CHECK(json["daemons"][0]["actors"][0]["state"] == "waiting");
+  CATCH_CHECK(json["daemons"][0]["actors"][0]["busy"] == 0.25);
+  CATCH_CHECK(json["progress"]["loss"].is_null());
+  health.silent = {"b"};
+  got = user.runs("status good-1");
+  CATCH_CHECK(got.code == 3);
+  CATCH_CHECK_THAT(got.output, contains("silent    daemon b\n"));
+  health.silent.clear();
+  health.daemons[0].actors[0].recent_restarts = 1;
+  CATCH_CHECK(user.runs("status good-1").code == 3);
+  state = run_state::finished;
+  CATCH_CHECK(user.runs("status good-1").code == 0);
+  CATCH_CHECK(user.runs("status good-1 --watch").code == 0);
+  state = run_state::failed;
+  CATCH_CHECK(user.runs("status good-1").code == 4);
 }
 
 CATCH_TEST_CASE("runs are listed, cancelled and fetched",

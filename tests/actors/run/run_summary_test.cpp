@@ -71,16 +71,17 @@ CATCH_TEST_CASE("the table of stages is what it was", "[actors][summary]") {
   CATCH_CHECK(
     text
     == "stage                 replicas    items         MB   busy    cpu s   "
-       "input s  credit s restarts\n"
+       "input s  credit s  reply s restarts\n"
        "trainer                      2       30        4.0   75 %    12.50     "
        " "
-       "1.00      0.25        1\n"
+       "1.00      0.25     0.00        1\n"
        "wire: feature rows                   60        0.0\n");
   CATCH_CHECK(
     table_json({rows[0]}).dump()
     == R"([{"busy_seconds":15.0,"bytes":4000000,"cpu_seconds":12.5,)"
        R"("credit_wait_seconds":0.25,"input_wait_seconds":1.0,"items":30,)"
-       R"("replicas":2,"restarts":1,"stage":"trainer"}])");
+       R"("replicas":2,"reply_wait_seconds":0.0,"restarts":1,)"
+       R"("stage":"trainer"}])");
 }
 
 CATCH_TEST_CASE("the best epoch is the first of equal ones",
@@ -127,6 +128,7 @@ CATCH_TEST_CASE("the summary says what disk and cache brought",
                  R"("rows_shared":40,"rows_wanted":200})");
   CATCH_CHECK(whole["stages"].size() == 17);
   CATCH_CHECK(whole["bottleneck"] == "trainer");
+  CATCH_CHECK(whole["verdict"].is_null());
   CATCH_CHECK(whole["cpu_seconds"] == 1.5);
   auto plain = full_run();
   plain.work.disk.reset();

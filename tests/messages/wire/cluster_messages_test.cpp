@@ -2,6 +2,7 @@
 #include "messages/definition/definition.capnp.h"
 #include "messages/definition/definition_codec.hpp"
 #include "messages/wire/cluster.hpp"
+#include "messages/wire/health.hpp"
 #include "messages/wire/run.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -134,6 +135,9 @@ const std::vector<std::function<bool(const payload&)>> decoders{
   [](const payload& p) { return bool(decode_join_reply(p)); },
   [](const payload& p) { return bool(decode_members_update(p)); },
   [](const payload& p) { return bool(decode_status_reply(p)); },
+  [](const payload& p) { return bool(decode_daemon_health(p)); },
+  [](const payload& p) { return bool(decode_health_request(p)); },
+  [](const payload& p) { return bool(decode_run_health(p)); },
   [](const payload& p) { return bool(decode_definition_body(p)); },
   [](const payload& p) { return bool(decode_run_id(p)); },
   [](const payload& p) { return bool(decode_plan_reply(p)); },

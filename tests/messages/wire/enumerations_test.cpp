@@ -4,6 +4,8 @@
 #include "messages/wire/data.capnp.h"
 #include "messages/wire/data.hpp"
 #include "messages/wire/gradients.hpp"
+#include "messages/wire/health.capnp.h"
+#include "messages/wire/health.hpp"
 #include "messages/wire/run.capnp.h"
 #include "messages/wire/run.hpp"
 #include "messages/wire/wire.capnp.h"
@@ -35,6 +37,8 @@ CATCH_TEST_CASE("our enumerations end with the schemas'",
   CATCH_CHECK(count_of(schema::Channel{}) == int(channel::data) + 2);
   CATCH_CHECK(count_of(schema::DaemonState{})
               == int(daemon_state::damaged) + 1);
+  CATCH_CHECK(count_of(schema::ActorKind{}) == int(actor_kind::conductor) + 1);
+  CATCH_CHECK(count_of(schema::ActorState{}) == int(actor_states));
   CATCH_CHECK(count_of(schema::KeyRole{}) == int(key_role::reader) + 1);
   CATCH_CHECK(count_of(schema::RunState{}) == int(run_state::cancelled) + 1);
   CATCH_CHECK(count_of(schema::TrainerAction{})

@@ -148,9 +148,9 @@ CATCH_TEST_CASE("the report of a share has its fields in their places",
   reply.trainers = {{2, "d", 8}};
   reply.tensors = {{"w", {3, 4}}};
   auto& work = reply.work;
-  work.stages = {{"trainer", 1, 2, 3, 4.5, 5.5, 6.5, 7.5, 8}};
+  work.stages = {{"trainer", 1, 2, 3, 4.5, 5.5, 6.5, 7.5, 8, 9.5}};
   work.disk = disk_use{
-    {"row reader", 2, 3, 4, 5.5, 6.5, 7.5, 8.5, 9}, 10, 11, 12, {13, 14}};
+    {"row reader", 2, 3, 4, 5.5, 6.5, 7.5, 8.5, 9, 10.5}, 10, 11, 12, {13, 14}};
   work.wire = wire_use{{20, 21}, {22, 23}, {24, 25}, 26,
                        {27, 28}, {29, 30}, {31, 32}, {33, 34}};
   work.cache = cache_use{{40, 41}, {42, 43}, {44, 45}};
@@ -168,12 +168,13 @@ CATCH_TEST_CASE("the report of a share has its fields in their places",
        R"(tensors = [(name = "w", shape = [3, 4])], )"
        R"(stages = [(stage = "trainer", replicas = 1, items = 2, bytes = 3, )"
        R"(busySeconds = 4.5, cpuSeconds = 5.5, inputWaitSeconds = 6.5, )"
-       R"(creditWaitSeconds = 7.5, restarts = 8)], )"
+       R"(creditWaitSeconds = 7.5, restarts = 8, replyWaitSeconds = 9.5)], )"
        R"(peakMemoryBytes = 50, peakCreditBytes = 51, oversizeBatches = 52, )"
        R"(retriedBatches = 53, cpuSeconds = 1.25, failure = "why", )"
        R"(disk = (readers = (stage = "row reader", replicas = 2, items = 3, )"
        R"(bytes = 4, busySeconds = 5.5, cpuSeconds = 6.5, )"
-       R"(inputWaitSeconds = 7.5, creditWaitSeconds = 8.5, restarts = 9), )"
+       R"(inputWaitSeconds = 7.5, creditWaitSeconds = 8.5, restarts = 9, )"
+       R"(replyWaitSeconds = 10.5), )"
        R"(rowsWanted = 10, rowsFound = 11, rowsShared = 12, )"
        R"(reads = (items = 13, bytes = 14)), )"
        R"(wire = (idsAsked = (items = 20, bytes = 21), )"

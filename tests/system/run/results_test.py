@@ -96,7 +96,23 @@ class FinishedRun(runs.Workplace):
             self.assertGreaterEqual(stages[name]["items"], steps, name)
         self.assertEqual(stages["trainer"]["items"], steps)
         self.assertGreater(stages["sampler"]["restarts"], 0)
-        self.assertIn(self.summary["bottleneck"], stages)
+        self.assertTrue(self.summary["bottleneck"])
+        self.assertTrue(self.summary["verdict"])
+        for name in ("sampler", "fetcher"):
+            self.assertGreater(stages[name]["reply_wait_seconds"], 0, name)
+
+    def test_late_replies_are_the_limit(self):
+        """Not the trainer, which is busy for a small share of the time."""
+        done = graphmill("train", self.run_folder / "definition.yaml",
+                         "--data", self.data, "--runs", self.runs, "--json",
+                         "-q", "--set", "faults.crash_every=0",
+                         "--set", "faults.reply_delay_ms=60",
+                         "--set", "train.epochs=1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        summary = json.loads(done.stdout)
+        print(f"  {summary['verdict']}")
+        self.assertIn("service", summary["bottleneck"])
+        self.assertIn("answers late", summary["verdict"])
 
     def test_evaluate(self):
         for data in (self.data, self.parts):

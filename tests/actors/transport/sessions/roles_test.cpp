@@ -55,13 +55,14 @@ void greet_as(server_scene& it, const std::string& connection_id,
 CATCH_TEST_CASE("every role may ask for its methods and no others",
                 "[transport][session][roles]") {
   const std::set<std::string> of_daemons{
-    "join",   "leave",        "run_event", "rendezvous", "sample",
-    "gather", "sample_batch", "spread",    "contribute", "prove"};
+    "join",       "leave",  "run_event",    "rendezvous",
+    "sample",     "gather", "sample_batch", "spread",
+    "contribute", "prove",  "health_report"};
   auto of_leader = of_daemons;
   of_leader.merge(std::set<std::string>{"deploy", "order", "weights", "stop",
                                         "members", "status"});
-  const std::set<std::string> of_readers{"status", "runs", "watch",
-                                         "fetch_file", "plan"};
+  const std::set<std::string> of_readers{"status",     "runs", "watch",
+                                         "fetch_file", "plan", "health"};
   auto of_clients = of_readers;
   of_clients.merge(std::set<std::string>{"submit", "cancel", "drain", "stop"});
   const std::vector<std::pair<key_holder, std::set<std::string>>> table{

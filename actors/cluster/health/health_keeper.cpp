@@ -1,0 +1,124 @@
+#include "actors/cluster/health/health_keeper.hpp"
+
+#include "actors/base/timeouts.hpp"
+#include "pipelines/health/verdict.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// What the daemons of an answer may take, of the 1 MiB of a frame.
+constexpr std::size_t most_told_bytes = 700'000;
+
+/// At least what a report takes in a message.
+std::size_t size_of(const daemon_health& report) {
+  constexpr std::size_t figures = 272; // Of an actor, with its batch.
+  std::size_t out = 512 + report.daemon.size() + report.run.size();
+  for (const auto& actor : report.actors)
+    out +=
+      figures + actor.peer.size() + actor.why.size() + actor.last_error.size();
+  for (const auto& peer : report.peers)
+    out += 64 + peer.name.size();
+  return out;
+}
+
+/// Adds a report to the average of `before` others.
+void add(daemon_health& average, const daemon_health& report, double before) {
+  const auto mix = [before](double old, double more) {
+    return (old * before + more) / (before + 1);
+  };
+  for (std::size_t i = 0; i < report.actors.size(); ++i) {
+    const auto& more = report.actors[i];
+    if (i >= average.actors.size()) {
+      average.actors.push_back(more);
+      continue;
+    }
+    // Actors join at the end, so places stay.
+    const auto old = std::exchange(average.actors[i], more);
+    auto& actor = average.actors[i];
+    actor.busy = mix(old.busy, more.busy);
+    actor.waiting = mix(old.waiting, more.waiting);
+    actor.starved = mix(old.starved, more.starved);
+    actor.stalled = mix(old.stalled, more.stalled);
+    actor.down = mix(old.down, more.down);
+    actor.recent_restarts = more.restarts;
+    actor.queue = static_cast<std::uint64_t>(
+      mix(double(old.queue), double(more.queue)) + 0.5);
+    actor.answers = old.answers + more.answers;
+    if (actor.answers != 0)
+      actor.mean_latency = (old.mean_latency * double(old.answers)
+                            + more.mean_latency * double(more.answers))
+                           / double(actor.answers);
+    actor.p99_latency = std::max(old.p99_latency, more.p99_latency);
+  }
+  average.cache_rows_wanted = report.cache_rows_wanted;
+  average.cache_rows_found = report.cache_rows_found;
+}
+
+} // namespace
+
+void health_keeper::begin(const std::string& run,
+                          std::vector<std::string> daemons) {
+  *this = {};
+  run_ = run;
+  daemons_ = std::move(daemons);
+}
+
+void health_keeper::take(daemon_health report, clock::time_point now) {
+  auto& known = reports_[report.daemon];
+  if (known.reports == 0)
+    known.average = report;
+  else
+    add(known.average, report, double(known.reports));
+  ++known.reports;
+  known.at = now;
+  known.report = std::move(report);
+}
+
+run_health health_keeper::whole() const {
+  run_health out;
+  out.run = run_;
+  for (const auto& [name, known] : reports_)
+    out.daemons.push_back(known.average);
+  return out;
+}
+
+run_health health_keeper::tell(const health_request& wanted,
+                               clock::time_point now) const {
+  run_health out;
+  out.run = run_;
+  if (progress_)
+    out.progress = progress_->read(now);
+  for (const auto& name : daemons_) {
+    const auto known = reports_.find(name);
+    if (known == reports_.end()) {
+      if (now - begun_ > timeouts::health_silence)
+        out.silent.push_back(name);
+      continue;
+    }
+    if (now - known->second.at > timeouts::health_silence)
+      out.silent.push_back(name);
+    auto report = known->second.report;
+    report.age = std::chrono::duration<double>(now - known->second.at).count();
+    out.daemons.push_back(std::move(report));
+  }
+  out.verdict = verdict_of(out);
+  std::size_t bytes = 0;
+  std::vector<daemon_health> told;
+  for (auto& report : out.daemons) {
+    if (!wanted.daemon.empty() && report.daemon != wanted.daemon)
+      continue;
+    bytes += size_of(report);
+    if (bytes > most_told_bytes)
+      ++out.left_out;
+    else
+      told.push_back(std::move(report));
+  }
+  out.daemons = std::move(told);
+  return out;
+}
+
+} // namespace graphmill

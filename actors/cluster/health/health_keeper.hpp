@@ -1,0 +1,52 @@
+#pragma once
+
+#include "actors/cluster/health/progress_gauge.hpp"
+#include "messages/wire/health.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// What the COORDINATOR keeps of the health of the run that is on: the last
+/// report of each of its daemons, and the average of all. Used in the
+/// COORDINATOR's handlers alone.
+class health_keeper {
+public:
+  using clock = std::chrono::steady_clock;
+
+  /// Forgets what it knows. @param daemons Of the run, by name.
+  void begin(const std::string& run, std::vector<std::string> daemons);
+  void progress_by(std::shared_ptr<const progress_gauge> gauge) {
+    progress_ = std::move(gauge);
+  }
+
+  /// A report of one of the run's daemons.
+  void take(daemon_health report, clock::time_point now);
+
+  /// What is known, with a verdict, as far as it fits in an answer.
+  run_health tell(const health_request& wanted, clock::time_point now) const;
+
+  /// The average of all reports: how the actors were over the whole run.
+  run_health whole() const;
+
+private:
+  struct heard {
+    daemon_health report;
+    clock::time_point at;
+    daemon_health average; ///< Of all reports.
+    std::size_t reports = 0;
+  };
+
+  std::string run_;
+  std::vector<std::string> daemons_;
+  clock::time_point begun_ = clock::now();
+  std::map<std::string, heard> reports_; ///< By daemon.
+  std::shared_ptr<const progress_gauge> progress_;
+};
+
+} // namespace graphmill

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "actors/process/memory_probe.hpp"
+#include "actors/process/process_figures.hpp"
+#include "actors/transport/transport.hpp"
+#include "messages/wire/health.hpp"
+#include "pipelines/health/health_sampler.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace graphmill {
+
+/// What a share of a run has for a report of health.
+struct health_source {
+  std::string run;
+  std::shared_ptr<const gauge_board> board;
+  std::uint64_t cache_bytes = 0;
+  std::uint64_t cache_rows_wanted = 0;
+  std::uint64_t cache_rows_found = 0;
+};
+
+/// Part of the AGENT's state: makes the daemon's report of health once a second
+/// while it has a share of a run. Runs in the AGENT's handlers, and waits for
+/// nothing.
+class health_reporter {
+public:
+  using clock = std::chrono::steady_clock;
+
+  explicit health_reporter(std::shared_ptr<transport> net)
+    : net_(std::move(net)) {}
+
+  /// Whether a report is due.
+  bool due(clock::time_point now) const { return now >= next_; }
+
+  daemon_health report(const health_source& of, clock::time_point now);
+
+private:
+  struct totals {
+    clock::time_point at{};
+    process_figures process;
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+  };
+  totals read(clock::time_point now) const;
+
+  std::shared_ptr<transport> net_;
+  clock::time_point next_{};
+  std::string run_; ///< That `sampler_` has read the gauges of.
+  health_sampler sampler_;
+  memory_probe memory_;
+  std::optional<totals> before_;
+};
+
+} // namespace graphmill

@@ -1,0 +1,177 @@
+#include "actors/commands/text/health_text.hpp"
+
+#include "messages/base/field_name.hpp"
+#include "messages/base/printable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+namespace graphmill {
+
+namespace {
+
+/// Figures by the names of their fields.
+struct json_writer {
+  nlohmann::json* out;
+
+  template <class T>
+  static nlohmann::json json_of(const T& from) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>)
+      return from;
+    else if constexpr (std::is_enum_v<T>)
+      return std::string{to_string(from)};
+    else {
+      auto inner = nlohmann::json::object();
+      T::fields(from, json_writer{&inner});
+      return inner;
+    }
+  }
+  template <class T>
+  static nlohmann::json json_of(const std::vector<T>& from) {
+    auto list = nlohmann::json::array();
+    for (const auto& one : from)
+      list.push_back(json_of(one));
+    return list;
+  }
+  template <class T>
+  static nlohmann::json json_of(const std::optional<T>& from) {
+    return from ? json_of(*from) : nlohmann::json{};
+  }
+
+  template <class T>
+  void operator()(const char* name, const T& from) const {
+    (*out)[user_name(name)] = json_of(from);
+  }
+};
+
+std::string seconds_text(double seconds) {
+  if (seconds < 0)
+    return "-";
+  if (seconds < 120)
+    return fmt::format("{:.0f} s", seconds);
+  if (seconds < 7200)
+    return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+std::string progress_text(const run_progress& now) {
+  auto out = fmt::format(
+    "progress  {}, epoch {} of {}, step {} of {}; {:.0f} seeds/s; "
+    "{} left\n",
+    to_string(now.phase), now.epoch + 1, now.epochs, now.step, now.steps,
+    now.seeds_per_second, seconds_text(now.seconds_left));
+  out += fmt::format(
+    "learning  rate {:.3g}, loss {}; last checkpoint {}\n", now.learning_rate,
+    std::isfinite(now.loss) ? fmt::format("{:.4f}", now.loss)
+                            : std::string{"-"},
+    now.checkpoint_age < 0 ? std::string{"-"}
+                           : seconds_text(now.checkpoint_age) + " ago");
+  return out;
+}
+
+std::string label_of(const actor_health& actor) {
+  std::string out{to_string(actor.kind)};
+  if (actor.part >= 0)
+    out += fmt::format(" {}", actor.part);
+  if (actor.rank >= 0)
+    out += fmt::format(" {}", actor.rank);
+  if (!actor.peer.empty())
+    out += fmt::format(" -> {}", actor.peer);
+  return out;
+}
+
+std::string row_of(const actor_health& actor, std::size_t width) {
+  auto out = format_printable(
+    "  {:<{}} {:>7} {:<10} {:>5.0f} {:>6.0f} {:>7.0f} {:>6.0f} {:>6} {:>9.1f} "
+    "{:>8.1f} {:>8.1f} {:>8}",
+    label_of(actor), width, actor.workers, to_string(actor.state),
+    100 * actor.busy, 100 * actor.starved, 100 * actor.stalled,
+    100 * actor.waiting, actor.queue, actor.items_per_second,
+    1e3 * actor.median_latency, 1e3 * actor.p99_latency, actor.restarts);
+  const auto trouble = actor.state == actor_state::failed
+                       || actor.state == actor_state::restarting
+                       || actor.recent_restarts != 0;
+  if (trouble && !actor.last_error.empty())
+    out += format_printable("  {}", actor.last_error);
+  return out + "\n";
+}
+
+std::string daemon_text(const daemon_health& daemon) {
+  auto out = format_printable(
+    "\ndaemon {}: {:.1f} processors, {:.0f} MB (most {:.0f}), {} threads, {} "
+    "of {} descriptors; MB/s: disk {:.1f} in, {:.1f} out, net {:.1f} in, "
+    "{:.1f} out\n",
+    daemon.daemon, daemon.cores, double(daemon.memory_bytes) * 1e-6,
+    double(daemon.peak_memory_bytes) * 1e-6, daemon.threads, daemon.descriptors,
+    daemon.most_descriptors, daemon.disk_read_per_second * 1e-6,
+    daemon.disk_written_per_second * 1e-6, daemon.received_per_second * 1e-6,
+    daemon.sent_per_second * 1e-6);
+  for (const auto& actor : daemon.actors)
+    if (actor.kind == actor_kind::dispatcher)
+      out += fmt::format("credit in use: {} of {} batches, {:.1f} of {:.1f} "
+                         "MB\n",
+                         actor.credit_batches, actor.most_batches,
+                         double(actor.credit_bytes) * 1e-6,
+                         double(actor.most_bytes) * 1e-6);
+  std::size_t width = 16;
+  for (const auto& actor : daemon.actors)
+    width = std::max(width, label_of(actor).size());
+  out += fmt::format("  {:<{}} {:>7} {:<10} {:>5} {:>6} {:>7} {:>6} {:>6} "
+                     "{:>9} {:>8} {:>8} {:>8}\n",
+                     "actor", width, "workers", "state", "busy%", "input%",
+                     "credit%", "reply%", "queue", "items/s", "p50 ms",
+                     "p99 ms", "restarts");
+  for (const auto& actor : daemon.actors)
+    out += row_of(actor, width);
+  if (daemon.left_out != 0)
+    out += fmt::format("  {} more are not told of\n", daemon.left_out);
+  for (const auto& peer : daemon.peers)
+    out += format_printable("  to {}: {:.1f} ms there and back, MB/s: {:.2f} "
+                            "out, {:.2f} in\n",
+                            peer.name, 1e3 * peer.mean_round_trip,
+                            peer.sent_per_second * 1e-6,
+                            peer.received_per_second * 1e-6);
+  return out;
+}
+
+} // namespace
+
+std::string health_text(const run_health& run) {
+  auto out = format_printable("run       {}\nverdict   {}\n", run.run,
+                              run.verdict.sentence);
+  for (const auto& line : run.verdict.evidence)
+    out += format_printable("          {}\n", line);
+  if (run.progress)
+    out += progress_text(*run.progress);
+  for (const auto& name : run.silent)
+    out += format_printable("silent    daemon {}\n", name);
+  for (const auto& daemon : run.daemons)
+    out += daemon_text(daemon);
+  if (run.left_out != 0)
+    out += fmt::format("\n{} more daemons did not fit in the answer\n",
+                       run.left_out);
+  return out;
+}
+
+nlohmann::json health_json(const run_health& run) {
+  return json_writer::json_of(run);
+}
+
+int health_code(const run_health& run) {
+  const auto troubled = [](const actor_health& actor) {
+    return actor.state == actor_state::failed
+           || actor.state == actor_state::restarting
+           || actor.recent_restarts != 0;
+  };
+  auto sick = !run.silent.empty();
+  for (const auto& daemon : run.daemons)
+    sick = sick || std::ranges::any_of(daemon.actors, troubled);
+  return sick ? exit_troubled : 0;
+}
+
+} // namespace graphmill

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "messages/wire/health.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace graphmill {
+
+/// Exit codes of `status RUN`, beside 0 (all is well) and those of errors.
+inline constexpr int exit_troubled = 3; ///< It goes on, but something is wrong.
+inline constexpr int exit_failed = 4;   ///< It has failed.
+
+/// How a run is, on one screen: its verdict, how far it is, its actors by
+/// daemon.
+std::string health_text(const run_health& run);
+
+/// The whole of it, by the names of the model in snake_case.
+nlohmann::json health_json(const run_health& run);
+
+/// `exit_troubled` if a daemon is silent, or an actor has failed or was
+/// replaced lately; else 0.
+int health_code(const run_health& run);
+
+} // namespace graphmill

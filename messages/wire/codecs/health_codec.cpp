@@ -1,0 +1,157 @@
+#include "messages/wire/codecs/codec_support.hpp"
+#include "messages/wire/health.capnp.h"
+#include "messages/wire/health.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace graphmill {
+
+using namespace wire;
+
+// The values are the schema's.
+template <>
+inline constexpr int wire_offset<actor_kind> = 0;
+static_assert(static_cast<int>(schema::ActorKind::CONDUCTOR)
+              == static_cast<int>(actor_kind::conductor));
+
+template <>
+inline constexpr int wire_offset<actor_state> = 0;
+static_assert(static_cast<int>(schema::ActorState::STOPPED)
+              == static_cast<int>(actor_state::stopped));
+
+namespace {
+
+/// Figures of others must not upset those who add and compare them.
+bool sound_figures(const actor_health& actor) {
+  const std::array shares{actor.busy, actor.starved, actor.stalled,
+                          actor.waiting, actor.down};
+  const std::array figures{actor.in_state,         actor.items_per_second,
+                           actor.bytes_per_second, actor.mean_latency,
+                           actor.median_latency,   actor.p90_latency,
+                           actor.p99_latency};
+  return std::ranges::all_of(
+           shares, [](double share) { return share >= 0 && share <= 1; })
+         && std::ranges::all_of(figures, [](double figure) {
+              return figure >= 0 && std::isfinite(figure);
+            });
+}
+
+bool short_texts(const actor_health& actor) {
+  return std::max(
+           {actor.peer.size(), actor.why.size(), actor.last_error.size()})
+         <= health_limits::text;
+}
+
+} // namespace
+
+std::string_view to_string(actor_kind kind) {
+  switch (kind) {
+  case actor_kind::sampling_service:
+    return "sampling service";
+  case actor_kind::sampler:
+    return "sampler";
+  case actor_kind::batch_proxy:
+    return "sampler proxy";
+  case actor_kind::feature_service:
+    return "feature service";
+  case actor_kind::fetcher:
+    return "fetcher";
+  case actor_kind::batcher:
+    return "batcher";
+  case actor_kind::trainer:
+    return "trainer";
+  case actor_kind::gradient_group:
+    return "gradient group";
+  case actor_kind::dispatcher:
+    return "dispatcher";
+  case actor_kind::sampling_proxy:
+    return "sampling proxy";
+  case actor_kind::feature_proxy:
+    return "feature proxy";
+  case actor_kind::batch_link:
+    return "batches of a daemon";
+  case actor_kind::cache_filler:
+    return "cache filler";
+  case actor_kind::conductor:
+    return "conductor";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(actor_state state) {
+  switch (state) {
+  case actor_state::starting:
+    return "starting";
+  case actor_state::running:
+    return "running";
+  case actor_state::starved:
+    return "starved";
+  case actor_state::stalled:
+    return "stalled";
+  case actor_state::waiting:
+    return "waiting";
+  case actor_state::restarting:
+    return "restarting";
+  case actor_state::failed:
+    return "failed";
+  case actor_state::stopped:
+    return "stopped";
+  }
+  return "unknown";
+}
+
+result<void> daemon_health::check() const {
+  if (actors.size() > health_limits::actors
+      || peers.size() > health_limits::peers
+      || std::max(daemon.size(), run.size()) > health_limits::text)
+    return fail(ec::invalid_data,
+                "a report of health with {} actors and {} peers is too large",
+                actors.size(), peers.size());
+  for (const auto& actor : actors)
+    if (!sound_figures(actor) || !short_texts(actor))
+      return fail(ec::invalid_data,
+                  "a report of health says of a {} what cannot be",
+                  to_string(actor.kind));
+  for (const auto& peer : peers)
+    if (peer.name.size() > health_limits::text
+        || !std::isfinite(peer.mean_round_trip + peer.sent_per_second
+                          + peer.received_per_second))
+      return fail(ec::invalid_data,
+                  "a report of health says of a peer what cannot be");
+  if (!std::isfinite(window + cores + disk_read_per_second
+                     + disk_written_per_second + sent_per_second
+                     + received_per_second + age))
+    return fail(ec::invalid_data,
+                "a report of health says of a daemon what cannot be");
+  return ok();
+}
+
+payload encode(const daemon_health& report) {
+  return body_of<schema::DaemonHealth>(report);
+}
+
+result<daemon_health> decode_daemon_health(const payload& from) {
+  return read_body<schema::DaemonHealth, daemon_health>(from,
+                                                        "a report of health");
+}
+
+payload encode(const health_request& request) {
+  return body_of<schema::HealthRequest>(request);
+}
+
+result<health_request> decode_health_request(const payload& from) {
+  return read_body<schema::HealthRequest, health_request>(
+    from, "a request for the health of a run");
+}
+
+payload encode(const run_health& health) {
+  return body_of<schema::RunHealth>(health);
+}
+
+result<run_health> decode_run_health(const payload& from) {
+  return read_body<schema::RunHealth, run_health>(from, "the health of a run");
+}
+
+} // namespace graphmill

@@ -1,0 +1,210 @@
+@0xd2f1c70b6a5e8943;
+# How the actors of a run are, as daemons tell the coordinator and the coordinator
+# tells clients. Bodies of the methods `health_report` and `health`.
+#
+# Once a second a daemon with a share of a run sends a `DaemonHealth`, unless the one
+# before has not been answered yet: then it is dropped, for the next one knows more.
+# The answer is empty. It says what happened in a window of the last seconds.
+#
+# Evolution: as in wire.capnp.
+
+using Cxx = import "/capnp/c++.capnp";
+using RunPhase = import "/messages/wire/run.capnp".RunPhase;
+$Cxx.namespace("graphmill::schema");
+
+enum ActorKind {
+  unset @0;
+  samplingService @1;
+  sampler @2;
+  batchProxy @3;
+  # Workers that have batches sampled by other daemons.
+  featureService @4;
+  fetcher @5;
+  batcher @6;
+  trainer @7;
+  gradientGroup @8;
+  dispatcher @9;
+  samplingProxy @10;
+  # Stands for the sampling service of a part of another daemon.
+  featureProxy @11;
+  batchLink @12;
+  # Requests for whole batches to another daemon.
+  cacheFiller @13;
+  conductor @14;
+}
+
+enum ActorState {
+  unset @0;
+  starting @1;
+  running @2;
+  starved @3;
+  # Waits for input.
+  stalled @4;
+  # Waits for credit.
+  waiting @5;
+  # Waits for the answers of others.
+  restarting @6;
+  failed @7;
+  stopped @8;
+}
+
+struct BatchPlace {
+  # The batch that an actor works on.
+
+  phase @0 :RunPhase;
+  epoch @1 :Int32;
+  step @2 :Int64;
+  rank @3 :Int32;
+}
+
+struct ActorHealth {
+  # Of an actor, or of a pool of workers that do the same.
+
+  kind @0 :ActorKind;
+  part @1 :Int32;
+  # That it serves or asks for; -1: none.
+  rank @2 :Int32;
+  # Of a trainer; -1: none.
+  peer @3 :Text;
+  # The daemon that a proxy asks; empty: none.
+  workers @4 :UInt32;
+  state @5 :ActorState;
+  # What most of the workers do now.
+  inState @6 :Float64;
+  # Seconds since when.
+  why @7 :Text;
+  # In words.
+  batch @8 :BatchPlace;
+  # Null: none yet.
+
+  queue @9 :UInt64;
+  # What waits for it.
+  creditBatches @10 :UInt64;
+  creditBytes @11 :UInt64;
+  # Held by batches in flight: of a dispatcher. So are the next two.
+  mostBatches @12 :UInt64;
+  mostBytes @13 :UInt64;
+
+  items @14 :UInt64;
+  # So far.
+  bytes @15 :UInt64;
+  itemsPerSecond @16 :Float64;
+  bytesPerSecond @17 :Float64;
+
+  busy @18 :Float64;
+  # Share of the window, over its workers, from 0 to 1; so are the next four.
+  starved @19 :Float64;
+  stalled @20 :Float64;
+  waiting @21 :Float64;
+  down @22 :Float64;
+  # Without a worker: it has died, or has not begun.
+
+  answers @23 :UInt64;
+  # In the window.
+  meanLatency @24 :Float64;
+  # Seconds from request to answer; so are the quantiles, which are upper bounds that
+  # lie a quarter above the true ones at the most.
+  medianLatency @25 :Float64;
+  p90Latency @26 :Float64;
+  p99Latency @27 :Float64;
+
+  restarts @28 :UInt64;
+  # So far.
+  recentRestarts @29 :UInt64;
+  # In the window.
+  lastError @30 :Text;
+}
+
+struct PeerHealth {
+  # What a daemon's requests to another one, or its own transport, tell of the way.
+
+  name @0 :Text;
+  requests @1 :UInt64;
+  # Answered in the window.
+  meanRoundTrip @2 :Float64;
+  # Seconds, with the time that the other end has needed for the answer.
+  sentPerSecond @3 :Float64;
+  receivedPerSecond @4 :Float64;
+}
+
+struct DaemonHealth {
+  daemon @0 :Text;
+  run @1 :Text;
+  window @2 :Float64;
+  # Seconds that shares and rates are about.
+  actors @3 :List(ActorHealth);
+  leftOut @4 :UInt32;
+  # Actors for which there was no room.
+  peers @5 :List(PeerHealth);
+
+  cores @6 :Float64;
+  # Processors in use, on average.
+  memoryBytes @7 :UInt64;
+  # That the process holds for itself.
+  peakMemoryBytes @8 :UInt64;
+  cacheBytes @9 :UInt64;
+  # Of that, for rows of other daemons.
+  threads @10 :UInt32;
+  descriptors @11 :UInt32;
+  mostDescriptors @12 :UInt32;
+  diskReadPerSecond @13 :Float64;
+  # Bytes; so are the next three.
+  diskWrittenPerSecond @14 :Float64;
+  sentPerSecond @15 :Float64;
+  receivedPerSecond @16 :Float64;
+
+  cacheRowsWanted @17 :UInt64;
+  # Rows of other daemons that batches needed so far, and those of them that were
+  # in the row cache.
+  cacheRowsFound @18 :UInt64;
+
+  age @19 :Float64;
+  # Seconds since the coordinator has heard this; 0 in a report.
+}
+
+struct RunProgress {
+  phase @0 :RunPhase;
+  epoch @1 :Int32;
+  # From 0.
+  epochs @2 :Int32;
+  step @3 :Int64;
+  # Done in the phase.
+  steps @4 :Int64;
+  loss @5 :Float64;
+  # Of the last training epoch that is over; NaN: none yet.
+  learningRate @6 :Float64;
+  seedsPerSecond @7 :Float64;
+  # In this phase.
+  secondsLeft @8 :Float64;
+  # Until all epochs are trained at this pace; -1: not known yet.
+  checkpointAge @9 :Float64;
+  # Seconds since the last one; -1: none.
+}
+
+struct Verdict {
+  limit @0 :Text;
+  # What limits the run, in a word or two; empty: nothing can be said yet.
+  sentence @1 :Text;
+  evidence @2 :List(Text);
+}
+
+struct HealthRequest {
+  run @0 :Text;
+  # Empty: the one that is on.
+  daemon @1 :Text;
+  # Empty: all daemons.
+}
+
+struct RunHealth {
+  # The answer to `health`.
+
+  run @0 :Text;
+  progress @1 :RunProgress;
+  # Null: no phase has begun.
+  daemons @2 :List(DaemonHealth);
+  silent @3 :List(Text);
+  # Daemons of the run of which nothing has been heard for some seconds.
+  verdict @4 :Verdict;
+  leftOut @5 :UInt32;
+  # Daemons for which there was no room: ask for them by name.
+}

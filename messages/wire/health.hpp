@@ -1,0 +1,294 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "messages/wire/frame.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace graphmill {
+
+// The plain form of health.capnp, where fields are described: the one model of
+// how the actors of a run are. Whoever shows it (status, the table at the end
+// of a run) reads these structs and nothing else. All of them are values.
+//
+// Encoding and decoding are as in cluster.hpp.
+
+/// What kind of actor something is said of.
+enum class actor_kind : std::uint8_t {
+  sampling_service = 1,
+  sampler,
+  batch_proxy,
+  feature_service,
+  fetcher,
+  batcher,
+  trainer,
+  gradient_group,
+  dispatcher,
+  sampling_proxy,
+  feature_proxy,
+  batch_link,
+  cache_filler,
+  conductor, // The last one.
+};
+/// As people and reports call it: "sampling service".
+std::string_view to_string(actor_kind kind);
+
+/// What an actor does; health.capnp describes each.
+enum class actor_state : std::uint8_t {
+  starting = 1,
+  running,
+  starved,
+  stalled,
+  waiting,
+  restarting,
+  failed,
+  stopped, // The last one.
+};
+inline constexpr auto actor_states =
+  static_cast<std::size_t>(actor_state::stopped) + 1;
+std::string_view to_string(actor_state state);
+
+/// The batch that an actor works on.
+struct batch_place {
+  graphmill::phase phase = graphmill::phase::train;
+  std::int32_t epoch = 0;
+  std::int64_t step = 0;
+  std::int32_t rank = 0;
+
+  static void fields(auto& of, auto visit) {
+    visit("phase", of.phase);
+    visit("epoch", of.epoch);
+    visit("step", of.step);
+    visit("rank", of.rank);
+  }
+};
+
+/// How an actor is, or a pool of workers that do the same. Times in seconds.
+struct actor_health {
+  actor_kind kind = actor_kind::sampler;
+  std::int32_t part = -1;
+  std::int32_t rank = -1;
+  std::string peer;
+  std::uint32_t workers = 1;
+  actor_state state = actor_state::starting;
+  double in_state = 0;
+  std::string why;
+  std::optional<batch_place> batch;
+  std::uint64_t queue = 0;
+  std::uint64_t credit_batches = 0;
+  std::uint64_t credit_bytes = 0;
+  std::uint64_t most_batches = 0;
+  std::uint64_t most_bytes = 0;
+  std::uint64_t items = 0;
+  std::uint64_t bytes = 0;
+  double items_per_second = 0;
+  double bytes_per_second = 0;
+  double busy = 0;
+  double starved = 0;
+  double stalled = 0;
+  double waiting = 0;
+  double down = 0;
+  std::uint64_t answers = 0;
+  double mean_latency = 0;
+  double median_latency = 0;
+  double p90_latency = 0;
+  double p99_latency = 0;
+  std::uint64_t restarts = 0;
+  std::uint64_t recent_restarts = 0;
+  std::string last_error;
+
+  static void fields(auto& of, auto visit) {
+    visit("kind", of.kind);
+    visit("part", of.part);
+    visit("rank", of.rank);
+    visit("peer", of.peer);
+    visit("workers", of.workers);
+    visit("state", of.state);
+    visit("inState", of.in_state);
+    visit("why", of.why);
+    visit("batch", of.batch);
+    visit("queue", of.queue);
+    visit("creditBatches", of.credit_batches);
+    visit("creditBytes", of.credit_bytes);
+    visit("mostBatches", of.most_batches);
+    visit("mostBytes", of.most_bytes);
+    visit("items", of.items);
+    visit("bytes", of.bytes);
+    visit("itemsPerSecond", of.items_per_second);
+    visit("bytesPerSecond", of.bytes_per_second);
+    visit("busy", of.busy);
+    visit("starved", of.starved);
+    visit("stalled", of.stalled);
+    visit("waiting", of.waiting);
+    visit("down", of.down);
+    visit("answers", of.answers);
+    visit("meanLatency", of.mean_latency);
+    visit("medianLatency", of.median_latency);
+    visit("p90Latency", of.p90_latency);
+    visit("p99Latency", of.p99_latency);
+    visit("restarts", of.restarts);
+    visit("recentRestarts", of.recent_restarts);
+    visit("lastError", of.last_error);
+  }
+};
+
+/// What the requests of a daemon to another one tell of the way there.
+struct peer_health {
+  std::string name;
+  std::uint64_t requests = 0;
+  double mean_round_trip = 0;
+  double sent_per_second = 0;
+  double received_per_second = 0;
+
+  static void fields(auto& of, auto visit) {
+    visit("name", of.name);
+    visit("requests", of.requests);
+    visit("meanRoundTrip", of.mean_round_trip);
+    visit("sentPerSecond", of.sent_per_second);
+    visit("receivedPerSecond", of.received_per_second);
+  }
+};
+
+/// The most of each in a report, and the longest text, in bytes: 256 actors
+/// take some 100 KiB.
+namespace health_limits {
+inline constexpr std::size_t actors = 256;
+inline constexpr std::size_t peers = 256;
+inline constexpr std::size_t text = 256;
+} // namespace health_limits
+
+/// How a daemon and its share of a run are (`health_report`).
+struct daemon_health {
+  std::string daemon;
+  std::string run;
+  double window = 0;
+  std::vector<actor_health> actors;
+  std::uint32_t left_out = 0;
+  std::vector<peer_health> peers;
+  double cores = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t peak_memory_bytes = 0;
+  std::uint64_t cache_bytes = 0;
+  std::uint32_t threads = 0;
+  std::uint32_t descriptors = 0;
+  std::uint32_t most_descriptors = 0;
+  double disk_read_per_second = 0;
+  double disk_written_per_second = 0;
+  double sent_per_second = 0;
+  double received_per_second = 0;
+  std::uint64_t cache_rows_wanted = 0;
+  std::uint64_t cache_rows_found = 0;
+  double age = 0;
+
+  /// Fails on more actors, peers or text than a report may have, and on shares
+  /// and times that are none.
+  result<void> check() const;
+
+  static void fields(auto& of, auto visit) {
+    visit("daemon", of.daemon);
+    visit("run", of.run);
+    visit("window", of.window);
+    visit("actors", of.actors);
+    visit("leftOut", of.left_out);
+    visit("peers", of.peers);
+    visit("cores", of.cores);
+    visit("memoryBytes", of.memory_bytes);
+    visit("peakMemoryBytes", of.peak_memory_bytes);
+    visit("cacheBytes", of.cache_bytes);
+    visit("threads", of.threads);
+    visit("descriptors", of.descriptors);
+    visit("mostDescriptors", of.most_descriptors);
+    visit("diskReadPerSecond", of.disk_read_per_second);
+    visit("diskWrittenPerSecond", of.disk_written_per_second);
+    visit("sentPerSecond", of.sent_per_second);
+    visit("receivedPerSecond", of.received_per_second);
+    visit("cacheRowsWanted", of.cache_rows_wanted);
+    visit("cacheRowsFound", of.cache_rows_found);
+    visit("age", of.age);
+  }
+};
+payload encode(const daemon_health& report);
+result<daemon_health> decode_daemon_health(const payload& from);
+
+/// How far a run is.
+struct run_progress {
+  graphmill::phase phase = graphmill::phase::train;
+  std::int32_t epoch = 0;
+  std::int32_t epochs = 0;
+  std::int64_t step = 0;
+  std::int64_t steps = 0;
+  double loss = std::numeric_limits<double>::quiet_NaN();
+  double learning_rate = 0;
+  double seeds_per_second = 0;
+  double seconds_left = -1;
+  double checkpoint_age = -1;
+
+  static void fields(auto& of, auto visit) {
+    visit("phase", of.phase);
+    visit("epoch", of.epoch);
+    visit("epochs", of.epochs);
+    visit("step", of.step);
+    visit("steps", of.steps);
+    visit("loss", of.loss);
+    visit("learningRate", of.learning_rate);
+    visit("seedsPerSecond", of.seeds_per_second);
+    visit("secondsLeft", of.seconds_left);
+    visit("checkpointAge", of.checkpoint_age);
+  }
+};
+
+/// What limits a run, and what to change.
+struct verdict {
+  std::string limit; ///< Empty: nothing can be said yet.
+  std::string sentence;
+  std::vector<std::string> evidence;
+
+  static void fields(auto& of, auto visit) {
+    visit("limit", of.limit);
+    visit("sentence", of.sentence);
+    visit("evidence", of.evidence);
+  }
+};
+
+/// Asks how a run is (`health`).
+struct health_request {
+  std::string run;
+  std::string daemon;
+
+  static void fields(auto& of, auto visit) {
+    visit("run", of.run);
+    visit("daemon", of.daemon);
+  }
+};
+payload encode(const health_request& request);
+result<health_request> decode_health_request(const payload& from);
+
+/// How a run is: the answer to `health`.
+struct run_health {
+  std::string run;
+  std::optional<run_progress> progress;
+  std::vector<daemon_health> daemons;
+  std::vector<std::string> silent;
+  graphmill::verdict verdict;
+  std::uint32_t left_out = 0;
+
+  static void fields(auto& of, auto visit) {
+    visit("run", of.run);
+    visit("progress", of.progress);
+    visit("daemons", of.daemons);
+    visit("silent", of.silent);
+    visit("verdict", of.verdict);
+    visit("leftOut", of.left_out);
+  }
+};
+payload encode(const run_health& health);
+result<run_health> decode_run_health(const payload& from);
+
+} // namespace graphmill

@@ -1,0 +1,164 @@
+#pragma once
+
+#include "messages/base/counter.hpp"
+#include "messages/base/ids.hpp"
+#include "messages/wire/health.hpp"
+#include "pipelines/flow/stage_counters.hpp"
+#include "pipelines/health/latency_histogram.hpp"
+#include "pipelines/health/state_clock.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// Of whom a gauge is.
+struct actor_label {
+  actor_kind kind = actor_kind::sampler;
+  std::int32_t part = -1; ///< That it serves, or asks for.
+  std::int32_t rank = -1; ///< Of a trainer.
+  std::string peer{};     ///< The daemon that it asks.
+
+  friend auto operator<=>(const actor_label&, const actor_label&) = default;
+};
+
+/// What a gauge has counted by one moment. Times in nanoseconds, over all
+/// workers.
+struct gauge_reading {
+  std::chrono::steady_clock::time_point at;
+  std::array<std::uint32_t, actor_states> now{}; ///< Workers by state.
+  /// By state: since when the worker is in it that entered it first.
+  state_times since{};
+  state_times spent{};
+  std::optional<std::int64_t> busy; ///< Of the time in `running`, if known.
+  std::uint64_t items = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t queue = 0;
+  std::uint64_t credit_batches = 0;
+  std::uint64_t credit_bytes = 0;
+  std::uint64_t restarts = 0;
+  std::optional<batch_place> batch;
+  latency_counts latencies;
+};
+
+/// Counts what an actor does, or a pool of workers that do the same, for the
+/// reports of health. Whoever does it tells the gauge, by functions named after
+/// events, from any thread; they take no lock, but for that of the last error.
+/// A reader gets the numbers of about one moment.
+class actor_gauge {
+public:
+  using clock = std::chrono::steady_clock;
+
+  explicit actor_gauge(actor_label label, std::uint32_t workers = 1)
+    : label_(std::move(label)), clocks_(workers == 0 ? 1 : workers) {}
+
+  const actor_label& label() const { return label_; }
+  std::size_t workers() const { return clocks_.size(); }
+
+  /// What the workers count besides, whoever of them it is. Items and bytes are
+  /// taken from there. Before the gauge is used.
+  /// @param asks_others Their time with a job is work only as far as these
+  /// counters say so; for the rest they wait for answers of others.
+  void counts_with(std::shared_ptr<const stage_counters> counters,
+                   bool asks_others) {
+    counters_ = std::move(counters);
+    asks_others_ = asks_others;
+  }
+  /// Its limits, if it gives credit. Before the gauge is used.
+  void gives_credit(std::uint64_t batches, std::uint64_t bytes) {
+    most_batches_ = batches;
+    most_bytes_ = bytes;
+  }
+  std::uint64_t most_batches() const { return most_batches_; }
+  std::uint64_t most_bytes() const { return most_bytes_; }
+
+  void enter(actor_state state, std::size_t worker = 0) {
+    clocks_[worker].enter(state);
+  }
+
+  /// A request to another actor or daemon has left: the actor waits while there
+  /// is one whose answer has not come.
+  void asked(std::uint64_t bytes) {
+    sent_ += bytes;
+    ++open_;
+    settle();
+  }
+  void answered(std::chrono::nanoseconds latency, std::uint64_t bytes) {
+    done(latency);
+    bytes_ += bytes;
+    --open_;
+    settle();
+  }
+
+  /// A job is done, that long after it was asked for.
+  void done(std::chrono::nanoseconds latency) {
+    ++items_;
+    latencies_.add(latency);
+  }
+  void queued(std::size_t jobs) {
+    queue_.store(jobs, std::memory_order_relaxed);
+  }
+  void credit(std::uint64_t batches, std::uint64_t bytes) {
+    credit_batches_.store(batches, std::memory_order_relaxed);
+    credit_bytes_.store(bytes, std::memory_order_relaxed);
+  }
+  void works_on(const batch_key& key);
+  void restarted(const std::string& why);
+  void failed(const std::string& why, std::size_t worker = 0);
+
+  gauge_reading read(clock::time_point now = clock::now()) const;
+  std::string last_error() const;
+
+private:
+  /// Another thread may ask or be answered at the same time: whoever is last
+  /// sees it.
+  void settle() {
+    const auto wanted = [this] {
+      return open_.load() > 0 ? actor_state::waiting : actor_state::starved;
+    };
+    for (auto state = wanted();; state = wanted()) {
+      enter(state);
+      if (wanted() == state)
+        return;
+    }
+  }
+  void note(const std::string& why);
+
+  actor_label label_;
+  std::vector<state_clock> clocks_; ///< By worker.
+  std::shared_ptr<const stage_counters> counters_;
+  bool asks_others_ = false;
+  std::uint64_t most_batches_ = 0;
+  std::uint64_t most_bytes_ = 0;
+  std::atomic<std::int64_t> open_{0}; ///< Requests without an answer.
+  counter items_, bytes_, sent_, restarts_;
+  std::atomic<std::uint64_t> queue_{0};
+  std::atomic<std::uint64_t> credit_batches_{0}, credit_bytes_{0};
+  std::atomic<std::uint64_t> batch_{0}; ///< Packed; 0: none.
+  latency_histogram latencies_;
+  mutable std::mutex mutex_; ///< Of what follows, for failures alone.
+  std::string last_error_;
+};
+
+/// All gauges of what a process does for a run. Thread-safe; actors join when
+/// they are spawned.
+class gauge_board {
+public:
+  std::shared_ptr<actor_gauge> add(actor_label label,
+                                   std::uint32_t workers = 1);
+  std::vector<std::shared_ptr<const actor_gauge>> all() const;
+
+private:
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<actor_gauge>> gauges_;
+};
+
+} // namespace graphmill

@@ -1,0 +1,271 @@
+#include "pipelines/health/blame.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// Of the workers of a stage that can be to blame at all.
+constexpr double least_share = 0.3;
+/// A share that is most of it.
+constexpr double most_share = 0.5;
+
+std::string where(const daemon_health& daemon) {
+  return daemon.daemon.empty()
+           ? std::string{}
+           : fmt::format(" at daemon \"{}\"", daemon.daemon);
+}
+
+std::string milliseconds_text(double seconds) {
+  return fmt::format("{:.{}f} ms", seconds * 1e3, seconds < 0.01 ? 1 : 0);
+}
+
+placed first_of(const daemon_health& in, actor_kind kind) {
+  const auto found = std::ranges::find(in.actors, kind, &actor_health::kind);
+  return found == in.actors.end() ? placed{} : placed{&in, &*found};
+}
+
+/// Batches that it has on average, and those that stand in its line.
+double batches_held(const actor_health& stage) {
+  return occupied(stage) * stage.workers + double(stage.queue);
+}
+
+/// What gives a stage more room.
+std::string_view remedy_for(actor_kind kind) {
+  switch (kind) {
+  case actor_kind::sampler:
+    return "raise sampler.replicas, or sample at other daemons, too "
+           "(placement.samplers)";
+  case actor_kind::sampling_service:
+    return "raise sampler.threads, or spread its part over more daemons";
+  case actor_kind::feature_service:
+    return "raise fetch.threads, or spread its part over more daemons";
+  case actor_kind::fetcher:
+    return "raise fetch.replicas";
+  case actor_kind::batch_proxy:
+    return "name more daemons in placement.samplers";
+  case actor_kind::batcher:
+    return "have more trainers with smaller batches, for each has a batcher";
+  default:
+    return "give it more processors";
+  }
+}
+
+/// Advice about rows that travel.
+std::string cache_advice(const daemon_health& asker) {
+  if (asker.cache_rows_found == 0)
+    return "keep the rows asked for most where they are needed (fetch.cache; "
+           "`graphmill plan --cache` says what that spares)";
+  return fmt::format("a larger fetch.cache may help, which finds {:.0f} % of "
+                     "the rows now",
+                     percent_of(double(asker.cache_rows_found)
+                                / double(asker.cache_rows_wanted)));
+}
+
+// -- who answers late
+
+/// Who answers the requests of a proxy at the other end; nobody if that end has
+/// told nothing.
+placed other_end(const run_health& run, const actor_health& proxy) {
+  auto kind = actor_kind::sampler;
+  if (proxy.kind == actor_kind::sampling_proxy)
+    kind = actor_kind::sampling_service;
+  else if (proxy.kind == actor_kind::feature_proxy)
+    kind = actor_kind::feature_service;
+  for (const auto& one : all_of(run, kind))
+    if (one.at->daemon == proxy.peer
+        && (proxy.part < 0 || one.actor->part == proxy.part))
+      return one;
+  return {};
+}
+
+verdict blame_service(const placed& service) {
+  const auto limit = title_of(service);
+  const auto& actor = *service.actor;
+  auto out = verdict_saying(
+    limit,
+    occupied(actor) >= most_share
+      ? fmt::format("the {} limits: its workers are busy {:.0f} % of the "
+                    "time; {}",
+                    limit, percent_of(actor.busy), remedy_for(actor.kind))
+      : fmt::format("the {} answers late, {} after it was asked on average, "
+                    "though its workers are busy only {:.0f} % of the time; "
+                    "see what else its machine does",
+                    limit, milliseconds_text(actor.mean_latency),
+                    percent_of(actor.busy)));
+  out.evidence.push_back(latency_of(service));
+  return out;
+}
+
+verdict blame_proxy(const run_health& run, const placed& proxy) {
+  const auto& actor = *proxy.actor;
+  const auto there = other_end(run, actor);
+  const auto rows = actor.kind == actor_kind::feature_proxy;
+  if (there && 2 * there.actor->mean_latency >= actor.mean_latency) {
+    auto out = blame_service(there);
+    out.evidence.push_back(latency_of(proxy));
+    if (rows)
+      out.sentence += fmt::format("; or {}", cache_advice(*proxy.at));
+    return out;
+  }
+  auto out = verdict_saying(
+    fmt::format("link of daemon \"{}\" to daemon \"{}\"", proxy.at->daemon,
+                actor.peer),
+    fmt::format(
+      "the link of daemon \"{}\" to daemon \"{}\" limits: an answer "
+      "takes {}, {}; {}",
+      proxy.at->daemon, actor.peer, milliseconds_text(actor.mean_latency),
+      there ? fmt::format("{} of it at the other end",
+                          milliseconds_text(there.actor->mean_latency))
+            : std::string{"and the other end has told nothing"},
+      rows ? cache_advice(*proxy.at)
+           : std::string{"partition with fewer edges cut, or name "
+                         "the owner in placement.samplers"}));
+  out.evidence.push_back(latency_of(proxy));
+  return out;
+}
+
+/// The slowest of those that a stage asks; nobody if none has answered.
+placed slowest_asked(const daemon_health& in, actor_kind stage) {
+  std::vector<actor_kind> asked;
+  if (stage == actor_kind::sampler)
+    asked = {actor_kind::sampling_service, actor_kind::sampling_proxy};
+  else if (stage == actor_kind::fetcher)
+    asked = {actor_kind::feature_service, actor_kind::feature_proxy};
+  else if (stage == actor_kind::batch_proxy)
+    asked = {actor_kind::batch_link, actor_kind::sampler};
+  placed out;
+  for (const auto& actor : in.actors)
+    if (actor.answers != 0
+        && std::ranges::find(asked, actor.kind) != asked.end()
+        && (!out || actor.mean_latency > out.actor->mean_latency))
+      out = {&in, &actor};
+  return out;
+}
+
+// -- why the trainers of a daemon starve
+
+verdict blame_stage(const run_health& run, const placed& stage) {
+  const auto& actor = *stage.actor;
+  if (actor.waiting > actor.busy) {
+    const auto slow = slowest_asked(*stage.at, actor.kind);
+    if (slow) {
+      const auto local = slow.actor->kind == actor_kind::sampling_service
+                         || slow.actor->kind == actor_kind::feature_service;
+      auto out = local ? blame_service(slow)
+                 : slow.actor->kind == actor_kind::sampler
+                   ? blame_stage(run, slow)
+                   : blame_proxy(run, slow);
+      out.evidence.push_back(shares_of(stage));
+      return out;
+    }
+    return verdict_saying(
+      title_of(stage),
+      fmt::format("the {} limits: it waits {:.0f} % of the time "
+                  "for answers of others",
+                  title_of(stage), percent_of(actor.waiting)));
+  }
+  auto out = verdict_saying(title_of(stage),
+                            fmt::format("the {} limits: its workers are busy "
+                                        "{:.0f} % of the time; {}",
+                                        title_of(stage), percent_of(actor.busy),
+                                        remedy_for(actor.kind)));
+  out.evidence.push_back(shares_of(stage));
+  return out;
+}
+
+verdict blame_credit(const placed& dispatcher) {
+  const auto& actor = *dispatcher.actor;
+  // Nothing is in flight at the end of a run, which does not say which it was.
+  const auto field = actor.credit_batches == 0 ? "budget.batches or .bytes"
+                     : actor.credit_batches >= actor.most_batches
+                       ? "budget.batches"
+                       : "budget.bytes";
+  auto out = verdict_saying(
+    fmt::format("credit{}", where(*dispatcher.at)),
+    fmt::format("credit limits{}: batches wait for it {:.0f} % of the time, "
+                "and no stage is full; raise {}",
+                where(*dispatcher.at), percent_of(actor.stalled), field));
+  out.evidence.push_back(fmt::format(
+    "{} of {} batches and {:.1f} of {:.1f} MB are in flight",
+    actor.credit_batches, actor.most_batches, double(actor.credit_bytes) * 1e-6,
+    double(actor.most_bytes) * 1e-6));
+  return out;
+}
+
+} // namespace
+
+std::vector<placed> all_of(const run_health& run, actor_kind kind) {
+  std::vector<placed> out;
+  for (const auto& daemon : run.daemons)
+    for (const auto& actor : daemon.actors)
+      if (actor.kind == kind)
+        out.push_back({&daemon, &actor});
+  return out;
+}
+
+std::string title_of(const placed& who) {
+  const auto& actor = *who.actor;
+  std::string out{to_string(actor.kind)};
+  if (actor.part >= 0)
+    out += fmt::format(" of part {}", actor.part);
+  if (actor.rank >= 0)
+    out += fmt::format(" of rank {}", actor.rank);
+  return out + where(*who.at);
+}
+
+std::string shares_of(const placed& who) {
+  const auto& actor = *who.actor;
+  return fmt::format("{}: busy {:.0f} %, waits {:.0f} % for answers, {:.0f} % "
+                     "for input, {:.0f} % for credit",
+                     title_of(who), percent_of(actor.busy),
+                     percent_of(actor.waiting), percent_of(actor.starved),
+                     percent_of(actor.stalled));
+}
+
+std::string latency_of(const placed& who) {
+  const auto& actor = *who.actor;
+  return fmt::format("{}: an answer takes {} on average, {} in 99 of 100 "
+                     "cases at the most",
+                     title_of(who), milliseconds_text(actor.mean_latency),
+                     milliseconds_text(actor.p99_latency));
+}
+
+double occupied(const actor_health& stage) {
+  return stage.busy + stage.waiting;
+}
+
+verdict blame_pipeline(const run_health& run, const daemon_health& in) {
+  auto front = first_of(in, actor_kind::batch_proxy);
+  if (!front)
+    front = first_of(in, actor_kind::sampler);
+  placed fullest;
+  double all = 0;
+  for (const auto& stage : {front, first_of(in, actor_kind::fetcher),
+                            first_of(in, actor_kind::batcher)}) {
+    if (!stage)
+      continue;
+    all += batches_held(*stage.actor);
+    if (!fullest || batches_held(*stage.actor) > batches_held(*fullest.actor))
+      fullest = stage;
+  }
+  const auto dispatcher = first_of(in, actor_kind::dispatcher);
+  if (fullest
+      && (occupied(*fullest.actor) >= full_share
+          || (occupied(*fullest.actor) >= least_share
+              && batches_held(*fullest.actor) >= most_share * all)))
+    return blame_stage(run, fullest);
+  if (dispatcher && dispatcher.actor->stalled >= worth_naming)
+    return blame_credit(dispatcher);
+  return verdict_saying(
+    "", fmt::format("trainers{} starve, but no stage is full and "
+                    "credit is there: there is little to do",
+                    where(in)));
+}
+
+} // namespace graphmill

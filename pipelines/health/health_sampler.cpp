@@ -1,0 +1,192 @@
+#include "pipelines/health/health_sampler.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+std::size_t state_place(actor_state state) {
+  return static_cast<std::size_t>(state);
+}
+
+/// The state that most workers are in. Of as many, the one that is worse.
+actor_state most_common(const gauge_reading& now) {
+  auto out = actor_state::starting;
+  for (std::size_t i = state_place(out); i < actor_states; ++i)
+    if (now.now[i] != 0 && now.now[i] >= now.now[state_place(out)])
+      out = static_cast<actor_state>(i);
+  return out;
+}
+
+std::string waits_for(const actor_label& who) {
+  switch (who.kind) {
+  case actor_kind::sampler:
+    return "for neighbours from the sampling services";
+  case actor_kind::fetcher:
+    return "for rows from the feature services";
+  case actor_kind::trainer:
+  case actor_kind::gradient_group:
+    return "for the gradients of other trainers";
+  default:
+    if (who.peer.empty())
+      return "for the answers of others";
+    return fmt::format("for answers of daemon \"{}\"", who.peer);
+  }
+}
+
+void tell_latencies(const latency_counts& recent, actor_health& out) {
+  out.answers = recent.total();
+  out.mean_latency = recent.mean();
+  out.median_latency = recent.quantile(0.5);
+  out.p90_latency = recent.quantile(0.9);
+  out.p99_latency = recent.quantile(0.99);
+}
+
+std::string reason_of(const actor_gauge& gauge, actor_state state) {
+  switch (state) {
+  case actor_state::starved:
+    return "for input";
+  case actor_state::stalled:
+    return "for credit";
+  case actor_state::waiting:
+    return waits_for(gauge.label());
+  case actor_state::restarting:
+  case actor_state::failed:
+    return gauge.last_error();
+  default:
+    return {};
+  }
+}
+
+} // namespace
+
+actor_health health_between(const actor_gauge& gauge,
+                            const gauge_reading& before,
+                            const gauge_reading& now) {
+  const auto& who = gauge.label();
+  actor_health out;
+  out.kind = who.kind;
+  out.part = who.part;
+  out.rank = who.rank;
+  out.peer = who.peer.substr(0, health_limits::text);
+  out.workers = static_cast<std::uint32_t>(gauge.workers());
+  out.batch = now.batch;
+  out.queue = now.queue;
+  out.credit_batches = now.credit_batches;
+  out.credit_bytes = now.credit_bytes;
+  out.most_batches = gauge.most_batches();
+  out.most_bytes = gauge.most_bytes();
+  out.items = now.items;
+  out.bytes = now.bytes;
+  out.restarts = now.restarts;
+  out.recent_restarts = now.restarts - before.restarts;
+  out.last_error = gauge.last_error();
+  const auto elapsed =
+    std::chrono::duration<double>(now.at - before.at).count();
+  const auto whole = elapsed * 1e9 * double(gauge.workers());
+  const auto share = [whole](std::int64_t time) {
+    return whole > 0 ? std::clamp(double(time) / whole, 0.0, 1.0) : 0.0;
+  };
+  const auto spent = [&before, &now](actor_state state) {
+    return now.spent[state_place(state)] - before.spent[state_place(state)];
+  };
+  const auto running = spent(actor_state::running);
+  auto busy = running;
+  if (now.busy)
+    busy = std::clamp<std::int64_t>(*now.busy - before.busy.value_or(0), 0,
+                                    std::max<std::int64_t>(running, 0));
+  out.busy = share(busy);
+  out.waiting = share(spent(actor_state::waiting) + running - busy);
+  out.starved = share(spent(actor_state::starved));
+  out.stalled = share(spent(actor_state::stalled));
+  out.down = share(spent(actor_state::restarting) + spent(actor_state::failed)
+                   + spent(actor_state::starting));
+  if (elapsed > 0) {
+    out.items_per_second = double(now.items - before.items) / elapsed;
+    out.bytes_per_second = double(now.bytes - before.bytes) / elapsed;
+  }
+  tell_latencies(now.latencies.since(before.latencies), out);
+  out.state = most_common(now);
+  const auto since = now.since[state_place(out.state)];
+  const auto moment = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                        now.at.time_since_epoch())
+                        .count();
+  out.in_state = std::max(0.0, double(moment - since) * 1e-9);
+  // With jobs, but hardly at work.
+  if (out.state == actor_state::running && now.busy && 2 * busy < running)
+    out.state = actor_state::waiting;
+  out.why = reason_of(gauge, out.state).substr(0, health_limits::text);
+  return out;
+}
+
+std::vector<peer_health>
+peers_of(const std::vector<std::shared_ptr<const actor_gauge>>& gauges,
+         const std::vector<actor_health>& actors,
+         const std::vector<double>& sent_per_second) {
+  std::map<std::string, peer_health> by_name;
+  for (std::size_t i = 0; i < gauges.size(); ++i) {
+    if (actors[i].peer.empty())
+      continue;
+    auto& peer = by_name[actors[i].peer];
+    const auto before = double(peer.requests);
+    const auto more = double(actors[i].answers);
+    if (before + more > 0)
+      peer.mean_round_trip =
+        (before * peer.mean_round_trip + more * actors[i].mean_latency)
+        / (before + more);
+    peer.requests += actors[i].answers;
+    peer.sent_per_second += sent_per_second[i];
+    peer.received_per_second += actors[i].bytes_per_second;
+  }
+  std::vector<peer_health> out;
+  for (auto& [name, peer] : by_name) {
+    if (out.size() == health_limits::peers)
+      break;
+    peer.name = name;
+    out.push_back(std::move(peer));
+  }
+  return out;
+}
+
+void health_sampler::sample(const gauge_board& board, clock::time_point now,
+                            daemon_health& into) {
+  const auto gauges = board.all();
+  std::vector<double> sent;
+  into.actors.clear();
+  into.window = 0;
+  for (const auto& gauge : gauges) {
+    auto& kept = readings_[gauge];
+    auto reading = gauge->read(now);
+    gauge_reading before; // Without any: since it was spawned.
+    if (kept.empty()) {
+      std::int64_t lived = 0;
+      for (auto time : reading.spent)
+        lived += time;
+      before.at = now
+                  - std::chrono::nanoseconds{
+                    lived / static_cast<std::int64_t>(gauge->workers())};
+    } else {
+      before = kept.front();
+    }
+    into.actors.push_back(health_between(*gauge, before, reading));
+    const auto seconds = std::chrono::duration<double>(now - before.at).count();
+    into.window = std::max(into.window, seconds);
+    sent.push_back(seconds > 0
+                     ? double(reading.bytes_sent - before.bytes_sent) / seconds
+                     : 0);
+    kept.push_back(std::move(reading));
+    if (kept.size() > span)
+      kept.pop_front();
+  }
+  into.peers = peers_of(gauges, into.actors, sent);
+  if (into.actors.size() > health_limits::actors) {
+    into.left_out =
+      static_cast<std::uint32_t>(into.actors.size() - health_limits::actors);
+    into.actors.resize(health_limits::actors);
+  }
+}
+
+} // namespace graphmill

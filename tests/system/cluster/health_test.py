@@ -1,0 +1,65 @@
+"""What `graphmill status RUN` tells of a run whose services answer late, and of
+one that has ended."""
+
+import json
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from clusters import Cluster
+from runs import SMALL, merged, partitioned, small_rmat
+from support import program
+
+LATE = merged(SMALL, {"train": {"epochs": 100000}, "checkpoint": {"keep": 0},
+                      "faults": {"reply_delay_ms": 80}})
+
+
+class Health(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.parts = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
+
+    def health(self, cluster, run):
+        """What is known; nothing as long as nothing is."""
+        done = cluster.call("status", run)
+        if done.returncode != 0:
+            return {"daemons": [], "verdict": {"limit": ""}}
+        return {"daemons": [], "verdict": {"limit": ""},
+                **json.loads(done.stdout.splitlines()[-1])}
+
+    def test_late_replies(self):
+        with Cluster(self.top / "late", self.parts, ["0", "1"]) as cluster:
+            run = cluster.ask("submit", self.write(LATE, self.parts))["run"]
+            cluster.wait_until(
+                lambda: "service" in
+                self.health(cluster, run)["verdict"]["limit"],
+                "verdict that blames a service")
+            cluster.wait_until(
+                lambda: len(self.health(cluster, run)["daemons"]) == 2,
+                "health of both daemons")
+            now = self.health(cluster, run)
+            print(f"  {now['verdict']['sentence']}")
+            kinds = {actor["kind"] for daemon in now["daemons"]
+                     for actor in daemon["actors"]}
+            self.assertLessEqual({"sampling service", "sampler", "fetcher",
+                                  "batcher", "trainer", "dispatcher",
+                                  "sampling proxy", "feature proxy"}, kinds)
+            self.assertEqual(now["silent"], [])
+            self.assertEqual(now["progress"]["epochs"], 100000)
+            for daemon in now["daemons"]:
+                self.assertGreater(daemon["memory_bytes"], 0)
+                self.assertGreater(daemon["descriptors"], 0)
+            cluster.ask("cancel", run)
+            cluster.wait_until(
+                lambda: cluster.ask("runs", run)["runs"][0]["state"]
+                == "cancelled", "run that is cancelled")
+            self.assertEqual(cluster.ask("status", run)["state"], "cancelled")
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main()
