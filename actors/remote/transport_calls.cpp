@@ -22,20 +22,36 @@ remote_call call_over(const std::shared_ptr<transport>& by, std::string address,
   };
 }
 
-remote_call gauged(remote_call by, std::shared_ptr<actor_gauge> gauge) {
+namespace {
+
+/// @param Reply Takes the answer, and perhaps who it is from.
+template <class Reply>
+std::function<void(method, payload, Reply)>
+counted(std::function<void(method, payload, Reply)> by,
+        std::shared_ptr<actor_gauge> gauge) {
   gauge->enter(actor_state::starved);
   return [by = std::move(by), gauge = std::move(gauge)](
-           method method_id, payload data,
-           std::function<void(result<payload>)> on_reply) {
+           method method_id, payload data, Reply on_reply) {
     gauge->asked(data.byte_size());
     by(method_id, std::move(data),
        [gauge, since = actor_gauge::clock::now(),
-        on_reply = std::move(on_reply)](result<payload> answer) {
+        on_reply = std::move(on_reply)](result<payload> answer,
+                                        const auto&... from) {
          gauge->answered(actor_gauge::clock::now() - since,
                          answer ? answer.value().byte_size() : 0);
-         on_reply(std::move(answer));
+         on_reply(std::move(answer), from...);
        });
   };
+}
+
+} // namespace
+
+remote_call gauged(remote_call by, std::shared_ptr<actor_gauge> gauge) {
+  return counted(std::move(by), std::move(gauge));
+}
+
+part_call gauged(part_call by, std::shared_ptr<actor_gauge> gauge) {
+  return counted(std::move(by), std::move(gauge));
 }
 
 bool serve_data(const data_server_actor& server,

@@ -19,6 +19,7 @@ remote_call call_over(const std::shared_ptr<transport>& by, std::string address,
 
 /// The same way, whose requests `gauge` counts, with how long each takes.
 remote_call gauged(remote_call by, std::shared_ptr<actor_gauge> gauge);
+part_call gauged(part_call by, std::shared_ptr<actor_gauge> gauge);
 
 /// Hands a request of another daemon to the DATA SERVER, if it is one for data;
 /// from any thread.
