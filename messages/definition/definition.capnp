@@ -44,6 +44,16 @@ annotation perKey @0xadee0f13ef100f5a (field) :Text;
 # itself, and every other entry goes to the list field that is named here, whose
 # elements are pairs (key, values). That field has no key of its own.
 
+annotation word @0xb1f7c34d92e6a805 (field) :Word;
+# A word that may be written for a number; of a list, for each of its elements,
+# and alone for all of them, of which there are as many then as there were.
+
+struct Word {
+  name @0 :Text;
+  value @1 :Float64;
+  # What it stands for, in the range of the field or beyond it.
+}
+
 struct Range {
   min @0 :Float64 = -inf;
   max @1 :Float64 = inf;
@@ -84,8 +94,9 @@ struct Sampler {
   # change how fast that is, never what is drawn.
 
   fanouts @0 :List(Int32) = [10, 10]
-    $help("In-edges to sample per node, one number per hop beginning at the seeds; -1 takes all. As many hops as the model has layers. Or a map: one list per edge type, `default` for all others")
+    $help("In-edges to sample per node, one number per hop beginning at the seeds; -1, or the word all, takes all. As many hops as the model has layers; `all` alone takes all in each of the hops that there would be without it, two if nothing else is said. Or a map: one list per edge type, `default` for all others")
     $unit("in-edges per node") $range(min = -1, max = 1000000)
+    $word(name = "all", value = -1)
     $length(min = 1, max = 16) $perKey("edgeFanouts");
 
   edgeFanouts @1 :List(EdgeFanout);
@@ -180,6 +191,21 @@ struct Model {
   weights @6 :Text
     $help("File of weights (safetensors) to begin with, of another run with the same model; none: they are drawn by the seed. For runs in one process alone")
     $length(max = 4096);
+
+  embeddingScale @7 :Float64 = 0.1
+    $help("About how long the vectors learnt per node are at first; those of nodes that training never sees stay as they are drawn, and would drown the others if they were long")
+    $range(min = 0, max = 1000);
+
+  outputHeads @8 :UInt32 = 0
+    $help("Attention heads of the last layer, whose outputs are averaged; 0: as many as `heads`. For kinds that attend")
+    $unit("heads") $range(max = 128);
+
+  attentionDropout @9 :Float64 = 0
+    $help("Probability of dropping what a node attends to, edge by edge and head by head, while training. For kinds that attend")
+    $range(min = 0, max = 0.99);
+
+  attentionResidual @10 :Bool = false
+    $help("Add each node's own row, times a matrix, to what its attention gives. For kinds that attend");
 }
 
 enum ModelKind {
@@ -192,6 +218,9 @@ enum ModelKind {
   # Graph attention. One node type.
   rgcn @4;
   # Relational: weights of its own for every edge type. Any node types.
+  gatv2 @5;
+  # Graph attention whose scores rank sources in another order for every node
+  # (Brody et al., ICLR'22). One node type.
 }
 
 struct Trainer {
@@ -224,7 +253,7 @@ struct Optimizer {
     $range(min = 1e-9, max = 1000);
 
   weightDecay @2 :Float64 = 0
-    $help("Decay of the weights; decoupled from the gradient in adamw")
+    $help("Decay of the weights; decoupled from the gradient in adamw. Vectors learnt per node have `embedding_decay` instead")
     $range(min = 0, max = 100);
 
   momentum @3 :Float64 = 0
@@ -245,6 +274,26 @@ struct Optimizer {
   stepFactor @7 :Float64 = 0.5
     $help("What the schedule `step` multiplies the learning rate by")
     $range(min = 0, max = 1);
+
+  decayLayers @8 :DecayedLayers = all
+    $help("The layers whose weights `weight_decay` is for: all of them, or the first one alone");
+
+  decayBiases @9 :Bool = true
+    $help("Whether `weight_decay` is for biases and norms of these layers, too");
+
+  embeddingDecay @10 :Float64 = 0
+    $help("Decay of the vectors learnt per node: each step multiplies all of them, also those that it does not touch, by 1 - learning rate * embedding_decay")
+    $range(min = 0, max = 1e9);
+
+  clipNorm @11 :Float64 = 0
+    $help("Scale the gradients of a step down to this length, taken over all parameters together, if they are longer; 0 does not")
+    $range(min = 0, max = 1e9);
+}
+
+enum DecayedLayers {
+  unset @0;
+  all @1;
+  first @2;
 }
 
 enum OptimizerKind {
@@ -267,7 +316,8 @@ enum ScheduleKind {
 struct Train {
   batchSize @0 :UInt32 = 1024
     $help("Seeds per step, over all trainers together")
-    $unit("seeds") $range(min = 1, max = 16777216);
+    $unit("seeds") $range(min = 1, max = 16777216)
+    $word(name = "all", value = 4294967295);
 
   epochs @1 :UInt32 = 10
     $help("Passes over the training seeds")
@@ -286,6 +336,21 @@ struct Train {
 
   recordSteps @5 :Bool = false
     $help("Write to steps.jsonl in the run folder what each trainer had of each step: seeds, by their ids before partitioning, sum of losses, and correct ones. For batch sizes of at most 65536");
+
+  minEpochs @6 :UInt32 = 0
+    $help("Epochs before `patience` begins to count: validations without a gain in the first so many epochs end nothing")
+    $unit("epochs") $range(max = 1000000);
+
+  labelSmoothing @7 :Float64 = 0
+    $help("Share of a seed's target that is dealt out to all classes alike. Losses that are shown stay plain cross-entropies")
+    $range(min = 0, max = 0.999);
+
+  balanceClasses @8 :Bool = false
+    $help("Weigh training seeds by the inverse of how many of them their class has, so that all classes count the same. For runs in one process alone; on a cluster give `class_weights`");
+
+  classWeights @9 :List(Float64)
+    $help("What the seeds of each class weigh in the gradient, one number for each class; a step takes the weighted mean over its seeds. None: all weigh the same. Losses that are shown stay plain cross-entropies")
+    $range(min = 0, max = 1e9) $length(max = 1000000);
 }
 
 enum SeedOrder {
@@ -303,7 +368,8 @@ struct Evaluate {
 
   batchSize @1 :UInt32 = 1024
     $help("Seeds per step of an evaluation, over all trainers together")
-    $unit("seeds") $range(min = 1, max = 16777216);
+    $unit("seeds") $range(min = 1, max = 16777216)
+    $word(name = "all", value = 4294967295);
 
   every @2 :UInt32 = 1
     $help("Epochs between two validations")

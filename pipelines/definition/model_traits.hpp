@@ -22,6 +22,15 @@ enum class message_form : std::uint8_t {
   attention,
 };
 
+/// What attention is paid by: the score of a source for a destination.
+enum class attention_score : std::uint8_t {
+  /// A number of each of them, added up (Velickovic et al., ICLR'18).
+  separate,
+  /// A product with the sum of both rows after LeakyReLU (Brody et al., "How
+  /// attentive are graph attention networks?", ICLR'22).
+  joint,
+};
+
 /// How the terms of a `message_form::sum` are weighed.
 enum class edge_weights : std::uint8_t {
   mean, ///< All terms weigh the same, and 1 together.
@@ -46,7 +55,9 @@ struct model_traits {
   bool self_weight = false; ///< A weight matrix for the node's own row.
   message_form message = message_form::sum;
   edge_weights weights = edge_weights::mean; ///< Only for sums.
-  activation between = activation::relu;     ///< Ends each layer but the last.
+  /// Only for attention.
+  attention_score score = attention_score::separate;
+  activation between = activation::relu; ///< Ends each layer but the last.
   bool drop_input = false; ///< The input features are dropped out, too.
 
   constexpr bool attends() const { return message == message_form::attention; }
@@ -80,6 +91,12 @@ inline constexpr std::array model_kinds{
                .name = "rgcn",
                .typed = true,
                .self_weight = true},
+  model_traits{.kind = model_kind::gatv2,
+               .name = "gatv2",
+               .message = message_form::attention,
+               .score = attention_score::joint,
+               .between = activation::elu,
+               .drop_input = true},
 };
 
 constexpr const model_traits& traits_of(model_kind kind) {

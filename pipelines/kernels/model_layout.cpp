@@ -70,7 +70,7 @@ private:
       out_.table_of.back() = static_cast<int>(out_.tables.size());
       out_.tables.push_back({"embedding." + type.name,
                              static_cast<node_type_id>(t), type.count,
-                             def_.model.embedding});
+                             def_.model.embedding, def_.model.embedding_scale});
     }
   }
 

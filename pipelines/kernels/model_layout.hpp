@@ -32,6 +32,7 @@ struct table_info {
   node_type_id type = 0;
   std::int64_t rows = 0;
   std::int64_t width = 0;
+  double scale = 1; ///< About how long its rows are before training.
 };
 
 /// Stands for the number of a parameter or table that the model does not have.

@@ -35,7 +35,8 @@ void start_glorot(const parameter_info& info, std::uint32_t number,
 
 void start_table(const table_info& info, std::uint32_t number,
                  std::uint64_t key, float* out) {
-  const auto limit = std::sqrt(3.0 / static_cast<double>(info.width));
+  const auto limit =
+    std::sqrt(3.0 / static_cast<double>(info.width)) * info.scale;
   for (std::int64_t r = 0; r < info.rows; ++r) {
     random_stream words{key, static_cast<std::uint64_t>(r), number};
     for (std::int64_t c = 0; c < info.width; ++c)

@@ -26,7 +26,8 @@ struct parameter_store {
 parameter_store copy_of(const parameter_store& from);
 
 /// Glorot uniform (Glorot and Bengio, AISTATS'10) for weights; embedding rows
-/// uniform with variance 1 / width, so that a row has about unit length. Draws
+/// uniform with variance scale^2 / width, so that a row is about as long as the
+/// table's scale says (`model.embedding_scale`). Draws
 /// are keyed by the run seed alone: element i of parameter p comes from counter
 /// (i / 4; p; 0), a table's row from its original id.
 parameter_store initial_parameters(const model_layout& layout,

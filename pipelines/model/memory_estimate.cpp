@@ -129,6 +129,10 @@ memory_estimate estimate_memory(const definition& def, const dataset_info& info,
   memory_estimate out;
   out.parameters = static_cast<std::uint64_t>(
     (shape.parameter_count() * copies + 2 * shape.dense_size) * 4);
+  // How much of the decay each row of a table has had.
+  if (def.optimizer.embedding_decay != 0)
+    for (const auto& table : shape.tables)
+      out.parameters += static_cast<std::uint64_t>(table.rows) * 4;
   const estimator layers{def, info, bound, shape};
   double kept = 0;
   double transient = 0;

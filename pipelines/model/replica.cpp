@@ -68,6 +68,8 @@ struct replica::impl {
   void forget_unused_memory();
   result<void> check_transposed(const minibatch& batch, int layer) const;
   void zero(gradient_set& out) const;
+  void catch_up(const minibatch& batch);
+  void catch_up() { steps.catch_up(parameters); }
   std::unique_ptr<model_step> begin(const minibatch& batch, bool training,
                                     std::uint64_t key);
 };
@@ -164,6 +166,13 @@ replica::impl::begin(const minibatch& batch, bool training, std::uint64_t key) {
     torch_model::options{.device = device, .training = training, .key = key});
 }
 
+/// Gives the rows of tables that the batch reads the decay that is due.
+void replica::impl::catch_up(const minibatch& batch) {
+  for (std::size_t t = 0; t < layout.tables.size(); ++t)
+    steps.catch_up(t, batch.data.embedding_rows[layout.tables[t].type].span(),
+                   parameters);
+}
+
 void replica::impl::zero(gradient_set& out) const {
   out.dense.resize(static_cast<std::size_t>(layout.dense_size));
   std::fill(out.dense.begin(), out.dense.end(), 0.0f);
@@ -195,6 +204,7 @@ replica::compute_gradients(const minibatch& batch, std::uint64_t key,
       impl_->zero(out);
       return batch_metrics{};
     }
+    impl_->catch_up(batch);
     const auto model = impl_->begin(batch, true, key);
     const auto logits = model->forward();
     owned_matrix gradient{logits.rows, logits.columns, impl_->pool};
@@ -222,6 +232,7 @@ result<batch_metrics> replica::evaluate(const minibatch& batch,
                                         batch_output* output) {
   GRAPHMILL_TRYV(impl_->check(batch, false));
   return guarded("evaluate", [&]() -> result<batch_metrics> {
+    impl_->catch_up();
     const auto model = impl_->begin(batch, false, 0);
     const auto logits = model->forward();
     if (output != nullptr) {
@@ -235,10 +246,12 @@ result<batch_metrics> replica::evaluate(const minibatch& batch,
 }
 
 std::vector<named_tensor> replica::parameters() const {
+  impl_->catch_up();
   return to_tensors(impl_->layout, impl_->parameters);
 }
 
 result<void> replica::load(const std::vector<named_tensor>& tensors) {
+  impl_->catch_up(); // So that no decay is due to what comes in.
   return from_tensors(impl_->layout, tensors, impl_->parameters);
 }
 
@@ -291,15 +304,19 @@ result<void> replica::restore(const std::vector<named_tensor>& state,
 }
 
 void replica::keep_best() {
+  impl_->catch_up();
   impl_->best = copy_of(impl_->parameters);
 }
 
 void replica::restore_best() {
-  if (impl_->best)
-    impl_->parameters = copy_of(*impl_->best);
+  if (!impl_->best)
+    return;
+  impl_->catch_up(); // So that no decay is due to what comes in.
+  impl_->parameters = copy_of(*impl_->best);
 }
 
 std::string replica::digest() const {
+  impl_->catch_up();
   return digest_of(impl_->layout, impl_->parameters);
 }
 

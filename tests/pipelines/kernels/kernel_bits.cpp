@@ -141,6 +141,7 @@ void steps(printer& out) {
     how.weight_decay = 0.01;
     how.momentum = 0.9;
     model_layout layout;
+    layout.parameters.push_back({"w", {1003}, start::zeros, 0, 0, 1003});
     layout.dense_size = 1003;
     optimizer steps{how, layout};
     parameter_store weights;
