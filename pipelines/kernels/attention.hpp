@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/ids.hpp"
+#include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/matrix.hpp"
 
 #include <cstdint>
@@ -33,6 +34,21 @@ struct attention {
   const float* destination_scores = nullptr; ///< [rows, heads]
   float* weights = nullptr;      ///< [edges, heads] The softmax, kept.
   float* self_weights = nullptr; ///< [rows, heads] The same of e[i, i].
+  /// With dropout of weights: which are dropped, by (edge; head) and by (row;
+  /// head), and where they are kept as they are summed with, shaped as those
+  /// above. These hold them if nothing is dropped, and are null.
+  dropout drop;
+  dropout drop_self;
+  float* dropped_weights = nullptr;
+  float* dropped_self = nullptr;
+
+  /// What rows of z are summed with.
+  const float* shares() const {
+    return dropped_weights != nullptr ? dropped_weights : weights;
+  }
+  const float* self_shares() const {
+    return dropped_self != nullptr ? dropped_self : self_weights;
+  }
 };
 
 /// out[i, h] = z[i] . vector within head h, for rows [begin, end).

@@ -19,8 +19,11 @@ public:
     out_.hops = hops(def_);
     out_.target = info_.target;
     out_.classes = target().class_count;
-    out_.heads = traits_.attends() ? def_.model.heads : 1;
+    out_.statistics = def_.train.class_weights.empty() ? 0 : 1;
     out_.drop_threshold = dropout_threshold(def_.model.dropout);
+    if (traits_.attends())
+      out_.attention_threshold =
+        dropout_threshold(def_.model.attention_dropout);
     add_relations();
     add_tables();
     add_widths();
@@ -148,7 +151,8 @@ private:
       return;
     const auto name =
       traits_.typed ? prefix + info_.node_types[t].name + "." : prefix;
-    if (traits_.self_weight)
+    if (traits_.self_weight
+        || (traits_.attends() && def_.model.attention_residual))
       type.self = add_weight(name + "self.weight", type.in, type.out);
     type.bias = add(name + "bias", {type.out}, start::zeros);
     if (def_.model.layer_norm && l + 1 < out_.hops) {
@@ -160,14 +164,22 @@ private:
   /// The last layer's heads are as wide as there are classes, and averaged.
   void add_attention(layer_layout& layer, const std::string& prefix,
                      std::int64_t in, std::int64_t out) {
-    const auto heads = out_.heads;
+    const auto& model = def_.model;
+    const auto heads = layer.last && model.output_heads != 0
+                         ? std::int64_t{model.output_heads}
+                         : std::int64_t{model.heads};
+    layer.heads = heads;
     const auto head = layer.last ? out : out / heads;
     const auto limit = std::sqrt(6.0 / static_cast<double>(head + 1));
     layer.weights.back() = add_weight(prefix + "weight", in, heads * head);
     layer.attention_source =
       add(prefix + "attention.source", {heads, head}, start::glorot, limit);
-    layer.attention_destination = add(prefix + "attention.destination",
-                                      {heads, head}, start::glorot, limit);
+    if (traits_.score == attention_score::joint)
+      layer.attention_weight =
+        add_weight(prefix + "attention.weight", in, heads * head);
+    else
+      layer.attention_destination = add(prefix + "attention.destination",
+                                        {heads, head}, start::glorot, limit);
   }
 
   const definition& def_;

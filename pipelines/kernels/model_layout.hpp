@@ -57,8 +57,12 @@ struct layer_layout {
   /// One per relation: the number of its weight matrix, [in of the source, out
   /// of the destination], or `absent`.
   std::vector<int> weights;
-  int attention_source = absent;      ///< [heads, out per head]
+  std::int64_t heads = 1; ///< Of its attention.
+  /// [heads, out per head]; of joint scores the vector for both ends.
+  int attention_source = absent;
   int attention_destination = absent; ///< [heads, out per head]
+  /// Of joint scores, instead: [in, heads * out per head].
+  int attention_weight = absent;
   activation after = activation::none;
   bool last = false;
 };
@@ -78,18 +82,25 @@ struct model_layout {
   int hops = 0;
   node_type_id target = 0;
   std::int64_t classes = 0;
-  std::int64_t heads = 1;
   std::uint32_t drop_threshold = 0;
+  std::uint32_t attention_threshold = 0; ///< `dropout::threshold` of weights.
   std::vector<relation_info> relations;
   std::vector<layer_layout> layers;
   std::vector<parameter_info> parameters; ///< In registration order.
   std::int64_t dense_size = 0;            ///< Floats of all of them.
+  /// Floats behind the dense gradients of a step that are added up over the
+  /// ranks as these are: with class weights one, for what the seeds of a rank
+  /// weigh together, over the seeds of the step. By their sum gradients are
+  /// divided when they are applied, which makes the mean a weighted one.
+  std::int64_t statistics = 0;
   std::vector<table_info> tables;
   /// One per node type: the position of its table in `tables`, or `absent`.
   std::vector<int> table_of;
 
   /// How many values there are to learn, those of tables included.
   std::int64_t parameter_count() const;
+  /// Floats of a step's dense gradients, with what stands behind them.
+  std::int64_t gradient_size() const { return dense_size + statistics; }
   /// Whether a gradient flows into the rows of `type` that enter layer `layer`
   /// (from 0): into the output of the layer before, or into a table, but not
   /// into features.

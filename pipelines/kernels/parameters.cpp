@@ -118,6 +118,14 @@ parameter_store initial_parameters(const model_layout& layout,
   return out;
 }
 
+void begin_gradients(const model_layout& layout, float statistic,
+                     gradient_set& out) {
+  out.dense.resize(static_cast<std::size_t>(layout.gradient_size()));
+  std::fill(out.dense.begin(), out.dense.end(), 0.0f);
+  if (layout.statistics != 0)
+    out.dense[static_cast<std::size_t>(layout.dense_size)] = statistic;
+}
+
 std::vector<named_tensor> to_tensors(const model_layout& layout,
                                      const parameter_store& from,
                                      std::string_view prefix) {

@@ -31,8 +31,7 @@ matrix fused_model::gradient_of(int parameter, gradient_set& out) const {
 
 void fused_model::backward(const_matrix gradient, gradient_set& out,
                            const gradient_sink& on_final) {
-  out.dense.resize(static_cast<std::size_t>(layout_.dense_size));
-  std::fill(out.dense.begin(), out.dense.end(), 0.0f);
+  begin_gradients(layout_, how_.statistic, out);
   auto& last = layers_.back().types[layout_.target];
   last.gradient = {gradient.rows, gradient.columns, how_.pool};
   std::copy(gradient.data, gradient.data + gradient.size(),
@@ -73,11 +72,13 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
       continue;
     const auto& relation = layout_.relations[r];
     message_pass::targets into{.weight = gradient_of(shape.weights[r], out)};
-    if (shape.attention_source != absent) {
+    if (shape.attention_source != absent)
       into.attention_source = gradient_of(shape.attention_source, out).data;
+    if (shape.attention_destination != absent)
       into.attention_destination =
         gradient_of(shape.attention_destination, out).data;
-    }
+    if (shape.attention_weight != absent)
+      into.attention_weight = gradient_of(shape.attention_weight, out);
     pass.relations[r]->backward(
       pass.types[relation.destination].gradient.view(),
       layout_.needs_gradient(layer, relation.source), into);

@@ -136,9 +136,17 @@ std::unique_ptr<message_pass> fused_model::make_pass(int layer,
   if (!layout_.traits.attends())
     return std::make_unique<relation_pass>(
       relation_pass::setting{common, &scales_[relation]});
+  const auto of = [this](int parameter) {
+    return parameter == absent ? const_matrix{}
+                               : parameters_.at(layout_, parameter);
+  };
+  const auto threshold = how_.training ? layout_.attention_threshold : 0;
+  const auto rank = batch_.data.key.rank;
   return std::make_unique<attention_pass>(attention_pass::setting{
-    common, parameters_.at(layout_, shape.attention_source),
-    parameters_.at(layout_, shape.attention_destination), shape.last});
+    common, of(shape.attention_source), of(shape.attention_destination),
+    of(shape.attention_weight),
+    dropout{how_.key, edge_stream_of(layer, rank), threshold},
+    dropout{how_.key, self_stream_of(layer, rank), threshold}, shape.last});
 }
 
 void fused_model::forward_type(int layer, node_type_id type) {

@@ -39,6 +39,7 @@ public:
     bool training = false;       ///< Dropout is on, and backward will follow.
     std::uint64_t key = 0;       ///< Of the dropout stream.
     std::shared_ptr<buffer_pool> pool;
+    float statistic = 0; ///< For `begin_gradients`.
   };
 
   fused_model(const model_layout& layout, const parameter_store& parameters,

@@ -93,12 +93,19 @@ private:
     const auto in = double(layer.types[relation.source].in);
     const auto out = double(layer.types[relation.destination].out);
     if (layout_.traits.attends()) {
-      const auto heads = double(layout_.heads);
+      const auto heads = double(layer.heads);
       const auto width = layer.last ? heads * out : out;
       const auto scores = (edges(r) + inputs + 2 * rows) * heads;
       sum.kept += inputs * width + scores;
       sum.transient +=
         (inputs + rows) * width + scores + 2 * (edges(r) + inputs);
+      if (layout_.attention_threshold != 0) // The weights after dropout.
+        sum.kept += (edges(r) + rows) * heads;
+      if (layer.attention_weight != absent) {
+        sum.kept += rows * width;                  // Rows of destinations,
+        sum.transient += rows * width;             // their gradients,
+        sum.transient += (rows / 256 + 1) * width; // and sums of pieces.
+      }
       return;
     }
     // Relations are summed for all rows if half of them have in-edges.
@@ -156,6 +163,9 @@ std::uint64_t largest_activations(const definition& def,
   const auto of = [&def, &info](const sampling_scheme& scheme,
                                 std::int64_t batch) {
     const auto replicas = std::int64_t{def.trainer.replicas};
+    batch =
+      std::min(batch, // Which may stand for all seeds there are.
+               info.node_types[static_cast<std::size_t>(info.target)].count);
     const auto bound =
       bound_of(info, scheme, (batch + replicas - 1) / replicas);
     return estimate_memory(def, info, bound).activations;

@@ -45,6 +45,8 @@ struct torch_model::impl {
                      const std::vector<at::Tensor>& h) const;
   at::Tensor layer_output(int layer, std::size_t type,
                           const std::vector<at::Tensor>& h) const;
+  attention_terms terms_of(int layer, const at::Tensor& h,
+                           std::int64_t count) const;
   std::vector<std::size_t> parameters_of(int layer) const;
   std::vector<at::Tensor> backward(int layer,
                                    const std::vector<at::Tensor>& gradients,
@@ -113,9 +115,27 @@ at::Tensor torch_model::impl::message(int layer, std::size_t relation,
   const auto& source = h[ends.source];
   const auto& weight = parameter(shape.weights[relation]);
   if (layout.traits.attends())
-    return attend(at::mm(source, weight), parameter(shape.attention_source),
-                  parameter(shape.attention_destination), edges, shape.last);
+    return attend(at::mm(source, weight), terms_of(layer, source, edges.rows),
+                  edges);
   return at::mm(sum_messages(source, edges, scales[relation]), weight);
+}
+
+/// @param h What enters the layer. @param count Rows that leave it.
+attention_terms torch_model::impl::terms_of(int layer, const at::Tensor& h,
+                                            std::int64_t count) const {
+  const auto& shape = layout.layers[layer];
+  const auto threshold = how.training ? layout.attention_threshold : 0;
+  const auto rank = batch.data.key.rank;
+  attention_terms out;
+  out.source = parameter(shape.attention_source);
+  if (shape.attention_destination != absent)
+    out.destination = parameter(shape.attention_destination);
+  if (shape.attention_weight != absent)
+    out.y = at::mm(h.narrow(0, 0, count), parameter(shape.attention_weight));
+  out.drop = {how.key, edge_stream_of(layer, rank), threshold};
+  out.drop_self = {how.key, self_stream_of(layer, rank), threshold};
+  out.average = shape.last;
+  return out;
 }
 
 at::Tensor
@@ -253,8 +273,7 @@ const_matrix torch_model::last_input() const {
 void torch_model::backward(const_matrix gradient, gradient_set& out,
                            const gradient_sink& on_final) {
   const auto& layout = impl_->layout;
-  out.dense.resize(static_cast<std::size_t>(layout.dense_size));
-  std::fill(out.dense.begin(), out.dense.end(), 0.0f);
+  begin_gradients(layout, impl_->how.statistic, out);
   out.tables.clear();
   std::vector<at::Tensor> gradients(layout.table_of.size());
   gradients[layout.target] = tensor_on(impl_->device, gradient);

@@ -21,6 +21,22 @@ at::Tensor sum_by(const at::Tensor& destinations, const at::Tensor& values,
   return at::zeros(shape, values.options()).index_add(0, destinations, values);
 }
 
+/// Of attention, for each pair of ends. @param z [rows, heads, width of one]
+at::Tensor scores_of(const at::Tensor& z, const attention_terms& terms,
+                     const at::Tensor& from, const at::Tensor& to) {
+  constexpr double slope = 0.2;
+  if (terms.y.defined()) {
+    const auto y = terms.y.view({terms.y.size(0), z.size(1), -1});
+    const auto both = z.index_select(0, from) + y.index_select(0, to);
+    return (at::leaky_relu(both, slope) * terms.source).sum(-1);
+  }
+  const auto source_scores = (z * terms.source).sum(-1);
+  const auto own_scores = (z * terms.destination).sum(-1);
+  return at::leaky_relu(source_scores.index_select(0, from)
+                          + own_scores.index_select(0, to),
+                        slope);
+}
+
 } // namespace
 
 edge_tensors edges_on(const at::Device& device, const csr& edges,
@@ -60,28 +76,28 @@ at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
   return sum;
 }
 
-at::Tensor attend(const at::Tensor& z, const at::Tensor& source,
-                  const at::Tensor& destination, const edge_tensors& edges,
-                  bool average) {
-  const auto heads = source.size(0);
+at::Tensor attend(const at::Tensor& z, const attention_terms& terms,
+                  const edge_tensors& edges) {
+  const auto heads = terms.source.size(0);
   const auto by_head = z.view({z.size(0), heads, -1});
   const auto selves = at::arange(edges.rows, edges.sources.options());
   const auto from = at::cat({edges.sources, selves});
   const auto to = at::cat({edges.destinations, selves});
-  const auto source_scores = (by_head * source).sum(-1);
-  const auto own_scores = (by_head * destination).sum(-1);
-  const auto scores = at::leaky_relu(
-    source_scores.index_select(0, from) + own_scores.index_select(0, to), 0.2);
+  const auto scores = scores_of(by_head, terms, from, to);
   // The largest score of a row cancels out; it only keeps powers finite.
   const auto largest = at::full({edges.rows, heads}, -1e30, scores.options())
                          .scatter_reduce(0, to.unsqueeze(1).expand({-1, heads}),
                                          scores.detach(), "amax");
   const auto powers = (scores - largest.index_select(0, to)).exp();
-  const auto weights =
+  const auto softmax =
     powers / sum_by(to, powers, edges.rows).index_select(0, to);
+  const auto count = edges.sources.size(0);
+  const auto weights =
+    at::cat({drop(softmax.narrow(0, 0, count), terms.drop),
+             drop(softmax.narrow(0, count, edges.rows), terms.drop_self)});
   const auto out = sum_by(
     to, by_head.index_select(0, from) * weights.unsqueeze(-1), edges.rows);
-  return average ? out.mean(1) : out.flatten(1);
+  return terms.average ? out.mean(1) : out.flatten(1);
 }
 
 at::Tensor drop(const at::Tensor& x, const dropout& options) {

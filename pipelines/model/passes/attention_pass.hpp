@@ -2,6 +2,7 @@
 
 #include "messages/base/buffer.hpp"
 #include "pipelines/kernels/attention.hpp"
+#include "pipelines/kernels/joint_attention.hpp"
 #include "pipelines/kernels/matrix.hpp"
 #include "pipelines/model/passes/message_pass.hpp"
 
@@ -11,12 +12,16 @@ namespace graphmill {
 
 /// A graph attention layer (Velickovic et al., "Graph attention networks",
 /// ICLR'18): all sources are transformed, then attended to. Heads lie side by
-/// side in the output, or are averaged (in the last layer).
+/// side in the output, or are averaged (in the last layer). With a weight
+/// matrix for destinations, scores are those of `joint_attention`.
 class attention_pass final : public message_pass {
 public:
   struct setting : message_pass::setting {
     const_matrix source;      ///< [heads, width of one]
-    const_matrix destination; ///< [heads, width of one]
+    const_matrix destination; ///< [heads, width of one]; null: joint scores.
+    const_matrix destination_weight; ///< Of joint scores; else null.
+    dropout drop;                    ///< Of weights of edges,
+    dropout drop_self;               ///< and of nodes for themselves.
     bool average = false;
   };
 
@@ -30,10 +35,18 @@ public:
                           std::int64_t filled, matrix x) override;
 
 private:
+  bool joint() const { return set_.destination_weight.data != nullptr; }
   attention task();
+  joint_attention joint_task();
+  void make_scores();
+  void scores_backward(const_matrix gradient, const score_gradients& scores,
+                       const targets& into);
+  void joint_backward(const_matrix gradient, const score_gradients& scores,
+                      const targets& into);
   owned_matrix spread_to_heads(const_matrix gradient) const;
   pod_vector<std::int64_t> transposed_positions() const;
   void add_vector_gradient(const float* scale, std::int64_t rows, float* into);
+  void add_pieces_of_vector(const owned_matrix& sums, float* into) const;
 
   setting set_;
   std::int64_t heads_;
@@ -42,7 +55,11 @@ private:
   owned_matrix destination_scores_;
   owned_matrix weights_;
   owned_matrix self_weights_;
-  owned_matrix upstream_; ///< Gradient of z.
+  owned_matrix dropped_weights_; ///< As they are summed with, after dropout.
+  owned_matrix dropped_self_;
+  owned_matrix y_;          ///< Of joint scores: the rows of destinations,
+  owned_matrix y_gradient_; ///< and their gradient.
+  owned_matrix upstream_;   ///< Gradient of z.
 };
 
 } // namespace graphmill

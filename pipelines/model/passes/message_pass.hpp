@@ -43,6 +43,7 @@ public:
     matrix weight;
     float* attention_source = nullptr;
     float* attention_destination = nullptr;
+    matrix attention_weight = {};
   };
 
   /// Adds the gradients of the parameters. With `input_gradient`, prepares for

@@ -61,6 +61,14 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.model.dropout == 0.5);
   CATCH_CHECK(def.model.embedding == 64);
   CATCH_CHECK(def.model.weights.empty());
+  CATCH_CHECK(def.model.embedding_scale == 0.1);
+  CATCH_CHECK(def.model.output_heads == 0);
+  CATCH_CHECK(def.model.attention_dropout == 0);
+  CATCH_CHECK(def.optimizer.decay_layers == decayed_layers::all);
+  CATCH_CHECK(def.optimizer.decay_biases);
+  CATCH_CHECK(def.optimizer.embedding_decay == 0);
+  CATCH_CHECK(def.train.min_epochs == 0);
+  CATCH_CHECK(def.train.class_weights.empty());
   CATCH_CHECK(def.trainer.threads == 0);
   CATCH_CHECK(def.trainer.device == "cpu");
   CATCH_CHECK(def.optimizer.kind == optimizer_kind::adam);
@@ -90,7 +98,9 @@ sampler:
 fetch: {replicas: 4, threads: 5, precision: float16, cache: 64 MiB, cache_order: degree,
         verify: 0.01}
 model: {kind: gat, hidden: 12, heads: 6, dropout: 0.25, embedding: 8,
-        layer_norm: true, weights: runs/a/weights.safetensors}
+        layer_norm: true, weights: runs/a/weights.safetensors,
+        embedding_scale: 0.5, output_heads: 3, attention_dropout: 0.375,
+        attention_residual: true}
 trainer: {replicas: 7, threads: 9, device: "cuda:1", step_timeout: 60}
 optimizer:
   kind: sgd
@@ -101,8 +111,14 @@ optimizer:
   warmup_epochs: 11
   step_epochs: 12
   step_factor: 0.75
+  decay_layers: first
+  decay_biases: false
+  embedding_decay: 26
+  clip_norm: 27.5
 train: {batch_size: 13, epochs: 14, max_steps: 15, seed_order: global,
-        patience: 16, record_steps: true}
+        patience: 16, record_steps: true, min_epochs: 28,
+        label_smoothing: 0.0625, balance_classes: false,
+        class_weights: [1, 0.5]}
 evaluate: {neighbours: all, batch_size: 17, every: 18}
 budget: {bytes: 1.5 GiB, batches: 19}
 faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22}
@@ -119,18 +135,21 @@ checkpoint: {every_steps: 23, every_minutes: 24, keep: 25}
   CATCH_CHECK(def.sampler.threads == 3);
   CATCH_CHECK(def.fetch
               == definition::fetch_section{4, 5, feature_precision::float16,
-                                           64u << 20, cache_order::degree, 0.01});
+                                           64u << 20, cache_order::degree,
+                                           0.01});
   CATCH_CHECK(def.model
               == definition::model_section{model_kind::gat, 12, 6, 0.25, 8,
-                                           true, "runs/a/weights.safetensors"});
+                                           true, "runs/a/weights.safetensors",
+                                           0.5, 3, 0.375, true});
   CATCH_CHECK(def.trainer == definition::trainer_section{7, 9, "cuda:1", 60});
   CATCH_CHECK(def.optimizer
-              == definition::optimizer_section{optimizer_kind::sgd, 1e-3, 0.125,
-                                               0.5, schedule_kind::step, 11, 12,
-                                               0.75});
+              == definition::optimizer_section{
+                optimizer_kind::sgd, 1e-3, 0.125, 0.5, schedule_kind::step, 11,
+                12, 0.75, decayed_layers::first, false, 26, 27.5});
   CATCH_CHECK(
     def.train
-    == definition::train_section{13, 14, 15, seed_order::global, 16, true});
+    == definition::train_section{
+      13, 14, 15, seed_order::global, 16, true, 28, 0.0625, false, {1, 0.5}});
   CATCH_CHECK(def.evaluate
               == definition::evaluate_section{neighbour_use::all, 17, 18});
   CATCH_CHECK(def.budget == definition::budget_section{3ull << 29, 19});
@@ -143,6 +162,56 @@ checkpoint: {every_steps: 23, every_minutes: 24, keep: 25}
     const auto again = valid(definition_yaml(def));
     CATCH_CHECK(again == def);
   }
+}
+
+CATCH_TEST_CASE("the word all stands for numbers", "[definition]") {
+  const auto def = valid("{dataset: d, sampler: {fanouts: [all, 5, all]}, "
+                         "train: {batch_size: all}, evaluate: {batch_size: "
+                         "all}}");
+  CATCH_CHECK(def.sampler.fanouts == std::vector{-1, 5, -1});
+  CATCH_CHECK(def.train.batch_size == 4294967295u);
+  CATCH_CHECK(def.evaluate.batch_size == 4294967295u);
+  CATCH_CHECK(valid(definition_yaml(def)) == def);
+  CATCH_CHECK(definition_yaml(def).find("batch_size: all")
+              != std::string::npos);
+  // Alone, it takes the place of all that would be there without it.
+  CATCH_CHECK(valid("{dataset: d, sampler: {fanouts: all}}").sampler.fanouts
+              == std::vector{-1, -1});
+  CATCH_CHECK(valid("{dataset: d, sampler: {fanouts: [4, 5, 6]}}",
+                    {"sampler.fanouts=all"})
+                .sampler.fanouts
+              == std::vector{-1, -1, -1});
+  const auto edges = valid("{dataset: d, sampler: {fanouts: {default: all, "
+                           "e: [all, 3]}}}");
+  CATCH_CHECK(edges.sampler.fanouts == std::vector{-1, -1});
+  CATCH_CHECK(edges.sampler.edge_fanouts.at("e") == std::vector{-1, 3});
+  CATCH_CHECK(problems_in("{dataset: d, train: {batch_size: 16777217}}")
+              == texts{"x.yaml:1:34: `train.batch_size` is `16777217`, must "
+                       "be a whole number from 1 to 16777216 seeds, or all"});
+  CATCH_CHECK(problems_in("{dataset: d, train: {epochs: all}}").size() == 1);
+}
+
+CATCH_TEST_CASE("settings that exclude each other or have no effect",
+                "[definition]") {
+  CATCH_CHECK(problems_in("{dataset: d, model: {attention_dropout: 0.5}}")
+              == texts{"x.yaml:1:41: `model.attention_dropout` is for kinds "
+                       "that attend, and sage does not; leave it out"});
+  CATCH_CHECK(problems_in("{dataset: d, optimizer: {embedding_decay: 101}}")
+              == texts{"x.yaml:1:43: `optimizer.embedding_decay` is 101, may "
+                       "be 100 at most, one over the learning rate"});
+  CATCH_CHECK(
+    problems_in("{dataset: d, train: {class_weights: [1, 2], "
+                "balance_classes: true}}")
+    == texts{"x.yaml:1:37: `train.class_weights` and `train.balance_classes` "
+             "exclude each other; leave one of them out"});
+  CATCH_CHECK(problems_in("{dataset: d, train: {class_weights: [0, 0]}}").size()
+              == 1);
+  CATCH_CHECK(problems_in("{dataset: d, train: {class_weights: [1, -1]}}")
+              == texts{"x.yaml:1:41: `train.class_weights` has the element "
+                       "`-1`, must be a number from 0 to 1000000000"});
+  CATCH_CHECK(problems_in("{dataset: d, train: {class_weights: 3}}")
+              == texts{"x.yaml:1:37: `train.class_weights` is `3`, must be a "
+                       "list of numbers, as in [1, 0.5]"});
 }
 
 CATCH_TEST_CASE("ten mistakes are ten problems", "[definition]") {
@@ -183,7 +252,8 @@ budget:
       "x.yaml:13:3: `model.dropout` is given twice, first on line 12",
       "x.yaml:14:8: `train` is `30`, must be a map with some of the keys "
       "batch_size, epochs, max_steps, seed_order, patience, "
-      "record_steps",
+      "record_steps, min_epochs, label_smoothing, balance_classes, "
+      "class_weights",
       "x.yaml:16:10: `budget.bytes` is `2 Gib`, must be a size from 1 to "
       "1125899906842624 bytes",
     });
@@ -339,7 +409,8 @@ CATCH_TEST_CASE("overrides", "[definition]") {
       "number from 1 to 1000000 epochs",
       "--set train=3: `train` is `3`, must be a map with some of the keys "
       "batch_size, epochs, max_steps, seed_order, patience, "
-      "record_steps",
+      "record_steps, min_epochs, label_smoothing, balance_classes, "
+      "class_weights",
       "--set sampler.fanouts=[1: not valid YAML: end of sequence flow not "
       "found",
       "--set sampler.fanouts.e=[1]: the fanouts of `e` are for 1 hops, "

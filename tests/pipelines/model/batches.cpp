@@ -117,6 +117,14 @@ std::vector<model_kind> all_kinds() {
   return out;
 }
 
+void add_attention_options(definition& def) {
+  if (!traits_of(def.model.kind).attends())
+    return;
+  def.model.output_heads = 3;
+  def.model.attention_dropout = 0.4;
+  def.model.attention_residual = true;
+}
+
 definition small_definition(model_kind kind, int hops) {
   definition def;
   def.seed = 7;

@@ -45,6 +45,8 @@ CATCH_TEST_CASE("fused kernels and libtorch's operations agree", "[compute]") {
   def.model.hidden = 32;
   def.model.dropout = 0.4;
   def.model.layer_norm = norm;
+  if (norm)
+    add_attention_options(def);
   const auto layout = value_of(make_layout(def, graph.info));
   const auto parameters = initial_parameters(layout, 5);
   std::vector<node_id> seeds;
