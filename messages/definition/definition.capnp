@@ -15,51 +15,12 @@
 #     `obsoleteN`.
 #   - Value 0 of an enumeration is `unset`: a user cannot write it, and a
 #     decoder that meets it, or a value that it does not know, refuses.
-#   - A default lies within its range. A test checks that.
-#   - A range is checked on whatever comes from outside, file or message alike.
 
 using Cxx = import "/capnp/c++.capnp";
+using Notes = import "/messages/definition/notes.capnp";
+using help = Notes.help; using unit = Notes.unit; using required = Notes.required;
+using range = Notes.range; using length = Notes.length; using perKey = Notes.perKey; using word = Notes.word;
 $Cxx.namespace("graphmill::schema");
-
-# -- annotations ---------------------------------------------------------------
-
-annotation help @0xd6e92b1a68d4092d (field) :Text;
-# One sentence for the user, without the full stop.
-
-annotation unit @0xe602961d548ae841 (field) :Text;
-# What a number counts, in the plural. A field counted in `bytes` may be written
-# with a suffix, as in 512 MiB.
-
-annotation range @0xa0d7209687d6ad21 (field) :Range;
-# The values that are allowed, ends included; of a list, for every element.
-
-annotation length @0xa225aa28a2e26654 (field) :Range;
-# How many elements a list, or characters a text, may have.
-
-annotation required @0xc78c507eb9cc14ce (field) :Void;
-# The user must give it.
-
-annotation perKey @0xadee0f13ef100f5a (field) :Text;
-# The field may also be written as a map: its entry `default` is the field
-# itself, and every other entry goes to the list field that is named here, whose
-# elements are pairs (key, values). That field has no key of its own.
-
-annotation word @0xb1f7c34d92e6a805 (field) :Word;
-# A word that may be written for a number; of a list, for each of its elements,
-# and alone for all of them, of which there are as many then as there were.
-
-struct Word {
-  name @0 :Text;
-  value @1 :Float64;
-  # What it stands for, in the range of the field or beyond it.
-}
-
-struct Range {
-  min @0 :Float64 = -inf;
-  max @1 :Float64 = inf;
-}
-
-# -- the definition ------------------------------------------------------------
 
 struct Definition {
   # Sections follow the pipeline: sampler -> fetch -> trainer, and then what
@@ -192,7 +153,7 @@ struct Model {
     $help("File of weights (safetensors) to begin with, of another run with the same model; none: they are drawn by the seed. For runs in one process alone")
     $length(max = 4096);
 
-  embeddingScale @7 :Float64 = 0.1
+  embeddingScale @7 :Float64 = 0.01
     $help("About how long the vectors learnt per node are at first; those of nodes that training never sees stay as they are drawn, and would drown the others if they were long")
     $range(min = 0, max = 1000);
 
@@ -384,7 +345,6 @@ enum NeighbourUse {
 
 struct Budget {
   # What may be in flight. A batch larger than the whole budget runs alone.
-
   bytes @0 :UInt64 = 1073741824
     $help("Memory of all batches in flight in one process; on a cluster, in each daemon")
     $unit("bytes") $range(min = 1, max = 1125899906842624);

@@ -85,7 +85,7 @@ struct definition {
     std::uint32_t embedding = 0;    ///< Width for node types without features.
     bool layer_norm = false;        ///< Between layers.
     std::string weights = {};       ///< File to begin with; empty: draw them.
-    double embedding_scale = 0.1;   ///< Length of their rows at first, about.
+    double embedding_scale = 0.01;  ///< Length of their rows at first, about.
     std::uint32_t output_heads = 0; ///< Of the last layer; 0: as `heads`.
     double attention_dropout = 0;
     bool attention_residual = false;

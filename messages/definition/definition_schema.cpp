@@ -1,6 +1,7 @@
 #include "messages/definition/definition_schema.hpp"
 
 #include "messages/definition/definition.capnp.h"
+#include "messages/definition/notes.capnp.h"
 
 #include <fmt/format.h>
 

@@ -103,6 +103,15 @@ void check_embedding_decay(definition_source& source) {
                             1 / optimizer.learning_rate));
 }
 
+void check_patience(definition_source& source) {
+  const auto& train = source.value.train;
+  if (train.min_epochs != 0 && train.patience == 0
+      && source.usable("train.patience") && source.usable("train.min_epochs"))
+    source.report(source.where("train.min_epochs"),
+                  "`train.min_epochs` says when `train.patience` begins to "
+                  "count, which is 0; give that, too, or leave it out");
+}
+
 void check_class_weights(definition_source& source) {
   const auto& train = source.value.train;
   if (train.class_weights.empty() || !source.usable("train.class_weights"))
@@ -168,6 +177,7 @@ void check_definition(definition_source& source) {
   check_attention(source);
   check_momentum(source);
   check_embedding_decay(source);
+  check_patience(source);
   check_class_weights(source);
   check_record(source);
   check_daemons(source, "placement.trainers", source.value.placement.trainers);

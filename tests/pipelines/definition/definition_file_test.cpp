@@ -61,14 +61,6 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.model.dropout == 0.5);
   CATCH_CHECK(def.model.embedding == 64);
   CATCH_CHECK(def.model.weights.empty());
-  CATCH_CHECK(def.model.embedding_scale == 0.1);
-  CATCH_CHECK(def.model.output_heads == 0);
-  CATCH_CHECK(def.model.attention_dropout == 0);
-  CATCH_CHECK(def.optimizer.decay_layers == decayed_layers::all);
-  CATCH_CHECK(def.optimizer.decay_biases);
-  CATCH_CHECK(def.optimizer.embedding_decay == 0);
-  CATCH_CHECK(def.train.min_epochs == 0);
-  CATCH_CHECK(def.train.class_weights.empty());
   CATCH_CHECK(def.trainer.threads == 0);
   CATCH_CHECK(def.trainer.device == "cpu");
   CATCH_CHECK(def.optimizer.kind == optimizer_kind::adam);
@@ -162,56 +154,6 @@ checkpoint: {every_steps: 23, every_minutes: 24, keep: 25}
     const auto again = valid(definition_yaml(def));
     CATCH_CHECK(again == def);
   }
-}
-
-CATCH_TEST_CASE("the word all stands for numbers", "[definition]") {
-  const auto def = valid("{dataset: d, sampler: {fanouts: [all, 5, all]}, "
-                         "train: {batch_size: all}, evaluate: {batch_size: "
-                         "all}}");
-  CATCH_CHECK(def.sampler.fanouts == std::vector{-1, 5, -1});
-  CATCH_CHECK(def.train.batch_size == 4294967295u);
-  CATCH_CHECK(def.evaluate.batch_size == 4294967295u);
-  CATCH_CHECK(valid(definition_yaml(def)) == def);
-  CATCH_CHECK(definition_yaml(def).find("batch_size: all")
-              != std::string::npos);
-  // Alone, it takes the place of all that would be there without it.
-  CATCH_CHECK(valid("{dataset: d, sampler: {fanouts: all}}").sampler.fanouts
-              == std::vector{-1, -1});
-  CATCH_CHECK(valid("{dataset: d, sampler: {fanouts: [4, 5, 6]}}",
-                    {"sampler.fanouts=all"})
-                .sampler.fanouts
-              == std::vector{-1, -1, -1});
-  const auto edges = valid("{dataset: d, sampler: {fanouts: {default: all, "
-                           "e: [all, 3]}}}");
-  CATCH_CHECK(edges.sampler.fanouts == std::vector{-1, -1});
-  CATCH_CHECK(edges.sampler.edge_fanouts.at("e") == std::vector{-1, 3});
-  CATCH_CHECK(problems_in("{dataset: d, train: {batch_size: 16777217}}")
-              == texts{"x.yaml:1:34: `train.batch_size` is `16777217`, must "
-                       "be a whole number from 1 to 16777216 seeds, or all"});
-  CATCH_CHECK(problems_in("{dataset: d, train: {epochs: all}}").size() == 1);
-}
-
-CATCH_TEST_CASE("settings that exclude each other or have no effect",
-                "[definition]") {
-  CATCH_CHECK(problems_in("{dataset: d, model: {attention_dropout: 0.5}}")
-              == texts{"x.yaml:1:41: `model.attention_dropout` is for kinds "
-                       "that attend, and sage does not; leave it out"});
-  CATCH_CHECK(problems_in("{dataset: d, optimizer: {embedding_decay: 101}}")
-              == texts{"x.yaml:1:43: `optimizer.embedding_decay` is 101, may "
-                       "be 100 at most, one over the learning rate"});
-  CATCH_CHECK(
-    problems_in("{dataset: d, train: {class_weights: [1, 2], "
-                "balance_classes: true}}")
-    == texts{"x.yaml:1:37: `train.class_weights` and `train.balance_classes` "
-             "exclude each other; leave one of them out"});
-  CATCH_CHECK(problems_in("{dataset: d, train: {class_weights: [0, 0]}}").size()
-              == 1);
-  CATCH_CHECK(problems_in("{dataset: d, train: {class_weights: [1, -1]}}")
-              == texts{"x.yaml:1:41: `train.class_weights` has the element "
-                       "`-1`, must be a number from 0 to 1000000000"});
-  CATCH_CHECK(problems_in("{dataset: d, train: {class_weights: 3}}")
-              == texts{"x.yaml:1:37: `train.class_weights` is `3`, must be a "
-                       "list of numbers, as in [1, 0.5]"});
 }
 
 CATCH_TEST_CASE("ten mistakes are ten problems", "[definition]") {
