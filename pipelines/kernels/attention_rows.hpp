@@ -84,7 +84,7 @@ GRAPHMILL_INLINE float kept_share(const float* dropped, std::int64_t at,
 
 /// Fills the weights of row i as they are summed with.
 GRAPHMILL_INLINE void drop_weights(const attention& task, std::int64_t i) {
-  if (task.dropped_weights == nullptr)
+  if (task.dropped_self == nullptr) // The other one is, too, without edges.
     return;
   const auto heads = task.heads;
   const auto edges = task.indptr[task.rows];

@@ -282,6 +282,7 @@ CATCH_TEST_CASE("batches without seeds, labels or edges", "[compute]") {
       list.clear();
   auto def = small_definition(kind, 2);
   def.model.layer_norm = true;
+  add_attention_options(def);
   const auto model = value_of(replica::create(def, graph.info));
   gradient_set gradients;
   auto none = make_batch(graph, def, {});
