@@ -2,6 +2,7 @@
 
 #include "partition/disk/row_reader.hpp"
 #include "pipelines/definition/validation.hpp"
+#include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/model/devices.hpp"
 #include "pipelines/model/threads.hpp"
 #include "pipelines/planning/run_plan.hpp"
@@ -17,13 +18,41 @@ namespace graphmill {
 
 namespace {
 
+/// How many training seeds each class has, which takes the labels of all parts.
+result<std::vector<std::int64_t>> count_classes(const member_config& member) {
+  const auto& info = member.graph->info();
+  const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
+  std::vector<std::int64_t> out(static_cast<std::size_t>(target.class_count));
+  for (const auto seed : member.graph->seeds(split::train)) {
+    const auto part = member.graph->owner(info.target, seed);
+    const auto& data = member.shards[static_cast<std::size_t>(part)];
+    if (!data)
+      return fail(ec::invalid_argument,
+                  "`train.balance_classes` needs the labels of all parts, and "
+                  "part {} is elsewhere: give `train.class_weights` instead",
+                  part);
+    const auto& nodes = data->nodes(info.target);
+    const auto row = static_cast<std::size_t>(seed - nodes.begin);
+    const auto label = row < nodes.labels.size() ? nodes.labels[row] : -1;
+    if (label >= 0 && label < target.class_count) // Others fail their batch.
+      ++out[static_cast<std::size_t>(label)];
+  }
+  return out;
+}
+
+/// @param member Whose parts are open.
 result<std::vector<std::shared_ptr<replica>>>
-make_replicas(const run_setup& run, const dataset_info& info,
-              std::size_t count) {
+make_replicas(const run_setup& run, const member_config& member) {
   std::vector<std::shared_ptr<replica>> out;
+  const auto& info = member.graph->info();
+  const auto count = member.ranks.size();
   auto def = run.def;
   const auto trains =
     run.mode == run_mode::train || run.mode == run_mode::epoch;
+  if (trains && def.train.balance_classes) {
+    GRAPHMILL_TRY(const auto counts, count_classes(member));
+    def.train.class_weights = balanced_weights(counts);
+  }
   const auto begins_with =
     trains && !run.from ? def.model.weights : std::string{};
   tensor_file begin;
@@ -154,7 +183,7 @@ prepare_member(const run_setup& run,
   keep_libraries_single_threaded();
   out.world = share.world;
   out.ranks = share.ranks;
-  GRAPHMILL_TRY(out.models, make_replicas(run, info, share.ranks.size()));
+  GRAPHMILL_TRY(out.models, make_replicas(run, out));
   out.train_scheme =
     std::make_shared<const sampling_scheme>(std::move(train_scheme));
   out.evaluate_scheme =

@@ -15,41 +15,13 @@
 #     `obsoleteN`.
 #   - Value 0 of an enumeration is `unset`: a user cannot write it, and a
 #     decoder that meets it, or a value that it does not know, refuses.
-#   - A default lies within its range. A test checks that.
-#   - A range is checked on whatever comes from outside, file or message alike.
 
 using Cxx = import "/capnp/c++.capnp";
+using ModelKind = import "/messages/definition/model_kind.capnp".ModelKind;
+using Notes = import "/messages/definition/notes.capnp";
+using help = Notes.help; using unit = Notes.unit; using required = Notes.required;
+using range = Notes.range; using length = Notes.length; using perKey = Notes.perKey; using word = Notes.word;
 $Cxx.namespace("graphmill::schema");
-
-# -- annotations ---------------------------------------------------------------
-
-annotation help @0xd6e92b1a68d4092d (field) :Text;
-# One sentence for the user, without the full stop.
-
-annotation unit @0xe602961d548ae841 (field) :Text;
-# What a number counts, in the plural. A field counted in `bytes` may be written
-# with a suffix, as in 512 MiB.
-
-annotation range @0xa0d7209687d6ad21 (field) :Range;
-# The values that are allowed, ends included; of a list, for every element.
-
-annotation length @0xa225aa28a2e26654 (field) :Range;
-# How many elements a list, or characters a text, may have.
-
-annotation required @0xc78c507eb9cc14ce (field) :Void;
-# The user must give it.
-
-annotation perKey @0xadee0f13ef100f5a (field) :Text;
-# The field may also be written as a map: its entry `default` is the field
-# itself, and every other entry goes to the list field that is named here, whose
-# elements are pairs (key, values). That field has no key of its own.
-
-struct Range {
-  min @0 :Float64 = -inf;
-  max @1 :Float64 = inf;
-}
-
-# -- the definition ------------------------------------------------------------
 
 struct Definition {
   # Sections follow the pipeline: sampler -> fetch -> trainer, and then what
@@ -84,8 +56,9 @@ struct Sampler {
   # change how fast that is, never what is drawn.
 
   fanouts @0 :List(Int32) = [10, 10]
-    $help("In-edges to sample per node, one number per hop beginning at the seeds; -1 takes all. As many hops as the model has layers. Or a map: one list per edge type, `default` for all others")
+    $help("In-edges to sample per node, one number per hop beginning at the seeds; -1, or the word all, takes all. As many hops as the model has layers; `all` alone takes all in each of the hops that there would be without it, two if nothing else is said. Or a map: one list per edge type, `default` for all others")
     $unit("in-edges per node") $range(min = -1, max = 1000000)
+    $word(name = "all", value = -1)
     $length(min = 1, max = 16) $perKey("edgeFanouts");
 
   edgeFanouts @1 :List(EdgeFanout);
@@ -163,7 +136,7 @@ struct Model {
     $unit("values per node") $range(min = 1, max = 65536);
 
   heads @2 :UInt32 = 4
-    $help("Attention heads of gat and rgat; the hidden width is divided among them")
+    $help("Attention heads of kinds that attend; the hidden width is divided among them")
     $unit("heads") $range(min = 1, max = 128);
 
   dropout @3 :Float64 = 0.5
@@ -186,36 +159,21 @@ struct Model {
 
   jumping @8 :Bool = false
     $help("Jumping knowledge: the outputs of all layers, which then are of the hidden width, are put side by side, and one more matrix makes the logits of them");
-}
 
-enum ModelKind {
-  unset @0;
-  sage @1;
-  # GraphSAGE with the mean of the neighbours. One node type.
-  gcn @2;
-  # Graph convolution, normalised by full-graph degrees. One node type.
-  gat @3;
-  # Graph attention. One node type.
-  rgcn @4;
-  # Relational: weights of its own for every edge type. Any node types.
-  gin @5;
-  # Graph isomorphism network: the sum of the sampled neighbours and of the node
-  # itself, through a perceptron of two layers. One node type.
-  sageSum @6;
-  # GraphSAGE with the sum of the sampled neighbours. One node type.
-  sageMax @7;
-  # GraphSAGE with the largest of the neighbours' values. One node type.
-  sagePool @8;
-  # The same of neighbours that go through a layer of their own. One node type.
-  mlp @9;
-  # A perceptron of the nodes' own rows, which hears no neighbours: what the
-  # edges are worth shows beside it. Any node types.
-  heteroSage @10;
-  # GraphSAGE for every edge type, with weights of its own, and the mean of what
-  # they bring, however many there are. Any node types.
-  rgat @11;
-  # Relational graph attention: attends within every edge type, with weights of
-  # its own. Any node types.
+  embeddingScale @9 :Float64 = 0.01
+    $help("About how long the vectors learnt per node are at first; those of nodes that training never sees stay as they are drawn, and would drown the others if they were long")
+    $range(min = 0, max = 1000);
+
+  outputHeads @10 :UInt32 = 0
+    $help("Attention heads of the last layer, whose outputs are averaged; 0: as many as `heads`. For kinds that attend")
+    $unit("heads") $range(max = 128);
+
+  attentionDropout @11 :Float64 = 0
+    $help("Probability of dropping what a node attends to, edge by edge and head by head, while training. For kinds that attend")
+    $range(min = 0, max = 0.99);
+
+  attentionResidual @12 :Bool = false
+    $help("Add each node's own row, times a matrix, to what its attention gives. For kinds that attend and have no such matrix anyway");
 }
 
 struct Trainer {
@@ -248,7 +206,7 @@ struct Optimizer {
     $range(min = 1e-9, max = 1000);
 
   weightDecay @2 :Float64 = 0
-    $help("Decay of the weights; decoupled from the gradient in adamw")
+    $help("Decay of the weights; decoupled from the gradient in adamw. Vectors learnt per node have `embedding_decay` instead")
     $range(min = 0, max = 100);
 
   momentum @3 :Float64 = 0
@@ -269,6 +227,26 @@ struct Optimizer {
   stepFactor @7 :Float64 = 0.5
     $help("What the schedule `step` multiplies the learning rate by")
     $range(min = 0, max = 1);
+
+  decayLayers @8 :DecayedLayers = all
+    $help("The layers whose weights `weight_decay` is for: all of them, or the first one alone");
+
+  decayBiases @9 :Bool = true
+    $help("Whether `weight_decay` is for biases and norms of these layers, too");
+
+  embeddingDecay @10 :Float64 = 0
+    $help("Decay of the vectors learnt per node: each step multiplies all of them, also those that it does not touch, by 1 - learning rate * embedding_decay")
+    $range(min = 0, max = 1e9);
+
+  clipNorm @11 :Float64 = 0
+    $help("Scale the gradients of a step down to this length, taken over all parameters together, if they are longer; 0 does not")
+    $range(min = 0, max = 1e9);
+}
+
+enum DecayedLayers {
+  unset @0;
+  all @1;
+  first @2;
 }
 
 enum OptimizerKind {
@@ -291,7 +269,8 @@ enum ScheduleKind {
 struct Train {
   batchSize @0 :UInt32 = 1024
     $help("Seeds per step, over all trainers together")
-    $unit("seeds") $range(min = 1, max = 16777216);
+    $unit("seeds") $range(min = 1, max = 16777216)
+    $word(name = "all", value = 4294967295);
 
   epochs @1 :UInt32 = 10
     $help("Passes over the training seeds")
@@ -310,6 +289,21 @@ struct Train {
 
   recordSteps @5 :Bool = false
     $help("Write to steps.jsonl in the run folder what each trainer had of each step: seeds, by their ids before partitioning, sum of losses, and correct ones. For batch sizes of at most 65536");
+
+  minEpochs @6 :UInt32 = 0
+    $help("Epochs before `patience` begins to count: validations without a gain in the first so many epochs end nothing")
+    $unit("epochs") $range(max = 1000000);
+
+  labelSmoothing @7 :Float64 = 0
+    $help("Share of a seed's target that is dealt out to all classes alike. Losses that are shown stay plain cross-entropies")
+    $range(min = 0, max = 0.999);
+
+  balanceClasses @8 :Bool = false
+    $help("Weigh training seeds by the inverse of how many of them their class has, so that all classes count the same. For runs in one process alone; on a cluster give `class_weights`");
+
+  classWeights @9 :List(Float64)
+    $help("What the seeds of each class weigh in the gradient, one number for each class; a step takes the weighted mean over its seeds. None: all weigh the same. Losses that are shown stay plain cross-entropies")
+    $range(min = 0, max = 1e9) $length(max = 1000000);
 }
 
 enum SeedOrder {
@@ -327,7 +321,8 @@ struct Evaluate {
 
   batchSize @1 :UInt32 = 1024
     $help("Seeds per step of an evaluation, over all trainers together")
-    $unit("seeds") $range(min = 1, max = 16777216);
+    $unit("seeds") $range(min = 1, max = 16777216)
+    $word(name = "all", value = 4294967295);
 
   every @2 :UInt32 = 1
     $help("Epochs between two validations")
@@ -342,7 +337,6 @@ enum NeighbourUse {
 
 struct Budget {
   # What may be in flight. A batch larger than the whole budget runs alone.
-
   bytes @0 :UInt64 = 1073741824
     $help("Memory of all batches in flight in one process; on a cluster, in each daemon")
     $unit("bytes") $range(min = 1, max = 1125899906842624);

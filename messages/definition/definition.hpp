@@ -20,10 +20,12 @@ enum class model_kind : std::uint8_t {
   sage_pool,
   mlp,
   hetero_sage,
-  rgat
+  rgat,
+  gatv2
 };
 enum class optimizer_kind : std::uint8_t { adam, adamw, sgd };
 enum class schedule_kind : std::uint8_t { constant, cosine, step };
+enum class decayed_layers : std::uint8_t { all, first };
 enum class seed_order : std::uint8_t { local, global };
 enum class neighbour_use : std::uint8_t { sampled, all };
 enum class feature_precision : std::uint8_t { float32, float16 };
@@ -91,13 +93,17 @@ struct definition {
   struct model_section {
     model_kind kind = model_kind::sage;
     std::uint32_t hidden = 0;
-    std::uint32_t heads = 0; ///< For kinds that attend.
+    std::uint32_t heads = 0; ///< Kinds that attend only.
     double dropout = 0;
-    std::uint32_t embedding = 0; ///< Width for node types without features.
-    bool layer_norm = false;     ///< Between layers.
-    std::string weights = {};    ///< File to begin with; empty: draw them.
-    bool residual = false;       ///< Layers add their input.
-    bool jumping = false;        ///< All layers' outputs give the logits.
+    std::uint32_t embedding = 0;    ///< Width for node types without features.
+    bool layer_norm = false;        ///< Between layers.
+    std::string weights = {};       ///< File to begin with; empty: draw them.
+    bool residual = false;          ///< Layers add their input.
+    bool jumping = false;           ///< All layers' outputs give the logits.
+    double embedding_scale = 0.01;  ///< Length of their rows at first, about.
+    std::uint32_t output_heads = 0; ///< Of the last layer; 0: as `heads`.
+    double attention_dropout = 0;
+    bool attention_residual = false;
 
     static void fields(auto& of, auto visit) {
       visit("kind", of.kind);
@@ -109,6 +115,10 @@ struct definition {
       visit("weights", of.weights);
       visit("residual", of.residual);
       visit("jumping", of.jumping);
+      visit("embeddingScale", of.embedding_scale);
+      visit("outputHeads", of.output_heads);
+      visit("attentionDropout", of.attention_dropout);
+      visit("attentionResidual", of.attention_residual);
     }
 
     friend bool operator==(const model_section&,
@@ -142,6 +152,10 @@ struct definition {
     std::uint32_t warmup_epochs = 0;
     std::uint32_t step_epochs = 0; ///< schedule step: epochs between decays.
     double step_factor = 0;        ///< schedule step: what to multiply by.
+    graphmill::decayed_layers decay_layers = graphmill::decayed_layers::all;
+    bool decay_biases = true;   ///< Norms, too.
+    double embedding_decay = 0; ///< Of all rows of tables, per step.
+    double clip_norm = 0;       ///< 0: gradients stay as they are.
 
     static void fields(auto& of, auto visit) {
       visit("kind", of.kind);
@@ -152,6 +166,10 @@ struct definition {
       visit("warmupEpochs", of.warmup_epochs);
       visit("stepEpochs", of.step_epochs);
       visit("stepFactor", of.step_factor);
+      visit("decayLayers", of.decay_layers);
+      visit("decayBiases", of.decay_biases);
+      visit("embeddingDecay", of.embedding_decay);
+      visit("clipNorm", of.clip_norm);
     }
 
     friend bool operator==(const optimizer_section&,
@@ -163,8 +181,12 @@ struct definition {
     std::uint32_t epochs = 0;
     std::uint32_t max_steps = 0; ///< Over all epochs; 0 = no limit.
     graphmill::seed_order seed_order = graphmill::seed_order::local;
-    std::uint32_t patience = 0; ///< Evaluations without gain; 0 = never stop.
-    bool record_steps = false;  ///< With their seeds, in steps.jsonl.
+    std::uint32_t patience = 0;   ///< Evaluations without gain; 0 = never stop.
+    bool record_steps = false;    ///< With their seeds, in steps.jsonl.
+    std::uint32_t min_epochs = 0; ///< Before patience counts.
+    double label_smoothing = 0;
+    bool balance_classes = false;           ///< Instead of `class_weights`.
+    std::vector<double> class_weights = {}; ///< Per class; empty: all the same.
 
     static void fields(auto& of, auto visit) {
       visit("batchSize", of.batch_size);
@@ -173,6 +195,10 @@ struct definition {
       visit("seedOrder", of.seed_order);
       visit("patience", of.patience);
       visit("recordSteps", of.record_steps);
+      visit("minEpochs", of.min_epochs);
+      visit("labelSmoothing", of.label_smoothing);
+      visit("balanceClasses", of.balance_classes);
+      visit("classWeights", of.class_weights);
     }
 
     friend bool operator==(const train_section&,

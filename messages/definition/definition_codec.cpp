@@ -40,7 +40,8 @@ static_assert(aligned<schema::ModelKind, model_kind>(
    {schema::ModelKind::SAGE_POOL, model_kind::sage_pool},
    {schema::ModelKind::MLP, model_kind::mlp},
    {schema::ModelKind::HETERO_SAGE, model_kind::hetero_sage},
-   {schema::ModelKind::RGAT, model_kind::rgat}}));
+   {schema::ModelKind::RGAT, model_kind::rgat},
+   {schema::ModelKind::GATV2, model_kind::gatv2}}));
 static_assert(aligned<schema::OptimizerKind, optimizer_kind>(
   {{schema::OptimizerKind::ADAM, optimizer_kind::adam},
    {schema::OptimizerKind::ADAMW, optimizer_kind::adamw},
@@ -49,6 +50,9 @@ static_assert(aligned<schema::ScheduleKind, schedule_kind>(
   {{schema::ScheduleKind::CONSTANT, schedule_kind::constant},
    {schema::ScheduleKind::COSINE, schedule_kind::cosine},
    {schema::ScheduleKind::STEP, schedule_kind::step}}));
+static_assert(aligned<schema::DecayedLayers, decayed_layers>(
+  {{schema::DecayedLayers::ALL, decayed_layers::all},
+   {schema::DecayedLayers::FIRST, decayed_layers::first}}));
 static_assert(aligned<schema::SeedOrder, seed_order>(
   {{schema::SeedOrder::LOCAL, seed_order::local},
    {schema::SeedOrder::GLOBAL, seed_order::global}}));
@@ -68,7 +72,8 @@ using field = capnp::StructSchema::Field;
 
 result<void> check_number(double value, const field_notes& notes,
                           const std::string& path) {
-  if (notes.range && !notes.range->contains(value))
+  if (notes.range && !notes.range->contains(value)
+      && !(notes.word && notes.word->value == value))
     return fail(ec::invalid_data, "{} is {}, must be {}", path, value,
                 range_text(*notes.range, notes.unit));
   return ok();
@@ -101,7 +106,8 @@ result<void> check_list(capnp::DynamicList::Reader list,
     return fail(ec::invalid_data, "{} has {} elements, must have {}", path,
                 list.size(), range_text(*notes.length, ""));
   for (auto element : list) {
-    if (element.getType() == capnp::DynamicValue::INT) {
+    if (element.getType() == capnp::DynamicValue::INT
+        || element.getType() == capnp::DynamicValue::FLOAT) {
       GRAPHMILL_TRYV(check_number(element.as<double>(), notes, path));
     } else if (element.getType() == capnp::DynamicValue::TEXT) {
       GRAPHMILL_TRYV(check_text(element.as<capnp::Text>(), path));

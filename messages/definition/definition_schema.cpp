@@ -1,6 +1,7 @@
 #include "messages/definition/definition_schema.hpp"
 
 #include "messages/definition/definition.capnp.h"
+#include "messages/definition/notes.capnp.h"
 
 #include <fmt/format.h>
 
@@ -17,10 +18,16 @@ constexpr std::uint64_t range_id = 0xa0d7209687d6ad21ull;
 constexpr std::uint64_t length_id = 0xa225aa28a2e26654ull;
 constexpr std::uint64_t required_id = 0xc78c507eb9cc14ceull;
 constexpr std::uint64_t per_key_id = 0xadee0f13ef100f5aull;
+constexpr std::uint64_t word_id = 0xb1f7c34d92e6a805ull;
 
 value_range range_of(capnp::schema::Value::Reader value) {
   const auto range = value.getStruct().getAs<schema::Range>();
   return {range.getMin(), range.getMax()};
+}
+
+named_value word_of(capnp::schema::Value::Reader value) {
+  const auto word = value.getStruct().getAs<schema::Word>();
+  return {word.getName().cStr(), word.getValue()};
 }
 
 /// Whole numbers without a point; others with as few digits as read back as the
@@ -61,6 +68,9 @@ field_notes notes_of(capnp::StructSchema::Field field) {
       break;
     case per_key_id:
       notes.per_key = value.getText().cStr();
+      break;
+    case word_id:
+      notes.word = word_of(value);
       break;
     default:
       break;

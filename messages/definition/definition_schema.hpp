@@ -23,6 +23,12 @@ struct value_range {
   bool contains(double value) const { return value >= min && value <= max; }
 };
 
+/// A word that may be written for a number.
+struct named_value {
+  std::string name;
+  double value = 0;
+};
+
 /// What the schema's annotations say about a field; see definition.capnp.
 struct field_notes {
   std::string help; ///< Empty for a section, and for a field without a key.
@@ -30,6 +36,7 @@ struct field_notes {
   std::optional<value_range> range;  ///< Of a number or of list elements.
   std::optional<value_range> length; ///< Of a list or a text.
   bool required = false;
+  std::optional<named_value> word; ///< For a number, or each of a list.
   std::string per_key; ///< Field that takes a map's entries; usually empty.
 };
 field_notes notes_of(capnp::StructSchema::Field field);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace graphmill {
 
@@ -71,6 +72,81 @@ void check_heads(definition_source& source) {
                   model.hidden, model.heads, traits.name));
 }
 
+/// What kinds that attend may leave without effect.
+void check_attention_effects(definition_source& source) {
+  const auto& model = source.value.model;
+  if (model.output_heads != 0 && model.jumping
+      && source.usable("model.output_heads") && source.usable("model.jumping"))
+    source.report(source.where("model.output_heads"),
+                  "`model.output_heads` is for the layer that gives the "
+                  "logits, and with `model.jumping` none does; leave one of "
+                  "them out");
+  if (model.attention_residual && traits_of(model.kind).self_weight
+      && source.usable("model.attention_residual"))
+    source.report(source.where("model.attention_residual"),
+                  fmt::format("`model.attention_residual` adds each node's own "
+                              "row times a matrix, as {} always does; leave it "
+                              "out",
+                              traits_of(model.kind).name));
+}
+
+/// What only kinds that attend take notice of.
+void check_attention(definition_source& source) {
+  const auto& model = source.value.model;
+  if (!source.usable("model.kind"))
+    return;
+  if (traits_of(model.kind).attends())
+    return check_attention_effects(source);
+  const std::pair<std::string, bool> fields[]{
+    {"model.output_heads", model.output_heads != 0},
+    {"model.attention_dropout", model.attention_dropout != 0},
+    {"model.attention_residual", model.attention_residual}};
+  for (const auto& [path, given] : fields)
+    if (given && source.usable(path))
+      source.report(source.where(path),
+                    fmt::format("`{}` is for kinds that attend, and {} does "
+                                "not; leave it out",
+                                path, traits_of(model.kind).name));
+}
+
+/// Rows of tables must not change their signs.
+void check_embedding_decay(definition_source& source) {
+  const auto& optimizer = source.value.optimizer;
+  if (optimizer.embedding_decay * optimizer.learning_rate <= 1
+      || !source.usable("optimizer.embedding_decay")
+      || !source.usable("optimizer.learning_rate"))
+    return;
+  source.report(source.where("optimizer.embedding_decay"),
+                fmt::format("`optimizer.embedding_decay` is {}, may be {} at "
+                            "most, one over the learning rate",
+                            optimizer.embedding_decay,
+                            1 / optimizer.learning_rate));
+}
+
+void check_patience(definition_source& source) {
+  const auto& train = source.value.train;
+  if (train.min_epochs != 0 && train.patience == 0
+      && source.usable("train.patience") && source.usable("train.min_epochs"))
+    source.report(source.where("train.min_epochs"),
+                  "`train.min_epochs` says when `train.patience` begins to "
+                  "count, which is 0; give that, too, or leave it out");
+}
+
+void check_class_weights(definition_source& source) {
+  const auto& train = source.value.train;
+  if (train.class_weights.empty() || !source.usable("train.class_weights"))
+    return;
+  if (train.balance_classes && source.usable("train.balance_classes"))
+    source.report(source.where("train.class_weights"),
+                  "`train.class_weights` and `train.balance_classes` exclude "
+                  "each other; leave one of them out");
+  if (std::all_of(train.class_weights.begin(), train.class_weights.end(),
+                  [](double weight) { return weight == 0; }))
+    source.report(source.where("train.class_weights"),
+                  "`train.class_weights` are all 0, so that nothing would be "
+                  "learnt; give one class more");
+}
+
 void check_momentum(definition_source& source) {
   const auto& optimizer = source.value.optimizer;
   if (optimizer.momentum != 0 && optimizer.kind != optimizer_kind::sgd
@@ -118,7 +194,11 @@ void check_definition(definition_source& source) {
   check_device(source);
   check_fanouts(source);
   check_heads(source);
+  check_attention(source);
   check_momentum(source);
+  check_embedding_decay(source);
+  check_patience(source);
+  check_class_weights(source);
   check_record(source);
   check_daemons(source, "placement.trainers", source.value.placement.trainers);
   check_daemons(source, "placement.samplers", source.value.placement.samplers);

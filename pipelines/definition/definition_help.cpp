@@ -37,13 +37,28 @@ std::string quoted_text(capnp::Text::Reader text) {
   return out + '"';
 }
 
+std::string element_text(capnp::DynamicValue::Reader value) {
+  switch (value.getType()) {
+  case capnp::DynamicValue::TEXT:
+    return quoted_text(value.as<capnp::Text>());
+  case capnp::DynamicValue::FLOAT:
+    return fmt::format("{}", value.as<double>());
+  default:
+    return fmt::format("{}", value.as<std::int32_t>());
+  }
+}
+
 std::string list_text(capnp::DynamicList::Reader list) {
   std::vector<std::string> values;
   for (auto value : list)
-    values.push_back(value.getType() == capnp::DynamicValue::TEXT
-                       ? quoted_text(value.as<capnp::Text>())
-                       : fmt::format("{}", value.as<std::int32_t>()));
+    values.push_back(element_text(value));
   return fmt::format("[{}]", fmt::join(values, ", "));
+}
+
+std::string list_type_text(capnp::Type element) {
+  if (element.isText())
+    return "a list of texts";
+  return element.isFloat64() ? "a list of numbers" : "a list of whole numbers";
 }
 
 std::string word_text(capnp::DynamicEnum value) {
@@ -51,6 +66,22 @@ std::string word_text(capnp::DynamicEnum value) {
     return user_name(word->getProto().getName().cStr());
   }
   return "unset";
+}
+
+/// A number without sign, or the word that stands for it.
+std::string unsigned_text(std::uint64_t value, const field_notes& notes) {
+  if (notes.word && notes.word->value == static_cast<double>(value))
+    return notes.word->name;
+  return notes.unit == "bytes" ? bytes_text(value) : fmt::format("{}", value);
+}
+
+/// "from 1 to 64 stages", or nothing for what has no range.
+std::string allowed_text(field f, const field_notes& notes) {
+  const auto range = range_of(f);
+  if (!range)
+    return "";
+  const auto text = range_text(*range, notes.unit);
+  return notes.word ? fmt::format("{}, or {}", text, notes.word->name) : text;
 }
 
 std::string default_text(capnp::DynamicStruct::Reader defaults, field f,
@@ -75,9 +106,8 @@ void describe(capnp::DynamicStruct::Reader defaults, const std::string& prefix,
       continue;
     }
     const auto notes = notes_of(f);
-    const auto range = range_of(f);
     out.push_back({path, type_text(f), default_text(defaults, f, notes),
-                   range ? range_text(*range, notes.unit) : "", notes.help});
+                   allowed_text(f, notes), notes.help});
   }
 }
 
@@ -99,9 +129,7 @@ std::string yaml_text(capnp::DynamicValue::Reader value, field f) {
   case capnp::DynamicValue::INT:
     return fmt::format("{}", value.as<std::int64_t>());
   case capnp::DynamicValue::UINT:
-    return notes_of(f).unit == "bytes"
-             ? bytes_text(value.as<std::uint64_t>())
-             : fmt::format("{}", value.as<std::uint64_t>());
+    return unsigned_text(value.as<std::uint64_t>(), notes_of(f));
   case capnp::DynamicValue::FLOAT:
     return fmt::format("{}", value.as<double>());
   case capnp::DynamicValue::TEXT:
@@ -132,8 +160,7 @@ std::string type_text(field f) {
   case which::ENUM:
     return fmt::format("one of {}", fmt::join(enum_words(type.asEnum()), ", "));
   case which::LIST:
-    return type.asList().getElementType().isText() ? "a list of texts"
-                                                   : "a list of whole numbers";
+    return list_type_text(type.asList().getElementType());
   default:
     return "a map";
   }

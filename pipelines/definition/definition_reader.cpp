@@ -27,7 +27,8 @@ std::string wanted(field f, const field_notes& notes) {
   const auto range = range_of(f);
   if (!range || f.getType().isList())
     return type_text(f);
-  return fmt::format("{} {}", type_text(f), range_text(*range, notes.unit));
+  auto out = fmt::format("{} {}", type_text(f), range_text(*range, notes.unit));
+  return notes.word ? fmt::format("{}, or {}", out, notes.word->name) : out;
 }
 
 } // namespace
@@ -129,6 +130,10 @@ bool definition_reader::read_number(const yaml_node& node,
                               shown(node), wanted(f, notes)));
   };
   const auto type = f.getType().which();
+  if (notes.word && node.text == notes.word->name) {
+    into.set(f, notes.word->value);
+    return true;
+  }
   const auto allowed = range_of(f).value_or(value_range{});
   if (type == which::FLOAT64) {
     const auto value = parse_number(node.text);

@@ -62,6 +62,10 @@ private:
                  field f, const std::string& path);
   bool read_texts(const yaml_node& node, capnp::DynamicStruct::Builder into,
                   field f, const std::string& path);
+  bool read_reals(const yaml_node& node, capnp::DynamicStruct::Builder into,
+                  field f, const std::string& path);
+  bool read_word(const yaml_node& node, capnp::DynamicStruct::Builder into,
+                 field f);
   bool check_length(const yaml_node& node, field f, const std::string& path);
   bool read_numbers(const yaml_node& node, field f, const std::string& path,
                     std::vector<std::int32_t>& out);

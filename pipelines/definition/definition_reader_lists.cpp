@@ -13,8 +13,58 @@ bool definition_reader::read_list(const yaml_node& node,
                                   const std::string& path) {
   if (f.getType().asList().getElementType().isText())
     return read_texts(node, into, f, path);
+  if (f.getType().asList().getElementType().isFloat64())
+    return read_reals(node, into, f, path);
+  if (read_word(node, into, f))
+    return true;
   std::vector<std::int32_t> values;
   if (!read_numbers(node, f, path, values))
+    return false;
+  auto list =
+    into.init(f, static_cast<unsigned>(values.size())).as<capnp::DynamicList>();
+  for (unsigned i = 0; i < list.size(); ++i)
+    list.set(i, values[i]);
+  return true;
+}
+
+/// The word for all elements, of which there are as many then as before.
+/// @returns false if it is something else.
+bool definition_reader::read_word(const yaml_node& node,
+                                  capnp::DynamicStruct::Builder into, field f) {
+  const auto word = notes_of(f).word;
+  if (!word || node.type != yaml_node::kind::scalar || node.text != word->name)
+    return false;
+  const auto size = into.asReader().get(f).as<capnp::DynamicList>().size();
+  auto list = into.init(f, size).as<capnp::DynamicList>();
+  for (unsigned i = 0; i < size; ++i)
+    list.set(i, word->value);
+  return true;
+}
+
+bool definition_reader::read_reals(const yaml_node& node,
+                                   capnp::DynamicStruct::Builder into, field f,
+                                   const std::string& path) {
+  if (node.type != yaml_node::kind::list)
+    return report(node.where, fmt::format("{} is {}, must be a list of "
+                                          "numbers, as in [1, 0.5]",
+                                          in_quotes(path), shown(node)));
+  auto valid = check_length(node, f, path);
+  const auto notes = notes_of(f);
+  const auto range = range_of(f).value_or(value_range{});
+  std::vector<double> values;
+  for (const auto& item : node.items) {
+    const auto number = item.type == yaml_node::kind::scalar
+                          ? parse_number(item.text)
+                          : std::nullopt;
+    if (number && range.contains(*number))
+      values.push_back(*number);
+    else
+      valid = report(item.where,
+                     fmt::format("{} has the element {}, must be a number {}",
+                                 in_quotes(path), shown(item),
+                                 range_text(range, notes.unit)));
+  }
+  if (!valid)
     return false;
   auto list =
     into.init(f, static_cast<unsigned>(values.size())).as<capnp::DynamicList>();
@@ -72,7 +122,10 @@ bool definition_reader::read_numbers(const yaml_node& node, field f,
     const auto number = item.type == yaml_node::kind::scalar
                           ? parse_whole(item.text)
                           : std::nullopt;
-    if (number && range.contains(number->as_double()))
+    if (notes.word && item.type == yaml_node::kind::scalar
+        && item.text == notes.word->name)
+      out.push_back(static_cast<std::int32_t>(notes.word->value));
+    else if (number && range.contains(number->as_double()))
       out.push_back(number->as_int32());
     else
       valid = report(

@@ -26,6 +26,15 @@ enum class message_form : std::uint8_t {
   none, ///< Nothing: neighbours are not heard.
 };
 
+/// What attention is paid by: the score of a source for a destination.
+enum class attention_score : std::uint8_t {
+  /// A number of each of them, added up (Velickovic et al., ICLR'18).
+  separate,
+  /// A product with the sum of both rows after LeakyReLU (Brody et al., "How
+  /// attentive are graph attention networks?", ICLR'22).
+  joint,
+};
+
 /// How the terms of a `message_form::sum` are weighed.
 enum class edge_weights : std::uint8_t {
   mean, ///< All terms weigh the same, and 1 together.
@@ -44,7 +53,7 @@ constexpr bool adds_itself(edge_weights weights) {
 /// depends on the kind of a model asks its traits, and names no kind.
 struct model_traits {
   model_kind kind = model_kind::sage;
-  std::string_view name; ///< As users write it: its word in definition.capnp.
+  std::string_view name; ///< As users write it: its word in model_kind.capnp.
   /// Any node types, and weights of its own for each of them and for each edge
   /// type. Others know one node type and take all edge types as one relation.
   bool typed = false;
@@ -63,6 +72,8 @@ struct model_traits {
   /// What the messages add up to goes through a bias, ReLU and another weight
   /// matrix, as wide as hidden layers inside, before the layer's own bias.
   bool perceptron = false;
+  /// Only for attention.
+  attention_score score = attention_score::separate;
   activation between = activation::relu; ///< Ends each layer but the last.
   bool drop_input = false; ///< The input features are dropped out, too.
 
@@ -141,6 +152,12 @@ inline constexpr std::array model_kinds{
                .typed = true,
                .self_weight = true,
                .message = message_form::attention},
+  model_traits{.kind = model_kind::gatv2,
+               .name = "gatv2",
+               .message = message_form::attention,
+               .score = attention_score::joint,
+               .between = activation::elu,
+               .drop_input = true},
 };
 
 constexpr const model_traits& traits_of(model_kind kind) {

@@ -110,6 +110,13 @@ void check_task(const checked& c) {
   if (seeds(split::train) == 0)
     c.report("dataset",
              fmt::format("{} has no training seeds", in_quotes(c.info.name)));
+  const auto weights = std::ssize(c.def.train.class_weights);
+  if (weights != 0 && weights != target.class_count
+      && c.source.usable("train.class_weights"))
+    c.report("train.class_weights",
+             fmt::format("`train.class_weights` has {} numbers, but {} has {} "
+                         "classes; give one for each, from class 0 on",
+                         weights, in_quotes(c.info.name), target.class_count));
   if (c.def.train.patience != 0 && seeds(split::validation) == 0
       && c.source.usable("train.patience"))
     c.report("train.patience",

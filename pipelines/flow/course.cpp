@@ -8,6 +8,7 @@ course course::training(const definition& def, bool has_validation,
                         bool has_test, std::int64_t steps_per_epoch) {
   course out;
   out.patience_ = def.train.patience;
+  out.min_epochs_ = static_cast<std::int32_t>(def.train.min_epochs);
   out.stopping_ = early_stopping{def.train.patience};
   out.has_validation_ = has_validation;
   out.has_test_ = has_test;
@@ -68,7 +69,8 @@ void course::finished(const batch_metrics& metrics) {
       after_training();
     else if (step_.phase == phase::test)
       step_.action = course_action::finish;
-    else if (stopping_.report(metrics.accuracy()))
+    else if (stopping_.report(metrics.accuracy(),
+                              step_.epoch + 1 > min_epochs_))
       step_.action = course_action::keep_best;
     else if (stopping_.should_stop())
       end_of_epochs();

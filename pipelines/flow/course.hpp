@@ -37,7 +37,8 @@ struct course_position {
   std::int64_t train_steps = 0; ///< That are done, over all epochs.
   /// Of the validations before that epoch.
   std::optional<double> best_validation = {};
-  std::uint32_t since_best = 0; ///< Validations since the best one.
+  /// Validations since the best one, without those before `train.min_epochs`.
+  std::uint32_t since_best = 0;
 
   friend bool operator==(const course_position&,
                          const course_position&) = default;
@@ -98,6 +99,7 @@ private:
   course_step step_;
   course_position began_;
   std::uint32_t patience_ = 0;
+  std::int32_t min_epochs_ = 0; ///< Before patience counts.
   early_stopping stopping_;
   bool single_ = false;
   bool has_validation_ = false;

@@ -54,10 +54,10 @@ double learning_rate_of(const definition::optimizer_section& optimizer,
   }
 }
 
-bool early_stopping::report(double value) {
+bool early_stopping::report(double value, bool counts) {
   const auto better = !std::isnan(value) && (!best_ || value > *best_);
   if (!better) {
-    ++since_;
+    since_ += counts ? 1 : 0;
     return false;
   }
   best_ = value;

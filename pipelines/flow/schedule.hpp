@@ -32,12 +32,13 @@ public:
 
   /// Takes the value of an epoch. @returns true when it is the best so far, and
   /// its weights are to be kept.
-  bool report(double value);
+  /// @param counts Whether one without a gain counts towards the end.
+  bool report(double value, bool counts = true);
 
   bool should_stop() const { return patience_ != 0 && since_ >= patience_; }
   /// Nothing before the first report of a number.
   std::optional<double> best_value() const { return best_; }
-  /// Reports since the best one.
+  /// Reports since the best one, of those that count.
   std::uint32_t since() const { return since_; }
 
 private:

@@ -38,6 +38,17 @@ inline std::uint32_t stream_of(int layer, int node_type, int rank) {
          | static_cast<std::uint32_t>(rank);
 }
 
+/// The same for the weights of a layer's attention, along edges and of nodes
+/// for themselves: as if they were of layers that no model has, and relations
+/// were node types. Rows are edges of the relation in the order of the batch,
+/// or nodes, and columns are heads.
+inline std::uint32_t edge_stream_of(int layer, int relation, int rank) {
+  return stream_of(128 + layer, relation, rank);
+}
+inline std::uint32_t self_stream_of(int layer, int rank) {
+  return stream_of(192 + layer, 0, rank);
+}
+
 /// out[i] = dropout(activation(x[i] + bias)) for rows [begin, end). A dropped
 /// element becomes -0 and a kept one never does, so the result also is the mask
 /// that backward needs. Different threads may compute different rows at once.

@@ -11,11 +11,58 @@ std::int64_t largest(const float* row, std::int64_t classes) {
   return std::max_element(row, row + classes) - row;
 }
 
+/// The gradient of one seed's loss, of another shape than the plain one.
+/// @param powers Softmax times `total`. @param weight Of all that is written.
+void shaped_gradient(const loss_shape& shape, std::int64_t label,
+                     const std::vector<double>& powers, double total,
+                     double weight, float* out) {
+  const auto classes = powers.size();
+  const auto& given = shape.class_weights;
+  const auto own = given.empty() ? 1.0 : given[static_cast<std::size_t>(label)];
+  const auto share = shape.smoothing / static_cast<double>(classes);
+  double all = 0;
+  for (std::size_t c = 0; c < classes; ++c)
+    all += given.empty() ? 1.0 : given[c];
+  const auto sharp = (1 - shape.smoothing) * own;
+  const auto pull = sharp + share * all;
+  for (std::size_t c = 0; c < classes; ++c) {
+    auto target = share * (given.empty() ? 1.0 : given[c]);
+    if (c == static_cast<std::size_t>(label))
+      target += sharp;
+    out[c] = static_cast<float>(weight * (pull * powers[c] / total - target));
+  }
+}
+
 } // namespace
+
+double weight_of(std::span<const std::int64_t> labels,
+                 std::span<const double> class_weights) {
+  double sum = 0;
+  for (const auto label : labels)
+    if (label >= 0)
+      sum += class_weights.empty()
+               ? 1.0
+               : class_weights[static_cast<std::size_t>(label)];
+  return sum;
+}
+
+std::vector<double> balanced_weights(std::span<const std::int64_t> counts) {
+  std::int64_t seeds = 0;
+  std::int64_t classes = 0;
+  for (const auto count : counts) {
+    seeds += count;
+    classes += count > 0 ? 1 : 0;
+  }
+  std::vector<double> out;
+  for (const auto count : counts)
+    out.push_back(count > 0 ? double(seeds) / (double(classes) * double(count))
+                            : 0.0);
+  return out;
+}
 
 batch_metrics cross_entropy(const_matrix logits,
                             std::span<const std::int64_t> labels, double weight,
-                            matrix gradient) {
+                            matrix gradient, const loss_shape& shape) {
   batch_metrics sums;
   const auto classes = logits.columns;
   std::vector<double> powers(static_cast<std::size_t>(classes));
@@ -39,6 +86,10 @@ batch_metrics cross_entropy(const_matrix logits,
     ++sums.seeds;
     if (g == nullptr)
       continue;
+    if (!shape.plain()) {
+      shaped_gradient(shape, label, powers, total, weight, g);
+      continue;
+    }
     for (std::int64_t c = 0; c < classes; ++c)
       g[c] = static_cast<float>(weight * powers[c] / total);
     g[label] = static_cast<float>(weight * (powers[label] / total - 1));

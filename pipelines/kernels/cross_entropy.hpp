@@ -5,8 +5,33 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace graphmill {
+
+/// How the loss whose gradient is taken differs from the plain cross-entropy.
+/// With class weights w and smoothing s, a seed of class y that the model gives
+/// the probabilities p loses
+///
+///   (1 - s) w[y] (-log p[y]) + s / classes * sum over c of w[c] (-log p[c])
+///
+/// which is torch.nn.functional.cross_entropy (Szegedy et al., CVPR'16).
+struct loss_shape {
+  double smoothing = 0;
+  std::span<const double> class_weights = {}; ///< [classes]; none: all are 1.
+
+  bool plain() const { return smoothing == 0 && class_weights.empty(); }
+};
+
+/// The sum of the weights of the labelled seeds: how many they are, if there
+/// are no weights. @param labels Each -1 or a class.
+double weight_of(std::span<const std::int64_t> labels,
+                 std::span<const double> class_weights);
+
+/// Weights of classes by which those that have any seeds count the same, in
+/// all as much as without weights: seeds / (such classes * seeds of the class),
+/// and 0 for a class without seeds. @param counts Seeds of each class.
+std::vector<double> balanced_weights(std::span<const std::int64_t> counts);
 
 /// Softmax cross-entropy of seeds against their labels; seeds with label -1
 /// count neither as seeds nor in the loss, and get a gradient of zeros. Sums
@@ -17,11 +42,12 @@ namespace graphmill {
 /// labelled seeds of the whole step.
 /// @param gradient [rows, classes], receives the gradient of the logits, unless
 /// its data is null.
-/// @returns the sum of losses, the seeds that were classified rightly, and the
-/// labelled seeds.
+/// @param shape Of the loss that the gradient is of.
+/// @returns the sum of plain losses, the seeds that were classified rightly,
+/// and the labelled seeds.
 batch_metrics cross_entropy(const_matrix logits,
                             std::span<const std::int64_t> labels, double weight,
-                            matrix gradient);
+                            matrix gradient, const loss_shape& shape = {});
 
 /// Gives the class with the largest logit of each row, the first of equals.
 /// @param out Receives [rows], whatever it held before.

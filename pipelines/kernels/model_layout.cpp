@@ -19,8 +19,11 @@ public:
     out_.hops = hops(def_);
     out_.target = info_.target;
     out_.classes = target().class_count;
-    out_.heads = traits_.attends() ? def_.model.heads : 1;
+    out_.statistics = def_.train.class_weights.empty() ? 0 : 1;
     out_.drop_threshold = dropout_threshold(def_.model.dropout);
+    if (traits_.attends())
+      out_.attention_threshold =
+        dropout_threshold(def_.model.attention_dropout);
     add_relations();
     add_tables();
     add_widths();
@@ -53,6 +56,12 @@ private:
                   "model.hidden ({}) must be a multiple of model.heads ({}): "
                   "it is the width of all heads side by side",
                   model.hidden, model.heads);
+    if (traits_.attends_by_relation() && model.attention_dropout != 0
+        && info_.edge_types.size() > 256)
+      return fail(ec::invalid_argument,
+                  "model.attention_dropout of {} is for 256 edge types at "
+                  "most, and the dataset has {}; leave it out",
+                  traits_.name, info_.edge_types.size());
     return ok();
   }
 
@@ -83,7 +92,7 @@ private:
       out_.table_of.back() = static_cast<int>(out_.tables.size());
       out_.tables.push_back({"embedding." + type.name,
                              static_cast<node_type_id>(t), type.count,
-                             def_.model.embedding});
+                             def_.model.embedding, def_.model.embedding_scale});
     }
   }
 
@@ -141,6 +150,10 @@ private:
     const auto prefix = fmt::format("layer{}.", l + 1);
     if (!layer.last)
       layer.after = traits_.between;
+    if (traits_.attends())
+      layer.heads = layer.last && def_.model.output_heads != 0
+                      ? def_.model.output_heads
+                      : def_.model.heads;
     for (std::size_t t = 0; t < layer.types.size(); ++t)
       add_type(layer, t, prefix);
     for (const auto& relation : out_.relations) {
@@ -182,7 +195,8 @@ private:
       return;
     const auto name =
       traits_.typed ? prefix + info_.node_types[t].name + "." : prefix;
-    if (traits_.self_weight)
+    if (traits_.self_weight
+        || (traits_.attends() && def_.model.attention_residual))
       type.self = add_weight(name + "self.weight", type.in, type.sum);
     if (traits_.perceptron) {
       type.inner_bias = add(name + "inner.bias", {type.sum}, start::zeros);
@@ -196,17 +210,20 @@ private:
     }
   }
 
-  /// The last layer's heads are as wide as there are classes, and averaged.
   void add_attention(layer_layout& layer, const std::string& prefix,
                      std::int64_t in, std::int64_t out) {
-    const auto heads = out_.heads;
+    const auto heads = layer.heads;
     const auto head = layer.last ? out : out / heads;
     const auto limit = std::sqrt(6.0 / static_cast<double>(head + 1));
     layer.weights.back() = add_weight(prefix + "weight", in, heads * head);
     layer.attention_source =
       add(prefix + "attention.source", {heads, head}, start::glorot, limit);
-    layer.attention_destination = add(prefix + "attention.destination",
-                                      {heads, head}, start::glorot, limit);
+    if (traits_.score == attention_score::joint)
+      layer.attention_weight =
+        add_weight(prefix + "attention.weight", in, heads * head);
+    else
+      layer.attention_destination = add(prefix + "attention.destination",
+                                        {heads, head}, start::glorot, limit);
   }
 
   /// What scores a destination is a product with its row: a weight matrix of
@@ -214,7 +231,7 @@ private:
   void add_relational_attention(layer_layout& layer, const std::string& name,
                                 std::int64_t in, std::int64_t out,
                                 std::int64_t own) {
-    const auto heads = out_.heads;
+    const auto heads = layer.heads;
     const auto head = layer.last ? out : out / heads;
     layer.weights.back() = add_weight(name + "weight", in, heads * head);
     layer.source_scores.back() =

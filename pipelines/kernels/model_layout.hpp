@@ -32,6 +32,7 @@ struct table_info {
   node_type_id type = 0;
   std::int64_t rows = 0;
   std::int64_t width = 0;
+  double scale = 1; ///< About how long its rows are before training.
 };
 
 /// Stands for the number of a parameter or table that the model does not have.
@@ -65,12 +66,18 @@ struct layer_layout {
   std::vector<int> weights;
   std::vector<int> pool_weights; ///< [in of the source, width inside]
   std::vector<int> pool_biases;  ///< [width inside]
+  int epsilon = absent;          ///< [1]
+  /// Of its attention; those of the last layer are as wide as there are
+  /// classes, and averaged.
+  std::int64_t heads = 1;
   /// With `attends_by_relation`: one per relation.
   std::vector<int> source_scores;      ///< [heads, out per head]
   std::vector<int> destination_scores; ///< [in of the destination, heads]
-  int epsilon = absent;                ///< [1]
-  int attention_source = absent;       ///< [heads, out per head]
-  int attention_destination = absent;  ///< [heads, out per head]
+  /// [heads, out per head]; of joint scores the vector for both ends.
+  int attention_source = absent;
+  int attention_destination = absent; ///< [heads, out per head]
+  /// Of joint scores, instead: [in, heads * out per head].
+  int attention_weight = absent;
   activation after = activation::none;
   bool last = false; ///< What it gives are the logits.
 };
@@ -93,14 +100,19 @@ struct model_layout {
   int hops = 0;
   node_type_id target = 0;
   std::int64_t classes = 0;
-  std::int64_t heads = 1;
   std::uint32_t drop_threshold = 0;
+  std::uint32_t attention_threshold = 0; ///< `dropout::threshold` of weights.
   std::vector<relation_info> relations;
   std::vector<layer_layout> layers;
   int jumping_weight = absent; ///< [hops * hidden, classes]; `jumping_head`.
   int jumping_bias = absent;   ///< [classes]
   std::vector<parameter_info> parameters; ///< In registration order.
   std::int64_t dense_size = 0;            ///< Floats of all of them.
+  /// Floats behind the dense gradients of a step that are added up over the
+  /// ranks as these are: with class weights one, for what the seeds of a rank
+  /// weigh together, over the seeds of the step. By their sum gradients are
+  /// divided when they are applied, which makes the mean a weighted one.
+  std::int64_t statistics = 0;
   std::vector<table_info> tables;
   /// One per node type: the position of its table in `tables`, or `absent`.
   std::vector<int> table_of;
@@ -109,6 +121,8 @@ struct model_layout {
   std::int64_t parameter_count() const;
   /// Whether the outputs of all layers make the logits together.
   bool jumps() const { return jumping_weight != absent; }
+  /// Floats of a step's dense gradients, with what stands behind them.
+  std::int64_t gradient_size() const { return dense_size + statistics; }
   /// Whether a gradient flows into the rows of `type` that enter layer `layer`
   /// (from 0): into the output of the layer before, or into a table, but not
   /// into features.

@@ -35,7 +35,8 @@ void start_glorot(const parameter_info& info, std::uint32_t number,
 
 void start_table(const table_info& info, std::uint32_t number,
                  std::uint64_t key, float* out) {
-  const auto limit = std::sqrt(3.0 / static_cast<double>(info.width));
+  const auto limit =
+    std::sqrt(3.0 / static_cast<double>(info.width)) * info.scale;
   for (std::int64_t r = 0; r < info.rows; ++r) {
     random_stream words{key, static_cast<std::uint64_t>(r), number};
     for (std::int64_t c = 0; c < info.width; ++c)
@@ -115,6 +116,14 @@ parameter_store initial_parameters(const model_layout& layout,
                 table.data());
   }
   return out;
+}
+
+void begin_gradients(const model_layout& layout, float statistic,
+                     gradient_set& out) {
+  out.dense.resize(static_cast<std::size_t>(layout.gradient_size()));
+  std::fill(out.dense.begin(), out.dense.end(), 0.0f);
+  if (layout.statistics != 0)
+    out.dense[static_cast<std::size_t>(layout.dense_size)] = statistic;
 }
 
 std::vector<named_tensor> to_tensors(const model_layout& layout,

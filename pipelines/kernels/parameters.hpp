@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/buffer.hpp"
+#include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/kernels/matrix.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/results/named_tensor.hpp"
@@ -26,11 +27,17 @@ struct parameter_store {
 parameter_store copy_of(const parameter_store& from);
 
 /// Glorot uniform (Glorot and Bengio, AISTATS'10) for weights; embedding rows
-/// uniform with variance 1 / width, so that a row has about unit length. Draws
+/// uniform with variance scale^2 / width, so that a row is about as long as the
+/// table's scale says (`model.embedding_scale`). Draws
 /// are keyed by the run seed alone: element i of parameter p comes from counter
 /// (i / 4; p; 0), a table's row from its original id.
 parameter_store initial_parameters(const model_layout& layout,
                                    std::uint64_t run_seed);
+
+/// Makes room for the dense gradients of a step, zeros so far.
+/// @param statistic What stands behind them, if the layout has room for it.
+void begin_gradients(const model_layout& layout, float statistic,
+                     gradient_set& out);
 
 /// Copies all values, dense parameters and tables, under their names, each with
 /// `prefix` before it.

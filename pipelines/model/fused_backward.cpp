@@ -32,8 +32,7 @@ matrix fused_model::gradient_of(int parameter, gradient_set& out) const {
 
 void fused_model::backward(const_matrix gradient, gradient_set& out,
                            const gradient_sink& on_final) {
-  out.dense.resize(static_cast<std::size_t>(layout_.dense_size));
-  std::fill(out.dense.begin(), out.dense.end(), 0.0f);
+  begin_gradients(layout_, how_.statistic, out);
   begin_backward(gradient, out);
   for (int l = layout_.hops; l-- > 0;) {
     backward_weights(l, out);
@@ -127,11 +126,13 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
       into.attention_source = gradient_of(shape.source_scores[r], out).data;
       into.destination_scores = gradient_of(shape.destination_scores[r], out);
     }
-    if (shape.attention_source != absent) {
+    if (shape.attention_source != absent)
       into.attention_source = gradient_of(shape.attention_source, out).data;
+    if (shape.attention_destination != absent)
       into.attention_destination =
         gradient_of(shape.attention_destination, out).data;
-    }
+    if (shape.attention_weight != absent)
+      into.attention_weight = gradient_of(shape.attention_weight, out);
     pass.relations[r]->backward(sum_gradient(layer, relation.destination),
                                 layout_.needs_gradient(layer, relation.source),
                                 into);

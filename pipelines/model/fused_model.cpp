@@ -158,17 +158,35 @@ std::unique_ptr<message_pass> fused_model::make_pass(int layer,
       common, &scales_[relation],
       shape.epsilon == absent ? nullptr
                               : parameters_.at(layout_, shape.epsilon).data});
-  if (layout_.traits.attends_by_relation())
-    return std::make_unique<attention_pass>(attention_pass::setting{
-      common, parameters_.at(layout_, shape.source_scores[relation]),
-      parameters_.at(layout_, shape.destination_scores[relation]),
-      layers_[layer].types[ends.destination].input, shape.last});
-  return std::make_unique<attention_pass>(attention_pass::setting{
-    common,
-    parameters_.at(layout_, shape.attention_source),
-    parameters_.at(layout_, shape.attention_destination),
-    {},
-    shape.last});
+  return make_attention(layer, relation, common);
+}
+
+std::unique_ptr<message_pass>
+fused_model::make_attention(int layer, std::size_t relation,
+                            const message_pass::setting& common) {
+  const auto& shape = layout_.layers[layer];
+  const auto of = [this](int parameter) {
+    return parameter == absent ? const_matrix{}
+                               : parameters_.at(layout_, parameter);
+  };
+  const auto rank = batch_.data.key.rank;
+  const auto threshold = how_.training ? layout_.attention_threshold : 0;
+  attention_pass::setting how{common};
+  how.drop = {how_.key, edge_stream_of(layer, static_cast<int>(relation), rank),
+              threshold};
+  how.drop_self = {how_.key, self_stream_of(layer, rank), threshold};
+  how.average = shape.last;
+  if (layout_.traits.attends_by_relation()) {
+    const auto& ends = layout_.relations[relation];
+    how.source = of(shape.source_scores[relation]);
+    how.destination = of(shape.destination_scores[relation]);
+    how.own = layers_[layer].types[ends.destination].input;
+  } else {
+    how.source = of(shape.attention_source);
+    how.destination = of(shape.attention_destination);
+    how.destination_weight = of(shape.attention_weight);
+  }
+  return std::make_unique<attention_pass>(how);
 }
 
 void fused_model::forward_type(int layer, node_type_id type) {

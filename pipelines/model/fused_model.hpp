@@ -44,6 +44,7 @@ public:
     bool training = false;       ///< Dropout is on, and backward will follow.
     std::uint64_t key = 0;       ///< Of the dropout stream.
     std::shared_ptr<buffer_pool> pool;
+    float statistic = 0; ///< For `begin_gradients`.
   };
 
   fused_model(const model_layout& layout, const parameter_store& parameters,
@@ -78,6 +79,9 @@ private:
   void make_inputs();
   void begin_layer(int layer);
   std::unique_ptr<message_pass> make_pass(int layer, std::size_t relation);
+  std::unique_ptr<message_pass>
+  make_attention(int layer, std::size_t relation,
+                 const message_pass::setting& common);
   void forward_type(int layer, node_type_id type);
   void finish_rows(int layer, node_type_id type, std::int64_t begin,
                    std::int64_t end);

@@ -110,12 +110,19 @@ private:
     const auto in = double(layer.types[relation.source].in);
     const auto out = double(layer.types[relation.destination].sum);
     if (layout_.traits.attends()) {
-      const auto heads = double(layout_.heads);
+      const auto heads = double(layer.heads);
       const auto width = layer.last ? heads * out : out;
       const auto scores = (edges(r) + inputs + 2 * rows) * heads;
       sum.kept += inputs * width + scores;
       sum.transient +=
         (inputs + rows) * width + scores + 2 * (edges(r) + inputs);
+      if (layout_.attention_threshold != 0) // The weights after dropout.
+        sum.kept += (edges(r) + rows) * heads;
+      if (layer.attention_weight != absent) {
+        sum.kept += rows * width;                  // Rows of destinations,
+        sum.transient += rows * width;             // their gradients,
+        sum.transient += (rows / 256 + 1) * width; // and sums of pieces.
+      }
       return;
     }
     if (layout_.traits.message == message_form::maximum) {
@@ -156,6 +163,10 @@ memory_estimate estimate_memory(const definition& def, const dataset_info& info,
   memory_estimate out;
   out.parameters = static_cast<std::uint64_t>(
     (shape.parameter_count() * copies + 2 * shape.dense_size) * 4);
+  // How much of the decay each row of a table has had.
+  if (def.optimizer.embedding_decay != 0)
+    for (const auto& table : shape.tables)
+      out.parameters += static_cast<std::uint64_t>(table.rows) * 4;
   const estimator layers{def, info, bound, shape};
   const auto head = layers.of_head();
   auto kept = head.kept;
@@ -180,6 +191,9 @@ std::uint64_t largest_activations(const definition& def,
   const auto of = [&def, &info](const sampling_scheme& scheme,
                                 std::int64_t batch) {
     const auto replicas = std::int64_t{def.trainer.replicas};
+    batch =
+      std::min(batch, // Which may stand for all seeds there are.
+               info.node_types[static_cast<std::size_t>(info.target)].count);
     const auto bound =
       bound_of(info, scheme, (batch + replicas - 1) / replicas);
     return estimate_memory(def, info, bound).activations;

@@ -47,6 +47,8 @@ struct replica::impl {
   optimizer steps;
   const int moments; ///< That the optimizer keeps of each parameter.
   std::optional<parameter_store> best;
+  const std::vector<double> class_weights;
+  const loss_shape loss; ///< Borrows the class weights.
   std::string device;
   thread_team team;
   const std::size_t pool_limit;
@@ -57,6 +59,8 @@ struct replica::impl {
     : layout(std::move(shape)),
       parameters(initial_parameters(layout, def.seed)),
       steps(def.optimizer, layout), moments(optimizer::moments(def.optimizer)),
+      class_weights(def.train.class_weights), loss{def.train.label_smoothing,
+                                                   class_weights},
       device(def.trainer.device), team(def.trainer.threads), pool_limit(most),
       pool(buffer_pool::make(pool_limit)) {}
 
@@ -68,6 +72,8 @@ struct replica::impl {
   void forget_unused_memory();
   result<void> check_transposed(const minibatch& batch, int layer) const;
   void zero(gradient_set& out) const;
+  void catch_up(const minibatch& batch);
+  void catch_up() { steps.catch_up(parameters); }
   std::unique_ptr<model_step> begin(const minibatch& batch, bool training,
                                     std::uint64_t key);
 };
@@ -154,19 +160,36 @@ void replica::impl::forget_unused_memory() {
 std::unique_ptr<model_step>
 replica::impl::begin(const minibatch& batch, bool training, std::uint64_t key) {
   forget_unused_memory();
+  const auto seeds = static_cast<double>(batch.global_seeds);
+  const auto statistic =
+    training ? static_cast<float>(
+      weight_of(batch.data.labels.span(), class_weights) / seeds)
+             : 0.0f;
   if (device == "cpu")
     return std::make_unique<fused_model>(
       layout, parameters, batch,
-      fused_model::options{
-        .team = &team, .training = training, .key = key, .pool = pool});
+      fused_model::options{.team = &team,
+                           .training = training,
+                           .key = key,
+                           .pool = pool,
+                           .statistic = statistic});
   return std::make_unique<torch_model>(
     layout, parameters, batch,
-    torch_model::options{.device = device, .training = training, .key = key});
+    torch_model::options{.device = device,
+                         .training = training,
+                         .key = key,
+                         .statistic = statistic});
+}
+
+/// Gives the rows of tables that the batch reads the decay that is due.
+void replica::impl::catch_up(const minibatch& batch) {
+  for (std::size_t t = 0; t < layout.tables.size(); ++t)
+    steps.catch_up(t, batch.data.embedding_rows[layout.tables[t].type].span(),
+                   parameters);
 }
 
 void replica::impl::zero(gradient_set& out) const {
-  out.dense.resize(static_cast<std::size_t>(layout.dense_size));
-  std::fill(out.dense.begin(), out.dense.end(), 0.0f);
+  begin_gradients(layout, 0, out);
   out.tables.clear();
   out.tables.resize(layout.tables.size());
 }
@@ -195,12 +218,14 @@ replica::compute_gradients(const minibatch& batch, std::uint64_t key,
       impl_->zero(out);
       return batch_metrics{};
     }
+    impl_->catch_up(batch);
     const auto model = impl_->begin(batch, true, key);
     const auto logits = model->forward();
     owned_matrix gradient{logits.rows, logits.columns, impl_->pool};
-    const auto metrics = cross_entropy(
-      logits, batch.data.labels.span(),
-      1 / static_cast<double>(batch.global_seeds), gradient.view());
+    const auto metrics =
+      cross_entropy(logits, batch.data.labels.span(),
+                    1 / static_cast<double>(batch.global_seeds),
+                    gradient.view(), impl_->loss);
     model->backward(gradient.view(), out, on_final);
     return metrics;
   });
@@ -209,12 +234,19 @@ replica::compute_gradients(const minibatch& batch, std::uint64_t key,
 result<void> replica::apply(const gradient_set& gradients,
                             double learning_rate) {
   const auto& layout = impl_->layout;
-  if (gradients.dense.size() != static_cast<std::size_t>(layout.dense_size)
+  if (gradients.dense.size() != static_cast<std::size_t>(layout.gradient_size())
       || gradients.tables.size() != layout.tables.size())
     return fail(ec::internal,
                 "gradients of {} parameters do not fit a model of {}",
-                gradients.dense.size(), layout.dense_size);
-  impl_->steps.apply(gradients, learning_rate, impl_->parameters);
+                gradients.dense.size(), layout.gradient_size());
+  double factor = 1;
+  if (layout.statistics != 0) {
+    // 0 if all seeds of the step are of classes that weigh nothing; so are the
+    // gradients then.
+    const double weight = gradients.dense[layout.dense_size];
+    factor = weight > 0 ? 1 / weight : 0;
+  }
+  impl_->steps.apply(gradients, learning_rate, impl_->parameters, factor);
   return ok();
 }
 
@@ -222,6 +254,7 @@ result<batch_metrics> replica::evaluate(const minibatch& batch,
                                         batch_output* output) {
   GRAPHMILL_TRYV(impl_->check(batch, false));
   return guarded("evaluate", [&]() -> result<batch_metrics> {
+    impl_->catch_up();
     const auto model = impl_->begin(batch, false, 0);
     const auto logits = model->forward();
     if (output != nullptr) {
@@ -235,10 +268,12 @@ result<batch_metrics> replica::evaluate(const minibatch& batch,
 }
 
 std::vector<named_tensor> replica::parameters() const {
+  impl_->catch_up();
   return to_tensors(impl_->layout, impl_->parameters);
 }
 
 result<void> replica::load(const std::vector<named_tensor>& tensors) {
+  impl_->catch_up(); // So that no decay is due to what comes in.
   return from_tensors(impl_->layout, tensors, impl_->parameters);
 }
 
@@ -291,15 +326,19 @@ result<void> replica::restore(const std::vector<named_tensor>& state,
 }
 
 void replica::keep_best() {
+  impl_->catch_up();
   impl_->best = copy_of(impl_->parameters);
 }
 
 void replica::restore_best() {
-  if (impl_->best)
-    impl_->parameters = copy_of(*impl_->best);
+  if (!impl_->best)
+    return;
+  impl_->catch_up(); // So that no decay is due to what comes in.
+  impl_->parameters = copy_of(*impl_->best);
 }
 
 std::string replica::digest() const {
+  impl_->catch_up();
   return digest_of(impl_->layout, impl_->parameters);
 }
 
@@ -316,7 +355,7 @@ std::int64_t replica::parameter_count() const {
 }
 
 gradient_shape replica::shape() const {
-  gradient_shape out{impl_->layout.dense_size, {}};
+  gradient_shape out{impl_->layout.gradient_size(), {}};
   for (const auto& table : impl_->layout.tables)
     out.tables.push_back({table.rows, table.width});
   return out;

@@ -36,8 +36,9 @@ public:
   ~replica();
 
   /// Forward, loss and backward. `out` receives this rank's gradients, divided
-  /// by the seeds of the whole step (`global_seeds`). A batch without seeds
-  /// gives zeros.
+  /// by the seeds of the whole step (`global_seeds`), and, if classes have
+  /// weights, behind the dense ones what `model_layout::statistics` says. A
+  /// batch without seeds gives zeros.
   /// @param key `stream_key` of purpose dropout for the step.
   /// @param on_final Called with descending offsets: dense gradients from there
   /// on will not change any more. Tables are not final before the return.

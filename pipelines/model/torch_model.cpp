@@ -39,12 +39,22 @@ struct torch_model::impl {
             .threshold = off ? 0 : layout.drop_threshold};
   }
 
+  /// Of the weights of a relation's edges in attention.
+  dropout edge_drop(int layer, std::size_t relation) const {
+    return {
+      how.key,
+      edge_stream_of(layer, static_cast<int>(relation), batch.data.key.rank),
+      how.training ? layout.attention_threshold : 0};
+  }
+
   void make_scales();
   void make_inputs(const parameter_store& values);
   at::Tensor message(int layer, std::size_t relation,
                      const std::vector<at::Tensor>& h) const;
   at::Tensor layer_output(int layer, std::size_t type,
                           const std::vector<at::Tensor>& h) const;
+  attention_terms terms_of(int layer, const at::Tensor& h,
+                           std::int64_t count) const;
   std::vector<std::size_t> parameters_of(int layer) const;
   std::vector<at::Tensor> backward(int layer,
                                    const std::vector<at::Tensor>& gradients,
@@ -122,10 +132,10 @@ at::Tensor torch_model::impl::message(int layer, std::size_t relation,
       at::mm(source, weight), parameter(shape.source_scores[relation]),
       at::mm(h[ends.destination].narrow(0, 0, edges.rows),
              parameter(shape.destination_scores[relation])),
-      edges, shape.last);
+      edges, edge_drop(layer, relation), shape.last);
   if (layout.traits.attends())
-    return attend(at::mm(source, weight), parameter(shape.attention_source),
-                  parameter(shape.attention_destination), edges, shape.last);
+    return attend(at::mm(source, weight), terms_of(layer, source, edges.rows),
+                  edges);
   if (layout.traits.message == message_form::maximum) {
     const auto rows =
       layout.traits.pools
@@ -137,6 +147,24 @@ at::Tensor torch_model::impl::message(int layer, std::size_t relation,
   const auto epsilon =
     shape.epsilon == absent ? at::Tensor{} : parameter(shape.epsilon);
   return at::mm(sum_messages(source, edges, scales[relation], epsilon), weight);
+}
+
+/// @param h What enters the layer. @param count Rows that leave it.
+attention_terms torch_model::impl::terms_of(int layer, const at::Tensor& h,
+                                            std::int64_t count) const {
+  const auto& shape = layout.layers[layer];
+  const auto threshold = how.training ? layout.attention_threshold : 0;
+  const auto rank = batch.data.key.rank;
+  attention_terms out;
+  out.source = parameter(shape.attention_source);
+  if (shape.attention_destination != absent)
+    out.destination = parameter(shape.attention_destination);
+  if (shape.attention_weight != absent)
+    out.y = at::mm(h.narrow(0, 0, count), parameter(shape.attention_weight));
+  out.drop = edge_drop(layer, 0);
+  out.drop_self = {how.key, self_stream_of(layer, rank), threshold};
+  out.average = shape.last;
+  return out;
 }
 
 at::Tensor
@@ -317,8 +345,7 @@ const_matrix torch_model::last_input() const {
 void torch_model::backward(const_matrix gradient, gradient_set& out,
                            const gradient_sink& on_final) {
   const auto& layout = impl_->layout;
-  out.dense.resize(static_cast<std::size_t>(layout.dense_size));
-  std::fill(out.dense.begin(), out.dense.end(), 0.0f);
+  begin_gradients(layout, impl_->how.statistic, out);
   out.tables.clear();
   std::vector<at::Tensor> gradients(layout.table_of.size());
   const auto upstream = tensor_on(impl_->device, gradient);

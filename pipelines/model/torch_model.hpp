@@ -25,6 +25,7 @@ public:
     std::string device;
     bool training = false;
     std::uint64_t key = 0; ///< Of the dropout stream.
+    float statistic = 0;   ///< For `begin_gradients`.
   };
 
   torch_model(const model_layout& layout, const parameter_store& parameters,

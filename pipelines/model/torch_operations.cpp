@@ -22,25 +22,46 @@ at::Tensor sum_by(const at::Tensor& destinations, const at::Tensor& values,
   return at::zeros(shape, values.options()).index_add(0, destinations, values);
 }
 
-/// The sum of sources, weighed by the softmax of their scores with the
-/// destination's. @param by_head [sources, heads, width of one]
-at::Tensor attended(const at::Tensor& by_head, const at::Tensor& source_scores,
-                    const at::Tensor& own_scores, const edge_tensors& edges,
-                    bool average) {
-  const auto heads = by_head.size(1);
-  const auto& from = edges.sources;
-  const auto& to = edges.destinations;
-  const auto scores = at::leaky_relu(
-    source_scores.index_select(0, from) + own_scores.index_select(0, to), 0.2);
+/// LeakyReLU's below 0.
+constexpr double attention_slope = 0.2;
+
+/// Of attention, for each pair of ends. @param z [rows, heads, width of one]
+at::Tensor scores_of(const at::Tensor& z, const attention_terms& terms,
+                     const edge_tensors& ends) {
+  const auto& from = ends.sources;
+  const auto& to = ends.destinations;
+  if (terms.y.defined()) {
+    const auto y = terms.y.view({terms.y.size(0), z.size(1), z.size(2)});
+    const auto both = z.index_select(0, from) + y.index_select(0, to);
+    return (at::leaky_relu(both, attention_slope) * terms.source).sum(-1);
+  }
+  const auto source_scores = (z * terms.source).sum(-1);
+  const auto own_scores = (z * terms.destination).sum(-1);
+  return at::leaky_relu(source_scores.index_select(0, from)
+                          + own_scores.index_select(0, to),
+                        attention_slope);
+}
+
+/// The softmax of scores over the entries of each row. [entries, heads]
+at::Tensor softmax_of(const at::Tensor& scores, const edge_tensors& ends) {
+  const auto heads = scores.size(1);
+  const auto& to = ends.destinations;
   // The largest score of a row cancels out; it only keeps powers finite.
-  const auto largest = at::full({edges.rows, heads}, -1e30, scores.options())
-                         .scatter_reduce(0, to.unsqueeze(1).expand({-1, heads}),
-                                         scores.detach(), "amax");
+  const auto largest =
+    at::full({ends.rows, heads}, -1e30, scores.options())
+      .scatter_reduce(0, to.unsqueeze(1).expand({to.size(0), heads}),
+                      scores.detach(), "amax");
   const auto powers = (scores - largest.index_select(0, to)).exp();
-  const auto weights =
-    powers / sum_by(to, powers, edges.rows).index_select(0, to);
+  return powers / sum_by(to, powers, ends.rows).index_select(0, to);
+}
+
+/// The sum of sources by their weights. @param by_head [sources, heads, width
+/// of one] @param weights [entries, heads]
+at::Tensor attended(const at::Tensor& by_head, const at::Tensor& weights,
+                    const edge_tensors& ends, bool average) {
   const auto out = sum_by(
-    to, by_head.index_select(0, from) * weights.unsqueeze(-1), edges.rows);
+    ends.destinations,
+    by_head.index_select(0, ends.sources) * weights.unsqueeze(-1), ends.rows);
   return average ? out.mean(1) : out.flatten(1);
 }
 
@@ -111,25 +132,33 @@ at::Tensor largest_messages(const at::Tensor& h, const edge_tensors& edges) {
     .gather(0, first);
 }
 
-at::Tensor attend(const at::Tensor& z, const at::Tensor& source,
-                  const at::Tensor& destination, const edge_tensors& edges,
-                  bool average) {
-  const auto heads = source.size(0);
+at::Tensor attend(const at::Tensor& z, const attention_terms& terms,
+                  const edge_tensors& edges) {
+  const auto heads = terms.source.size(0);
   const auto by_head = z.view({z.size(0), heads, z.size(1) / heads});
   const auto selves = at::arange(edges.rows, edges.sources.options());
   const edge_tensors all{at::cat({edges.sources, selves}),
                          at::cat({edges.destinations, selves}), edges.rows};
-  return attended(by_head, (by_head * source).sum(-1),
-                  (by_head * destination).sum(-1), all, average);
+  const auto softmax = softmax_of(scores_of(by_head, terms, all), all);
+  const auto count = edges.sources.size(0);
+  const auto weights =
+    at::cat({drop(softmax.narrow(0, 0, count), terms.drop),
+             drop(softmax.narrow(0, count, edges.rows), terms.drop_self)});
+  return attended(by_head, weights, all, terms.average);
 }
 
 at::Tensor attend_by_relation(const at::Tensor& z, const at::Tensor& source,
                               const at::Tensor& own_scores,
-                              const edge_tensors& edges, bool average) {
+                              const edge_tensors& edges,
+                              const dropout& weights_dropped, bool average) {
   const auto heads = source.size(0);
   const auto by_head = z.view({z.size(0), heads, z.size(1) / heads});
-  return attended(by_head, (by_head * source).sum(-1), own_scores, edges,
-                  average);
+  const auto scores =
+    at::leaky_relu((by_head * source).sum(-1).index_select(0, edges.sources)
+                     + own_scores.index_select(0, edges.destinations),
+                   attention_slope);
+  return attended(by_head, drop(softmax_of(scores, edges), weights_dropped),
+                  edges, average);
 }
 
 at::Tensor drop(const at::Tensor& x, const dropout& options) {

@@ -34,17 +34,28 @@ at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
 /// h]
 at::Tensor largest_messages(const at::Tensor& h, const edge_tensors& edges);
 
-/// Graph attention over the edges and the nodes themselves, heads side by side
-/// or averaged. @param source, destination [heads, width of one]
-at::Tensor attend(const at::Tensor& z, const at::Tensor& source,
-                  const at::Tensor& destination, const edge_tensors& edges,
-                  bool average);
+/// What graph attention works by besides the edges.
+struct attention_terms {
+  at::Tensor source;      ///< [heads, width of one]
+  at::Tensor destination; ///< The same; undefined for joint scores,
+  at::Tensor y;           ///< for which this is [rows, heads * width of one].
+  dropout drop;           ///< Of weights of edges,
+  dropout drop_self;      ///< and of nodes for themselves.
+  bool average = false;   ///< Heads, which lie side by side otherwise.
+};
+
+/// Graph attention over the edges and the nodes themselves.
+/// @param z [rows of the input, heads * width of one]
+at::Tensor attend(const at::Tensor& z, const attention_terms& terms,
+                  const edge_tensors& edges);
 
 /// Graph attention over the edges alone. @param source [heads, width of one]
 /// @param own_scores [rows, heads] Of the destinations.
+/// @param weights_dropped Which weights of edges are dropped.
 at::Tensor attend_by_relation(const at::Tensor& z, const at::Tensor& source,
                               const at::Tensor& own_scores,
-                              const edge_tensors& edges, bool average);
+                              const edge_tensors& edges,
+                              const dropout& weights_dropped, bool average);
 
 /// `x` with the elements dropped that `activate` drops, the others scaled.
 at::Tensor drop(const at::Tensor& x, const dropout& options);

@@ -51,6 +51,11 @@ result<void> coordinator::check(const definition& def) const {
     return fail(ec::invalid_argument,
                 "a cluster takes no `model.weights`: train in one process, or "
                 "leave it out");
+  // No daemon knows the labels of all parts.
+  if (def.train.balance_classes)
+    return fail(ec::invalid_argument,
+                "a cluster takes no `train.balance_classes`: give "
+                "`train.class_weights`, or train in one process");
   // What a client has not checked: names become names of folders.
   definition_source source;
   source.value = def;

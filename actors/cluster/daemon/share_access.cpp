@@ -152,8 +152,15 @@ serve_batches offer_of(const deployment& assignment,
   serve_batches out;
   out.run = assignment.run;
   out.graph = member.graph;
-  out.train = {member.train_scheme, member.def.train.batch_size};
-  out.evaluate = {member.evaluate_scheme, member.def.evaluate.batch_size};
+  // The size of a batch may stand for all seeds there are.
+  const auto& info = member.graph->info();
+  const auto nodes =
+    info.node_types[static_cast<std::size_t>(info.target)].count;
+  const auto most = [nodes](std::uint32_t size) {
+    return static_cast<std::uint32_t>(std::min<std::int64_t>(size, nodes));
+  };
+  out.train = {member.train_scheme, most(member.def.train.batch_size)};
+  out.evaluate = {member.evaluate_scheme, most(member.def.evaluate.batch_size)};
   return out;
 }
 

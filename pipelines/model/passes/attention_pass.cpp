@@ -16,12 +16,25 @@ constexpr std::int64_t grain = 256;
 attention_pass::attention_pass(const setting& options)
   : set_(options), heads_(options.source.rows),
     z_(options.input.rows, options.weight.columns, options.pool),
-    source_scores_(options.input.rows, heads_, options.pool),
-    destination_scores_(options.rows, heads_, options.pool),
     weights_(options.forward->indptr[options.rows], heads_, options.pool),
-    self_weights_(options.own.data == nullptr ? options.rows : 0, heads_,
-                  options.pool) {
+    self_weights_(with_self() ? options.rows : 0, heads_, options.pool) {
   multiply(*set_.team, set_.input, set_.weight, z_.view());
+  if (set_.drop.threshold != 0) {
+    dropped_weights_ = {weights_.view().rows, heads_, set_.pool};
+    dropped_self_ = {with_self() ? set_.rows : 0, heads_, set_.pool};
+  }
+  if (joint()) {
+    y_ = {set_.rows, set_.weight.columns, set_.pool};
+    multiply(*set_.team, set_.input.slice(0, set_.rows),
+             set_.destination_weight, y_.view());
+  } else {
+    make_scores();
+  }
+}
+
+void attention_pass::make_scores() {
+  source_scores_ = {set_.input.rows, heads_, set_.pool};
+  destination_scores_ = {set_.rows, heads_, set_.pool};
   const auto z = z_.view();
   set_.team->for_pieces(
     z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
@@ -46,7 +59,18 @@ attention attention_pass::task() {
           .source_scores = source_scores_.data(),
           .destination_scores = destination_scores_.data(),
           .weights = weights_.data(),
-          .self_weights = with_self() ? self_weights_.data() : nullptr};
+          .self_weights = with_self() ? self_weights_.data() : nullptr,
+          .drop = set_.drop,
+          .drop_self = set_.drop_self,
+          .dropped_weights =
+            set_.drop.threshold != 0 ? dropped_weights_.data() : nullptr,
+          .dropped_self = with_self() && set_.drop.threshold != 0
+                            ? dropped_self_.data()
+                            : nullptr};
+}
+
+joint_attention attention_pass::joint_task() {
+  return {task(), y_.view(), set_.source.data};
 }
 
 void attention_pass::add_output(std::int64_t begin, std::int64_t end,
@@ -54,7 +78,10 @@ void attention_pass::add_output(std::int64_t begin, std::int64_t end,
   const auto columns = z_.view().columns;
   const auto share = set_.average ? 1.0f / static_cast<float>(heads_) : 1.0f;
   owned_matrix joined{end - begin, columns, set_.pool};
-  attend(task(), begin, end, joined.view());
+  if (joint())
+    attend_jointly(joint_task(), begin, end, joined.view());
+  else
+    attend(task(), begin, end, joined.view());
   for (std::int64_t i = 0; i < y.rows; ++i) {
     const auto* row = joined.view().row(i);
     for (std::int64_t c = 0; c < y.columns; ++c) {
@@ -91,8 +118,6 @@ pod_vector<std::int64_t> attention_pass::transposed_positions() const {
 
 void attention_pass::backward(const_matrix gradient, bool /*input_gradient*/,
                               const targets& into) {
-  const auto work = task();
-  const auto z = z_.view();
   owned_matrix spread;
   if (set_.average)
     spread = spread_to_heads(gradient);
@@ -101,32 +126,44 @@ void attention_pass::backward(const_matrix gradient, bool /*input_gradient*/,
   owned_matrix self{with_self() ? set_.rows : 0, heads_, set_.pool};
   auto& destinations = destination_gradients_;
   destinations = {set_.rows, heads_, set_.pool};
-  owned_matrix sources{z.rows, heads_, set_.pool};
   const score_gradients scores{edges.data(), self.data(), destinations.data()};
+  upstream_ = {z_.view().rows, z_.view().columns, set_.pool};
+  if (joint())
+    joint_backward(g, scores, into);
+  else
+    scores_backward(g, scores, into);
+  add_product_tn(*set_.team, set_.input, upstream_.view(), into.weight,
+                 set_.pool);
+}
+
+void attention_pass::scores_backward(const_matrix gradient,
+                                     const score_gradients& scores,
+                                     const targets& into) {
+  const auto work = task();
+  const auto z = z_.view();
+  owned_matrix sources{z.rows, heads_, set_.pool};
   set_.team->for_pieces(
     set_.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-      attend_backward(work, g, begin, end, scores);
+      attend_backward(work, gradient, begin, end, scores);
     });
   const auto positions = transposed_positions();
   const transposed_edges back{set_.transposed->indptr.data(),
                               set_.transposed->columns.data(),
                               positions.data()};
-  upstream_ = {z.rows, z.columns, set_.pool};
   set_.team->for_pieces(
     z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-      attend_sources_backward(work, back, scores, g, set_.source.data,
+      attend_sources_backward(work, back, scores, gradient, set_.source.data,
                               set_.destination.data, begin, end, sources.data(),
                               upstream_.view());
     });
-  add_product_tn(*set_.team, set_.input, upstream_.view(), into.weight,
-                 set_.pool);
   add_vector_gradient(sources.data(), z.rows, into.attention_source);
   if (with_self())
-    add_vector_gradient(destinations.data(), set_.rows,
+    add_vector_gradient(scores.destinations, set_.rows,
                         into.attention_destination);
   else
     add_product_tn(*set_.team, set_.own.slice(0, set_.rows),
-                   destinations.view(), into.destination_scores, set_.pool);
+                   destination_gradients_.view(), into.destination_scores,
+                   set_.pool);
 }
 
 void attention_pass::add_destination_gradient(std::int64_t begin,
@@ -135,6 +172,43 @@ void attention_pass::add_destination_gradient(std::int64_t begin,
   if (!with_self() && last > begin)
     multiply_nt(destination_gradients_.view().slice(begin, last),
                 set_.destination, 1, x.slice(0, last - begin));
+}
+
+void attention_pass::joint_backward(const_matrix gradient,
+                                    const score_gradients& scores,
+                                    const targets& into) {
+  const auto work = joint_task();
+  const auto z = z_.view();
+  y_gradient_ = {set_.rows, z.columns, set_.pool};
+  owned_matrix sums{(set_.rows + grain - 1) / grain, z.columns, set_.pool};
+  set_.team->for_pieces(
+    set_.rows, grain,
+    [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
+      auto* sum = sums.view().row(piece);
+      std::fill(sum, sum + z.columns, 0.0f);
+      attend_jointly_backward(work, gradient, begin, end, scores,
+                              y_gradient_.view(), sum);
+    });
+  const auto positions = transposed_positions();
+  const transposed_edges back{set_.transposed->indptr.data(),
+                              set_.transposed->columns.data(),
+                              positions.data()};
+  set_.team->for_pieces(
+    z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      attend_jointly_sources_backward(work, back, scores, gradient, begin, end,
+                                      upstream_.view());
+    });
+  add_product_tn(*set_.team, set_.input.slice(0, set_.rows), y_gradient_.view(),
+                 into.attention_weight, set_.pool);
+  add_pieces_of_vector(sums, into.attention_source);
+}
+
+/// into += the sums of all pieces, in their order.
+void attention_pass::add_pieces_of_vector(const owned_matrix& sums,
+                                          float* into) const {
+  for (std::int64_t p = 0; p < sums.view().rows; ++p)
+    for (std::int64_t c = 0; c < sums.view().columns; ++c)
+      into[c] += sums.view().row(p)[c];
 }
 
 void attention_pass::add_vector_gradient(const float* scale, std::int64_t rows,
@@ -148,9 +222,7 @@ void attention_pass::add_vector_gradient(const float* scale, std::int64_t rows,
       std::fill(sum, sum + z.columns, 0.0f);
       add_head_sums(z, scale, heads_, begin, end, sum);
     });
-  for (std::int64_t p = 0; p < pieces; ++p)
-    for (std::int64_t c = 0; c < z.columns; ++c)
-      into[c] += sums.view().row(p)[c];
+  add_pieces_of_vector(sums, into);
 }
 
 void attention_pass::add_input_gradient(std::int64_t begin, std::int64_t end,
@@ -158,6 +230,10 @@ void attention_pass::add_input_gradient(std::int64_t begin, std::int64_t end,
   for (auto i = std::max(begin, filled); i < end; ++i)
     std::fill(x.row(i - begin), x.row(i - begin) + x.columns, 0.0f);
   multiply_nt(upstream_.view().slice(begin, end), set_.weight, 1, x);
+  const auto own = std::clamp(set_.rows, begin, end);
+  if (joint() && own > begin)
+    multiply_nt(y_gradient_.view().slice(begin, own), set_.destination_weight,
+                1, x.slice(0, own - begin));
 }
 
 } // namespace graphmill

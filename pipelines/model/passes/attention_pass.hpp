@@ -1,7 +1,8 @@
 #pragma once
 
 #include "messages/base/buffer.hpp"
-#include "pipelines/kernels/attention.hpp"
+#include "pipelines/kernels/attention/attention.hpp"
+#include "pipelines/kernels/attention/joint_attention.hpp"
 #include "pipelines/kernels/matrix.hpp"
 #include "pipelines/model/passes/message_pass.hpp"
 
@@ -11,15 +12,20 @@ namespace graphmill {
 
 /// A graph attention layer (Velickovic et al., "Graph attention networks",
 /// ICLR'18): all sources are transformed, then attended to. Heads lie side by
-/// side in the output, or are averaged (in the last layer).
+/// side in the output, or are averaged (in the last layer). With a weight
+/// matrix for destinations, scores are those of `joint_attention`.
 class attention_pass final : public message_pass {
 public:
   struct setting : message_pass::setting {
-    const_matrix source;      ///< [heads, width of one]
-    const_matrix destination; ///< [heads, width of one], or as below.
+    const_matrix source; ///< [heads, width of one]
+    /// [heads, width of one], or as `own` says; no data: joint scores.
+    const_matrix destination;
     /// h of the destination type, where it is scored by a matrix [its width,
     /// heads], and no node is a source of itself; no data: as in GAT.
     const_matrix own;
+    const_matrix destination_weight; ///< Of joint scores; else no data.
+    dropout drop;                    ///< Of weights of edges,
+    dropout drop_self;               ///< and of nodes for themselves.
     bool average = false;
   };
 
@@ -36,10 +42,18 @@ public:
 
 private:
   bool with_self() const { return set_.own.data == nullptr; }
+  bool joint() const { return set_.destination_weight.data != nullptr; }
   attention task();
+  joint_attention joint_task();
+  void make_scores();
+  void scores_backward(const_matrix gradient, const score_gradients& scores,
+                       const targets& into);
+  void joint_backward(const_matrix gradient, const score_gradients& scores,
+                      const targets& into);
   owned_matrix spread_to_heads(const_matrix gradient) const;
   pod_vector<std::int64_t> transposed_positions() const;
   void add_vector_gradient(const float* scale, std::int64_t rows, float* into);
+  void add_pieces_of_vector(const owned_matrix& sums, float* into) const;
 
   setting set_;
   std::int64_t heads_;
@@ -48,6 +62,10 @@ private:
   owned_matrix destination_scores_;
   owned_matrix weights_;
   owned_matrix self_weights_;
+  owned_matrix dropped_weights_; ///< As they are summed with, after dropout.
+  owned_matrix dropped_self_;
+  owned_matrix y_;          ///< Of joint scores: the rows of destinations,
+  owned_matrix y_gradient_; ///< and their gradient.
   owned_matrix destination_gradients_; ///< Of `destination_scores_`.
   owned_matrix upstream_;              ///< Gradient of z.
 };

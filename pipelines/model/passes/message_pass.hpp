@@ -47,6 +47,7 @@ public:
     float* attention_source = nullptr;
     float* attention_destination = nullptr;
     matrix destination_scores;
+    matrix attention_weight = {};
   };
 
   /// Adds the gradients of the parameters. With `input_gradient`, prepares for

@@ -95,11 +95,25 @@ definition full_definition() {
                  3};
   def.fetch = {
     4, 5, feature_precision::float16, 1ull << 40, cache_order::degree, 0.25};
-  def.model = {model_kind::rgcn, 48, 6, 0.125, 24, true, "w"};
+  def.model = {model_kind::rgcn,
+               48,
+               6,
+               0.125,
+               24,
+               true,
+               "w",
+               true,
+               true,
+               0.5,
+               3,
+               0.25,
+               true};
   def.trainer = {7, 8, "cuda:1", 900};
-  def.optimizer = {optimizer_kind::sgd, 0.05, 1e-4, 0.9,
-                   schedule_kind::step, 2,    3,    0.25};
-  def.train = {2048, 20, 1000, seed_order::global, 5, true};
+  def.optimizer = {optimizer_kind::sgd,   0.05,  1e-4, 0.9,
+                   schedule_kind::step,   2,     3,    0.25,
+                   decayed_layers::first, false, 2,    3};
+  def.train = {2048, 20,    1000,    seed_order::global, 5, true, 6,
+               0.25, false, {1, 0.5}};
   def.evaluate = {neighbour_use::all, 512, 4};
   def.budget = {1ull << 33, 9};
   def.faults = {10, 11, 12};
@@ -166,7 +180,8 @@ CATCH_TEST_CASE("ours are all values of the enumerations of a definition",
     return static_cast<int>(capnp::Schema::from<Wire>().getEnumerants().size())
            - 2;
   };
-  CATCH_CHECK(last(schema::ModelKind{}) == int(model_kind::rgat));
+  CATCH_CHECK(last(schema::ModelKind{}) == int(model_kind::gatv2));
+  CATCH_CHECK(last(schema::DecayedLayers{}) == int(decayed_layers::first));
   CATCH_CHECK(last(schema::OptimizerKind{}) == int(optimizer_kind::sgd));
   CATCH_CHECK(last(schema::ScheduleKind{}) == int(schedule_kind::step));
   CATCH_CHECK(last(schema::SeedOrder{}) == int(seed_order::global));

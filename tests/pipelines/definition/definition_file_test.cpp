@@ -1,38 +1,9 @@
-#include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/model_traits.hpp"
-#include "tests/support/catch.hpp"
-#include "tests/support/result.hpp"
-#include "tests/support/temp_folder.hpp"
+#include "tests/pipelines/definition/parsed_definition.hpp"
 
-#include <filesystem>
-#include <fstream>
-
-using namespace graphmill;
+namespace graphmill::test {
 
 namespace {
-
-using texts = std::vector<std::string>;
-
-definition_source parse(std::string_view text, const texts& overrides = {}) {
-  return parse_definition(text, "x.yaml", overrides);
-}
-
-texts problems_of(const definition_source& source) {
-  texts out;
-  for (const auto& problem : source.problems)
-    out.push_back(to_string(problem));
-  return out;
-}
-
-texts problems_in(std::string_view text, const texts& overrides = {}) {
-  return problems_of(parse(text, overrides));
-}
-
-definition valid(std::string_view text, const texts& overrides = {}) {
-  const auto source = parse(text, overrides);
-  CATCH_REQUIRE(problems_of(source) == texts{});
-  return source.value;
-}
 
 /// "sage, gcn, ..."
 std::string kinds_text() {
@@ -91,7 +62,9 @@ sampler:
 fetch: {replicas: 4, threads: 5, precision: float16, cache: 64 MiB, cache_order: degree,
         verify: 0.01}
 model: {kind: gat, hidden: 12, heads: 6, dropout: 0.25, embedding: 8,
-        layer_norm: true, weights: a/w.safetensors, residual: true, jumping: true}
+        layer_norm: true, weights: a/w.safetensors, residual: true,
+        jumping: true, embedding_scale: 0.5, output_heads: 3,
+        attention_dropout: 0.375, attention_residual: true}
 trainer: {replicas: 7, threads: 9, device: "cuda:1", step_timeout: 60}
 optimizer:
   kind: sgd
@@ -102,8 +75,14 @@ optimizer:
   warmup_epochs: 11
   step_epochs: 12
   step_factor: 0.75
+  decay_layers: first
+  decay_biases: false
+  embedding_decay: 26
+  clip_norm: 27.5
 train: {batch_size: 13, epochs: 14, max_steps: 15, seed_order: global,
-        patience: 16, record_steps: true}
+        patience: 16, record_steps: true, min_epochs: 28,
+        label_smoothing: 0.0625, balance_classes: false,
+        class_weights: [1, 0.5]}
 evaluate: {neighbours: all, batch_size: 17, every: 18}
 budget: {bytes: 1.5 GiB, batches: 19}
 faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22}
@@ -124,16 +103,17 @@ checkpoint: {every_steps: 23, every_minutes: 24, keep: 25}
                                            0.01});
   CATCH_CHECK(def.model
               == definition::model_section{model_kind::gat, 12, 6, 0.25, 8,
-                                           true, "a/w.safetensors", true,
-                                           true});
+                                           true, "a/w.safetensors", true, true,
+                                           0.5, 3, 0.375, true});
   CATCH_CHECK(def.trainer == definition::trainer_section{7, 9, "cuda:1", 60});
   CATCH_CHECK(def.optimizer
-              == definition::optimizer_section{optimizer_kind::sgd, 1e-3, 0.125,
-                                               0.5, schedule_kind::step, 11, 12,
-                                               0.75});
+              == definition::optimizer_section{
+                optimizer_kind::sgd, 1e-3, 0.125, 0.5, schedule_kind::step, 11,
+                12, 0.75, decayed_layers::first, false, 26, 27.5});
   CATCH_CHECK(
     def.train
-    == definition::train_section{13, 14, 15, seed_order::global, 16, true});
+    == definition::train_section{
+      13, 14, 15, seed_order::global, 16, true, 28, 0.0625, false, {1, 0.5}});
   CATCH_CHECK(def.evaluate
               == definition::evaluate_section{neighbour_use::all, 17, 18});
   CATCH_CHECK(def.budget == definition::budget_section{3ull << 29, 19});
@@ -186,7 +166,8 @@ budget:
       "x.yaml:13:3: `model.dropout` is given twice, first on line 12",
       "x.yaml:14:8: `train` is `30`, must be a map with some of the keys "
       "batch_size, epochs, max_steps, seed_order, patience, "
-      "record_steps",
+      "record_steps, min_epochs, label_smoothing, balance_classes, "
+      "class_weights",
       "x.yaml:16:10: `budget.bytes` is `2 Gib`, must be a size from 1 to "
       "1125899906842624 bytes",
     });
@@ -307,94 +288,4 @@ CATCH_TEST_CASE("sizes", "[definition]") {
   }
 }
 
-CATCH_TEST_CASE("overrides", "[definition]") {
-  const auto file = "dataset: d\nsampler: {fanouts: {default: [3, 3], e: [1, "
-                    "2]}}\n";
-  const auto def =
-    valid(file, {"sampler.replicas=3", "sampler.fanouts=[5,6]",
-                 "sampler.fanouts.f=[7, 8]", "train.epochs=2", "train.epochs=4",
-                 "budget.bytes=1 KiB", "name=other"});
-  CATCH_CHECK(def.sampler.replicas == 3);
-  CATCH_CHECK(def.sampler.fanouts == std::vector{5, 6});
-  CATCH_CHECK(
-    def.sampler.edge_fanouts
-    == decltype(def.sampler.edge_fanouts){{"e", {1, 2}}, {"f", {7, 8}}});
-  CATCH_CHECK(def.train.epochs == 4);
-  CATCH_CHECK(def.budget.bytes == 1024);
-  CATCH_CHECK(def.name == "other");
-  CATCH_CHECK(valid("", {"dataset=d"}).dataset == "d");
-
-  CATCH_CHECK(
-    problems_in(file, {"sampler.replicas=many", "sampler.replica=2", "epochs=3",
-                       "train", "=3", "train.=3", "train.epochs=", "train=3",
-                       "sampler.fanouts=[1", "sampler.fanouts.e=[1]"})
-    == texts{
-      "--set sampler.replicas=many: `sampler.replicas` is `many`, must be "
-      "a whole number from 1 to 64 stages",
-      "--set sampler.replica=2: `replica` is not a field of `sampler`; did "
-      "you mean `replicas`?",
-      "--set epochs=3: `epochs` is not a field of a definition; it belongs "
-      "to `train`",
-      "--set train: must be FIELD=VALUE, as in train.epochs=3",
-      "--set =3: must be FIELD=VALUE, as in train.epochs=3",
-      "--set train.=3: does not name a field",
-      "--set train.epochs=: `train.epochs` is empty, must be a whole "
-      "number from 1 to 1000000 epochs",
-      "--set train=3: `train` is `3`, must be a map with some of the keys "
-      "batch_size, epochs, max_steps, seed_order, patience, "
-      "record_steps",
-      "--set sampler.fanouts=[1: not valid YAML: end of sequence flow not "
-      "found",
-      "--set sampler.fanouts.e=[1]: the fanouts of `e` are for 1 hops, "
-      "those of `default` for 2",
-    });
-}
-
-CATCH_TEST_CASE("files that cannot be used", "[definition]") {
-  CATCH_CHECK(
-    problems_in("")
-    == texts{"x.yaml:1:1: `dataset` is missing: Name of the dataset, or "
-             "its path; --data says where it lies"});
-  CATCH_CHECK(problems_in("# nothing\n").size() == 1);
-  CATCH_CHECK(problems_in("just words")[0].starts_with(
-    "x.yaml:1:1: the definition is `just words`, must be a map"));
-  CATCH_CHECK(problems_in("dataset: d\n---\ndataset: e\n")
-              == texts{"x.yaml:1:1: more than one YAML document in the file"});
-  CATCH_CHECK(
-    problems_in("dataset: d\nmodel: {kind: sage\n")[0].starts_with("x.yaml:"));
-  CATCH_CHECK(problems_in("dataset: &a d\nname: *a\n")
-              == texts{"x.yaml:1:10: not valid YAML: anchors are not supported "
-                       "here"});
-  CATCH_CHECK(problems_in("dataset: !!python/object d\n")
-              == texts{"x.yaml:1:10: not valid YAML: tags are not supported "
-                       "here"});
-
-  test::temp_folder folder;
-  const auto problem_of_file = [](const std::filesystem::path& file) {
-    const auto source = read_definition(file);
-    CATCH_REQUIRE(source.problems.size() == 1);
-    return source.problems[0].text;
-  };
-  CATCH_CHECK(problem_of_file(folder / "none.yaml")
-              == "cannot open the definition: No such file or directory");
-  CATCH_CHECK(problem_of_file(folder.path())
-              == "cannot read the definition: Is a directory");
-  const auto failed = test::error_of(load_definition(folder / "none.yaml"));
-  CATCH_CHECK(failed.code == ec::invalid_argument);
-
-  std::ofstream{folder / "my run.yaml"} << "dataset: d\n";
-  CATCH_CHECK(test::value_of(load_definition(folder / "my run.yaml")).value.name
-              == "my-run");
-}
-
-CATCH_TEST_CASE("all examples are valid", "[definition]") {
-  int seen = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator{GRAPHMILL_EXAMPLES}) {
-    if (entry.path().extension() != ".yaml")
-      continue;
-    ++seen;
-    CATCH_CHECK(problems_of(read_definition(entry.path())) == texts{});
-  }
-  CATCH_CHECK(seen >= 4);
-}
+} // namespace graphmill::test

@@ -60,7 +60,8 @@ CATCH_TEST_CASE("fields are described", "[definition][schema]") {
   const auto batch = find("train.batch_size");
   CATCH_CHECK(batch.type == "a whole number");
   CATCH_CHECK(batch.default_value == "1024");
-  CATCH_CHECK(batch.range == "from 1 to 16777216 seeds");
+  CATCH_CHECK(batch.range == "from 1 to 16777216 seeds, or all");
+  CATCH_CHECK(find("train.class_weights").type == "a list of numbers");
   CATCH_CHECK(find("budget.bytes").default_value == "1 GiB");
   CATCH_CHECK(find("dataset").default_value == "required");
   CATCH_CHECK(find("sampler.fanouts").default_value == "[10, 10]");

@@ -77,6 +77,16 @@ train:
                 "x.yaml:11:13: `train.patience` needs validation seeds, and "
                 "`films` has none; leave it out",
               });
+  CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn}, train: "
+                          "{class_weights: [1, 2]}}",
+                          info)
+              == texts{"x.yaml:1:62: `train.class_weights` has 2 numbers, but "
+                       "`films` has 3 classes; give one for each, from class "
+                       "0 on"});
+  CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn}, train: "
+                          "{class_weights: [1, 2, 3]}}",
+                          info)
+                .empty());
   info.node_types[0].split_counts = {};
   CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn}}", info)
               == texts{"x.yaml:1:11: `films` has no training seeds"});

@@ -87,6 +87,18 @@ CATCH_TEST_CASE("patience ends training early", "[pipelines][course]") {
               == "t0 v K t1 v t2 v R T end");
 }
 
+CATCH_TEST_CASE("patience counts no validation of the first min_epochs",
+                "[pipelines][course]") {
+  auto def = with(100);
+  def.train.patience = 2;
+  def.train.min_epochs = 3;
+  CATCH_CHECK(play(course::training(def, true, true, 10), {.5, .4, .4, .4, .4})
+              == "t0 v K t1 v t2 v t3 v t4 v R T end");
+  // A gain is one whenever it comes.
+  CATCH_CHECK(play(course::training(def, true, true, 10), {.5, .4, .6, .4, .4})
+              == "t0 v K t1 v t2 v K t3 v t4 v R T end");
+}
+
 CATCH_TEST_CASE("max_steps cuts the last epoch", "[pipelines][course]") {
   auto def = with(100);
   def.train.max_steps = 25;

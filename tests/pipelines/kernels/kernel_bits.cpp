@@ -5,7 +5,8 @@
 #include "partition/files/content_hash.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/kernels/activation.hpp"
-#include "pipelines/kernels/attention.hpp"
+#include "pipelines/kernels/attention/attention.hpp"
+#include "pipelines/kernels/attention/joint_attention.hpp"
 #include "pipelines/kernels/gather_max.hpp"
 #include "pipelines/kernels/gather_sum.hpp"
 #include "pipelines/kernels/optimizer.hpp"
@@ -161,6 +162,47 @@ void attentions(printer& out) {
     }
 }
 
+void joint_attentions(printer& out) {
+  const auto graph = out.make_edges();
+  const auto edges = std::ssize(graph.columns);
+  for (const std::int64_t heads : {1, 3, 8})
+    for (const std::int64_t each : {1, 5, 16, 29}) {
+      const auto width = heads * each;
+      const auto z = out.numbers(sources * width);
+      const auto y = out.numbers(rows * width);
+      const auto vector = out.numbers(width);
+      floats weights(static_cast<std::size_t>(edges * heads));
+      floats own(static_cast<std::size_t>(rows * heads));
+      auto dropped_weights = weights;
+      auto dropped_own = own;
+      const joint_attention task{
+        .base = {.indptr = graph.indptr.data(),
+                 .columns = graph.columns.data(),
+                 .rows = rows,
+                 .z = {z.data(), sources, width},
+                 .heads = heads,
+                 .weights = weights.data(),
+                 .self_weights = own.data(),
+                 .drop = {7, 1, 20000},
+                 .drop_self = {7, 2, 20000},
+                 .dropped_weights = dropped_weights.data(),
+                 .dropped_self = dropped_own.data()},
+        .y = {y.data(), rows, width},
+        .vector = vector.data()};
+      floats sum(static_cast<std::size_t>(rows * width));
+      attend_jointly(task, 0, rows, {sum.data(), rows, width});
+      out.take(sum);
+      const auto gradient = out.numbers(rows * width);
+      floats of_edges(weights.size()), of_self(own.size());
+      floats of_y(y.size()), of_vector(vector.size());
+      attend_jointly_backward(task, {gradient.data(), rows, width}, 0, rows,
+                              {of_edges.data(), of_self.data(), nullptr},
+                              {of_y.data(), rows, width}, of_vector.data());
+      for (const auto* part : {&of_edges, &of_self, &of_y, &of_vector})
+        out.take(*part);
+    }
+}
+
 void steps(printer& out) {
   for (const auto kind :
        {optimizer_kind::adam, optimizer_kind::adamw, optimizer_kind::sgd}) {
@@ -169,6 +211,7 @@ void steps(printer& out) {
     how.weight_decay = 0.01;
     how.momentum = 0.9;
     model_layout layout;
+    layout.parameters.push_back({"w", {1003}, start::zeros, 0, 0, 1003});
     layout.dense_size = 1003;
     optimizer steps{how, layout};
     parameter_store weights;
@@ -194,6 +237,8 @@ int main() {
   out.print("activations");
   attentions(out);
   out.print("attention");
+  joint_attentions(out);
+  out.print("joint-attention");
   steps(out);
   out.print("optimizer");
   return 0;

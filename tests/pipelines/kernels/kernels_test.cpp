@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace graphmill::test {
@@ -267,6 +268,54 @@ CATCH_TEST_CASE("cross-entropy of two classes, by hand", "[kernels]") {
   const std::vector<float> want{0.25f, -0.25f, 0, 0, -0.125f, 0.125f};
   for (std::size_t i = 0; i < want.size(); ++i)
     CATCH_CHECK(std::abs(gradient[i] - want[i]) < 1e-5f);
+}
+
+CATCH_TEST_CASE("the gradient of a weighted and smoothed loss is its slope",
+                "[kernels]") {
+  const auto smoothing = GENERATE(0.0, 0.3);
+  const auto weights =
+    GENERATE(std::vector<double>{}, std::vector<double>{2, 0.5, 1});
+  const loss_shape shape{smoothing, weights};
+  const std::vector<std::int64_t> labels{2, -1, 0};
+  std::vector<float> logits{0.5f, -1, 0.25f, 1, 2, 3, -0.5f, 0.75f, 0};
+  const auto loss = [&](const std::vector<double>& z) {
+    double sum = 0;
+    for (const std::size_t i : {0, 2}) {
+      double total = 0;
+      for (std::size_t c = 0; c < 3; ++c)
+        total += std::exp(z[3 * i + c]);
+      for (std::size_t c = 0; c < 3; ++c) {
+        const auto hit = std::cmp_equal(labels[i], c) ? 1 - smoothing : 0;
+        sum += (hit + smoothing / 3) * (weights.empty() ? 1 : weights[c])
+               * (std::log(total) - z[3 * i + c]);
+      }
+    }
+    return sum;
+  };
+  std::vector<float> gradient(9, 9.0f);
+  const auto sums = cross_entropy({logits.data(), 3, 3}, labels, 0.25,
+                                  {gradient.data(), 3, 3}, shape);
+  const std::vector<double> at(logits.begin(), logits.end());
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    auto above = at;
+    auto below = at;
+    above[k] += 1e-5;
+    below[k] -= 1e-5;
+    const auto slope = (loss(above) - loss(below)) / 2e-5;
+    CATCH_CHECK(std::abs(gradient[k] - 0.25 * slope) < 1e-6);
+  }
+  // What is told stays the plain cross-entropy.
+  const auto plain = cross_entropy({logits.data(), 3, 3}, labels, 1, matrix{});
+  CATCH_CHECK(sums.loss_sum == plain.loss_sum);
+  CATCH_CHECK(sums.seeds == 2);
+  CATCH_CHECK(weight_of(labels, weights) == (weights.empty() ? 2 : 3));
+}
+
+CATCH_TEST_CASE("balanced weights make classes count the same", "[kernels]") {
+  const std::vector<std::int64_t> counts{6, 0, 2};
+  // Eight seeds, two classes that have any: four for each.
+  CATCH_CHECK(balanced_weights(counts) == std::vector<double>{8.0 / 12, 0, 2});
+  CATCH_CHECK(balanced_weights({}).empty());
 }
 
 CATCH_TEST_CASE("layer norm of equal values is the shift", "[kernels]") {

@@ -117,6 +117,15 @@ std::vector<model_kind> all_kinds() {
   return out;
 }
 
+void add_attention_options(definition& def) {
+  const auto& traits = traits_of(def.model.kind);
+  if (!traits.attends())
+    return;
+  def.model.output_heads = 3;
+  def.model.attention_dropout = 0.4;
+  def.model.attention_residual = !traits.self_weight;
+}
+
 definition small_definition(model_kind kind, int hops) {
   definition def;
   def.seed = 7;

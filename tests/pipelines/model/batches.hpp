@@ -35,6 +35,9 @@ toy_graph random_graph(std::mt19937_64& random, const toy_options& options);
 /// For `GENERATE(from_range(...))`.
 std::vector<model_kind> all_kinds();
 
+/// Sets what only kinds that attend take notice of, if this is one.
+void add_attention_options(definition& def);
+
 definition small_definition(model_kind kind, int hops);
 
 /// Samples `fanout` in-edges (all if -1) of each node, hop by hop, and

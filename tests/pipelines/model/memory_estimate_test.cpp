@@ -45,6 +45,8 @@ CATCH_TEST_CASE("a step takes no more memory than estimated", "[compute]") {
   def.model.residual = norm;
   def.model.jumping = norm;
   def.model.dropout = 0.5;
+  if (norm)
+    add_attention_options(def);
   std::vector<node_id> seeds;
   for (node_id i = 0; i < 900; ++i)
     seeds.push_back(i);

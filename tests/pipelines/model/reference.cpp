@@ -43,6 +43,22 @@ void normalise(row& x, const row& gain, const row& shift) {
     x[c] = (x[c] - mean) / std::sqrt(variance + 1e-5) * gain[c] + shift[c];
 }
 
+/// What an element is multiplied by under dropout.
+double kept(std::uint64_t key, std::uint32_t stream, std::uint64_t i,
+            std::size_t c, std::uint32_t threshold) {
+  if (threshold == 0)
+    return 1;
+  const auto block = std::uint32_t(c / 128 * 16 + c % 16);
+  const auto half = c % 128 / 16;
+  const auto words = philox4x32(counter_of(i, stream, block), key);
+  const auto bits = words[half / 2] >> (half % 2 * 16) & 0xffff;
+  return bits < threshold ? 0 : 65536.0 / (65536.0 - threshold);
+}
+
+double leaky(double x) {
+  return x > 0 ? x : 0.2 * x;
+}
+
 } // namespace
 
 reference_model::reference_model(const model_layout& layout,
@@ -54,15 +70,28 @@ void reference_model::drop(int layer, std::size_t type, rows& values) const {
     return;
   const auto stream = std::uint32_t(layer) << 24 | std::uint32_t(type) << 16
                       | std::uint32_t(batch_.data.key.rank);
-  const auto scale = 65536.0 / (65536.0 - layout_.drop_threshold);
   for (std::size_t i = 0; i < values.size(); ++i)
-    for (std::size_t c = 0; c < values[i].size(); ++c) {
-      const auto block = std::uint32_t(c / 128 * 16 + c % 16);
-      const auto half = c % 128 / 16;
-      const auto words = philox4x32(counter_of(i, stream, block), key);
-      const auto bits = words[half / 2] >> (half % 2 * 16) & 0xffff;
-      values[i][c] *= bits < layout_.drop_threshold ? 0 : scale;
-    }
+    for (std::size_t c = 0; c < values[i].size(); ++c)
+      values[i][c] *= kept(key, stream, i, c, layout_.drop_threshold);
+}
+
+/// What node i attends with to row j in the columns of head h, before the
+/// softmax: of the transformed rows z of sources and y of destinations.
+double reference_model::score(int l, const row& z, const row& y, std::int64_t h,
+                              std::int64_t width) const {
+  const auto& shape = layout_.layers[l];
+  const auto& name = layout_.parameters;
+  const auto& to_source = values.at(name[shape.attention_source].name);
+  double sum = 0;
+  if (shape.attention_weight != absent) {
+    for (auto c = h * width; c < (h + 1) * width; ++c)
+      sum += to_source[c] * leaky(z[c] + y[c]);
+    return sum;
+  }
+  const auto& to_self = values.at(name[shape.attention_destination].name);
+  for (auto c = h * width; c < (h + 1) * width; ++c)
+    sum += to_source[c] * z[c] + to_self[c] * y[c];
+  return leaky(sum);
 }
 
 reference_model::rows reference_model::inputs(std::size_t type) const {
@@ -165,12 +194,15 @@ row reference_model::relational(int l, std::size_t relation, const rows& source,
     return values.at(layout_.parameters[p].name);
   };
   const auto& to_source = value(shape.source_scores[relation]);
-  const auto heads = layout_.heads;
+  const auto heads = shape.heads;
   const auto total_width = std::int64_t(to_source.size());
   const auto width = total_width / heads;
   const auto own_scores =
     times(own, value(shape.destination_scores[relation]), heads);
   const auto& edges = batch_.relations[relation].forward;
+  const auto stream = std::uint32_t(128 + l) << 24
+                      | std::uint32_t(relation) << 16
+                      | std::uint32_t(batch_.data.key.rank);
   row totals(heads);
   row joined(total_width);
   for (auto e = edges.indptr[i]; e < edges.indptr[i + 1]; ++e) {
@@ -180,10 +212,12 @@ row reference_model::relational(int l, std::size_t relation, const rows& source,
       auto score = own_scores[h];
       for (auto c = h * width; c < (h + 1) * width; ++c)
         score += to_source[c] * z[c];
-      const auto power = std::exp(score > 0 ? score : 0.2 * score);
+      const auto power = std::exp(leaky(score));
       totals[h] += power;
+      const auto share = kept(key, stream, std::size_t(e), std::size_t(h),
+                              training ? layout_.attention_threshold : 0);
       for (auto c = h * width; c < (h + 1) * width; ++c)
-        joined[c] += power * z[c];
+        joined[c] += share * power * z[c];
     }
   }
   row out(shape.last ? width : total_width);
@@ -199,14 +233,22 @@ reference_model::rows reference_model::attention(int l, const rows& in,
   const auto& shape = layout_.layers[l];
   const auto& name = layout_.parameters;
   const auto& to_source = values.at(name[shape.attention_source].name);
-  const auto& to_self = values.at(name[shape.attention_destination].name);
-  const auto heads = layout_.heads;
+  const auto heads = shape.heads;
   const auto total_width = std::int64_t(to_source.size());
   const auto width = total_width / heads;
   rows z;
   for (const auto& x : in)
     z.push_back(times(x, values.at(name[shape.weights[0]].name), total_width));
+  auto y = z; // Rows of destinations, of which scores are made.
+  if (shape.attention_weight != absent)
+    for (std::size_t i = 0; i < in.size(); ++i)
+      y[i] =
+        times(in[i], values.at(name[shape.attention_weight].name), total_width);
   const auto& edges = batch_.relations[0].forward;
+  const auto threshold = training ? layout_.attention_threshold : 0;
+  const auto rank = std::uint32_t(batch_.data.key.rank);
+  const auto edge_stream = std::uint32_t(128 + l) << 24 | rank;
+  const auto self_stream = std::uint32_t(192 + l) << 24 | rank;
   rows out;
   for (std::int64_t i = 0; i < count; ++i) {
     std::vector<std::int64_t> from(edges.columns.data() + edges.indptr[i],
@@ -217,15 +259,18 @@ reference_model::rows reference_model::attention(int l, const rows& in,
       row powers;
       double total = 0;
       for (auto j : from) {
-        double score = 0;
-        for (auto c = h * width; c < (h + 1) * width; ++c)
-          score += to_source[c] * z[j][c] + to_self[c] * z[i][c];
-        powers.push_back(std::exp(score > 0 ? score : 0.2 * score));
+        powers.push_back(std::exp(score(l, z[j], y[i], h, width)));
         total += powers.back();
       }
-      for (std::size_t k = 0; k < from.size(); ++k)
+      for (std::size_t k = 0; k < from.size(); ++k) {
+        const auto column = static_cast<std::size_t>(h);
+        const auto share =
+          k + 1 == from.size() // The node itself.
+            ? kept(key, self_stream, i, column, threshold)
+            : kept(key, edge_stream, edges.indptr[i] + k, column, threshold);
         for (auto c = h * width; c < (h + 1) * width; ++c)
-          joined[c] += powers[k] / total * z[from[k]][c];
+          joined[c] += share * powers[k] / total * z[from[k]][c];
+      }
     }
     if (!shape.last) {
       out.push_back(joined);
@@ -246,15 +291,16 @@ reference_model::layer(int l, std::size_t type,
   const auto name = [this](int p) { return layout_.parameters[p].name; };
   const auto count = batch_.data.graph.nodes[type].found[layout_.hops - l - 1];
   rows out;
-  if (layout_.traits.kind == model_kind::gat)
+  const auto at_once = layout_.traits.attends() && !layout_.traits.typed;
+  if (at_once)
     out = attention(l, in[type], count);
   for (std::int64_t i = 0; i < count; ++i) {
-    if (layout_.traits.kind != model_kind::gat)
+    if (!at_once)
       out.emplace_back(here.sum);
     auto& y = out[i];
     if (here.self != absent)
       add_to(y, times(in[type][i], values.at(name(here.self)), here.sum));
-    if (layout_.traits.kind != model_kind::gat)
+    if (!at_once)
       for (std::size_t r = 0; r < layout_.relations.size(); ++r)
         if (layout_.relations[r].destination == node_type_id(type))
           message(l, r, in, i, y);
@@ -314,7 +360,12 @@ double reference_model::loss() const {
     double total = 0;
     for (auto x : outputs[i])
       total += std::exp(x);
-    sum += std::log(total) - outputs[i][label];
+    for (std::size_t c = 0; c < outputs[i].size(); ++c) {
+      const auto share = smoothing / double(outputs[i].size())
+                         + (std::int64_t(c) == label ? 1 - smoothing : 0);
+      sum += share * (class_weights.empty() ? 1 : class_weights[c])
+             * (std::log(total) - outputs[i][c]);
+    }
   }
   return sum / double(batch_.global_seeds);
 }

@@ -24,15 +24,21 @@ public:
   std::map<std::string, std::vector<double>> values;
   bool training = false;
   std::uint64_t key = 0;
+  std::vector<double> class_weights; ///< Empty: all are 1.
+  double smoothing = 0;
 
   /// [seeds][classes]
   rows logits() const;
-  /// Sum of the seeds' cross-entropies over the step's seeds.
+  /// Sum of the seeds' cross-entropies, weighted and smoothed as the fields
+  /// below say, over the step's seeds.
   double loss() const;
 
 private:
   rows inputs(std::size_t type) const;
   rows layer(int l, std::size_t type, const std::vector<rows>& in) const;
+  double score(int l, const std::vector<double>& z,
+               const std::vector<double>& y, std::int64_t h,
+               std::int64_t width) const;
   rows attention(int l, const rows& in, std::int64_t count) const;
   void message(int l, std::size_t relation, const std::vector<rows>& in,
                std::int64_t i, std::vector<double>& sum) const;

@@ -1,5 +1,6 @@
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
+#include "pipelines/kernels/model_layout.hpp"
 #include "tests/pipelines/model/batches.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -118,6 +119,80 @@ CATCH_TEST_CASE("split seeds give the same weights as one rank with all",
   CATCH_CHECK(distance(*whole, *split) < 1e-5);
 }
 
+CATCH_TEST_CASE("class weights make the mean over a step a weighted one, "
+                "however its seeds are split",
+                "[compute]") {
+  std::mt19937_64 random{19};
+  const auto graph = random_graph(random, typed);
+  auto def = small_definition(model_kind::rgcn, 2);
+  // A class that weighs nothing counts as if its seeds were not there, and a
+  // factor for all weights cancels out.
+  def.train.class_weights = {0, 5, 5};
+  const auto whole = value_of(replica::create(def, graph.info));
+  const auto split = value_of(replica::create(def, graph.info));
+  def.train.class_weights.clear();
+  const auto without = value_of(replica::create(def, graph.info));
+  auto all = first_nodes(20);
+  std::vector<node_id> others;
+  for (auto node : all)
+    if (graph.labels[node] != 0)
+      others.push_back(node);
+  CATCH_REQUIRE(!others.empty());
+  CATCH_REQUIRE(others.size() < all.size());
+  const auto start = whole->digest();
+  for (std::uint64_t s = 0; s < 5; ++s) {
+    step(graph, def, *whole, all, {}, s);
+    step(graph, def, *split, all, {3, 3, 11}, s);
+    step(graph, def, *without, others, {}, s);
+  }
+  CATCH_CHECK(whole->digest() != start);
+  CATCH_CHECK(distance(*whole, *split) < 1e-5);
+  CATCH_CHECK(distance(*whole, *without) < 1e-5);
+}
+
+CATCH_TEST_CASE("embeddings decay between steps, and all of them are told of",
+                "[compute]") {
+  std::mt19937_64 random{20};
+  const auto graph = random_graph(random, typed);
+  auto def = small_definition(model_kind::rgcn, 2);
+  def.optimizer.embedding_decay = 2;
+  const auto model = value_of(replica::create(def, graph.info));
+  const auto table_of = [](const replica& of) {
+    for (auto& tensor : of.parameters())
+      if (tensor.name == "embedding.b")
+        return tensor.values;
+    return std::vector<float>{};
+  };
+  // Steps without seeds touch no row: each multiplies all by 1 - 0.1 * 2.
+  auto want = table_of(*model);
+  CATCH_REQUIRE(want.size() == 30 * 5);
+  for (std::uint64_t s = 0; s < 3; ++s) {
+    auto batch = make_batch(graph, def, {});
+    gradient_set none;
+    value_of(model->compute_gradients(batch, s, none));
+    value_of(model->apply(none, 0.1));
+    for (auto& x : want)
+      x *= static_cast<float>(1 - 0.1 * 2);
+    if (s == 1)
+      model->keep_best();
+  }
+  CATCH_CHECK(table_of(*model) == want);
+  const auto state = model->state();
+  const auto digest = model->digest();
+  const auto other = value_of(replica::create(def, graph.info));
+  value_of(other->restore(state, model->steps()));
+  CATCH_CHECK(other->digest() == digest);
+  // Both go on alike, though one had its rows caught up by hand.
+  for (const auto seed : {node_id{4}, node_id{9}}) {
+    step(graph, def, *model, {seed}, {}, 7);
+    step(graph, def, *other, {seed}, {}, 7);
+  }
+  CATCH_CHECK(other->digest() == model->digest());
+  const auto batch = make_batch(graph, def, {1, 2, 3});
+  value_of(model->evaluate(batch, nullptr));
+  CATCH_CHECK(other->digest() == model->digest());
+}
+
 CATCH_TEST_CASE("weights do not depend on threads, and repeat bit for bit",
                 "[compute]") {
   const auto kind = GENERATE(from_range(all_kinds()));
@@ -130,6 +205,7 @@ CATCH_TEST_CASE("weights do not depend on threads, and repeat bit for bit",
   def.model.layer_norm = true;
   def.model.hidden = 20;
   def.optimizer.kind = optimizer_kind::adam;
+  add_attention_options(def);
   std::string digest;
   for (const auto threads : {1u, 1u, 2u, 3u}) {
     def.trainer.threads = threads;
@@ -209,6 +285,7 @@ CATCH_TEST_CASE("batches without seeds, labels or edges", "[compute]") {
       list.clear();
   auto def = small_definition(kind, 2);
   def.model.layer_norm = true;
+  add_attention_options(def);
   const auto model = value_of(replica::create(def, graph.info));
   gradient_set gradients;
   auto none = make_batch(graph, def, {});
@@ -283,6 +360,15 @@ CATCH_TEST_CASE("definitions that fit no model are refused", "[compute]") {
       replica::create(small_definition(model_kind::sage, 65), graph.info))
       .message,
     contains("65 layers"));
+  auto typed = small_definition(model_kind::rgat, 2);
+  auto wide = graph.info;
+  for (auto e = wide.edge_types.size(); e < 257; ++e)
+    wide.edge_types.push_back(
+      {.source = 0, .name = "many" + std::to_string(e), .destination = 0});
+  CATCH_CHECK(value_of(make_layout(typed, wide)).relations.size() >= 257);
+  typed.model.attention_dropout = 0.5;
+  CATCH_CHECK_THAT(error_of(make_layout(typed, wide)).message,
+                   contains("for 256 edge types at most"));
 }
 
 CATCH_TEST_CASE("a batch that does not fit its model is an error, no crash",

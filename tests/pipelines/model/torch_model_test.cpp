@@ -48,6 +48,8 @@ CATCH_TEST_CASE("fused kernels and libtorch's operations agree", "[compute]") {
   def.model.layer_norm = norm;
   def.model.residual = skips;
   def.model.jumping = skips;
+  if (norm)
+    add_attention_options(def);
   const auto layout = value_of(make_layout(def, graph.info));
   const auto parameters = initial_parameters(layout, 5);
   std::vector<node_id> seeds;

@@ -98,6 +98,21 @@ class Layouts(Digests):
                 (f"{kind}, trouble, 4 parts", merged(definition, TROUBLE),
                  self.parts["4 parts by random"])])
 
+    def test_ways_to_learn(self):
+        """Dropped attention, decay of some weights, clipping, class weights."""
+        for kind in ("gat", "gatv2", "rgat"):
+            definition = merged(DEFINITION, GLOBAL, {
+                "model": {"kind": kind, "output_heads": 2,
+                          "attention_dropout": 0.3,
+                          "attention_residual": kind != "rgat"},
+                "optimizer": {"weight_decay": 0.01, "decay_layers": "first",
+                              "decay_biases": False, "clip_norm": 0.5},
+                "train": {"label_smoothing": 0.1, "balance_classes": True}})
+            self.check_all([
+                (kind, definition, self.data),
+                (f"{kind}, trouble, 4 parts", merged(definition, TROUBLE),
+                 self.parts["4 parts by random"])])
+
     def test_requests_cut_in_pieces(self):
         """Big enough for a request to be spread over several threads."""
         data = self.top / "wide"
@@ -148,7 +163,8 @@ class TypedGraph(Digests):
             "model": {"kind": "rgcn", "embedding": 8, "layer_norm": True},
             "sampler": {"fanouts": {"default": [3, 3], "writes": [2, -1]}},
             "optimizer": {"kind": "adamw", "weight_decay": 0.01,
-                          "schedule": "cosine"}})
+                          "schedule": "cosine", "embedding_decay": 5,
+                          "clip_norm": 0.5}})
         self.check_all([
             ("whole", definition, self.data),
             ("whole, trouble", merged(definition, TROUBLE), self.data),

@@ -47,6 +47,14 @@ class Models(runs.Workplace):
             self.check({"kind": kind, "jumping": True, "residual": True},
                        self.data)
 
+    def test_attention(self):
+        for kind in ("gat", "gatv2"):
+            self.check({"kind": kind, "output_heads": 3,
+                        "attention_dropout": 0.25,
+                        "attention_residual": True}, self.data)
+        self.check({"kind": "rgat", "output_heads": 3,
+                    "attention_dropout": 0.25}, self.typed)
+
     def test_typed(self):
         for kind in ("rgcn", "mlp", "hetero_sage", "rgat"):
             self.check({"kind": kind, "layer_norm": True}, self.typed)

@@ -13,6 +13,10 @@ def elu(x):
     return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
 
 
+def leaky(x):
+    return np.where(x > 0, x, 0.2 * x)
+
+
 def layer_norm(x, gain, shift):
     centred = x - x.mean(axis=1, keepdims=True)
     variance = (centred ** 2).mean(axis=1, keepdims=True)
@@ -103,15 +107,18 @@ class Relation:
         to_source = weights[f"{prefix}attention.source"]
         heads = len(to_source)
         z = (own @ weights[f"{prefix}weight"]).reshape(len(own), heads, -1)
-        scores = ((z * to_source).sum(2)[sources]
-                  + (z * weights[f"{prefix}attention.destination"]).sum(2)
-                  [targets])
-        shares = softmax_by(np.where(scores > 0, scores, 0.2 * scores),
-                            targets, len(own))
+        joint = weights.get(f"{prefix}attention.weight")
+        if joint is None:
+            scores = leaky((z * to_source).sum(2)[sources]
+                           + (z * weights[f"{prefix}attention.destination"])
+                           .sum(2)[targets])
+        else:
+            y = (own @ joint).reshape(z.shape)
+            scores = (leaky(z[sources] + y[targets]) * to_source).sum(2)
+        shares = softmax_by(scores, targets, len(own))
         out = summed(z[sources] * shares[:, :, None], targets, len(own))
         is_last = out.shape[2] == len(weights[f"{prefix}bias"])
         return out.mean(1) if is_last else out.reshape(len(own), -1)
-
 
     def relational_attention(self, h, weights, prefix):
         sources, targets = self.edges
@@ -124,8 +131,7 @@ class Relation:
         scores = ((z * to_source).sum(2)[sources]
                   + (h[self.target] @ weights[f"{own}attention.destination"])
                   [targets])
-        shares = softmax_by(np.where(scores > 0, scores, 0.2 * scores),
-                            targets, rows)
+        shares = softmax_by(leaky(scores), targets, rows)
         out = summed(z[sources] * shares[:, :, None], targets, rows)
         is_last = out.shape[2] == len(weights[f"{prefix}{self.target}.bias"])
         return out.mean(1) if is_last else out.reshape(rows, -1)
@@ -144,6 +150,7 @@ KINDS = {
     "mlp": (Relation.nothing, relu),
     "hetero_sage": (Relation.mean_share, relu),
     "rgat": (Relation.relational_attention, relu),
+    "gatv2": (Relation.attention, elu),
 }
 
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/ids.hpp"
+#include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/matrix.hpp"
 
 #include <cstdint>
@@ -35,6 +36,22 @@ struct attention {
   /// [rows, heads] The same of e[i, i]; null: i is none of its own sources, and
   /// rows without edges are zero.
   float* self_weights = nullptr;
+  /// With dropout of weights: which are dropped, by (edge; head) and by (row;
+  /// head), and where they are kept as they are summed with, shaped as those
+  /// above. These hold them if nothing is dropped, and are null; so is that of
+  /// rows where these are no sources of themselves.
+  dropout drop;
+  dropout drop_self;
+  float* dropped_weights = nullptr;
+  float* dropped_self = nullptr;
+
+  /// What rows of z are summed with.
+  const float* shares() const {
+    return dropped_weights != nullptr ? dropped_weights : weights;
+  }
+  const float* self_shares() const {
+    return dropped_self != nullptr ? dropped_self : self_weights;
+  }
 };
 
 /// out[i, h] = z[i] . vector within head h, for rows [begin, end).

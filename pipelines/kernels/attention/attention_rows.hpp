@@ -1,0 +1,113 @@
+#pragma once
+
+#include "pipelines/kernels/attention/attention.hpp"
+#include "pipelines/kernels/simd.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+// What the kernels of both kinds of scores do with a row; for their sources
+// alone. All of it is inlined into kernels with GRAPHMILL_CLONES.
+
+namespace graphmill::attention_rows {
+
+/// Of LeakyReLU below 0, as in the paper.
+inline constexpr float slope = 0.2f;
+
+GRAPHMILL_INLINE float leaky(float x) {
+  return x > 0 ? x : slope * x;
+}
+
+/// into += scale[h] * x within each head h.
+GRAPHMILL_INLINE void add_heads(const float* x, const float* scale,
+                                std::int64_t heads, std::int64_t width,
+                                float* into) {
+  for (std::int64_t h = 0; h < heads; ++h)
+    for (std::int64_t c = h * width; c < (h + 1) * width; ++c)
+      into[c] = simd::fused(scale[h], x[c], into[c]);
+}
+
+GRAPHMILL_INLINE float product(const float* a, const float* b,
+                               std::int64_t count) {
+  // Sixteen partial sums in a fixed order, so that vectors may be used.
+  float partial[simd::width] = {};
+  std::int64_t c = 0;
+  for (; c + simd::width <= count; c += simd::width)
+    for (int i = 0; i < simd::width; ++i)
+      partial[i] = simd::fused(a[c + i], b[c + i], partial[i]);
+  float sum = 0;
+  for (auto part : partial)
+    sum += part;
+  // Where products are fused is part of what a digest of weights stands for:
+  // whole fours of the rest are not, as compilers have had it for long.
+  for (; c + 4 <= count; c += 4)
+    for (int i = 0; i < 4; ++i)
+      sum += a[c + i] * b[c + i];
+  for (; c < count; ++c)
+    sum = simd::fused(a[c], b[c], sum);
+  return sum;
+}
+
+/// Replaces the scores of a row's edges, which lie in the place of the weights,
+/// by their softmax. The largest score is taken off all of them first, which
+/// changes nothing but keeps exp from growing to infinity.
+/// @param self The score of the row with itself; read only with `self_weights`.
+GRAPHMILL_INLINE void soften_scores(const attention& task, std::int64_t i,
+                                    std::int64_t h, float self, float largest) {
+  const auto heads = task.heads;
+  const auto from = task.indptr[i];
+  const auto to = task.indptr[i + 1];
+  const auto with_self = task.self_weights != nullptr;
+  const auto self_power = with_self ? std::exp(self - largest) : 0.0f;
+  auto total = self_power;
+  for (auto e = from; e < to; ++e) {
+    auto& weight = task.weights[e * heads + h];
+    weight = std::exp(weight - largest);
+    total += weight;
+  }
+  const auto inverse = 1 / total;
+  for (auto e = from; e < to; ++e)
+    task.weights[e * heads + h] *= inverse;
+  if (with_self)
+    task.self_weights[i * heads + h] = self_power * inverse;
+}
+
+/// What dropout has multiplied a weight by: 0 or its scale. A dropped one is -0
+/// (see `activate`).
+GRAPHMILL_INLINE float kept_share(const float* dropped, std::int64_t at,
+                                  float scale) {
+  constexpr std::uint32_t minus_zero = 0x80000000u;
+  if (dropped == nullptr)
+    return 1;
+  return std::bit_cast<std::uint32_t>(dropped[at]) == minus_zero ? 0.0f : scale;
+}
+
+/// Fills the weights of row i as they are summed with.
+GRAPHMILL_INLINE void drop_weights(const attention& task, std::int64_t i) {
+  const auto heads = task.heads;
+  const auto edges = task.indptr[task.rows];
+  if (task.dropped_weights != nullptr)
+    activate({task.weights, edges, heads}, nullptr, activation::none, task.drop,
+             task.indptr[i], task.indptr[i + 1],
+             {task.dropped_weights, edges, heads});
+  if (task.dropped_self != nullptr)
+    activate({task.self_weights, task.rows, heads}, nullptr, activation::none,
+             task.drop_self, i, i + 1, {task.dropped_self, task.rows, heads});
+}
+
+/// out = the row's sum of rows of z, by its weights.
+GRAPHMILL_INLINE void sum_row(const attention& task, std::int64_t i,
+                              float* out) {
+  const auto heads = task.heads;
+  const auto width = task.z.columns / heads;
+  std::fill(out, out + task.z.columns, 0.0f);
+  if (task.self_weights != nullptr)
+    add_heads(task.z.row(i), task.self_shares() + i * heads, heads, width, out);
+  for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e)
+    add_heads(task.z.row(task.columns[e]), task.shares() + e * heads, heads,
+              width, out);
+}
+
+} // namespace graphmill::attention_rows

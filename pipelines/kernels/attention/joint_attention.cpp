@@ -1,0 +1,152 @@
+#include "pipelines/kernels/attention/joint_attention.hpp"
+
+#include "pipelines/kernels/attention/attention_rows.hpp"
+#include "pipelines/kernels/simd.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+namespace {
+
+/// The score of source row j for row i, in one head.
+GRAPHMILL_INLINE float joint_score(const joint_attention& task, std::int64_t i,
+                                   std::int64_t j, std::int64_t h) {
+  const auto width = task.base.z.columns / task.base.heads;
+  const auto* y = task.y.row(i);
+  const auto* z = task.base.z.row(j);
+  float sum = 0;
+  for (auto c = h * width; c < (h + 1) * width; ++c)
+    sum = simd::fused(task.vector[c], attention_rows::leaky(y[c] + z[c]), sum);
+  return sum;
+}
+
+/// into += what y[i] and z[j] have of the gradient of their score.
+GRAPHMILL_INLINE void add_joint_slopes(const joint_attention& task,
+                                       std::int64_t i, std::int64_t j,
+                                       std::int64_t h, float change,
+                                       float* into) {
+  const auto width = task.base.z.columns / task.base.heads;
+  const auto* y = task.y.row(i);
+  const auto* z = task.base.z.row(j);
+  for (auto c = h * width; c < (h + 1) * width; ++c) {
+    const auto slope = y[c] + z[c] > 0 ? 1.0f : attention_rows::slope;
+    into[c] = simd::fused(change * slope, task.vector[c], into[c]);
+  }
+}
+
+/// sum += what the vector has of it.
+GRAPHMILL_INLINE void add_joint_shapes(const joint_attention& task,
+                                       std::int64_t i, std::int64_t j,
+                                       std::int64_t h, float change,
+                                       float* sum) {
+  const auto width = task.base.z.columns / task.base.heads;
+  const auto* y = task.y.row(i);
+  const auto* z = task.base.z.row(j);
+  for (auto c = h * width; c < (h + 1) * width; ++c)
+    sum[c] = simd::fused(change, attention_rows::leaky(y[c] + z[c]), sum[c]);
+}
+
+/// Backward of the softmax of one row and head: the gradients of its scores.
+GRAPHMILL_INLINE void unsoften(const attention& task, const float* gradient,
+                               std::int64_t i, std::int64_t h,
+                               const score_gradients& out) {
+  using attention_rows::kept_share;
+  using attention_rows::product;
+  const auto heads = task.heads;
+  const auto width = task.z.columns / heads;
+  const auto scale = task.drop.scale();
+  const auto* g = gradient + h * width;
+  const auto at = i * heads + h;
+  const auto self = product(g, task.z.row(i) + h * width, width)
+                    * kept_share(task.dropped_self, at, scale);
+  auto mean = task.self_weights[at] * self;
+  for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
+    const auto place = e * heads + h;
+    out.edges[place] =
+      product(g, task.z.row(task.columns[e]) + h * width, width)
+      * kept_share(task.dropped_weights, place, scale);
+    mean = simd::fused(task.weights[place], out.edges[place], mean);
+  }
+  out.self[at] = task.self_weights[at] * (self - mean);
+  for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
+    auto& change = out.edges[e * heads + h];
+    change = task.weights[e * heads + h] * (change - mean);
+  }
+}
+
+} // namespace
+
+GRAPHMILL_CLONES
+void attend_jointly(const joint_attention& task, std::int64_t begin,
+                    std::int64_t end, matrix out) {
+  const auto& base = task.base;
+  for (auto i = begin; i < end; ++i) {
+    for (std::int64_t h = 0; h < base.heads; ++h) {
+      const auto self = joint_score(task, i, i, h);
+      auto largest = self;
+      for (auto e = base.indptr[i]; e < base.indptr[i + 1]; ++e) {
+        const auto score = joint_score(task, i, base.columns[e], h);
+        base.weights[e * base.heads + h] = score;
+        largest = std::max(largest, score);
+      }
+      attention_rows::soften_scores(base, i, h, self, largest);
+    }
+    attention_rows::drop_weights(base, i);
+    attention_rows::sum_row(base, i, out.row(i - begin));
+  }
+}
+
+GRAPHMILL_CLONES
+void attend_jointly_backward(const joint_attention& task, const_matrix gradient,
+                             std::int64_t begin, std::int64_t end,
+                             const score_gradients& out, matrix y_gradient,
+                             float* vector_sum) {
+  const auto& base = task.base;
+  for (auto i = begin; i < end; ++i) {
+    auto* row = y_gradient.row(i);
+    std::fill(row, row + y_gradient.columns, 0.0f);
+    for (std::int64_t h = 0; h < base.heads; ++h) {
+      unsoften(base, gradient.row(i), i, h, out);
+      const auto self = out.self[i * base.heads + h];
+      add_joint_slopes(task, i, i, h, self, row);
+      add_joint_shapes(task, i, i, h, self, vector_sum);
+      for (auto e = base.indptr[i]; e < base.indptr[i + 1]; ++e) {
+        const auto change = out.edges[e * base.heads + h];
+        add_joint_slopes(task, i, base.columns[e], h, change, row);
+        add_joint_shapes(task, i, base.columns[e], h, change, vector_sum);
+      }
+    }
+  }
+}
+
+GRAPHMILL_CLONES
+void attend_jointly_sources_backward(const joint_attention& task,
+                                     const transposed_edges& back,
+                                     const score_gradients& scores,
+                                     const_matrix gradient, std::int64_t begin,
+                                     std::int64_t end, matrix out) {
+  using attention_rows::add_heads;
+  const auto& base = task.base;
+  const auto heads = base.heads;
+  const auto width = base.z.columns / heads;
+  for (auto j = begin; j < end; ++j) {
+    auto* row = out.row(j);
+    std::fill(row, row + out.columns, 0.0f);
+    for (auto t = back.indptr[j]; t < back.indptr[j + 1]; ++t) {
+      const auto i = back.columns[t];
+      const auto at = back.positions[t] * heads;
+      add_heads(gradient.row(i), base.shares() + at, heads, width, row);
+      for (std::int64_t h = 0; h < heads; ++h)
+        add_joint_slopes(task, i, j, h, scores.edges[at + h], row);
+    }
+    if (j >= base.rows)
+      continue;
+    add_heads(gradient.row(j), base.self_shares() + j * heads, heads, width,
+              row);
+    for (std::int64_t h = 0; h < heads; ++h)
+      add_joint_slopes(task, j, j, h, scores.self[j * heads + h], row);
+  }
+}
+
+} // namespace graphmill
