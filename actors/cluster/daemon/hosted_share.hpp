@@ -46,7 +46,8 @@ struct hosted_share {
   double cpu_before = 0;
   traffic sent_before;
   std::vector<responder> ending; ///< Answered when the member is gone.
-  data_guard::records records;   ///< Of the data that it has mapped.
+  bool keeping = false;        ///< It ends once what its trainers have is kept.
+  data_guard::records records; ///< Of the data that it has mapped.
 };
 
 /// What the daemon did for the run, for its report.

@@ -116,6 +116,7 @@ private:
     for (const auto& step : next_.steps)
       waiting_bytes_ += bytes_of(step);
     now.sequence = ++sequence_;
+    now.attempt = config_.attempt;
     sent_ = encode(now);
     send_again();
   }

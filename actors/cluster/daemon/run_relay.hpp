@@ -2,6 +2,7 @@
 
 #include "actors/cluster/base/interfaces.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -11,7 +12,8 @@ struct run_relay_config {
   std::string run;
   std::string coordinator; ///< Address.
   std::shared_ptr<transport> net;
-  agent_actor agent; ///< Told when nobody takes the events.
+  agent_actor agent;         ///< Told when nobody takes the events.
+  std::uint32_t attempt = 1; ///< Of the run.
 };
 
 /// Spawns the RUN RELAY, which stands for the CONDUCTOR towards the MEMBER of a

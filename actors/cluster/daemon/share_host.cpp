@@ -3,7 +3,6 @@
 #include "actors/cluster/daemon/share_preparation.hpp"
 #include "messages/base/caught.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace graphmill {
@@ -27,6 +26,8 @@ void share_host::sample_memory() {
 
 result<payload> share_host::weights(const payload& data) const {
   GRAPHMILL_TRY(const auto wanted, decode_weights_request(data));
+  if (wanted.kept)
+    return kept_.piece(wanted);
   GRAPHMILL_TRY(const auto run, find(wanted.run));
   return piece_of(*run, wanted);
 }
@@ -46,12 +47,14 @@ void share_host::deploy(const incoming_request& request) {
     request.reply.reply(deployment.error());
     return;
   }
+  end_attempt_before(deployment.value());
   if (auto fits = check(deployment.value()); !fits) {
     request.reply.reply(fits.error());
     return;
   }
   // A coordinator has one run on: what else is here has lost its own.
   end_all(fail(ec::unavailable, "the coordinator has begun another run"));
+  kept_.forget(); // Whoever leads the run has asked for it before.
   auto run = std::make_shared<hosted_share>();
   run->assignment = std::move(deployment).value();
   run->deployed = request.reply;
@@ -62,10 +65,24 @@ void share_host::deploy(const incoming_request& request) {
   prepare(run);
 }
 
+/// A daemon that was out of reach may not have heard of its end.
+void share_host::end_attempt_before(const deployment& next) {
+  const auto run = find(next.run);
+  if (run && run.value()->assignment.attempt() < next.attempt())
+    orphaned(next.run, fail(ec::unavailable, "attempt {} of the run begins",
+                            next.attempt()));
+}
+
 result<void> share_host::check(const deployment& assignment) const {
-  if (runs_.count(assignment.run) != 0)
+  if (const auto run = find(assignment.run)) {
+    if (run.value()->assignment.attempt() < assignment.attempt())
+      return fail(ec::unavailable,
+                  "daemon \"{}\" has yet to end its share of attempt {} of "
+                  "run {}",
+                  name(), run.value()->assignment.attempt(), assignment.run);
     return fail(ec::invalid_argument, "run {} is deployed here already",
                 assignment.run);
+  }
   return check_deployment(assignment, name(), config_.offer, *config_.graph);
 }
 
@@ -162,7 +179,8 @@ void share_host::spawn(const share& run, member_config member) {
   auto& system = self_->home_system();
   run->relay =
     config_.relay(system, {run->assignment.run, run->assignment.coordinator,
-                           config_.around.net, handle_of<agent_actor>(self_)});
+                           config_.around.net, handle_of<agent_actor>(self_),
+                           run->assignment.attempt()});
   run->member =
     spawn_member(system, std::move(member), run->stages, run->relay);
   deaths_.watch(self_, run->member, [this, run](const caf::error& reason) {
@@ -197,106 +215,6 @@ void share_host::on_ready(const std::string& id) {
     return;
   run.value()->deployed.reply(payload{});
   config_.log->info("run {}: ready", id);
-}
-
-// -- requests of the coordinator
-
-bool share_host::take_request(const incoming_request& request) {
-  auto asked = decode_member_request(request.data);
-  if (!asked) {
-    request.reply.reply(asked.error());
-    return false;
-  }
-  const auto& wanted = asked.value();
-  auto run = find(wanted.run);
-  if (!run && wanted.action == member_action::end) {
-    request.reply.reply(encode(member_reply{})); // It has ended before.
-    return false;
-  }
-  if (run
-      && (wanted.action == member_action::end
-          || wanted.action == member_action::finish)) {
-    order_end(run.value(), wanted.action == member_action::finish,
-              request.reply);
-    return wanted.action == member_action::end;
-  }
-  if (run && wanted.action == member_action::check
-      && !run.value()->life.is_over()) {
-    request.reply.reply(encode(member_reply{}));
-    return false;
-  }
-  if (!run || run.value()->life.now() != share_life::state::hosted) {
-    request.reply.reply(fail(ec::unavailable,
-                             "run {} is not on at daemon \"{}\"", wanted.run,
-                             name()));
-    return false;
-  }
-  if (wanted.action == member_action::load) {
-    if (auto taken = load_piece(*run.value(), wanted, request.data); !taken)
-      request.reply.reply(taken.error());
-    else
-      request.reply.reply(encode(member_reply{}));
-    return false;
-  }
-  carry_out(run.value(), wanted, request.reply);
-  return false;
-}
-
-void share_host::carry_out(const share& run, const member_request& request,
-                           const responder& reply) {
-  switch (request.action) {
-  case member_action::begin:
-    post(run->member, phase_request{request.phase, request.epoch, request.steps,
-                                    request.learning_rate, request.first_step});
-    reply.reply(encode(member_reply{}));
-    break;
-  case member_action::stop:
-    post_urgent(run->member, stop_after_step{});
-    reply.reply(encode(member_reply{}));
-    break;
-  case member_action::trainers:
-    ask_trainers(run, request, reply);
-    break;
-  case member_action::end:
-  case member_action::finish:
-  case member_action::check:
-  case member_action::load:
-    break; // Have been seen to.
-  }
-}
-
-void share_host::ask_trainers(const share& run, const member_request& request,
-                              const responder& reply) {
-  const auto action = request.trainers;
-  trainer_request order{action};
-  if (action == trainer_action::restore) {
-    order.state = std::exchange(run->loading, nullptr);
-    order.steps = request.restored_steps;
-    run->loaded_values = 0;
-  }
-  requests_.ask(self_, run->member, patience_for(action), order)
-    .then(
-      [run, reply, action](const member_state& state) {
-        member_reply out;
-        for (const auto& trainer : state.trainers)
-          out.trainers.push_back({trainer.rank, trainer.digest, trainer.steps});
-        // A checkpoint is fetched while other orders come.
-        auto& kept = action == trainer_action::checkpoint ? run->checkpoint
-                                                          : run->snapshot;
-        if (!state.trainers.empty()) {
-          const auto first = std::min_element(
-            state.trainers.begin(), state.trainers.end(),
-            [](const auto& a, const auto& b) { return a.rank < b.rank; });
-          kept = first->parameters;
-        }
-        if (kept)
-          for (const auto& tensor : *kept)
-            out.tensors.push_back({tensor.name, tensor.shape});
-        reply.reply(encode(out));
-      },
-      [reply](const caf::error& reason) {
-        reply.reply(from_caf(reason, "a trainer"));
-      });
 }
 
 // -- the end of a share
@@ -344,8 +262,13 @@ bool share_host::orphaned(const std::string& id, const error& reason) {
   const auto run = find(id); // Kept, though it may be forgotten at once.
   if (!run || run.value()->life.is_over())
     return false;
+  if (std::exchange(run.value()->keeping, true))
+    return false; // It ends as soon as that is done.
   config_.log->warn("run {}: ended here: {}", id, reason.message);
-  go_on(run.value(), begin_end(run.value(), false));
+  keep_and_then(run.value(), [this, ended = run.value()] {
+    if (is_here(ended))
+      go_on(ended, begin_end(ended, false));
+  });
   return true;
 }
 

@@ -4,7 +4,9 @@
 #include "actors/base/request_watch.hpp"
 #include "actors/cluster/daemon/agent.hpp"
 #include "actors/cluster/daemon/hosted_share.hpp"
+#include "actors/cluster/recovery/kept_state.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,7 +37,7 @@ public:
   /// @returns whether the order ends a share of a run that is no success.
   bool take_request(const incoming_request& request);
 
-  /// A piece of the weights of a run's last snapshot.
+  /// A piece of the weights of a run's last snapshot, or of what is kept of it.
   result<payload> weights(const payload& data) const;
 
   // -- news of shares and of the coordinator
@@ -60,12 +62,16 @@ public:
   /// Looks at how much memory the process has by now.
   void sample_memory();
 
+  /// Forgets what was kept for another attempt of a run, if it is time to.
+  void look_at_kept() { kept_.look(kept_state::clock::now()); }
+
 private:
   using share = std::shared_ptr<hosted_share>;
 
   const std::string& name() const { return config_.around.net->self().name; }
   result<share> find(const std::string& id) const;
   result<void> check(const deployment& assignment) const;
+  void end_attempt_before(const deployment& next);
   void prepare(const share& run);
   result<void> host(const share& run, member_config member);
   void spawn(const share& run, member_config member);
@@ -77,6 +83,11 @@ private:
                     const responder& reply);
   share_life::task begin_end(const share& run, bool finishing);
   void order_end(const share& run, bool finishing, const responder& reply);
+  bool is_here(const share& run) const;
+  /// Keeps what the trainers here have, if there are any and it is wanted.
+  void keep_and_then(const share& run, std::function<void()> then);
+  void keep(const hosted_share& run, const member_state& state);
+  void order_keep(const share& run, const responder& reply);
   void member_gone(const share& run, const caf::error& reason);
   void forget(const share& run);
 
@@ -85,6 +96,7 @@ private:
   down_watch deaths_; ///< Of members.
   request_watch requests_;
   std::map<std::string, share> runs_;
+  kept_state kept_;
   compute_thread thread_; ///< Last: ends before what its jobs use.
 };
 
