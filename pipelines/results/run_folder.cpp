@@ -35,20 +35,24 @@ std::string text_of(const nlohmann::json& content, int indent) {
                       nlohmann::json::error_handler_t::replace);
 }
 
-/// Whether a line of steps.jsonl is of a step before a position.
-bool is_before(const std::string& line, const course_position& at) {
+/// Where a line of steps.jsonl stands, seen from a position.
+enum class place { behind, behind_in_its_epoch, ahead };
+
+place place_of(const std::string& line, const course_position& at) {
   const auto read = parse_json(line, "a line of steps.jsonl");
   if (!read || !read.value().is_object())
-    return false;
+    return place::ahead;
   const auto& step = read.value();
   const auto epoch = integer_of(step.value("epoch", nlohmann::json{}));
   const auto number = integer_of(step.value("step", nlohmann::json{}));
   const auto which = step.value("phase", nlohmann::json{});
   if (!epoch || !number || which == "test") // The test is the end of a run.
-    return false;
+    return place::ahead;
   if (*epoch <= at.epoch) // Files count from 1.
-    return true;
-  return *epoch == at.epoch + 1 && which == "train" && *number <= at.step;
+    return place::behind;
+  return *epoch == at.epoch + 1 && which == "train" && *number <= at.step
+           ? place::behind_in_its_epoch
+           : place::ahead;
 }
 
 /// Makes a folder that did not exist before, trying suffixes.
@@ -184,13 +188,24 @@ result<void> run_folder::cut_steps(const course_position& at) {
   std::ifstream old{path};
   std::string line;
   while (std::getline(old, line)) {
-    if (!is_before(line, at))
+    if (place_of(line, at) == place::ahead)
       continue;
     line += '\n';
     GRAPHMILL_TRYV(
       write_all(file.fd(), std::as_bytes(std::span{line}), file.path()));
   }
   return file.commit();
+}
+
+bool run_folder::has_steps_until(const course_position& at,
+                                 rank_id ranks) const {
+  std::ifstream lines{path_ / "steps.jsonl"};
+  std::int64_t found = 0;
+  std::string line;
+  while (std::getline(lines, line))
+    if (place_of(line, at) == place::behind_in_its_epoch)
+      ++found;
+  return found == at.step * ranks;
 }
 
 result<void> run_folder::add_metrics(const nlohmann::json& line) {

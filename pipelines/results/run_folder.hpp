@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/flow/course.hpp"
 
@@ -54,6 +55,10 @@ public:
   /// @param definition_yaml What the run goes on with.
   result<void> go_back(const nlohmann::json& metrics, const course_position& at,
                        const std::string& definition_yaml);
+
+  /// Whether steps.jsonl has the lines of all steps of training, of that many
+  /// ranks, that the epoch which is on has behind it.
+  bool has_steps_until(const course_position& at, rank_id ranks) const;
 
   const std::filesystem::path& path() const { return path_; }
   const origin& from() const { return origin_; }

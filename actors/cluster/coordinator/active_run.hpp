@@ -4,11 +4,13 @@
 #include "actors/cluster/coordinator/rendezvous_table.hpp"
 #include "actors/cluster/coordinator/run_filing.hpp"
 #include "actors/cluster/coordinator/run_turn.hpp"
+#include "actors/cluster/recovery/run_recovery.hpp"
 #include "messages/wire/run.hpp"
 #include "pipelines/definition/placement.hpp"
 #include "pipelines/results/checkpoint.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,6 +30,11 @@ struct submitted_run {
   /// `resumed_place` counts how many there are.
   std::optional<training_state> from;
   std::shared_ptr<void> resumed_place;
+  /// Counts the times that it was deployed: again whenever a daemon is lost.
+  /// Then `from` is what its trainers had by then.
+  std::uint32_t attempt = 1;
+  run_recovery recovery;
+  double spent = 0; ///< Seconds of the last attempt, until they are filed.
 };
 
 /// The run that is on, with all that the COORDINATOR keeps of it. What the
@@ -39,10 +46,17 @@ struct active_run : submitted_run {
   run_turn turn;
   std::vector<std::string> members; ///< Daemons with trainers.
   conductor_actor conductor;        ///< While it is conducted.
+  bool is_led = false;  ///< The conductor is there yet, and may use the files.
+  bool trained = false; ///< A step of training has been told in this attempt.
   clock::time_point began = clock::now();
   run_outcome outcome; ///< Set at the end; `turn` has the failure that counts.
   double seconds = 0;  ///< That the run took; set at the end.
   std::map<std::string, std::uint64_t> sequences; ///< Of events, by daemon.
+
+  /// Whether this is the attempt `number` of the run `run`.
+  bool is(const std::string& run, std::uint32_t number) const {
+    return id == run && attempt == number;
+  }
 
   /// A rank that waits for the value of a key in `table`, by which ranks find
   /// each other.
@@ -86,6 +100,9 @@ struct active_run : submitted_run {
   void answer_questions(clock::time_point now);
   /// Answers all questions and forgets all keys.
   void end_rendezvous();
+
+private:
+  void note_step(const batch_key& key);
 };
 
 /// What a conductor tells on the way: metrics and progress to the coordinator,

@@ -122,8 +122,12 @@ status_reply coordinator::status() const {
 void coordinator::end_cluster() {
   if (std::exchange(ending_, true))
     return;
-  for (const auto& run : std::exchange(queue_, {}))
-    give_up(run.record);
+  for (auto& run : std::exchange(queue_, {}))
+    if (run.recovery.waits() && !active_)
+      conclude(std::move(run),
+               fail(ec::unavailable, "the coordinator has ended"), false);
+    else
+      give_up(run.record);
   if (active_)
     go_on(active_->cancel(false));
   end_if_done();
@@ -154,6 +158,7 @@ void coordinator::look() {
   look_at_members(now);
   if (active_)
     active_->answer_questions(now);
+  give_up_waiting(now);
   if (now >= write_at_)
     write_records();
   if (start_at_ != clock::time_point{} && now >= start_at_) {

@@ -38,6 +38,8 @@ void coordinator::start_next() {
     auto where = place_now(it->def);
     if (!where) {
       wait_on(*it, where.error());
+      if (it->recovery.waits())
+        return; // Nothing begins in its place while it is to come back.
       continue;
     }
     active_.emplace();
@@ -45,11 +47,16 @@ void coordinator::start_next() {
     queue_.erase(it);
     active_->record.state = run_state::running;
     active_->record.message.clear();
-    active_->record.started = now_unix();
+    if (active_->attempt == 1)
+      active_->record.started = now_unix();
     active_->where = std::move(where).value();
-    active_->turn = run_turn{names_of(active_->where)};
+    active_->turn =
+      run_turn{names_of(active_->where), active_->recovery.is_wanted()};
     note(active_->record);
-    if (auto begun = active_->file->begin(config_.log->sinks().front()); begun)
+    if (active_->attempt > 1)
+      attempt_again();
+    else if (auto begun = active_->file->begin(config_.log->sinks().front());
+             begun)
       deploy();
     else
       go_on(active_->fail_run(begun.error()));
@@ -59,7 +66,9 @@ void coordinator::start_next() {
 
 /// Daemons may come, or come back.
 void coordinator::wait_on(submitted_run& run, const error& reason) {
-  auto says = "waits: " + reason.message;
+  auto says = run.recovery.waits() ? run.recovery.says(
+                reason, clock::now(), std::chrono::system_clock::now())
+                                   : "waits: " + reason.message;
   if (run.record.message == says)
     return;
   config_.log->info("run {} {}", run.id, says);
@@ -103,22 +112,21 @@ void coordinator::deploy() {
     share.daemon_keys = keys;
     calls_.call(daemons[d].address, method::deploy, encode(share),
                 within(timeouts::deployment, timeouts::question, 1),
-                [this, id = active_->id,
+                [this, id = active_->id, attempt = active_->attempt,
                  daemon = daemons[d].name](const result<payload>& answer) {
-                  on_deployed(id, daemon, answer);
+                  if (active_ && active_->is(id, attempt))
+                    on_deployed(daemon, answer);
                 });
   }
 }
 
-void coordinator::on_deployed(const std::string& id, const std::string& daemon,
+void coordinator::on_deployed(const std::string& daemon,
                               const result<payload>& answer) {
-  if (!active_ || active_->id != id)
-    return;
   if (config_.audit) {
     audit_entry entry;
     entry.who = calls_.net().self().name;
     entry.what = "deploy";
-    entry.object = fmt::format("{} on {}", id, daemon);
+    entry.object = fmt::format("{} on {}", active_->id, daemon);
     entry.done = static_cast<bool>(answer);
     if (!answer) {
       entry.why = answer.error().message;
@@ -136,14 +144,18 @@ void coordinator::on_deployed(const std::string& id, const std::string& daemon,
 void coordinator::conduct() {
   run_setup setup;
   setup.def = active_->def;
-  setup.from = std::exchange(active_->from, std::nullopt);
+  if (active_->recovery.is_wanted()) // It may be needed once more.
+    setup.from = active_->from;
+  else
+    setup.from = std::exchange(active_->from, std::nullopt);
   const auto& where = active_->where;
   auto lead = conductor_of(setup, *config_.graph,
                            static_cast<rank_id>(where.daemon_of_rank.size()));
   std::vector<remote_member_config> members;
   for (std::uint16_t d = 0; d < where.daemons.size(); ++d)
     if (!where.ranks_of(d).empty()) {
-      members.push_back({active_->id, where.daemons[d], config_.net});
+      members.push_back(
+        {active_->id, where.daemons[d], config_.net, active_->attempt});
       active_->members.push_back(where.daemons[d].name);
     }
   lead.members = [members](caf::actor_system& system,
@@ -159,18 +171,30 @@ void coordinator::conduct() {
                              config_.graph->part_count());
   active_->began = clock::now();
   active_->conductor = spawn_conductor(self_->home_system(), std::move(lead));
-  deaths_.watch(
-    self_, active_->conductor,
-    [this, id = active_->id](const caf::error& reason) {
-      if (active_ && active_->id == id)
-        go_on(active_->turn.conducted(from_caf(reason, "the conductor")));
-    });
+  active_->is_led = true;
+  deaths_.watch(self_, active_->conductor,
+                [this, id = active_->id,
+                 attempt = active_->attempt](const caf::error& reason) {
+                  if (active_ && active_->is(id, attempt))
+                    conductor_gone(from_caf(reason, "the conductor"));
+                });
   post(active_->conductor, start_run{});
   config_.log->info("run {}: begun", active_->id);
 }
 
+/// It has ended, unasked or as it was told.
+void coordinator::conductor_gone(const error& reason) {
+  active_->is_led = false;
+  const auto& turn = active_->turn;
+  if (turn.now() == run_turn::state::filing && turn.again())
+    recover(); // That had to wait for this.
+  else
+    go_on(active_->turn.conducted(reason));
+}
+
 void coordinator::on_ended(const run_ended& ended) {
-  if (!active_ || active_->id != ended.run || active_->turn.is_over())
+  if (!active_ || !active_->is(ended.run, ended.attempt)
+      || active_->turn.is_over())
     return;
   active_->outcome = std::move(*ended.outcome);
   go_on(active_->turn.conducted(active_->outcome.failure));
@@ -182,28 +206,32 @@ void coordinator::end() {
     std::chrono::duration<double>(clock::now() - active_->began).count();
   stop_actor(active_->conductor);
   active_->conductor = nullptr;
-  end_shares(active_->turn.failure() ? member_action::end
-                                     : member_action::finish);
+  end_shares(active_->turn.again()     ? member_action::keep
+             : active_->turn.failure() ? member_action::end
+                                       : member_action::finish);
   // If all daemons are lost, no answer will bring the run on.
   go_on(active_->turn.ordered_to_end());
 }
 
 void coordinator::end_shares(member_action how) {
   const auto patience =
-    how == member_action::end ? timeouts::share_end : timeouts::unbounded;
+    how == member_action::finish ? timeouts::unbounded : timeouts::share_end;
+  member_request order{active_->id, how};
+  order.attempt = active_->attempt;
   // To those that are lost, too: they may hear it, but need not answer.
   for (const auto& daemon : active_->where.daemons)
-    calls_.call(
-      daemon.address, method::order, encode(member_request{active_->id, how}),
-      within(patience, timeouts::question_unreachable),
-      [this, id = active_->id, daemon = daemon.name](
-        const result<payload>& answer) { on_share_ended(id, daemon, answer); });
+    calls_.call(daemon.address, method::order, encode(order),
+                within(patience, timeouts::question_unreachable),
+                [this, id = active_->id, attempt = active_->attempt,
+                 daemon = daemon.name](const result<payload>& answer) {
+                  if (active_ && active_->is(id, attempt))
+                    on_share_ended(daemon, answer);
+                });
 }
 
-void coordinator::on_share_ended(const std::string& id,
-                                 const std::string& daemon,
+void coordinator::on_share_ended(const std::string& daemon,
                                  const result<payload>& answer) {
-  if (!active_ || active_->id != id || !active_->turn.awaits(daemon))
+  if (!active_->turn.awaits(daemon))
     return;
   auto report = answer ? decode_member_reply(answer.value())
                        : result<member_reply>{answer.error()};
@@ -211,8 +239,8 @@ void coordinator::on_share_ended(const std::string& id,
     active_->file->add(daemon, report.value().work);
     distrust(report.value().distrusted, daemon);
   } else {
-    config_.log->warn("run {}: daemon {} did not end its share: {}", id, daemon,
-                      report.error().message);
+    config_.log->warn("run {}: daemon {} did not end its share: {}",
+                      active_->id, daemon, report.error().message);
   }
   std::optional<error> failure;
   if (!report)
@@ -222,7 +250,8 @@ void coordinator::on_share_ended(const std::string& id,
   go_on(active_->turn.share_ended(daemon, std::move(failure)));
 }
 
-/// A member has found daemons of its run to send what the dataset does not have.
+/// A member has found daemons of its run to send what the dataset does not
+/// have.
 void coordinator::distrust(const std::vector<std::string>& daemons,
                            const std::string& by) {
   const auto members = names_of(active_->where);
@@ -238,18 +267,36 @@ void coordinator::distrust(const std::vector<std::string>& daemons,
   }
 }
 
-/// Files what is left of the run.
-void coordinator::close() {
-  active_->end_rendezvous();
+void coordinator::let_leavers_go() {
   for (const auto& leaver : std::exchange(active_->leaving, {})) {
     let_go(leaver.daemon, leaver.incarnation);
     leaver.reply.reply(payload{});
   }
+}
+
+/// Files what is left of the run, unless it is attempted again.
+void coordinator::close() {
+  active_->end_rendezvous();
+  if (active_->turn.again()) {
+    recover();
+    return;
+  }
+  let_leavers_go();
   active_->outcome.failure = active_->turn.failure();
+  // Of a run that would have been attempted again, if somebody had come.
+  const auto& failure = active_->turn.failure();
+  const auto recovers =
+    active_->recovery.is_wanted() && failure
+    && (failure->code == ec::unavailable || failure->code == ec::timeout);
   thread_.post(
     [me = handle_of<interface>(self_), file = active_->file,
      outcome = active_->outcome, cancelled = active_->turn.cancelled(),
-     seconds = active_->seconds] {
+     seconds = active_->seconds, recovers, from = active_->from,
+     def = active_->def, parts = config_.graph->part_count()]() mutable {
+      if (recovers && from && !outcome.parameters)
+        file->leave(*from, def, parts);
+      if (recovers)
+        outcome.failure->message += file->way_on();
       post(me, run_filed{file->close(outcome, cancelled, seconds)});
     },
     [me = handle_of<interface>(self_), id = active_->id](const error& reason) {

@@ -145,6 +145,9 @@ void coordinator::leave(const incoming_request& request) {
     });
     active_->leaving.push_back(
       {identity.name, identity.incarnation, request.reply});
+    // Its operator has stopped it: that is no loss, after which the run would
+    // be attempted again, perhaps while the whole cluster is being stopped.
+    active_->turn.end_for_good();
     if (!active_->turn.cancelled()) // Else it ends by itself.
       go_on(active_->fail_run(fail(
         ec::unavailable, "daemon \"{}\" has left the cluster", identity.name)));

@@ -3,6 +3,7 @@
 #include "actors/base/compute_thread.hpp"
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/base/guarded_service.hpp"
+#include "actors/cluster/base/tensor_pieces.hpp"
 #include "actors/cluster/coordinator/active_run.hpp"
 #include "actors/cluster/coordinator/coordinator.hpp"
 #include "actors/cluster/coordinator/daemon_registry.hpp"
@@ -29,8 +30,9 @@ unix_time now_unix();
 /// The state of the COORDINATOR. Who is in the cluster stands in
 /// coordinator_daemons.cpp, whose keys let in in coordinator_members.cpp, how
 /// it takes and queues runs in coordinator_runs.cpp, what it keeps and tells of
-/// them in coordinator_records.cpp, and how it leads the one that is on in
-/// coordinator_active_run.cpp.
+/// them in coordinator_records.cpp, how it leads the one that is on in
+/// coordinator_active_run.cpp, and what it does when that has lost a daemon in
+/// coordinator_recovery.cpp.
 class coordinator {
 public:
   using clock = std::chrono::steady_clock;
@@ -63,6 +65,7 @@ public:
       [this](const run_ended& ended) { on_ended(ended); },
       [this](const call_ended& ended) { calls_.ended(ended); },
       [this](const run_taken& taken) { on_taken(taken); },
+      [this](const run_rewound& back) { on_rewound(back); },
       [this](const run_filed& filed) { on_filed(filed); },
       [this](const records_written& done) { on_written(done); },
       [this](const members_read& read) { on_members(read); },
@@ -152,9 +155,9 @@ private:
   void start_next();
   void wait_on(submitted_run& run, const error& reason);
   void deploy();
-  void on_deployed(const std::string& id, const std::string& daemon,
-                   const result<payload>& answer);
+  void on_deployed(const std::string& daemon, const result<payload>& answer);
   void conduct();
+  void conductor_gone(const error& reason);
 
   void go_on(run_turn::task next);
   void on_ended(const run_ended& ended);
@@ -162,14 +165,31 @@ private:
   /// Has all shares of the run end.
   void end();
   void end_shares(member_action how);
-  void on_share_ended(const std::string& id, const std::string& daemon,
-                      const result<payload>& answer);
-  void distrust(const std::vector<std::string>& daemons,
-                const std::string& by);
+  void on_share_ended(const std::string& daemon, const result<payload>& answer);
+  void distrust(const std::vector<std::string>& daemons, const std::string& by);
   void close();
   void on_filed(const run_filed& filed);
   result<payload> take_events(const incoming_request& request);
   void rendezvous(const incoming_request& request);
+  void let_leavers_go();
+
+  // -- the next attempt of a run that has lost a daemon
+
+  void recover();
+  void attempt_later(std::optional<training_state> found);
+  void attempt_again();
+  void rewind();
+  void on_rewound(const run_rewound& back);
+  /// Ends a run that waits for its next attempt.
+  void conclude(submitted_run run, const error& reason, bool cancelled);
+  void give_up_waiting(clock::time_point now);
+  /// Brings what daemons have kept of the run that is on, if anything.
+  using kept_taker = std::function<void(std::optional<training_state>)>;
+  struct kept_search;
+  void search_kept(kept_taker then);
+  void choose_kept(const std::shared_ptr<kept_search>& search);
+  void fetch_kept(const std::shared_ptr<kept_search>& search,
+                  const std::shared_ptr<tensor_intake>& tensors);
 
   // -- watchers and files
 

@@ -12,6 +12,7 @@
 
 #include <spdlog/logger.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -36,16 +37,45 @@ public:
   /// Makes of the new folder that of a run which stood at a checkpoint.
   result<void> go_on_from(const checkpoint& before, const definition& def);
 
-  /// Opens the log, and holds the folder. Called when the run begins, and not when it is taken, so
-  /// that runs that wait hold no file open.
+  /// Opens the log, and holds the folder. Called when the run begins, and not
+  /// when it is taken, so that runs that wait hold no file open.
   /// @param console Of the coordinator: gets warnings, too.
   result<void> begin(spdlog::sink_ptr console);
+
+  /// An attempt of a run that is not its first one.
+  struct next_attempt {
+    std::uint32_t number = 2;
+    double seconds_before = 0; ///< That the attempt before has taken.
+    /// As that of `begin`, for a run that another process began.
+    spdlog::sink_ptr console;
+  };
+
+  /// Goes back to where the next attempt of the run begins: there each step
+  /// will have been told once. Called after the end of the conductor; takes as
+  /// long as the disk does.
+  /// @param kept What daemons have kept of the run, if anything.
+  /// @returns `kept`, or what the newest checkpoint holds, if that is further
+  /// or some steps before `kept` were never told; nothing: from the beginning.
+  result<std::optional<training_state>>
+  go_back(std::optional<training_state> kept, const definition& def,
+          const next_attempt& next);
+
+  /// Writes what the run would have gone on with as its last checkpoint, if it
+  /// writes any, and none is further. To be called as `go_back` is.
+  void leave(const training_state& state, const definition& def, part_id parts);
+
+  /// How a run that has ended can be gone on with, behind the sentence that
+  /// says why it has: it names the last checkpoint.
+  std::string way_on();
+
+  /// Tells the run's log of what becomes of it.
+  void note(const std::string& sentence) const;
 
   /// Adds what a daemon says about its share.
   void add(const std::string& daemon, const work_report& share);
 
-  /// Has the checkpoints of the run written into its folder. Called once, after
-  /// `begin`.
+  /// Has the checkpoints of the run written into its folder. Called once for
+  /// each attempt, after `begin`.
   /// @param self This. @param world, parts Of the run.
   static void keep_checkpoints(const std::shared_ptr<run_file>& self,
                                run_observer& observer, const definition& def,
@@ -63,11 +93,16 @@ private:
   explicit run_file(run_folder folder)
     : folder_(std::move(folder)), reporter_(nullptr, {}, &folder_) {}
 
+  void finish_checkpoints();
+  checkpoint about(const definition& def, rank_id world, part_id parts) const;
+
   run_folder folder_;
   run_reporter reporter_;
   std::shared_ptr<spdlog::logger> log_;       ///< Null before `begin`.
   std::shared_ptr<checkpoint_writer> writer_; ///< Null: no checkpoints.
-  double seconds_before_ = 0; ///< Of a run that this one goes on with.
+  /// Of attempts before, and of a run that this one goes on with.
+  double seconds_before_ = 0;
+  std::uint32_t attempts_ = 1;
   run_result result_;
   nlohmann::json daemons_ = nlohmann::json::object();
 };

@@ -179,18 +179,45 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
   CATCH_CHECK(events.failure->code == ec::unavailable);
   for (auto action :
        {member_action::begin, member_action::stop, member_action::end,
-        member_action::check, member_action::finish}) {
+        member_action::check, member_action::finish, member_action::keep,
+        member_action::kept}) {
     member_request request{
       "r", action, trainer_action::snapshot, phase::test, 3, 4, 0.5};
+    request.attempt = 5;
+    request.from = {3, 1, 13, true, 0.5, 2, 1.5, 6, 7};
     const auto there = value_of(decode_member_request(encode(request)));
     CATCH_CHECK(there.action == action);
+    CATCH_CHECK(there.attempt == 5);
     if (action == member_action::begin) {
       CATCH_CHECK(there.phase == phase::test);
       CATCH_CHECK(there.epoch == 3);
       CATCH_CHECK(there.steps == 4);
       CATCH_CHECK(there.learning_rate == 0.5);
+      CATCH_CHECK(there.from == request.from);
     }
   }
+}
+
+CATCH_TEST_CASE("positions that no run can stand at are refused",
+                "[messages][cluster]") {
+  member_reply reply;
+  CATCH_CHECK_FALSE(value_of(decode_member_reply(encode(reply))).kept);
+  const run_position good{1, 2, 30, true, 0.5, 4, 1.5, 6, 7};
+  reply.kept = good;
+  CATCH_CHECK(value_of(decode_member_reply(encode(reply))).kept == good);
+  for (auto wrong :
+       {&run_position::step, &run_position::correct, &run_position::seeds}) {
+    reply.kept = good;
+    reply.kept.value().*wrong = -1;
+    CATCH_CHECK(error_of(decode_member_reply(encode(reply))).code
+                == ec::invalid_data);
+  }
+  reply.kept = good;
+  reply.kept->epoch = -1;
+  CATCH_CHECK_FALSE(decode_member_reply(encode(reply)));
+  reply.kept = good;
+  reply.kept->train_steps = 1; // Of which 2 are of the epoch that is on?
+  CATCH_CHECK_FALSE(decode_member_reply(encode(reply)));
 }
 
 CATCH_TEST_CASE("orders to begin in the middle, and to restore, travel whole",

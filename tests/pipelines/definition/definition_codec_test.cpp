@@ -105,6 +105,7 @@ definition full_definition() {
   def.faults = {10, 11, 12};
   def.placement = {{"north", "south"}, {"east"}};
   def.checkpoint = {13, 14, 15};
+  def.recovery = {16, 17};
   return def;
 }
 
@@ -134,6 +135,7 @@ CATCH_TEST_CASE("the bytes of a definition stay what they are",
   definition bare;
   bare.trainer.step_timeout = 1800;
   bare.checkpoint.keep = 2;
+  bare.recovery = {300, 5};
   CATCH_CHECK(hash_of(bare) == "12f454ef3c5b705c09be1c1ad093d458");
 }
 
