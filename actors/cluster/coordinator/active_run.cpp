@@ -125,7 +125,9 @@ void active_run::note_step(const batch_key& key) {
   if (key.phase != phase::train)
     return;
   trained = true;
-  if (from && (key.epoch > from->at.epoch || key.step > from->at.step))
+  const auto first =
+    from && key.epoch == from->at.epoch ? from->at.step : std::int64_t{0};
+  if (key.step > first)
     from.reset();
 }
 

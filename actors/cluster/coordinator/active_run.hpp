@@ -46,7 +46,9 @@ struct active_run : submitted_run {
   run_turn turn;
   std::vector<std::string> members; ///< Daemons with trainers.
   conductor_actor conductor;        ///< While it is conducted.
-  bool is_led = false;  ///< The conductor is there yet, and may use the files.
+  bool is_deployed = false;         ///< Its daemons have been told to prepare.
+  bool is_led = false; ///< The conductor is there yet, and may use the files.
+  bool closes_unled = false; ///< It is closed as soon as that has ended.
   bool trained = false; ///< A step of training has been told in this attempt.
   clock::time_point began = clock::now();
   run_outcome outcome; ///< Set at the end; `turn` has the failure that counts.

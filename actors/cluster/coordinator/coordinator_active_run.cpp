@@ -100,6 +100,7 @@ void coordinator::go_on(run_turn::task next) {
 
 void coordinator::deploy() {
   const auto& daemons = active_->where.daemons;
+  active_->is_deployed = true;
   config_.log->info("run {}: deploying on {}", active_->id,
                     pluralized(daemons.size(), "daemon"));
   std::vector<std::string> keys;
@@ -185,9 +186,8 @@ void coordinator::conduct() {
 /// It has ended, unasked or as it was told.
 void coordinator::conductor_gone(const error& reason) {
   active_->is_led = false;
-  const auto& turn = active_->turn;
-  if (turn.now() == run_turn::state::filing && turn.again())
-    recover(); // That had to wait for this.
+  if (std::exchange(active_->closes_unled, false))
+    close();
   else
     go_on(active_->turn.conducted(reason));
 }
@@ -278,7 +278,9 @@ void coordinator::let_leavers_go() {
 void coordinator::close() {
   active_->end_rendezvous();
   if (active_->turn.again()) {
-    recover();
+    active_->closes_unled = active_->is_led;
+    if (!active_->is_led)
+      recover();
     return;
   }
   let_leavers_go();

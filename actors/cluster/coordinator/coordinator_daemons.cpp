@@ -183,7 +183,8 @@ void coordinator::lose_if_used(const std::string& daemon, const error& reason) {
 /// of one that began when it was heard again and had yet to register.
 void coordinator::check_share(const peer_identity& identity) {
   // Once the run is over, shares answer for themselves when they have ended.
-  if (!active_ || active_->turn.is_over() || !active_->uses(identity.name))
+  if (!active_ || active_->turn.is_over() || !active_->is_deployed
+      || !active_->uses(identity.name))
     return;
   calls_.call(identity.address, method::order,
               encode(member_request{active_->id, member_action::check}),

@@ -42,13 +42,10 @@ struct coordinator::kept_search {
 // -- the end of an attempt
 
 /// All shares of an attempt that has lost a daemon have ended: what its
-/// trainers had is fetched, and then the run waits for its next attempt. Does
-/// nothing as long as the conductor is there, which may use the run's files;
-/// called again when it has ended.
+/// trainers had is fetched, and then the run waits for its next attempt. @pre
+/// its conductor has ended, which uses the run's files
 void coordinator::recover() {
   auto& turn = active_->turn;
-  if (turn.now() != run_turn::state::filing || !turn.again() || active_->is_led)
-    return;
   const auto reason = *turn.failure();
   if (auto last =
         active_->recovery.broken(reason, active_->trained, clock::now())) {
