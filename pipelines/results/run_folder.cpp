@@ -36,23 +36,23 @@ std::string text_of(const nlohmann::json& content, int indent) {
 }
 
 /// Where a line of steps.jsonl stands, seen from a position.
-enum class place { behind, behind_in_its_epoch, ahead };
+enum class line_place { behind, behind_in_its_epoch, ahead };
 
-place place_of(const std::string& line, const course_position& at) {
+line_place place_of_line(const std::string& line, const course_position& at) {
   const auto read = parse_json(line, "a line of steps.jsonl");
   if (!read || !read.value().is_object())
-    return place::ahead;
+    return line_place::ahead;
   const auto& step = read.value();
   const auto epoch = integer_of(step.value("epoch", nlohmann::json{}));
   const auto number = integer_of(step.value("step", nlohmann::json{}));
   const auto which = step.value("phase", nlohmann::json{});
   if (!epoch || !number || which == "test") // The test is the end of a run.
-    return place::ahead;
+    return line_place::ahead;
   if (*epoch <= at.epoch) // Files count from 1.
-    return place::behind;
+    return line_place::behind;
   return *epoch == at.epoch + 1 && which == "train" && *number <= at.step
-           ? place::behind_in_its_epoch
-           : place::ahead;
+           ? line_place::behind_in_its_epoch
+           : line_place::ahead;
 }
 
 /// Makes a folder that did not exist before, trying suffixes.
@@ -188,7 +188,7 @@ result<void> run_folder::cut_steps(const course_position& at) {
   std::ifstream old{path};
   std::string line;
   while (std::getline(old, line)) {
-    if (place_of(line, at) == place::ahead)
+    if (place_of_line(line, at) == line_place::ahead)
       continue;
     line += '\n';
     GRAPHMILL_TRYV(
@@ -203,7 +203,7 @@ bool run_folder::has_steps_until(const course_position& at,
   std::int64_t found = 0;
   std::string line;
   while (std::getline(lines, line))
-    if (place_of(line, at) == place::behind_in_its_epoch)
+    if (place_of_line(line, at) == line_place::behind_in_its_epoch)
       ++found;
   return found == at.step * ranks;
 }

@@ -157,7 +157,9 @@ void coordinator::give_up_waiting(clock::time_point now) {
   queue_.pop_front();
   const auto where = place_now(run.def);
   const auto reason = run.recovery.gave_up(
-    where ? fail(ec::unavailable, "its daemons end too often") : where.error());
+    where
+      ? fail(ec::unavailable, "its daemons are there, but it could not begin")
+      : where.error());
   conclude(std::move(run), reason, false);
 }
 

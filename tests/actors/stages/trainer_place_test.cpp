@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace graphmill::test {
+namespace graphmill::test::trainer_places {
 
 namespace {
 
@@ -84,4 +84,4 @@ CATCH_TEST_CASE("best weights are no place to train on from",
   CATCH_CHECK(place.so_far().seeds == 0);
 }
 
-} // namespace graphmill::test
+} // namespace graphmill::test::trainer_places

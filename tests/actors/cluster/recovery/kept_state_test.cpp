@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace graphmill::test {
+namespace graphmill::test::kept_states {
 
 namespace {
 
@@ -127,4 +127,4 @@ CATCH_TEST_CASE("pieces that are not there are refused", "[recovery]") {
   CATCH_CHECK_FALSE(other.take(encode_weights(std::vector{1.0f, 2.0f, 3.0f})));
 }
 
-} // namespace graphmill::test
+} // namespace graphmill::test::kept_states

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace graphmill::test {
+namespace graphmill::test::recovering_runs {
 
 namespace {
 
@@ -126,4 +126,4 @@ CATCH_TEST_CASE("the furthest of what daemons have kept is taken",
                  "same step, with digests x and y");
 }
 
-} // namespace graphmill::test
+} // namespace graphmill::test::recovering_runs
