@@ -7,6 +7,7 @@
 #include "partition/sampling/sampling.hpp"
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/flow/course.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
 #include "pipelines/gradients/gradient_progress.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
@@ -15,6 +16,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -81,6 +83,10 @@ struct phase_request {
   std::int64_t steps = 0;   ///< To do; the plan may have more.
   double learning_rate = 0; ///< Phase train only.
   std::int64_t first = 0;   ///< The step to begin with; 0 to `steps`.
+  /// Where the epoch began, or was gone on with, and what its steps had given
+  /// by then: with what a trainer has done since, where it stands.
+  course_position from = {};
+  batch_metrics before = {};
 };
 
 /// A `phase_request` with what the stages of a member need to carry it out.
@@ -128,21 +134,22 @@ struct contribution {
   std::int64_t step = 0; ///< Counted over all epochs.
   rank_id rank = 0;
   std::shared_ptr<gradient_set> gradients;
-  std::int64_t seeds = 0; ///< That the gradients were computed from.
+  batch_metrics metrics; ///< Of the seeds that they were computed from.
   /// Set if the contribution is sent before backward is done, which groups over
-  /// daemons allow. It then tells how far backward is, and the seeds.
+  /// daemons allow. It then tells how far backward is, and the metrics.
   std::shared_ptr<gradient_progress> progress = nullptr;
 };
 struct reduced_gradients {
   std::shared_ptr<const gradient_set> sum; ///< Over all ranks, in rank order.
-  bool last = false;      ///< Every rank stops after applying this.
-  std::int64_t seeds = 0; ///< Of all ranks.
+  bool last = false;                  ///< Every rank stops after applying this.
+  std::vector<batch_metrics> metrics; ///< Of the step, by rank.
 };
 /// Ends the run after the step that is being reduced.
 struct stop_after_step {};
 
-/// What the conductor asks all trainers between phases. `checkpoint` may come
-/// within a phase, too, and is answered by one trainer of a member alone.
+/// What the conductor asks all trainers between phases. `checkpoint` and `keep`
+/// may come within a phase, too; the first is answered by one trainer of a
+/// member alone.
 struct trainer_request {
   trainer_action action = trainer_action::snapshot;
   /// With `restore`: what `replica::state` was after so many steps.
@@ -154,8 +161,12 @@ struct trainer_state {
   std::string digest;     ///< With `snapshot`, `digest` and `restore`.
   std::int64_t steps = 0; ///< Training steps applied to its weights.
   /// With `weights`. Trainers in this process send them with `snapshot`, too.
-  /// With `checkpoint`: the whole state of the replica.
+  /// With `checkpoint` and `keep`: the whole state of the replica.
   std::shared_ptr<const std::vector<named_tensor>> parameters;
+  /// With `keep`: after which step, and what those of its epoch have given, all
+  /// ranks together. Nothing if that is no place to go on from.
+  std::optional<course_position> at = {};
+  batch_metrics so_far = {};
 };
 /// The answers of all trainers of a member.
 struct member_state {

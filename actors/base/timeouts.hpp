@@ -73,6 +73,11 @@ inline constexpr milliseconds share_end = std::chrono::minutes{1};
 /// verifying files. The loss of a daemon ends such a wait at once, so it needs
 /// no tighter bound.
 inline constexpr milliseconds unbounded = std::chrono::hours{100};
+/// Trainers copy what another attempt of their run goes on from: they are in
+/// the midst of a step, and then at once.
+inline constexpr milliseconds keep = std::chrono::seconds{20};
+/// A daemon keeps that copy for so much longer than its run may wait for it.
+inline constexpr milliseconds kept_longer = std::chrono::minutes{1};
 /// The next run starts that much after one that has failed, so that daemons
 /// have looked at their data by then.
 inline constexpr milliseconds after_failure{2000};

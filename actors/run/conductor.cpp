@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <utility>
 
 namespace graphmill {
@@ -117,10 +116,12 @@ private:
   // -- phases
 
   void begin(const course_step& step) {
-    const auto request = request_of(
+    auto request = request_of(
       step, config_.def, config_.seeds[static_cast<std::size_t>(step.phase)]);
-    now_ = std::make_shared<phase_tally>(request, config_.ranks,
-                                         before(request.first));
+    request.from = course_.epoch_begin();
+    request.before = before(request.first);
+    now_ =
+      std::make_shared<phase_tally>(request, config_.ranks, request.before);
     if (request.phase == phase::train)
       making_.follow(
         request.epoch, request.steps,
@@ -160,8 +161,7 @@ private:
   }
 
   void end_phase() {
-    const auto done = now_->result();
-    now_.reset();
+    const auto done = std::exchange(now_, nullptr)->result();
     if (config_.observer.on_phase)
       if (auto seen = config_.observer.on_phase(done); !seen) {
         carry_out(course_.fail_run(seen.error()));

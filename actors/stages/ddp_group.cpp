@@ -76,7 +76,7 @@ private:
         gradient_progress finished;
         auto* progress = part.progress.get();
         if (progress == nullptr) {
-          finished.finish(part.seeds);
+          finished.finish(part.metrics);
           progress = &finished;
         }
         *done = rank_.reduce({part.step, stopping_}, part.gradients, *progress);
@@ -89,8 +89,9 @@ private:
         else if (!*done)
           promise.deliver(to_caf(done->error()));
         else
-          promise.deliver(reduced_gradients{
-            done->value().gradients, done->value().last, done->value().seeds});
+          promise.deliver(reduced_gradients{done->value().gradients,
+                                            done->value().last,
+                                            done->value().metrics});
       });
     return promise;
   }

@@ -35,7 +35,7 @@ private:
     std::vector<caf::typed_response_promise<reduced_gradients>> promises;
     std::vector<actor_gauge::clock::time_point> since; ///< Of the promises.
     rank_id present = 0;
-    std::int64_t seeds = 0;
+    std::vector<batch_metrics> metrics;
   };
 
   caf::result<reduced_gradients> add_part(const contribution& part) {
@@ -45,13 +45,14 @@ private:
                          config_.ranks));
     auto& step = open_[part.step];
     step.gradients.resize(static_cast<std::size_t>(config_.ranks));
+    step.metrics.resize(step.gradients.size());
     auto& place = step.gradients[part.rank];
     if (place != nullptr)
       return to_caf(fail(ec::invalid_argument,
                          "rank {} has contributed to step {} already",
                          part.rank, part.step));
     place = part.gradients;
-    step.seeds += part.seeds;
+    step.metrics[part.rank] = part.metrics;
     auto promise = self_->make_response_promise<reduced_gradients>();
     step.promises.push_back(promise);
     step.since.push_back(actor_gauge::clock::now());
@@ -73,7 +74,7 @@ private:
     config_.counters->item_done(sum->dense.size() * sizeof(float)
                                 * step.gradients.size());
     for (auto& promise : step.promises)
-      promise.deliver(reduced_gradients{sum, stopping_, step.seeds});
+      promise.deliver(reduced_gradients{sum, stopping_, step.metrics});
     for (auto since : step.since)
       config_.gauge->answered(actor_gauge::clock::now() - since, 0);
   }

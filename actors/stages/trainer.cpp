@@ -2,6 +2,7 @@
 
 #include "actors/base/actor_thread.hpp"
 #include "actors/base/request_watch.hpp"
+#include "actors/stages/trainer_place.hpp"
 #include "messages/base/random.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
@@ -92,7 +93,7 @@ private:
   /// A step whose gradients are being reduced.
   struct waiting {
     step_result report;
-    double rate = 0; ///< To learn at.
+    std::shared_ptr<const phase_work> work;
     clock::time_point since;
   };
 
@@ -129,7 +130,7 @@ private:
       if (config_.early) {
         done->progress = std::make_shared<gradient_progress>();
         contribute(
-          {steps_++, config_.rank, done->gradients, 0, done->progress});
+          {steps_++, config_.rank, done->gradients, {}, done->progress});
       }
     }
     compute(
@@ -156,12 +157,13 @@ private:
     done.metrics = config_.model->compute_gradients(*input.batch, stream,
                                                     *done.gradients, on_final);
     if (progress && done.metrics)
-      progress->finish(done.metrics.value().seeds);
+      progress->finish(done.metrics.value());
     else if (progress)
       progress->fail();
   }
 
   void evaluate(const step_input& input, outcome& done) {
+    place_.evaluates(*input.work);
     if (input.work->outputs)
       done.output = std::make_shared<batch_output>();
     done.metrics = config_.model->evaluate(*input.batch, done.output.get());
@@ -192,9 +194,8 @@ private:
       return;
     }
     if (!config_.early)
-      contribute(
-        {steps_++, config_.rank, done->gradients, report.metrics.seeds});
-    computed_ = waiting{report, input.work->learning_rate, clock::now()};
+      contribute({steps_++, config_.rank, done->gradients, report.metrics});
+    computed_ = waiting{report, input.work, clock::now()};
     config_.gauge->enter(actor_state::waiting);
     apply_when_reduced();
   }
@@ -221,20 +222,25 @@ private:
     const auto sum = std::exchange(reduced_, std::nullopt);
     const auto work = std::exchange(computed_, std::nullopt);
     if (*sum)
-      apply(sum->value(), work->rate, work->report);
+      apply(sum->value(), work->work, work->report);
     else
       stop_with(sum->error());
   }
 
-  void apply(const reduced_gradients& reduced, double rate,
+  void apply(const reduced_gradients& reduced,
+             const std::shared_ptr<const phase_work>& work,
              const step_result& report) {
     config_.gauge->enter(actor_state::running);
     auto done = std::make_shared<std::optional<error>>();
     compute(
-      [this, sum = reduced.sum, rate, done] {
+      [this, reduced, work, key = report.key, done] {
         const compute_scope busy{*config_.counters, *config_.model};
-        if (auto applied = config_.model->apply(*sum, rate); !applied)
+        if (auto applied =
+              config_.model->apply(*reduced.sum, work->learning_rate);
+            !applied)
           *done = applied.error();
+        else
+          place_.applied(*work, key, reduced.metrics);
       },
       [this, done, report, last = reduced.last] {
         if (*done) {
@@ -280,6 +286,7 @@ private:
           break;
         case trainer_action::restore_best:
           config_.model->restore_best();
+          place_.leave();
           break;
         case trainer_action::fill_cache: // The member has done that.
           break;
@@ -287,7 +294,11 @@ private:
           state->parameters = std::make_shared<const std::vector<named_tensor>>(
             config_.model->state());
           break;
+        case trainer_action::keep:
+          keep(*state);
+          break;
         case trainer_action::restore:
+          place_.leave();
           *refused = restore(request);
           state->digest = config_.model->digest();
           break;
@@ -312,6 +323,17 @@ private:
     return promise;
   }
 
+  /// What another attempt of the run goes on from.
+  void keep(trainer_state& state) const {
+    state.at = place_.at();
+    if (!state.at)
+      return;
+    state.so_far = place_.so_far();
+    state.digest = config_.model->digest();
+    state.parameters =
+      std::make_shared<const std::vector<named_tensor>>(config_.model->state());
+  }
+
   std::optional<error> restore(const trainer_request& request) {
     if (!request.state)
       return fail(ec::internal, "there is no state to take over");
@@ -326,6 +348,7 @@ private:
   request_watch requests_;
   std::deque<queued> queue_; ///< Bounded by the dispatcher's credit.
   std::int64_t steps_ = 0;   ///< Contributed so far.
+  trainer_place place_;      ///< Used on the compute thread alone.
   std::optional<waiting> computed_;
   std::optional<result<reduced_gradients>> reduced_;
   bool busy_ = false;

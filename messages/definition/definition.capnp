@@ -49,6 +49,7 @@ struct Definition {
   faults @11 :Faults;
   placement @12 :Placement;
   checkpoint @13 :Checkpoint;
+  recovery @14 :Recovery;
 }
 
 struct Sampler {
@@ -389,4 +390,16 @@ struct Checkpoint {
   keep @2 :UInt32 = 2
     $help("How many checkpoints are kept in the run folder, the newest ones; 0 writes none")
     $unit("checkpoints") $range(max = 1000);
+}
+
+struct Recovery {
+  # What a run on a cluster does when it loses a daemon. It changes no result.
+
+  wait @0 :UInt32 = 300
+    $help("How long a run on a cluster that has lost a daemon waits for it, or for another one that can take its place, before it ends; 0 ends it at once")
+    $unit("seconds") $range(max = 604800);
+
+  attempts @1 :UInt32 = 5
+    $help("After so many attempts in a row that have lost a daemon before they had trained a step, a run on a cluster ends")
+    $unit("attempts") $range(min = 1, max = 1000000);
 }

@@ -281,6 +281,20 @@ struct definition {
                            const checkpoint_section&) = default;
   } checkpoint;
 
+  /// What a run on a cluster does when it loses a daemon. Changes no result.
+  struct recovery_section {
+    std::uint32_t wait = 0; ///< Seconds for another attempt; 0: the run ends.
+    std::uint32_t attempts = 1; ///< In a row that have trained nothing.
+
+    static void fields(auto& of, auto visit) {
+      visit("wait", of.wait);
+      visit("attempts", of.attempts);
+    }
+
+    friend bool operator==(const recovery_section&,
+                           const recovery_section&) = default;
+  } recovery;
+
   static void fields(auto& of, auto visit) {
     visit("name", of.name);
     visit("dataset", of.dataset);
@@ -296,6 +310,7 @@ struct definition {
     visit("faults", of.faults);
     visit("placement", of.placement);
     visit("checkpoint", of.checkpoint);
+    visit("recovery", of.recovery);
   }
 
   friend bool operator==(const definition&, const definition&) = default;

@@ -9,6 +9,11 @@
 # Daemons send `RunEvents` to the coordinator in turn: one message at a time, the
 # next one when the last is answered, so that none is lost and none overtakes.
 #
+# A run whose daemon is lost is deployed again, as its next attempt. Orders and
+# events name the attempt that they are of, so that none which comes late is taken
+# for one of the next. What trainers had by then, daemons that are ordered to
+# `keep` hold on to; the coordinator asks what is `kept`, and fetches it.
+#
 # A daemon that does not know the run of a request answers `unavailable`. A
 # coordinator that does not know the run of an event answers `notFound`; the
 # daemon then ends its share of the run.
@@ -38,9 +43,9 @@ struct Deployment {
   # Of the whole dataset, as its partitions.json has it.
 
   generation @3 :UInt32;
-  # Of the trainer group: 0 in the first attempt at the run. When a coordinator was
-  # lost and is back, trainers meet again as the next generation, under keys of
-  # their own. Not to be confused with that of the coordinator.
+  # Of the trainer group: 0 in the first attempt of the run, one more in each that
+  # follows, whose trainers meet under keys of their own. Not to be confused with
+  # that of the coordinator.
 
   daemons @4 :List(Daemon);
 
@@ -108,10 +113,41 @@ struct MemberRequest {
     load @8 :TensorPiece;
     # A piece of a tensor for `restore`; its values are in bulk frames, as in the
     # answer to `weights`. Pieces come in order, tensor after tensor.
+
+    keep @10 :Void;
+    # As `end`, of an attempt that is to be followed by another one: the receiver
+    # keeps what its trainers have, for a while.
+
+    kept @11 :Void;
+    # Asks what the receiver has kept of the run, which need not be on there.
   }
 
   steps @9 :Int64;
   # Of `restore`: the training that the tensors have taken.
+
+  attempt @12 :UInt32;
+  # That the order is of, from 1. 0: of whichever is there.
+}
+
+struct Position {
+  # Where a run stands between two training steps, and what it depends on from
+  # there.
+
+  epoch @0 :Int32;
+  step @1 :Int64;
+  # Of the epoch; so many are done.
+  trainSteps @2 :Int64;
+  # Over all epochs.
+
+  validated @3 :Bool;
+  bestValidation @4 :Float64;
+  # Of the validations before the epoch, if there were any.
+  sinceBest @5 :UInt32;
+
+  lossSum @6 :Float64;
+  # What the steps of the epoch gave so far, all ranks together.
+  correct @7 :Int64;
+  seeds @8 :Int64;
 }
 
 struct TensorPiece {
@@ -127,6 +163,8 @@ struct BeginPhase {
   learningRate @3 :Float64;
   firstStep @4 :Int64;
   # The step to begin with: those before it were done before the run was resumed.
+  from @5 :Position;
+  # Where the epoch that is on began, or was gone on with.
 }
 
 enum TrainerAction {
@@ -180,6 +218,10 @@ struct MemberReply {
 
   distrusted @13 :List(Text);
   # Names of daemons that have sent what the dataset does not have.
+
+  kept @14 :Position;
+  # Of `kept`: what state `tensors` are, whose trainer `trainers` names. Null:
+  # nothing is kept of the run.
 }
 
 struct TrainerState {
@@ -264,6 +306,8 @@ struct WeightsRequest {
   count @3 :UInt64;
   checkpoint @4 :Bool;
   # Of the last `checkpoint`, and not of the snapshot.
+  kept @5 :Bool;
+  # Of what is kept of the run for its next attempt.
 }
 
 # The answer has no body: its bulk frames hold the values, float32 one after the
@@ -290,9 +334,8 @@ struct RunEvents {
   # The data that the sender's share has mapped were verified, and are sound. Told
   # in a message of its own, whose sequence is 0, for it may be told again.
 
-  generation @7 :UInt32;
-  # As in the `Deployment` of the share: what a share tells that began in an earlier
-  # attempt at the run does not count.
+  attempt @7 :UInt32;
+  # Of the run, that the sender has its share of, from 1. 0: not told.
 }
 
 struct StepDone {

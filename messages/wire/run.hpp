@@ -85,6 +85,9 @@ struct deployment {
   /// The parts that a daemon serves, ascending.
   std::vector<part_id> parts_of(std::uint16_t daemon) const;
 
+  /// Of the run, from 1.
+  std::uint32_t attempt() const { return generation + 1; }
+
   /// Fails unless there are parts, ranks and a name of the run, all positions
   /// are those of daemons in the list, there are as many keys as daemons, or
   /// none, and there are replicas of as many parts as there are, or of none.
@@ -121,6 +124,9 @@ enum class trainer_action : std::uint16_t {
   /// Asks for the weights that `snapshot` has taken. It does not travel:
   /// another daemon is asked for them in pieces, by `weights_request`.
   weights = 0x100,
+  /// As `checkpoint`, with where it stands, for another attempt of the run. It
+  /// does not travel either: whoever is ordered to `keep` asks it.
+  keep,
 };
 /// What the coordinator orders a member of a run, which is a daemon with a
 /// share of it; run.capnp describes each. `trainers` is an order to its
@@ -133,6 +139,39 @@ enum class member_action : std::uint8_t {
   check,
   finish,
   load,
+  keep,
+  kept,
+};
+/// Where a run stands between two steps, as it travels: a `course_position` of
+/// the pipelines, and the sums of the steps of its epoch.
+struct run_position {
+  std::int32_t epoch = 0;
+  std::int64_t step = 0;
+  std::int64_t train_steps = 0;
+  bool validated = false;
+  double best_validation = 0;
+  std::uint32_t since_best = 0;
+  double loss_sum = 0;
+  std::int64_t correct = 0;
+  std::int64_t seeds = 0;
+
+  /// Fails if a count is below 0, or more steps are done of the epoch than in
+  /// all.
+  result<void> check() const;
+
+  friend bool operator==(const run_position&, const run_position&) = default;
+
+  static void fields(auto& of, auto visit) {
+    visit("epoch", of.epoch);
+    visit("step", of.step);
+    visit("trainSteps", of.train_steps);
+    visit("validated", of.validated);
+    visit("bestValidation", of.best_validation);
+    visit("sinceBest", of.since_best);
+    visit("lossSum", of.loss_sum);
+    visit("correct", of.correct);
+    visit("seeds", of.seeds);
+  }
 };
 /// A tensor of a snapshot or a checkpoint, without its values.
 struct tensor_shape {
@@ -162,12 +201,14 @@ struct member_request {
   std::int64_t steps = 0;
   double learning_rate = 0;
   std::int64_t first_step = 0;
+  run_position from = {};
   /// Only for the action `load`, whose values are the bulk of the message, as
   /// `encode_weights` makes them.
   tensor_shape tensor = {};
   std::uint64_t offset = 0;
   /// Only for the action `trainers` with `restore`.
   std::int64_t restored_steps = 0;
+  std::uint32_t attempt = 0; ///< 0: of whichever is there.
 };
 payload encode(const member_request& request);
 result<member_request> decode_member_request(const payload& from);
@@ -191,6 +232,7 @@ struct member_reply {
   work_report work;
   std::string failure;
   std::vector<std::string> distrusted;
+  std::optional<run_position> kept = {};
 
   static void fields(auto& of, auto visit) {
     visit("trainers", of.trainers);
@@ -198,19 +240,21 @@ struct member_reply {
     work_report::fields(of.work, visit);
     visit("failure", of.failure);
     visit("distrusted", of.distrusted);
+    visit("kept", of.kept);
   }
 };
 payload encode(const member_reply& reply);
 result<member_reply> decode_member_reply(const payload& from);
 
-/// Asks for a piece of a tensor of the last snapshot, or of the last checkpoint
-/// (`weights`).
+/// Asks for a piece of a tensor of the last snapshot, of the last checkpoint,
+/// or of what is kept of the run (`weights`).
 struct weights_request {
   std::string run;
   std::uint32_t tensor = 0;
   std::uint64_t offset = 0;
   std::uint64_t count = 0;
   bool checkpoint = false;
+  bool kept = false;
 
   static void fields(auto& of, auto visit) {
     visit("run", of.run);
@@ -218,6 +262,7 @@ struct weights_request {
     visit("offset", of.offset);
     visit("count", of.count);
     visit("checkpoint", of.checkpoint);
+    visit("kept", of.kept);
   }
 };
 payload encode(const weights_request& request);
@@ -259,7 +304,7 @@ struct run_events {
   std::optional<error> failure;
   /// Its data were verified; told alone, with sequence 0.
   bool sound = false;
-  std::uint32_t generation = 0; ///< As in the `deployment`.
+  std::uint32_t attempt = 0; ///< 0: not told.
 
   bool empty() const { return steps.empty() && stopped.empty() && !failure; }
 
@@ -270,7 +315,7 @@ struct run_events {
     visit("steps", of.steps);
     visit("stopped", of.stopped);
     visit("sound", of.sound);
-    visit("generation", of.generation);
+    visit("attempt", of.attempt);
   }
 };
 payload encode(const run_events& events);

@@ -35,6 +35,7 @@ constexpr std::string_view without_effect[]{
   "faults",
   "placement",
   "checkpoint",
+  "recovery",
 };
 
 void compare(capnp::DynamicStruct::Reader before,

@@ -20,10 +20,10 @@ void gradient_progress::final_from(std::int64_t offset) {
   report([this, offset] { offset_ = offset; });
 }
 
-void gradient_progress::finish(std::int64_t seeds) {
-  report([this, seeds] {
+void gradient_progress::finish(const batch_metrics& of) {
+  report([this, &of] {
     offset_ = 0;
-    seeds_ = seeds;
+    metrics_ = of;
   });
 }
 
@@ -36,9 +36,9 @@ std::optional<std::int64_t> gradient_progress::offset() const {
   return offset_;
 }
 
-std::optional<std::int64_t> gradient_progress::finished() const {
+std::optional<batch_metrics> gradient_progress::finished() const {
   std::lock_guard lock{mutex_};
-  return seeds_;
+  return metrics_;
 }
 
 bool gradient_progress::failed() const {

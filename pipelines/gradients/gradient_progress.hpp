@@ -1,5 +1,6 @@
 #pragma once
 
+#include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/gradients/collective.hpp"
 
 #include <cstdint>
@@ -23,15 +24,15 @@ public:
   /// report comes when the dense gradient has its size.
   void final_from(std::int64_t offset);
   /// All is final, tables too.
-  /// @param seeds How many seeds the gradients are of.
-  void finish(std::int64_t seeds);
+  /// @param of Of the seeds that the gradients are of.
+  void finish(const batch_metrics& of);
   /// There will be no gradients.
   void fail();
 
   /// From where on dense gradients are final; nothing before the first report.
   std::optional<std::int64_t> offset() const;
-  /// The seeds of `finish`, after it.
-  std::optional<std::int64_t> finished() const;
+  /// The metrics of `finish`, after it.
+  std::optional<batch_metrics> finished() const;
   bool failed() const;
 
   /// Rings at each report from now on.
@@ -43,7 +44,7 @@ private:
 
   mutable std::mutex mutex_;
   std::optional<std::int64_t> offset_;
-  std::optional<std::int64_t> seeds_;
+  std::optional<batch_metrics> metrics_;
   bool failed_ = false;
   std::shared_ptr<progress_bell> bell_;
 };

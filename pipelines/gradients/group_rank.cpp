@@ -64,7 +64,7 @@ group_rank::reduce(const step_word& word,
     return leave(std::move(begun).error());
   if (options_.ranks == 1) {
     counters_->item_done(0);
-    return step_sum{mine, word.stop, *progress.finished()};
+    return step_sum{mine, word.stop, {*progress.finished()}};
   }
   auto sum = new_set();
   step_exchange exchange{*group_, schedule_, word, mine, progress, sum};
@@ -73,7 +73,7 @@ group_rank::reduce(const step_word& word,
   if (auto done = run(exchange, word.step, progress); !done)
     return leave(std::move(done).error());
   counters_->item_done(exchange.bytes());
-  return step_sum{std::move(sum), exchange.stop(), exchange.seeds()};
+  return step_sum{std::move(sum), exchange.stop(), exchange.metrics()};
 }
 
 /// Waits for the first of the gradients, and for all ranks to be connected.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/gradients/roll_call.hpp"
@@ -12,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace graphmill {
 
@@ -19,8 +21,8 @@ namespace graphmill {
 struct step_sum {
   /// The sum over all ranks, which nobody changes any more.
   std::shared_ptr<const gradient_set> gradients;
-  bool last = false;      ///< A rank asks to stop; all ranks are told alike.
-  std::int64_t seeds = 0; ///< The seeds of all ranks together.
+  bool last = false; ///< A rank asks to stop; all ranks are told alike.
+  std::vector<batch_metrics> metrics; ///< Of the step, by rank.
 };
 
 /// What ranks compare before they connect: the sizes of the model's gradients

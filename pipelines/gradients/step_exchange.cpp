@@ -4,6 +4,7 @@
 #include "pipelines/gradients/gradient_set.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <utility>
 
@@ -11,8 +12,9 @@ namespace graphmill {
 
 namespace {
 
-/// Words of a rank: step, stop, seeds, then rows per table.
-constexpr std::size_t fixed_words = 3;
+/// Words of a rank: step, stop, its metrics (seeds, correct ones, the bits of
+/// the sum of losses), then rows per table.
+constexpr std::size_t fixed_words = 5;
 
 /// Sending does not write; a transfer's memory has no const.
 template <class T>
@@ -143,7 +145,10 @@ result<void> step_exchange::start_words() {
   const auto own = words_of(group_.rank());
   own[0] = word_.step;
   own[1] = word_.stop;
-  own[2] = progress_.finished().value_or(0);
+  const auto metrics = progress_.finished().value_or(batch_metrics{});
+  own[2] = metrics.seeds;
+  own[3] = metrics.correct;
+  own[4] = std::bit_cast<std::int64_t>(metrics.loss_sum);
   const auto& tables = schedule_.shape().tables;
   if (mine_->tables.size() != tables.size())
     return fail(ec::internal, "gradients of {} tables for a group that has {}",
@@ -171,14 +176,14 @@ result<void> step_exchange::start_words() {
 
 result<void> step_exchange::read_words() {
   stop_ = false;
-  seeds_ = 0;
+  metrics_.clear();
   for (rank_id r = 0; r < group_.ranks(); ++r) {
     const auto words = words_of(r);
     if (words[0] != word_.step)
       return fail(ec::internal, "rank {} is at step {}, rank {} at step {}", r,
                   words[0], group_.rank(), word_.step);
     stop_ = stop_ || words[1] != 0;
-    seeds_ += words[2];
+    metrics_.push_back({std::bit_cast<double>(words[4]), words[3], words[2]});
     for (std::size_t t = 0; t < schedule_.shape().tables.size(); ++t)
       if (const auto rows = words[fixed_words + t];
           rows < 0 || rows > schedule_.shape().tables[t].rows)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/gradients/collective.hpp"
 #include "pipelines/gradients/exchange_schedule.hpp"
 #include "pipelines/gradients/gradient_progress.hpp"
@@ -51,8 +52,9 @@ public:
 
   /// Whether any rank asks to stop; after the step, as the next one.
   bool stop() const { return stop_; }
-  /// The seeds of all ranks together.
-  std::int64_t seeds() const { return seeds_; }
+  /// What each rank's batch gave, by rank; after the step. Whoever has the sum
+  /// knows them all, so that no rank's are lost with it.
+  const std::vector<batch_metrics>& metrics() const { return metrics_; }
   /// How many bytes this rank has sent and received, or begun to.
   std::uint64_t bytes() const { return bytes_; }
 
@@ -97,7 +99,7 @@ private:
   std::vector<gradient_set> tables_; ///< By rank; that of this one is empty.
   std::optional<rank_id> lost_;
   std::uint64_t bytes_ = 0;
-  std::int64_t seeds_ = 0;
+  std::vector<batch_metrics> metrics_;
   bool stop_ = false;
 };
 

@@ -35,20 +35,24 @@ std::string text_of(const nlohmann::json& content, int indent) {
                       nlohmann::json::error_handler_t::replace);
 }
 
-/// Whether a line of steps.jsonl is of a step before a position.
-bool is_before(const std::string& line, const course_position& at) {
+/// Where a line of steps.jsonl stands, seen from a position.
+enum class line_place { behind, behind_in_its_epoch, ahead };
+
+line_place place_of_line(const std::string& line, const course_position& at) {
   const auto read = parse_json(line, "a line of steps.jsonl");
   if (!read || !read.value().is_object())
-    return false;
+    return line_place::ahead;
   const auto& step = read.value();
   const auto epoch = integer_of(step.value("epoch", nlohmann::json{}));
   const auto number = integer_of(step.value("step", nlohmann::json{}));
   const auto which = step.value("phase", nlohmann::json{});
   if (!epoch || !number || which == "test") // The test is the end of a run.
-    return false;
+    return line_place::ahead;
   if (*epoch <= at.epoch) // Files count from 1.
-    return true;
-  return *epoch == at.epoch + 1 && which == "train" && *number <= at.step;
+    return line_place::behind;
+  return *epoch == at.epoch + 1 && which == "train" && *number <= at.step
+           ? line_place::behind_in_its_epoch
+           : line_place::ahead;
 }
 
 /// Makes a folder that did not exist before, trying suffixes.
@@ -107,7 +111,7 @@ result<void> run_folder::begin(const std::string& definition_yaml) {
   };
   GRAPHMILL_TRYV(write_file(path_ / "run.json", text_of(about, 2) + "\n"));
   // Not kept open: the run may wait for long, among many others.
-  return write_file(path_ / "metrics.jsonl", "");
+  return write_file(metrics_file(), "");
 }
 
 result<run_folder> run_folder::open(const fs::path& folder) {
@@ -168,7 +172,7 @@ result<void> run_folder::go_back(const nlohmann::json& metrics,
     lines += text_of(line, -1) + '\n';
   metrics_.close();
   steps_.close();
-  GRAPHMILL_TRYV(write_file(path_ / "metrics.jsonl", lines));
+  GRAPHMILL_TRYV(write_file(metrics_file(), lines));
   GRAPHMILL_TRYV(cut_steps(at));
   return write_file(definition(), definition_yaml);
 }
@@ -184,7 +188,7 @@ result<void> run_folder::cut_steps(const course_position& at) {
   std::ifstream old{path};
   std::string line;
   while (std::getline(old, line)) {
-    if (!is_before(line, at))
+    if (place_of_line(line, at) == line_place::ahead)
       continue;
     line += '\n';
     GRAPHMILL_TRYV(
@@ -193,14 +197,24 @@ result<void> run_folder::cut_steps(const course_position& at) {
   return file.commit();
 }
 
+bool run_folder::has_steps_until(const course_position& at,
+                                 rank_id ranks) const {
+  std::ifstream lines{path_ / "steps.jsonl"};
+  std::int64_t found = 0;
+  std::string line;
+  while (std::getline(lines, line))
+    if (place_of_line(line, at) == line_place::behind_in_its_epoch)
+      ++found;
+  return found == at.step * ranks;
+}
+
 result<void> run_folder::add_metrics(const nlohmann::json& line) {
   if (!metrics_.is_open())
-    metrics_.open(path_ / "metrics.jsonl", std::ios::app);
+    metrics_.open(metrics_file(), std::ios::app);
   metrics_ << text_of(line, -1) << '\n';
   metrics_.flush();
   if (!metrics_)
-    return fail_errno(errno, "cannot write {}",
-                      (path_ / "metrics.jsonl").string());
+    return fail_errno(errno, "cannot write {}", metrics_file().string());
   return ok();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/flow/course.hpp"
 
@@ -55,12 +56,17 @@ public:
   result<void> go_back(const nlohmann::json& metrics, const course_position& at,
                        const std::string& definition_yaml);
 
+  /// Whether steps.jsonl has the lines of all steps of training, of that many
+  /// ranks, that the epoch which is on has behind it.
+  bool has_steps_until(const course_position& at, rank_id ranks) const;
+
   const std::filesystem::path& path() const { return path_; }
   const origin& from() const { return origin_; }
   std::filesystem::path definition() const { return path_ / "definition.yaml"; }
   std::filesystem::path weights() const {
     return path_ / "weights.safetensors";
   }
+  std::filesystem::path metrics_file() const { return path_ / "metrics.jsonl"; }
   std::filesystem::path log() const { return path_ / "log.txt"; }
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
 

@@ -42,13 +42,13 @@ struct run_prepared {
 /// The member of a run has spawned its actors, and published its parts.
 struct share_ready {
   std::string run;
-  std::uint32_t generation = 0; ///< Of the share's deployment.
+  std::uint32_t attempt = 1; ///< Of the run, that the share is of.
 };
 /// The verification of the data that a run has mapped is over. `sound` says
 /// whether they are what the digests say.
 struct share_verified {
   std::string run;
-  std::uint32_t generation = 0; ///< Of the share's deployment.
+  std::uint32_t attempt = 1; ///< Of the run, that the share is of.
   result<void> sound = ok();
 };
 /// The daemon has looked at its data. `sound` says whether they can be used.
@@ -58,7 +58,7 @@ struct data_seen {
 /// The coordinator does not know a run any more, or cannot be reached.
 struct run_orphaned {
   std::string run;
-  std::uint32_t generation = 0; ///< Of the share's deployment.
+  std::uint32_t attempt = 1; ///< Of the run, that the share is of.
   error reason;
 };
 /// News of the run that is on, from its conductor.
@@ -70,6 +70,15 @@ struct run_news_came {
 struct run_ended {
   std::string run;
   std::shared_ptr<run_outcome> outcome;
+  std::uint32_t attempt = 1;
+};
+/// The folder of a run is back where its next attempt begins, or cannot be. Of
+/// the state that it begins with; nothing: from the beginning.
+struct run_rewound {
+  using state = std::optional<training_state>;
+  std::string run;
+  std::uint32_t attempt = 1;
+  std::shared_ptr<result<state>> from;
 };
 /// A run is over, and all it leaves is written.
 struct run_filed {
@@ -109,6 +118,7 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::data_seen)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_orphaned)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_news_came)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_ended)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::run_rewound)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_filed)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_taken)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::records_written)
@@ -144,9 +154,10 @@ using coordinator_actor = caf::typed_actor<
   // The daemon: end the run that is on as its user would, then tell.
   takes<end_orderly>,
   // INTERNAL, in this order: an answer has come; a submitted run has its
-  // folder; a run that is over is filed; the history is written; a request has
-  // its turn; it is time to look at watchers and questions.
-  takes<call_ended>, takes<run_taken>, takes<run_filed>, takes<records_written>,
-  takes<next_request>, takes<tick>>;
+  // folder; that of one that is attempted again is back where that begins; a
+  // run that is over is filed; the history is written; a request has its turn;
+  // it is time to look at watchers and questions.
+  takes<call_ended>, takes<run_taken>, takes<run_rewound>, takes<run_filed>,
+  takes<records_written>, takes<next_request>, takes<tick>>;
 
 } // namespace graphmill

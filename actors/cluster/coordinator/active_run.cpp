@@ -110,11 +110,14 @@ deployment active_run::deployment_for(std::size_t daemon,
 
 result<run_turn::task> active_run::take(const std::string& daemon,
                                         const run_events& events) {
-  if (turn.is_over())
-    return fail(ec::not_found, "run {} is over", id);
-  if (events.generation != attempt - 1)
-    return fail(ec::not_found, "attempt {} at run {} is over",
-                std::uint64_t{events.generation} + 1, id);
+  const auto breaks =
+    turn.now() == run_turn::state::ending && turn.again() && events.failure;
+  if ((turn.is_over() && !breaks)
+      || (events.attempt != 0 && events.attempt != attempt))
+    return fail(ec::not_found, "{} of run {} is over",
+                events.attempt == 0 ? std::string{"this attempt"}
+                                    : fmt::format("attempt {}", events.attempt),
+                id);
   if (events.sound)
     sound.insert(daemon);
   auto& last = sequences[daemon];
@@ -124,6 +127,7 @@ result<run_turn::task> active_run::take(const std::string& daemon,
   for (const auto& step : events.steps) {
     if (!conductor)
       break; // There is nothing to count before it has begun.
+    note_step(step.key);
     step_result told;
     told.key = step.key;
     told.metrics = {step.loss_sum, step.correct, step.seeds};
@@ -142,6 +146,18 @@ result<run_turn::task> active_run::take(const std::string& daemon,
     return run_turn::task::none;
   return fail_run(fail(events.failure->code, "daemon \"{}\": {}", daemon,
                        events.failure->message.substr(0, longest_failure)));
+}
+
+/// What the attempt began with is needed until all trainers have something
+/// newer: when a rank tells of its second step, all have applied the first one.
+void active_run::note_step(const batch_key& key) {
+  if (key.phase != phase::train)
+    return;
+  trained = true;
+  const auto first =
+    from && key.epoch == from->at.epoch ? from->at.step : std::int64_t{0};
+  if (key.step > first)
+    from.reset();
 }
 
 void active_run::take(const rendezvous_request& request,
@@ -210,9 +226,11 @@ run_observer observer_of(const submitted_run& run,
     return inner.on_phase(done);
   };
   out.on_record = inner.on_record;
-  out.on_end = [id = run.id, coordinator](run_outcome outcome) {
+  out.on_end = [id = run.id, attempt = run.attempt,
+                coordinator](run_outcome outcome) {
     post(coordinator,
-         run_ended{id, std::make_shared<run_outcome>(std::move(outcome))});
+         run_ended{id, std::make_shared<run_outcome>(std::move(outcome)),
+                   attempt});
   };
   return out;
 }

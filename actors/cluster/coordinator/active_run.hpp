@@ -5,6 +5,7 @@
 #include "actors/cluster/coordinator/run_filing.hpp"
 #include "actors/cluster/coordinator/run_turn.hpp"
 #include "actors/cluster/history/run_journal.hpp"
+#include "actors/cluster/recovery/run_recovery.hpp"
 #include "messages/wire/run.hpp"
 #include "pipelines/definition/placement.hpp"
 #include "pipelines/results/checkpoint.hpp"
@@ -34,9 +35,13 @@ struct submitted_run {
   /// Which run and which checkpoint of it that was; empty: none.
   std::string from_run{};
   std::string from_checkpoint{};
-  /// Counts how often it has left the queue, with the next time.
-  std::uint32_t attempt = 1;
   std::int64_t place = 0; ///< In the queue: the least comes first.
+  /// Counts how often it has left the queue, with the next time: again whenever
+  /// a daemon is lost, or the coordinator. Then `from` is what its trainers had
+  /// by then.
+  std::uint32_t attempt = 1;
+  run_recovery recovery;
+  double spent = 0; ///< Seconds of the last attempt, until they are filed.
 };
 
 /// What another coordinator needs to go on with a run.
@@ -53,12 +58,21 @@ struct active_run : submitted_run {
   run_turn turn;
   std::vector<std::string> members; ///< Daemons with trainers.
   conductor_actor conductor;        ///< While it is conducted.
+  bool is_deployed = false;         ///< Its daemons have been told to prepare.
+  bool is_led = false; ///< The conductor is there yet, and may use the files.
+  bool closes_unled = false; ///< It is closed as soon as that has ended.
+  bool trained = false; ///< A step of training has been told in this attempt.
   clock::time_point began = clock::now();
   run_outcome outcome; ///< Set at the end; `turn` has the failure that counts.
   double seconds = 0;  ///< That the run took; set at the end.
   std::map<std::string, std::uint64_t> sequences; ///< Of events, by daemon.
   std::set<std::string> sound;     ///< Daemons whose data were verified.
   std::vector<std::string> losses; ///< Sentences about what it does without.
+
+  /// Whether this is the attempt `number` of the run `run`.
+  bool is(const std::string& run, std::uint32_t number) const {
+    return id == run && attempt == number;
+  }
 
   /// A rank that waits for the value of a key in `table`, by which ranks find
   /// each other.
@@ -107,6 +121,9 @@ struct active_run : submitted_run {
   void answer_questions(clock::time_point now);
   /// Answers all questions and forgets all keys.
   void end_rendezvous();
+
+private:
+  void note_step(const batch_key& key);
 };
 
 /// What a conductor tells on the way: metrics and progress to the coordinator,

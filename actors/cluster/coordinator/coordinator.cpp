@@ -163,6 +163,7 @@ void coordinator::look() {
   look_at_members(now);
   if (active_)
     active_->answer_questions(now);
+  give_up_waiting(now);
   if (now >= write_at_)
     write_records();
   if (start_at_ != clock::time_point{} && now >= start_at_) {

@@ -40,6 +40,8 @@ void coordinator::start_next() {
     auto where = place_now(it->def);
     if (!where) {
       wait_on(*it, where.error());
+      if (it->recovery.waits())
+        return; // Nothing begins in its place while it is to come back.
       continue;
     }
     active_.emplace();
@@ -51,11 +53,14 @@ void coordinator::start_next() {
       active_->record.started = now_unix();
     active_->where = std::move(where).value();
     auto names = names_of(active_->where);
-    active_->turn = run_turn{names};
+    active_->turn = run_turn{names, active_->recovery.is_wanted()};
     health_.begin(active_->id, {names.begin(), names.end()});
     names.erase(calls_.net().self().name); // The next one has its own.
     note_standing(*active_, {names.begin(), names.end()});
-    if (auto begun = active_->file->begin(config_.log->sinks().front()); begun)
+    if (active_->attempt > 1)
+      attempt_again();
+    else if (auto begun = active_->file->begin(config_.log->sinks().front());
+             begun)
       deploy();
     else
       go_on(active_->fail_run(begun.error()));
@@ -65,34 +70,14 @@ void coordinator::start_next() {
 
 /// Daemons may come, or come back.
 void coordinator::wait_on(submitted_run& run, const error& reason) {
-  auto says = "waits: " + reason.message;
+  auto says = run.recovery.waits() ? run.recovery.says(
+                reason, clock::now(), std::chrono::system_clock::now())
+                                   : "waits: " + reason.message;
   if (run.record.message == says)
     return;
   config_.log->info("run {} {}", run.id, says);
   run.record.message = std::move(says);
   note(run.record);
-}
-
-/// A daemon of the run is gone. Tells that the run goes on, if it can do
-/// without it.
-/// @returns whether it does.
-bool coordinator::go_on_without(const std::string& daemon,
-                                const error& reason) {
-  const auto& turn = active_->turn;
-  if (turn.does_without(daemon))
-    return true;
-  const auto decided =
-    turn.now() == run_turn::state::filing || turn.failure().has_value();
-  if (decided || !active_->can_do_without(daemon))
-    return false;
-  active_->losses.push_back(
-    fmt::format("went on without daemon \"{}\", whose parts others serve: {}",
-                daemon, reason.message));
-  config_.log->warn("run {} {}", active_->id, active_->losses.back());
-  active_->record.message = fmt::format("{}", fmt::join(active_->losses, "; "));
-  note(active_->record);
-  go_on(active_->turn.do_without(daemon));
-  return true;
 }
 
 /// Carries out what the turn of the run has the coordinator do now.
@@ -121,6 +106,7 @@ void coordinator::go_on(run_turn::task next) {
 
 void coordinator::deploy() {
   const auto& daemons = active_->where.daemons;
+  active_->is_deployed = true;
   config_.log->info("run {}: deploying on {}", active_->id,
                     pluralized(daemons.size(), "daemon"));
   std::vector<std::string> keys;
@@ -133,22 +119,21 @@ void coordinator::deploy() {
     share.daemon_keys = keys;
     calls_.call(daemons[d].address, method::deploy, encode(share),
                 within(timeouts::deployment, timeouts::question, 1),
-                [this, id = active_->id,
+                [this, id = active_->id, attempt = active_->attempt,
                  daemon = daemons[d].name](const result<payload>& answer) {
-                  on_deployed(id, daemon, answer);
+                  if (active_ && active_->is(id, attempt))
+                    on_deployed(daemon, answer);
                 });
   }
 }
 
-void coordinator::on_deployed(const std::string& id, const std::string& daemon,
+void coordinator::on_deployed(const std::string& daemon,
                               const result<payload>& answer) {
-  if (!active_ || active_->id != id)
-    return;
   if (config_.audit) {
     audit_entry entry;
     entry.who = calls_.net().self().name;
     entry.what = "deploy";
-    entry.object = fmt::format("{} on {}", id, daemon);
+    entry.object = fmt::format("{} on {}", active_->id, daemon);
     entry.done = static_cast<bool>(answer);
     if (!answer) {
       entry.why = answer.error().message;
@@ -168,14 +153,18 @@ void coordinator::on_deployed(const std::string& id, const std::string& daemon,
 void coordinator::conduct() {
   run_setup setup;
   setup.def = active_->def;
-  setup.from = std::exchange(active_->from, std::nullopt);
+  if (active_->recovery.is_wanted()) // It may be needed once more.
+    setup.from = active_->from;
+  else
+    setup.from = std::exchange(active_->from, std::nullopt);
   const auto& where = active_->where;
   auto lead = conductor_of(setup, *config_.graph,
                            static_cast<rank_id>(where.daemon_of_rank.size()));
   std::vector<remote_member_config> members;
   for (std::uint16_t d = 0; d < where.daemons.size(); ++d)
     if (!where.ranks_of(d).empty()) {
-      members.push_back({active_->id, where.daemons[d], config_.net});
+      members.push_back(
+        {active_->id, where.daemons[d], config_.net, active_->attempt});
       active_->members.push_back(where.daemons[d].name);
     }
   lead.members = [members](caf::actor_system& system,
@@ -194,18 +183,29 @@ void coordinator::conduct() {
   health_.progress_by(progress);
   active_->began = clock::now();
   active_->conductor = spawn_conductor(self_->home_system(), std::move(lead));
-  deaths_.watch(
-    self_, active_->conductor,
-    [this, id = active_->id](const caf::error& reason) {
-      if (active_ && active_->id == id)
-        go_on(active_->turn.conducted(from_caf(reason, "the conductor")));
-    });
+  active_->is_led = true;
+  deaths_.watch(self_, active_->conductor,
+                [this, id = active_->id,
+                 attempt = active_->attempt](const caf::error& reason) {
+                  if (active_ && active_->is(id, attempt))
+                    conductor_gone(from_caf(reason, "the conductor"));
+                });
   post(active_->conductor, start_run{});
   config_.log->info("run {}: begun", active_->id);
 }
 
+/// It has ended, unasked or as it was told.
+void coordinator::conductor_gone(const error& reason) {
+  active_->is_led = false;
+  if (std::exchange(active_->closes_unled, false))
+    close();
+  else
+    go_on(active_->turn.conducted(reason));
+}
+
 void coordinator::on_ended(const run_ended& ended) {
-  if (!active_ || active_->id != ended.run || active_->turn.is_over())
+  if (!active_ || !active_->is(ended.run, ended.attempt)
+      || active_->turn.is_over())
     return;
   active_->outcome = std::move(*ended.outcome);
   if (active_->outcome.failure && gives_way(*active_->outcome.failure))
@@ -219,31 +219,35 @@ void coordinator::end() {
     std::chrono::duration<double>(clock::now() - active_->began).count();
   stop_actor(active_->conductor);
   active_->conductor = nullptr;
-  end_shares(active_->turn.failure() ? member_action::end
-                                     : member_action::finish);
+  end_shares(active_->turn.again()     ? member_action::keep
+             : active_->turn.failure() ? member_action::end
+                                       : member_action::finish);
   // If all daemons are lost, no answer will bring the run on.
   go_on(active_->turn.ordered_to_end());
 }
 
 void coordinator::end_shares(member_action how) {
   const auto patience =
-    how == member_action::end ? timeouts::share_end : timeouts::unbounded;
+    how == member_action::finish ? timeouts::unbounded : timeouts::share_end;
+  member_request order{active_->id, how};
+  order.attempt = active_->attempt;
   // To those that are lost, too: they may hear it, but need not answer.
   for (const auto& daemon : active_->where.daemons)
-    calls_.call(
-      daemon.address, method::order, encode(member_request{active_->id, how}),
-      within(patience, timeouts::question_unreachable),
-      [this, id = active_->id, daemon = daemon.name](
-        const result<payload>& answer) { on_share_ended(id, daemon, answer); });
+    calls_.call(daemon.address, method::order, encode(order),
+                within(patience, timeouts::question_unreachable),
+                [this, id = active_->id, attempt = active_->attempt,
+                 daemon = daemon.name](const result<payload>& answer) {
+                  if (active_ && active_->is(id, attempt))
+                    on_share_ended(daemon, answer);
+                });
 }
 
-void coordinator::on_share_ended(const std::string& id,
-                                 const std::string& daemon,
+void coordinator::on_share_ended(const std::string& daemon,
                                  const result<payload>& answer) {
   // One that counts as lost may know better than this coordinator.
   if (!answer && gives_way(answer.error()))
     return;
-  if (!active_ || active_->id != id || !active_->turn.awaits(daemon))
+  if (!active_->turn.awaits(daemon))
     return;
   auto report = answer ? decode_member_reply(answer.value())
                        : result<member_reply>{answer.error()};
@@ -251,8 +255,8 @@ void coordinator::on_share_ended(const std::string& id,
     active_->file->add(daemon, report.value().work);
     distrust(report.value().distrusted, daemon);
   } else {
-    config_.log->warn("run {}: daemon {} did not end its share: {}", id, daemon,
-                      report.error().message);
+    config_.log->warn("run {}: daemon {} did not end its share: {}",
+                      active_->id, daemon, report.error().message);
   }
   std::optional<error> failure;
   if (!report)
@@ -279,19 +283,39 @@ void coordinator::distrust(const std::vector<std::string>& daemons,
   }
 }
 
-/// Files what is left of the run.
-void coordinator::close() {
-  active_->end_rendezvous();
+void coordinator::let_leavers_go() {
   for (const auto& leaver : std::exchange(active_->leaving, {})) {
     let_go(leaver.daemon, leaver.incarnation);
     leaver.reply.reply(payload{});
   }
+}
+
+/// Files what is left of the run, unless it is attempted again.
+void coordinator::close() {
+  active_->end_rendezvous();
+  if (active_->turn.again()) {
+    active_->closes_unled = active_->is_led;
+    if (!active_->is_led)
+      recover();
+    return;
+  }
+  let_leavers_go();
   active_->outcome.failure = active_->turn.failure();
   active_->file->tell(health_.whole());
+  // Of a run that would have been attempted again, if somebody had come.
+  const auto& failure = active_->turn.failure();
+  const auto recovers =
+    active_->recovery.is_wanted() && failure
+    && (failure->code == ec::unavailable || failure->code == ec::timeout);
   thread_.post(
     [me = handle_of<interface>(self_), file = active_->file,
      outcome = active_->outcome, cancelled = active_->turn.cancelled(),
-     seconds = active_->seconds] {
+     seconds = active_->seconds, recovers, from = active_->from,
+     def = active_->def, parts = config_.graph->part_count()]() mutable {
+      if (recovers && from && !outcome.parameters)
+        file->leave(*from, def, parts);
+      if (recovers)
+        outcome.failure->message += file->way_on();
       post(me, run_filed{file->close(outcome, cancelled, seconds)});
     },
     [me = handle_of<interface>(self_), id = active_->id](const error& reason) {
@@ -346,26 +370,6 @@ result<payload> coordinator::take_events(const incoming_request& request) {
                       request.from.name);
   go_on(next); // It may have failed while others are still being deployed.
   return payload{};
-}
-
-/// Of a run that is over there is nothing to be known: its daemons may not have
-/// heard yet.
-result<payload> coordinator::take_health(const incoming_request& request) {
-  GRAPHMILL_TRY(auto report, decode_daemon_health(request.data));
-  if (!active_ || active_->id != report.run
-      || !active_->is_member(request.from))
-    return fail(ec::not_found, "run {} is not on", report.run);
-  report.daemon = request.from.name;
-  health_.take(std::move(report), clock::now());
-  return payload{};
-}
-
-result<payload> coordinator::tell_health(const payload& data) const {
-  GRAPHMILL_TRY(const auto wanted, decode_health_request(data));
-  if (!active_ || (!wanted.run.empty() && active_->id != wanted.run))
-    return fail(ec::not_found, "{} is not on",
-                wanted.run.empty() ? "a run" : "run " + wanted.run);
-  return encode(health_.tell(wanted, clock::now()));
 }
 
 void coordinator::rendezvous(const incoming_request& request) {

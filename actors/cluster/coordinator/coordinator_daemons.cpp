@@ -149,6 +149,9 @@ void coordinator::leave(const incoming_request& request) {
     });
     active_->leaving.push_back(
       {identity.name, identity.incarnation, request.reply});
+    // Its operator has stopped it: that is no loss, after which the run would
+    // be attempted again, perhaps while the whole cluster is being stopped.
+    active_->turn.end_for_good();
     if (!active_->turn.cancelled()) // Else it ends by itself.
       go_on(active_->fail_run(left));
     return;
@@ -183,16 +186,18 @@ void coordinator::lose_if_used(const std::string& daemon, const error& reason) {
 /// of one that began when it was heard again and had yet to register.
 void coordinator::check_share(const peer_identity& identity) {
   // Once the run is over, shares answer for themselves when they have ended.
-  if (!active_ || active_->turn.is_over() || !active_->uses(identity.name))
+  if (!active_ || active_->turn.is_over() || !active_->is_deployed
+      || !active_->uses(identity.name))
     return;
-  calls_.call(identity.address, method::order,
-              encode(member_request{active_->id, member_action::check}),
+  member_request question{active_->id, member_action::check};
+  question.attempt = active_->attempt;
+  calls_.call(identity.address, method::order, encode(question),
               within(timeouts::share_check, timeouts::question_unreachable),
-              [this, daemon = identity.name,
-               run = active_->id](const result<payload>& answer) {
+              [this, daemon = identity.name, run = active_->id,
+               attempt = active_->attempt](const result<payload>& answer) {
                 if (!answer && gives_way(answer.error()))
                   return;
-                if (!answer && active_ && active_->id == run
+                if (!answer && active_ && active_->is(run, attempt)
                     && !active_->turn.is_over())
                   break_off_if_used(daemon, "had lost the coordinator");
               });

@@ -223,4 +223,26 @@ result<payload> coordinator::file(const std::filesystem::path& runs,
   return encode(piece);
 }
 
+// -- how the run that is on is
+
+/// Of a run that is over there is nothing to be known: its daemons may not have
+/// heard yet.
+result<payload> coordinator::take_health(const incoming_request& request) {
+  GRAPHMILL_TRY(auto report, decode_daemon_health(request.data));
+  if (!active_ || active_->id != report.run
+      || !active_->is_member(request.from))
+    return fail(ec::not_found, "run {} is not on", report.run);
+  report.daemon = request.from.name;
+  health_.take(std::move(report), clock::now());
+  return payload{};
+}
+
+result<payload> coordinator::tell_health(const payload& data) const {
+  GRAPHMILL_TRY(const auto wanted, decode_health_request(data));
+  if (!active_ || (!wanted.run.empty() && active_->id != wanted.run))
+    return fail(ec::not_found, "{} is not on",
+                wanted.run.empty() ? "a run" : "run " + wanted.run);
+  return encode(health_.tell(wanted, clock::now()));
+}
+
 } // namespace graphmill

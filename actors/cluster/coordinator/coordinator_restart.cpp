@@ -1,50 +1,18 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
-#include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 // How one coordinator follows another: what it finds, and how the old one ends.
 
 namespace graphmill {
 
-namespace {
-
-/// From what another attempt at a run begins; nothing: from the beginning.
-/// Damaged checkpoints are passed over, and go.
-result<std::optional<checkpoint>>
-state_of_next_attempt(const std::filesystem::path& runs,
-                      const submitted_run& run, spdlog::logger& log) {
-  const auto folder = runs / run.id / "checkpoints";
-  auto found = newest_checkpoint(folder);
-  if (!found)
-    log.warn("run {}: {}", run.id, found.error().message);
-  else if (found.value())
-    for (const auto& damage : found.value()->passed_over)
-      log.warn("run {}: {}; the checkpoint before it is used", run.id, damage);
-  const auto sound = found && found.value();
-  GRAPHMILL_TRYV(remove_checkpoints_after(folder, sound ? found.value()->name
-                                                        : checkpoint_name({})));
-  if (!sound)
-    return std::optional<checkpoint>{};
-  return std::optional{std::move(found.value()->content)};
-}
-
-std::string place_in_course(const std::optional<training_state>& from) {
-  return from ? fmt::format("from epoch {}, step {}", from->at.epoch + 1,
-                            from->at.step)
-              : std::string{"from the beginning"};
-}
-
-} // namespace
-
 /// Takes up what the coordinator before this one has left: the run that was on
-/// goes to the front of the queue, for another attempt. Reads checkpoints, so
+/// goes to the front of the queue, for another attempt. Reads files of runs, so
 /// it may take a while, in which nobody waits for this actor: it is being made.
 void coordinator::restore() {
   auto front = std::int64_t{0};
@@ -64,7 +32,7 @@ void coordinator::restore() {
     run.attempt = left.standing.attempt + (was_on ? 1 : 0);
     run.place = was_on ? --front : left.standing.place;
     records_.add(run.record);
-    if (auto restored = restore(run, left.definition, was_on); !restored) {
+    if (auto restored = restore(run, left.definition); !restored) {
       run.record.state = run_state::failed;
       run.record.message =
         fmt::format("the coordinator was started anew and cannot go on with "
@@ -81,9 +49,9 @@ void coordinator::restore() {
                         left.standing.daemons.end());
       return_until_ = clock::now() + timeouts::daemons_return;
       run.record.state = run_state::queued;
-      run.record.message =
-        fmt::format("the coordinator was started anew: attempt {} goes on {}",
-                    run.attempt, place_in_course(run.from));
+      run.record.ended = {};
+      run.record.message = fmt::format(
+        "the coordinator was started anew: waits for attempt {}", run.attempt);
       config_.log->info("run {}: {}", run.id, run.record.message);
       note_standing(run);
     } else {
@@ -93,36 +61,45 @@ void coordinator::restore() {
   }
 }
 
-/// Brings a run back to where another attempt begins, or where it stood in the
-/// queue.
-result<void> coordinator::restore(submitted_run& run, const std::string& yaml,
-                                  bool was_on) const {
+/// Brings a run back to where it stood in the queue. One that was on goes on
+/// with its next attempt as if it had lost a daemon.
+result<void> coordinator::restore(submitted_run& run,
+                                  const std::string& yaml) const {
   auto source = parse_definition(yaml, "definition.yaml");
   if (!source.problems.empty())
     return to_error(source.problems);
   run.def = std::move(source.value);
   GRAPHMILL_TRYV(check(run.def));
   GRAPHMILL_TRY(run.file, run_file::reopen(config_.runs, run.id));
-  std::optional<checkpoint> before;
-  if (was_on || run.attempt > 1) {
-    GRAPHMILL_TRY(before,
-                  state_of_next_attempt(config_.runs, run, *config_.log));
+  run.recovery = run_recovery{run.def.recovery};
+  if (run.attempt > 1) {
+    if (run.recovery.is_wanted())
+      run.recovery.left(
+        fail(ec::unavailable, "the coordinator was started anew"),
+        clock::now());
+    GRAPHMILL_TRYV(check_dataset(run.file->dataset_digest()));
+    if (run.from_run.empty() || run.file->has_checkpoints())
+      return ok(); // From where it goes on is found when it is placed.
   }
-  if (!before && !run.from_run.empty()) {
-    GRAPHMILL_TRY(before, checkpoint_of(config_.runs, {run.from_run,
-                                                       run.from_checkpoint}));
-  }
-  if (!before)
+  if (run.from_run.empty())
     return run.file->begin_anew(run.def);
-  if (before->dataset_digest != config_.offer.dataset_digest)
-    return fail(ec::invalid_argument,
-                "this cluster serves another dataset than the one that the "
-                "run was trained on (digests {} and {})",
-                config_.offer.dataset_digest, before->dataset_digest);
-  GRAPHMILL_TRYV(run.file->go_on_from(*before, run.def));
-  run.from = std::move(before->state);
+  GRAPHMILL_TRY(
+    auto before,
+    checkpoint_of(config_.runs, {run.from_run, run.from_checkpoint}));
+  GRAPHMILL_TRYV(check_dataset(before.dataset_digest));
+  GRAPHMILL_TRYV(run.file->go_on_from(before, run.def));
+  run.from = std::move(before.state);
   run.resumed_place = resumed_;
   return ok();
+}
+
+result<void> coordinator::check_dataset(const std::string& digest) const {
+  if (digest == config_.offer.dataset_digest)
+    return ok();
+  return fail(ec::invalid_argument,
+              "this cluster serves another dataset than the one that the "
+              "run was trained on (digests {} and {})",
+              config_.offer.dataset_digest, digest);
 }
 
 /// Whether the run at the front waits for daemons that it was on: the others

@@ -186,6 +186,7 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
     run.from = std::move(before->state);
   }
   run.id = run.file->id();
+  run.recovery = run_recovery{run.def.recovery};
   run.record.id = run.id;
   run.record.name = run.def.name;
   run.record.submitted = now_unix();
@@ -257,7 +258,13 @@ void coordinator::cancel(const payload& data, const responder& reply) {
   const auto queued =
     std::find_if(queue_.begin(), queue_.end(),
                  [&id](const auto& run) { return run.id == id; });
-  if (queued != queue_.end()) {
+  if (queued != queue_.end() && queued->recovery.waits()) {
+    auto run = std::move(*queued);
+    queue_.erase(queued);
+    conclude(std::move(run),
+             fail(ec::cancelled, "cancelled before its next attempt"), true);
+    reply.reply(payload{});
+  } else if (queued != queue_.end()) {
     auto record = queued->record;
     record.state = run_state::cancelled;
     record.message = "cancelled before it began";

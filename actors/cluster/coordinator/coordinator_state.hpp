@@ -3,6 +3,7 @@
 #include "actors/base/compute_thread.hpp"
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/base/guarded_service.hpp"
+#include "actors/cluster/base/tensor_pieces.hpp"
 #include "actors/cluster/coordinator/active_run.hpp"
 #include "actors/cluster/coordinator/coordinator.hpp"
 #include "actors/cluster/coordinator/daemon_registry.hpp"
@@ -31,7 +32,8 @@ unix_time now_unix();
 /// coordinator_daemons.cpp, whose keys let in in coordinator_members.cpp, how
 /// it takes and queues runs in coordinator_runs.cpp, what it keeps and tells of
 /// them in coordinator_records.cpp, how it leads the one that is on in
-/// coordinator_active_run.cpp, and how one coordinator follows another in
+/// coordinator_active_run.cpp, what it does when that has lost a daemon in
+/// coordinator_recovery.cpp, and how one coordinator follows another in
 /// coordinator_restart.cpp.
 class coordinator {
 public:
@@ -66,6 +68,7 @@ public:
       [this](const run_ended& ended) { on_ended(ended); },
       [this](const call_ended& ended) { calls_.ended(ended); },
       [this](const run_taken& taken) { on_taken(taken); },
+      [this](const run_rewound& back) { on_rewound(back); },
       [this](const run_filed& filed) { on_filed(filed); },
       [this](const records_written& done) { on_written(done); },
       [this](const members_read& read) { on_members(read); },
@@ -155,8 +158,8 @@ private:
   // -- one coordinator after another
 
   void restore();
-  result<void> restore(submitted_run& run, const std::string& yaml,
-                       bool was_on) const;
+  result<void> restore(submitted_run& run, const std::string& yaml) const;
+  result<void> check_dataset(const std::string& digest) const;
   bool awaits_daemons();
   bool gives_way(const error& reason);
   void look_at_lock(bool busy);
@@ -166,9 +169,9 @@ private:
   void start_next();
   void wait_on(submitted_run& run, const error& reason);
   void deploy();
-  void on_deployed(const std::string& id, const std::string& daemon,
-                   const result<payload>& answer);
+  void on_deployed(const std::string& daemon, const result<payload>& answer);
   void conduct();
+  void conductor_gone(const error& reason);
 
   bool go_on_without(const std::string& daemon, const error& reason);
   void go_on(run_turn::task next);
@@ -177,8 +180,7 @@ private:
   /// Has all shares of the run end.
   void end();
   void end_shares(member_action how);
-  void on_share_ended(const std::string& id, const std::string& daemon,
-                      const result<payload>& answer);
+  void on_share_ended(const std::string& daemon, const result<payload>& answer);
   void distrust(const std::vector<std::string>& daemons, const std::string& by);
   void close();
   void on_filed(const run_filed& filed);
@@ -186,6 +188,25 @@ private:
   result<payload> take_health(const incoming_request& request);
   result<payload> tell_health(const payload& data) const;
   void rendezvous(const incoming_request& request);
+  void let_leavers_go();
+
+  // -- the next attempt of a run that has lost a daemon
+
+  void recover();
+  void attempt_later(std::optional<training_state> found);
+  void attempt_again();
+  void rewind();
+  void on_rewound(const run_rewound& back);
+  /// Ends a run that waits for its next attempt.
+  void conclude(submitted_run run, const error& reason, bool cancelled);
+  void give_up_waiting(clock::time_point now);
+  /// Brings what daemons have kept of the run that is on, if anything.
+  using kept_taker = std::function<void(std::optional<training_state>)>;
+  struct kept_search;
+  void search_kept(kept_taker then);
+  void choose_kept(const std::shared_ptr<kept_search>& search);
+  void fetch_kept(const std::shared_ptr<kept_search>& search,
+                  const std::shared_ptr<tensor_intake>& tensors);
 
   // -- watchers and files
 

@@ -1,7 +1,9 @@
 #include "actors/cluster/coordinator/remote_member.hpp"
 
 #include "actors/cluster/base/calls.hpp"
+#include "actors/cluster/base/tensor_pieces.hpp"
 #include "pipelines/results/named_tensor.hpp"
+#include "pipelines/results/run_positions.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -18,10 +20,8 @@ namespace {
 /// lost is known by other means: broken connections are no reason to give up.
 constexpr unsigned most_attempts = 1000;
 
-/// Values of one request for weights: 16 MiB.
-constexpr std::uint64_t piece_values = std::uint64_t{4} << 20;
-
-/// Values of one order to load: 1 MiB, for orders share their channel with beats.
+/// Values of one order to load: 1 MiB, for orders share their channel with
+/// beats.
 constexpr std::uint64_t given_values = std::uint64_t{1} << 18;
 
 using proxy_actor = member_actor::extend<takes<call_ended>>;
@@ -39,17 +39,16 @@ public:
   interface::behavior_type make_behavior() {
     return {
       [this](const phase_request& request) {
-        member_request out{config_.run, member_action::begin};
+        auto out = new_order(member_action::begin);
         out.phase = request.phase;
         out.epoch = request.epoch;
         out.steps = request.steps;
         out.learning_rate = request.learning_rate;
         out.first_step = request.first;
+        out.from = wire_form(request.from, request.before);
         tell(out);
       },
-      [this](const stop_after_step&) {
-        tell({config_.run, member_action::stop});
-      },
+      [this](const stop_after_step&) { tell(new_order(member_action::stop)); },
       [this](const trainer_request& request) { return ask_trainers(request); },
       [this](const call_ended& ended) { calls_.ended(ended); },
     };
@@ -63,7 +62,7 @@ private:
     promise_type promise;
     member_state state;
     std::vector<tensor_shape> shapes;
-    std::vector<named_tensor> tensors;
+    tensor_intake tensors;
     bool checkpoint = false; ///< And not of the snapshot.
   };
 
@@ -81,6 +80,12 @@ private:
                 reason.message);
   }
 
+  member_request new_order(member_action action) const {
+    member_request out{config_.run, action};
+    out.attempt = config_.attempt;
+    return out;
+  }
+
   void tell(const member_request& request) {
     calls_.call(config_.daemon.address, method::order, encode(request), {},
                 [this](const result<payload>& answer) {
@@ -95,21 +100,23 @@ private:
     auto promise = answers->promise;
     if (request.action == trainer_action::weights) {
       answers->state = snapshot_;
-      answers->shapes = shapes_;
+      answers->tensors = tensor_intake{shapes_};
       fetch(answers);
       return promise;
     }
     if (request.action == trainer_action::restore && request.state)
       give(std::make_shared<gift>(gift{answers, request.state, request.steps}));
     else
-      order({config_.run, member_action::trainers, request.action}, answers);
+      order_trainers(request.action, 0, answers);
     return promise;
   }
 
   /// Orders something of the trainers, and answers with what they say.
-  void order(const member_request& request,
-             const std::shared_ptr<round>& answers) {
-    const auto action = request.trainers;
+  void order_trainers(trainer_action action, std::int64_t restored_steps,
+                      const std::shared_ptr<round>& answers) {
+    auto request = new_order(member_action::trainers);
+    request.trainers = action;
+    request.restored_steps = restored_steps;
     call_options patience;
     patience.deadline = patience_for(action);
     patience.attempts = most_attempts;
@@ -126,6 +133,7 @@ private:
   void take_up(const std::shared_ptr<round>& answers, trainer_action action) {
     if (action == trainer_action::checkpoint) {
       answers->checkpoint = true;
+      answers->tensors = tensor_intake{answers->shapes};
       fetch(answers);
       return;
     }
@@ -139,16 +147,13 @@ private:
   /// Sends the next piece; after the last one the trainers take over.
   void give(const std::shared_ptr<gift>& what) {
     if (what->tensor == what->state->size()) {
-      member_request restore{config_.run, member_action::trainers,
-                             trainer_action::restore};
-      restore.restored_steps = what->steps;
-      order(restore, what->answers);
+      order_trainers(trainer_action::restore, what->steps, what->answers);
       return;
     }
     const auto& tensor = (*what->state)[what->tensor];
     const auto count =
       std::min(given_values, tensor.values.size() - what->offset);
-    member_request load{config_.run, member_action::load};
+    auto load = new_order(member_action::load);
     load.tensor = {tensor.name, tensor.shape};
     load.offset = what->offset;
     auto message = encode(load);
@@ -188,55 +193,28 @@ private:
   /// Asks for the next piece of the last snapshot's weights, or of the last
   /// checkpoint, or answers.
   void fetch(const std::shared_ptr<round>& answers) {
-    for (;;) {
-      auto& tensors = answers->tensors;
-      if (!tensors.empty()
-          && tensors.back().values.size()
-               < answers->shapes[tensors.size() - 1].size()) {
-        fetch_piece(answers);
-        return;
-      }
-      if (tensors.size() == answers->shapes.size())
-        break;
-      const auto& shape = answers->shapes[tensors.size()];
-      tensors.push_back({shape.name, shape.shape, {}});
+    if (auto wanted = answers->tensors.next(config_.run)) {
+      wanted->checkpoint = answers->checkpoint;
+      calls_.call(config_.daemon.address, method::weights, encode(*wanted), {},
+                  [this, answers](const result<payload>& answer) {
+                    auto taken = answer ? answers->tensors.take(answer.value())
+                                        : result<void>{answer.error()};
+                    if (taken)
+                      fetch(answers);
+                    else
+                      give_up(answers, taken.error());
+                  });
+      return;
     }
+    auto tensors = answers->tensors.done();
     auto& trainers = answers->state.trainers;
-    if (!answers->tensors.empty() && !trainers.empty())
+    if (!tensors.empty() && !trainers.empty())
       std::min_element(
         trainers.begin(), trainers.end(),
         [](const auto& a, const auto& b) { return a.rank < b.rank; })
-        ->parameters = std::make_shared<const std::vector<named_tensor>>(
-        std::move(answers->tensors));
+        ->parameters =
+        std::make_shared<const std::vector<named_tensor>>(std::move(tensors));
     answers->promise.deliver(std::move(answers->state));
-  }
-
-  void fetch_piece(const std::shared_ptr<round>& answers) {
-    const auto index = answers->tensors.size() - 1;
-    weights_request wanted;
-    wanted.run = config_.run;
-    wanted.tensor = static_cast<std::uint32_t>(index);
-    wanted.checkpoint = answers->checkpoint;
-    wanted.offset = answers->tensors.back().values.size();
-    wanted.count =
-      std::min(piece_values, answers->shapes[index].size() - wanted.offset);
-    calls_.call(config_.daemon.address, method::weights, encode(wanted), {},
-                [this, answers, wanted](const result<payload>& answer) {
-                  if (auto done = take_piece(*answers, wanted, answer); !done)
-                    give_up(answers, done.error());
-                  else
-                    fetch(answers);
-                });
-  }
-
-  static result<void> take_piece(round& answers, const weights_request& wanted,
-                                 const result<payload>& answer) {
-    if (!answer)
-      return answer.error();
-    auto& values = answers.tensors.back().values;
-    values.resize(wanted.offset + wanted.count);
-    return decode_weights(answer.value(),
-                          std::span{values}.subspan(wanted.offset));
   }
 
   void give_up(const std::shared_ptr<round>& answers, const error& reason) {

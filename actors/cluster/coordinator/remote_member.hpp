@@ -3,6 +3,7 @@
 #include "actors/cluster/base/interfaces.hpp"
 #include "messages/wire/run.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -12,6 +13,7 @@ struct remote_member_config {
   std::string run;
   daemon_address daemon;
   std::shared_ptr<transport> net;
+  std::uint32_t attempt = 1; ///< Of the run.
 };
 
 /// Spawns an actor that stands for the MEMBER of a run on another daemon. If

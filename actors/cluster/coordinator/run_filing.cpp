@@ -2,6 +2,7 @@
 
 #include "actors/process/logger.hpp"
 #include "actors/run/member_setup.hpp"
+#include "partition/files/json_text.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
 #include <algorithm>
@@ -52,7 +53,30 @@ result<std::shared_ptr<run_file>> run_file::create(const fs::path& runs,
 result<std::shared_ptr<run_file>> run_file::reopen(const fs::path& runs,
                                                    const std::string& id) {
   GRAPHMILL_TRY(auto folder, run_folder::reopen(runs / id));
-  return std::shared_ptr<run_file>{new run_file{std::move(folder)}};
+  std::shared_ptr<run_file> out{new run_file{std::move(folder)}};
+  out->read_metrics();
+  return out;
+}
+
+/// The last line may have been cut short; what cannot be read was not told.
+void run_file::read_metrics() {
+  std::ifstream file{folder_.metrics_file()};
+  auto lines = nlohmann::json::array();
+  for (std::string text; std::getline(file, text);) {
+    auto line = parse_json(text, "metrics.jsonl");
+    if (!line || !line.value().is_object() || !line.value().contains("phase")
+        || !line.value()["phase"].is_string())
+      break;
+    if (const auto took = line.value().value("seconds", nlohmann::json{});
+        took.is_number())
+      seconds_before_ += took.get<double>();
+    lines.push_back(std::move(line).value());
+  }
+  reporter_.go_on_after(lines);
+}
+
+bool run_file::has_checkpoints() const {
+  return !checkpoints_in(folder_.checkpoints()).empty();
 }
 
 result<void> run_file::begin_anew(const definition& def) {
@@ -63,7 +87,114 @@ result<void> run_file::go_on_from(const checkpoint& before,
                                   const definition& def) {
   seconds_before_ = before.seconds;
   reporter_.go_on_after(before.metrics);
-  return folder_.go_back(before.metrics, before.state.at, definition_yaml(def));
+  GRAPHMILL_TRYV(
+    folder_.go_back(before.metrics, before.state.at, definition_yaml(def)));
+  if (def.recovery.wait == 0)
+    return ok();
+  // A daemon may be lost before the run has made a checkpoint of its own.
+  auto own = before;
+  own.definition = definition_yaml(def);
+  GRAPHMILL_TRYV(write_checkpoint(folder_.checkpoints(), own,
+                                  std::max(1U, def.checkpoint.keep)));
+  return ok();
+}
+
+result<std::optional<training_state>>
+run_file::go_back(std::optional<training_state> kept, const definition& def,
+                  const next_attempt& next) {
+  if (!log_) {
+    GRAPHMILL_TRYV(begin(next.console));
+  }
+  finish_checkpoints();
+  attempts_ = next.number;
+  seconds_before_ += next.seconds_before;
+  const auto ranks = static_cast<rank_id>(def.trainer.replicas);
+  if (kept && def.train.record_steps
+      && !folder_.has_steps_until(kept->at, ranks))
+    kept.reset(); // A rank was lost before it told of a step.
+  if (kept && reporter_.epochs() < kept->at.epoch)
+    kept.reset(); // Metrics of an epoch got lost with the coordinator.
+  const auto names = checkpoints_in(folder_.checkpoints());
+  std::optional<found_checkpoint> found;
+  if (!names.empty() && (!kept || names.front() > checkpoint_name(kept->at)))
+    found = newest_whole();
+  // The newest one may be damaged, and the one before it behind `kept`.
+  if (kept && found && found->name <= checkpoint_name(kept->at))
+    found.reset();
+  const auto metrics = found  ? found->content.metrics
+                       : kept ? reporter_.lines_of(kept->at.epoch)
+                              : nlohmann::json::array();
+  if (found)
+    kept = std::move(found->content.state);
+  reporter_.go_on_after(metrics);
+  const auto at = kept ? kept->at : course_position{};
+  GRAPHMILL_TRYV(
+    remove_checkpoints_after(folder_.checkpoints(), checkpoint_name(at)));
+  GRAPHMILL_TRYV(folder_.go_back(metrics, at, definition_yaml(def)));
+  return kept;
+}
+
+/// Damaged checkpoints are passed over, and told of. @pre the log is open
+std::optional<found_checkpoint> run_file::newest_whole() const {
+  auto newest = newest_checkpoint(folder_.checkpoints());
+  if (!newest) {
+    log_->warn("{}", newest.error().message);
+    return std::nullopt;
+  }
+  if (newest.value())
+    for (const auto& damage : newest.value()->passed_over)
+      log_->warn("{}; the checkpoint before it is used", damage);
+  return std::move(newest).value();
+}
+
+void run_file::leave(const training_state& state, const definition& def,
+                     part_id parts) {
+  finish_checkpoints();
+  const auto names = checkpoints_in(folder_.checkpoints());
+  if (def.checkpoint.keep == 0
+      || (!names.empty() && names.front() >= checkpoint_name(state.at)))
+    return;
+  auto last = about(def, static_cast<rank_id>(def.trainer.replicas), parts);
+  last.state = state;
+  last.metrics = reporter_.lines_of(state.at.epoch);
+  if (auto written =
+        write_checkpoint(folder_.checkpoints(), last, def.checkpoint.keep);
+      !written)
+    note("no last checkpoint: " + written.error().message);
+}
+
+std::string run_file::way_on() {
+  finish_checkpoints();
+  const auto names = checkpoints_in(folder_.checkpoints());
+  if (names.empty())
+    return "; it has left no checkpoint to go on from";
+  return fmt::format("; `graphmill resume {}` with --cluster goes on from its "
+                     "last checkpoint, {}",
+                     id(), names.front());
+}
+
+void run_file::finish_checkpoints() {
+  if (auto writer = std::exchange(writer_, nullptr))
+    writer->finish();
+}
+
+void run_file::note(const std::string& sentence) const {
+  if (log_)
+    log_->info("{}", sentence);
+}
+
+/// What checkpoints say of the run.
+checkpoint run_file::about(const definition& def, rank_id world,
+                           part_id parts) const {
+  const auto& from = folder_.from();
+  checkpoint out;
+  out.definition = definition_yaml(def);
+  out.dataset_digest = from.dataset_digest;
+  out.data = from.data;
+  out.world = world;
+  out.parts = parts;
+  out.seconds = seconds_before_;
+  return out;
 }
 
 /// The checkpoint that a run is to go on from: the newest one, if none is
@@ -99,18 +230,10 @@ result<void> run_file::begin(spdlog::sink_ptr console) {
 void run_file::keep_checkpoints(const std::shared_ptr<run_file>& self,
                                 run_observer& observer, const definition& def,
                                 rank_id world, part_id parts) {
-  const auto& from = self->folder_.from();
-  checkpoint about;
-  about.definition = definition_yaml(def);
-  about.dataset_digest = from.dataset_digest;
-  about.data = from.data;
-  about.world = world;
-  about.parts = parts;
-  about.seconds = self->seconds_before_;
   self->writer_ = graphmill::keep_checkpoints(
     observer, def,
     {.folder = self->folder_.checkpoints(),
-     .about = std::move(about),
+     .about = self->about(def, world, parts),
      .log = self->log_},
     [self](std::int32_t epochs) { return self->reporter_.lines_of(epochs); });
 }
@@ -127,13 +250,14 @@ void run_file::discard() {
 
 run_record run_file::close(const run_outcome& outcome, bool cancelled,
                            double seconds) {
-  if (writer_)
-    writer_->finish();
+  finish_checkpoints();
   result_.outcome = outcome;
   result_.seconds = seconds;
   auto summary = summarise(result_, reporter_, folder_.path().string());
   summary["seconds"] = seconds + seconds_before_;
   summary["daemons"] = daemons_;
+  if (attempts_ > 1)
+    summary["attempts"] = attempts_;
   const auto saved = save_run(outcome, summary, folder_);
   run_record out;
   out.id = id();

@@ -12,6 +12,7 @@
 
 #include <spdlog/logger.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -28,13 +29,18 @@ public:
   create(const std::filesystem::path& runs, const definition& def,
          const std::filesystem::path& data, const std::string& digest);
 
-  /// Of a run that another coordinator has left. Says nothing of where it stands:
-  /// one of the next two does.
+  /// Of a run that another coordinator has left, with the metrics that it had
+  /// told by then. One of the next two, or `go_back`, says where it stands.
   static result<std::shared_ptr<run_file>>
   reopen(const std::filesystem::path& runs, const std::string& id);
 
   /// The id of the run, which is the name of its folder.
   std::string id() const { return folder_.path().filename().string(); }
+  /// Of the dataset that it is on.
+  const std::string& dataset_digest() const {
+    return folder_.from().dataset_digest;
+  }
+  bool has_checkpoints() const;
   /// Where the conductor's observer reports to; one thread at a time.
   run_reporter& reporter() { return reporter_; }
 
@@ -49,14 +55,44 @@ public:
   /// @param console Of the coordinator: gets warnings, too.
   result<void> begin(spdlog::sink_ptr console);
 
+  /// An attempt of a run that is not its first one.
+  struct next_attempt {
+    std::uint32_t number = 2;
+    double seconds_before = 0; ///< That the attempt before has taken.
+    /// As that of `begin`, for a run that another process began.
+    spdlog::sink_ptr console;
+  };
+
+  /// Goes back to where the next attempt of the run begins: there each step
+  /// will have been told once. Called after the end of the conductor; takes as
+  /// long as the disk does.
+  /// @param kept What daemons have kept of the run, if anything.
+  /// @returns `kept`, or what the newest whole checkpoint holds, if that is
+  /// further or some steps before `kept` were never told; nothing: from the
+  /// beginning.
+  result<std::optional<training_state>>
+  go_back(std::optional<training_state> kept, const definition& def,
+          const next_attempt& next);
+
+  /// Writes what the run would have gone on with as its last checkpoint, if it
+  /// writes any, and none is further. To be called as `go_back` is.
+  void leave(const training_state& state, const definition& def, part_id parts);
+
+  /// How a run that has ended can be gone on with, behind the sentence that
+  /// says why it has: it names the last checkpoint.
+  std::string way_on();
+
+  /// Tells the run's log of what becomes of it.
+  void note(const std::string& sentence) const;
+
   /// Adds what a daemon says about its share.
   void add(const std::string& daemon, const work_report& share);
 
-  /// How the actors of the run were, over the whole of it.
+  /// How the actors of the run were, over the whole of its last attempt.
   void tell(run_health health) { result_.health = std::move(health); }
 
-  /// Has the checkpoints of the run written into its folder. Called once, after
-  /// `begin`.
+  /// Has the checkpoints of the run written into its folder. Called once for
+  /// each attempt, after `begin`.
   /// @param self This. @param world, parts Of the run.
   static void keep_checkpoints(const std::shared_ptr<run_file>& self,
                                run_observer& observer, const definition& def,
@@ -74,11 +110,18 @@ private:
   explicit run_file(run_folder folder)
     : folder_(std::move(folder)), reporter_(nullptr, {}, &folder_) {}
 
+  void read_metrics();
+  std::optional<found_checkpoint> newest_whole() const;
+  void finish_checkpoints();
+  checkpoint about(const definition& def, rank_id world, part_id parts) const;
+
   run_folder folder_;
   run_reporter reporter_;
   std::shared_ptr<spdlog::logger> log_;       ///< Null before `begin`.
   std::shared_ptr<checkpoint_writer> writer_; ///< Null: no checkpoints.
-  double seconds_before_ = 0; ///< Of a run that this one goes on with.
+  /// Of attempts before, and of a run that this one goes on with.
+  double seconds_before_ = 0;
+  std::uint32_t attempts_ = 1;
   run_result result_;
   nlohmann::json daemons_ = nlohmann::json::object();
 };

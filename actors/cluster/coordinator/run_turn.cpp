@@ -20,15 +20,24 @@ run_turn::task run_turn::conducted(std::optional<error> failure) {
   return now_ == state::conducting ? end(std::move(failure)) : task::none;
 }
 
+/// By the code: whoever cannot reach another one says so by these.
+bool run_turn::is_recoverable(const error& reason) const {
+  return recovers_ && !cancelled_
+         && (reason.code == ec::unavailable || reason.code == ec::timeout);
+}
+
 run_turn::task run_turn::end(std::optional<error> failure) {
   now_ = state::ending;
   failure_ = std::move(failure);
+  again_ = failure_ && is_recoverable(*failure_);
   awaited_.clear();
   for (const auto& daemon : daemons_)
     if (const auto it = lost_.find(daemon); it == lost_.end())
       awaited_.insert(daemon);
-    else if (!failure_) // It was lost after the last step.
+    else if (!failure_) { // It was lost after the last step.
       failure_ = unverified(daemon, it->second);
+      again_ = is_recoverable(*failure_);
+    }
   return task::end_shares;
 }
 
@@ -40,8 +49,12 @@ run_turn::task run_turn::share_ended(const std::string& daemon,
                                      std::optional<error> failure) {
   if (now_ != state::ending || awaited_.erase(daemon) == 0)
     return task::none;
-  if (!failure_)
+  if (!failure_ && failure) {
     failure_ = std::move(failure);
+    again_ = is_recoverable(*failure_);
+    if (again_ && !awaited_.empty())
+      return task::hurry_shares;
+  }
   return file_if_ended();
 }
 
@@ -57,12 +70,21 @@ run_turn::task run_turn::fail_run(error reason) {
   case state::deploying:
     return end(std::move(reason));
   case state::conducting:
-    return task::tell_conductor;
+    return is_recoverable(reason) ? end(std::move(reason))
+                                  : task::tell_conductor;
   case state::ending:
+    if (again_ && !is_recoverable(reason))
+      give_up(std::move(reason));
+    break;
   case state::filing:
     break;
   }
   return task::none;
+}
+
+void run_turn::give_up(error reason) {
+  again_ = false;
+  failure_ = std::move(reason);
 }
 
 run_turn::task run_turn::lose(const std::string& daemon, const error& reason) {
@@ -86,9 +108,13 @@ run_turn::task run_turn::do_without(const std::string& daemon) {
 }
 
 run_turn::task run_turn::cancel() {
-  if (now_ == state::filing)
+  if (now_ == state::filing && !again_)
     return task::none;
   cancelled_ = true;
+  if (again_) {
+    give_up(fail(ec::cancelled, "cancelled before its next attempt"));
+    return task::none; // It ends already.
+  }
   if (now_ == state::deploying) // Daemons that still prepare end after that.
     return end(fail(ec::cancelled, "cancelled before it began"));
   if (now_ == state::conducting)

@@ -19,7 +19,10 @@ namespace graphmill {
 ///         '----------------------------'
 ///        failed, or cancelled before all had prepared
 ///
-/// Whether the run has failed, or was cancelled, is noted beside the state.
+/// Whether the run has failed, was cancelled, or is to be attempted `again`, is
+/// noted beside the state. It is attempted again if its definition wants that
+/// and what ends it is the loss of a daemon or of a connection: then its
+/// trainers are asked for no weights, but what they have is kept where it is.
 /// Whether it trains or saves its weights is not known here: while it is
 /// conducted, the CONDUCTOR decides, and is told of what happens to the run.
 ///
@@ -43,12 +46,13 @@ public:
     tell_conductor, ///< The CONDUCTOR decides: pass the event on to it.
     end_shares,     ///< Order all daemons to; then call `ordered_to_end`.
     hurry_shares,   ///< Order it again, now without a verification.
-    file,           ///< Write the run's files.
+    file,           ///< Write the run's files, unless it is attempted again.
   };
 
   /// @param daemons Of the run; all of them owe an answer now.
-  explicit run_turn(std::set<std::string> daemons = {})
-    : daemons_(std::move(daemons)), awaited_(daemons_) {}
+  /// @param recovers Whether a loss makes it be attempted again.
+  explicit run_turn(std::set<std::string> daemons = {}, bool recovers = false)
+    : daemons_(std::move(daemons)), awaited_(daemons_), recovers_(recovers) {}
 
   // -- its way
 
@@ -67,8 +71,15 @@ public:
 
   // -- what may come between
 
-  /// The run cannot go on.
+  /// The run cannot go on. What is no loss counts even if it comes after one:
+  /// those that miss a rank may be heard before the rank, which knows why.
   task fail_run(error reason);
+
+  /// What ends it from now on is followed by no other attempt.
+  void end_for_good() { recovers_ = false; }
+
+  /// There will be no other attempt: the run has failed.
+  void give_up(error reason);
 
   /// The run cannot go on, as a daemon is gone. Nothing waits for it any more.
   task lose(const std::string& daemon, const error& reason);
@@ -78,7 +89,8 @@ public:
   task do_without(const std::string& daemon);
 
   /// By the user: at once while it is deployed, by the conductor later, and
-  /// without a verification at the end. Too late once all shares have ended.
+  /// without a verification at the end. Too late once all shares have ended,
+  /// unless another attempt was to follow.
   task cancel();
 
   // -- where it stands
@@ -88,6 +100,9 @@ public:
   /// The outcome is known: what the run still tells does not count.
   bool is_over() const { return now_ >= state::ending; }
   bool cancelled() const { return cancelled_; }
+
+  /// Whether another attempt is to follow.
+  bool again() const { return again_; }
 
   /// Why it is no success, as far as is known here.
   const std::optional<error>& failure() const { return failure_; }
@@ -108,6 +123,7 @@ public:
   }
 
 private:
+  bool is_recoverable(const error& reason) const;
   task end(std::optional<error> failure);
   task file_if_ended();
 
@@ -118,6 +134,8 @@ private:
   state now_ = state::deploying;
   std::optional<error> failure_;
   bool cancelled_ = false;
+  bool recovers_ = false;
+  bool again_ = false;
 };
 
 /// What is said of a daemon that did not say whether its data are sound.

@@ -197,6 +197,7 @@ private:
     look_again();
     complaints_.look(clock::now());
     shares_.sample_memory();
+    shares_.look_at_kept();
     register_if_due();
     look_for_coordinator();
     look_at_data();

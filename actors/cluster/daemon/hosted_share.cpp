@@ -1,5 +1,6 @@
 #include "actors/cluster/daemon/hosted_share.hpp"
 
+#include "actors/cluster/base/tensor_pieces.hpp"
 #include "partition/dataset/verification.hpp"
 
 #include <algorithm>
@@ -12,9 +13,6 @@
 namespace graphmill {
 
 namespace {
-
-/// A message holds no more than that: 32 MiB.
-constexpr std::uint64_t most_values = std::uint64_t{8} << 20;
 
 /// No model has as many.
 constexpr std::size_t most_loaded_tensors = std::size_t{1} << 16;
@@ -128,17 +126,7 @@ member_reply keep_states(hosted_share& run, trainer_action action,
 
 result<payload> piece_of(const hosted_share& run,
                          const weights_request& wanted) {
-  const auto& kept = wanted.checkpoint ? run.checkpoint : run.snapshot;
-  if (!kept || wanted.tensor >= kept->size())
-    return fail(ec::not_found, "there is no tensor {} of run {} here",
-                wanted.tensor, wanted.run);
-  const auto& values = (*kept)[wanted.tensor].values;
-  if (wanted.count > most_values || wanted.offset > values.size()
-      || wanted.count > values.size() - wanted.offset)
-    return fail(ec::invalid_argument,
-                "tensor {} has {} values; {} from {} on are too many",
-                wanted.tensor, values.size(), wanted.count, wanted.offset);
-  return encode_weights(std::span{values}.subspan(wanted.offset, wanted.count));
+  return piece_in(wanted.checkpoint ? run.checkpoint : run.snapshot, wanted);
 }
 
 result<void> load_piece(hosted_share& run, const member_request& piece,

@@ -48,7 +48,9 @@ struct hosted_share {
   double cpu_before = 0;
   traffic sent_before;
   std::vector<responder> ending; ///< Answered when the member is gone.
-  data_guard::records records;   ///< Of the data that it has mapped.
+  bool keeping = false; ///< It ends once what its trainers have is kept.
+  std::vector<responder> asked_kept; ///< Answered then.
+  data_guard::records records;       ///< Of the data that it has mapped.
 };
 
 /// What the daemon did for the run, for its report.

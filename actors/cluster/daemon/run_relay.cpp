@@ -34,7 +34,7 @@ public:
   interface::behavior_type make_behavior() {
     return {
       [this](const member_ready&) {
-        post(config_.agent, share_ready{config_.run, config_.generation});
+        post(config_.agent, share_ready{config_.run, config_.attempt});
       },
       [this](const step_result& done) {
         add(done);
@@ -58,7 +58,7 @@ private:
   run_events nothing_yet() const {
     run_events out;
     out.run = config_.run;
-    out.generation = config_.generation;
+    out.attempt = config_.attempt;
     return out;
   }
 
@@ -141,7 +141,7 @@ private:
       post_later(handle_of<interface>(self_), timeouts::tell_again, tick{});
     } else {
       post(config_.agent,
-           run_orphaned{config_.run, config_.generation, answer.error()});
+           run_orphaned{config_.run, config_.attempt, answer.error()});
     }
   }
 

@@ -10,10 +10,10 @@ namespace graphmill {
 
 struct run_relay_config {
   std::string run;
-  std::uint32_t generation = 0; ///< Of the share's `deployment`.
-  std::string coordinator;      ///< Address.
+  std::string coordinator; ///< Address.
   std::shared_ptr<transport> net;
-  agent_actor agent; ///< Told when nobody takes the events.
+  agent_actor agent;         ///< Told when nobody takes the events.
+  std::uint32_t attempt = 1; ///< Of the run.
 };
 
 /// Spawns the RUN RELAY, which stands for the CONDUCTOR towards the MEMBER of a

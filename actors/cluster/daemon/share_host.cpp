@@ -40,6 +40,8 @@ std::optional<health_source> share_host::health() const {
 
 result<payload> share_host::weights(const payload& data) const {
   GRAPHMILL_TRY(const auto wanted, decode_weights_request(data));
+  if (wanted.kept)
+    return kept_.piece(wanted);
   GRAPHMILL_TRY(const auto run, find(wanted.run));
   return piece_of(*run, wanted);
 }
@@ -53,9 +55,9 @@ result<share_host::share> share_host::find(const std::string& id) const {
 
 /// What is told of a share of an earlier attempt does not count: null.
 share_host::share share_host::find(const std::string& id,
-                                   std::uint32_t generation) const {
+                                   std::uint32_t attempt) const {
   const auto it = runs_.find(id);
-  return it != runs_.end() && it->second->assignment.generation == generation
+  return it != runs_.end() && it->second->assignment.attempt() == attempt
            ? it->second
            : nullptr;
 }
@@ -75,7 +77,6 @@ void share_host::deploy(const incoming_request& request) {
   // A coordinator has one run on: what else is here has lost its own.
   const error reason =
     fail(ec::unavailable, "the coordinator has begun another run, or attempt");
-  drop_next(reason);
   end_all(reason);
   if (runs_.contains(deployment.value().run))
     next_ = next_share{std::move(deployment).value(), request.reply};
@@ -89,6 +90,7 @@ void share_host::drop_next(const error& reason) {
 }
 
 void share_host::take_up(deployment assignment, const responder& reply) {
+  kept_.forget(); // Whoever leads the run has asked for it before.
   auto run = std::make_shared<hosted_share>();
   run->assignment = std::move(assignment);
   run->deployed = reply;
@@ -102,7 +104,7 @@ void share_host::take_up(deployment assignment, const responder& reply) {
 result<void> share_host::check(const deployment& assignment) const {
   const auto known = runs_.find(assignment.run);
   if (known != runs_.end()
-      && known->second->assignment.generation >= assignment.generation)
+      && known->second->assignment.attempt() >= assignment.attempt())
     return fail(ec::invalid_argument, "run {} is deployed here already",
                 assignment.run);
   return check_deployment(assignment, name(), config_.offer, *config_.graph);
@@ -201,9 +203,9 @@ void share_host::spawn(const share& run, member_config member) {
               {run->wire, run->filling, run->cache, run->audit});
   auto& system = self_->home_system();
   run->relay =
-    config_.relay(system, {run->assignment.run, run->assignment.generation,
-                           run->assignment.coordinator, config_.around.net,
-                           handle_of<agent_actor>(self_)});
+    config_.relay(system, {run->assignment.run, run->assignment.coordinator,
+                           config_.around.net, handle_of<agent_actor>(self_),
+                           run->assignment.attempt()});
   run->member =
     spawn_member(system, std::move(member), run->stages, run->relay);
   deaths_.watch(self_, run->member, [this, run](const caf::error& reason) {
@@ -213,9 +215,8 @@ void share_host::spawn(const share& run, member_config member) {
   deaths_.watch(
     self_, run->relay,
     [me = handle_of<agent_actor>(self_), id = run->assignment.run,
-     generation = run->assignment.generation](const caf::error& reason) {
-      post(me,
-           run_orphaned{id, generation, from_caf(reason, "the run's relay")});
+     attempt = run->assignment.attempt()](const caf::error& reason) {
+      post(me, run_orphaned{id, attempt, from_caf(reason, "the run's relay")});
     });
 }
 
@@ -223,13 +224,13 @@ void share_host::verify(const share& run) {
   config_.guard->check(
     run->records,
     [me = handle_of<agent_actor>(self_), id = run->assignment.run,
-     generation = run->assignment.generation](const result<void>& sound) {
-      post(me, share_verified{id, generation, sound});
+     attempt = run->assignment.attempt()](const result<void>& sound) {
+      post(me, share_verified{id, attempt, sound});
     });
 }
 
 void share_host::verified(const share_verified& done) {
-  const auto run = find(done.run, done.generation);
+  const auto run = find(done.run, done.attempt);
   if (!run)
     return;
   if (done.sound && !run->life.is_over())
@@ -242,7 +243,7 @@ void share_host::verified(const share_verified& done) {
 void share_host::tell_sound(const deployment& assignment) {
   run_events news;
   news.run = assignment.run;
-  news.generation = assignment.generation;
+  news.attempt = assignment.attempt();
   news.sound = true;
   config_.around.net->request(
     assignment.coordinator, method::run_event, encode(news),
@@ -252,96 +253,11 @@ void share_host::tell_sound(const deployment& assignment) {
 
 /// Only now can others ask for what is served here.
 void share_host::on_ready(const share_ready& ready) {
-  const auto run = find(ready.run, ready.generation);
+  const auto run = find(ready.run, ready.attempt);
   if (!run || run->life.is_over())
     return;
   run->deployed.reply(payload{});
   config_.log->info("run {}: ready", ready.run);
-}
-
-// -- requests of the coordinator
-
-bool share_host::take_request(const incoming_request& request) {
-  auto asked = decode_member_request(request.data);
-  if (!asked) {
-    request.reply.reply(asked.error());
-    return false;
-  }
-  const auto& wanted = asked.value();
-  auto run = find(wanted.run);
-  if (!run && wanted.action == member_action::end) {
-    request.reply.reply(encode(member_reply{})); // It has ended before.
-    return false;
-  }
-  if (run
-      && (wanted.action == member_action::end
-          || wanted.action == member_action::finish)) {
-    order_end(run.value(), wanted.action == member_action::finish,
-              request.reply);
-    return wanted.action == member_action::end;
-  }
-  if (run && wanted.action == member_action::check
-      && !run.value()->life.is_over()) {
-    request.reply.reply(encode(member_reply{}));
-    return false;
-  }
-  if (!run || run.value()->life.now() != share_life::state::hosted) {
-    request.reply.reply(fail(ec::unavailable,
-                             "run {} is not on at daemon \"{}\"", wanted.run,
-                             name()));
-    return false;
-  }
-  if (wanted.action == member_action::load) {
-    if (auto taken = load_piece(*run.value(), wanted, request.data); !taken)
-      request.reply.reply(taken.error());
-    else
-      request.reply.reply(encode(member_reply{}));
-    return false;
-  }
-  carry_out(run.value(), wanted, request.reply);
-  return false;
-}
-
-void share_host::carry_out(const share& run, const member_request& request,
-                           const responder& reply) {
-  switch (request.action) {
-  case member_action::begin:
-    post(run->member, phase_request{request.phase, request.epoch, request.steps,
-                                    request.learning_rate, request.first_step});
-    reply.reply(encode(member_reply{}));
-    break;
-  case member_action::stop:
-    post_urgent(run->member, stop_after_step{});
-    reply.reply(encode(member_reply{}));
-    break;
-  case member_action::trainers:
-    ask_trainers(run, request, reply);
-    break;
-  case member_action::end:
-  case member_action::finish:
-  case member_action::check:
-  case member_action::load:
-    break; // Have been seen to.
-  }
-}
-
-void share_host::ask_trainers(const share& run, const member_request& request,
-                              const responder& reply) {
-  const auto action = request.trainers;
-  trainer_request order{action};
-  if (action == trainer_action::restore) {
-    order.state = std::exchange(run->loading, nullptr);
-    order.steps = request.restored_steps;
-    run->loaded_values = 0;
-  }
-  requests_.ask(self_, run->member, patience_for(action), order)
-    .then(
-      [run, reply, action](const member_state& state) {
-        reply.reply(encode(keep_states(*run, action, state)));
-      },
-      [reply](const caf::error& reason) {
-        reply.reply(from_caf(reason, "a trainer"));
-      });
 }
 
 // -- the end of a share
@@ -356,8 +272,6 @@ share_life::task share_host::begin_end(const share& run, bool finishing) {
 
 void share_host::order_end(const share& run, bool finishing,
                            const responder& reply) {
-  if (next_ && next_->assignment.run == run->assignment.run)
-    drop_next(fail(ec::unavailable, "the run is over"));
   const auto next = begin_end(run, finishing);
   if (next == share_life::task::refuse)
     reply.reply(
@@ -370,6 +284,7 @@ void share_host::order_end(const share& run, bool finishing,
 }
 
 void share_host::end_all(const error& reason) {
+  drop_next(reason);
   const auto hosted =
     runs_; // A copy, since shares may be forgotten on the way.
   for (const auto& [id, run] : hosted)
@@ -389,7 +304,7 @@ void share_host::fail_all(const error& reason) {
 
 bool share_host::orphaned(const run_orphaned& lost) {
   // Kept, though it may be forgotten at once.
-  const auto run = find(lost.run, lost.generation);
+  const auto run = find(lost.run, lost.attempt);
   return run && abandon(run, lost.reason);
 }
 
@@ -397,9 +312,16 @@ bool share_host::orphaned(const run_orphaned& lost) {
 bool share_host::abandon(const share& run, const error& reason) {
   if (run->life.is_over())
     return false;
+  if (std::exchange(run->keeping, true))
+    return false; // It ends as soon as that is done.
   config_.log->warn("run {}: ended here: {}", run->assignment.run,
                     reason.message);
-  go_on(run, begin_end(run, false));
+  keep_and_then(run, [this, run] {
+    for (const auto& asker : std::exchange(run->asked_kept, {}))
+      asker.reply(encode(kept_.of(run->assignment.run)));
+    if (is_here(run))
+      go_on(run, begin_end(run, false));
+  });
   return true;
 }
 

@@ -5,8 +5,10 @@
 #include "actors/cluster/daemon/agent.hpp"
 #include "actors/cluster/daemon/hosted_share.hpp"
 #include "actors/cluster/health/health_reporter.hpp"
+#include "actors/cluster/recovery/kept_state.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -39,7 +41,7 @@ public:
   /// @returns whether the order ends a share of a run that is no success.
   bool take_request(const incoming_request& request);
 
-  /// A piece of the weights of a run's last snapshot.
+  /// A piece of the weights of a run's last snapshot, or of what is kept of it.
   result<payload> weights(const payload& data) const;
 
   // -- news of shares and of the coordinator
@@ -67,12 +69,15 @@ public:
   /// What it has for a report of health; none without a share that is prepared.
   std::optional<health_source> health() const;
 
+  /// Forgets what was kept for another attempt of a run, if it is time to.
+  void look_at_kept() { kept_.look(kept_state::clock::now()); }
+
 private:
   using share = std::shared_ptr<hosted_share>;
 
   const std::string& name() const { return config_.around.net->self().name; }
   result<share> find(const std::string& id) const;
-  share find(const std::string& id, std::uint32_t generation) const;
+  share find(const std::string& id, std::uint32_t attempt) const;
   bool abandon(const share& run, const error& reason);
   result<void> check(const deployment& assignment) const;
   void take_up(deployment assignment, const responder& reply);
@@ -89,6 +94,12 @@ private:
                     const responder& reply);
   share_life::task begin_end(const share& run, bool finishing);
   void order_end(const share& run, bool finishing, const responder& reply);
+  bool is_here(const share& run) const;
+  /// Keeps what the trainers here have, if there are any and it is wanted.
+  void keep_and_then(const share& run, std::function<void()> then);
+  void keep(const hosted_share& run, const member_state& state);
+  void order_keep(const share& run, const responder& reply);
+  void tell_kept(const std::string& id, const responder& reply);
   void member_gone(const share& run, const caf::error& reason);
   void forget(const share& run);
 
@@ -103,6 +114,7 @@ private:
     responder reply;
   };
   std::optional<next_share> next_;
+  kept_state kept_;
   /// Opens parts. Last: ends before what its jobs use.
   compute_thread thread_{
     gauge_in(self_->home_system(), "the agent's thread, which opens parts")};

@@ -29,6 +29,7 @@ result<trainer_action> decode(schema::TrainerAction action) {
 result<member_request> decode(schema::MemberRequest::Reader in) {
   member_request out;
   out.run = text(in.getRun());
+  out.attempt = in.getAttempt();
   switch (in.which()) {
   case schema::MemberRequest::BEGIN: {
     const auto begin = in.getBegin();
@@ -38,6 +39,7 @@ result<member_request> decode(schema::MemberRequest::Reader in) {
     out.steps = begin.getSteps();
     out.learning_rate = begin.getLearningRate();
     out.first_step = begin.getFirstStep();
+    GRAPHMILL_TRY(out.from, read_fields<run_position>(begin.getFrom()));
     if (out.epoch < 0 || out.steps < 0 || out.first_step < 0
         || out.first_step > out.steps)
       return fail(ec::invalid_data,
@@ -73,6 +75,12 @@ result<member_request> decode(schema::MemberRequest::Reader in) {
     out.offset = piece.getOffset();
     return out;
   }
+  case schema::MemberRequest::KEEP:
+    out.action = member_action::keep;
+    return out;
+  case schema::MemberRequest::KEPT:
+    out.action = member_action::kept;
+    return out;
   default:
     return fail(ec::invalid_data, "an unknown order, {}",
                 static_cast<int>(in.which()));
@@ -141,6 +149,7 @@ payload encode(const member_request& request) {
   return body<schema::MemberRequest>(
     [&request](schema::MemberRequest::Builder out) {
       out.setRun(text(request.run));
+      out.setAttempt(request.attempt);
       switch (request.action) {
       case member_action::begin: {
         auto begin = out.initBegin();
@@ -149,6 +158,7 @@ payload encode(const member_request& request) {
         begin.setSteps(request.steps);
         begin.setLearningRate(request.learning_rate);
         begin.setFirstStep(request.first_step);
+        run_position::fields(request.from, field_writer{begin.initFrom()});
         break;
       }
       case member_action::stop:
@@ -173,6 +183,12 @@ payload encode(const member_request& request) {
         piece.setOffset(request.offset);
         break;
       }
+      case member_action::keep:
+        out.setKeep();
+        break;
+      case member_action::kept:
+        out.setKept();
+        break;
       }
     });
 }
@@ -181,6 +197,14 @@ result<member_request> decode_member_request(const payload& from) {
   return read<schema::MemberRequest>(
     from, "an order",
     [](schema::MemberRequest::Reader in) { return decode(in); });
+}
+
+result<void> run_position::check() const {
+  if (epoch < 0 || step < 0 || train_steps < step || correct < 0 || seeds < 0)
+    return fail(ec::invalid_data,
+                "a position in epoch {}, step {}, after {} steps and {} seeds",
+                epoch, step, train_steps, seeds);
+  return ok();
 }
 
 std::uint64_t tensor_shape::size() const {

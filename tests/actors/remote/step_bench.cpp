@@ -52,7 +52,7 @@ std::vector<double> times_of(group_rank& rank, const load& of,
   std::vector<double> out;
   for (std::size_t step = 0; step < warm_up + of.steps; ++step) {
     gradient_progress all;
-    all.finish(1);
+    all.finish({0, 0, 1});
     const auto begun = clock::now();
     const auto sum =
       rank.reduce({.step = static_cast<std::int64_t>(step)}, mine, all);

@@ -26,6 +26,41 @@ CATCH_TEST_CASE("a run leaves a checkpoint at every epoch's edge",
   CATCH_CHECK(f.checkpoints.back().at == course_position{3, 0, 12, {}, 0});
 }
 
+CATCH_TEST_CASE("a run goes on from where all steps of an epoch are done",
+                "[actors][conductor]") {
+  // There trainers stand while a run validates or is at an epoch's edge.
+  conductor_scene whole;
+  whole.keep_checkpoints(0);
+  const auto expected = whole.run_through();
+  CATCH_REQUIRE_FALSE(expected.failure);
+  for (const auto& left : whole.checkpoints) {
+    if (left.at.step != 0)
+      continue;
+    auto end = left;
+    --end.at.epoch;
+    end.at.step = 4;
+    const auto epoch = std::find_if(
+      whole.phases.begin(), whole.phases.end(), [&end](const auto& one) {
+        return one.phase == phase::train && one.epoch == end.at.epoch;
+      });
+    CATCH_REQUIRE(epoch != whole.phases.end());
+    end.so_far = epoch->metrics;
+    conductor_scene rest;
+    rest.from = end;
+    const auto outcome = rest.run_through();
+    CATCH_REQUIRE_FALSE(outcome.failure);
+    CATCH_CHECK(outcome.digest == expected.digest);
+    CATCH_CHECK(outcome.train_steps == 12);
+    // The epoch is told in full, once more.
+    CATCH_REQUIRE(!rest.phases.empty());
+    CATCH_CHECK(rest.phases.front().phase == phase::train);
+    CATCH_CHECK(rest.phases.front().epoch == end.at.epoch);
+    CATCH_CHECK(rest.phases.front().metrics.loss_sum
+                == epoch->metrics.loss_sum);
+    CATCH_CHECK(rest.phases.front().metrics.seeds == 20);
+  }
+}
+
 CATCH_TEST_CASE(
   "a run that goes on from a checkpoint ends with the same weights",
   "[actors][conductor]") {

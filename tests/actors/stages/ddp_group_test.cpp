@@ -231,13 +231,18 @@ CATCH_TEST_CASE("a stop at one rank makes the same sum the last one for all",
     std::vector<std::thread> threads;
     for (rank_id r = 0; r < 3; ++r)
       threads.emplace_back([&, r] {
-        sums[std::size_t(r)] = in.contribute({step, r, ones(10), r + 1});
+        sums[std::size_t(r)] = in.contribute({step, r, ones(10), {0.25, r, r + 1}});
       });
     for (auto& thread : threads)
       thread.join();
     for (const auto& sum : sums) {
       CATCH_CHECK(value_of(sum).last == (step == 2));
-      CATCH_CHECK(value_of(sum).seeds == 6);
+      batch_metrics all;
+      for (const auto& part : value_of(sum).metrics)
+        all += part;
+      CATCH_CHECK(all.seeds == 6);
+      CATCH_CHECK(all.correct == 3);
+      CATCH_CHECK(all.loss_sum == 0.75);
       CATCH_CHECK(value_of(sum).sum->dense[9] == 3.0f);
     }
   }

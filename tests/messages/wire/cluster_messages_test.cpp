@@ -118,7 +118,7 @@ run_events full_events() {
   out.steps = {{{phase::validation, 2, 3, 1}, 0.5, 4, 5, {9, 1, 4}}};
   out.stopped = {1};
   out.failure = fail(ec::unavailable, "gone");
-  out.generation = 3;
+  out.attempt = 3;
   return out;
 }
 
@@ -190,56 +190,26 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
   CATCH_CHECK(events.steps[0].original_seeds == std::vector<node_id>{9, 1, 4});
   CATCH_CHECK(events.stopped == std::vector<rank_id>{1});
   CATCH_CHECK(events.failure->code == ec::unavailable);
-  CATCH_CHECK(events.generation == 3);
+  CATCH_CHECK(events.attempt == 3);
   for (auto action :
        {member_action::begin, member_action::stop, member_action::end,
-        member_action::check, member_action::finish}) {
+        member_action::check, member_action::finish, member_action::keep,
+        member_action::kept}) {
     member_request request{
       "r", action, trainer_action::snapshot, phase::test, 3, 4, 0.5};
+    request.attempt = 5;
+    request.from = {3, 1, 13, true, 0.5, 2, 1.5, 6, 7};
     const auto there = value_of(decode_member_request(encode(request)));
     CATCH_CHECK(there.action == action);
+    CATCH_CHECK(there.attempt == 5);
     if (action == member_action::begin) {
       CATCH_CHECK(there.phase == phase::test);
       CATCH_CHECK(there.epoch == 3);
       CATCH_CHECK(there.steps == 4);
       CATCH_CHECK(there.learning_rate == 0.5);
+      CATCH_CHECK(there.from == request.from);
     }
   }
-}
-
-CATCH_TEST_CASE("orders to begin in the middle, and to restore, travel whole",
-                "[messages][cluster]") {
-  member_request begin{"r", member_action::begin};
-  begin.steps = 9;
-  begin.first_step = 7;
-  CATCH_CHECK(value_of(decode_member_request(encode(begin))).first_step == 7);
-  begin.first_step = 9; // Of an epoch that is over but for its validation.
-  CATCH_CHECK(value_of(decode_member_request(encode(begin))).steps == 9);
-  for (std::int64_t wrong : {-1, 10}) {
-    begin.first_step = wrong;
-    CATCH_CHECK(error_of(decode_member_request(encode(begin))).code
-                == ec::invalid_data);
-  }
-
-  member_request load{"r", member_action::load};
-  load.tensor = {"best.layers.0.weight", {3, 4}};
-  load.offset = 5;
-  const auto piece = value_of(decode_member_request(encode(load)));
-  CATCH_CHECK(piece.action == member_action::load);
-  CATCH_CHECK(piece.tensor.name == load.tensor.name);
-  CATCH_CHECK(piece.tensor.shape == load.tensor.shape);
-  CATCH_CHECK(piece.offset == 5);
-  load.tensor.shape = {3, -1};
-  CATCH_CHECK(error_of(decode_member_request(encode(load))).code
-              == ec::invalid_data);
-
-  member_request restore{"r", member_action::trainers, trainer_action::restore};
-  restore.restored_steps = 11;
-  CATCH_CHECK(value_of(decode_member_request(encode(restore))).restored_steps
-              == 11);
-  restore.restored_steps = -1;
-  CATCH_CHECK(error_of(decode_member_request(encode(restore))).code
-              == ec::invalid_data);
 }
 
 CATCH_TEST_CASE("texts come over whole, NULs included", "[messages][cluster]") {
@@ -262,42 +232,6 @@ CATCH_TEST_CASE("texts come over whole, NULs included", "[messages][cluster]") {
   const auto seen = value_of(decode_watch_reply(encode(news)));
   CATCH_CHECK(seen.events.at(0).metrics == text);
   CATCH_CHECK(seen.events.at(1).label == text);
-}
-
-CATCH_TEST_CASE("actions of trainers travel by the schema's values",
-                "[messages][cluster]") {
-  for (auto action : {trainer_action::keep_best, trainer_action::restore_best,
-                      trainer_action::snapshot, trainer_action::fill_cache,
-                      trainer_action::digest, trainer_action::checkpoint,
-                      trainer_action::restore}) {
-    const member_request request{"r", member_action::trainers, action};
-    const auto there = value_of(decode_member_request(encode(request)));
-    CATCH_CHECK(there.action == member_action::trainers);
-    CATCH_CHECK(there.trainers == action);
-  }
-  // Nobody sends these; whoever gets them refuses them.
-  for (auto action :
-       {trainer_action{0}, trainer_action{8}, trainer_action::weights})
-    CATCH_CHECK(error_of(decode_member_request(
-                           encode({"r", member_action::trainers, action})))
-                  .code
-                == ec::invalid_data);
-}
-
-CATCH_TEST_CASE("weights travel in frames of at most 1 MiB",
-                "[messages][cluster]") {
-  std::vector<float> values(700'000);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<float>(i);
-  const auto message = encode_weights(values);
-  CATCH_CHECK(message.bulk.size() == 3);
-  std::vector<float> out(values.size());
-  value_of(decode_weights(message, out));
-  CATCH_CHECK(out == values);
-  out.resize(values.size() - 1);
-  CATCH_CHECK(error_of(decode_weights(message, out)).code == ec::invalid_data);
-  out.resize(values.size() + 1);
-  CATCH_CHECK(error_of(decode_weights(message, out)).code == ec::invalid_data);
 }
 
 CATCH_TEST_CASE("what clients and the coordinator say comes over whole",

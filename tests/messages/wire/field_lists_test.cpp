@@ -124,8 +124,10 @@ CATCH_TEST_CASE("what is said of runs has its fields in their places",
 CATCH_TEST_CASE("what a run's daemons say has its fields in their places",
                 "[messages][fields]") {
   CATCH_CHECK(
-    sent<schema::WeightsRequest>(encode(weights_request{"r", 1, 2, 3, true}))
-    == R"((run = "r", tensor = 1, offset = 2, count = 3, checkpoint = true))");
+    sent<schema::WeightsRequest>(
+      encode(weights_request{"r", 1, 2, 3, true, true}))
+    == R"((run = "r", tensor = 1, offset = 2, count = 3, checkpoint = true, )"
+       R"(kept = true))");
   run_events events;
   events.run = "r";
   events.sequence = 7;
@@ -133,13 +135,13 @@ CATCH_TEST_CASE("what a run's daemons say has its fields in their places",
   events.stopped = {1};
   events.failure = error{ec::unavailable, "gone"};
   events.sound = true;
-  events.generation = 3;
+  events.attempt = 3;
   CATCH_CHECK(sent<schema::RunEvents>(encode(events))
               == R"((run = "r", sequence = 7, steps = [(phase = validation, )"
                  R"(epoch = 2, step = 3, rank = 1, lossSum = 0.5, )"
                  R"(correct = 4, seeds = 5, originalSeeds = [9, 1, 4])], )"
                  R"(stopped = [1], failure = "gone", failureCode = 11, )"
-                 R"(sound = true, generation = 3))");
+                 R"(sound = true, attempt = 3))");
 }
 
 CATCH_TEST_CASE("the report of a share has its fields in their places",
@@ -162,6 +164,7 @@ CATCH_TEST_CASE("the report of a share has its fields in their places",
   work.checked = item_count{60, 61};
   reply.failure = "why";
   reply.distrusted = {"b", "d"};
+  reply.kept = run_position{1, 2, 30, true, 0.5, 4, 1.5, 6, 7};
   CATCH_CHECK(
     sent<schema::MemberReply>(encode(reply))
     == R"((trainers = [(rank = 2, digest = "d", steps = 8)], )"
@@ -186,7 +189,10 @@ CATCH_TEST_CASE("the report of a share has its fields in their places",
        R"(controlSent = (items = 33, bytes = 34)), )"
        R"(cache = (filling = (items = 40, bytes = 41), )"
        R"(kept = (items = 42, bytes = 43), found = (items = 44, bytes = 45)), )"
-       R"(checked = (items = 60, bytes = 61), distrusted = ["b", "d"]))");
+       R"(checked = (items = 60, bytes = 61), distrusted = ["b", "d"], )"
+       R"(kept = (epoch = 1, step = 2, trainSteps = 30, validated = true, )"
+       R"(bestValidation = 0.5, sinceBest = 4, lossSum = 1.5, correct = 6, )"
+       R"(seeds = 7)))");
 }
 
 CATCH_TEST_CASE("values that an enumeration lacks are refused, however wide",

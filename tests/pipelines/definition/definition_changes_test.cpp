@@ -26,7 +26,7 @@ CATCH_TEST_CASE("what changes the weights is named, and nothing else",
              "trainer.threads=3", "trainer.step_timeout=60",
              "train.record_steps=true", "budget.batches=1",
              "faults.crash_every=7", "placement.trainers=[a]",
-             "checkpoint.keep=9", "model.weights=w"})
+             "checkpoint.keep=9", "recovery.wait=0", "model.weights=w"})
     == texts{});
   CATCH_CHECK(changes({"train.epochs=20", "optimizer.learning_rate=0.5",
                        "trainer.replicas=2", "seed=2"})

@@ -119,6 +119,7 @@ definition full_definition() {
   def.faults = {10, 11, 12};
   def.placement = {{"north", "south"}, {"east"}};
   def.checkpoint = {13, 14, 15};
+  def.recovery = {16, 17};
   return def;
 }
 
@@ -144,11 +145,12 @@ CATCH_TEST_CASE("every field of a definition crosses the wire",
 CATCH_TEST_CASE("the bytes of a definition stay what they are",
                 "[definition][schema]") {
   // Daemons of several builds read each other's, and clients keep them.
-  CATCH_CHECK(hash_of(full_definition()) == "d01f4d42ef2c1581aafcb7ca71a45578");
+  CATCH_CHECK(hash_of(full_definition()) == "ff2b51afd29ad0c0161fa4e19ee461aa");
   definition bare;
   bare.trainer.step_timeout = 1800;
   bare.checkpoint.keep = 2;
-  CATCH_CHECK(hash_of(bare) == "12f454ef3c5b705c09be1c1ad093d458");
+  bare.recovery = {300, 5};
+  CATCH_CHECK(hash_of(bare) == "a23799388a12eade0185cb21e68fcc3a");
 }
 
 CATCH_TEST_CASE("a NUL in a text of a definition is refused, not its end",

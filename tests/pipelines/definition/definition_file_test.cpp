@@ -45,6 +45,7 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.budget.batches == 4);
   CATCH_CHECK(def.faults == definition::faults_section{});
   CATCH_CHECK(def.checkpoint == definition::checkpoint_section{0, 0, 2});
+  CATCH_CHECK(def.recovery == definition::recovery_section{300, 5});
 }
 
 CATCH_TEST_CASE("every field is read", "[definition]") {
@@ -88,6 +89,7 @@ budget: {bytes: 1.5 GiB, batches: 19}
 faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22}
 placement: {trainers: [b, "a:1"], samplers: [3]}
 checkpoint: {every_steps: 23, every_minutes: 24, keep: 25}
+recovery: {wait: 26, attempts: 27}
 )");
   CATCH_CHECK(def.name == "run-1");
   CATCH_CHECK(def.seed == ~0ull);
@@ -121,6 +123,7 @@ checkpoint: {every_steps: 23, every_minutes: 24, keep: 25}
   CATCH_CHECK(def.placement
               == definition::placement_section{{"b", "a:1"}, {"3"}});
   CATCH_CHECK(def.checkpoint == definition::checkpoint_section{23, 24, 25});
+  CATCH_CHECK(def.recovery == definition::recovery_section{26, 27});
 
   CATCH_SECTION("and written so that it reads back") {
     const auto again = valid(definition_yaml(def));

@@ -281,7 +281,7 @@ CATCH_TEST_CASE("bulk that stands still ends a step, naming the others",
                      std::make_shared<stage_counters>("group", 1)};
       gradient_progress progress;
       progress.final_from(0);
-      progress.finish(1);
+      progress.finish({0, 0, 1});
       const auto sum = own.reduce({}, gradients, progress);
       messages[std::size_t(r)] = sum ? "" : sum.error().message;
     });

@@ -59,7 +59,7 @@ CATCH_TEST_CASE("sums equal those of one process, bit by bit", "[gradients]") {
   }
 }
 
-CATCH_TEST_CASE("all ranks stop after the same step, and count the same seeds",
+CATCH_TEST_CASE("all ranks stop after the same step, and know what all ranks had",
                 "[gradients]") {
   rank_group group{3, mixed, tiny};
   group.start();
@@ -70,7 +70,13 @@ CATCH_TEST_CASE("all ranks stop after the same step, and count the same seeds",
     for (const auto& each : group.step(all_ranks(3), parts, said)) {
       const auto sum = value_of(each);
       CATCH_CHECK(sum.last == (step == 7));
-      CATCH_CHECK(sum.seeds == 10 + 11 + 12);
+      CATCH_REQUIRE(sum.metrics.size() == 3);
+      for (rank_id r = 0; r < 3; ++r) {
+        const auto& told = sum.metrics[static_cast<std::size_t>(r)];
+        CATCH_CHECK(told.seeds == 10 + r);
+        CATCH_CHECK(told.correct == r);
+        CATCH_CHECK(told.loss_sum == r * 0.5);
+      }
     }
   }
 }
@@ -105,7 +111,7 @@ CATCH_TEST_CASE("what backward has finished is exchanged while it goes on",
       const auto left = static_cast<std::size_t>(*progress[r].offset());
       std::copy_n(parts[r]->dense.begin(), left, out.dense.begin());
       out.tables = copy_of(*parts[r]).tables;
-      progress[r].finish(1);
+      progress[r].finish({0, 0, 1});
     };
     std::vector<std::thread> threads;
     for (std::size_t r = 0; r < 3; ++r)
@@ -124,7 +130,7 @@ CATCH_TEST_CASE("a rank whose backward fails leaves", "[gradients]") {
   rank_group group{2, mixed, tiny};
   group.start();
   std::deque<gradient_progress> progress(2);
-  progress[0].finish(1);
+  progress[0].finish({0, 0, 1});
   progress[1].fail();
   const auto sums = group.step(all_ranks(2), zeros(2, mixed), words(2, 0),
                                {&progress[0], &progress[1]});

@@ -53,7 +53,7 @@ std::unique_ptr<collective> stuck(std::shared_ptr<roll_call> roll,
 /// The first step of a rank whose gradients are there.
 error first_step(group_rank& rank) {
   gradient_progress done;
-  done.finish(1);
+  done.finish({0, 0, 1});
   return error_of(rank.reduce({}, std::make_shared<gradient_set>(), done));
 }
 

@@ -65,7 +65,8 @@ struct rank_group {
   }
 
   /// Takes a step with some ranks at once, each with 10 seeds and as many more
-  /// as its number: all have ended on return.
+  /// as its number, of which as many as its number are correct, and with a loss
+  /// of half of that: all have ended on return.
   std::vector<result<step_sum>>
   step(const std::vector<rank_id>& ranks,
        const std::vector<std::shared_ptr<const gradient_set>>& gradients,
@@ -73,7 +74,7 @@ struct rank_group {
     std::deque<gradient_progress> done(ranks.size());
     std::vector<gradient_progress*> progress;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
-      done[i].finish(ranks[i] + 10);
+      done[i].finish({ranks[i] * 0.5, ranks[i], ranks[i] + 10});
       progress.push_back(&done[i]);
     }
     return step(ranks, gradients, words, progress);

@@ -140,7 +140,8 @@ class CacheTest(runs.Workplace):
         cluster = self.cluster()
         slow = merged(DEFINITION, cached("64 KiB"),
                       {"trainer": {"replicas": trainers},
-                       "faults": {"reply_delay_ms": 10000}})
+                       "faults": {"reply_delay_ms": 10000},
+                       "recovery": {"wait": 0}})
         run = cluster.ask("submit",
                           self.write(slow, self.parts, "-slow"))["run"]
         cluster.wait_until(

@@ -14,6 +14,10 @@ from runs import SMALL as DEFINITION, merged, partitioned, small_rmat
 from slow_links import Link
 from support import graphmill, program
 
+# A run that loses a daemon is not attempted again.
+AT_ONCE = {"recovery": {"wait": 0}}
+
+
 class ClusterTest(runs.Workplace):
     @classmethod
     def setUpClass(cls):
@@ -147,7 +151,7 @@ class Failures(ClusterTest):
     def setUp(self):
         self.small = self.write(DEFINITION, self.parts[2])
         self.long = self.write(
-            merged(DEFINITION, {"train": {"epochs": 100000}}),
+            merged(DEFINITION, {"train": {"epochs": 100000}}, AT_ONCE),
             self.parts[2], "-long")
 
     def begin_long(self, cluster, trainers=2):
@@ -208,7 +212,7 @@ class Failures(ClusterTest):
         coordinator is quicker."""
         cluster = self.cluster(self.parts[2], ["0", "1"])
         cluster.daemons[1].kill()
-        done = cluster.call("submit", self.small)
+        done = cluster.call("submit", self.small, "--set", "recovery.wait=0")
         if done.returncode == 0:
             run = json.loads(done.stdout.splitlines()[-1])["run"]
             record = self.await_end(cluster, run)
@@ -224,7 +228,8 @@ class Failures(ClusterTest):
         """The weights are those of the rank that lives."""
         self.long = self.write(
             merged(DEFINITION, {"train": {"epochs": 100000},
-                                "placement": {"trainers": ["d1", "d0"]}}),
+                                "placement": {"trainers": ["d1", "d0"]}},
+                   AT_ONCE),
             self.parts[2], "-turned")
         cluster = self.check_breaks(2, self.kill)
         run = cluster.ask("runs")["runs"][0]["run"]
@@ -238,7 +243,8 @@ class Failures(ClusterTest):
         cluster = self.cluster(self.parts[2], ["0", "1", "none"])
         self.long = self.write(
             merged(DEFINITION, {"train": {"epochs": 100000},
-                                "placement": {"samplers": ["d2"]}}),
+                                "placement": {"samplers": ["d2"]}},
+                   AT_ONCE),
             self.parts[2], "-sampled")
         run = self.begin_long(cluster, 1)
         cluster.daemons[2].kill()

@@ -116,8 +116,8 @@ class Restarted(runs.Workplace):
         again.address()  # It is there.
         self.check_all_finish(cluster, ids)
         said = again.log.read_text()
-        self.assertIn(f"run {ids[0]}: the coordinator was started anew: "
-                      "attempt 2 goes on from epoch", said)
+        self.assertIn(f"run {ids[0]}: the coordinator was started anew", said)
+        self.assertIn(f"run {ids[0]}: attempt 2 goes on from epoch", said)
         for run in ids[1:]:
             self.assertIn(f"run {run} is queued still", said)
 

@@ -17,9 +17,10 @@ from clusters import Cluster
 from runs import PATIENCE_SECONDS, SMALL, merged, partitioned, small_rmat
 from support import program
 
-# Goes on until somebody ends it. Without checkpoints, which come and go on a
-# disk that a test fills to the byte.
-LONG = merged(SMALL, {"train": {"epochs": 100000}, "checkpoint": {"keep": 0}})
+# Goes on until somebody ends it, or it loses a daemon. Without checkpoints,
+# which come and go on a disk that a test fills to the byte.
+LONG = merged(SMALL, {"train": {"epochs": 100000}, "checkpoint": {"keep": 0},
+                      "recovery": {"wait": 0}})
 
 
 class CoordinatorTest(runs.Workplace):
@@ -157,8 +158,9 @@ class Ends(CoordinatorTest):
         self.assertEqual(self.record(cluster, queued)["state"], "queued")
         record = self.await_state(cluster, run, "running")
         self.assertEqual(record["started"], before["started"])
-        self.assertIn("attempt 2 goes on from the beginning",
-                      cluster.daemons[0].log.read_text())
+        cluster.wait_until(
+            lambda: "attempt 2 goes on from the beginning"
+            in cluster.daemons[0].log.read_text(), "second attempt")
         cluster.ask("cancel", run)
         self.await_state(cluster, run, "cancelled")
         self.await_state(cluster, queued, "finished")
@@ -215,7 +217,8 @@ class Resumed(CoordinatorTest):
     def test_a_run_that_lost_a_daemon(self):
         """It goes on with the daemons that are left, to the same weights."""
         definition = merged(SMALL, {
-            "checkpoint": {"every_steps": 2}, "train": {"epochs": 8}})
+            "checkpoint": {"every_steps": 2}, "train": {"epochs": 8},
+            "recovery": {"wait": 0}})
         whole = self.train(definition, self.parts)
         slow = self.write(merged(definition,
                                  {"faults": {"trainer_delay_ms": 40}}),

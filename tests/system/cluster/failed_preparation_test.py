@@ -12,7 +12,8 @@ from clusters import Cluster
 from runs import SMALL, merged, partitioned, small_rmat
 from support import np, program, within_obstacles
 
-TWO = merged(SMALL, {"trainer": {"replicas": 2, "threads": 2}})
+TWO = merged(SMALL, {"trainer": {"replicas": 2, "threads": 2},
+                      "recovery": {"wait": 0}})
 
 
 class FailedPreparation(runs.Workplace):

@@ -26,6 +26,7 @@ ENDLESS = merged(DEFINITION, {
     "train": {"epochs": 100000},
     "evaluate": {"every": 50000},
     "faults": {"trainer_delay_ms": 5},
+    "recovery": {"wait": 0},
 })
 
 # Runs the command here, in a folder of its own, as a login shell there would.

@@ -104,7 +104,8 @@ class TwoMachines(runs.Workplace):
 
     def test_cable_pulled_in_a_run(self):
         cluster = self.cluster()
-        endless = merged(DEFINITION, {"train": {"epochs": 100000}})
+        endless = merged(DEFINITION, {"train": {"epochs": 100000},
+                                      "recovery": {"wait": 0}})
         run = cluster.ask("submit", self.write(endless, self.data))["run"]
         metrics = cluster.folder / "runs" / run / "metrics.jsonl"
         cluster.wait_until(

@@ -22,7 +22,8 @@ SEED = 1109
 # Two trainers, so that gradients cross, too.
 DEFINITION = merged(SMALL, {"train": {"epochs": 15},
                             "trainer": {"replicas": 2},
-                            "evaluate": {"every": 15}})
+                            "evaluate": {"every": 15},
+                            "recovery": {"wait": 0}})
 # What a run says that blames the connection.
 BLAMED = re.compile(r"\blost\b|cannot reach|the connection|silent for|"
                     r"no handshake|nobody answers|does not let us in|"

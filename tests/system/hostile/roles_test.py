@@ -185,7 +185,8 @@ class Roles(runs.Workplace):
 
     def test_a_daemon_of_the_run_is_revoked(self):
         cluster = self.cluster()
-        definition = merged(SMALL, {"train": {"epochs": 100000}})
+        definition = merged(SMALL, {"train": {"epochs": 100000},
+                                    "recovery": {"wait": 0}})
         run = cluster.ask("submit", self.write(definition, self.data))["run"]
         cluster.wait_until(
             lambda: "train epoch 2" in cluster.call("logs", run).stdout,

@@ -20,9 +20,14 @@ error trouble(const std::string& name = "trouble") {
   return fail(ec::io, "{}", name);
 }
 
+/// That by which a daemon is known to be lost.
+error loss() {
+  return fail(ec::unavailable, "it is lost");
+}
+
 /// A run on daemons a and b that has gone well so far.
-run_turn at(state where) {
-  run_turn run{{"a", "b"}};
+run_turn begun(state where, bool recovers) {
+  run_turn run{{"a", "b"}, recovers};
   if (where == state::deploying)
     return run;
   run.deployed("a", {});
@@ -36,6 +41,15 @@ run_turn at(state where) {
   run.share_ended("a", {});
   run.share_ended("b", {});
   return run;
+}
+
+run_turn at(state where) {
+  return begun(where, false);
+}
+
+/// The same, of a run that is attempted again if it loses a daemon.
+run_turn recovering(state where) {
+  return begun(where, true);
 }
 
 /// What can happen to it.
@@ -86,7 +100,117 @@ const transition_table<run_turn> transitions{
   {{"cancel", state::ending}, {state::ending, task::hurry_shares}},
 };
 
+/// What only a run that recovers takes otherwise.
+const event_table<run_turn> losses{
+  {"one cannot be reached",
+   [](run_turn& run) { return run.deployed("a", loss()); }},
+  {"conducted to a loss", [](run_turn& run) { return run.conducted(loss()); }},
+  {"a rank is missed", [](run_turn& run) { return run.fail_run(loss()); }},
+  {"one is lost", [](run_turn& run) { return run.lose("a", loss()); }},
+  {"a share does not answer",
+   [](run_turn& run) { return run.share_ended("a", loss()); }},
+  {"failed", [](run_turn& run) { return run.fail_run(trouble()); }},
+};
+
+const transition_table<run_turn> ways_to_another_attempt{
+  {{"one cannot be reached", state::deploying},
+   {state::ending, task::end_shares}},
+  {{"conducted to a loss", state::conducting},
+   {state::ending, task::end_shares}},
+  {{"a rank is missed", state::deploying}, {state::ending, task::end_shares}},
+  {{"a rank is missed", state::conducting}, {state::ending, task::end_shares}},
+  {{"one is lost", state::deploying}, {state::ending, task::end_shares}},
+  {{"one is lost", state::conducting}, {state::ending, task::end_shares}},
+  {{"one is lost", state::ending}, {state::ending, task::hurry_shares}},
+  {{"a share does not answer", state::ending},
+   {state::ending, task::hurry_shares}},
+  {{"failed", state::deploying}, {state::ending, task::end_shares}},
+  {{"failed", state::conducting}, {state::conducting, task::tell_conductor}},
+};
+
 } // namespace
+
+CATCH_TEST_CASE("a loss ends an attempt at once, in every state of a turn",
+                "[run_turn]") {
+  check_transitions<run_turn>(
+    states, recovering, losses, ways_to_another_attempt,
+    [](const run_turn& run) {
+      CATCH_CHECK(run.again()
+                  == (run.failure() && run.failure()->code != ec::io));
+    });
+}
+
+CATCH_TEST_CASE("an attempt that has lost a daemon awaits the others",
+                "[run_turn]") {
+  auto run = recovering(state::conducting);
+  CATCH_CHECK(run.lose("a", loss()) == task::end_shares);
+  CATCH_CHECK(run.again());
+  CATCH_CHECK_FALSE(run.awaits("a"));
+  CATCH_CHECK(run.ordered_to_end() == task::none);
+  CATCH_CHECK(run.share_ended("b", trouble()) == task::file);
+  CATCH_CHECK(run.again());
+  CATCH_CHECK(run.failure()->message == "it is lost");
+  // The one that misses it may be heard first.
+  auto missed = recovering(state::conducting);
+  missed.fail_run(fail(ec::timeout, "rank 1 is missing"));
+  CATCH_CHECK(missed.awaits("a"));
+  CATCH_CHECK(missed.lose("a", loss()) == task::none);
+  CATCH_CHECK(missed.share_ended("b", {}) == task::file);
+  CATCH_CHECK(missed.failure()->message == "rank 1 is missing");
+}
+
+CATCH_TEST_CASE("what is no loss ends a run, though it recovers",
+                "[run_turn]") {
+  auto run = recovering(state::conducting);
+  CATCH_CHECK(run.conducted(trouble("not a number")) == task::end_shares);
+  CATCH_CHECK(run.lose("a", loss()) == task::none);
+  CATCH_CHECK(run.share_ended("b", {}) == task::file);
+  CATCH_CHECK_FALSE(run.again());
+  CATCH_CHECK(run.failure()->message == "not a number");
+  // Those who miss a rank are heard before the rank itself.
+  auto late = recovering(state::conducting);
+  late.fail_run(loss());
+  CATCH_CHECK(late.fail_run(loss()) == task::none);
+  CATCH_CHECK(late.again());
+  CATCH_CHECK(late.fail_run(trouble("no memory")) == task::none);
+  CATCH_CHECK_FALSE(late.again());
+  CATCH_CHECK(late.failure()->message == "no memory");
+  // An operator stops a daemon in order.
+  auto left = recovering(state::conducting);
+  left.end_for_good();
+  CATCH_CHECK(left.fail_run(loss()) == task::tell_conductor);
+  CATCH_CHECK(left.conducted(loss()) == task::end_shares);
+  CATCH_CHECK_FALSE(left.again());
+  // It has attempts enough behind it.
+  auto over = recovering(state::conducting);
+  over.lose("a", loss());
+  over.give_up(fail(ec::unavailable, "too often"));
+  CATCH_CHECK_FALSE(over.again());
+  CATCH_CHECK(over.failure()->message == "too often");
+}
+
+CATCH_TEST_CASE("a user who cancels a run is not answered by another attempt",
+                "[run_turn]") {
+  // While it stops after its step, a daemon is lost.
+  auto stopping = recovering(state::conducting);
+  CATCH_CHECK(stopping.cancel() == task::tell_conductor);
+  CATCH_CHECK(stopping.lose("a", loss()) == task::tell_conductor);
+  CATCH_CHECK(stopping.conducted(loss()) == task::end_shares);
+  CATCH_CHECK_FALSE(stopping.again());
+  // While shares end for another attempt, and after that.
+  for (const auto all_ended : {false, true}) {
+    auto run = recovering(state::conducting);
+    run.lose("a", loss());
+    if (all_ended)
+      run.share_ended("b", {});
+    CATCH_CHECK(run.cancel() == task::none);
+    CATCH_CHECK(run.cancelled());
+    CATCH_CHECK_FALSE(run.again());
+    CATCH_CHECK(run.failure()->code == ec::cancelled);
+    CATCH_CHECK(run.failure()->message == "cancelled before its next attempt");
+    CATCH_CHECK(run.cancel() == task::none);
+  }
+}
 
 CATCH_TEST_CASE("every event does what is written, in every state of a turn",
                 "[run_turn]") {

@@ -1,0 +1,219 @@
+"""A daemon of a run is killed: the run goes on, and ends with the weights of one
+that was never disturbed."""
+
+import json
+import pathlib
+import re
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from clusters import Cluster
+from runs import SMALL, merged, partitioned, small_rmat
+from support import program
+
+# 13 steps an epoch, of which the checkpoints tell how many are done.
+DEFINITION = merged(SMALL, {
+    "train": {"batch_size": 8, "epochs": 3},
+    "checkpoint": {"every_steps": 2},
+})
+SLOW = {"faults": {"trainer_delay_ms": 40}}
+
+
+class Recovery(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.parts = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
+
+    def cluster(self, shares):
+        made = Cluster(self.top / self.id().split(".")[-1], self.parts,
+                       shares)
+        self.addCleanup(made.__exit__)
+        return made
+
+    def begin(self, cluster, definition):
+        """Submits a run; returns its id once it is within its second epoch."""
+        run = cluster.ask("submit", self.write(merged(definition, SLOW),
+                                               self.parts, "-slow"))["run"]
+        self.folder = cluster.folder / "runs" / run
+
+        def positions():
+            return [self.position(path) for path in
+                    (self.folder / "checkpoints").glob("*/state.json")]
+        cluster.wait_until(
+            lambda: any(epoch == 1 and step >= 4
+                        for epoch, step in positions()),
+            "checkpoint in the second epoch")
+        return run
+
+    @staticmethod
+    def position(path):
+        """Of a checkpoint; one that is half there stands nowhere."""
+        try:
+            state = json.loads(path.read_text())["state"]
+        except (OSError, ValueError):
+            return -1, -1
+        return state["epoch"], state["step"]
+
+    def record(self, cluster, run):
+        return cluster.ask("runs", run)["runs"][0]
+
+    def await_state(self, cluster, run, state):
+        cluster.wait_until(
+            lambda: self.record(cluster, run)["state"]
+            in {state, "failed", "cancelled", "finished"}, f"{run}: {state}")
+        record = self.record(cluster, run)
+        self.assertEqual(record["state"], state,
+                         f"{record['message']}\n{cluster.logs()}")
+        return record
+
+    def lines(self, name):
+        return [json.loads(line) for line in
+                (self.folder / name).read_text().splitlines()]
+
+    def check_undisturbed(self, cluster, definition):
+        """What the run has left is what one leaves that was not disturbed."""
+        whole = self.train(definition, self.parts)
+        summary = json.loads((self.folder / "summary.json").read_text())
+        self.assertEqual(summary["digest"], whole["digest"], cluster.logs())
+        for key in ("steps", "epochs", "test_accuracy"):
+            self.assertEqual(summary[key], whole[key], key)
+        expected = [json.loads(line) for line in
+                    (pathlib.Path(whole["run"]) / "metrics.jsonl")
+                    .read_text().splitlines()]
+        told = self.lines("metrics.jsonl")
+        for line in expected + told:
+            del line["seconds"]
+        self.assertEqual(told, expected)
+        return summary
+
+    def test_a_trainer_with_a_survivor(self):
+        definition = merged(DEFINITION, {
+            "trainer": {"replicas": 2},
+            "placement": {"trainers": ["d1", "d2"]}})
+        cluster = self.cluster(["0", "1", "none"])
+        run = self.begin(cluster, definition)
+        cluster.daemons[2].kill()
+        cluster.add("none", name="d2")
+        self.await_state(cluster, run, "finished")
+        summary = self.check_undisturbed(cluster, definition)
+        self.assertEqual(summary["attempts"], 2, cluster.logs())
+        # The survivor has what the other one had, and no checkpoint is needed.
+        log = cluster.daemons[0].log.read_text()
+        self.assertRegex(log, r"its state in epoch \d, step \d+ is taken from "
+                              "daemon d1")
+        story = (self.folder / "log.txt").read_text()
+        self.assertRegex(story, "attempt 1 has ended: .*d2")
+        self.assertRegex(story, r"attempt 2 goes on from epoch [23], step \d+; "
+                                "daemons d0, d1, d2")
+
+    def test_both_of_two_trainers_one_after_the_other(self):
+        definition = merged(DEFINITION, {
+            "trainer": {"replicas": 2},
+            "placement": {"trainers": ["d1", "d2"]}})
+        cluster = self.cluster(["0-1", "none", "none"])
+        run = self.begin(cluster, definition)
+        for number, daemon in enumerate(("d1", "d2"), 2):
+            victim = next(one for one in reversed(cluster.daemons)
+                          if one.name == daemon)
+            victim.kill()
+            cluster.add("none", name=daemon)
+            cluster.wait_until(
+                lambda: f"attempt {number} goes on"
+                in (self.folder / "log.txt").read_text()
+                or self.record(cluster, run)["state"] == "finished",
+                f"attempt {number}")
+        self.await_state(cluster, run, "finished")
+        self.check_undisturbed(cluster, definition)
+
+    def test_the_only_trainer(self):
+        """It goes on from the last checkpoint."""
+        definition = merged(DEFINITION, {"placement": {"trainers": ["d1"]}})
+        cluster = self.cluster(["0", "1"])
+        run = self.begin(cluster, definition)
+        cluster.daemons[1].kill()
+        cluster.add("1", name="d1")
+        self.await_state(cluster, run, "finished")
+        summary = self.check_undisturbed(cluster, definition)
+        self.assertEqual(summary["attempts"], 2, cluster.logs())
+        self.assertNotIn("is taken from daemon",
+                         cluster.daemons[0].log.read_text())
+
+    def test_parts_that_another_daemon_can_serve(self):
+        """It is not started again: another one takes its place."""
+        definition = merged(DEFINITION, {"placement": {"trainers": ["d0"]}})
+        cluster = self.cluster(["0", "1", "1"])
+        run = self.begin(cluster, definition)
+        cluster.daemons[1].kill()
+        self.await_state(cluster, run, "finished")
+        self.check_undisturbed(cluster, definition)
+
+    def test_each_step_is_recorded_once(self):
+        definition = merged(DEFINITION, {
+            "train": {"record_steps": True}, "trainer": {"replicas": 2},
+            "placement": {"trainers": ["d1", "d2"]}})
+        cluster = self.cluster(["0", "1", "none"])
+        run = self.begin(cluster, definition)
+        cluster.daemons[2].kill()
+        cluster.add("none", name="d2")
+        self.await_state(cluster, run, "finished")
+        self.check_undisturbed(cluster, definition)
+        steps = [(line["epoch"], line["step"], line["rank"])
+                 for line in self.lines("steps.jsonl")
+                 if line["phase"] == "train"]
+        self.assertEqual(sorted(steps),
+                         [(epoch, step, rank) for epoch in range(1, 4)
+                          for step in range(1, 14) for rank in range(2)])
+        for epoch in range(1, 4):
+            seeds = [seed for line in self.lines("steps.jsonl")
+                     if line["phase"] == "train" and line["epoch"] == epoch
+                     for seed in line["seeds"]]
+            self.assertEqual(len(seeds), len(set(seeds)))
+
+    def test_nobody_comes_back(self):
+        definition = merged(DEFINITION, {"placement": {"trainers": ["d0"]},
+                                         "recovery": {"wait": 1}})
+        cluster = self.cluster(["0", "1"])
+        run = self.begin(cluster, definition)
+        cluster.daemons[1].kill()
+        record = self.await_state(cluster, run, "failed")
+        self.assertIn("d1", record["message"])
+        self.assertIn("no daemon serves part 1", record["message"])
+        self.assertRegex(record["message"],
+                         f"`graphmill resume {re.escape(run)}` with --cluster "
+                         "goes on from its last checkpoint")
+        cluster.add("1", name="d1")
+        cluster.await_daemons(2)
+        again = cluster.ask("resume", run)["run"]
+        self.folder = cluster.folder / "runs" / again
+        self.await_state(cluster, again, "finished")
+        self.check_undisturbed(cluster, definition)
+
+    def test_cancelled_while_it_waits(self):
+        definition = merged(DEFINITION, {"placement": {"trainers": ["d0"]}})
+        cluster = self.cluster(["0", "1"])
+        run = self.begin(cluster, definition)
+        # What comes behind it does not take its place.
+        behind = cluster.ask("submit", self.write(
+            merged(SMALL, {"placement": {"trainers": ["d0"]}}), self.parts,
+            "-behind"))["run"]
+        cluster.daemons[1].kill()
+        cluster.wait_until(
+            lambda: "waits until" in self.record(cluster, run)["message"],
+            "run that waits")
+        record = self.record(cluster, run)
+        self.assertEqual(record["state"], "queued")
+        self.assertIn("no daemon serves part 1", record["message"])
+        self.assertIn("lost: d1", record["message"])
+        self.assertEqual(cluster.status()["queued"], [run, behind])
+        cluster.ask("cancel", run)
+        self.await_state(cluster, run, "cancelled")
+        cluster.ask("cancel", behind)
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main(verbosity=2)
