@@ -319,7 +319,7 @@ bool share_host::abandon(const share& run, const error& reason) {
   keep_and_then(run, [this, run] {
     for (const auto& asker : std::exchange(run->asked_kept, {}))
       asker.reply(encode(kept_.of(run->assignment.run)));
-    if (is_here(run))
+    if (is_here(run) && !run->life.is_over()) // Else it was ordered to end.
       go_on(run, begin_end(run, false));
   });
   return true;

@@ -43,12 +43,14 @@ bool share_host::take_request(const incoming_request& request) {
                 request.reply);
     return ends;
   }
+  // One that ends as soon as something is kept is as good as gone.
   if (run && wanted.action == member_action::check
-      && !run.value()->life.is_over()) {
+      && !run.value()->life.is_over() && !run.value()->keeping) {
     request.reply.reply(encode(member_reply{}));
     return false;
   }
-  if (!run || run.value()->life.now() != share_life::state::hosted) {
+  if (!run || run.value()->keeping
+      || run.value()->life.now() != share_life::state::hosted) {
     request.reply.reply(fail(ec::unavailable,
                              "run {} is not on at daemon \"{}\"", wanted.run,
                              name()));
