@@ -9,8 +9,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -161,8 +159,8 @@ int print_health(const run_health& run, bool json, bool again) {
     whole["state"] = to_string(run_state::running);
     say("{}\n", one_line(whole));
   } else {
-    if (again && isatty(STDOUT_FILENO) == 1)
-      std::fputs("\033[H\033[2J", stdout); // The screen anew.
+    if (again)
+      clear_terminal();
     say_lines(health_text(run));
   }
   std::fflush(stdout);

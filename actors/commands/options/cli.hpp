@@ -60,4 +60,8 @@ void add_up_command(command_line& cli);
 /// and every ten seconds. Nothing when `quiet`.
 progress_callback show_progress(bool quiet);
 
+/// Clears the terminal that standard output is, if it is one, for text that is
+/// shown anew in the place of what it replaces.
+void clear_terminal();
+
 } // namespace graphmill

@@ -85,4 +85,9 @@ progress_callback show_progress(bool quiet) {
   };
 }
 
+void clear_terminal() {
+  if (isatty(STDOUT_FILENO) == 1)
+    std::fputs("\033[H\033[2J", stdout);
+}
+
 } // namespace graphmill
