@@ -50,6 +50,8 @@ CATCH_TEST_CASE("a step takes no more memory than estimated", "[compute]") {
   std::vector<node_id> seeds;
   for (node_id i = 0; i < 900; ++i)
     seeds.push_back(i);
+  // The estimate takes the seeds of a batch from the definition.
+  def.train.batch_size = static_cast<std::uint32_t>(seeds.size());
   const auto batch = make_batch(graph, def, seeds);
   const auto layout = value_of(make_layout(def, graph.info));
   const auto parameters = initial_parameters(layout, 1);
