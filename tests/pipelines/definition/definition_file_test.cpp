@@ -64,7 +64,7 @@ fetch: {replicas: 4, threads: 5, precision: float16, cache: 64 MiB, cache_order:
         verify: 0.01}
 model: {kind: gat, hidden: 12, heads: 6, dropout: 0.25, embedding: 8,
         layer_norm: true, weights: a/w.safetensors, residual: true,
-        jumping: true, embedding_scale: 0.5, output_heads: 3,
+        jumping: false, embedding_scale: 0.5, output_heads: 3,
         attention_dropout: 0.375, attention_residual: true}
 trainer: {replicas: 7, threads: 9, device: "cuda:1", step_timeout: 60}
 optimizer:
@@ -105,7 +105,7 @@ recovery: {wait: 26, attempts: 27}
                                            0.01});
   CATCH_CHECK(def.model
               == definition::model_section{model_kind::gat, 12, 6, 0.25, 8,
-                                           true, "a/w.safetensors", true, true,
+                                           true, "a/w.safetensors", true, false,
                                            0.5, 3, 0.375, true});
   CATCH_CHECK(def.trainer == definition::trainer_section{7, 9, "cuda:1", 60});
   CATCH_CHECK(def.optimizer
@@ -124,6 +124,10 @@ recovery: {wait: 26, attempts: 27}
               == definition::placement_section{{"b", "a:1"}, {"3"}});
   CATCH_CHECK(def.checkpoint == definition::checkpoint_section{23, 24, 25});
   CATCH_CHECK(def.recovery == definition::recovery_section{26, 27});
+
+  // No layer of these gives the logits, which `output_heads` are for.
+  CATCH_CHECK(valid("{dataset: d, model: {kind: gat, jumping: true}}")
+                .model.jumping);
 
   CATCH_SECTION("and written so that it reads back") {
     const auto again = valid(definition_yaml(def));

@@ -47,8 +47,9 @@ def merged(*definitions):
 def model_kinds():
     """All kinds of models that a definition may name."""
     text = graphmill("help", "definition").stdout
-    return re.search(r"\nmodel\n  kind\n      one of (.*)\n",
-                     text).group(1).split(", ")
+    kinds = re.search(r"\nmodel\n  kind\n      one of (.*?)\n      default",
+                      text, re.DOTALL).group(1)
+    return re.split(r",\s+", kinds)
 
 
 def described(change):
