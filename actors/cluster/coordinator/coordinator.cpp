@@ -176,6 +176,7 @@ void coordinator::look() {
     return;
   touch_at_ = now + timeouts::life_sign;
   look_at_lock(active_ || !queue_.empty());
+  look_for_successor();
 }
 
 coordinator_actor spawn_coordinator(caf::actor_system& system,

@@ -147,4 +147,22 @@ void coordinator::look_at_lock(bool busy) {
     [](const error&) {}); // It looks again soon.
 }
 
+/// Asks the daemons of the run that is on whether they take orders. Another
+/// coordinator may have followed this one while its process was stopped, and
+/// its run may have nothing to order for hours. Nothing else follows from what
+/// they answer, or do not: who is lost is known by its silence.
+void coordinator::look_for_successor() {
+  if (!active_ || active_->turn.is_over())
+    return;
+  member_request question{active_->id, member_action::check};
+  question.attempt = active_->attempt;
+  for (const auto& daemon : active_->where.daemons)
+    calls_.call(daemon.address, method::order, encode(question),
+                within(timeouts::question, timeouts::question_unreachable),
+                [this](const result<payload>& answer) {
+                  if (!answer)
+                    gives_way(answer.error());
+                });
+}
+
 } // namespace graphmill

@@ -162,6 +162,7 @@ private:
   result<void> check_dataset(const std::string& digest) const;
   bool awaits_daemons();
   bool gives_way(const error& reason);
+  void look_for_successor();
   void look_at_lock(bool busy);
 
   // -- the run that is on

@@ -93,7 +93,19 @@ public:
   }
 
   /// Another coordinator comes, at the same address.
-  void replace_coordinator() { lead_.restart(); }
+  void replace_coordinator() {
+    lead_.restart();
+    tell(peer_event::kind::up, "the first one");
+    tell(peer_event::kind::replaced, "the other one");
+  }
+
+  /// Tells the agent what its transport would of the coordinator.
+  void tell(peer_event::kind change, const std::string& incarnation) {
+    peer_event event;
+    event.change = change;
+    event.identity = {"fake", incarnation, lead_.address()};
+    post(agent_, peer_news{std::move(event)});
+  }
 
   /// Asks as the coordinator.
   /// @param generation Of it, in a cluster that counts them; 0: in one that
