@@ -2,6 +2,7 @@
 
 #include "actors/base/actor_thread.hpp"
 #include "actors/base/request_watch.hpp"
+#include "messages/base/moments.hpp"
 #include "messages/base/random.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
@@ -135,6 +136,8 @@ private:
   void backward(const step_input& input, outcome& done) {
     std::this_thread::sleep_for(config_.step_delay);
     const auto& key = input.batch->data.key;
+    if (key.step > 0)
+      now_at(moment::mid_epoch);
     const auto stream = stream_key(config_.run_seed, purpose::dropout,
                                    static_cast<std::uint64_t>(key.epoch),
                                    static_cast<std::uint64_t>(key.step));
@@ -151,6 +154,7 @@ private:
   }
 
   void evaluate(const step_input& input, outcome& done) {
+    now_at(moment::evaluation);
     if (input.work->outputs)
       done.output = std::make_shared<batch_output>();
     done.metrics = config_.model->evaluate(*input.batch, done.output.get());
@@ -269,6 +273,7 @@ private:
         case trainer_action::checkpoint:
           state->parameters = std::make_shared<const std::vector<named_tensor>>(
             config_.model->state());
+          now_at(moment::checkpoint);
           break;
         case trainer_action::restore:
           *refused = restore(request);

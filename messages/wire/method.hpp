@@ -39,11 +39,12 @@ enum class method : std::uint16_t {
   contribute,
   members,
   prove,
+  chaos,
 };
 
 /// One more than the greatest value of a method.
 inline constexpr std::size_t method_count =
-  static_cast<std::size_t>(method::prove) + 1;
+  static_cast<std::size_t>(method::chaos) + 1;
 
 /// Which connection of a peer a message takes. What waits on one channel does
 /// not hold up the other.
@@ -95,7 +96,7 @@ inline constexpr auto method_table = [] {
   // A coordinator asks daemons for `status`, to know whether one is there.
   constexpr role_set onlookers{key_role::coordinator, key_role::client,
                                key_role::reader};
-  // Clients have the coordinator stop daemons.
+  // Clients have the coordinator stop daemons, or trouble them.
   constexpr role_set stoppers{key_role::coordinator, key_role::client};
   constexpr method_traits unknown{method::unset, "unknown",   small,
                                   true,          coordinator, everybody};
@@ -128,6 +129,7 @@ inline constexpr auto method_table = [] {
     {method::contribute, "contribute", bulk, true, ranks, daemons, gradients},
     {method::members, "members", small, false, agent, leader},
     {method::prove, "prove", bulk, true, data, daemons, features},
+    {method::chaos, "chaos", small, false, coordinator, stoppers},
   }};
 }();
 

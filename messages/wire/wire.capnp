@@ -124,6 +124,7 @@ enum Method {
   contribute @25;
   members @26;
   prove @27;
+  chaos @28;
 }
 
 struct Failure {

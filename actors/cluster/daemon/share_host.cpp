@@ -2,6 +2,7 @@
 
 #include "actors/cluster/daemon/share_preparation.hpp"
 #include "messages/base/caught.hpp"
+#include "messages/base/moments.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -82,6 +83,7 @@ void share_host::prepare(const share& run) {
     [tell, assignment = run->assignment,
      from = share_sources{config_.data, config_.graph,
                           config_.around.processors, config_.storage}] {
+      now_at(moment::start_up);
       data_guard::records records;
       auto opened = open_share(assignment, from, records);
       tell(std::move(opened), std::move(records));
@@ -311,6 +313,7 @@ share_life::task share_host::begin_end(const share& run, bool finishing) {
 
 void share_host::order_end(const share& run, bool finishing,
                            const responder& reply) {
+  now_at(moment::drain);
   const auto next = begin_end(run, finishing);
   if (next == share_life::task::refuse)
     reply.reply(

@@ -2,6 +2,7 @@
 
 #include "actors/cluster/history/sqlite.hpp"
 #include "partition/files/file_io.hpp"
+#include "partition/files/full_disk.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -292,6 +293,7 @@ result<run_history> run_history::open_as_it_is(const fs::path& file,
 }
 
 result<void> run_history::put(std::span<const entry> changes) {
+  GRAPHMILL_TRYV(room_for(file_));
   GRAPHMILL_TRYV(sqlite::execute(database_.get(), "BEGIN IMMEDIATE", file_));
   const auto everything = [&]() -> result<void> {
     for (const auto& change : changes)
