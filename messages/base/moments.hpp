@@ -54,8 +54,7 @@ void take_moment(moment which);
 /// Says that the calling thread is at a moment. Costs one load unless something
 /// waits for it.
 inline void now_at(moment which) {
-  const auto awaited =
-    detail::awaited_moments.load(std::memory_order_relaxed);
+  const auto awaited = detail::awaited_moments.load(std::memory_order_relaxed);
   if (((awaited >> static_cast<unsigned>(which)) & 1U) != 0) [[unlikely]]
     detail::take_moment(which);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/cluster/audit/audit_log.hpp"
+#include "actors/cluster/base/chaos_tool.hpp"
 #include "actors/cluster/base/interfaces.hpp"
 #include "actors/cluster/history/run_history.hpp"
 #include "actors/transport/sockets/connections/members.hpp"
@@ -29,6 +30,8 @@ struct coordinator_config {
   /// file that tells when they change. Else empty and null.
   std::vector<key_holder> members;
   std::shared_ptr<members_watch> watch;
+  /// Of its own daemon; null: it does not let itself be harmed.
+  std::shared_ptr<chaos_tool> chaos;
   /// Called once when the whole cluster is stopped.
   std::function<void(std::optional<error>)> on_stop;
   std::shared_ptr<spdlog::logger> log;

@@ -35,6 +35,7 @@ struct daemon_options {
   std::filesystem::path runs = "runs"; ///< Of a coordinator: its run folders.
   /// Of a coordinator: how many runs that are over it keeps in its list.
   std::uint32_t keep_runs = 10'000;
+  bool chaos = false; ///< It harms itself if a client asks for it.
   bool verify = true; ///< Compare the data with the digests on record.
   std::filesystem::path ready_file; ///< Gets the address once it has joined.
   std::chrono::milliseconds join_timeout = std::chrono::minutes{2};

@@ -30,6 +30,7 @@ constexpr request_class class_of(method which) {
   case method::cancel:
   case method::drain:
   case method::stop:
+  case method::chaos:
   case method::plan:
     return request_class::question;
   case method::watch:

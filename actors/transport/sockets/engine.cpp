@@ -66,9 +66,9 @@ bool engine::step() {
 }
 
 void engine::wait() {
-  auto next = std::min({server_->next_tick(), arrivals_.next_tick(),
-                        outbox_.next_tick(), unfinished_.next_tick(),
-                        held_.next_tick()});
+  auto next =
+    std::min({server_->next_tick(), arrivals_.next_tick(), outbox_.next_tick(),
+              unfinished_.next_tick(), held_.next_tick()});
   polls_.clear();
   polls_.push_back({nullptr, box_->descriptor(), ZMQ_POLLIN, 0});
   if (authenticator_)

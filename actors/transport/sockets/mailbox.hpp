@@ -41,8 +41,7 @@ public:
     link_fault fault;
   };
   struct stop {};
-  using command =
-    std::variant<request, keep, answer, admit, disturb, stop>;
+  using command = std::variant<request, keep, answer, admit, disturb, stop>;
 
   mailbox();
   ~mailbox();

@@ -74,8 +74,8 @@ result<chaos_request> decode_chaos_request(const payload& from) {
 }
 
 std::string sentence_of(const chaos_request& request) {
-  const auto whom = request.peer.empty() ? std::string{"all others"}
-                                         : request.peer;
+  const auto whom =
+    request.peer.empty() ? std::string{"all others"} : request.peer;
   const auto lasts = request.lasts.count();
   std::string out;
   switch (request.kind) {
