@@ -27,6 +27,7 @@ struct chaos_options {
   double every_seconds = 5;
   double patience_seconds = 300;
   bool dry_run = false;
+  bool planned = false; ///< Seed and run were given.
   std::string daemon; ///< One fault for this one, in place of a plan.
   std::string at = "at_once";
   std::string peer;
@@ -193,6 +194,9 @@ result<int> inflict_one(const chaos_options& options) {
 result<int> chaos(const chaos_options& options) {
   if (!options.daemon.empty())
     return inflict_one(options);
+  if (!options.planned)
+    return fail(ec::invalid_argument,
+                "a plan takes --seed and --during; a single fault, --daemon");
   signal_watch signals;
   chaos_wishes wishes;
   wishes.seed = options.seed;
@@ -285,8 +289,7 @@ void add_chaos_command(command_line& cli) {
   command->footer(chaos_footer);
   add_cluster_options(*command, options->cluster);
   command->callback([&cli, options, seed, run] {
-    if (options->daemon.empty() && (seed->empty() || run->empty()))
-      throw CLI::RequiredError("--seed and --during, or --daemon");
+    options->planned = !seed->empty() && !run->empty();
     cli.run = [options] { return chaos(*options); };
   });
 }
