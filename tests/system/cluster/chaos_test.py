@@ -73,11 +73,12 @@ class Refused(runs.Workplace):
             self.assertEqual(done["state"], "finished", done)
             record = cluster.ask("runs", run)["runs"][0]
             self.assertEqual(record["summary"]["digest"], calm)
-            audit = (cluster.folder / "runs" / "audit.jsonl").read_text()
             asked = [one for one in done["faults"]
                      if one["outcome"] == "asked"]
-            self.assertEqual(audit.count('"what": "chaos"')
-                             + audit.count('"what":"chaos"'), len(asked))
+            audit = cluster.folder / "runs" / "audit.jsonl"
+            cluster.wait_until(
+                lambda: audit.read_text().count('"what":"chaos"')
+                == len(asked), "line for each fault")
 
 
 if __name__ == "__main__":
