@@ -63,13 +63,13 @@ DEFINITION = {
     "seed": 7,
     "sampler": {"fanouts": [3, 2]},
     "model": {"kind": "sage", "hidden": 8, "dropout": 0.3},
-    "train": {"batch_size": 16, "epochs": 4, "record_steps": True},
+    "train": {"batch_size": 16, "epochs": 5, "record_steps": True},
     "evaluate": {"batch_size": 64},
     "trainer": {"replicas": 2},
     "fetch": {"cache": "64 KiB"},
     "placement": {"trainers": ["t0", "t1"], "samplers": ["s"]},
     "checkpoint": {"every_steps": 5},
-    "faults": {"trainer_delay_ms": 30},
+    "faults": {"trainer_delay_ms": 50},
 }
 
 
@@ -185,8 +185,12 @@ class Drill:
             time.sleep(plan.pause)
             armed = self.arm(plan, witness)
         came = armed and cluster.wait_until(
-            lambda: cluster.is_stopped(witness), "moment", self.limit / 2)
-        return run, came
+            lambda: cluster.is_stopped(witness) or self.has_ended(run),
+            "moment", self.limit / 2)
+        return run, came and cluster.is_stopped(witness)
+
+    def has_ended(self, run):
+        return (self.cluster.folder / "runs" / run / "summary.json").exists()
 
     def carry_out(self, plan):
         """Returns what came of it, as a dictionary."""
@@ -202,10 +206,10 @@ class Drill:
         killed = time.monotonic()
         if came:
             cluster.kill(target)
-            # One that finished before it was killed has no further step.
+            # One that was killed after its last step has no further one.
             cluster.wait_until(
-                lambda: trained(cluster, run) - before, "next step",
-                0 if plan.moment == "drain" else self.limit / 2)
+                lambda: trained(cluster, run) - before or self.has_ended(run),
+                "next step", self.limit / 2)
             out["seconds"] = time.monotonic() - killed
         left = self.limit - (time.monotonic() - began)
         record = self.await_end(run, max(left, 1))

@@ -15,7 +15,7 @@ from clusters import Cluster
 from runs import SMALL, merged
 from support import program
 
-# Of all ten plans, whatever comes. What they take is a third of that.
+# Of all ten plans, whatever comes.
 LIMIT_SECONDS = 180
 ONE_RUN_SECONDS = 60
 

@@ -39,7 +39,11 @@ class Supervised(Cluster):
         self.leaders = [daemon.name for daemon in self.daemons]
         for share in layout[1:]:
             self.start(*share, join=self.coordinator)
-        assert self.wait_until(self.all_there, "daemons"), self.logs()
+        try:
+            assert self.wait_until(self.all_there, "daemons"), self.logs()
+        except BaseException:
+            self.__exit__()
+            raise
 
     def start(self, name, parts, *more, **options):
         self.daemons.append(Daemon(
