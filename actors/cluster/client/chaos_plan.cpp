@@ -19,7 +19,7 @@ constexpr milliseconds wait_for_moment{10'000};
 /// Below and above the silence after which a daemon is lost.
 constexpr std::array stop_times{milliseconds{1'000}, milliseconds{3'000},
                                 milliseconds{10'000}};
-constexpr std::uint32_t most_corrupt = 5;
+constexpr std::uint32_t most_corrupt = 2;
 
 template <class List>
 const auto& one_of(const List& list, random_stream& draws) {

@@ -31,7 +31,7 @@ CATCH_TEST_CASE("a plan is a function of its seed", "[cluster][chaos]") {
                  "3336 stop b for 10000 ms\n"
                  "3432 delay messages of b to all others by 84 ms for 3363 ms\n"
                  "2736 cut connections of a to all others\n"
-                 "5442 corrupt 3 messages of a\n");
+                 "5442 corrupt 1 messages of a\n");
   // A longer one begins with it; another seed gives another one.
   auto longer = plan_chaos({7, all_kinds, {"a", "b", "c"}, 20, 4s});
   longer.resize(plan.size());
