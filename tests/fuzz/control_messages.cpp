@@ -1,3 +1,4 @@
+#include "messages/wire/chaos.hpp"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/run.hpp"
 #include "pipelines/definition/definition_file.hpp"
@@ -57,7 +58,7 @@ void definitions(const payload& from) {
 }
 
 using body_reader = void (*)(const payload&);
-constexpr std::array<body_reader, 23> body_readers{
+constexpr std::array<body_reader, 24> body_readers{
   plain<decode_join_request>,
   plain<decode_status_reply>,
   definitions,
@@ -85,6 +86,7 @@ constexpr std::array<body_reader, 23> body_readers{
   },
   plain<decode_join_reply>,
   plain<decode_members_update>,
+  plain<decode_chaos_request>,
 };
 
 void read_control_message(std::string_view input) {

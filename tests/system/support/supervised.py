@@ -24,6 +24,7 @@ class Supervised(Cluster):
         same folder of runs."""
         super().__init__(folder, data, [])
         self.died = {}
+        self.retired = []
         self.restarts = 0
         self.leaders = []
         self.count = len(layout)
@@ -49,6 +50,19 @@ class Supervised(Cluster):
         self.daemons.append(Daemon(
             self.folder, name, self.data, parts, "--chaos-allowed", *more,
             **{"listen": "tcp://127.0.0.1:0", **options}))
+
+    def __exit__(self, *_):
+        super().__exit__()
+        for daemon in self.retired:
+            daemon.end()
+
+    def replace(self, name, parts, *more):
+        """Starts another daemon of the name elsewhere; the old one is left
+        alone until the end."""
+        old = self.daemon(name)
+        self.daemons.remove(old)
+        self.retired.append(old)
+        self.start(name, parts, *more, join=self.coordinator)
 
     @property
     def coordinator(self):
@@ -116,11 +130,7 @@ class Supervised(Cluster):
                            *more) is not None
 
     def is_stopped(self, name):
-        stat = pathlib.Path(f"/proc/{self.daemon(name).process.pid}/stat")
-        try:
-            return stat.read_text().rsplit(")", 1)[1].split()[0] == "T"
-        except (OSError, IndexError):
-            return False
+        return is_stopped(self.daemon(name))
 
     def kill(self, name):
         try:
@@ -142,6 +152,15 @@ class Supervised(Cluster):
             except ValueError:
                 pass  # Cut short where a coordinator was killed.
         return out
+
+
+def is_stopped(daemon):
+    """Whether a daemon's process is; one that has ended is not."""
+    stat = pathlib.Path(f"/proc/{daemon.process.pid}/stat")
+    try:
+        return stat.read_text().rsplit(")", 1)[1].split()[0] == "T"
+    except (OSError, IndexError):
+        return False
 
 
 def knows(command, option):
