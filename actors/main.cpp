@@ -21,8 +21,8 @@ constexpr graphmill::register_command commands[]{
   graphmill::add_status_command,    graphmill::add_runs_command,
   graphmill::add_logs_command,      graphmill::add_cancel_command,
   graphmill::add_fetch_command,     graphmill::add_drain_command,
-  graphmill::add_stop_command,      graphmill::add_keygen_command,
-  graphmill::add_up_command,
+  graphmill::add_stop_command,      graphmill::add_chaos_command,
+  graphmill::add_keygen_command,    graphmill::add_up_command,
 };
 
 bool is_here(std::string_view word) {

@@ -31,7 +31,8 @@ namespace graphmill {
 // -- jobs of the worker pools
 
 /// `crash` tells any job to end its worker by an exception, for tests and for
-/// the `faults` section of a definition.
+/// the `faults` section of a definition; `crash_midway`, where a job has it, in
+/// the middle of a handler that does not wait.
 struct neighbour_job {
   neighbour_request request;
   std::shared_ptr<const void> owner; ///< Keeps the request's spans alive.
@@ -56,6 +57,7 @@ struct gather_job {
   /// A number of the batch, the same if it is begun anew: which of its values
   /// are checked depends on that (`fetch.verify`).
   std::uint64_t batch = 0;
+  bool crash_midway = false;
 };
 struct gather_answer {
   std::uint64_t bytes = 0;

@@ -39,7 +39,8 @@ struct worker_pool_config {
   /// Told of each worker that has died, and why. Empty: nobody is.
   std::function<void(const std::string& why)> on_death;
   /// Fault: every n-th job ends its worker, in turn as the worker takes it and
-  /// while the worker is at it or has just answered.
+  /// while the worker is at it: where a handler does not wait, by the job's
+  /// `crash_midway`, if it has one; else after it has answered.
   std::uint32_t crash_every = 0;
   std::uint32_t reply_delay_ms = 0; ///< Fault: answers late by up to this.
 };
@@ -173,6 +174,8 @@ private:
       config_.crash_every != 0 && ++given_ % config_.crash_every == 0;
     slot.doomed = strikes && ++strikes_ % 2 == 0;
     job.crash = strikes && !slot.doomed;
+    if constexpr (requires { job.crash_midway; })
+      job.crash_midway = slot.doomed;
     slot.running = ticket;
     if constexpr (requires { job.key; })
       config_.gauge->works_on(job.key);
@@ -300,6 +303,14 @@ private:
   std::uint64_t given_ = 0;
   std::uint64_t strikes_ = 0;
 };
+
+/// Throws when a job says so: the deliberate death of a worker with work half
+/// done.
+template <class Job>
+void crash_midway_if_told(const Job& job) {
+  if (job.crash_midway)
+    throw std::runtime_error(crash_text);
+}
 
 /// Throws when a job says so: the deliberate death of a worker.
 template <class Job>

@@ -30,6 +30,7 @@ nlohmann::json daemon_json(const daemon_status& daemon) {
           {"parts", daemon.parts},
           {"slots", daemon.slots},
           {"cuda_devices", daemon.cuda_devices},
+          {"chaos", daemon.chaos},
           {"note", daemon.note}};
 }
 
@@ -92,6 +93,16 @@ std::string owners_text(const status_reply& now) {
                       : std::to_string(most);
 }
 
+/// Who lets itself be harmed: nobody wants to hear of that too late.
+std::string chaos_line(const std::vector<daemon_status>& daemons) {
+  std::vector<std::string> names;
+  for (const auto& daemon : daemons)
+    if (daemon.chaos)
+      names.push_back(daemon.name);
+  return fmt::format("clients may do harm (--chaos-allowed): {}",
+                     fmt::join(names, ", "));
+}
+
 void print_daemons(const std::vector<daemon_status>& daemons) {
   std::size_t name = 6, host = 4, address = 7, parts = 5;
   for (const auto& daemon : daemons) {
@@ -120,6 +131,8 @@ void print_status(const std::string& address, const status_reply& now) {
   if (!now.note.empty())
     say("trouble      {}\n", now.note);
   print_daemons(now.daemons);
+  if (std::ranges::any_of(now.daemons, &daemon_status::chaos))
+    say("\n{}\n", chaos_line(now.daemons));
   if (const auto missing = missing_parts(now); !missing.empty())
     say("\nno daemon in service has part {}: no run can start\n",
         to_part_text(missing));
@@ -182,8 +195,7 @@ result<int> status_of_run(const status_options& options) {
     }
     if (!now)
       return now.error();
-    const auto code =
-      print_health(now.value(), options.cluster.json, again);
+    const auto code = print_health(now.value(), options.cluster.json, again);
     if (!options.watch)
       return code;
     signals.wait(timeouts::health_report);

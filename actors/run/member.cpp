@@ -5,6 +5,7 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/run/pipeline.hpp"
 #include "messages/base/caught.hpp"
+#include "messages/base/moments.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -85,8 +86,14 @@ private:
   }
 
   void begin(const phase_request& request) {
-    if (!actors_.dispatcher)
-      return; // A process that only serves data has nothing to begin.
+    if (request.phase == phase::train && request.first == 0)
+      now_at(moment::epoch_edge);
+    if (!actors_.dispatcher) {
+      // A process that only serves data has nothing to begin.
+      if (request.phase != phase::train)
+        now_at(moment::evaluation);
+      return;
+    }
     auto work = std::make_shared<phase_work>();
     thread_.post([this, request, work] { *work = work_of(request); },
                  [this, work](const std::optional<error>& failure) {
@@ -170,6 +177,7 @@ private:
 
   /// Answers for all trainers here once the cache is filled.
   caf::result<member_state> fill() {
+    now_at(moment::filling_caches);
     member_state filled;
     for (auto rank : config_.ranks)
       filled.trainers.push_back({rank, {}, 0, nullptr});

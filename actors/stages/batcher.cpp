@@ -31,6 +31,9 @@ private:
         fail(ec::unavailable, "the batch was lost with an earlier batcher"));
     const auto bytes =
       bytes_of(job.batch->graph, config_.graph->info(), config_.needs);
+    // What assembling takes is lost with its batcher, and a batch is begun anew
+    // three times only: that is for accidents.
+    crash_midway_if_told(job);
     auto assembled = assemble(std::move(*job.batch), config_.needs,
                               config_.graph->info(), config_.pool);
     if (!assembled)

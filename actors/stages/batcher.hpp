@@ -13,6 +13,7 @@ struct assemble_job {
   std::shared_ptr<fetched_batch> batch; ///< Consumed.
   std::int64_t global_seeds = 0;
   bool crash = false;
+  bool crash_midway = false; ///< Before it is consumed.
 };
 struct assemble_answer {
   std::shared_ptr<minibatch> batch;

@@ -47,6 +47,7 @@ private:
       if (auto done = gather(*config_.part, item, config_.half); !done)
         return to_caf(done.error());
       out.bytes += bytes_of(*config_.part, item);
+      crash_midway_if_told(job); // Others of its rows are not there yet.
     }
     if (auto fault = mapped_file::first_fault())
       return to_caf(*fault);

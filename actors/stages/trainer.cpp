@@ -3,6 +3,7 @@
 #include "actors/base/actor_thread.hpp"
 #include "actors/base/request_watch.hpp"
 #include "actors/stages/trainer_place.hpp"
+#include "messages/base/moments.hpp"
 #include "messages/base/random.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
@@ -147,6 +148,8 @@ private:
   void backward(const step_input& input, outcome& done) {
     std::this_thread::sleep_for(config_.step_delay);
     const auto& key = input.batch->data.key;
+    if (key.step > 0)
+      now_at(moment::mid_epoch);
     const auto stream = stream_key(config_.run_seed, purpose::dropout,
                                    static_cast<std::uint64_t>(key.epoch),
                                    static_cast<std::uint64_t>(key.step));
@@ -164,6 +167,7 @@ private:
 
   void evaluate(const step_input& input, outcome& done) {
     place_.evaluates(*input.work);
+    now_at(moment::evaluation);
     if (input.work->outputs)
       done.output = std::make_shared<batch_output>();
     done.metrics = config_.model->evaluate(*input.batch, done.output.get());
@@ -293,6 +297,7 @@ private:
         case trainer_action::checkpoint:
           state->parameters = std::make_shared<const std::vector<named_tensor>>(
             config_.model->state());
+          now_at(moment::checkpoint);
           break;
         case trainer_action::keep:
           keep(*state);

@@ -65,6 +65,10 @@ void transport::admit(key_table table) {
     mailbox::admit{std::make_shared<const key_table>(std::move(table))});
 }
 
+void transport::disturb(link_fault fault) {
+  mailbox_->post(mailbox::disturb{std::move(fault)});
+}
+
 traffic transport::statistics() const {
   return *counters_;
 }

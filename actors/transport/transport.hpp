@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/transport/sockets/held_messages.hpp"
 #include "actors/transport/sockets/transport_options.hpp"
 #include "messages/wire/method.hpp"
 
@@ -55,6 +56,9 @@ public:
   /// those whom we ask, by their addresses. Only where keys have roles. From
   /// any thread.
   void admit(key_table table);
+
+  /// Does something wrong on purpose. From any thread.
+  void disturb(link_fault fault);
 
   /// What was sent and received so far. From any thread.
   traffic statistics() const;

@@ -1,7 +1,7 @@
 @0xf0a4de5f1d9b7c33;
 # The cluster: what daemons tell the coordinator of themselves, and what clients
 # ask of it. Bodies of the methods `join`, `leave`, `status`, `submit`, `plan`,
-# `runs`, `watch`, `cancel`, `drain`, `stop`, `fetch_file` and `members`.
+# `runs`, `watch`, `cancel`, `drain`, `stop`, `fetch_file`, `members` and `chaos`.
 #
 # Evolution: as in wire.capnp.
 
@@ -40,6 +40,9 @@ struct JoinRequest {
   # What computes its products of matrices: library, version, kernels.
   arithmeticDigest @9 :Text;
   # Of what that gives for fixed numbers. Trainers of one run have the same.
+
+  chaos @10 :Bool;
+  # It lets itself be troubled by `chaos`: started with --chaos-allowed.
 }
 
 struct JoinReply {
@@ -103,6 +106,9 @@ struct DaemonStatus {
   # Why it is lost or damaged.
 
   cudaDevices @7 :UInt32;
+
+  chaos @8 :Bool;
+  # As in `JoinRequest`.
 }
 
 enum DaemonState {
@@ -236,6 +242,70 @@ struct DaemonRequest {
 
   back @1 :Bool;
   # Of `drain`: take it into service again.
+}
+
+struct ChaosRequest {
+  # Has a daemon do harm to itself, so that users see that runs survive it. From a
+  # client to the coordinator, which hands it on to the daemon. The answer is
+  # empty, and comes before the harm. Refused by daemons that do not allow it.
+
+  daemon @0 :Text;
+  # Its name.
+
+  kind @1 :ChaosKind;
+
+  at @2 :ChaosMoment;
+
+  wait @3 :UInt32;
+  # In milliseconds: how long the moment is waited for; then nothing happens. Not
+  # 0 unless it is `atOnce`. At most 10 min.
+
+  lasts @4 :UInt32;
+  # Of `stop`, `delay` and `disk`, in milliseconds. At most 2 min.
+
+  each @5 :UInt32;
+  # Of `delay`: how long a message is held back, in milliseconds. At most 2 s.
+
+  messages @6 :UInt32;
+  # Of `corrupt`: how many. At most 1000.
+
+  peer @7 :Text;
+  # Of `delay` and `cut`: only what this daemon asks of that one. From a client a
+  # name, to a daemon an address; empty: all connections, either way.
+}
+
+enum ChaosKind {
+  unset @0;
+  kill @1;
+  # The process ends by SIGKILL.
+  stop @2;
+  # It is stopped by SIGSTOP, and goes on.
+  delay @3;
+  # Its messages leave late.
+  cut @4;
+  # Its connections end, and are made anew.
+  corrupt @5;
+  # Messages of data channels leave with an envelope that no receiver can read.
+  disk @6;
+  # What it writes to the folder of its runs fails with ENOSPC.
+}
+
+enum ChaosMoment {
+  unset @0;
+  atOnce @1;
+  startUp @2;
+  # A share of a run is being prepared.
+  fillingCaches @3;
+  midEpoch @4;
+  # A step that is not an epoch's first, or a request for data.
+  exchange @5;
+  # Of gradients between daemons.
+  checkpoint @6;
+  # It is copied by a trainer, or half of it is written by the coordinator.
+  epochEdge @7;
+  evaluation @8;
+  drain @9;
+  # A share is told to end.
 }
 
 struct FileRequest {

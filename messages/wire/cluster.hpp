@@ -37,6 +37,7 @@ struct join_request {
   std::string fault;
   std::string arithmetic;
   std::string arithmetic_digest;
+  bool chaos = false; ///< It lets itself be troubled (`chaos_request`).
 
   /// Fails unless `parts` ascend and each is below the number of digests.
   result<void> check() const;
@@ -52,6 +53,7 @@ struct join_request {
     visit("fault", of.fault);
     visit("arithmetic", of.arithmetic);
     visit("arithmeticDigest", of.arithmetic_digest);
+    visit("chaos", of.chaos);
   }
 };
 payload encode(const join_request& request);
@@ -105,6 +107,7 @@ struct daemon_status {
   std::string host;
   std::string note;
   std::uint32_t cuda_devices = 0;
+  bool chaos = false; ///< As in `join_request`.
 
   static void fields(auto& of, auto visit) {
     visit("name", of.name);
@@ -115,6 +118,7 @@ struct daemon_status {
     visit("host", of.host);
     visit("note", of.note);
     visit("cudaDevices", of.cuda_devices);
+    visit("chaos", of.chaos);
   }
 };
 /// The answer to `status`, whose request has no body.

@@ -41,11 +41,12 @@ enum class method : std::uint16_t {
   prove,
   health_report,
   health,
+  chaos,
 };
 
 /// One more than the greatest value of a method.
 inline constexpr std::size_t method_count =
-  static_cast<std::size_t>(method::health) + 1;
+  static_cast<std::size_t>(method::chaos) + 1;
 
 /// Which connection of a peer a message takes. What waits on one channel does
 /// not hold up the other.
@@ -97,7 +98,7 @@ inline constexpr auto method_table = [] {
   // A coordinator asks daemons for `status`, to know whether one is there.
   constexpr role_set onlookers{key_role::coordinator, key_role::client,
                                key_role::reader};
-  // Clients have the coordinator stop daemons.
+  // Clients have the coordinator stop daemons, or trouble them.
   constexpr role_set stoppers{key_role::coordinator, key_role::client};
   constexpr method_traits unknown{method::unset, "unknown",   small,
                                   true,          coordinator, everybody};
@@ -132,6 +133,7 @@ inline constexpr auto method_table = [] {
     {method::prove, "prove", bulk, true, data, daemons, features},
     {method::health_report, "health_report", small, true, coordinator, daemons},
     {method::health, "health", small, true, coordinator, readers},
+    {method::chaos, "chaos", small, false, coordinator, stoppers},
   }};
 }();
 

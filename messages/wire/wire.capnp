@@ -126,6 +126,7 @@ enum Method {
   prove @27;
   healthReport @28;
   health @29;
+  chaos @30;
 }
 
 struct Failure {

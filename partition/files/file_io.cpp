@@ -1,5 +1,7 @@
 #include "partition/files/file_io.hpp"
 
+#include "partition/files/full_disk.hpp"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -77,6 +79,7 @@ result<std::size_t> file_size(int fd, const fs::path& path) {
 
 result<void> write_all(int fd, std::span<const std::byte> bytes,
                        const fs::path& path) {
+  GRAPHMILL_TRYV(room_for(path));
   while (!bytes.empty()) {
     const auto n =
       ::write(fd, bytes.data(), std::min(bytes.size(), largest_transfer));

@@ -1,5 +1,6 @@
 #include "pipelines/results/checkpoint.hpp"
 
+#include "messages/base/moments.hpp"
 #include "partition/files/content_hash.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/results/checkpoint_state.hpp"
@@ -96,6 +97,7 @@ result<void> write_content(const fs::path& folder, const checkpoint& made) {
      .metadata = {
        {"format", "graphmill checkpoint"},
        {"train_steps", std::to_string(made.state.at.train_steps)}}}));
+  now_at(moment::checkpoint); // Half of it is written.
   GRAPHMILL_TRY(const auto tensors, digest_of_file(folder / tensors_file));
   GRAPHMILL_TRYV(
     write_file(folder / state_file, format_checkpoint_state(made, tensors)));

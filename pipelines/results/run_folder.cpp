@@ -1,6 +1,7 @@
 #include "pipelines/results/run_folder.hpp"
 
 #include "partition/files/file_io.hpp"
+#include "partition/files/full_disk.hpp"
 #include "partition/files/json_text.hpp"
 
 #include <fcntl.h>
@@ -209,6 +210,7 @@ bool run_folder::has_steps_until(const course_position& at,
 }
 
 result<void> run_folder::add_metrics(const nlohmann::json& line) {
+  GRAPHMILL_TRYV(room_for(path_ / "metrics.jsonl"));
   if (!metrics_.is_open())
     metrics_.open(metrics_file(), std::ios::app);
   metrics_ << text_of(line, -1) << '\n';
@@ -220,6 +222,7 @@ result<void> run_folder::add_metrics(const nlohmann::json& line) {
 
 result<void> run_folder::add_step(const nlohmann::json& line) {
   const auto path = path_ / "steps.jsonl";
+  GRAPHMILL_TRYV(room_for(path));
   if (!steps_.is_open()) {
     GRAPHMILL_TRYV(
       open_file(path, O_WRONLY | O_CREAT | O_APPEND, file_access::owner));

@@ -1,3 +1,4 @@
+#include "messages/wire/chaos.hpp"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/health.hpp"
 #include "messages/wire/run.hpp"
@@ -58,7 +59,7 @@ void definitions(const payload& from) {
 }
 
 using body_reader = void (*)(const payload&);
-constexpr std::array<body_reader, 26> body_readers{
+constexpr std::array<body_reader, 27> body_readers{
   plain<decode_join_request>,
   plain<decode_status_reply>,
   definitions,
@@ -89,6 +90,7 @@ constexpr std::array<body_reader, 26> body_readers{
   plain<decode_daemon_health>,
   plain<decode_health_request>,
   plain<decode_run_health>,
+  plain<decode_chaos_request>,
 };
 
 void read_control_message(std::string_view input) {

@@ -2,6 +2,7 @@
 
 #include "actors/cluster/audit/audit_limits.hpp"
 #include "messages/base/printable.hpp"
+#include "messages/wire/chaos.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -17,6 +18,7 @@ bool changes_something(method which) {
   case method::cancel:
   case method::drain:
   case method::stop:
+  case method::chaos:
     return true;
   default:
     return false;
@@ -50,6 +52,10 @@ std::string object_of(const incoming_request& request,
     if (!asked)
       return {};
     return asked.value().name.empty() ? "all daemons" : asked.value().name;
+  }
+  case method::chaos: {
+    const auto asked = decode_chaos_request(request.data);
+    return asked ? sentence_of(asked.value()) : std::string{};
   }
   default:
     return {};

@@ -185,6 +185,11 @@ result<void> cluster_client::stop(const daemon_request& request) {
   return ok();
 }
 
+result<void> cluster_client::chaos(const chaos_request& request) {
+  GRAPHMILL_TRYV(call(method::chaos, encode(request)));
+  return ok();
+}
+
 result<file_reply> cluster_client::fetch_file(const file_request& request) {
   GRAPHMILL_TRY(const auto got, call(method::fetch_file, encode(request)));
   return decode_file_reply(got);

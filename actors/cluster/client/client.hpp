@@ -2,6 +2,7 @@
 
 #include "actors/process/signals.hpp"
 #include "actors/transport/transport.hpp"
+#include "messages/wire/chaos.hpp"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/health.hpp"
 
@@ -56,6 +57,8 @@ public:
   result<void> cancel(const cancel_request& request);
   result<void> drain(const daemon_request& request);
   result<void> stop(const daemon_request& request);
+  /// Answered before the daemon is harmed.
+  result<void> chaos(const chaos_request& request);
   result<file_reply> fetch_file(const file_request& request);
 
   /// The record of a run; of the latest one if `id` is empty.

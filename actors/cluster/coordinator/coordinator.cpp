@@ -81,6 +81,9 @@ void coordinator::serve(const incoming_request& request) {
   case method::stop:
     stop(data, reply);
     break;
+  case method::chaos:
+    chaos(data, reply);
+    break;
   case method::fetch_file:
     if (thread_.waiting() >= coordinator_limits::file_requests)
       reply.reply(fail(ec::unavailable,

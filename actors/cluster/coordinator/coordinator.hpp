@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/cluster/audit/audit_log.hpp"
+#include "actors/cluster/base/chaos_tool.hpp"
 #include "actors/cluster/base/interfaces.hpp"
 #include "actors/cluster/history/run_history.hpp"
 #include "actors/cluster/history/state_lock.hpp"
@@ -32,6 +33,8 @@ struct coordinator_config {
   /// file that tells when they change. Else empty and null.
   std::vector<key_holder> members;
   std::shared_ptr<members_watch> watch;
+  /// Of its own daemon; null: it does not let itself be harmed.
+  std::shared_ptr<chaos_tool> chaos;
   /// Called once when the whole cluster is stopped, or another coordinator
   /// leads it by now, which is an error.
   std::function<void(std::optional<error>)> on_stop;

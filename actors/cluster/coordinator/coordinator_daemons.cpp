@@ -276,6 +276,40 @@ result<payload> coordinator::drain(const payload& data) {
   return payload{};
 }
 
+/// Hands on to a daemon that it is to harm itself.
+void coordinator::chaos(const payload& data, const responder& reply) {
+  auto decoded = decode_chaos_request(data);
+  if (!decoded) {
+    reply.reply(decoded.error());
+    return;
+  }
+  auto asked = std::move(decoded).value();
+  const auto target = registry_.find(asked.daemon);
+  const auto peer = asked.peer.empty() ? target : registry_.find(asked.peer);
+  if (!target || !peer) {
+    reply.reply(target ? peer.error() : target.error());
+    return;
+  }
+  const auto& status = target.value().status;
+  if (!status.chaos) {
+    reply.reply(refuse_chaos(asked.daemon));
+    return;
+  }
+  if (!asked.peer.empty())
+    asked.peer = peer.value().status.address;
+  config_.log->warn("a client asks for chaos: {}", sentence_of(asked));
+  if (status.name == calls_.net().self().name) {
+    if (config_.chaos)
+      config_.chaos->inflict(asked);
+    reply.reply(config_.chaos ? result<payload>{payload{}}
+                              : refuse_chaos(asked.daemon));
+    return;
+  }
+  calls_.call(status.address, method::chaos, encode(asked),
+              within(timeouts::question, timeouts::question_unreachable, 1),
+              [reply](const result<payload>& answer) { reply.reply(answer); });
+}
+
 void coordinator::stop(const payload& data, const responder& reply) {
   const auto request = decode_daemon_request(data);
   if (!request) {

@@ -109,6 +109,8 @@ private:
   void stop_daemon(const daemon_registry::entry& daemon,
                    const responder& reply);
 
+  void chaos(const payload& data, const responder& reply);
+
   /// The coordinator ends last; without it no daemon is of use.
   void stop_all(const std::string& target, const responder& reply);
 

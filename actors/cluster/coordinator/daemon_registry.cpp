@@ -109,7 +109,8 @@ std::vector<std::string> daemon_registry::join(const peer_identity& identity,
                   request.slots,
                   request.host,
                   {},
-                  request.cuda_devices};
+                  request.cuda_devices,
+                  request.chaos};
   place.key =
     identity.holder.role == key_role::all ? std::string{} : identity.holder.key;
   place.fault = shortened(request.fault, longest_note);

@@ -306,6 +306,9 @@ private:
       request.reply.reply(update ? result<payload>{payload{}} : update.error());
       break;
     }
+    case method::chaos:
+      request.reply.reply(chaos(request.data));
+      break;
     case method::weights:
       request.reply.reply(shares_.weights(request.data));
       break;
@@ -321,6 +324,14 @@ private:
              calls_.net().self().name, to_string(request.method),
              config_.coordinator));
     }
+  }
+
+  result<payload> chaos(const payload& data) {
+    GRAPHMILL_TRY(const auto asked, decode_chaos_request(data));
+    if (!config_.chaos)
+      return refuse_chaos(calls_.net().self().name);
+    config_.chaos->inflict(asked);
+    return payload{};
   }
 
   interface::pointer self_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/cluster/base/chaos_tool.hpp"
 #include "actors/cluster/base/interfaces.hpp"
 #include "actors/cluster/daemon/run_relay.hpp"
 #include "actors/cluster/daemon/share_access.hpp"
@@ -30,6 +31,7 @@ struct agent_config {
   std::shared_ptr<const partitioned_graph> graph;
   std::filesystem::path data; ///< The folder of the graph.
   std::shared_ptr<data_guard> guard;
+  std::shared_ptr<chaos_tool> chaos; ///< Null: none is allowed.
   share_surroundings around;
   storage_choice storage; ///< Of the parts here.
   /// Spawns the RUN RELAY of a share; tests look at what it spawns.

@@ -92,6 +92,7 @@ result<join_request> make_offer(const daemon_options& options,
   auto [name, digest] = arithmetic_here();
   out.arithmetic = std::move(name);
   out.arithmetic_digest = std::move(digest);
+  out.chaos = options.chaos;
   return out;
 }
 
@@ -179,6 +180,9 @@ public:
     serving.daemon = net->self().name;
     serving.log = log;
     data_ = spawn_data_server(system, std::move(serving));
+    if (options.chaos)
+      chaos_ = std::make_shared<chaos_tool>(
+        chaos_tool::settings{net, options.runs, log});
     if (coordinators.empty()) {
       coordinator_config lead;
       lead.offer = offer;
@@ -191,6 +195,7 @@ public:
       lead.net = net;
       lead.members = admitted.members;
       lead.watch = admitted.watch;
+      lead.chaos = chaos_;
       lead.on_stop = on_stop;
       lead.log = log;
       coordinator_ = spawn_coordinator(system, std::move(lead));
@@ -209,6 +214,7 @@ public:
     own.graph = graph;
     own.data = options.data;
     own.guard = guard;
+    own.chaos = chaos_;
     own.around = {net, data_, inboxes, orphans, processors_of(options)};
     own.storage = options.storage;
     own.join_timeout = options.join_timeout;
@@ -269,6 +275,7 @@ private:
       });
   }
 
+  std::shared_ptr<chaos_tool> chaos_; ///< Null unless it is allowed.
   data_server_actor data_;
   coordinator_actor coordinator_;
   agent_actor agent_;

@@ -46,6 +46,7 @@ struct daemon_options {
   /// Seconds. Another daemon that gives no sign of life for that long is lost
   /// to this one, though nobody says that its process has ended.
   std::uint32_t lost_after = 15;
+  bool chaos = false; ///< It harms itself if a client asks for it.
   bool verify = true; ///< Compare the data with the digests on record.
   /// Of a coordinator: go on with the runs that another one has left in the
   /// folder of runs; else they have failed.

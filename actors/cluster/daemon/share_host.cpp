@@ -4,6 +4,7 @@
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/daemon/share_preparation.hpp"
 #include "messages/base/caught.hpp"
+#include "messages/base/moments.hpp"
 
 #include <utility>
 
@@ -123,6 +124,7 @@ void share_host::prepare(const share& run) {
     [tell, assignment = run->assignment,
      from = share_sources{config_.data, config_.graph,
                           config_.around.processors, config_.storage}] {
+      now_at(moment::start_up);
       data_guard::records records;
       auto opened = open_share(assignment, from, records);
       tell(std::move(opened), std::move(records));
@@ -272,6 +274,7 @@ share_life::task share_host::begin_end(const share& run, bool finishing) {
 
 void share_host::order_end(const share& run, bool finishing,
                            const responder& reply) {
+  now_at(moment::drain);
   const auto next = begin_end(run, finishing);
   if (next == share_life::task::refuse)
     reply.reply(

@@ -3,6 +3,7 @@
 #include "actors/cluster/history/history_schema.hpp"
 #include "actors/cluster/history/sqlite.hpp"
 #include "partition/files/file_io.hpp"
+#include "partition/files/full_disk.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -262,6 +263,7 @@ result<void> run_history::put(std::span<const entry> changes) {
 /// Does something within a transaction.
 result<void>
 run_history::together(const std::function<result<void>()>& changes) {
+  GRAPHMILL_TRYV(room_for(file_));
   GRAPHMILL_TRYV(sqlite::execute(database_.get(), "BEGIN IMMEDIATE", file_));
   auto done = changes();
   if (done)

@@ -180,6 +180,9 @@ void add_node_command(command_line& cli) {
   add_storage_options(*command, daemon.storage);
   add_coordinator_options(*command, *options);
   add_no_verify_option(*command, options->no_verify);
+  command->add_flag("--chaos-allowed", daemon.chaos,
+                    "Let clients kill, stop and disturb this daemon by "
+                    "`graphmill chaos`, to see that runs survive it");
   command->add_option("--ready-file", daemon.ready_file,
                       "Write the address to this file once the daemon is in "
                       "the cluster");

@@ -52,6 +52,7 @@ void add_cancel_command(command_line& cli);
 void add_fetch_command(command_line& cli);
 void add_drain_command(command_line& cli);
 void add_stop_command(command_line& cli);
+void add_chaos_command(command_line& cli);
 void add_keygen_command(command_line& cli);
 void add_node_command(command_line& cli);
 void add_up_command(command_line& cli);

@@ -30,6 +30,7 @@ constexpr request_class class_of(method which) {
   case method::cancel:
   case method::drain:
   case method::stop:
+  case method::chaos:
   case method::plan:
   case method::health:
     return request_class::question;

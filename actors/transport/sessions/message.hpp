@@ -14,6 +14,8 @@ using session_time = std::chrono::steady_clock::time_point;
 struct message {
   envelope head;
   payload data;
+  /// It is to leave with an envelope that nobody can read, on purpose.
+  bool damaged = false;
 };
 
 /// Fails if a payload is too large to be sent: too many frames, or too long a

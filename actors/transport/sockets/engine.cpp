@@ -75,8 +75,9 @@ bool engine::step() {
 }
 
 void engine::wait() {
-  auto next = std::min({server_->next_tick(), arrivals_.next_tick(),
-                        outbox_.next_tick(), unfinished_.next_tick()});
+  auto next =
+    std::min({server_->next_tick(), arrivals_.next_tick(), outbox_.next_tick(),
+              unfinished_.next_tick(), held_.next_tick()});
   polls_.clear();
   polls_.push_back({nullptr, box_->descriptor(), ZMQ_POLLIN, 0});
   if (authenticator_)
@@ -111,6 +112,8 @@ void engine::wait() {
 
 void engine::tick() {
   const auto time = now();
+  if (held_.next_tick() <= time)
+    send_held();
   for (auto& [address, of] : callers_)
     if (of.session.next_tick() <= time) {
       of.session.tick(time);
@@ -141,6 +144,8 @@ bool engine::obey(std::vector<mailbox::command> commands) {
       pump_port();
     } else if (const auto* keys = std::get_if<mailbox::admit>(&command)) {
       obey(*keys);
+    } else if (const auto* trouble = std::get_if<mailbox::disturb>(&command)) {
+      obey(*trouble);
     } else {
       stop = true;
     }

@@ -13,6 +13,7 @@
 #include "actors/transport/sockets/connections/port_probe.hpp"
 #include "actors/transport/sockets/connections/unfinished.hpp"
 #include "actors/transport/sockets/descriptors.hpp"
+#include "actors/transport/sockets/held_messages.hpp"
 #include "actors/transport/sockets/mailbox.hpp"
 #include "actors/transport/sockets/transport_options.hpp"
 
@@ -32,7 +33,8 @@ namespace graphmill {
 /// What the transport's thread runs: it moves messages between sockets and
 /// sessions, and does what the sessions ask for. It alone uses the sockets. How
 /// it starts is in engine_start.cpp, how it calls others in engine_calls.cpp,
-/// how it serves them in engine_port.cpp.
+/// how it serves them in engine_port.cpp, and what it
+/// does wrong on purpose in engine_chaos.cpp.
 class engine {
 public:
   /// Binds. Called by the thread that starts the transport; everything else
@@ -133,6 +135,13 @@ private:
   void end_unfinished();
   int descriptor_of(const std::string& connection_id) const;
 
+  // -- what it does wrong on purpose
+
+  void obey(const mailbox::disturb& request);
+  void cut(const std::string& peer);
+  bool holds(const held_messages::target& where, message& outgoing);
+  void send_held();
+
   transport_options options_;
   std::shared_ptr<mailbox> box_;
   std::shared_ptr<traffic> counters_;
@@ -150,6 +159,8 @@ private:
   std::map<std::string, caller> callers_; ///< By address.
   std::optional<server_session> server_;  ///< Always there once made.
   outbox outbox_;
+  held_messages held_;
+  std::uint32_t to_corrupt_ = 0; ///< Messages.
   descriptor_quota quota_;
   arrivals arrivals_;
   unfinished_messages unfinished_;

@@ -172,13 +172,15 @@ void engine::act(caller& of, caller_session::effect& effect) {
   if (const auto* how = std::get_if<session::open_link>(&effect)) {
     open(of, *how);
   } else if (const auto* end = std::get_if<session::close_link>(&effect)) {
+    held_.forget(of.session.address());
     if (of.link && end->flush) {
       of.link->flush();
       of.link->linger(farewell_linger);
     }
     of.link.reset();
   } else if (auto* out = std::get_if<session::send>(&effect)) {
-    if (of.link)
+    if (of.link
+        && !holds({of.session.address(), false, out->channel}, out->content))
       of.link->send(out->channel, std::move(out->content));
   } else if (auto* done = std::get_if<session::finish>(&effect)) {
     guarded([done] { done->on_reply(std::move(done->answer)); });

@@ -2,6 +2,7 @@
 
 #include "actors/transport/sessions/peer.hpp"
 #include "actors/transport/sockets/connections/key_table.hpp"
+#include "actors/transport/sockets/held_messages.hpp"
 #include "messages/wire/frame.hpp"
 
 #include <functional>
@@ -36,8 +37,11 @@ public:
   struct admit {
     std::shared_ptr<const key_table> table;
   };
+  struct disturb {
+    link_fault fault;
+  };
   struct stop {};
-  using command = std::variant<request, keep, answer, admit, stop>;
+  using command = std::variant<request, keep, answer, admit, disturb, stop>;
 
   mailbox();
   ~mailbox();

@@ -22,6 +22,7 @@ static_assert(same(schema::Method::DEPLOY, method::deploy));
 static_assert(same(schema::Method::RUNS, method::runs));
 static_assert(same(schema::Method::CONTRIBUTE, method::contribute));
 static_assert(same(schema::Method::PROVE, method::prove));
+static_assert(same(schema::Method::CHAOS, method::chaos));
 static_assert(same(schema::FailureCode::SUPERSEDED, ec::superseded));
 static_assert(same(schema::Channel::DATA, static_cast<int>(channel::data) + 1));
 // These are cast before they are checked: another version may know more of

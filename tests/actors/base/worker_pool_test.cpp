@@ -2,6 +2,8 @@
 #include "tests/support/actors.hpp"
 #include "tests/support/catch.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +16,7 @@ namespace {
 struct double_job {
   int value = 0;
   bool crash = false;
+  bool crash_midway = false;
 };
 struct double_answer {
   int value = 0;
@@ -28,6 +31,9 @@ namespace {
 
 using double_worker = worker_actor<double_job, double_answer>;
 
+/// How often a worker has begun with 44, in whose middle it may die.
+std::atomic<int> begun_44{0};
+
 /// Doubles; dies of 13, refuses 7, has lost who knows 88 and 89, and never
 /// answers 99.
 class doubler {
@@ -40,6 +46,10 @@ public:
     return {
       [this](const double_job& job) -> caf::result<double_answer> {
         crash_if_told(job);
+        if (job.value == 44) {
+          ++begun_44;
+          crash_midway_if_told(job);
+        }
         if (job.value == 13)
           throw std::runtime_error("13 brings bad luck");
         if (job.value == 7)
@@ -193,6 +203,23 @@ CATCH_TEST_CASE("faults strike on the way in and in the middle",
   // it from its answer.
   CATCH_CHECK(seen->errors.empty());
   CATCH_CHECK(seen->values == std::vector{8});
+  CATCH_CHECK(f.counters->report().restarts == 2);
+}
+
+CATCH_TEST_CASE("a worker that dies with work half done has not answered",
+                "[actors][pool]") {
+  worker_pool_scene f;
+  worker_pool_config config;
+  config.crash_every = 2;
+  begun_44 = 0;
+  // The second job given is 2, whose worker dies on the way in; the third is 2
+  // again, the fourth 44, whose worker dies in the middle.
+  auto seen = f.ask_all(f.pool(config), {1, 2, 44});
+  f.wait_for_new_workers();
+  CATCH_CHECK(seen->errors.empty());
+  std::sort(seen->values.begin(), seen->values.end());
+  CATCH_CHECK(seen->values == std::vector{2, 4, 88});
+  CATCH_CHECK(begun_44 == 2);
   CATCH_CHECK(f.counters->report().restarts == 2);
 }
 

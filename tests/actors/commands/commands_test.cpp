@@ -1,3 +1,4 @@
+#include "messages/wire/chaos.hpp"
 #include "messages/wire/health.hpp"
 #include "tests/actors/cluster/client/fake_coordinator.hpp"
 #include "tests/actors/commands/user.hpp"
@@ -211,6 +212,64 @@ CATCH_TEST_CASE("runs are listed, cancelled and fetched",
     CATCH_CHECK(got.code == 1);
     CATCH_CHECK_THAT(got.errors, contains("--all"));
   }
+}
+
+CATCH_TEST_CASE("chaos is planned, carried out, and ends with the run",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  status_reply now;
+  for (const auto* name : {"a", "b"}) {
+    auto& daemon = now.daemons.emplace_back();
+    daemon.name = name;
+    daemon.chaos = true;
+  }
+  coordinator.on(method::status, [&now](const payload&) -> result<payload> {
+    return encode(now);
+  });
+  auto run = record(run_state::running);
+  coordinator.on(method::runs, [&run](const payload&) -> result<payload> {
+    return encode(runs_reply{{run}, false});
+  });
+  std::string asked;
+  coordinator.on(method::chaos, [&](const payload& body) -> result<payload> {
+    GRAPHMILL_TRY(const auto request, decode_chaos_request(body));
+    asked += sentence_of(request) + ';';
+    run.state = run_state::finished;
+    return payload{};
+  });
+  const std::string chaos = "chaos --seed 3 --during good-1 --kinds cut ";
+  auto json = user.asks(chaos + "--faults 2 --dry-run");
+  CATCH_CHECK(json["faults"].size() == 2);
+  CATCH_CHECK(json["faults"][0]["kind"] == "cut");
+  CATCH_CHECK(json["faults"][0]["outcome"] == "");
+  CATCH_CHECK(asked.empty());
+  json = user.asks(chaos + "--every 0.1");
+  CATCH_CHECK(json["state"] == "finished");
+  CATCH_CHECK(json["faults"].size() == 1);
+  CATCH_CHECK(json["faults"][0]["outcome"] == "asked");
+  CATCH_CHECK(std::ranges::count(asked, ';') == 1);
+  auto got = user.runs(chaos);
+  CATCH_CHECK(got.code == 1);
+  CATCH_CHECK_THAT(got.errors, contains("run good-1 is finished already"));
+  // One fault alone.
+  asked.clear();
+  CATCH_CHECK(
+    user.runs("chaos --daemon b --kinds stop --at exchange --lasts 9").code
+    == 0);
+  CATCH_CHECK(asked == "stop b for 9 ms at its next exchange;");
+  for (const auto* wrong :
+       {"--daemon b", "--daemon b --kinds stop", "--seed 1",
+        "--daemon b --kinds kill --at lunch", "--seed 1 --during r --kinds x",
+        "--seed 1 --during r --kinds kill,kill"})
+    CATCH_CHECK(user.runs(std::string{"chaos "} + wrong).code == 1);
+  now.daemons[1].chaos = false;
+  got = user.runs(chaos);
+  CATCH_CHECK(got.code == 1);
+  CATCH_CHECK_THAT(got.errors,
+                   contains("b was started without --chaos-allowed"));
+  CATCH_CHECK_THAT(user.runs("status").output,
+                   contains("clients may do harm (--chaos-allowed): a\n"));
 }
 
 CATCH_TEST_CASE("long lists of runs come page by page", "[cluster_commands]") {

@@ -1,6 +1,7 @@
 #include "messages/base/random.hpp"
 #include "messages/definition/definition.capnp.h"
 #include "messages/definition/definition_codec.hpp"
+#include "messages/wire/chaos.hpp"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/health.hpp"
 #include "messages/wire/run.hpp"
@@ -147,6 +148,7 @@ const std::vector<std::function<bool(const payload&)>> decoders{
   [](const payload& p) { return bool(decode_watch_reply(p)); },
   [](const payload& p) { return bool(decode_cancel_request(p)); },
   [](const payload& p) { return bool(decode_daemon_request(p)); },
+  [](const payload& p) { return bool(decode_chaos_request(p)); },
   [](const payload& p) { return bool(decode_file_request(p)); },
   [](const payload& p) { return bool(decode_file_reply(p)); },
 };

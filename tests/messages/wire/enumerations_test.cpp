@@ -1,3 +1,4 @@
+#include "messages/wire/chaos.hpp"
 #include "messages/wire/cluster.capnp.h"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/codecs/enum_codec.hpp"
@@ -40,6 +41,8 @@ CATCH_TEST_CASE("our enumerations end with the schemas'",
   CATCH_CHECK(count_of(schema::ActorKind{}) == int(actor_kind::conductor) + 1);
   CATCH_CHECK(count_of(schema::ActorState{}) == int(actor_states));
   CATCH_CHECK(count_of(schema::KeyRole{}) == int(key_role::reader) + 1);
+  CATCH_CHECK(count_of(schema::ChaosKind{}) == int(chaos_kind_count) + 1);
+  CATCH_CHECK(count_of(schema::ChaosMoment{}) == int(moment_count) + 1);
   CATCH_CHECK(count_of(schema::RunState{}) == int(run_state::cancelled) + 1);
   CATCH_CHECK(count_of(schema::TrainerAction{})
               == int(trainer_action::restore) + 1);

@@ -1,3 +1,4 @@
+#include "messages/wire/chaos.hpp"
 #include "messages/wire/cluster.capnp.h"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/codecs/capnp_frame.hpp"
@@ -58,20 +59,22 @@ payload step_of_phase(std::uint16_t raw) {
 
 CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
                 "[messages][fields]") {
-  CATCH_CHECK(sent<schema::JoinRequest>(encode(join_request{"wordnet",
-                                                            "abc",
-                                                            {"x", "y", "z"},
-                                                            {0, 2},
-                                                            2,
-                                                            "host",
-                                                            3,
-                                                            "torn",
-                                                            "blas",
-                                                            "d"}))
-              == R"((dataset = "wordnet", datasetDigest = "abc", )"
-                 R"(partDigests = ["x", "y", "z"], parts = [0, 2], slots = 2, )"
-                 R"(host = "host", cudaDevices = 3, fault = "torn", )"
-                 R"(arithmetic = "blas", arithmeticDigest = "d"))");
+  CATCH_CHECK(
+    sent<schema::JoinRequest>(encode(join_request{"wordnet",
+                                                  "abc",
+                                                  {"x", "y", "z"},
+                                                  {0, 2},
+                                                  2,
+                                                  "host",
+                                                  3,
+                                                  "torn",
+                                                  "blas",
+                                                  "d",
+                                                  true}))
+    == R"((dataset = "wordnet", datasetDigest = "abc", )"
+       R"(partDigests = ["x", "y", "z"], parts = [0, 2], slots = 2, )"
+       R"(host = "host", cudaDevices = 3, fault = "torn", )"
+       R"(arithmetic = "blas", arithmeticDigest = "d", chaos = true))");
   const key_holder holder{key_role::daemon, "b", "k"};
   CATCH_CHECK(sent<schema::JoinReply>(encode(join_reply{"a", {holder}}))
               == R"((coordinator = "a", members = [(role = daemon, )"
@@ -80,12 +83,13 @@ CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
               == R"((members = [(role = daemon, name = "b", key = "k")]))");
   status_reply state{"a", "wordnet", 3, {}, "r", {"q", "p"}, "full"};
   state.daemons.push_back(
-    {"b", "tcp://b:1", daemon_state::damaged, {1, 2}, 4, "h", "why", 5});
+    {"b", "tcp://b:1", daemon_state::damaged, {1, 2}, 4, "h", "why", 5, true});
   CATCH_CHECK(sent<schema::StatusReply>(encode(state))
               == R"((coordinator = "a", dataset = "wordnet", parts = 3, )"
                  R"(daemons = [(name = "b", address = "tcp://b:1", )"
                  R"(state = damaged, parts = [1, 2], slots = 4, host = "h", )"
-                 R"(note = "why", cudaDevices = 5)], running = "r", )"
+                 R"(note = "why", cudaDevices = 5, chaos = true)], )"
+                 R"(running = "r", )"
                  R"(queued = ["q", "p"], note = "full"))");
   CATCH_CHECK(sent<schema::PlanReply>(encode(
                 plan_reply{{"a"}, {"b"}, {"c"}, {daemon_names{{"d", "e"}}}}))
@@ -94,6 +98,41 @@ CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
                  R"(replicasOfPart = [(names = ["d", "e"])]))");
   CATCH_CHECK(sent<schema::DaemonRequest>(encode(daemon_request{"a", true}))
               == R"((name = "a", back = true))");
+  chaos_request chaos{"a", chaos_kind::delay, moment::checkpoint};
+  chaos.wait = std::chrono::milliseconds{1};
+  chaos.lasts = std::chrono::milliseconds{2};
+  chaos.each = std::chrono::milliseconds{3};
+  chaos.messages = 4;
+  chaos.peer = "b";
+  CATCH_CHECK(sent<schema::ChaosRequest>(encode(chaos))
+              == R"((daemon = "a", kind = delay, at = checkpoint, wait = 1, )"
+                 R"(lasts = 2, each = 3, messages = 4, peer = "b"))");
+  CATCH_CHECK(value_of(decode_chaos_request(encode(chaos))) == chaos);
+}
+
+CATCH_TEST_CASE("chaos that lacks what it needs is refused",
+                "[messages][fields]") {
+  const auto refused = [](chaos_request asked) {
+    return error_of(decode_chaos_request(encode(asked))).code
+           == ec::invalid_argument;
+  };
+  CATCH_CHECK(decode_chaos_request(encode(chaos_request{"a"})));
+  chaos_request asked{"a", chaos_kind::kill, moment::exchange};
+  CATCH_CHECK(refused(asked)); // For how long is the moment waited for?
+  asked.wait = chaos_request::longest_wait;
+  CATCH_CHECK(decode_chaos_request(encode(asked)));
+  asked.wait += std::chrono::milliseconds{1};
+  CATCH_CHECK(refused(asked));
+  CATCH_CHECK(refused({"a", chaos_kind::stop}));
+  CATCH_CHECK(refused({"a", chaos_kind::disk}));
+  CATCH_CHECK(refused({"a", chaos_kind::corrupt}));
+  chaos_request delay{"a", chaos_kind::delay};
+  delay.lasts = chaos_request::longest;
+  CATCH_CHECK(refused(delay));
+  delay.each = chaos_request::longest_each;
+  CATCH_CHECK(decode_chaos_request(encode(delay)));
+  delay.lasts += std::chrono::milliseconds{1};
+  CATCH_CHECK(refused(delay));
 }
 
 CATCH_TEST_CASE("what is said of runs has its fields in their places",

@@ -97,6 +97,7 @@ class Roles(runs.Workplace):
             done = self.call(cluster, screen, *command)
             self.assertEqual(done.returncode, 0, (command, done.stderr))
         for command in (["submit", file], ["cancel", run], ["drain", "d1"],
+                        ["chaos", "--daemon", "d1", "--kinds", "kill"],
                         ["stop", "d1"], ["stop", "--all"]):
             said = self.refused(cluster, screen, *command)
             self.assertIn('read-only client "screen"', said, command)

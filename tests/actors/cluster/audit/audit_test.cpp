@@ -1,4 +1,5 @@
 #include "actors/cluster/audit/audit_log.hpp"
+#include "messages/wire/chaos.hpp"
 #include "partition/files/json_text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -74,6 +75,11 @@ CATCH_TEST_CASE("what changes something is noted with its object",
   CATCH_CHECK_FALSE(entry->done);
   CATCH_CHECK(entry->why == "a run is on");
   CATCH_CHECK(entry->code == "invalid_argument");
+  entry =
+    audit_of(request_for_audit(method::chaos, encode(chaos_request{"gpu-1"})),
+             payload{});
+  CATCH_REQUIRE(entry);
+  CATCH_CHECK(entry->object == "kill gpu-1");
 }
 
 CATCH_TEST_CASE("questions are noted only if they are forbidden",

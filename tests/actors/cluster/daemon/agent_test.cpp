@@ -2,6 +2,7 @@
 #include "actors/remote/serving/data_server.hpp"
 #include "actors/transport/sockets/connections/keys.hpp"
 #include "actors/transport/transport.hpp"
+#include "messages/wire/chaos.hpp"
 #include "messages/wire/run.hpp"
 #include "partition/dataset/shard.hpp"
 #include "pipelines/definition/definition_file.hpp"
@@ -239,6 +240,19 @@ CATCH_TEST_CASE("a share tells when its data are known to be sound",
   CATCH_CHECK(news.sound);
   CATCH_CHECK(news.sequence == 0); // It takes no turn among what is counted.
   CATCH_CHECK(news.empty());
+}
+
+CATCH_TEST_CASE("a daemon that does not allow it does itself no harm",
+                "[agent]") {
+  serving_daemon daemon;
+  auto asked = daemon.ask(method::chaos, encode(chaos_request{"here"}));
+  daemon.go_on();
+  const auto refused = error_of(answer_of(std::move(asked)));
+  CATCH_CHECK(refused.code == ec::permission);
+  CATCH_CHECK(
+    refused.message
+    == "daemon \"here\" does not let itself be harmed: whoever starts "
+       "it allows that by `graphmill node --chaos-allowed`");
 }
 
 CATCH_TEST_CASE(

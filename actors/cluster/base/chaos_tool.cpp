@@ -1,0 +1,87 @@
+#include "actors/cluster/base/chaos_tool.hpp"
+
+#include "actors/process/self_stop.hpp"
+#include "partition/files/full_disk.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <functional>
+#include <thread>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// The answer leaves before harm is done.
+constexpr std::chrono::milliseconds until_answered{50};
+
+link_fault fault_of(const chaos_request& asked) {
+  const auto what = asked.kind == chaos_kind::cut ? link_fault::kind::cut
+                    : asked.kind == chaos_kind::delay
+                      ? link_fault::kind::delay
+                      : link_fault::kind::corrupt;
+  return {what, asked.peer, asked.each, asked.lasts, asked.messages};
+}
+
+void act(const chaos_tool::settings& on, const chaos_request& asked) {
+  on.log->warn("chaos: {}", sentence_of(asked));
+  switch (asked.kind) {
+  case chaos_kind::kill:
+    ::kill(::getpid(), SIGKILL);
+    break;
+  case chaos_kind::stop:
+    if (auto done = stop_this_process(asked.lasts); !done)
+      on.log->warn("chaos: {}", done.error().message);
+    break;
+  case chaos_kind::delay:
+  case chaos_kind::cut:
+  case chaos_kind::corrupt:
+    on.net->disturb(fault_of(asked));
+    break;
+  case chaos_kind::disk:
+    fill_disk(on.state, std::chrono::steady_clock::now() + asked.lasts);
+    break;
+  }
+}
+
+/// What is thrown at a moment must not reach whoever is there.
+void act_safely(const chaos_tool::settings& on, const chaos_request& asked) {
+  try {
+    act(on, asked);
+  } catch (...) { // No memory, even for a line in the log.
+  }
+}
+
+} // namespace
+
+chaos_tool::~chaos_tool() {
+  forget_moments();
+}
+
+void chaos_tool::inflict(const chaos_request& asked) {
+  auto run = [on = with_, asked] { act_safely(on, asked); };
+  if (asked.at == moment::at_once) {
+    thread_.post(
+      [run = std::move(run)] {
+        std::this_thread::sleep_for(until_answered);
+        run();
+      },
+      [](const error&) {});
+    return;
+  }
+  with_.log->info("chaos is to come, within {} ms: {}", asked.wait.count(),
+                  sentence_of(asked));
+  await_moment(asked.at, std::move(run),
+               std::chrono::steady_clock::now() + asked.wait);
+}
+
+error refuse_chaos(const std::string& daemon) {
+  return fail(ec::permission,
+              "daemon \"{}\" does not let itself be harmed: whoever starts it "
+              "allows that by `graphmill node --chaos-allowed`",
+              daemon);
+}
+
+} // namespace graphmill

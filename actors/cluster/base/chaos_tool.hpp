@@ -1,0 +1,47 @@
+#pragma once
+
+#include "actors/base/compute_thread.hpp"
+#include "actors/transport/transport.hpp"
+#include "messages/wire/chaos.hpp"
+
+#include <spdlog/logger.h>
+
+#include <filesystem>
+#include <memory>
+
+namespace graphmill {
+
+/// Harms its own daemon on purpose, as `graphmill chaos` asks. A daemon has one
+/// if it was started with --chaos-allowed, and else none, and refuses by
+/// `refuse_chaos`. Used by the AGENT and the COORDINATOR of the daemon, from
+/// their handlers.
+class chaos_tool {
+public:
+  struct settings {
+    std::shared_ptr<transport> net;
+    std::filesystem::path state; ///< The folder of runs, absolute.
+    std::shared_ptr<spdlog::logger> log;
+  };
+
+  explicit chaos_tool(settings with) : with_(std::move(with)) {}
+
+  /// Nothing happens at a moment any more.
+  ~chaos_tool();
+
+  chaos_tool(const chaos_tool&) = delete;
+  chaos_tool& operator=(const chaos_tool&) = delete;
+
+  /// Has it happen, at once or when the moment comes, and returns before, so
+  /// that who asked can be answered.
+  /// @param asked `peer` is an address.
+  void inflict(const chaos_request& asked);
+
+private:
+  settings with_;
+  compute_thread thread_; ///< Last: ends before what its jobs use.
+};
+
+/// What a daemon says that does not let itself be harmed.
+error refuse_chaos(const std::string& daemon);
+
+} // namespace graphmill

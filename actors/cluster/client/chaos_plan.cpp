@@ -1,0 +1,78 @@
+#include "actors/cluster/client/chaos_plan.hpp"
+
+#include "messages/base/random.hpp"
+
+#include <array>
+
+namespace graphmill {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// When a daemon may be killed. Not at each moment, for some come once in a
+/// run.
+constexpr std::array kill_moments{moment::at_once,    moment::mid_epoch,
+                                  moment::exchange,   moment::checkpoint,
+                                  moment::epoch_edge, moment::evaluation};
+constexpr milliseconds wait_for_moment{10'000};
+/// Below and above the silence after which a daemon is lost.
+constexpr std::array stop_times{milliseconds{1'000}, milliseconds{3'000},
+                                milliseconds{10'000}};
+constexpr std::uint32_t most_corrupt = 2;
+
+template <class List>
+const auto& one_of(const List& list, random_stream& draws) {
+  return list[draws.below(static_cast<std::uint32_t>(list.size()))];
+}
+
+milliseconds between(std::uint32_t least, std::uint32_t most,
+                     random_stream& draws) {
+  return milliseconds{least + draws.below(most - least + 1)};
+}
+
+void fill_in(chaos_request& request, const std::vector<std::string>& daemons,
+             random_stream& draws) {
+  switch (request.kind) {
+  case chaos_kind::kill:
+    request.at = one_of(kill_moments, draws);
+    if (request.at != moment::at_once)
+      request.wait = wait_for_moment;
+    break;
+  case chaos_kind::stop:
+    request.lasts = one_of(stop_times, draws);
+    break;
+  case chaos_kind::delay:
+    request.each = between(20, 200, draws);
+    request.lasts = between(1'000, 5'000, draws);
+    break;
+  case chaos_kind::cut: // To itself: to all.
+    if (const auto& peer = one_of(daemons, draws); peer != request.daemon)
+      request.peer = peer;
+    break;
+  case chaos_kind::corrupt:
+    request.messages = 1 + draws.below(most_corrupt);
+    break;
+  case chaos_kind::disk:
+    request.lasts = between(1'000, 5'000, draws);
+    break;
+  }
+}
+
+} // namespace
+
+std::vector<planned_fault> plan_chaos(const chaos_wishes& wishes) {
+  const auto every = static_cast<std::uint32_t>(wishes.every.count());
+  std::vector<planned_fault> out;
+  for (std::uint32_t i = 0; i < wishes.faults; ++i) {
+    random_stream draws{mix64(wishes.seed), i};
+    auto& fault = out.emplace_back();
+    fault.after = between(every / 2, every / 2 + every, draws);
+    fault.request.kind = one_of(wishes.kinds, draws);
+    fault.request.daemon = one_of(wishes.daemons, draws);
+    fill_in(fault.request, wishes.daemons, draws);
+  }
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,297 @@
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/cluster_options.hpp"
+#include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/text/chaos_text.hpp"
+#include "actors/process/say.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+namespace graphmill {
+
+namespace {
+
+using chaos_clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+/// How often the run is looked at.
+constexpr milliseconds look_interval{500};
+
+struct chaos_options {
+  cluster_options cluster;
+  std::uint64_t seed = 0;
+  std::string run;
+  std::string kinds = "kill,stop,delay,cut,corrupt";
+  std::uint32_t faults = 20;
+  double every_seconds = 5;
+  double patience_seconds = 300;
+  bool dry_run = false;
+  bool planned = false; ///< Seed and run were given.
+  std::string daemon; ///< One fault for this one, in place of a plan.
+  std::string at = "at_once";
+  std::string peer;
+  std::uint32_t lasts = 0; ///< In milliseconds.
+  std::uint32_t each = 0;  ///< The same.
+  std::uint32_t messages = 0;
+};
+
+milliseconds to_milliseconds(double seconds) {
+  return std::chrono::duration_cast<milliseconds>(
+    std::chrono::duration<double>(seconds));
+}
+
+/// Carries a plan out while a run is on. The coordinator may be out of reach
+/// for a while, for the plan may have killed it.
+class chaos_drill {
+public:
+  chaos_drill(cluster_client& client, signal_watch& signals,
+              const chaos_options& options)
+    : client_(client), signals_(signals), options_(options) {}
+
+  /// Until the run is over.
+  result<run_record> carry_out(const std::vector<planned_fault>& plan) {
+    auto next = chaos_clock::now();
+    for (const auto& fault : plan) {
+      next += fault.after;
+      GRAPHMILL_TRY(auto run, follow_until(next));
+      if (is_over(run.state))
+        return run;
+      GRAPHMILL_TRY(const auto outcome, inflict(fault.request));
+      done_.push_back({fault, outcome});
+      if (!options_.cluster.json)
+        say("{}: {}\n", sentence_of(fault.request), outcome);
+      next = std::max(next, chaos_clock::now());
+    }
+    return follow_until(chaos_clock::time_point::max());
+  }
+
+  const std::vector<chaos_outcome>& done() const { return done_; }
+
+private:
+  /// Asks until the coordinator answers, or for longer than it may be away.
+  template <class Ask>
+  auto patiently(Ask ask) -> decltype(ask()) {
+    const auto until =
+      chaos_clock::now() + to_milliseconds(options_.patience_seconds);
+    for (;;) {
+      auto got = ask();
+      if (got
+          || (got.error().code != ec::unavailable
+              && got.error().code != ec::timeout)
+          || chaos_clock::now() >= until)
+        return got;
+      signals_.wait(look_interval);
+    }
+  }
+
+  /// @returns the run as it is then, or when it is over.
+  result<run_record> follow_until(chaos_clock::time_point end) {
+    for (;;) {
+      GRAPHMILL_TRY(auto run,
+                    patiently([this] { return client_.run(options_.run); }));
+      const auto now = chaos_clock::now();
+      if (is_over(run.state) || now >= end)
+        return run;
+      auto pause = look_interval;
+      if (end - now < pause)
+        pause = std::chrono::ceil<milliseconds>(end - now);
+      signals_.wait(pause);
+    }
+  }
+
+  /// Whom the plan has killed may not be back yet: that is noted, and no error.
+  result<std::string> inflict(const chaos_request& request) {
+    GRAPHMILL_TRY(const auto now,
+                  patiently([this] { return client_.status(); }));
+    for (const auto& name : {request.daemon, request.peer}) {
+      const auto is_there =
+        name.empty()
+        || std::ranges::any_of(now.daemons, [&name](const auto& daemon) {
+             return daemon.name == name && daemon.state != daemon_state::lost;
+           });
+      if (!is_there)
+        return fmt::format("left out, for {} is lost", name);
+    }
+    const auto asked = client_.chaos(request);
+    if (asked)
+      return std::string{"asked"};
+    if (asked.error().code == ec::cancelled)
+      return asked.error();
+    return asked.error().message;
+  }
+
+  cluster_client& client_;
+  signal_watch& signals_;
+  const chaos_options& options_;
+  std::vector<chaos_outcome> done_;
+};
+
+nlohmann::json chaos_json(const chaos_options& options,
+                          const std::vector<chaos_outcome>& faults) {
+  auto list = nlohmann::json::array();
+  for (const auto& one : faults)
+    list.push_back(to_json(one));
+  return {
+    {"seed", options.seed}, {"run", options.run}, {"faults", std::move(list)}};
+}
+
+int show_plan(const chaos_options& options,
+              const std::vector<planned_fault>& plan) {
+  std::vector<chaos_outcome> faults;
+  for (const auto& one : plan)
+    faults.push_back({one, {}});
+  if (options.cluster.json)
+    say("{}\n", one_line(chaos_json(options, faults)));
+  return 0;
+}
+
+/// @returns the exit code: 0 for a run that has finished.
+int conclude_chaos(const chaos_options& options, const run_record& run,
+                   const std::vector<chaos_outcome>& done) {
+  const auto asked = std::ranges::count(done, "asked", &chaos_outcome::outcome);
+  if (options.cluster.json) {
+    auto out = chaos_json(options, done);
+    out["state"] = to_string(run.state);
+    out["message"] = run.message;
+    say("{}\n", one_line(out));
+  } else {
+    say("run {} is {} after {} of these faults{}{}\n", run.id,
+        to_string(run.state), asked, run.message.empty() ? "" : ": ",
+        run.message);
+  }
+  return run.state == run_state::finished ? 0 : 1;
+}
+
+/// A single fault, as it is asked for.
+result<int> inflict_one(const chaos_options& options) {
+  GRAPHMILL_TRY(const auto kinds, parse_chaos_kinds(options.kinds));
+  const auto at = moment_named(options.at);
+  if (kinds.size() != 1 || !at)
+    return fail(ec::invalid_argument,
+                "--daemon {} is for one fault: name one of --kinds, and for "
+                "--at a moment, not \"{}\"",
+                options.daemon, options.at);
+  chaos_request request{.daemon = options.daemon,
+                        .kind = kinds.front(),
+                        .at = *at,
+                        .lasts = milliseconds{options.lasts},
+                        .each = milliseconds{options.each},
+                        .messages = options.messages,
+                        .peer = options.peer};
+  if (*at != moment::at_once)
+    request.wait = chaos_request::longest_wait;
+  GRAPHMILL_TRYV(request.check());
+  GRAPHMILL_TRY(auto client, connect(options.cluster, "chaos"));
+  GRAPHMILL_TRYV(client.chaos(request));
+  if (options.cluster.json)
+    say("{}\n", one_line(to_json({{{}, request}, "asked"})));
+  else
+    say("{}: asked\n", sentence_of(request));
+  return 0;
+}
+
+result<int> chaos(const chaos_options& options) {
+  if (!options.daemon.empty())
+    return inflict_one(options);
+  if (!options.planned)
+    return fail(ec::invalid_argument,
+                "a plan takes --seed and --during; a single fault, --daemon");
+  signal_watch signals;
+  chaos_wishes wishes;
+  wishes.seed = options.seed;
+  wishes.faults = options.faults;
+  wishes.every = to_milliseconds(options.every_seconds);
+  GRAPHMILL_TRY(wishes.kinds, parse_chaos_kinds(options.kinds));
+  GRAPHMILL_TRY(auto client, connect(options.cluster, "chaos", &signals));
+  GRAPHMILL_TRY(const auto now, client.status());
+  GRAPHMILL_TRY(wishes.daemons, daemons_for_chaos(now.daemons));
+  const auto plan = plan_chaos(wishes);
+  if (!options.cluster.json)
+    say("{}", plan_text(plan));
+  if (options.dry_run)
+    return show_plan(options, plan);
+  GRAPHMILL_TRY(const auto run, client.run(options.run));
+  if (is_over(run.state))
+    return fail(ec::invalid_argument,
+                "run {} is {} already: name one that is on, or is queued",
+                run.id, to_string(run.state));
+  chaos_drill drill{client, signals, options};
+  GRAPHMILL_TRY(const auto end, drill.carry_out(plan));
+  return conclude_chaos(options, end, drill.done());
+}
+
+constexpr const char* chaos_footer =
+  "The plan is a pure function of seed, kinds and the names of the daemons. "
+  "It\n"
+  "begins at once, and ends with the run; a fault whose daemon is lost is "
+  "left\n"
+  "out. All daemons must have been started with --chaos-allowed, and whoever\n"
+  "supervises them must start those again that are killed.\n"
+  "  kill     SIGKILL, at once or at a moment of the run\n"
+  "  stop     SIGSTOP for 1, 3 or 10 s\n"
+  "  delay    messages of a daemon leave late\n"
+  "  cut      connections end\n"
+  "  corrupt  messages between daemons cannot be read\n"
+  "  disk     files of runs cannot be written: at the coordinator that may "
+  "fail\n"
+  "           the run, as a full disk does, so that it is not among the "
+  "default\n"
+  "Ends with 0 if the run has finished, with 1 if it failed or was cancelled,\n"
+  "or if the cluster cannot be reached. Ctrl-C ends the chaos, not the run.";
+
+void add_single_options(CLI::App& command, chaos_options& options) {
+  command.add_option("--daemon", options.daemon,
+                     "Harm this one, once, by the one of --kinds; no plan");
+  command
+    .add_option("--at", options.at,
+                "With --daemon: when it next comes to this: at_once, start_up, "
+                "filling_caches, mid_epoch, exchange, checkpoint, epoch_edge, "
+                "evaluation or drain; within 10 min")
+    ->capture_default_str();
+  command.add_option("--peer", options.peer,
+                     "With --daemon, of delay and cut: only what it asks of "
+                     "this one");
+  command.add_option("--lasts", options.lasts,
+                     "With --daemon: milliseconds of stop, delay or disk");
+  command.add_option("--each", options.each,
+                     "With --daemon: milliseconds that delay holds a message");
+  command.add_option("--messages", options.messages,
+                     "With --daemon: how many corrupt damages");
+}
+
+} // namespace
+
+void add_chaos_command(command_line& cli) {
+  auto options = std::make_shared<chaos_options>();
+  auto* command = cli.app.add_subcommand(
+    "chaos", "Harm the daemons of a cluster by a plan, while a run is on");
+  auto* seed = command->add_option("--seed", options->seed, "Of the plan");
+  auto* run = command->add_option("--during", options->run, "Id of the run");
+  command->add_option("--kinds", options->kinds, "What is done, as in kill,cut")
+    ->capture_default_str();
+  command->add_option("--faults", options->faults, "How many at the most")
+    ->check(CLI::Range(1u, 10'000u))
+    ->capture_default_str();
+  command
+    ->add_option("--every", options->every_seconds,
+                 "Seconds from a fault to the next, on average")
+    ->check(CLI::Range(0.1, 3600.0))
+    ->capture_default_str();
+  command
+    ->add_option("--patience", options->patience_seconds,
+                 "Seconds that the coordinator may be out of reach")
+    ->check(CLI::Range(1.0, 86'400.0))
+    ->capture_default_str();
+  command->add_flag("--dry-run", options->dry_run,
+                    "Only show the plan; harm nobody");
+  add_single_options(*command, *options);
+  command->footer(chaos_footer);
+  add_cluster_options(*command, options->cluster);
+  command->callback([&cli, options, seed, run] {
+    options->planned = !seed->empty() && !run->empty();
+    cli.run = [options] { return chaos(*options); };
+  });
+}
+
+} // namespace graphmill

@@ -1,0 +1,119 @@
+"""Ten plans of chaos.py, all within one limit: daemons are killed at moments of
+runs, and the runs go on. Also what `graphmill chaos` refuses."""
+
+import pathlib
+import sys
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[0] / "support"))
+sys.path.insert(0, str(HERE.parents[0]))
+import chaos
+import runs
+from clusters import Cluster
+from runs import SMALL, merged
+from support import program
+
+# Of all ten plans, whatever comes.
+LIMIT_SECONDS = 180
+# Small runs, of seconds each.
+ONE_RUN_SECONDS = 40
+
+# Every kind that needs one cluster alone, every moment.
+PLANS = [
+    ("owner", "start_up"), ("trainer", "filling_caches"),
+    ("sampler", "mid_epoch"), ("trainer", "mid_epoch"),
+    ("coordinator", "mid_epoch"), ("trainer", "exchange"),
+    ("coordinator", "checkpoint"), ("owner", "epoch_edge"),
+    ("trainer", "evaluation"), ("coordinator", "drain"),
+]
+
+
+class Chaos(runs.Workplace):
+    def test_runs_go_on(self):
+        """None is lost, none hangs, and all weights are those of a run in
+        peace."""
+        began = time.monotonic()
+        plans = [chaos.Plan(kind, moment, 0.1) for kind, moment in PLANS]
+        results = chaos.carry_out_all(plans, self.top, ONE_RUN_SECONDS,
+                                      lambda one: print(" ", one, flush=True))
+        print(chaos.table_of(results))
+        self.assertEqual(len(results), len(PLANS))
+        self.assertTrue(chaos.all_is_well(results), results)
+        # The moments that always come did: somebody was killed there.
+        passed = [one for one in results if one["outcome"] == chaos.PASSED]
+        self.assertLessEqual(
+            {"start_up", "mid_epoch", "exchange", "checkpoint"},
+            {one["moment"] for one in passed})
+        self.assertEqual({one["kind"] for one in passed},
+                         {kind for kind, _ in PLANS})
+        self.assertLess(time.monotonic() - began, LIMIT_SECONDS)
+
+
+class Table(unittest.TestCase):
+    """Plans whose moment did not come have neither passed nor failed."""
+
+    def results(self, *outcomes):
+        return [{"kind": "trainer", "moment": "drain", "outcome": outcome}
+                for outcome in outcomes]
+
+    def test_what_is_well(self):
+        done = (chaos.PASSED,) * 4
+        for last, well in ((chaos.PASSED, True), (chaos.NOT_REACHED, True),
+                           (chaos.FAILED, False)):
+            self.assertEqual(chaos.all_is_well(self.results(*done, last)),
+                             well)
+        self.assertFalse(chaos.all_is_well(
+            self.results(*done, *[chaos.NOT_REACHED] * 2)))
+
+    def test_cells(self):
+        self.assertEqual(chaos.cell_of([]), "-")
+        missed = self.results(chaos.NOT_REACHED)
+        self.assertEqual(chaos.cell_of(missed), "not reached")
+        some = self.results(chaos.PASSED, chaos.FAILED, chaos.NOT_REACHED,
+                            chaos.NOT_REACHED)
+        some[0]["seconds"] = 1.5
+        some[1]["seconds"] = 0.5
+        self.assertEqual(chaos.cell_of(some), "1/2 1.5, 2 not reached")
+        self.assertIn("not reached", chaos.table_of(missed))
+
+
+class Refused(runs.Workplace):
+    def test_a_cluster_that_does_not_allow_it(self):
+        data = chaos.make_data(self.top)
+        with Cluster(self.top / "cluster", data, ["0-1"]) as cluster:
+            said = cluster.refused("chaos", "--seed", "1", "--during", "x")
+            self.assertIn("d0 was started without --chaos-allowed", said)
+            said = cluster.refused("chaos", "--daemon", "d0", "--kinds",
+                                   "kill")
+            self.assertIn("does not let itself be harmed", said)
+            self.assertFalse(cluster.status()["daemons"][0]["chaos"])
+            self.assertIsNone(cluster.daemons[0].process.poll())
+
+    def test_a_cluster_that_does(self):
+        """What is harmless enough for one process changes no digest."""
+        data = chaos.make_data(self.top)
+        definition = self.write(
+            merged(SMALL, {"train": {"epochs": 30}}), data)
+        with Cluster(self.top / "cluster", data, ["0", "1"],
+                     "--chaos-allowed") as cluster:
+            calm = cluster.run(definition)["digest"]
+            run = cluster.ask("submit", definition)["run"]
+            done = cluster.ask("chaos", "--seed", "3", "--during", run,
+                               "--kinds", "delay,cut,corrupt", "--every",
+                               "0.3")
+            self.assertEqual(done["state"], "finished", done)
+            record = cluster.ask("runs", run)["runs"][0]
+            self.assertEqual(record["summary"]["digest"], calm)
+            asked = [one for one in done["faults"]
+                     if one["outcome"] == "asked"]
+            audit = cluster.folder / "runs" / "audit.jsonl"
+            cluster.wait_until(
+                lambda: audit.read_text().count('"what":"chaos"')
+                == len(asked), "line for each fault")
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main()

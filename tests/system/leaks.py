@@ -1,0 +1,127 @@
+#!/usr/bin/python3
+"""Says whether daemons keep anything of the faults that they have been through.
+
+    python3 tests/system/leaks.py build/actors/graphmill [--epochs 50]
+
+Trains on five daemons of a tiny dataset and does something to one of them in each
+epoch: connections are cut, messages delayed and damaged, a process is stopped, a
+trainer is killed and started again. Compares memory (RssAnon and RssShmem), threads
+and descriptors of each daemon after the last epoch with what it had after the
+fifth; of one that was killed, its successor with it. Ends with 1 if any has grown
+by more than --percent (2), or the run did not finish.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "support"))
+sys.path.insert(0, str(HERE))
+import chaos
+from runs import merged, name_of
+from supervised import Supervised
+
+FIRST_EPOCHS = 5
+EPOCH_SECONDS = 60
+
+# In turn, by epoch: daemon, kind and options.
+FAULTS = (
+    ("o1", "cut", ()),
+    ("t0", "corrupt", ("--messages", "3")),
+    ("o0", "stop", ("--lasts", "300")),
+    ("c", "delay", ("--lasts", "500", "--each", "20")),
+    ("t1", "kill", ("--at", "mid_epoch")),
+)
+
+
+def figures_of(pid):
+    """Memory in bytes, threads and descriptors of a process."""
+    memory = 0
+    threads = 0
+    for line in pathlib.Path(f"/proc/{pid}/status").open():
+        if line.startswith(("RssAnon:", "RssShmem:")):
+            memory += int(line.split()[1]) * 1024
+        if line.startswith("Threads:"):
+            threads = int(line.split()[1])
+    descriptors = len(list(pathlib.Path(f"/proc/{pid}/fd").iterdir()))
+    return {"memory": memory, "threads": threads, "descriptors": descriptors}
+
+
+def measure(cluster):
+    """Of all daemons, once all are there."""
+    assert cluster.wait_until(cluster.all_there, "daemons"), cluster.logs()
+    return {daemon.name: figures_of(daemon.process.pid)
+            for daemon in cluster.daemons}
+
+
+def epochs_of(cluster, run):
+    return sum(line["phase"] == "train"
+               for line in cluster.lines(run, "metrics.jsonl"))
+
+
+def await_epoch(cluster, run, epoch):
+    assert cluster.wait_until(lambda: epochs_of(cluster, run) >= epoch,
+                              f"epoch {epoch}", EPOCH_SECONDS), cluster.logs()
+
+
+def train(cluster, definition, epochs):
+    """Returns figures after the fifth epoch and after the last but one: the
+    share of the run is still there then."""
+    run = cluster.ask("submit", definition)["run"]
+    early = None
+    for epoch in range(1, epochs):
+        await_epoch(cluster, run, epoch)
+        if epoch == FIRST_EPOCHS:
+            early = measure(cluster)
+        if epoch < epochs - 1:
+            daemon, kind, more = FAULTS[epoch % len(FAULTS)]
+            assert cluster.harm(daemon, kind, *more), cluster.logs()
+    late = measure(cluster)
+    drill = chaos.Drill(cluster, definition, EPOCH_SECONDS)
+    record = drill.await_end(run, EPOCH_SECONDS)
+    assert record and record["state"] == "finished", record
+    return early, late
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__.split("\n")[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser.add_argument("binary", help="the built graphmill")
+    parser.add_argument("--epochs", type=int, default=50)
+    parser.add_argument("--percent", type=float, default=2,
+                        help="what a figure may grow by")
+    given = parser.parse_args()
+    if given.epochs < FIRST_EPOCHS + 2:
+        parser.error(f"--epochs must be at least {FIRST_EPOCHS + 2}")
+    os.environ["GRAPHMILL"] = str(pathlib.Path(given.binary).resolve())
+    with tempfile.TemporaryDirectory(prefix="graphmill-leaks-") as folder:
+        top = pathlib.Path(folder)
+        data = chaos.make_data(top)
+        definition = top / "leaks.yaml"
+        definition.write_text(json.dumps({
+            "dataset": name_of(data),
+            **merged(chaos.DEFINITION, {
+                "train": {"epochs": given.epochs},
+                "placement": {"samplers": []}})}))
+        layout = [share for share in chaos.layout_of(False)
+                  if share[0] != "s"]
+        with Supervised(top / "cluster", data, layout) as cluster:
+            early, late = train(cluster, definition, given.epochs)
+    grown = False
+    for name, before in early.items():
+        for what, value in before.items():
+            percent = 100 * (late[name][what] / value - 1)
+            too_much = percent > given.percent
+            grown = grown or too_much
+            print(f"{name:3} {what:12} {value:>12} {late[name][what]:>12} "
+                  f"{percent:+6.2f} %{'  GROWS' if too_much else ''}")
+    return 1 if grown else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

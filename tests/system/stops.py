@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+"""Says whether a daemon that was stopped for long does harm when it wakes up.
+
+    python3 tests/system/stops.py build/actors/graphmill [--seconds 1 10 60]
+
+In the middle of a run a trainer's daemon is stopped for so long by `graphmill
+chaos`. Where the cluster takes it for lost meanwhile, another one is started under
+its name at another address, as a supervisor on another machine would do it. Each
+run must finish with the digest of the undisturbed run and with each training seed
+once in each epoch, the old daemon must be awake again by the end, and the cluster
+must have one daemon of the name, which is ready. Ends with 1 if not.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "support"))
+sys.path.insert(0, str(HERE))
+import chaos
+from runs import merged, name_of
+from supervised import Supervised, is_stopped
+
+LIMIT_SECONDS = 120
+TARGET = "t1"
+
+
+def stop(drill, seconds):
+    """Returns what went wrong, or nothing."""
+    cluster = drill.cluster
+    run = drill.submit()
+    cluster.wait_until(lambda: chaos.trained(cluster, run), "first step",
+                       LIMIT_SECONDS)
+    old = cluster.daemon(TARGET)
+    if not cluster.harm(TARGET, "stop", "--lasts", round(1000 * seconds)):
+        return "nobody took the order to stop it"
+    if not cluster.wait_until(lambda: cluster.is_stopped(TARGET), "stop", 30):
+        return "it was not stopped"
+    cluster.wait_until(
+        lambda: cluster.states().get(TARGET) == "lost"
+        or not cluster.is_stopped(TARGET), "loss or end of the stop",
+        seconds + 30)
+    replaced = cluster.states().get(TARGET) == "lost"
+    if replaced:
+        cluster.replace(TARGET, "none", "--slots", "1")
+    record = drill.await_end(run, seconds + LIMIT_SECONDS)
+    awake = cluster.wait_until(lambda: not is_stopped(old), "awakening",
+                               seconds + 30)
+    whole = cluster.wait_until(cluster.all_there, "daemons", LIMIT_SECONDS)
+    if record is None or record["state"] != "finished":
+        return f"the run did not finish: {record}"
+    if record["summary"]["digest"] != drill.digest:
+        return "another digest"
+    if not chaos.seeds_once(cluster.lines(run, "steps.jsonl")):
+        return "seeds were lost, or came twice"
+    if not awake:
+        return "it did not wake up"
+    return None if whole else f"the cluster is not whole: {cluster.states()}"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__.split("\n")[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser.add_argument("binary", help="the built graphmill")
+    parser.add_argument("--seconds", type=float, nargs="+",
+                        default=[1, 10, 60])
+    given = parser.parse_args()
+    os.environ["GRAPHMILL"] = str(pathlib.Path(given.binary).resolve())
+    bad = 0
+    with tempfile.TemporaryDirectory(prefix="graphmill-stops-") as folder:
+        top = pathlib.Path(folder)
+        data = chaos.make_data(top)
+        definition = top / "stops.yaml"
+        definition.write_text(json.dumps({
+            "dataset": name_of(data),
+            **merged(chaos.DEFINITION, {"placement": {"samplers": []}})}))
+        layout = [share for share in chaos.layout_of(False)
+                  if share[0] != "s"]
+        with Supervised(top / "cluster", data, layout) as cluster:
+            drill = chaos.Drill(cluster, definition, LIMIT_SECONDS)
+            drill.undisturbed()
+            for seconds in given.seconds:
+                wrong = stop(drill, seconds)
+                bad += wrong is not None
+                print(f"stopped for {seconds} s: {wrong or 'no harm'}",
+                      flush=True)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
