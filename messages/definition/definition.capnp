@@ -374,6 +374,10 @@ struct Placement {
   samplers @1 :List(Text)
     $help("Daemons of a cluster that sample: batches are dealt to them in turn, whole; none: beside each trainer. `graphmill train` takes no notice")
     $length(max = 1024);
+
+  owners @2 :UInt32 = 1
+    $help("Daemons of a cluster that serve each part, as far as so many offer it: with 2 a run goes on when one of them dies, but each maps and reads what it serves. `graphmill train` takes no notice")
+    $unit("daemons") $range(min = 1, max = 16);
 }
 
 struct Checkpoint {

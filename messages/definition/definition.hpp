@@ -254,10 +254,12 @@ struct definition {
   struct placement_section {
     std::vector<std::string> trainers; ///< Empty: near the parts.
     std::vector<std::string> samplers; ///< Empty: beside the trainers.
+    std::uint32_t owners = 1;          ///< Daemons that serve each part.
 
     static void fields(auto& of, auto visit) {
       visit("trainers", of.trainers);
       visit("samplers", of.samplers);
+      visit("owners", of.owners);
     }
 
     friend bool operator==(const placement_section&,

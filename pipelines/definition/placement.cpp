@@ -229,7 +229,7 @@ private:
   void add_replicas() {
     for (std::size_t part = 0; part < owners_.size(); ++part) {
       positions owners{owners_[part]};
-      while (owners.size() < most_owners) {
+      while (owners.size() < def_.placement.owners) {
         const auto next = least_loaded(static_cast<part_id>(part), owners);
         if (next == nobody)
           break;

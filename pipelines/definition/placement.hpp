@@ -51,13 +51,9 @@ struct placement {
                  std::span<const std::uint16_t> gone) const;
 };
 
-/// A part has no more owners in a run: one may be lost. Each of them maps the
-/// part and verifies its data, so that more would cost memory and reading.
-inline constexpr std::size_t most_owners = 2;
-
 /// Places a run. Every part goes to a daemon that serves it, to the one with
-/// the fewest parts if there are several; then, to be served twice, to another
-/// one, again to that with the fewest. Ranks go round and round the daemons
+/// the fewest parts if there are several; then, up to `placement.owners`, to
+/// others, again to those with the fewest. Ranks go round and round the daemons
 /// of `placement.trainers` that have a slot left. Without that list, rank r
 /// goes to the daemon that owns most of the parts whose seeds it takes (p %
 /// ranks == r; see epoch_plan), as far as daemons have slots, else to one that

@@ -76,7 +76,7 @@ DEFINITION = {
     "evaluate": {"batch_size": 64},
     "trainer": {"replicas": 2},
     "fetch": {"cache": "64 KiB"},
-    "placement": {"trainers": ["t0", "t1"], "samplers": ["s"]},
+    "placement": {"trainers": ["t0", "t1"], "samplers": ["s"], "owners": 2},
     "checkpoint": {"every_steps": 5},
     "faults": {"trainer_delay_ms": 120},
 }

@@ -87,7 +87,7 @@ train: {batch_size: 13, epochs: 14, max_steps: 15, seed_order: global,
 evaluate: {neighbours: all, batch_size: 17, every: 18}
 budget: {bytes: 1.5 GiB, batches: 19}
 faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22}
-placement: {trainers: [b, "a:1"], samplers: [3]}
+placement: {trainers: [b, "a:1"], samplers: [3], owners: 5}
 checkpoint: {every_steps: 23, every_minutes: 24, keep: 25}
 recovery: {wait: 26, attempts: 27}
 )");
@@ -121,7 +121,7 @@ recovery: {wait: 26, attempts: 27}
   CATCH_CHECK(def.budget == definition::budget_section{3ull << 29, 19});
   CATCH_CHECK(def.faults == definition::faults_section{20, 21, 22});
   CATCH_CHECK(def.placement
-              == definition::placement_section{{"b", "a:1"}, {"3"}});
+              == definition::placement_section{{"b", "a:1"}, {"3"}, 5});
   CATCH_CHECK(def.checkpoint == definition::checkpoint_section{23, 24, 25});
   CATCH_CHECK(def.recovery == definition::recovery_section{26, 27});
 

@@ -42,11 +42,16 @@ CATCH_TEST_CASE("parts that several serve are spread, slots are kept",
                            offer("b", {0, 1, 2, 3}, 3)};
   const auto got = value_of(place(with_trainers(5), 4, offers));
   CATCH_CHECK(got.owner_of_part == std::vector<std::uint16_t>{0, 1, 0, 1});
+  CATCH_CHECK(got.parts_of(0) == std::vector<part_id>{0, 2});
+  CATCH_CHECK(got.parts_of(0).size() == 2);
   CATCH_CHECK(got.ranks_of(0).size() == 2);
   CATCH_CHECK(got.ranks_of(1).size() == 3);
 }
 
-CATCH_TEST_CASE("a part that several serve has two owners", "[placement]") {
+CATCH_TEST_CASE("a part has as many owners as are asked for and offered",
+                "[placement]") {
+  auto def = with_trainers(1);
+  def.placement.owners = 2;
   struct {
     const char* about;
     std::vector<std::vector<part_id>> served;       ///< By daemon.
@@ -65,8 +70,8 @@ CATCH_TEST_CASE("a part that several serve has two owners", "[placement]") {
     std::vector<daemon_offer> offers;
     for (std::size_t d = 0; d < served.size(); ++d)
       offers.push_back(offer(std::string(1, char('a' + d)), served[d]));
-    const auto got = value_of(
-      place(with_trainers(1), static_cast<part_id>(owners.size()), offers));
+    const auto got =
+      value_of(place(def, static_cast<part_id>(owners.size()), offers));
     for (std::size_t part = 0; part < owners.size(); ++part)
       CATCH_CHECK(got.owners_of(static_cast<part_id>(part)) == owners[part]);
   }
@@ -78,7 +83,7 @@ CATCH_TEST_CASE("a run can spare who only serves what others serve, too",
   const std::vector offers{offer("a", {}), offer("b", {}), offer("c", {0, 1}),
                            offer("d", {0, 1}), offer("e", {2})};
   auto def = with_trainers(1);
-  def.placement = {{"b"}, {"a"}};
+  def.placement = {{"b"}, {"a"}, 2};
   const auto got = value_of(place(def, 3, offers));
   CATCH_REQUIRE(got.daemons.size() == 5);
   const std::vector<std::uint16_t> none;
@@ -97,6 +102,7 @@ CATCH_TEST_CASE("a daemon may be in a run for its replicas alone",
                            offer("d", {0})};
   auto def = with_trainers(1);
   def.placement.trainers = {"a"};
+  def.placement.owners = 2;
   const auto got = value_of(place(def, 1, offers));
   CATCH_REQUIRE(got.daemons.size() == 3); // Without d.
   CATCH_CHECK(got.daemons[2].name == "c");
@@ -179,9 +185,11 @@ CATCH_TEST_CASE("the order of offers does not matter", "[placement]") {
       offers.push_back(offer(std::string(1, char('a' + d)),
                              {part_id(d), part_id(random() % 6)},
                              1 + random() % 3));
-    const auto first = value_of(place(with_trainers(6), 6, offers));
+    auto def = with_trainers(6);
+    def.placement.owners = 2;
+    const auto first = value_of(place(def, 6, offers));
     std::shuffle(offers.begin(), offers.end(), random);
-    const auto second = value_of(place(with_trainers(6), 6, offers));
+    const auto second = value_of(place(def, 6, offers));
     CATCH_CHECK(first.daemons == second.daemons);
     CATCH_CHECK(first.owner_of_part == second.owner_of_part);
     CATCH_CHECK(first.replicas_of_part == second.replicas_of_part);

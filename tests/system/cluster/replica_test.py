@@ -19,7 +19,8 @@ EPOCHS = 16
 SHARES = ["none", "none", "0-1", "0-1"]
 TRAINED = merged(SMALL, {"trainer": {"replicas": 2},
                          "train": {"epochs": EPOCHS},
-                         "placement": {"trainers": ["d0", "d1"]}})
+                         "placement": {"trainers": ["d0", "d1"],
+                                      "owners": 2}})
 
 
 class ReplicaTest(runs.Workplace):
