@@ -12,8 +12,8 @@ is started again, as systemd would do it; a coordinator that has a stand-in wait
 for its turn then, as the next stand-in. A plan passes if the run finishes within
 --limit seconds, with the digest of the undisturbed run, and with each training
 seed exactly once in each epoch. If the moment did not come, nobody was killed:
-such a plan is "not reached", and has neither passed nor failed, whatever became of
-its run. Each cell of the table has passed/plans, of those whose moment came, and
+such a plan is "not reached", and has not passed; it has failed if its run has not
+ended well. Each cell of the table has passed/plans, of those whose moment came, and
 the longest time, in seconds, from the kill to the next training step; then how
 many were not reached; "-" where no plan was made. Ends with 1 if a plan failed, or
 if more than a fifth was not reached.
@@ -226,8 +226,9 @@ class Drill:
             out["why"] = wrong
         if not came:
             self.disarm(witness)
-            return {**out, "outcome": NOT_REACHED}
-        return out if wrong else {**out, "outcome": PASSED}
+        if wrong:
+            return out
+        return {**out, "outcome": PASSED if came else NOT_REACHED}
 
     def what_is_wrong(self, run, record):
         """A sentence about a run that is not as the undisturbed one; else
