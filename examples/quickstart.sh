@@ -13,7 +13,7 @@ install_missing "${build_packages[@]}" wordnet-base
 ninja -C build actors/graphmill
 graphmill=build/actors/graphmill
 
-"$graphmill" import wordnet --out data/wordnet-whole
+"$graphmill" import wordnet --name wordnet --out data/wordnet-whole
 "$graphmill" partition data/wordnet-whole --parts 2 --method metis \
   --out data/wordnet
 
