@@ -125,7 +125,8 @@ verdict verdict_of(const run_health& run) {
                   "processors",
                   title_of(slow), percent_of(waiting))));
   }
-  if (starved >= worth_naming && starved >= waiting) {
+  // Trainers with little time to spare gain little by a faster pipeline.
+  if (starved >= worth_naming && starved >= waiting && busy < full_share) {
     const auto hungriest = *std::ranges::max_element(
       trainers, {}, [](const placed& one) { return one.actor->starved; });
     return add_trainers(blame_pipeline(run, *hungriest.at));

@@ -114,6 +114,13 @@ struct verdict_case {
 const std::vector<verdict_case> cases{
   {"nothing is slow", [](run_health&) {}, "trainer",
    "trainers' arithmetic is the limit"},
+  {"replies are late, but trainers have little time to spare",
+   [](run_health& run) {
+     for (std::size_t daemon = 0; daemon < 2; ++daemon)
+       spend(at(run, daemon, actor_kind::trainer), 0.87, 0.01, 0.12);
+     slow_down(at(run, 0, actor_kind::feature_service), 0.05, 0.5);
+   },
+   "trainer", "busy 87 %"},
   {"everything is as slow",
    [](run_health& run) {
      spend(at(run, 0, actor_kind::sampler), 0.6, 0.25, 0);
