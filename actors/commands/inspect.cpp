@@ -1,4 +1,4 @@
-#include "partition/dataset/inspect.hpp"
+#include "partition/dataset/inspection/inspect.hpp"
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/text/inspect_report.hpp"
 #include "actors/process/say.hpp"

@@ -3,7 +3,7 @@
 #include "actors/process/say.hpp"
 #include "messages/base/byte_text.hpp"
 #include "partition/dataset/data_records.hpp"
-#include "partition/dataset/verification.hpp"
+#include "partition/dataset/verification/verification.hpp"
 #include "partition/partitioners/partition_dataset.hpp"
 #include "partition/writing/memory_needs.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "partition/dataset/data_records.hpp"
 #include "partition/dataset/reopened_graph.hpp"
-#include "partition/dataset/verification.hpp"
+#include "partition/dataset/verification/verification.hpp"
 
 #include <chrono>
 #include <utility>

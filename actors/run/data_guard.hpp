@@ -3,7 +3,7 @@
 #include "actors/base/compute_thread.hpp"
 #include "messages/base/error.hpp"
 #include "partition/dataset/shard.hpp"
-#include "partition/dataset/verified_files.hpp"
+#include "partition/dataset/verification/verified_files.hpp"
 #include "partition/files/digest_record.hpp"
 
 #include <spdlog/logger.h>

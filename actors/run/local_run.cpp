@@ -11,7 +11,7 @@
 #include "messages/base/pluralized.hpp"
 #include "partition/dataset/data_records.hpp"
 #include "partition/dataset/reopened_graph.hpp"
-#include "partition/dataset/verification.hpp"
+#include "partition/dataset/verification/verification.hpp"
 #include "pipelines/health/health_sampler.hpp"
 
 #include <algorithm>

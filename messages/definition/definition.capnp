@@ -18,6 +18,7 @@
 
 using Cxx = import "/capnp/c++.capnp";
 using ModelKind = import "/messages/definition/model_kind.capnp".ModelKind;
+using Optimizer = import "/messages/definition/optimizer.capnp".Optimizer;
 using Notes = import "/messages/definition/notes.capnp";
 using help = Notes.help; using unit = Notes.unit; using required = Notes.required;
 using range = Notes.range; using length = Notes.length; using perKey = Notes.perKey; using word = Notes.word;
@@ -196,75 +197,6 @@ struct Trainer {
   stepTimeout @3 :UInt32 = 1800
     $help("How long a trainer that is done with its part of a step waits for the others before the run fails: more than one may fall behind whose batches are slow to come. Daemons that are lost are known in seconds whatever this is")
     $unit("seconds") $range(min = 10, max = 86400);
-}
-
-struct Optimizer {
-  kind @0 :OptimizerKind = adam
-    $help("The rule that applies gradients");
-
-  learningRate @1 :Float64 = 0.01
-    $help("Step size")
-    $range(min = 1e-9, max = 1000);
-
-  weightDecay @2 :Float64 = 0
-    $help("Decay of the weights; decoupled from the gradient in adamw. Vectors learnt per node have `embedding_decay` instead")
-    $range(min = 0, max = 100);
-
-  momentum @3 :Float64 = 0
-    $help("Momentum of sgd")
-    $range(min = 0, max = 0.9999);
-
-  schedule @4 :ScheduleKind = constant
-    $help("How the learning rate changes over the epochs");
-
-  warmupEpochs @5 :UInt32 = 0
-    $help("Epochs during which the learning rate climbs to its full value")
-    $unit("epochs") $range(max = 1000000);
-
-  stepEpochs @6 :UInt32 = 10
-    $help("Epochs between two decays of the schedule `step`")
-    $unit("epochs") $range(min = 1, max = 1000000);
-
-  stepFactor @7 :Float64 = 0.5
-    $help("What the schedule `step` multiplies the learning rate by")
-    $range(min = 0, max = 1);
-
-  decayLayers @8 :DecayedLayers = all
-    $help("The layers whose weights `weight_decay` is for: all of them, or the first one alone");
-
-  decayBiases @9 :Bool = true
-    $help("Whether `weight_decay` is for biases and norms of these layers, too");
-
-  embeddingDecay @10 :Float64 = 0
-    $help("Decay of the vectors learnt per node: each step multiplies all of them, also those that it does not touch, by 1 - learning rate * embedding_decay")
-    $range(min = 0, max = 1e9);
-
-  clipNorm @11 :Float64 = 0
-    $help("Scale the gradients of a step down to this length, taken over all parameters together, if they are longer; 0 does not")
-    $range(min = 0, max = 1e9);
-}
-
-enum DecayedLayers {
-  unset @0;
-  all @1;
-  first @2;
-}
-
-enum OptimizerKind {
-  unset @0;
-  adam @1;
-  # Weight decay is added to the gradient.
-  adamw @2;
-  # Weight decay shrinks the weights directly.
-  sgd @3;
-}
-
-enum ScheduleKind {
-  unset @0;
-  constant @1;
-  cosine @2;
-  # From the full rate to nearly 0 at the last epoch, along half a cosine.
-  step @3;
 }
 
 struct Train {

@@ -2,7 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
-#include "partition/files/npy.hpp"
+#include "partition/files/npy/npy.hpp"
 
 #include <array>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/files/content_hash.hpp"
-#include "partition/files/npy.hpp"
+#include "partition/files/npy/npy.hpp"
 
 #include <utility>
 

@@ -2,7 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "partition/files/content_hash.hpp"
-#include "partition/files/npy.hpp"
+#include "partition/files/npy/npy.hpp"
 
 #include <cstddef>
 #include <cstdint>

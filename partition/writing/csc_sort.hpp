@@ -2,7 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/progress.hpp"
-#include "partition/files/npy.hpp"
+#include "partition/files/npy/npy.hpp"
 #include "partition/writing/edge_spool.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "partition/dataset/dataset.hpp"
-#include "partition/files/npy.hpp"
+#include "partition/files/npy/npy.hpp"
 
 #include <cstdint>
 #include <filesystem>

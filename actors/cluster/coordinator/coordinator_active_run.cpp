@@ -1,7 +1,7 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
-#include "actors/cluster/coordinator/remote_member.hpp"
+#include "actors/cluster/coordinator/runs/remote_member.hpp"
 #include "actors/run/member_setup.hpp"
 #include "messages/base/pluralized.hpp"
 

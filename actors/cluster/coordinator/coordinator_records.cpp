@@ -1,5 +1,5 @@
 #include "actors/base/timeouts.hpp"
-#include "actors/cluster/coordinator/coordinator_limits.hpp"
+#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "partition/files/json_text.hpp"
 

@@ -1,4 +1,4 @@
-#include "actors/cluster/coordinator/coordinator_limits.hpp"
+#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/transport/sessions/address.hpp"
 #include "pipelines/definition/definition_changes.hpp"

@@ -2,8 +2,8 @@
 
 #include "actors/cluster/base/chaos_tool.hpp"
 #include "actors/cluster/base/interfaces.hpp"
-#include "actors/cluster/daemon/run_relay.hpp"
-#include "actors/cluster/daemon/share_access.hpp"
+#include "actors/cluster/daemon/shares/run_relay.hpp"
+#include "actors/cluster/daemon/shares/share_access.hpp"
 #include "actors/run/data_guard.hpp"
 #include "actors/transport/sockets/connections/key_table.hpp"
 

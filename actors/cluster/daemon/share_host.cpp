@@ -2,7 +2,7 @@
 
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/base/calls.hpp"
-#include "actors/cluster/daemon/share_preparation.hpp"
+#include "actors/cluster/daemon/shares/share_preparation.hpp"
 #include "messages/base/caught.hpp"
 #include "messages/base/moments.hpp"
 

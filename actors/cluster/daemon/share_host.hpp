@@ -3,7 +3,7 @@
 #include "actors/base/compute_thread.hpp"
 #include "actors/base/request_watch.hpp"
 #include "actors/cluster/daemon/agent.hpp"
-#include "actors/cluster/daemon/hosted_share.hpp"
+#include "actors/cluster/daemon/shares/hosted_share.hpp"
 #include "actors/cluster/health/health_reporter.hpp"
 #include "actors/cluster/recovery/kept_state.hpp"
 

@@ -6,7 +6,7 @@
 #include "actors/run/run_reporter.hpp"
 #include "messages/base/pluralized.hpp"
 #include "partition/files/file_io.hpp"
-#include "partition/files/npy.hpp"
+#include "partition/files/npy/npy.hpp"
 
 #include <nlohmann/json.hpp>
 

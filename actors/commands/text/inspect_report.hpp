@@ -1,6 +1,6 @@
 #pragma once
 
-#include "partition/dataset/inspect.hpp"
+#include "partition/dataset/inspection/inspect.hpp"
 
 #include <span>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "messages/base/error.hpp"
-#include "partition/files/npy.hpp"
+#include "partition/files/npy/npy.hpp"
 
 #include <filesystem>
 #include <optional>

@@ -3,7 +3,7 @@
 // This header includes headers of libtorch, which take long to compile: only
 // the sources that connect devices include it.
 
-#include "pipelines/gradients/bulk_carrier.hpp"
+#include "pipelines/gradients/devices/bulk_carrier.hpp"
 
 #include <ATen/ATen.h>
 #include <c10/core/Stream.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "pipelines/gradients/bulk_carrier.hpp"
+#include "pipelines/gradients/devices/bulk_carrier.hpp"
 #include "pipelines/gradients/rendezvous.hpp"
 #include "pipelines/gradients/roll_call.hpp"
 

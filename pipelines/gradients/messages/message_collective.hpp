@@ -2,7 +2,7 @@
 
 #include "pipelines/gradients/collective.hpp"
 #include "pipelines/gradients/messages/rank_link.hpp"
-#include "pipelines/gradients/orphan_threads.hpp"
+#include "pipelines/gradients/devices/orphan_threads.hpp"
 #include "pipelines/gradients/roll_call.hpp"
 
 #include <memory>

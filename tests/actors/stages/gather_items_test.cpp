@@ -1,4 +1,4 @@
-#include "actors/stages/gather_items.hpp"
+#include "actors/stages/services/gather_items.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/memory_graph.hpp"

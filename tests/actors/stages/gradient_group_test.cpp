@@ -1,4 +1,4 @@
-#include "actors/stages/gradient_group.hpp"
+#include "actors/stages/training/gradient_group.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 #include "tests/support/actors.hpp"
 #include "tests/support/catch.hpp"

@@ -1,4 +1,4 @@
-#include "actors/stages/trainer_place.hpp"
+#include "actors/stages/training/trainer_place.hpp"
 
 #include "tests/support/catch.hpp"
 

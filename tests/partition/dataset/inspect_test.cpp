@@ -1,4 +1,4 @@
-#include "partition/dataset/inspect.hpp"
+#include "partition/dataset/inspection/inspect.hpp"
 #include "tests/partition/dataset/example.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/result.hpp"

@@ -1,11 +1,10 @@
 #include "partition/dataset/data_records.hpp"
 #include "partition/dataset/reopened_graph.hpp"
-#include "partition/dataset/verification.hpp"
+#include "partition/dataset/verification/verification.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/partitioners/partition_dataset.hpp"
-#include "tests/partition/dataset/example.hpp"
+#include "tests/partition/dataset/kept_example.hpp"
 #include "tests/support/result.hpp"
-#include "tests/support/temp_folder.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -27,48 +26,8 @@ namespace {
 
 constexpr std::array<part_id, 2> both{0, 1};
 
-/// The example, whole and in two parts.
-struct fixture {
-  temp_folder folder;
-  fs::path whole = folder / "whole";
-  fs::path parts = folder / "parts";
-  fs::path memory = folder / "memory";
-
-  fixture() {
-    fs::create_directory(whole);
-    value_of(write_example(whole));
-    partition_options options;
-    options.method = partition_method::random;
-    value_of(
-      prepare_partitions(value_of(dataset::open(whole)), options, parts));
-  }
-
-  /// A time at which no file was changed a moment ago.
-  static std::int64_t later() {
-    using namespace std::chrono;
-    return duration_cast<nanoseconds>(
-             (system_clock::now() + hours{1}).time_since_epoch())
-      .count();
-  }
-};
-
 std::vector<digest_record> records_at(const fs::path& folder) {
   return value_of(records_in(folder, both));
-}
-
-/// Flips a bit of the element in the middle; twice gives what was there.
-void flip_bit(const fs::path& path) {
-  std::streamoff at = 0;
-  {
-    const auto array = value_of(npy_array::open(path));
-    at = array.data() - array.file().bytes().data()
-         + array.size() / 2 * std::streamoff(size_of(array.type()));
-  }
-  std::fstream file{path, std::ios::in | std::ios::out | std::ios::binary};
-  file.seekg(at);
-  const auto byte = static_cast<char>(file.get() ^ 1);
-  file.seekp(at);
-  file.put(byte);
 }
 
 std::vector<fs::path> arrays_below(const fs::path& folder) {
@@ -88,17 +47,6 @@ void forget_array_digests(const fs::path& json) {
   std::ofstream{json} << about;
 }
 
-/// Changes a JSON file; it stays one that can be read, and has no digest of
-/// itself then.
-template <class Change>
-void change(const fs::path& file, Change change) {
-  nlohmann::json about;
-  std::ifstream{file} >> about;
-  change(about);
-  about.erase("own_digest");
-  std::ofstream{file} << about;
-}
-
 std::string found_in(const fs::path& folder) {
   return error_of(verify_all(records_at(folder), {})).message;
 }
@@ -116,7 +64,7 @@ bool reads(const std::vector<digest_record>& records, verified_files& memory) {
 
 CATCH_TEST_CASE("every array is on record, and damage to each is found",
                 "[partition][verification]") {
-  const fixture f;
+  const kept_example f;
   for (const auto& folder : {f.whole, f.parts}) {
     const auto sound = records_at(folder);
     value_of(verify_all(sound, {}));
@@ -137,7 +85,7 @@ CATCH_TEST_CASE("every array is on record, and damage to each is found",
 
 CATCH_TEST_CASE("folders without digests of arrays have one of all",
                 "[partition][verification]") {
-  const fixture f;
+  const kept_example f;
   forget_array_digests(f.whole / "dataset.json");
   forget_array_digests(f.parts / "part-0" / "dataset.json");
   value_of(verify_all(records_at(f.whole), {}));
@@ -155,7 +103,7 @@ CATCH_TEST_CASE("folders without digests of arrays have one of all",
 
 CATCH_TEST_CASE("what was verified is remembered by its state",
                 "[partition][verification]") {
-  const fixture f;
+  const kept_example f;
   const auto records = records_at(f.parts);
   auto first = verified_files::open(f.parts, f.memory);
   CATCH_CHECK(reads(records, first));
@@ -182,7 +130,7 @@ CATCH_TEST_CASE("what was verified is remembered by its state",
 
 CATCH_TEST_CASE("a file that has just changed is not remembered",
                 "[partition][verification]") {
-  const fixture f;
+  const kept_example f;
   const auto records = records_at(f.whole);
   auto first = verified_files::open(f.whole, f.memory);
   CATCH_CHECK(reads(records, first));
@@ -193,7 +141,7 @@ CATCH_TEST_CASE("a file that has just changed is not remembered",
 
 CATCH_TEST_CASE("a memory that others may have written, or broken, is empty",
                 "[partition][verification]") {
-  const fixture f;
+  const kept_example f;
   const auto records = records_at(f.whole);
   auto first = verified_files::open(f.whole, f.memory);
   CATCH_CHECK(reads(records, first));
@@ -229,7 +177,7 @@ CATCH_TEST_CASE("a memory that others may have written, or broken, is empty",
 
 CATCH_TEST_CASE("files that change under a verification are named",
                 "[partition][verification]") {
-  const fixture f;
+  const kept_example f;
   const auto labels = f.whole / "nodes" / "paper" / "labels.npy";
   const auto records = records_at(f.whole);
   value_of(still_unchanged(records, replaced_files::count));
@@ -247,7 +195,7 @@ CATCH_TEST_CASE("files that change under a verification are named",
 }
 
 CATCH_TEST_CASE("a verification can be stopped", "[partition][verification]") {
-  const fixture f;
+  const kept_example f;
   const std::atomic<bool> stop{true};
   CATCH_CHECK(error_of(verify_all(records_at(f.whole), {.stop = &stop})).code
               == ec::cancelled);
@@ -255,7 +203,7 @@ CATCH_TEST_CASE("a verification can be stopped", "[partition][verification]") {
 
 CATCH_TEST_CASE("what dataset.json says of sound arrays is verified, too",
                 "[partition][verification]") {
-  const fixture f;
+  const kept_example f;
   const auto json = f.whole / "dataset.json";
   auto memory = verified_files::open(f.whole, f.memory);
   CATCH_CHECK(reads(records_at(f.whole), memory));
@@ -274,7 +222,7 @@ CATCH_TEST_CASE("what dataset.json says of sound arrays is verified, too",
 
 CATCH_TEST_CASE("a table of digests has every file that is used",
                 "[partition][verification]") {
-  const fixture f;
+  const kept_example f;
   const auto rename = [](nlohmann::json& table, std::string_view ending) {
     const auto digests = table.get<std::map<std::string, std::string>>();
     for (const auto& [name, digest] : digests)
@@ -313,7 +261,7 @@ CATCH_TEST_CASE("a table of digests has every file that is used",
 
 CATCH_TEST_CASE("folders that no digest is on record of are taken as they are",
                 "[partition][verification]") {
-  const fixture f;
+  const kept_example f;
   const auto forget = [](auto& about) {
     about.erase("array_digests");
     about.erase("seed_digests");
@@ -331,7 +279,7 @@ CATCH_TEST_CASE("folders that no digest is on record of are taken as they are",
 
 CATCH_TEST_CASE("a folder is sound by whatever path it is named",
                 "[partition][verification]") {
-  const fixture f;
+  const kept_example f;
   for (const auto& folder : {f.whole, f.parts})
     for (const auto& path :
          {folder / "", folder / ".", folder / "" / ".." / folder.filename(),
@@ -343,7 +291,7 @@ CATCH_TEST_CASE("a folder is sound by whatever path it is named",
 
 CATCH_TEST_CASE("a change of what says what arrays are is a change",
                 "[partition][verification]") {
-  const fixture f;
+  const kept_example f;
   for (const auto& json :
        {f.whole / "dataset.json", f.parts / "partitions.json",
         f.parts / "part-1" / "dataset.json"}) {
@@ -357,46 +305,4 @@ CATCH_TEST_CASE("a change of what says what arrays are is a change",
                   .message.find(json.string())
                 != std::string::npos);
   }
-}
-
-CATCH_TEST_CASE("a graph that is opened again has the seeds that lie there now",
-                "[partition][shard]") {
-  const fixture f;
-  const auto file = [&] {
-    for (const auto& entry :
-         fs::recursive_directory_iterator{f.parts / "seeds"})
-      if (entry.path().filename() == "train.npy")
-        return entry.path();
-    return fs::path{};
-  }();
-  const auto sound = value_of(partitioned_graph::open(f.parts));
-  flip_bit(file);
-  const auto damaged = value_of(partitioned_graph::open(f.parts));
-  const auto seeds = [](const partitioned_graph& of) {
-    const auto ids = of.seeds(split::train);
-    return std::vector<node_id>{ids.begin(), ids.end()};
-  };
-  CATCH_REQUIRE(seeds(sound) != seeds(damaged));
-  flip_bit(file);
-  CATCH_CHECK(seeds(*value_of(reopen(f.parts, damaged))) == seeds(sound));
-}
-
-CATCH_TEST_CASE("another graph in the place of one that was open is refused",
-                "[partition][shard]") {
-  const fixture f;
-  const auto whole = value_of(partitioned_graph::open(f.whole));
-  const auto parts = value_of(partitioned_graph::open(f.parts));
-  CATCH_CHECK(error_of(reopen(f.parts, whole)).code == ec::invalid_data);
-  change(f.whole / "dataset.json",
-         [](auto& about) { about["edge_types"][0]["max_in_degree"] = 1; });
-  CATCH_CHECK(error_of(reopen(f.whole, whole))
-                .message.find("what is said of its edge types")
-              != std::string::npos);
-  partition_options other;
-  other.method = partition_method::random;
-  other.seed = 9;
-  fs::remove_all(f.parts);
-  value_of(
-    prepare_partitions(value_of(dataset::open(f.whole)), other, f.parts));
-  CATCH_CHECK(error_of(reopen(f.parts, parts)).code == ec::invalid_data);
 }

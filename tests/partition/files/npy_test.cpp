@@ -1,6 +1,6 @@
 #include "messages/base/random.hpp"
 #include "partition/files/half.hpp"
-#include "partition/files/npy.hpp"
+#include "partition/files/npy/npy.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"

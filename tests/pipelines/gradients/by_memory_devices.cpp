@@ -1,4 +1,4 @@
-#include "pipelines/gradients/device_collective.hpp"
+#include "pipelines/gradients/devices/device_collective.hpp"
 #include "tests/pipelines/gradients/memory_carrier.hpp"
 #include "tests/pipelines/gradients/memory_ranks.hpp"
 

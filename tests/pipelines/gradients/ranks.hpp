@@ -2,7 +2,7 @@
 
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/gradients/group_rank.hpp"
-#include "pipelines/gradients/orphan_threads.hpp"
+#include "pipelines/gradients/devices/orphan_threads.hpp"
 #include "tests/support/memory_rendezvous.hpp"
 
 #include <deque>

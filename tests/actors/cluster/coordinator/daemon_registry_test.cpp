@@ -1,4 +1,4 @@
-#include "actors/cluster/coordinator/daemon_registry.hpp"
+#include "actors/cluster/coordinator/members/daemon_registry.hpp"
 #include "partition/dataset/shard.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"

@@ -1,4 +1,4 @@
-#include "actors/cluster/coordinator/rendezvous_table.hpp"
+#include "actors/cluster/coordinator/runs/rendezvous_table.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 

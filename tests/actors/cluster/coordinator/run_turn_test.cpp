@@ -1,4 +1,4 @@
-#include "actors/cluster/coordinator/run_turn.hpp"
+#include "actors/cluster/coordinator/runs/run_turn.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/state_table.hpp"

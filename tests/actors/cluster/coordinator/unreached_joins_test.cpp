@@ -1,4 +1,4 @@
-#include "actors/cluster/coordinator/unreached_joins.hpp"
+#include "actors/cluster/coordinator/members/unreached_joins.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 

@@ -1,4 +1,4 @@
-#include "actors/cluster/daemon/share_life.hpp"
+#include "actors/cluster/daemon/shares/share_life.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/state_table.hpp"

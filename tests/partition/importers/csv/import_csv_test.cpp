@@ -1,4 +1,4 @@
-#include "partition/dataset/inspect.hpp"
+#include "partition/dataset/inspection/inspect.hpp"
 #include "partition/importers/csv/csv.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/csv/csv_nodes.hpp"

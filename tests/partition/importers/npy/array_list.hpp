@@ -1,6 +1,6 @@
 #pragma once
 
-#include "partition/files/npy.hpp"
+#include "partition/files/npy/npy.hpp"
 #include "tests/support/result.hpp"
 
 #include <vector>

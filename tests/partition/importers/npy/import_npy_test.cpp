@@ -1,4 +1,4 @@
-#include "partition/dataset/inspect.hpp"
+#include "partition/dataset/inspection/inspect.hpp"
 #include "partition/importers/npy/npy.hpp"
 #include "tests/partition/importers/npy/array_list.hpp"
 #include "tests/support/result.hpp"

@@ -1,5 +1,5 @@
 #include "pipelines/gradients/carriers/c10d_carrier.hpp"
-#include "pipelines/gradients/device_collective.hpp"
+#include "pipelines/gradients/devices/device_collective.hpp"
 #include "tests/pipelines/gradients/memory_carrier.hpp"
 #include "tests/pipelines/gradients/memory_ranks.hpp"
 

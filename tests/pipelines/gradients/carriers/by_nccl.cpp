@@ -1,5 +1,5 @@
 #include "pipelines/gradients/carriers/nccl_factory.hpp"
-#include "pipelines/gradients/device_collective.hpp"
+#include "pipelines/gradients/devices/device_collective.hpp"
 #include "pipelines/model/devices.hpp"
 #include "tests/pipelines/gradients/memory_ranks.hpp"
 #include "tests/support/catch.hpp"

@@ -1,0 +1,134 @@
+#pragma once
+
+#include "actors/cluster/base/interfaces.hpp"
+#include "actors/cluster/coordinator/runs/rendezvous_table.hpp"
+#include "actors/cluster/coordinator/runs/run_filing.hpp"
+#include "actors/cluster/coordinator/runs/run_turn.hpp"
+#include "actors/cluster/history/run_journal.hpp"
+#include "actors/cluster/recovery/run_recovery.hpp"
+#include "messages/wire/run.hpp"
+#include "pipelines/definition/placement.hpp"
+#include "pipelines/results/checkpoint.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// A run from its submission to its end.
+struct submitted_run {
+  std::string id;
+  definition def;
+  std::shared_ptr<run_file> file;
+  run_record record;
+  std::string home{}; ///< What counts as the host of who submitted it.
+  /// Of a run that goes on with another one. It takes memory, so
+  /// `resumed_place` counts how many there are.
+  std::optional<training_state> from;
+  std::shared_ptr<void> resumed_place;
+  /// Which run and which checkpoint of it that was; empty: none.
+  std::string from_run{};
+  std::string from_checkpoint{};
+  std::int64_t place = 0; ///< In the queue: the least comes first.
+  /// Counts how often it has left the queue, with the next time: again whenever
+  /// a daemon is lost, or the coordinator. Then `from` is what its trainers had
+  /// by then.
+  std::uint32_t attempt = 1;
+  run_recovery recovery;
+  double spent = 0; ///< Seconds of the last attempt, until they are filed.
+};
+
+/// What another coordinator needs to go on with a run.
+/// @param daemons That it is on; none while it is queued.
+run_standing standing_of(const submitted_run& run,
+                         std::vector<std::string> daemons = {});
+
+/// The run that is on, with all that the COORDINATOR keeps of it. What the
+/// cluster is doing for the run is known by `turn`.
+struct active_run : submitted_run {
+  using clock = std::chrono::steady_clock;
+
+  placement where;
+  run_turn turn;
+  std::vector<std::string> members; ///< Daemons with trainers.
+  conductor_actor conductor;        ///< While it is conducted.
+  bool is_deployed = false;         ///< Its daemons have been told to prepare.
+  bool is_led = false; ///< The conductor is there yet, and may use the files.
+  bool closes_unled = false; ///< It is closed as soon as that has ended.
+  bool trained = false; ///< A step of training has been told in this attempt.
+  clock::time_point began = clock::now();
+  run_outcome outcome; ///< Set at the end; `turn` has the failure that counts.
+  double seconds = 0;  ///< That the run took; set at the end.
+  std::map<std::string, std::uint64_t> sequences; ///< Of events, by daemon.
+  std::set<std::string> sound;     ///< Daemons whose data were verified.
+  std::vector<std::string> losses; ///< Sentences about what it does without.
+
+  /// Whether this is the attempt `number` of the run `run`.
+  bool is(const std::string& run, std::uint32_t number) const {
+    return id == run && attempt == number;
+  }
+
+  /// A rank that waits for the value of a key in `table`, by which ranks find
+  /// each other.
+  struct question {
+    std::string key;
+    responder reply;
+    clock::time_point until;
+  };
+  rendezvous_table table;
+  std::vector<question> questions;
+
+  /// A daemon that has asked to leave. It is answered once the run has ended,
+  /// for until then its weights may be needed.
+  struct farewell {
+    std::string daemon;
+    std::string incarnation;
+    responder reply;
+  };
+  std::vector<farewell> leaving;
+
+  bool uses(const std::string& daemon) const;
+
+  /// Whether this is a daemon of the run, and not another one with its name.
+  bool is_member(const peer_identity& identity) const;
+
+  /// Whether the run can go on if this daemon is gone: it only serves parts,
+  /// all of them are served by others, too, that are not gone, and its data
+  /// were verified, for no run succeeds with others.
+  bool can_do_without(const std::string& daemon) const;
+
+  /// These tell `turn` of an event, and the conductor, too, while it leads the
+  /// run.
+  run_turn::task fail_run(error reason);
+  run_turn::task lose(const std::string& daemon, const error& reason);
+  run_turn::task cancel(bool now);
+
+  deployment deployment_for(std::size_t daemon, const std::string& digest,
+                            const std::string& coordinator) const;
+
+  /// Takes events of a daemon to the conductor. Events that have come before
+  /// are passed over.
+  result<run_turn::task> take(const std::string& daemon,
+                              const run_events& events);
+  void take(const rendezvous_request& request, const responder& reply);
+  /// Answers questions that have waited long enough, or all.
+  void answer_questions(clock::time_point now);
+  /// Answers all questions and forgets all keys.
+  void end_rendezvous();
+
+private:
+  void note_step(const batch_key& key);
+};
+
+/// What a conductor tells on the way: metrics and progress to the coordinator,
+/// and to the run's files.
+run_observer observer_of(const submitted_run& run,
+                         const coordinator_actor& coordinator);
+
+} // namespace graphmill

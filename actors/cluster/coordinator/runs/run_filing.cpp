@@ -1,0 +1,316 @@
+#include "actors/cluster/coordinator/runs/run_filing.hpp"
+
+#include "actors/process/logger.hpp"
+#include "actors/run/member_setup.hpp"
+#include "partition/files/json_text.hpp"
+#include "pipelines/definition/definition_file.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What one answer brings of a file: 8 MiB.
+constexpr std::uint64_t piece_bytes = std::uint64_t{8} << 20;
+
+nlohmann::json json_of(const work_report& share) {
+  return {{"peak_memory_bytes", share.peak_memory_bytes},
+          {"cpu_seconds", share.cpu_seconds},
+          {"stages", table_json(table_of(share))}};
+}
+
+run_state state_of(const saved_run& run, bool cancelled) {
+  if (!run.failure)
+    return run_state::finished;
+  return cancelled && run.failure->code == ec::cancelled ? run_state::cancelled
+                                                         : run_state::failed;
+}
+
+/// A plain name: no path, nothing hidden.
+bool is_plain(const std::string& name) {
+  return !name.empty() && name.front() != '.'
+         && name.find('/') == std::string::npos;
+}
+
+} // namespace
+
+result<std::shared_ptr<run_file>> run_file::create(const fs::path& runs,
+                                                   const definition& def,
+                                                   const fs::path& data,
+                                                   const std::string& digest) {
+  GRAPHMILL_TRY(
+    auto folder,
+    run_folder::create(runs, def.name, definition_yaml(def), {data, digest}));
+  return std::shared_ptr<run_file>{new run_file{std::move(folder)}};
+}
+
+result<std::shared_ptr<run_file>> run_file::reopen(const fs::path& runs,
+                                                   const std::string& id) {
+  GRAPHMILL_TRY(auto folder, run_folder::reopen(runs / id));
+  std::shared_ptr<run_file> out{new run_file{std::move(folder)}};
+  out->read_metrics();
+  return out;
+}
+
+/// The last line may have been cut short; what cannot be read was not told.
+void run_file::read_metrics() {
+  std::ifstream file{folder_.metrics_file()};
+  auto lines = nlohmann::json::array();
+  for (std::string text; std::getline(file, text);) {
+    auto line = parse_json(text, "metrics.jsonl");
+    if (!line || !line.value().is_object() || !line.value().contains("phase")
+        || !line.value()["phase"].is_string())
+      break;
+    if (const auto took = line.value().value("seconds", nlohmann::json{});
+        took.is_number())
+      seconds_before_ += took.get<double>();
+    lines.push_back(std::move(line).value());
+  }
+  reporter_.go_on_after(lines);
+}
+
+bool run_file::has_checkpoints() const {
+  return !checkpoints_in(folder_.checkpoints()).empty();
+}
+
+result<void> run_file::begin_anew(const definition& def) {
+  return folder_.go_back(nlohmann::json::array(), {}, definition_yaml(def));
+}
+
+result<void> run_file::go_on_from(const checkpoint& before,
+                                  const definition& def) {
+  seconds_before_ = before.seconds;
+  reporter_.go_on_after(before.metrics);
+  GRAPHMILL_TRYV(
+    folder_.go_back(before.metrics, before.state.at, definition_yaml(def)));
+  if (def.recovery.wait == 0)
+    return ok();
+  // A daemon may be lost before the run has made a checkpoint of its own.
+  auto own = before;
+  own.definition = definition_yaml(def);
+  GRAPHMILL_TRYV(write_checkpoint(folder_.checkpoints(), own,
+                                  std::max(1U, def.checkpoint.keep)));
+  return ok();
+}
+
+result<std::optional<training_state>>
+run_file::go_back(std::optional<training_state> kept, const definition& def,
+                  const next_attempt& next) {
+  if (!log_) {
+    GRAPHMILL_TRYV(begin(next.console));
+  }
+  finish_checkpoints();
+  attempts_ = next.number;
+  seconds_before_ += next.seconds_before;
+  const auto ranks = static_cast<rank_id>(def.trainer.replicas);
+  if (kept && def.train.record_steps
+      && !folder_.has_steps_until(kept->at, ranks))
+    kept.reset(); // A rank was lost before it told of a step.
+  if (kept && reporter_.epochs() < kept->at.epoch)
+    kept.reset(); // Metrics of an epoch got lost with the coordinator.
+  const auto names = checkpoints_in(folder_.checkpoints());
+  std::optional<found_checkpoint> found;
+  if (!names.empty() && (!kept || names.front() > checkpoint_name(kept->at)))
+    found = newest_whole();
+  // The newest one may be damaged, and the one before it behind `kept`.
+  if (kept && found && found->name <= checkpoint_name(kept->at))
+    found.reset();
+  const auto metrics = found  ? found->content.metrics
+                       : kept ? reporter_.lines_of(kept->at.epoch)
+                              : nlohmann::json::array();
+  if (found)
+    kept = std::move(found->content.state);
+  reporter_.go_on_after(metrics);
+  const auto at = kept ? kept->at : course_position{};
+  GRAPHMILL_TRYV(
+    remove_checkpoints_after(folder_.checkpoints(), checkpoint_name(at)));
+  GRAPHMILL_TRYV(folder_.go_back(metrics, at, definition_yaml(def)));
+  return kept;
+}
+
+/// Damaged checkpoints are passed over, and told of. @pre the log is open
+std::optional<found_checkpoint> run_file::newest_whole() const {
+  auto newest = newest_checkpoint(folder_.checkpoints());
+  if (!newest) {
+    log_->warn("{}", newest.error().message);
+    return std::nullopt;
+  }
+  if (newest.value())
+    for (const auto& damage : newest.value()->passed_over)
+      log_->warn("{}; the checkpoint before it is used", damage);
+  return std::move(newest).value();
+}
+
+void run_file::leave(const training_state& state, const definition& def,
+                     part_id parts) {
+  finish_checkpoints();
+  const auto names = checkpoints_in(folder_.checkpoints());
+  if (def.checkpoint.keep == 0
+      || (!names.empty() && names.front() >= checkpoint_name(state.at)))
+    return;
+  auto last = about(def, static_cast<rank_id>(def.trainer.replicas), parts);
+  last.state = state;
+  last.metrics = reporter_.lines_of(state.at.epoch);
+  if (auto written =
+        write_checkpoint(folder_.checkpoints(), last, def.checkpoint.keep);
+      !written)
+    note("no last checkpoint: " + written.error().message);
+}
+
+std::string run_file::way_on() {
+  finish_checkpoints();
+  const auto names = checkpoints_in(folder_.checkpoints());
+  if (names.empty())
+    return "; it has left no checkpoint to go on from";
+  return fmt::format("; `graphmill resume {}` with --cluster goes on from its "
+                     "last checkpoint, {}",
+                     id(), names.front());
+}
+
+void run_file::finish_checkpoints() {
+  if (auto writer = std::exchange(writer_, nullptr))
+    writer->finish();
+}
+
+void run_file::note(const std::string& sentence) const {
+  if (log_)
+    log_->info("{}", sentence);
+}
+
+/// What checkpoints say of the run.
+checkpoint run_file::about(const definition& def, rank_id world,
+                           part_id parts) const {
+  const auto& from = folder_.from();
+  checkpoint out;
+  out.definition = definition_yaml(def);
+  out.dataset_digest = from.dataset_digest;
+  out.data = from.data;
+  out.world = world;
+  out.parts = parts;
+  out.seconds = seconds_before_;
+  return out;
+}
+
+/// The checkpoint that a run is to go on from: the newest one, if none is
+/// named.
+result<checkpoint> checkpoint_of(const fs::path& runs,
+                                 const resume_request& wanted) {
+  if (!is_plain(wanted.run)
+      || !(wanted.checkpoint.empty() || is_plain(wanted.checkpoint)))
+    return fail(ec::invalid_argument,
+                "\"{}\" of run \"{}\" is no name of a checkpoint",
+                wanted.checkpoint, wanted.run);
+  const auto folder = runs / wanted.run / "checkpoints";
+  if (!wanted.checkpoint.empty())
+    return read_checkpoint(folder / wanted.checkpoint);
+  GRAPHMILL_TRY(auto found, newest_checkpoint(folder));
+  if (!found)
+    return fail(ec::not_found,
+                "run \"{}\" has no checkpoint at the coordinator: submit its "
+                "definition anew",
+                wanted.run);
+  return std::move(found->content);
+}
+
+result<void> run_file::begin(spdlog::sink_ptr console) {
+  GRAPHMILL_TRYV(folder_.hold());
+  GRAPHMILL_TRY(log_, make_logger(folder_.log(), std::move(console)));
+  reporter_.log_to(log_);
+  log_->info("run is prepared on the parts of {}",
+             folder_.from().data.string());
+  return ok();
+}
+
+void run_file::keep_checkpoints(const std::shared_ptr<run_file>& self,
+                                run_observer& observer, const definition& def,
+                                rank_id world, part_id parts) {
+  self->writer_ = graphmill::keep_checkpoints(
+    observer, def,
+    {.folder = self->folder_.checkpoints(),
+     .about = self->about(def, world, parts),
+     .log = self->log_},
+    [self](std::int32_t epochs) { return self->reporter_.lines_of(epochs); });
+}
+
+void run_file::add(const std::string& daemon, const work_report& share) {
+  result_.work.add(share);
+  daemons_[daemon] = json_of(share);
+}
+
+void run_file::discard() {
+  std::error_code ignored;
+  fs::remove_all(folder_.path(), ignored);
+}
+
+run_record run_file::close(const run_outcome& outcome, bool cancelled,
+                           double seconds) {
+  finish_checkpoints();
+  result_.outcome = outcome;
+  result_.seconds = seconds;
+  auto summary = summarise(result_, reporter_, folder_.path().string());
+  summary["seconds"] = seconds + seconds_before_;
+  summary["daemons"] = daemons_;
+  if (attempts_ > 1)
+    summary["attempts"] = attempts_;
+  const auto saved = save_run(outcome, summary, folder_);
+  run_record out;
+  out.id = id();
+  out.name = out.id;
+  out.state = state_of(saved, cancelled);
+  out.summary =
+    summary.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (saved.failure)
+    out.message = saved.failure->message;
+  if (log_)
+    log_->info("run ended after {:.1f} s and {} training steps: {}", seconds,
+               outcome.train_steps,
+               out.message.empty() ? "all is done" : out.message);
+  return out;
+}
+
+result<file_reply> read_run_file(const fs::path& runs,
+                                 const file_request& wanted) {
+  if (!is_plain(wanted.run) || !(wanted.file.empty() || is_plain(wanted.file)))
+    return fail(ec::invalid_argument, "\"{}\" of run \"{}\" is no file name",
+                wanted.file, wanted.run);
+  const auto folder = runs / wanted.run;
+  std::error_code failed;
+  if (!fs::is_directory(folder, failed))
+    return fail(ec::not_found, "there is no run \"{}\" at the coordinator",
+                wanted.run);
+  file_reply out;
+  if (wanted.file.empty()) {
+    for (fs::directory_iterator entry{folder, failed}, end;
+         !failed && entry != end; entry.increment(failed)) {
+      std::error_code unknown; // Of that file alone.
+      if (entry->is_regular_file(unknown))
+        out.files.push_back(entry->path().filename().string());
+    }
+    if (failed)
+      return fail_errno(failed.value(), "cannot list the files of run \"{}\"",
+                        wanted.run);
+    std::sort(out.files.begin(), out.files.end());
+    return out;
+  }
+  std::ifstream file{folder / wanted.file, std::ios::binary};
+  out.size = fs::file_size(folder / wanted.file, failed);
+  if (!file || failed)
+    return fail(ec::not_found, "run \"{}\" has no file \"{}\"", wanted.run,
+                wanted.file);
+  if (wanted.offset >= out.size)
+    return out;
+  out.bytes.resize(std::min(piece_bytes, out.size - wanted.offset));
+  file.seekg(static_cast<std::streamoff>(wanted.offset));
+  file.read(reinterpret_cast<char*>(out.bytes.data()),
+            static_cast<std::streamsize>(out.bytes.size()));
+  out.bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return out;
+}
+
+} // namespace graphmill

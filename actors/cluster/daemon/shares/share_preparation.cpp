@@ -1,0 +1,66 @@
+#include "actors/cluster/daemon/shares/share_preparation.hpp"
+
+#include "actors/process/processors.hpp"
+#include "actors/run/member_setup.hpp"
+#include "partition/dataset/data_records.hpp"
+#include "partition/dataset/reopened_graph.hpp"
+#include "partition/dataset/verification/verification.hpp"
+#include "pipelines/definition/validation.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+member_share share_of(const deployment& assignment) {
+  member_share out;
+  out.world = static_cast<rank_id>(assignment.daemon_of_rank.size());
+  out.parts = assignment.parts_of(assignment.you);
+  for (std::size_t r = 0; r < assignment.daemon_of_rank.size(); ++r)
+    if (assignment.daemon_of_rank[r] == assignment.you)
+      out.ranks.push_back(static_cast<rank_id>(r));
+  return out;
+}
+
+} // namespace
+
+result<void> check_deployment(const deployment& assignment,
+                              const std::string& daemon,
+                              const join_request& offer,
+                              const partitioned_graph& graph) {
+  if (!offer.fault.empty())
+    return fail(ec::invalid_data, "{}", offer.fault);
+  if (assignment.dataset_digest != offer.dataset_digest
+      || std::ssize(assignment.owner_of_part) != graph.part_count())
+    return fail(ec::invalid_data,
+                "run {} is on another dataset than the one "
+                "that daemon \"{}\" serves",
+                assignment.run, daemon);
+  const auto& mine = offer.parts;
+  for (const auto p : assignment.parts_of(assignment.you))
+    if (std::find(mine.begin(), mine.end(), p) == mine.end())
+      return fail(ec::invalid_argument, "daemon \"{}\" does not serve part {}",
+                  daemon, p);
+  return ok();
+}
+
+result<member_config> open_share(const deployment& assignment,
+                                 const share_sources& from,
+                                 data_guard::records& records) {
+  const auto share = share_of(assignment);
+  GRAPHMILL_TRY(records, records_in(from.folder, share.parts));
+  GRAPHMILL_TRY(const auto graph, reopen(from.folder, *from.graph));
+  GRAPHMILL_TRYV(check_provable(assignment.def, *graph));
+  run_setup setup;
+  setup.def = assignment.def;
+  setup.storage = from.storage;
+  settle_threads(setup.def, share.ranks.size(), from.processors);
+  GRAPHMILL_TRY(auto out, prepare_member(setup, graph, share));
+  GRAPHMILL_TRYV(still_unchanged(records, replaced_files::count));
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,131 @@
+#include "actors/stages/services/gather_items.hpp"
+
+#include "actors/base/value_bytes.hpp"
+#include "partition/files/page_requests.hpp"
+#include "partition/sampling/gather.hpp"
+
+#include <limits>
+
+namespace graphmill {
+
+namespace {
+
+std::size_t row_of(const gather_item& item, std::size_t i) {
+  return item.rows.empty() ? i : static_cast<std::size_t>(item.rows[i]);
+}
+
+/// Calls `visit` with the degrees of each edge type that an item counts.
+template <class Visit>
+void for_degrees(const shard& part, const gather_item& item, Visit visit) {
+  const auto in = item.kind == gather_kind::degrees;
+  const auto& info = part.info();
+  for (std::size_t e = 0; e < info.edge_types.size(); ++e) {
+    const auto& type = info.edge_types[e];
+    if ((in ? type.destination : type.source) != item.type)
+      continue;
+    const auto& edges = part.edges(static_cast<edge_type_id>(e));
+    visit(in ? edges.in_degrees : edges.out_degrees);
+  }
+}
+
+/// Degrees of several edge types; those of a damaged file may be anything.
+std::int32_t sum_of_degrees(std::int32_t a, std::int32_t b) {
+  std::int32_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum)
+           ? std::numeric_limits<std::int32_t>::max()
+           : sum;
+}
+
+void gather_degrees(const shard& part, const gather_item& item) {
+  auto* out = static_cast<std::int32_t*>(item.out);
+  const auto begin = part.nodes(item.type).begin;
+  for (std::size_t i = 0; i < item.ids.size(); ++i)
+    out[row_of(item, i)] = 0;
+  for_degrees(part, item, [&](std::span<const std::int32_t> degrees) {
+    for (std::size_t i = 0; i < item.ids.size(); ++i) {
+      auto& sum = out[row_of(item, i)];
+      sum = sum_of_degrees(
+        sum, degrees[static_cast<std::size_t>(item.ids[i] - begin)]);
+    }
+  });
+}
+
+/// Checked, for whoever gets them may look something up by them.
+result<void> gather_original_ids(const shard& part, const gather_item& item) {
+  auto* out = static_cast<node_id*>(item.out);
+  const auto& nodes = part.nodes(item.type);
+  const auto& type = part.info().node_types[item.type];
+  for (std::size_t i = 0; i < item.ids.size(); ++i) {
+    const auto original = nodes.original(item.ids[i]);
+    if (original < 0 || original >= type.count)
+      return fail(ec::invalid_data,
+                  "node {} of type {} is said to have been node {} of {}: "
+                  "original_ids.npy of part {} is damaged; partition the "
+                  "dataset again",
+                  item.ids[i], type.name, original, type.count, part.part());
+    out[row_of(item, i)] = original;
+  }
+  return ok();
+}
+
+} // namespace
+
+result<void> check_item(const shard& part, const gather_item& item) {
+  const auto& nodes = part.nodes(item.type);
+  const auto& type = part.info().node_types[item.type];
+  for (auto id : item.ids)
+    if (id < nodes.begin || id >= nodes.end)
+      return fail(ec::invalid_argument,
+                  "node {} of type {} is not in part {}, which owns {} to {}",
+                  id, type.name, part.part(), nodes.begin, nodes.end);
+  if (item.kind == gather_kind::labels && nodes.labels.empty()
+      && !item.ids.empty())
+    return fail(ec::not_found, "node type {} has no labels", type.name);
+  if (item.kind == gather_kind::features && nodes.features == nullptr
+      && !item.ids.empty())
+    return fail(ec::not_found, "node type {} has no features", type.name);
+  return ok();
+}
+
+std::uint64_t bytes_of(const shard& part, const gather_item& item) {
+  return item.ids.size()
+         * value_bytes(part.info().node_types[item.type], item.kind);
+}
+
+result<void> gather(const shard& part, const gather_item& item, bool rounded) {
+  const auto& nodes = part.nodes(item.type);
+  switch (item.kind) {
+  case gather_kind::features:
+    return gather_features(part, item.type, item.ids, item.rows,
+                           static_cast<float*>(item.out), rounded);
+  case gather_kind::labels:
+    gather_values(nodes.labels, nodes.begin, item.ids, item.rows,
+                  static_cast<std::int64_t*>(item.out));
+    return ok();
+  case gather_kind::degrees:
+  case gather_kind::out_degrees:
+    gather_degrees(part, item);
+    return ok();
+  case gather_kind::original_ids:
+    return gather_original_ids(part, item);
+  case gather_kind::unset:
+    break;
+  }
+  return fail(ec::invalid_argument, "unknown kind of data to gather");
+}
+
+void request_pages(const shard& part, const gather_item& item) {
+  const auto& nodes = part.nodes(item.type);
+  page_requests pages;
+  if (item.kind == gather_kind::labels)
+    pages.add(nodes.labels, nodes.begin, item.ids);
+  else if (item.kind == gather_kind::original_ids)
+    pages.add(nodes.original_ids, nodes.begin, item.ids);
+  else if (item.kind != gather_kind::features)
+    for_degrees(part, item, [&](std::span<const std::int32_t> degrees) {
+      pages.add(degrees, nodes.begin, item.ids);
+    });
+  pages.send();
+}
+
+} // namespace graphmill

@@ -1,0 +1,149 @@
+#include "partition/dataset/inspection/inspect_findings.hpp"
+
+#include "partition/files/half.hpp"
+
+#include <cmath>
+
+namespace graphmill {
+
+namespace {
+
+/// The elements of an array whose type was checked when it was opened.
+template <class T>
+std::span<const T> elements(const npy_array& array) {
+  return {reinterpret_cast<const T*>(array.data()),
+          static_cast<std::size_t>(array.size())};
+}
+
+template <class T, class Widen>
+void find_not_finite(const node_type_info& type, const npy_array& features,
+                     Widen widen, findings& out) {
+  finding bad;
+  const auto values = elements<T>(features);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const float value = widen(values[i]);
+    if (!std::isfinite(value))
+      bad.add([&] {
+        const auto width = static_cast<std::size_t>(type.feature_width);
+        return fmt::format("node {}, column {} is {}", i / width, i % width,
+                           value);
+      });
+  }
+  bad.report(features, out);
+}
+
+} // namespace
+
+void finding::report(const npy_array& where,
+                     std::vector<std::string>& out) const {
+  if (count_ == 0)
+    return;
+  auto text = fmt::format("{}: {}", where.path().string(), first_);
+  if (count_ > 1)
+    text += fmt::format(" (and {} more)", count_ - 1);
+  out.push_back(std::move(text));
+}
+
+void find_bad_features(const node_type_info& type, const npy_array& features,
+                       findings& out) {
+  features.file().advise_sequential();
+  if (features.type() == dtype::float16)
+    find_not_finite<std::uint16_t>(type, features, from_half, out);
+  else
+    find_not_finite<float>(
+      type, features, [](float value) { return value; }, out);
+}
+
+std::pair<std::vector<std::int64_t>, std::int64_t>
+count_labels(const node_type_info& type, const npy_array& labels,
+             findings& out) {
+  finding bad;
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(type.class_count));
+  std::int64_t unlabelled = 0;
+  const auto values = elements<std::int64_t>(labels);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] >= 0 && values[i] < type.class_count)
+      ++counts[static_cast<std::size_t>(values[i])];
+    else if (values[i] == -1)
+      ++unlabelled;
+    else
+      bad.add([&] {
+        return fmt::format("the label of node {} is {}; there are {} classes",
+                           i, values[i], type.class_count);
+      });
+  }
+  bad.report(labels, out);
+  return {std::move(counts), unlabelled};
+}
+
+void find_bad_seeds(const node_type_info& type,
+                    const dataset::node_arrays& arrays, findings& out) {
+  constexpr std::uint8_t nowhere = 255;
+  std::vector<std::uint8_t> split_of;
+  const auto labels = arrays.labels ? elements<std::int64_t>(*arrays.labels)
+                                    : std::span<const std::int64_t>{};
+  for (auto which : all_splits) {
+    const auto& array = arrays.splits[static_cast<std::size_t>(which)];
+    if (!array)
+      continue;
+    // A type without labels has no other array that vouches for its count.
+    if (!arrays.labels && !arrays.features) {
+      out.push_back(fmt::format("{}: {} has neither labels nor features",
+                                array->path().string(), type.name));
+      continue;
+    }
+    split_of.resize(static_cast<std::size_t>(type.count), nowhere);
+    finding missing;
+    finding unlabelled;
+    finding twice;
+    for (const auto id : elements<node_id>(*array)) {
+      if (id < 0 || id >= type.count) {
+        missing.add([&] {
+          return fmt::format("node {} does not exist ({} nodes)", id,
+                             type.count);
+        });
+        continue;
+      }
+      const auto node = static_cast<std::size_t>(id);
+      if (labels.empty() || labels[node] < 0)
+        unlabelled.add([&] { return fmt::format("node {} has no label", id); });
+      if (split_of[node] != nowhere)
+        twice.add([&] {
+          return fmt::format("node {} is in the {} split already", id,
+                             file_stem(static_cast<split>(split_of[node])));
+        });
+      split_of[node] = static_cast<std::uint8_t>(which);
+    }
+    for (const auto* kind : {&missing, &unlabelled, &twice})
+      kind->report(*array, out);
+  }
+}
+
+bool find_bad_indptr(const npy_array& indptr, std::int64_t edges,
+                     findings& out) {
+  finding bad;
+  const auto begin = elements<std::int64_t>(indptr);
+  for (std::size_t i = 0; i + 1 < begin.size(); ++i)
+    if (begin[i] < 0 || begin[i + 1] < begin[i] || begin[i + 1] > edges)
+      bad.add([&] {
+        return fmt::format("the list of node {} goes from {} to {} of {} edges",
+                           i, begin[i], begin[i + 1], edges);
+      });
+  bad.report(indptr, out);
+  return bad.empty();
+}
+
+void find_bad_degrees(const npy_array& stored,
+                      std::span<const std::int32_t> counted, findings& out) {
+  finding bad;
+  const auto degrees = elements<std::int32_t>(stored);
+  for (std::size_t i = 0; i < degrees.size(); ++i)
+    if (degrees[i] != counted[i])
+      bad.add([&] {
+        return fmt::format("node {} is said to have {} edges, but has {}", i,
+                           degrees[i], counted[i]);
+      });
+  bad.report(stored, out);
+}
+
+} // namespace graphmill

@@ -1,0 +1,168 @@
+#include "partition/files/npy/npy.hpp"
+
+#include "partition/files/file_io.hpp"
+#include "partition/files/npy/npy_header.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+// -- reading
+
+result<npy_array> npy_array::open(const fs::path& path) {
+  return open_as(path, false);
+}
+
+result<npy_array> npy_array::open_any(const fs::path& path) {
+  return open_as(path, true);
+}
+
+result<npy_array> npy_array::open_as(const fs::path& path, bool any) {
+  npy_array array;
+  GRAPHMILL_TRY(array.file_, mapped_file::open(path));
+  auto header = parse_npy_header(array.file_.bytes(), any);
+  if (!header)
+    return fail(header.error().code, "cannot use {}: {}", path.string(),
+                header.error().message);
+  array.path_ = path;
+  array.type_ = header.value().type;
+  array.shape_ = std::move(header.value().shape);
+  array.size_ = header.value().size;
+  array.columns_first_ = header.value().columns_first;
+  array.data_ = array.file_.bytes().data() + header.value().data_offset;
+  return array;
+}
+
+result<void> npy_array::expect_type(dtype wanted) const {
+  if (type_ != wanted)
+    return fail(ec::invalid_data, "{} holds {}; {} expected", path_.string(),
+                to_string(type_), to_string(wanted));
+  return ok();
+}
+
+result<void>
+npy_array::expect_shape(const std::vector<std::int64_t>& wanted) const {
+  const auto fits = std::ranges::equal(
+    shape_, wanted, [](std::int64_t extent, std::int64_t bound) {
+      return bound == -1 || extent == bound;
+    });
+  if (fits)
+    return ok();
+  const auto text = [](const std::vector<std::int64_t>& shape) {
+    std::string listed;
+    for (auto extent : shape)
+      listed += fmt::format("{}{}", listed.empty() ? "" : ", ",
+                            extent == -1 ? "any" : std::to_string(extent));
+    return listed;
+  };
+  return fail(ec::invalid_data, "{} has the shape [{}]; [{}] expected",
+              path_.string(), text(shape_), text(wanted));
+}
+
+// -- writing
+
+struct npy_writer::impl {
+  fs::path path;
+  unique_fd file;
+  dtype type = dtype::float32;
+  std::vector<std::int64_t> shape; ///< [0] is filled in at the end.
+  std::size_t header_bytes = 0;
+  std::uint64_t data_bytes = 0;
+  std::vector<std::byte> pending;
+
+  result<void> flush() {
+    GRAPHMILL_TRYV(write_all(file.get(), pending, path));
+    pending.clear();
+    return ok();
+  }
+};
+
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
+
+} // namespace
+
+npy_writer::npy_writer() : impl_(std::make_unique<impl>()) {}
+npy_writer::npy_writer(npy_writer&&) noexcept = default;
+npy_writer& npy_writer::operator=(npy_writer&&) noexcept = default;
+npy_writer::~npy_writer() = default;
+
+result<npy_writer> npy_writer::create(const fs::path& path, dtype type,
+                                      std::vector<std::int64_t> row_shape) {
+  npy_writer writer;
+  auto& self = *writer.impl_;
+  self.path = path;
+  self.type = type;
+  self.shape = std::move(row_shape);
+  // The longest number of rows, so that the final header fits in its place.
+  self.shape.insert(self.shape.begin(),
+                    std::numeric_limits<std::int64_t>::max());
+  const auto header = format_npy_header(type, self.shape);
+  self.header_bytes = header.size();
+  GRAPHMILL_TRY(self.file, open_file(path, O_RDWR | O_CREAT | O_TRUNC));
+  GRAPHMILL_TRYV(
+    write_all(self.file.get(), std::as_bytes(std::span{header}), path));
+  return writer;
+}
+
+result<void> npy_writer::append_bytes(std::span<const std::byte> bytes) {
+  auto& self = *impl_;
+  if (bytes.size() % size_of(self.type) != 0)
+    return fail(ec::internal, "{}: {} bytes are no multiple of a {}",
+                self.path.string(), bytes.size(), to_string(self.type));
+  self.data_bytes += bytes.size();
+  if (self.pending.size() + bytes.size() > buffer_bytes) {
+    GRAPHMILL_TRYV(self.flush());
+  }
+  if (bytes.size() >= buffer_bytes)
+    return write_all(self.file.get(), bytes, self.path);
+  self.pending.insert(self.pending.end(), bytes.begin(), bytes.end());
+  return ok();
+}
+
+result<void> npy_writer::finish() {
+  auto& self = *impl_;
+  GRAPHMILL_TRYV(self.flush());
+  std::uint64_t row = size_of(self.type);
+  for (std::size_t i = 1; i < self.shape.size(); ++i)
+    row *= static_cast<std::uint64_t>(self.shape[i]);
+  if (row != 0 && self.data_bytes % row != 0)
+    return fail(ec::internal, "{}: {} bytes are no multiple of a row of {}",
+                self.path.string(), self.data_bytes, row);
+  self.shape[0] =
+    row == 0 ? 0 : static_cast<std::int64_t>(self.data_bytes / row);
+  const auto header =
+    format_npy_header(self.type, self.shape, self.header_bytes);
+  if (::lseek(self.file.get(), 0, SEEK_SET) != 0)
+    return fail_errno(errno, "cannot write {}", self.path.string());
+  GRAPHMILL_TRYV(
+    write_all(self.file.get(), std::as_bytes(std::span{header}), self.path));
+  self.file.reset();
+  return ok();
+}
+
+result<void> write_npy_bytes(const fs::path& path, dtype type,
+                             const std::vector<std::int64_t>& shape,
+                             std::span<const std::byte> bytes) {
+  std::size_t expected = size_of(type);
+  for (auto extent : shape)
+    expected *= static_cast<std::size_t>(extent);
+  if (bytes.size() != expected)
+    return fail(ec::internal, "{}: {} bytes given for a shape of {}",
+                path.string(), bytes.size(), expected);
+  const auto header = format_npy_header(type, shape);
+  GRAPHMILL_TRY(auto file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
+  GRAPHMILL_TRYV(write_all(file.get(), std::as_bytes(std::span{header}), path));
+  return write_all(file.get(), bytes, path);
+}
+
+} // namespace graphmill

@@ -1,0 +1,184 @@
+#include "actors/remote/calls/batch_call.hpp"
+#include "actors/remote/calls/gather_call.hpp"
+#include "actors/remote/calls/sampling_call.hpp"
+#include "partition/sampling/reply_merge.hpp"
+#include "tests/fuzz/harnesses/codecs.hpp"
+#include "tests/fuzz/registry.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+// What daemons answer to questions about the data, as those who have asked take
+// it: into a batch, or into the memory of somebody who waits.
+
+namespace graphmill::fuzz {
+
+namespace {
+
+dataset_info small_info() {
+  dataset_info out;
+  out.name = "small";
+  out.node_types = {
+    {.name = "node", .count = 10, .feature_width = 2, .class_count = 3}};
+  out.edge_types = {{.source = 0,
+                     .name = "to",
+                     .destination = 0,
+                     .count = 50,
+                     .max_in_degree = 9}};
+  return out;
+}
+
+const std::vector<node_id> asked{4, 7};
+
+sampling_scheme two_hops() {
+  sampling_scheme out;
+  out.fanouts = {{2}, {2}};
+  out.edge_ids = true;
+  return out;
+}
+
+/// What a layer does with a batch must never leave its arrays.
+void walk(const sampled_subgraph& batch) {
+  const auto& nodes = batch.nodes.at(0);
+  const auto& edges = batch.edges.at(0);
+  for (int hop = 1; hop <= batch.hops; ++hop)
+    for (std::int64_t row = 0; row < batch.rows(0, hop); ++row) {
+      const auto from = edges.indptr[row];
+      const auto to = edges.indptr[row + 1];
+      require(0 <= from && from <= to && to <= std::ssize(edges.sources),
+              "rows of a batch beyond its sources");
+      for (auto i = from; i < to; ++i)
+        require(edges.sources[i] >= 0 && edges.sources[i] < nodes.found.at(hop),
+                "a batch with a source that its hop does not know");
+    }
+  for (const auto id : nodes.ids)
+    require(id >= 0 && id < 10, "a batch with a node that there is not");
+}
+
+void take_batch(const payload& from) {
+  const auto reply = decode_batch_reply(from);
+  if (!reply || reply.value().too_large)
+    return;
+  static const auto info = small_info();
+  if (const auto got =
+        read_batch(info, two_hops(), asked, reply.value(), from, nullptr))
+    walk(got.value());
+}
+
+void take_neighbours(const payload& from, draw_rule rule) {
+  const auto reply = decode_sample_reply(from);
+  if (!reply || reply.value().answers.empty())
+    return;
+  static const auto info = small_info();
+  neighbour_request request;
+  request.hop = 1;
+  request.rule = rule;
+  request.edge_ids = true;
+  request.destinations = asked;
+  auto of = std::make_shared<remote_sampling>(request, nullptr);
+  const sampling_piece whole{of, 0, asked.size()};
+  const auto next =
+    accept_piece(info, whole, reply.value().answers.front(), from, nullptr);
+  if (!next || next.value() || !of->complete())
+    return;
+  const auto joined = of->join();
+  if (!check_reply(info, 0, request, joined))
+    return; // As a sampler does, which numbers what passes.
+  reply_merge merge{asked.size(), {}, {&joined}};
+  std::vector<std::int64_t> indptr(asked.size());
+  merge.write_indptr(0, indptr.data());
+  require(indptr.back() == static_cast<std::int64_t>(merge.sources()),
+          "rows that do not end with their sources");
+  std::vector<std::int64_t> sources(merge.sources());
+  merge.write_sources(sources.data());
+  for (const auto source : sources)
+    require(source >= 0 && source < 10, "a source that is no node");
+}
+
+void take_values(const payload& from, bool half) {
+  static const auto info = small_info();
+  std::array<float, 4> features{};
+  std::array<std::int64_t, 2> labels{};
+  auto job = std::make_shared<remote_gather>(nullptr);
+  job->wanted = {{0,
+                  asked,
+                  {{gather_kind::features, {}, features.data()},
+                   {gather_kind::labels, {}, labels.data()}}}};
+  const auto calls = cut_calls(info, job, 1 << 20, half);
+  require(calls.size() == 1, "a small job was cut");
+  (void)scatter(info, calls.front(), half, from);
+}
+
+void read_answer(std::string_view input) {
+  const auto in = message_in(input);
+  switch (in.which % 5) {
+  case 0:
+    return take_batch(in.data);
+  case 1:
+    return take_neighbours(in.data, {2, draw_kind::without_replacement});
+  case 2:
+    return take_neighbours(in.data, {-1, draw_kind::without_replacement});
+  case 3:
+    return take_values(in.data, false);
+  default:
+    return take_values(in.data, true);
+  }
+}
+
+using long_list = std::vector<std::int64_t>;
+using short_list = std::vector<std::int32_t>;
+
+template <class T>
+std::string answer_seed(std::size_t which, const T& from, bulk_writer arrays) {
+  return input_of(which, encode(from, std::move(arrays)).value());
+}
+
+std::vector<std::string> answers() {
+  std::vector<std::string> out;
+  {
+    bulk_writer arrays;
+    batch_reply reply;
+    reply.nodes.push_back({{2, 4, 5}, arrays.add_integers(long_list{1, 2, 3})});
+    reply.edges.push_back({arrays.add_counts(short_list{2, 2, 1, 0}),
+                           arrays.add_integers(long_list{1, 2, 2, 3, 4}),
+                           arrays.add_integers(long_list{5, 6, 7, 8, 9})});
+    out.push_back(answer_seed(0, reply, std::move(arrays)));
+  }
+  for (const std::size_t which : {1u, 2u}) {
+    bulk_writer arrays;
+    sample_reply reply;
+    reply.answers.push_back({arrays.add_counts(short_list{2, 1}),
+                             arrays.add_integers(long_list{1, 2, 9}),
+                             arrays.add_integers(long_list{5, 6, 40})});
+    out.push_back(answer_seed(which, reply, std::move(arrays)));
+  }
+  {
+    bulk_writer arrays;
+    const std::array values{0.5f, 1.5f, 2.5f, 3.5f};
+    gather_reply reply;
+    reply.values = {
+      arrays.add(element::float32, std::as_bytes(std::span{values})),
+      arrays.add_integers(long_list{2, -1})};
+    out.push_back(answer_seed(3, reply, std::move(arrays)));
+  }
+  {
+    bulk_writer arrays;
+    const std::array<std::uint16_t, 4> values{0x3c00, 0x4000, 0, 0x8000};
+    gather_reply reply;
+    reply.values = {
+      arrays.add(element::float16, std::as_bytes(std::span{values})),
+      arrays.add_integers(long_list{2, -1})};
+    out.push_back(answer_seed(4, reply, std::move(arrays)));
+  }
+  return out;
+}
+
+} // namespace
+
+const harness answers_harness{"answers",
+                              "answers of daemons, by those who have asked",
+                              read_answer, answers, 20000};
+
+} // namespace graphmill::fuzz

@@ -1,0 +1,214 @@
+#include "messages/wire/chaos.hpp"
+#include "messages/wire/cluster.hpp"
+#include "messages/wire/health.hpp"
+#include "messages/wire/run.hpp"
+#include "pipelines/definition/definition_file.hpp"
+#include "tests/fuzz/harnesses/codecs.hpp"
+#include "tests/fuzz/registry.hpp"
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+// Bodies of the messages of the control channel, and of weights and files: the
+// first byte of an input says which.
+
+namespace graphmill::fuzz {
+
+namespace {
+
+constexpr auto encode_plain = [](const auto& value) { return encode(value); };
+
+/// A decoder whose struct `encode` takes.
+template <auto Decode>
+void plain(const payload& from) {
+  there_and_back(from, Decode, encode_plain);
+}
+
+void pieces_of_weights(const payload& from) {
+  std::vector<float> out(64);
+  if (const auto read = decode_weights(from, out); !read)
+    return;
+  std::size_t bytes = 0;
+  for (const auto& part : from.bulk)
+    bytes += part.size();
+  require(bytes == out.size() * sizeof(float),
+          "weights of another size than was asked");
+}
+
+void file_pieces(const payload& from) {
+  const auto got = decode_file_reply(from);
+  if (!got)
+    return;
+  const auto again = decode_file_reply(encode(got.value()));
+  require(again && again.value().bytes == got.value().bytes
+            && again.value().files == got.value().files,
+          "a piece of a file is not the same after it was sent on");
+}
+
+void definitions(const payload& from) {
+  const auto got = decode_definition_body(from);
+  if (!got)
+    return;
+  const auto again =
+    decode_definition_body(encode_definition_body(got.value()));
+  require(again.has_value(), "a definition that was sent on does not decode");
+  // Not a number is not equal to itself.
+  require(again.value() == got.value() || !(got.value() == got.value()),
+          "a definition is not the same after it was sent on");
+}
+
+using body_reader = void (*)(const payload&);
+constexpr std::array<body_reader, 27> body_readers{
+  plain<decode_join_request>,
+  plain<decode_status_reply>,
+  definitions,
+  [](const payload& from) {
+    there_and_back(from, decode_run_id, encode_run_id);
+  },
+  plain<decode_plan_reply>,
+  plain<decode_runs_request>,
+  plain<decode_runs_reply>,
+  plain<decode_watch_request>,
+  plain<decode_watch_reply>,
+  plain<decode_cancel_request>,
+  plain<decode_daemon_request>,
+  plain<decode_file_request>,
+  file_pieces,
+  plain<decode_deployment>,
+  plain<decode_member_request>,
+  plain<decode_member_reply>,
+  plain<decode_weights_request>,
+  pieces_of_weights,
+  plain<decode_run_events>,
+  plain<decode_rendezvous_request>,
+  [](const payload& from) {
+    there_and_back(from, decode_rendezvous_value, encode_rendezvous_value);
+  },
+  plain<decode_join_reply>,
+  plain<decode_members_update>,
+  plain<decode_daemon_health>,
+  plain<decode_health_request>,
+  plain<decode_run_health>,
+  plain<decode_chaos_request>,
+};
+
+void read_control_message(std::string_view input) {
+  const auto in = message_in(input);
+  body_readers[in.which % body_readers.size()](in.data);
+}
+
+definition some_definition() {
+  return parse_definition("dataset: d\n"
+                          "sampler: {fanouts: {default: [10, 5], "
+                          "a__b__c: [1, 0]}}\n"
+                          "placement: {trainers: [one]}\n",
+                          "fuzz.yaml")
+    .value;
+}
+
+run_record some_record() {
+  return {"20240101-1", "wordnet",    run_state::failed,  unix_time{1},
+          unix_time{2}, unix_time{3}, "the disk is full", "{\"steps\": 3}"};
+}
+
+std::vector<std::string> cluster_messages() {
+  status_reply state{"a", "wordnet", 3, {}, "r", {"q", "p"}, "full"};
+  state.daemons.push_back(
+    {"b", "tcp://b:1", daemon_state::damaged, {1, 2}, 4, "h", "why", 5});
+  const watch_reply news{
+    5,
+    {{"{\"phase\": \"train\"}", {}, 0, 0}, {{}, "train", 3, 9}},
+    some_record()};
+  return {
+    input_of(0, encode(join_request{"wordnet",
+                                    "abc",
+                                    {"x", "y", "z"},
+                                    {0, 2},
+                                    2,
+                                    "host",
+                                    3,
+                                    "torn",
+                                    "blas",
+                                    "d"})),
+    input_of(1, encode(state)),
+    input_of(2, encode_definition_body(some_definition())),
+    input_of(3, encode_run_id("run-1")),
+    input_of(4, encode(plan_reply{{"a", "b"}, {"b"}, {"c"}})),
+    input_of(5, encode(runs_request{"r", 5, "q"})),
+    input_of(6, encode(runs_reply{{some_record(), some_record()}, true})),
+    input_of(7, encode(watch_request{"r", 5, std::chrono::milliseconds{100}})),
+    input_of(8, encode(news)),
+    input_of(9, encode(cancel_request{"r", true})),
+    input_of(10, encode(daemon_request{"a", true})),
+    input_of(11, encode(file_request{"r", "log.txt", 7})),
+    input_of(12,
+             encode(file_reply{
+               {"log.txt"}, 3, {std::byte{1}, std::byte{2}, std::byte{3}}})),
+  };
+}
+
+std::vector<std::string> run_messages() {
+  const key_holder some_daemon{key_role::daemon, "b", std::string(40, 'k')};
+  deployment share;
+  share.run = "r";
+  share.def = some_definition();
+  share.dataset_digest = "abc";
+  share.daemons = {{"a", "tcp://a:1"}, {"b", "tcp://b:1"}};
+  share.owner_of_part = {0, 1, 0};
+  share.daemon_of_rank = {1};
+  share.you = 1;
+  share.coordinator = "tcp://a:1";
+  share.samplers = {0};
+  share.replicas_of_part.resize(3);
+  share.replicas_of_part[0].daemons = {1};
+  member_request begin;
+  begin.run = "r";
+  begin.epoch = 1;
+  begin.steps = 10;
+  begin.learning_rate = 0.5;
+  auto snapshot = begin;
+  snapshot.action = member_action::trainers;
+  member_reply reply;
+  reply.trainers = {{2, "d", 8}};
+  reply.tensors = {{"w", {3, 4}}};
+  reply.work.stages = {{"trainer", 1, 2, 3, 4.5, 5.5, 6.5, 7.5, 8}};
+  reply.work.disk.emplace();
+  reply.work.wire.emplace();
+  reply.work.cache.emplace();
+  run_events events;
+  events.run = "r";
+  events.sequence = 7;
+  events.steps = {{{phase::validation, 2, 3, 1}, 0.5, 4, 5, {9, 1, 4}}};
+  events.stopped = {1};
+  events.failure = error{ec::unavailable, "gone"};
+  return {
+    input_of(13, encode(share)),
+    input_of(14, encode(begin)),
+    input_of(14, encode(snapshot)),
+    input_of(15, encode(reply)),
+    input_of(16, encode(weights_request{"r", 1, 2, 3})),
+    input_of(17, encode_weights(std::vector<float>(64, 0.5f))),
+    input_of(18, encode(events)),
+    input_of(19, encode(rendezvous_request{"r", "key", "value",
+                                           std::chrono::milliseconds{9}})),
+    input_of(20, encode_rendezvous_value("value")),
+    input_of(21, encode(join_reply{"a", {some_daemon}})),
+    input_of(22, encode(members_update{{some_daemon}})),
+  };
+}
+
+std::vector<std::string> control_messages() {
+  auto out = cluster_messages();
+  for (auto& one : run_messages())
+    out.push_back(std::move(one));
+  return out;
+}
+
+} // namespace
+
+const harness control_messages_harness{
+  "control_messages", "bodies of messages about daemons and runs",
+  read_control_message, control_messages, 20000};
+
+} // namespace graphmill::fuzz
