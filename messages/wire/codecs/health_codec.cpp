@@ -31,7 +31,10 @@ bool sound_figures(const actor_health& actor) {
                            actor.bytes_per_second, actor.mean_latency,
                            actor.median_latency,   actor.p90_latency,
                            actor.p99_latency};
-  return std::ranges::all_of(
+  // Averages are taken of it, in floating point.
+  constexpr auto longest_queue = std::uint64_t{1} << 53;
+  return actor.queue <= longest_queue
+         && std::ranges::all_of(
            shares, [](double share) { return share >= 0 && share <= 1; })
          && std::ranges::all_of(figures, [](double figure) {
               return figure >= 0 && std::isfinite(figure);
