@@ -2,8 +2,6 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
-#include "actors/commands/options/run_options.hpp"
-#include "actors/commands/options/storage_options.hpp"
 #include "actors/process/say.hpp"
 #include "actors/process/signals.hpp"
 #include "pipelines/definition/definition_changes.hpp"
@@ -34,10 +32,7 @@ struct resume_options {
   std::string runs = "runs";
   std::vector<std::string> overrides;
   bool with_changes = false;
-  bool no_verify = false;
-  storage_choice storage;
-  bool json = false;
-  bool quiet = false;
+  training_options how;
 };
 
 /// A run that is to go on, and where from.
@@ -151,11 +146,11 @@ result<int> resume_on_cluster(const resume_options& options) {
   GRAPHMILL_TRY(const auto run,
                 client.resume(source.value, {options.run, options.from,
                                              options.with_changes}));
-  if (!options.quiet)
-    say(options.json ? stderr : stdout,
+  if (!options.how.quiet)
+    say(options.how.json ? stderr : stdout,
         "run {} goes on with {}; `graphmill watch {}` shows it\n", run,
         options.run, run);
-  if (options.json)
+  if (options.how.json)
     say("{}\n", one_line({{"run", run}}));
   return 0;
 }
@@ -184,8 +179,8 @@ result<int> resume(const resume_options& options) {
   GRAPHMILL_TRYV(folder.go_back(before != nullptr ? before->metrics
                                                   : nlohmann::json::array(),
                                 at, definition_yaml(def)));
-  if (!options.quiet)
-    say(options.json ? stderr : stdout, "{}\n",
+  if (!options.how.quiet)
+    say(options.how.json ? stderr : stdout, "{}\n",
         before != nullptr
           ? fmt::format("goes on after epoch {}, step {}: {} training steps "
                         "are done",
@@ -194,10 +189,8 @@ result<int> resume(const resume_options& options) {
   local_run_config config;
   config.def = def;
   config.data = found.data;
-  config.verify = !options.no_verify;
-  config.storage = options.storage;
   return train_in(folder, std::move(config), graph.info().digest,
-                  graph.part_count(), {options.json, options.quiet}, before);
+                  graph.part_count(), options.how, before);
 }
 
 } // namespace
@@ -230,12 +223,7 @@ void add_resume_command(command_line& cli) {
   command->add_flag("--with-changes", options->with_changes,
                     "Allow --set to change what is computed from here on, as "
                     "more epochs or another learning rate");
-  add_no_verify_option(*command, options->no_verify);
-  add_storage_options(*command, options->storage);
-  command->add_flag("--json", options->json,
-                    "End the output with one line of JSON");
-  command->add_flag("-q,--quiet", options->quiet,
-                    "No progress, no table; errors only");
+  add_training_options(*command, options->how);
   command->footer(
     "The weights are those of a run that was never stopped. Checkpoints behind "
     "the one that\nis gone on from, and the metrics of later epochs, are "
