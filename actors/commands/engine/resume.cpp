@@ -68,6 +68,11 @@ result<std::optional<checkpoint>> last_of(const run_folder& folder) {
 result<resumption> find_run(const resume_options& options) {
   resumption out;
   if (is_checkpoint(options.run)) {
+    if (!options.from.empty())
+      return fail(ec::invalid_argument,
+                  "{} is a checkpoint: it is gone on from itself, and not from "
+                  "--from {}",
+                  options.run, options.from);
     GRAPHMILL_TRY(out.before, read_checkpoint(options.run));
   } else {
     GRAPHMILL_TRY(out.folder, run_folder::reopen(options.run));
@@ -215,15 +220,20 @@ void add_resume_command(command_line& cli) {
     ->add_option("--runs", options->runs,
                  "Folder in which a run folder is made for a checkpoint")
     ->capture_default_str();
-  command->add_option("--cluster", options->cluster.address,
-                      "Have the cluster with this coordinator go on with one "
-                      "of its runs, as a new run");
+  auto* cluster =
+    command->add_option("--cluster", options->cluster.address,
+                        "Have the cluster with this coordinator go on with one "
+                        "of its runs, as a new run");
   add_key_options(*command, options->cluster.key, options->cluster.insecure);
   add_override_option(*command, options->overrides);
   command->add_flag("--with-changes", options->with_changes,
                     "Allow --set to change what is computed from here on, as "
                     "more epochs or another learning rate");
   add_training_options(*command, options->how);
+  // A cluster has data, folders and memory of its own.
+  for (const auto* own : {"--data", "--runs", "--no-verify", "--storage",
+                          "--disk-cache", "--memory"})
+    cluster->excludes(command->get_option(own));
   command->footer(
     "The weights are those of a run that was never stopped. Checkpoints behind "
     "the one that\nis gone on from, and the metrics of later epochs, are "

@@ -60,4 +60,17 @@ CATCH_TEST_CASE("a single fault is no part of a plan", "[cluster_commands]") {
   CATCH_CHECK(harmed);
 }
 
+CATCH_TEST_CASE("a cluster resumes a run with data and memory of its own",
+                "[cluster_commands]") {
+  const user user{"tcp://127.0.0.1:1"};
+  for (const auto* own :
+       {"--data d", "--runs r", "--no-verify", "--storage disk",
+        "--disk-cache 1", "--memory 1"}) {
+    const auto got = user.runs(
+      std::string{"resume good-1 --cluster tcp://127.0.0.1:1 "} + own);
+    CATCH_CHECK(got.code == 2);
+    CATCH_CHECK_THAT(got.errors, contains(" excludes "));
+  }
+}
+
 } // namespace graphmill::test
