@@ -154,6 +154,9 @@ peers_of(const std::vector<std::shared_ptr<const actor_gauge>>& gauges,
 void health_sampler::sample(const gauge_board& board, clock::time_point now,
                             daemon_health& into) {
   const auto gauges = board.all();
+  std::erase_if(readings_, [&gauges](const auto& kept) {
+    return std::ranges::find(gauges, kept.first) == gauges.end();
+  });
   std::vector<double> sent;
   into.actors.clear();
   into.window = 0;

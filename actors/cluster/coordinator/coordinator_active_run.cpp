@@ -180,8 +180,8 @@ void coordinator::conduct() {
                              config_.graph->part_count());
   const auto progress = std::make_shared<progress_gauge>(active_->def);
   progress_gauge::observe(progress, lead.observer);
-  health_.progress_by(progress);
   active_->began = clock::now();
+  health_.led(progress, active_->began);
   active_->conductor = spawn_conductor(self_->home_system(), std::move(lead));
   active_->is_led = true;
   deaths_.watch(self_, active_->conductor,
