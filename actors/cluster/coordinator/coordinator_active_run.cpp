@@ -56,16 +56,26 @@ void coordinator::start_next() {
     active_->turn = run_turn{names, active_->recovery.is_wanted()};
     health_.begin(active_->id, {names.begin(), names.end()});
     names.erase(calls_.net().self().name); // The next one has its own.
+    active_->is_unwritten = true;
     note_standing(*active_, {names.begin(), names.end()});
-    if (active_->attempt > 1)
-      attempt_again();
-    else if (auto begun = active_->file->begin(config_.log->sinks().front());
-             begun)
-      deploy();
-    else
-      go_on(active_->fail_run(begun.error()));
     return;
   }
+}
+
+/// Begins the attempt that has left the queue once the history has it: another
+/// coordinator never gives its number to an attempt that daemons know already.
+void coordinator::begin_if_written() {
+  if (!active_ || !records_.all_written()
+      || !std::exchange(active_->is_unwritten, false)
+      || active_->turn.is_over()) // It was cancelled, or has lost a daemon.
+    return;
+  if (active_->attempt > 1)
+    attempt_again();
+  else if (auto begun = active_->file->begin(config_.log->sinks().front());
+           begun)
+    deploy();
+  else
+    go_on(active_->fail_run(begun.error()));
 }
 
 /// Daemons may come, or come back.

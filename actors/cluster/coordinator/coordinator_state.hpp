@@ -170,6 +170,7 @@ private:
   // -- the run that is on
 
   void start_next();
+  void begin_if_written();
   void wait_on(submitted_run& run, const error& reason);
   void deploy();
   void on_deployed(const std::string& daemon, const result<payload>& answer);

@@ -58,7 +58,8 @@ struct active_run : submitted_run {
   run_turn turn;
   std::vector<std::string> members; ///< Daemons with trainers.
   conductor_actor conductor;        ///< While it is conducted.
-  bool is_deployed = false;         ///< Its daemons have been told to prepare.
+  bool is_unwritten = false; ///< The history has yet to know of the attempt.
+  bool is_deployed = false;  ///< Its daemons have been told to prepare.
   bool is_led = false; ///< The conductor is there yet, and may use the files.
   bool closes_unled = false; ///< It is closed as soon as that has ended.
   bool trained = false; ///< A step of training has been told in this attempt.
