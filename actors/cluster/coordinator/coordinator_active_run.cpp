@@ -300,13 +300,15 @@ void coordinator::let_leavers_go() {
   }
 }
 
-/// Files what is left of the run, unless it is attempted again.
+/// Files what is left of the run, unless it is attempted again. Waits for the
+/// end of its conductor, which uses the run's files.
 void coordinator::close() {
   active_->end_rendezvous();
+  active_->closes_unled = active_->is_led;
+  if (active_->is_led)
+    return;
   if (active_->turn.again()) {
-    active_->closes_unled = active_->is_led;
-    if (!active_->is_led)
-      recover();
+    recover();
     return;
   }
   let_leavers_go();
@@ -318,10 +320,15 @@ void coordinator::close() {
     active_->recovery.is_wanted() && failure
     && (failure->code == ec::unavailable || failure->code == ec::timeout);
   thread_.post(
-    [me = handle_of<interface>(self_), file = active_->file,
-     outcome = active_->outcome, cancelled = active_->turn.cancelled(),
-     seconds = active_->seconds, recovers, from = active_->from,
-     def = active_->def, parts = config_.graph->part_count()]() mutable {
+    [me = handle_of<interface>(self_), lock = config_.lock,
+     file = active_->file, outcome = active_->outcome,
+     cancelled = active_->turn.cancelled(), seconds = active_->seconds,
+     recovers, from = active_->from, def = active_->def,
+     parts = config_.graph->part_count()]() mutable {
+      if (auto held = lock->check(); !held) { // The folder is another one's.
+        post(me, records_written{held.error()});
+        return;
+      }
       if (recovers && from && !outcome.parameters)
         file->leave(*from, def, parts);
       if (recovers)

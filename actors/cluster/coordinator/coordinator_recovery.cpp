@@ -138,10 +138,14 @@ void coordinator::rewind() {
                std::make_shared<result<run_rewound::state>>(std::move(how))});
   };
   thread_.post(
-    [tell, file = active_->file, from = active_->from, def = active_->def,
-     attempt = active_->attempt, spent = std::exchange(active_->spent, 0),
+    [tell, lock = config_.lock, file = active_->file, from = active_->from,
+     def = active_->def, attempt = active_->attempt,
+     spent = std::exchange(active_->spent, 0),
      console = config_.log->sinks().front()] {
-      tell(file->go_back(from, def, {attempt, spent, console}));
+      if (auto held = lock->check(); !held) // The folder is another one's.
+        tell(held.error());
+      else
+        tell(file->go_back(from, def, {attempt, spent, console}));
     },
     [tell](const error& reason) { tell(reason); });
 }
@@ -151,6 +155,8 @@ void coordinator::on_rewound(const run_rewound& back) {
       || active_->turn.now() != run_turn::state::deploying)
     return;
   if (!*back.from) {
+    if (gives_way(back.from->error()))
+      return;
     go_on(active_->fail_run(back.from->error()));
     return;
   }
@@ -212,6 +218,8 @@ void coordinator::search_kept(kept_taker then) {
     calls_.call(daemon.address, method::order, encode(wanted),
                 within(timeouts::question, timeouts::question_unreachable),
                 [this, search, daemon](const result<payload>& answer) {
+                  if (!answer && gives_way(answer.error()))
+                    return;
                   if (auto offer = offer_in(daemon, answer))
                     search->offers.push_back(*std::move(offer));
                   if (--search->owing == 0)
@@ -258,7 +266,8 @@ void coordinator::fetch_kept(const std::shared_ptr<kept_search>& search,
   calls_.call(from.address, method::weights, encode(*wanted),
               within(timeouts::data_request, timeouts::question_unreachable),
               [this, search, tensors](const result<payload>& answer) {
-                if (!active_ || !active_->is(search->run, search->attempt))
+                if (!active_ || !active_->is(search->run, search->attempt)
+                    || (!answer && gives_way(answer.error())))
                   return;
                 auto& offers = search->offers;
                 auto taken = answer ? tensors->take(answer.value())
