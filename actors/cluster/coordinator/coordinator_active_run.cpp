@@ -78,18 +78,6 @@ void coordinator::begin_if_written() {
     go_on(active_->fail_run(begun.error()));
 }
 
-/// Daemons may come, or come back.
-void coordinator::wait_on(submitted_run& run, const error& reason) {
-  auto says = run.recovery.waits() ? run.recovery.says(
-                reason, clock::now(), std::chrono::system_clock::now())
-                                   : "waits: " + reason.message;
-  if (run.record.message == says)
-    return;
-  config_.log->info("run {} {}", run.id, says);
-  run.record.message = std::move(says);
-  note(run.record);
-}
-
 /// Carries out what the turn of the run has the coordinator do now.
 void coordinator::go_on(run_turn::task next) {
   using task = run_turn::task;
@@ -226,7 +214,8 @@ void coordinator::on_ended(const run_ended& ended) {
 void coordinator::end() {
   active_->record.ended = now_unix();
   active_->seconds =
-    std::chrono::duration<double>(clock::now() - active_->began).count();
+    active_->spent
+    + std::chrono::duration<double>(clock::now() - active_->began).count();
   stop_actor(active_->conductor);
   active_->conductor = nullptr;
   end_shares(active_->turn.again()     ? member_action::keep

@@ -178,8 +178,10 @@ void coordinator::on_rewound(const run_rewound& back) {
 
 // -- a run that waits for too long
 
+/// Not before those that it was on have had the time to come back.
 void coordinator::give_up_waiting(clock::time_point now) {
-  if (active_ || queue_.empty() || !queue_.front().recovery.is_over(now))
+  if (active_ || queue_.empty() || !queue_.front().recovery.is_over(now)
+      || (!returning_.empty() && now < return_until_))
     return;
   auto run = std::move(queue_.front());
   queue_.pop_front();
@@ -204,7 +206,8 @@ void coordinator::conclude(submitted_run run, const error& reason,
 
 // -- what daemons have kept
 
-/// Asks all daemons that are there.
+/// Asks all daemons that are there. One whose share is on has its trainers copy
+/// what they have, before it answers.
 void coordinator::search_kept(kept_taker then) {
   auto search = std::make_shared<kept_search>();
   search->run = active_->id;
@@ -216,7 +219,7 @@ void coordinator::search_kept(kept_taker then) {
       continue;
     ++search->owing;
     calls_.call(daemon.address, method::order, encode(wanted),
-                within(timeouts::question, timeouts::question_unreachable),
+                within(timeouts::share_end, timeouts::question_unreachable),
                 [this, search, daemon](const result<payload>& answer) {
                   if (!answer && gives_way(answer.error()))
                     return;

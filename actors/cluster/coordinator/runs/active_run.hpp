@@ -65,7 +65,7 @@ struct active_run : submitted_run {
   bool trained = false; ///< A step of training has been told in this attempt.
   clock::time_point began = clock::now();
   run_outcome outcome; ///< Set at the end; `turn` has the failure that counts.
-  double seconds = 0;  ///< That the run took; set at the end.
+  double seconds = 0;  ///< That are yet to be filed; set at the end.
   std::map<std::string, std::uint64_t> sequences; ///< Of events, by daemon.
   std::set<std::string> sound;     ///< Daemons whose data were verified.
   std::vector<std::string> losses; ///< Sentences about what it does without.
