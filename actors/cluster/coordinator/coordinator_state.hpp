@@ -4,10 +4,10 @@
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/base/guarded_service.hpp"
 #include "actors/cluster/base/tensor_pieces.hpp"
-#include "actors/cluster/coordinator/runs/active_run.hpp"
 #include "actors/cluster/coordinator/coordinator.hpp"
 #include "actors/cluster/coordinator/members/daemon_registry.hpp"
 #include "actors/cluster/coordinator/members/unreached_joins.hpp"
+#include "actors/cluster/coordinator/runs/active_run.hpp"
 #include "actors/cluster/health/health_keeper.hpp"
 #include "actors/cluster/history/run_board.hpp"
 #include "actors/cluster/history/run_records.hpp"
@@ -138,6 +138,9 @@ private:
   static result<submitted_run> take_run(const coordinator_config& config,
                                         submitted_run run,
                                         const resume_request& wanted);
+  /// Whether a run was trained on the dataset of this cluster.
+  static result<void> check_dataset(const coordinator_config& config,
+                                    const std::string& digest);
   void on_taken(const run_taken& taken);
   void give_up(run_record record);
   result<payload> plan(const payload& data) const;
@@ -161,7 +164,6 @@ private:
 
   void restore();
   result<void> restore(submitted_run& run, const std::string& yaml) const;
-  result<void> check_dataset(const std::string& digest) const;
   bool awaits_daemons();
   bool gives_way(const error& reason);
   void look_for_successor();
