@@ -126,11 +126,11 @@ class Recovery(runs.Workplace):
             cluster.add("none", name=daemon)
             cluster.wait_until(
                 lambda: f"attempt {number} goes on"
-                in (self.folder / "log.txt").read_text()
-                or self.record(cluster, run)["state"] == "finished",
+                in (self.folder / "log.txt").read_text(),
                 f"attempt {number}")
         self.await_state(cluster, run, "finished")
-        self.check_undisturbed(cluster, definition)
+        summary = self.check_undisturbed(cluster, definition)
+        self.assertEqual(summary["attempts"], 3, cluster.logs())
 
     def test_the_only_trainer(self):
         """It goes on from the last checkpoint."""
@@ -152,7 +152,8 @@ class Recovery(runs.Workplace):
         run = self.begin(cluster, definition)
         cluster.daemons[1].kill()
         self.await_state(cluster, run, "finished")
-        self.check_undisturbed(cluster, definition)
+        summary = self.check_undisturbed(cluster, definition)
+        self.assertEqual(summary["attempts"], 2, cluster.logs())
 
     def test_each_step_is_recorded_once(self):
         self.lose_one_of_two_trainers({"train": {"record_steps": True}})
