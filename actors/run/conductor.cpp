@@ -107,6 +107,7 @@ private:
       ending_ = true;
       if (course_.failure() && course_.failure()->code != ec::cancelled)
         making_.give_up();
+      settle_checkpoint();  // What waits for results waits in vain now.
       if (!making_.is_on()) // Else it ends when that is done.
         end_if_due();
       break;
@@ -241,7 +242,8 @@ private:
       config_.observer.on_checkpoint(std::move(*made));
       end_if_due();
     } else if (making_.is_lost(ending_)) {
-      miss_checkpoint(fail(ec::internal, "it is not of the epoch that is on"));
+      miss_checkpoint(
+        fail(ec::internal, "it is of steps whose results are not there"));
     }
   }
 
