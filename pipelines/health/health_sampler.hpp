@@ -35,7 +35,7 @@ public:
 
   /// Reads all gauges, and fills in `actors`, `peers`, `window` and `left_out`
   /// of what a daemon tells. The first reading has a window since the actors
-  /// were spawned.
+  /// were spawned. Gauges that are not on the board are forgotten.
   void sample(const gauge_board& board, clock::time_point now,
               daemon_health& into);
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -160,4 +161,24 @@ CATCH_TEST_CASE("a window begins with the actors and then moves on",
   CATCH_CHECK(seen.peers[0].name == "b");
   CATCH_CHECK(seen.peers[0].requests == 5);
   CATCH_CHECK(seen.peers[0].mean_round_trip == Approx(0.001));
+}
+
+CATCH_TEST_CASE("gauges of an earlier attempt are not kept",
+                "[pipelines][health]") {
+  health_sampler sampler;
+  daemon_health seen;
+  const auto begin = std::chrono::steady_clock::now() + 1s;
+  std::weak_ptr<const actor_gauge> before;
+  {
+    gauge_board board;
+    before = board.add({actor_kind::feature_proxy, 1, -1, "b"});
+    sampler.sample(board, begin, seen);
+  }
+  gauge_board board;
+  board.add({actor_kind::feature_proxy, 2, -1, "c"})->done(1ms);
+  sampler.sample(board, begin + 1s, seen);
+  CATCH_CHECK(before.expired());
+  CATCH_REQUIRE(seen.actors.size() == 1);
+  CATCH_CHECK(seen.actors[0].part == 2);
+  CATCH_CHECK(seen.actors[0].answers == 1);
 }
