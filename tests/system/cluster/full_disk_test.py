@@ -220,7 +220,11 @@ class FullDisk(runs.Workplace):
         run = self.begin()
         self.fill()
         self.cluster.kill("t1")
-        self.await_it(lambda: not self.cluster.all_there(), "loss")
+
+        def is_off():  # It waits for room, or has failed.
+            now = self.cluster.record(run)
+            return now and now["state"] != "running"
+        self.await_it(is_off, "end of the attempt")
         self.await_it(self.cluster.all_there, "daemons")
         self.make_room()
         self.check_ends_well(run)
