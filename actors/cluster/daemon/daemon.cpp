@@ -329,6 +329,7 @@ result<void> run_daemon(const daemon_options& given) {
                   : "");
   log->log(keys ? spdlog::level::info : spdlog::level::warn, "{}",
            admitted.described(keys, net->self().address));
+  watched.start(log);
   watched_system_config settings;
   set_scheduler(settings, std::max<std::size_t>(2, usable_processors()));
   std::optional<shutdown_watchdog> watchdog;
@@ -342,7 +343,6 @@ result<void> run_daemon(const daemon_options& given) {
                      coordinators, state,   audit,           net,   admitted,
                      inboxes,      orphans, watched.board(), end,   log};
     actors.connect(*router);
-    watched.start(log);
     for (heap_trimmer heap; signals.count() == 0 && !end.written();
          heap.tick()) {
       signals.wait(timeouts::signal_look);

@@ -2,7 +2,9 @@
 
 #include "actors/http/http_gate.hpp"
 #include "actors/http/monitoring_pages.hpp"
+#include "actors/transport/sockets/descriptors.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace graphmill {
@@ -29,6 +31,9 @@ void monitoring::start(const std::shared_ptr<spdlog::logger>& log) {
     http_server::options with;
     with.listen = place.listen;
     with.token = token_;
+    // Of the descriptors that the transport leaves to others.
+    with.most.connections = static_cast<std::size_t>(
+      std::clamp<std::uint64_t>(descriptor_limit() / 32, 8, 64));
     with.pages = monitoring_pages(board_, place.of_cluster, with.counts);
     with.on_trouble = [log](const std::string& why) {
       log->warn("HTTP: all connections are closed: {}", why);
