@@ -49,9 +49,17 @@ std::optional<std::string_view> name_in(std::string_view header) {
   if (end != std::string_view::npos && !digits(header.substr(end + 1)))
     return std::nullopt;
   auto name = header.substr(0, end);
-  if (name.starts_with('['))
+  if (name.starts_with('[')) {
     name = name.substr(1, name.size() - 2);
-  if (name.empty())
+    if (name.find(':') == std::string_view::npos)
+      return std::nullopt;
+  }
+  const auto is_of_name = [](char c) {
+    const auto letter = lowered(c);
+    return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9')
+           || c == '.' || c == '-' || c == '_' || c == ':';
+  };
+  if (name.empty() || !std::ranges::all_of(name, is_of_name))
     return std::nullopt;
   return name;
 }

@@ -57,7 +57,8 @@ CATCH_TEST_CASE("a Host header names this machine or another one",
        {"", ":7880", "example.org", "localhost.example.org",
         "127.example.org:7880", "127.0.0.1.example.org", "10.0.0.1",
         "[::2]:7880", "[::1", "[::1]x", "localhost:78x", "localhost:123456",
-        "localhost:1:2", "watch.example."})
+        "localhost:1:2", "local host", "a@localhost", "[localhost]",
+        "watch.example."})
     CATCH_CHECK_FALSE(is_own_host(other, "watch.example"));
 }
 
