@@ -1,8 +1,8 @@
 #include "actors/cluster/coordinator/coordinator.hpp"
 
 #include "actors/base/timeouts.hpp"
-#include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
+#include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/transport/sessions/client_limits.hpp"
 #include "messages/base/pluralized.hpp"
 
@@ -163,11 +163,11 @@ void coordinator::look() {
     config_.audit->look();
   refuse_unreached(now);
   answer_watchers(now);
+  leave_figures(now);
   look_at_members(now);
   if (active_)
     active_->answer_questions(now);
   give_up_waiting(now);
-  leave_figures(now);
   if (now >= write_at_)
     write_records();
   if (start_at_ != clock::time_point{} && now >= start_at_) {
