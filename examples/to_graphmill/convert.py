@@ -24,6 +24,9 @@ def read(graph, step, **options):
         return all(hasattr(graph, name) for name in names)
 
     found = None
+    if (has("columns", "iloc") or has("column_names", "slice")
+            or has("iter_batches", "schema_arrow")):
+        return tables.read_tables(graph, step=step, **options)
     if isinstance(graph, tuple) and len(graph) == 2:
         found = read(graph[0], step)
         tensor_graphs.add_labels(found, graph[1])
@@ -40,9 +43,6 @@ def read(graph, step, **options):
         found = tables.read_networkx(graph)
     elif has("format", "nnz", "shape"):
         found = tables.read_matrix(graph, step)
-    elif (has("columns", "iloc") or has("column_names", "slice")
-          or has("iter_batches", "schema_arrow")):
-        return tables.read_tables(graph, step=step, **options)
     if found is None:
         raise Refused(f"{type(graph).__name__} is none of the objects that can "
                       "be written: PyG's Data and HeteroData, a DGLGraph, a "

@@ -155,9 +155,7 @@ class TableEdges:
         check_ids(values, column)
         if not len(self.ids):
             raise Refused("there are edges, and no nodes")
-        if (values.dtype.kind in "iu") != (self.ids.dtype.kind in "iu"):
-            raise Refused(f"of the column {column} and the ids of nodes, one "
-                          "holds integers and one texts")
+        expect_same_kind(values, self.ids, column)
         at = np.minimum(np.searchsorted(self.ids, values), len(self.ids) - 1)
         strange = self.ids[at] != values
         if strange.any():
@@ -174,6 +172,21 @@ def check_ids(values, column):
             for value in values):
         raise Refused(f"the column {column} should hold integers or texts "
                       "alone, without missing ones, for they are ids of nodes")
+
+
+def with_ids(ids, values, column):
+    """The ids that are known, ascending, and those of a column."""
+    new = np.unique(values)
+    if not len(ids) or not len(new):
+        return new if len(new) else ids
+    expect_same_kind(new, ids, column)
+    return np.union1d(ids, new)
+
+
+def expect_same_kind(values, ids, column):
+    if (values.dtype.kind in "iu") != (ids.dtype.kind in "iu"):
+        raise Refused(f"of the column {column} and the other ids of nodes, one "
+                      "holds integers and one texts")
 
 
 def end_columns(table, ends):
@@ -224,8 +237,7 @@ def read_tables(edges, nodes=None, *, ends=None, features=(), id_column=None,
             for name in ends:
                 values = get(name)
                 check_ids(values, name)
-                known = np.unique(values)
-                ids = np.union1d(ids, known) if len(ids) else known
+                ids = with_ids(ids, values, name)
         data = {"num_nodes": len(ids)}
     else:
         ids, data = node_columns(Table(nodes), features, id_column, step)
