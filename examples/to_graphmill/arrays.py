@@ -241,8 +241,8 @@ class Writer:
         if len(shape) == 2:
             at = 0 if shape[1] == 1 else self.split_index
             if at is None or not 0 <= at < shape[1]:
-                raise Refused(f"{owner}.{name} has {shape[1]} splits; say which "
-                              f"(--split-index 0 to {shape[1] - 1})")
+                raise Refused(f"{owner}.{name} has {shape[1]} splits; say "
+                              f"which (--split-index 0 to {shape[1] - 1})")
             mask = mask[:, at]
         path = self.path(owner, f"{which}_mask.npy")
         with NpyFile(path, np.bool_, (count,)) as file:

@@ -74,6 +74,10 @@ def load_torch(torch, path):
 def import_csv(options, flags):
     """Tables of text are for the program itself: it reads them in bounded
     memory and knows their columns."""
+    if options.rename:
+        raise Refused("--rename is not for tables of text: say what columns "
+                      "are by the flags of graphmill import csv, such as -- "
+                      "--label class")
     command = ["import", "csv", "--edges", options.graph,
                *(["--nodes", options.nodes] if options.nodes else []),
                *(["--source", options.source] if options.source else []),
@@ -111,6 +115,9 @@ def parser():
     add("--ignore", metavar="NAME", action="append", default=[],
         help="an attribute or column to leave out, NAME or TYPE.NAME; others "
         "that nothing reads are refused; may come several times")
+    add("--rename", metavar="OLD=NEW", action="append", default=[],
+        help="give an attribute of nodes the name that says what it is, such "
+        "as class=y; may come several times")
     add("--split-index", type=int, metavar="I",
         help="which column of masks [N, splits]")
     add("--num-nodes", metavar="[TYPE=]N", action="append", default=[],
@@ -145,6 +152,14 @@ def counts_of(texts):
     return counts[""] if set(counts) == {""} else counts or None
 
 
+def names_of(texts):
+    """`--rename`: {old: new}."""
+    for text in texts:
+        if "=" not in text:
+            raise Refused(f"--rename {text}: OLD=NEW is expected")
+    return dict(text.split("=", 1) for text in texts)
+
+
 def run(options, flags):
     if options.chunk_mib < 1:
         raise Refused("--chunk-mib is 1 or more")
@@ -161,6 +176,7 @@ def run(options, flags):
     if options.id:
         tables["id_column"] = options.id
     return write(load(options.graph), options.out, ignore=options.ignore,
+                 rename=names_of(options.rename),
                  split_index=options.split_index,
                  num_nodes=counts_of(options.num_nodes),
                  undirected=options.undirected, name=options.name,

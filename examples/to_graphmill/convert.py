@@ -34,7 +34,7 @@ def read(graph, step, **options):
         found = tensor_graphs.read_ogb(graph, lambda one: read(one, step))
     elif has("canonical_etypes", "ntypes"):
         found = tensor_graphs.read_dgl(graph)
-    elif has("node_types", "edge_types", "edge_index_dict"):
+    elif has("node_types", "edge_types", "stores"):
         found = tensor_graphs.read_hetero(graph)
     elif (has("edge_index") or has("adj_t") or has("edge_index_dict")
           or isinstance(graph, dict)):
@@ -70,9 +70,25 @@ def without_ignored(found, ignored):
     left += [name for name, value in found.other.items()
              if value is not None and not ignored.drops("", name)]
     if left:
-        raise Refused(f"nothing reads {', '.join(left)}: edges have no weights, "
-                      "times or features yet; leave out what is not needed "
-                      f"(--ignore {left[0]})")
+        raise Refused(f"nothing reads {', '.join(left)}: edges have no "
+                      "weights, times or features yet; leave out what is not "
+                      f"needed (--ignore {left[0]})")
+
+
+def renamed(found, names):
+    """Gives attributes of nodes the names that say what they are."""
+    used = set()
+    for owner, data in found.nodes.items():
+        for old, new in names.items():
+            if old not in data:
+                continue
+            if new in data:
+                raise Refused(f"{owner} has both {old} and {new}")
+            data[new] = data.pop(old)
+            used.add(old)
+    left = sorted(set(names) - used)
+    if left:
+        raise Refused(f"--rename {left[0]}: no node has such an attribute")
 
 
 def find_program(given=None):
@@ -115,7 +131,7 @@ def by_time(flags):
         pair == ("--by", "time") for pair in zip(text, text[1:]))
 
 
-def write(graph, folder, *, ignore=(), labels=None, split_idx=None,
+def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
           split_index=None, num_nodes=None, num_classes=None, undirected=False,
           name=None, import_flags=(), program=None, run_import=True,
           keep_arrays=False, chunk_bytes=64 << 20, **table_options):
@@ -128,7 +144,9 @@ def write(graph, folder, *, ignore=(), labels=None, split_idx=None,
     leaves nothing behind.
 
     ignore: attributes to leave out, NAME or TYPE.NAME; others that nothing
-    reads are refused. labels, split_idx: those that stand beside the graph, or
+    reads are refused. rename: {attribute of nodes: the name that it is known
+    by}, such as {"club": "y"}. labels, split_idx: those that stand beside the
+    graph, or
     dictionaries by node type. split_index: which column of masks [N, splits].
     num_nodes: {type: count}, or one count, where the graph does not say.
     import_flags: for `graphmill import npy`. Of tables: nodes, ends, features,
@@ -145,6 +163,7 @@ def write(graph, folder, *, ignore=(), labels=None, split_idx=None,
     ignored = Ignored(ignore)
     without_ignored(found, ignored)
     ignored.expect_all_used()
+    renamed(found, dict(rename))
     found = with_clean_names(found)
     counts = write_arrays(arrays, found, chunk_bytes, split_index=split_index,
                           num_nodes=by_type(num_nodes, found),

@@ -77,7 +77,8 @@ def read_matrix(matrix, step):
     found = Found(f"a sparse matrix ({matrix.format})",
                   {"node": {"num_nodes": rows}}, {ONE_EDGE: edges},
                   {ONE_EDGE: {} if ones else {"data": values}}, typed=False)
-    found.notes.append("an entry in row i and column j is an edge from i to j")
+    found.notes.append("an entry in row i and column j is an edge from i to j"
+                       + ("" if ones else ", also one of 0 that is stored"))
     return found
 
 
@@ -130,8 +131,8 @@ class Columns:
             columns = [get(name) for name in self.names]
             for name, values in zip(self.names, columns):
                 if values.dtype.kind not in "biuf":
-                    raise Refused(f"the column {name} holds {values.dtype}, and "
-                                  "features are numbers")
+                    raise Refused(f"the column {name} holds {values.dtype}, "
+                                  "and features are numbers")
                 if values.dtype.kind in "iu" and len(values) and max(
                         -int(values.min()), int(values.max())) > 1 << 24:
                     raise Refused(f"the column {name} has integers above 2^24, "

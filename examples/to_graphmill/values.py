@@ -23,7 +23,11 @@ def shape_of(value):
     """The extents of an array or tensor; of a list, those of NumPy's array."""
     if hasattr(value, "shape"):
         return tuple(int(extent) for extent in value.shape)
-    return np.shape(value)
+    try:
+        return np.shape(value)
+    except ValueError as error:
+        raise Refused("there is a list of lists that are not all of one "
+                      "length") from error
 
 
 def is_array(value):
@@ -104,8 +108,8 @@ class CompressedEdges:
         self.count = shape_of(indices)[0]
         ends = self.indptr[:1].tolist() + self.indptr[-1:].tolist()
         if ends != [0, self.count]:
-            raise Refused(f"the lists of edges go from {ends[0]} to {ends[-1]}, "
-                          f"and there are {self.count} edges")
+            raise Refused(f"the lists of edges go from {ends[0]} to "
+                          f"{ends[-1]}, and there are {self.count} edges")
 
     def blocks(self, step):
         for first in range(0, self.count, step):

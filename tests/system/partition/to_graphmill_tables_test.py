@@ -1,6 +1,6 @@
 """Matrices, tables and graphs of networkx become datasets by
 examples/to_graphmill, and files by its command. What needs SciPy, pandas,
-pyarrow or networkx is skipped where they are not installed."""
+pyarrow, torch or networkx is skipped where they are not installed."""
 
 import json
 import pathlib
@@ -12,7 +12,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import support
 from conversions import Conversion, write
-from graph_objects import Matrix
+from graph_objects import ArrowTable, Matrix, ParquetFile
 from support import Dataset, np
 
 COMMAND = support.ROOT / "examples" / "to_graphmill.py"
@@ -100,6 +100,23 @@ class MatricesAndTables(Conversion):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(Dataset(self.out).info["edge_types"][0]["count"], 3)
 
+    @unittest.skipUnless(library("torch"), "torch is not installed")
+    def test_torch(self):
+        """A file of torch: dense features, and sparse ones."""
+        torch = library("torch")
+        graph = {name: torch.from_numpy(value)
+                 for name, value in self.good.items()}
+        graph["y"] = graph["y"][:, None]
+        path = self.top / "graph.pt"
+        for features in (graph["x"], graph["x"].to_sparse_csr()):
+            torch.save({**graph, "x": features, "edge_attr": torch.ones(300)},
+                       path)
+            done = self.command(path, self.out, "--ignore", "edge_attr",
+                                "--graphmill", support.program())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.check_40(Dataset(self.out))
+            self.out = self.results / "again"
+
     @unittest.skipUnless(library("networkx"), "networkx is not installed")
     def test_networkx(self):
         nx = library("networkx")
@@ -161,6 +178,18 @@ class MatricesAndTables(Conversion):
              "w": [1.0, 2.0, 3.0]}
     NODES = {"id": ["c", "b", "a"], "y": [1, None, 0], "f": [1.0, 2.0, 3.0],
              "g": [4, 5, 6], "train_mask": [True, False, False]}
+
+    def test_arrow(self):
+        """As pyarrow has it, in stand-ins, and two rows at a time."""
+        self.check_tables(ArrowTable(self.EDGES), ArrowTable(self.NODES))
+        first, self.out = Dataset(self.out), self.top / "file" / "set"
+        write(ParquetFile(self.EDGES), self.out, program=support.program(),
+              nodes=ParquetFile(self.NODES), features=["f", "g"], ignore=["w"],
+              chunk_bytes=2 * 96)
+        for path in self.out.rglob("*.npy"):
+            np.testing.assert_array_equal(
+                np.load(path),
+                np.load(first.folder / path.relative_to(self.out)))
 
     @unittest.skipUnless(library("pandas"), "pandas is not installed")
     def test_pandas(self):

@@ -100,6 +100,27 @@ class OneType(Conversion):
         self.check_nodes(got, "node", labels=np.array([2, 0, 1])[
             self.good["y"]])
 
+    def test_times(self):
+        """They are read to split by them, and refused otherwise."""
+        times = np.random.default_rng(6).permutation(40) / 4
+        data = Store(edge_index=self.good["edge_index"], time=times,
+                     kind=self.good["y"], num_nodes=40)
+        flags = ["--split", "0.5,0.25,0.25"]
+        self.refused(data, "time, kind", import_flags=flags)
+        self.refused(data, "time", rename={"kind": "y"}, import_flags=flags)
+        self.refused(data, "--rename what", rename={"what": "y"})
+        self.refused(Store(data, train_mask=np.zeros(40, bool)),
+                     "nothing to train on", "import_flags",
+                     rename={"kind": "y"}, ignore=["time"])
+        got = self.written(data, rename={"kind": "y"},
+                           import_flags=[*flags, "--by", "time"])
+        order = np.argsort(times)
+        for name, part in zip(("train", "val", "test"),
+                              np.split(order, (20, 30))):
+            np.testing.assert_array_equal(
+                np.sort(got.node_array("node", name)), np.sort(part))
+        self.check_nodes(got, "node", labels=self.good["y"])
+
     def test_refusals(self):
         good = self.good
         for change, *fragments in (
@@ -110,6 +131,7 @@ class OneType(Conversion):
                 ({"y": ["a", 1] * 20}, "mixes"),
                 ({"x": good["x"].astype(str)}, "features are numbers"),
                 ({"x": good["x"][None]}, "numbers of nodes differ"),
+                ({"x": [[1.0]] * 39 + [[1.0, 2.0]]}, "of one length"),
                 ({"feat": good["x"]}, "x and feat"),
                 ({"train_mask": good["y"]}, "true and false"),
                 ({"train_idx": np.arange(3)}, "train_mask and train_idx"),

@@ -1,5 +1,5 @@
-"""What tests of examples/to_graphmill share: a graph, and how datasets that come
-of it are compared with it."""
+"""What tests of examples/to_graphmill share: a graph, and how datasets that
+come of it are compared with it."""
 
 import json
 import pathlib

@@ -1,6 +1,8 @@
 """Stand-ins with the attributes of other libraries' graphs, filled with arrays
 of NumPy, for tests where these libraries are not installed."""
 
+from support import np
+
 
 class Tensor:
     """An array that is one only after detach, cpu and numpy, as in torch; it
@@ -50,10 +52,6 @@ class HeteroData:
 
     def __getitem__(self, key):
         return self.parts[key]
-
-    @property
-    def edge_index_dict(self):
-        return {key: self.parts[key]["edge_index"] for key in self.edge_types}
 
 
 class SparseTensor:
@@ -106,6 +104,59 @@ class DglGraph:
 
     def num_nodes(self, name):
         return self.counts[name]
+
+
+class ArrowTable:
+    """A table of pyarrow, and a batch of one."""
+
+    def __init__(self, columns):
+        self.columns_of = columns
+        self.column_names = list(columns)
+        self.num_rows = len(next(iter(columns.values())))
+
+    def slice(self, first, count):
+        return ArrowTable({name: values[first:first + count]
+                           for name, values in self.columns_of.items()})
+
+    def to_batches(self):
+        return [ArrowBatch(self.columns_of)] if self.num_rows else []
+
+
+class ArrowBatch:
+    def __init__(self, columns):
+        self.columns_of = columns
+        self.schema = Store(names=list(columns))
+
+    def column(self, at):
+        return ArrowColumn(list(self.columns_of.values())[at])
+
+
+class ArrowColumn:
+    """Integers with nulls become floats, texts objects, as in pyarrow."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def to_numpy(self, zero_copy_only=True):
+        assert not zero_copy_only
+        if any(isinstance(value, str) for value in self.values):
+            return np.array(self.values, object)
+        return np.array([np.nan if value is None else value
+                         for value in self.values])
+
+
+class ParquetFile:
+    """pyarrow's, which is read in batches, each time from its beginning."""
+
+    def __init__(self, columns):
+        self.table = ArrowTable(columns)
+        self.schema_arrow = Store(names=list(columns))
+        self.metadata = Store(num_rows=self.table.num_rows)
+
+    def iter_batches(self, batch_size, columns):
+        for first in range(0, self.table.num_rows, batch_size):
+            part = self.table.slice(first, batch_size).columns_of
+            yield ArrowBatch({name: part[name] for name in columns})
 
 
 class OgbNodes:
