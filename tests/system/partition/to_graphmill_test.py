@@ -100,6 +100,19 @@ class OneType(Conversion):
         self.check_nodes(got, "node", labels=np.array([2, 0, 1])[
             self.good["y"]])
 
+    def test_edges_both_ways_and_nodes_without_any(self):
+        half = self.good["x"][:, 0].astype(np.float16)
+        data = Store(edge_index=np.array([[3, 4, 3], [4, 3, 9]], np.int32),
+                     x=half, n_id=Tensor(np.arange(40) * 10))
+        self.refused(data, "'paper'", num_nodes={"paper": 41})
+        self.refused(data, "--num-nodes has 41", num_nodes=41)
+        got = self.written(data, num_nodes=40, undirected=True)
+        self.assertEqual(set(map(tuple, got.edges("node__to__node").T)),
+                         {(3, 4), (4, 3), (3, 9), (9, 3)})
+        self.check_nodes(got, "node", labels=None,
+                         features=half.astype(np.float32)[:, None])
+        self.assertEqual(self.names(), list(range(0, 400, 10)))
+
     def test_times(self):
         """They are read to split by them, and refused otherwise."""
         times = np.random.default_rng(6).permutation(40) / 4
