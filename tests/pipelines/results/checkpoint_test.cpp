@@ -183,10 +183,10 @@ CATCH_TEST_CASE("a run's files go back to where it stood", "[kernels]") {
     contains("another process writes to its folder"));
   // Of one rank, all steps have been told; of two, none is whole.
   CATCH_CHECK(again.has_steps_until({1, 1, 3, {}, 0}, 1));
-  CATCH_CHECK(again.has_steps_until({1, 2, 4, {}, 0}, 1));
-  CATCH_CHECK_FALSE(again.has_steps_until({1, 2, 4, {}, 0}, 2));
-  CATCH_CHECK_FALSE(again.has_steps_until({1, 3, 5, {}, 0}, 1));
-  CATCH_CHECK(again.has_steps_until({2, 0, 4, {}, 0}, 2));
+  CATCH_CHECK(again.has_steps_until({1, 2, 4, {}, 0}, 2));
+  CATCH_CHECK_FALSE(again.has_steps_until({1, 2, 4, {}, 0}, 4));
+  CATCH_CHECK_FALSE(again.has_steps_until({1, 3, 5, {}, 0}, 3));
+  CATCH_CHECK(again.has_steps_until({2, 0, 4, {}, 0}, 0));
   auto metrics = nlohmann::json::array();
   metrics.push_back({{"phase", "train"}, {"epoch", 1}});
   value_of(again.go_back(metrics, {1, 1, 3, {}, 0}, "dataset: e\n"));
