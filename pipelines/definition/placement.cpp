@@ -339,6 +339,20 @@ result<placement> place_all(const definition& def, part_id parts,
   return work.take();
 }
 
+/// The definition without those of `placement.trainers` that are not there,
+/// unless that is nobody.
+definition without_absent(definition def,
+                          std::span<const daemon_offer> offers) {
+  auto names = def.placement.trainers;
+  std::erase_if(names, [offers](const auto& name) {
+    return std::ranges::none_of(
+      offers, [&name](const auto& offer) { return offer.name == name; });
+  });
+  if (!names.empty())
+    def.placement.trainers = std::move(names);
+  return def;
+}
+
 } // namespace
 
 result<placement> place(const definition& def, part_id parts,
@@ -346,6 +360,7 @@ result<placement> place(const definition& def, part_id parts,
   const auto& trainer = def.trainer;
   if (!trainer.is_elastic())
     return place_all(def, parts, offers);
+  const auto present = without_absent(def, offers);
   auto most = trainer.replicas;
   auto least = trainer.min_replicas;
   if (!trainer.sizes.empty()) {
@@ -355,7 +370,7 @@ result<placement> place(const definition& def, part_id parts,
     least = most;
   }
   for (;; --most) {
-    auto placed = place_all(sized(def, most), parts, offers);
+    auto placed = place_all(sized(present, most), parts, offers);
     if (placed || most <= least)
       return placed;
   }
