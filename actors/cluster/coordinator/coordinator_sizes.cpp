@@ -30,11 +30,12 @@ void coordinator::wait_for_trainers(submitted_run& run) {
   shrink_at_ = {};
   if (active_->paused || !is_open(run.def))
     return;
-  // Before the run gives up waiting.
-  const std::chrono::milliseconds most =
-    std::chrono::seconds{run.def.recovery.wait};
   run.trainers_before = active_->trainers();
-  shrink_at_ = clock::now() + std::min(timeouts::trainer_returns, most / 2);
+  // It is not to give up before.
+  const auto now = clock::now();
+  shrink_at_ = now
+               + std::min<clock::duration>(timeouts::trainer_returns,
+                                           run.recovery.left_at(now) / 2);
 }
 
 /// Whether a run that could be placed waits for more trainers still.
@@ -42,12 +43,10 @@ bool coordinator::awaits_trainers(submitted_run& run, const placement& where) {
   const auto found = where.daemon_of_rank.size();
   if (found >= run.trainers_before || clock::now() >= shrink_at_)
     return false;
-  wait_on(run,
-          fail(ec::unavailable,
-               "there is room for {}, and it had {}; if nobody comes within {} "
-               "s, it goes on with fewer",
-               pluralized(found, "trainer"), run.trainers_before,
-               timeouts::trainer_returns.count() / 1000));
+  wait_on(run, fail(ec::unavailable,
+                    "there is room for {}, and it had {}; it goes on with "
+                    "fewer if nobody comes within seconds",
+                    pluralized(found, "trainer"), run.trainers_before));
   return true;
 }
 

@@ -1,5 +1,5 @@
-"""A run whose number of trainers may change: it goes on with fewer, takes others
-in at the edge of an epoch, and can be had again by its record."""
+"""A run whose number of trainers may change: it goes on with fewer, takes
+others in at the edge of an epoch, and can be had again by its record."""
 
 import json
 import pathlib
@@ -13,13 +13,12 @@ from clusters import Cluster
 from runs import SMALL, merged, partitioned, small_rmat
 from support import program
 
-# 13 steps an epoch. The lost one is waited for during half of `wait`.
+# 13 steps an epoch.
 DEFINITION = merged(SMALL, {
     "train": {"batch_size": 8, "epochs": 3, "record_steps": True},
     "trainer": {"replicas": {"min": 1, "max": 2}},
     "placement": {"trainers": ["d1", "d2", "d3"]},
     "checkpoint": {"every_steps": 2},
-    "recovery": {"wait": 4},
 })
 SLOW = {"faults": {"trainer_delay_ms": 40}}
 STEPS = 13
@@ -96,8 +95,9 @@ class Elastic(runs.Workplace):
         self.assertEqual(
             sorted((line["epoch"], line["step"], line["rank"])
                    for line in lines),
-            [(epoch + 1, step + 1, rank) for epoch in range(epochs)
-             for step in range(STEPS) for rank in range(trainers(epoch, step))])
+            [(epoch + 1, step + 1, rank)
+             for epoch in range(epochs) for step in range(STEPS)
+             for rank in range(trainers(epoch, step))])
         seeds = [sorted(seed for line in lines if line["epoch"] == epoch + 1
                         for seed in line["seeds"])
                  for epoch in range(epochs)]
@@ -148,17 +148,16 @@ class Elastic(runs.Workplace):
         self.check_steps(sizes, 16)
 
     def test_one_that_comes_back_in_time(self):
-        """Nothing changes."""
-        definition = merged(DEFINITION, {"recovery": {"wait": 60}})
+        """Nothing changes, unless it takes longer than it is waited for."""
         cluster = self.cluster(["0", "1", "none"])
-        run = self.begin(cluster, definition)
+        run = self.begin(cluster, DEFINITION)
         cluster.daemons[2].kill()
         cluster.add("none", name="d2")
         summary = self.await_finished(cluster, run)
         self.assertIn([size["replicas"] for size in summary["sizes"]],
                       ([2], [2, 1], [2, 1, 2]))
         self.check_steps(summary["sizes"], 3)
-        again = merged(definition, {
+        again = merged(DEFINITION, {
             "trainer": {"sizes": as_texts(summary["sizes"])}})
         self.check_same(self.train(again, self.parts), summary)
 
