@@ -140,8 +140,8 @@ inline constexpr milliseconds health_silence{5000};
 /// Questions that wait at the coordinator.
 inline constexpr milliseconds question_look{100};
 /// A coordinator with runs notes that it lives. If it dies and nobody can go on
-/// with its run, the last note tells when that ended. Each looks whether it still
-/// has its lock.
+/// with its run, the last note tells when that ended. Each looks whether it
+/// still has its lock.
 inline constexpr milliseconds life_sign{1000};
 /// Watchers are told of progress.
 inline constexpr milliseconds progress{100};

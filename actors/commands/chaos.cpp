@@ -28,7 +28,7 @@ struct chaos_options {
   double patience_seconds = 300;
   bool dry_run = false;
   bool planned = false; ///< Seed and run were given.
-  std::string daemon; ///< One fault for this one, in place of a plan.
+  std::string daemon;   ///< One fault for this one, in place of a plan.
   std::string at = "at_once";
   std::string peer;
   std::uint32_t lasts = 0; ///< In milliseconds.
@@ -240,24 +240,36 @@ constexpr const char* chaos_footer =
   "Ends with 0 if the run has finished, with 1 if it failed or was cancelled,\n"
   "or if the cluster cannot be reached. Ctrl-C ends the chaos, not the run.";
 
-void add_single_options(CLI::App& command, chaos_options& options) {
-  command.add_option("--daemon", options.daemon,
-                     "Harm this one, once, by the one of --kinds; no plan");
+/// @returns the one without which the others make no sense.
+CLI::Option* add_single_options(CLI::App& command, chaos_options& options) {
+  auto* daemon =
+    command.add_option("--daemon", options.daemon,
+                       "Harm this one, once, by the one of --kinds; no plan");
   command
     .add_option("--at", options.at,
                 "With --daemon: when it next comes to this: at_once, start_up, "
                 "filling_caches, mid_epoch, exchange, checkpoint, epoch_edge, "
                 "evaluation or drain; within 10 min")
-    ->capture_default_str();
-  command.add_option("--peer", options.peer,
-                     "With --daemon, of delay and cut: only what it asks of "
-                     "this one");
-  command.add_option("--lasts", options.lasts,
-                     "With --daemon: milliseconds of stop, delay or disk");
-  command.add_option("--each", options.each,
-                     "With --daemon: milliseconds that delay holds a message");
-  command.add_option("--messages", options.messages,
-                     "With --daemon: how many corrupt damages");
+    ->capture_default_str()
+    ->needs(daemon);
+  command
+    .add_option("--peer", options.peer,
+                "With --daemon, of delay and cut: only what it asks of this "
+                "one")
+    ->needs(daemon);
+  command
+    .add_option("--lasts", options.lasts,
+                "With --daemon: milliseconds of stop, delay or disk")
+    ->needs(daemon);
+  command
+    .add_option("--each", options.each,
+                "With --daemon: milliseconds that delay holds a message")
+    ->needs(daemon);
+  command
+    .add_option("--messages", options.messages,
+                "With --daemon: how many corrupt damages")
+    ->needs(daemon);
+  return daemon;
 }
 
 } // namespace
@@ -283,9 +295,10 @@ void add_chaos_command(command_line& cli) {
                  "Seconds that the coordinator may be out of reach")
     ->check(CLI::Range(1.0, 86'400.0))
     ->capture_default_str();
-  command->add_flag("--dry-run", options->dry_run,
-                    "Only show the plan; harm nobody");
-  add_single_options(*command, *options);
+  auto* dry_run = command->add_flag("--dry-run", options->dry_run,
+                                    "Only show the plan; harm nobody");
+  // A single fault has no plan, and is carried out.
+  add_single_options(*command, *options)->excludes(seed, run, dry_run);
   command->footer(chaos_footer);
   add_cluster_options(*command, options->cluster);
   command->callback([&cli, options, seed, run] {

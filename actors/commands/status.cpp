@@ -155,14 +155,18 @@ struct status_options {
 };
 
 /// Of a run that is not on: what has become of it.
-int print_record(const run_record& run, bool json) {
+int print_record(const run_record& run, bool json, bool again) {
   if (json)
     say("{}\n", one_line({{"run", run.id},
                           {"state", to_string(run.state)},
                           {"message", run.message}}));
-  else
+  else {
+    if (again)
+      clear_terminal();
     say("run       {}\nstate     {}{}{}\n", run.id, to_string(run.state),
         run.message.empty() ? "" : ": ", run.message);
+  }
+  std::fflush(stdout);
   return run.state == run_state::failed ? exit_failed : 0;
 }
 
@@ -180,23 +184,28 @@ int print_health(const run_health& run, bool json, bool again) {
   return health_code(run);
 }
 
-/// How a run is; with --watch, until it is over or a signal comes.
+/// How a run is; with --watch, until it is over or a signal comes. One that is
+/// attempted again is queued in between.
 result<int> status_of_run(const status_options& options) {
   signal_watch signals;
   GRAPHMILL_TRY(auto client, connect(options.cluster, "status", &signals));
+  const auto json = options.cluster.json;
   for (bool again = false;; again = true) {
     GRAPHMILL_TRY(const auto run, client.run(options.run));
-    if (run.state != run_state::running)
-      return print_record(run, options.cluster.json);
-    const auto now = client.health({run.id, {}});
-    if (!now && now.error().code == ec::not_found && signals.count() == 0) {
-      signals.wait(timeouts::ask_again); // It has just ended: see its record.
-      continue;
+    int code = 0;
+    if (run.state == run_state::running) {
+      const auto now = client.health({run.id, {}});
+      if (!now && now.error().code == ec::not_found && signals.count() == 0) {
+        signals.wait(timeouts::ask_again); // It has just ended.
+        continue;
+      }
+      if (!now)
+        return now.error();
+      code = print_health(now.value(), json, again);
+    } else {
+      code = print_record(run, json, again);
     }
-    if (!now)
-      return now.error();
-    const auto code = print_health(now.value(), options.cluster.json, again);
-    if (!options.watch)
+    if (!options.watch || is_over(run.state))
       return code;
     signals.wait(timeouts::health_report);
     if (signals.count() != 0)

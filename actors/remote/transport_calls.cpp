@@ -1,5 +1,7 @@
 #include "actors/remote/transport_calls.hpp"
 
+#include "messages/base/caught.hpp"
+
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -61,7 +63,9 @@ bool serve_data(const data_server_actor& server,
   // What the server leaves behind when it ends may be asked of another owner.
   const std::shared_ptr<const void> left_behind{
     nullptr, [reply = request.reply](std::nullptr_t) {
-      reply.reply(fail(ec::unavailable, "it ended before it answered"));
+      quietly([&reply] {
+        reply.reply(fail(ec::unavailable, "it ended before it answered"));
+      });
     }};
   post(server, data_request{
                  request.method, request.data, request.deadline,

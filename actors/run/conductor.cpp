@@ -100,8 +100,8 @@ private:
       ending_ = true;
       if (course_.failure() && course_.failure()->code != ec::cancelled)
         making_.give_up();
-      if (!making_.is_on()) // Else it ends when that is done.
-        end_if_due();
+      settle_checkpoint(); // What waits for results waits in vain now.
+      end_if_due();
       break;
     default:
       break;
@@ -249,7 +249,7 @@ private:
       }
       go_on_without_copy();
     } else if (making_.is_lost(ending_)) {
-      miss_checkpoint(fail(ec::internal, "it is not of the epoch that is on"));
+      miss_checkpoint(fail(ec::internal, "results of its steps are missing"));
     }
   }
 
@@ -359,7 +359,7 @@ private:
   }
 
   void end_if_due() {
-    if (!std::exchange(ending_, false))
+    if (making_.is_on() || !std::exchange(ending_, false))
       return;
     run_outcome out;
     out.failure = course_.failure();

@@ -15,24 +15,22 @@ namespace graphmill {
 /// puts the beginning and the end of a run around its `course`, which orders
 /// the phases and decides at the star:
 ///
-///     waiting ---> filling [---> resuming] ---> * ---> saving ---> fetching
-///        |                                      ^ |                  |
-///        '-------------[---> resuming] -------->| |                  '-->
-///        ended
-///           without caches                      | |
-///                   .---------------------------' |
-///                   +-- [comparing <---] in_phase <--+
-///                   +-- keeping_best <---------------+
-///                   '-- restoring_best <-------------'
+///     waiting [---> filling] [---> resuming] ---> *
+///
+///     * ---> in_phase [---> comparing] ---> *
+///     * ---> keeping_best ----------------> *
+///     * ---> restoring_best --------------> *
+///     * ---> saving ---> fetching ---> ended
 ///
 ///     in_phase            -- paused --> pausing --> ended
 ///     any before `saving` -- failed, cancelled --> saving
 ///     any before `saving` -- failed, without steps of its own --> ended
 ///     any                 -- cancelled at once --> ended
 ///
-/// A run that goes on from a checkpoint is `resuming`: its trainers take over
-/// the weights of then, and its course goes to where it stood. Until they have
-/// them there is nothing to save.
+/// A run with caches is `filling` them first. One that goes on from a
+/// checkpoint is `resuming`: its trainers take over the weights of then, and
+/// its course goes to where it stood. Until they have them there is nothing to
+/// save.
 ///
 /// A run that pauses ends without weights: another attempt goes on from the
 /// state that one of its trainers gives while it is `pausing`.

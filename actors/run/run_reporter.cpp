@@ -110,6 +110,9 @@ result<void> run_reporter::on_phase(const phase_result& done) {
 
 void run_reporter::go_on_after(const nlohmann::json& lines) {
   lines_ = lines;
+  last_ = {};
+  epochs_ = 0;
+  best_epoch_.reset();
   for (const auto& line : lines_) {
     const auto which = line.value("phase", "");
     const auto seeds = integer_of(line.value("seeds", nlohmann::json{}));

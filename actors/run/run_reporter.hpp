@@ -44,7 +44,8 @@ public:
   /// whose weights a run ends with. Nothing without validation.
   std::optional<std::int32_t> best_epoch() const { return best_epoch_; }
 
-  /// Goes on after what another process has told of the run.
+  /// Goes on after what another process has told of the run, or where the run
+  /// has gone back to: what was told otherwise does not count any more.
   /// @param lines Of metrics.jsonl, an array.
   void go_on_after(const nlohmann::json& lines);
 

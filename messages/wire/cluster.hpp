@@ -189,8 +189,8 @@ struct plan_reply {
 payload encode(const plan_reply& reply);
 result<plan_reply> decode_plan_reply(const payload& from);
 
-/// How far a run is. States only go forward, but for a run whose coordinator was
-/// lost while it was on, which is queued again; the last three are final.
+/// How far a run is. States only go forward, but for a run whose coordinator
+/// was lost while it was on, which is queued again; the last three are final.
 enum class run_state : std::uint8_t {
   queued = 1,
   running,

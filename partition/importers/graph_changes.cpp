@@ -118,6 +118,19 @@ result<void> write_split(const split_request& request,
   return ok();
 }
 
+result<planned_import> begin_import(const std::filesystem::path& folder,
+                                    dataset_info info, row_norm normalise,
+                                    bool reverse, const graph_changes& changes,
+                                    const progress_callback& on_progress) {
+  GRAPHMILL_TRY(auto norms, norms_of(info, normalise, changes));
+  GRAPHMILL_TRY(auto edges, plan_edges(info, reverse, changes));
+  GRAPHMILL_TRY(auto writer, dataset_writer::create(folder, info,
+                                                    {.on_progress = on_progress,
+                                                     .edges = edges.rules}));
+  return planned_import{std::move(info), std::move(norms), std::move(edges),
+                        std::move(writer)};
+}
+
 void note_dropped(const dataset_writer& writer, const dataset_info& info,
                   const note_callback& on_note) {
   const auto& dropped = writer.dropped();

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
@@ -70,6 +71,21 @@ result<void> write_split(const split_request& request,
                          const node_type_info& type, node_type_id id,
                          bool present, std::span<const std::int64_t> labels,
                          std::span<const double> times, dataset_writer& writer);
+
+/// What an importer writes with, once all types are declared.
+struct planned_import {
+  dataset_info info;           ///< With the reverse edge types.
+  std::vector<row_norm> norms; ///< By node type of the source.
+  edge_plan edges;
+  dataset_writer writer;
+};
+
+/// Plans the edges and begins to write a dataset.
+/// @param info With all types of the source.
+result<planned_import> begin_import(const std::filesystem::path& folder,
+                                    dataset_info info, row_norm normalise,
+                                    bool reverse, const graph_changes& changes,
+                                    const progress_callback& on_progress);
 
 /// Notes how many edges a writer has dropped, after its `finish`.
 void note_dropped(const dataset_writer& writer, const dataset_info& info,

@@ -66,6 +66,8 @@ private:
                   field f, const std::string& path);
   bool read_word(const yaml_node& node, capnp::DynamicStruct::Builder into,
                  field f);
+  bool check_list(const yaml_node& node, const std::string& path,
+                  std::string_view elements);
   bool check_length(const yaml_node& node, field f, const std::string& path);
   bool read_numbers(const yaml_node& node, field f, const std::string& path,
                     std::vector<std::int32_t>& out);

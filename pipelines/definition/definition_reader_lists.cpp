@@ -44,10 +44,8 @@ bool definition_reader::read_word(const yaml_node& node,
 bool definition_reader::read_reals(const yaml_node& node,
                                    capnp::DynamicStruct::Builder into, field f,
                                    const std::string& path) {
-  if (node.type != yaml_node::kind::list)
-    return report(node.where, fmt::format("{} is {}, must be a list of "
-                                          "numbers, as in [1, 0.5]",
-                                          in_quotes(path), shown(node)));
+  if (!check_list(node, path, "numbers, as in [1, 0.5]"))
+    return false;
   auto valid = check_length(node, f, path);
   const auto notes = notes_of(f);
   const auto range = range_of(f).value_or(value_range{});
@@ -76,11 +74,8 @@ bool definition_reader::read_reals(const yaml_node& node,
 bool definition_reader::read_texts(const yaml_node& node,
                                    capnp::DynamicStruct::Builder into, field f,
                                    const std::string& path) {
-  if (node.type != yaml_node::kind::list)
-    return report(node.where, fmt::format("{} is {}, must be a list of texts, "
-                                          "as in [a, b]",
-                                          in_quotes(path), shown(node)));
-  if (!check_length(node, f, path))
+  if (!check_list(node, path, "texts, as in [a, b]")
+      || !check_length(node, f, path))
     return false;
   for (const auto& item : node.items)
     if (item.type != yaml_node::kind::scalar || item.text.empty())
@@ -93,6 +88,16 @@ bool definition_reader::read_texts(const yaml_node& node,
     list.set(i, capnp::Text::Reader{node.items[i].text.c_str(),
                                     node.items[i].text.size()});
   return true;
+}
+
+/// @param elements What the list must be of, with an example.
+bool definition_reader::check_list(const yaml_node& node,
+                                   const std::string& path,
+                                   std::string_view elements) {
+  return node.type == yaml_node::kind::list
+         || report(node.where,
+                   fmt::format("{} is {}, must be a list of {}",
+                               in_quotes(path), shown(node), elements));
 }
 
 bool definition_reader::check_length(const yaml_node& node, field f,
@@ -109,13 +114,11 @@ bool definition_reader::read_numbers(const yaml_node& node, field f,
                                      const std::string& path,
                                      std::vector<std::int32_t>& out) {
   const auto notes = notes_of(f);
-  if (node.type != yaml_node::kind::list)
-    return report(node.where,
-                  fmt::format("{} is {}, must be a list of whole numbers{}",
-                              in_quotes(path), shown(node),
-                              notes.per_key.empty()
-                                ? ", as in [10, 10]"
-                                : ", as in [10, 10], or a map of lists"));
+  if (!check_list(node, path,
+                  notes.per_key.empty()
+                    ? "whole numbers, as in [10, 10]"
+                    : "whole numbers, as in [10, 10], or a map of lists"))
+    return false;
   auto valid = check_length(node, f, path);
   const auto range = range_of(f).value_or(value_range{});
   for (const auto& item : node.items) {

@@ -90,8 +90,8 @@ result<void> group_rank::begin(std::int64_t step, const gradient_set& mine,
       return stopped(progress);
     if (const auto failure = joined ? joined->failed() : std::nullopt)
       return why_failed(failure->peer, step, failure->reason);
-    const auto begun = joined ? progress.offset().has_value()
-                              : progress.finished().has_value();
+    const auto begun =
+      joined ? progress.offset().has_value() : progress.finished().has_value();
     if (begun && (!joined || joined->done()))
       break;
     if (joined && !joined->done() && clock::now() - looked > look_after) {

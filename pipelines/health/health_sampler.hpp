@@ -33,7 +33,8 @@ public:
   /// Readings that a window spans.
   static constexpr std::size_t span = 5;
 
-  /// Reads all gauges, and fills in `actors`, `peers`, `window` and `left_out`
+  /// Forgets the gauges of other boards, as that of an earlier attempt, reads
+  /// all of this one, and fills in `actors`, `peers`, `window` and `left_out`
   /// of what a daemon tells. The first reading has a window since the actors
   /// were spawned.
   void sample(const gauge_board& board, clock::time_point now,

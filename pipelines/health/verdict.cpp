@@ -101,7 +101,8 @@ verdict verdict_of(const run_health& run) {
                                  "time",
                                  title_of(dying), dying.actor->recent_restarts,
                                  percent_of(dying.actor->down)));
-    out.evidence.push_back(dying.actor->last_error);
+    if (!dying.actor->last_error.empty())
+      out.evidence.push_back(dying.actor->last_error);
     return out;
   }
   const auto busy = average(trainers, &actor_health::busy);

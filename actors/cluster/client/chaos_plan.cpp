@@ -16,7 +16,7 @@ constexpr std::array kill_moments{moment::at_once,    moment::mid_epoch,
                                   moment::exchange,   moment::checkpoint,
                                   moment::epoch_edge, moment::evaluation};
 constexpr milliseconds wait_for_moment{10'000};
-/// Below and above the silence after which a daemon is lost.
+/// Short ones, and one for which a daemon is lost if --lost-after is shorter.
 constexpr std::array stop_times{milliseconds{1'000}, milliseconds{3'000},
                                 milliseconds{10'000}};
 constexpr std::uint32_t most_corrupt = 2;

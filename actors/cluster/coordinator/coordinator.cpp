@@ -166,7 +166,6 @@ void coordinator::look() {
   look_at_members(now);
   if (active_)
     active_->answer_questions(now);
-  give_up_waiting(now);
   if (now >= write_at_)
     write_records();
   if (start_at_ != clock::time_point{} && now >= start_at_) {
@@ -179,6 +178,7 @@ void coordinator::look() {
   }
   if (!returning_.empty() && now >= return_until_)
     start_next();
+  give_up_waiting(now);
   if (now < touch_at_)
     return;
   touch_at_ = now + timeouts::life_sign;

@@ -113,8 +113,8 @@ void coordinator::conduct() {
                              config_.graph->part_count());
   const auto progress = std::make_shared<progress_gauge>(active_->def);
   progress_gauge::observe(progress, lead.observer);
-  health_.progress_by(progress);
   active_->began = clock::now();
+  health_.led(progress, active_->began);
   active_->conductor = spawn_conductor(self_->home_system(), std::move(lead));
   active_->is_led = true;
   deaths_.watch(self_, active_->conductor,
@@ -154,7 +154,8 @@ void coordinator::on_ended(const run_ended& ended) {
 void coordinator::end() {
   active_->record.ended = now_unix();
   active_->seconds =
-    std::chrono::duration<double>(clock::now() - active_->began).count();
+    active_->spent
+    + std::chrono::duration<double>(clock::now() - active_->began).count();
   stop_actor(active_->conductor);
   active_->conductor = nullptr;
   end_shares(active_->turn.again()     ? member_action::keep
@@ -228,13 +229,15 @@ void coordinator::let_leavers_go() {
   }
 }
 
-/// Files what is left of the run, unless it is attempted again.
+/// Files what is left of the run, unless it is attempted again. Waits for the
+/// end of its conductor, which uses the run's files.
 void coordinator::close() {
   active_->end_rendezvous();
+  active_->closes_unled = active_->is_led;
+  if (active_->is_led)
+    return;
   if (active_->turn.again()) {
-    active_->closes_unled = active_->is_led;
-    if (!active_->is_led)
-      recover();
+    recover();
     return;
   }
   let_leavers_go();
@@ -248,10 +251,15 @@ void coordinator::close() {
   // What an attempt has paused with has no other place.
   const auto leaves = recovers || active_->paused;
   thread_.post(
-    [me = handle_of<interface>(self_), file = active_->file, leaves,
-     outcome = active_->outcome, cancelled = active_->turn.cancelled(),
-     seconds = active_->seconds, recovers, from = active_->from,
-     def = active_->def, parts = config_.graph->part_count()]() mutable {
+    [me = handle_of<interface>(self_), lock = config_.lock,
+     file = active_->file, outcome = active_->outcome,
+     cancelled = active_->turn.cancelled(), seconds = active_->seconds,
+     recovers, leaves, from = active_->from, def = active_->def,
+     parts = config_.graph->part_count()]() mutable {
+      if (auto held = lock->check(); !held) { // The folder is another one's.
+        post(me, records_written{held.error()});
+        return;
+      }
       if (leaves && from && !outcome.parameters)
         file->leave(*from, def, parts);
       if (recovers)

@@ -38,19 +38,29 @@ void coordinator::start_next() {
     active_->record.message.clear();
     if (active_->record.started == unix_time{0})
       active_->record.started = now_unix();
+    active_->is_unwritten = true;
     take_seats(std::move(where).value());
-    if (active_->attempt > 1) {
-      attempt_again();
-    } else if (auto begun = active_->file->begin(config_.log->sinks().front());
-               begun) {
-      active_->file->note_size(active_->def,
-                               {active_->point(), active_->trainers()});
-      tell_sizes();
-      deploy();
-    } else {
-      go_on(active_->fail_run(begun.error()));
-    }
     return;
+  }
+}
+
+/// Begins the attempt that has left the queue once the history has it: another
+/// coordinator never gives its number to an attempt that daemons know already.
+void coordinator::begin_if_written() {
+  if (!active_ || !records_.all_written()
+      || !std::exchange(active_->is_unwritten, false)
+      || active_->turn.is_over()) // It was cancelled, or has lost a daemon.
+    return;
+  if (active_->attempt > 1) {
+    attempt_again();
+  } else if (auto begun = active_->file->begin(config_.log->sinks().front());
+             begun) {
+    active_->file->note_size(active_->def,
+                             {active_->point(), active_->trainers()});
+    tell_sizes();
+    deploy();
+  } else {
+    go_on(active_->fail_run(begun.error()));
   }
 }
 

@@ -160,6 +160,7 @@ void coordinator::on_written(const records_written& done) {
     if (news)
       config_.log->info("the run history is written again");
     write_records(); // What has come meanwhile.
+    begin_if_written();
   }
   start_next();
   end_if_done();

@@ -144,10 +144,14 @@ void coordinator::rewind() {
                std::make_shared<result<run_rewound::state>>(std::move(how))});
   };
   thread_.post(
-    [tell, file = active_->file, from = active_->from, def = active_->def,
-     attempt = active_->attempt, spent = std::exchange(active_->spent, 0),
-     trainers = active_->trainers(), console = config_.log->sinks().front()] {
-      tell(file->go_back(from, def, {attempt, spent, trainers, console}));
+    [tell, lock = config_.lock, file = active_->file, from = active_->from,
+     def = active_->def, attempt = active_->attempt,
+     spent = std::exchange(active_->spent, 0), trainers = active_->trainers(),
+     console = config_.log->sinks().front()] {
+      if (auto held = lock->check(); !held) // The folder is another one's.
+        tell(held.error());
+      else
+        tell(file->go_back(from, def, {attempt, spent, trainers, console}));
     },
     [tell](const error& reason) { tell(reason); });
 }
@@ -157,6 +161,8 @@ void coordinator::on_rewound(const run_rewound& back) {
       || active_->turn.now() != run_turn::state::deploying)
     return;
   if (!*back.from) {
+    if (gives_way(back.from->error()))
+      return;
     go_on(active_->fail_run(back.from->error()));
     return;
   }
@@ -184,8 +190,10 @@ void coordinator::on_rewound(const run_rewound& back) {
 
 // -- a run that waits for too long
 
+/// Not before those that it was on have had the time to come back.
 void coordinator::give_up_waiting(clock::time_point now) {
-  if (active_ || queue_.empty() || !queue_.front().recovery.is_over(now))
+  if (active_ || queue_.empty() || !queue_.front().recovery.is_over(now)
+      || (!returning_.empty() && now < return_until_))
     return;
   auto run = std::move(queue_.front());
   queue_.pop_front();
@@ -210,7 +218,8 @@ void coordinator::conclude(submitted_run run, const error& reason,
 
 // -- what daemons have kept
 
-/// Asks all daemons that are there.
+/// Asks all daemons that are there. One whose share is on has its trainers copy
+/// what they have, before it answers.
 void coordinator::search_kept(kept_taker then) {
   auto search = std::make_shared<kept_search>();
   search->run = active_->id;
@@ -222,8 +231,10 @@ void coordinator::search_kept(kept_taker then) {
       continue;
     ++search->owing;
     calls_.call(daemon.address, method::order, encode(wanted),
-                within(timeouts::question, timeouts::question_unreachable),
+                within(timeouts::share_end, timeouts::question_unreachable),
                 [this, search, daemon](const result<payload>& answer) {
+                  if (!answer && gives_way(answer.error()))
+                    return;
                   if (auto offer = offer_in(daemon, answer))
                     search->offers.push_back(*std::move(offer));
                   if (--search->owing == 0)
@@ -270,7 +281,8 @@ void coordinator::fetch_kept(const std::shared_ptr<kept_search>& search,
   calls_.call(from.address, method::weights, encode(*wanted),
               within(timeouts::data_request, timeouts::question_unreachable),
               [this, search, tensors](const result<payload>& answer) {
-                if (!active_ || !active_->is(search->run, search->attempt))
+                if (!active_ || !active_->is(search->run, search->attempt)
+                    || (!answer && gives_way(answer.error())))
                   return;
                 auto& offers = search->offers;
                 auto taken = answer ? tensors->take(answer.value())

@@ -77,7 +77,7 @@ result<void> coordinator::restore(submitted_run& run,
       run.recovery.left(
         fail(ec::unavailable, "the coordinator was started anew"),
         clock::now());
-    GRAPHMILL_TRYV(check_dataset(run.file->dataset_digest()));
+    GRAPHMILL_TRYV(check_dataset(config_, run.file->dataset_digest()));
     if (run.from_run.empty() || run.file->has_checkpoints())
       return ok(); // From where it goes on is found when it is placed.
   }
@@ -86,20 +86,11 @@ result<void> coordinator::restore(submitted_run& run,
   GRAPHMILL_TRY(
     auto before,
     checkpoint_of(config_.runs, {run.from_run, run.from_checkpoint}));
-  GRAPHMILL_TRYV(check_dataset(before.dataset_digest));
+  GRAPHMILL_TRYV(check_dataset(config_, before.dataset_digest));
   GRAPHMILL_TRYV(run.file->go_on_from(before, run.def));
   run.from = std::move(before.state);
   run.resumed_place = resumed_;
   return ok();
-}
-
-result<void> coordinator::check_dataset(const std::string& digest) const {
-  if (digest == config_.offer.dataset_digest)
-    return ok();
-  return fail(ec::invalid_argument,
-              "this cluster serves another dataset than the one that the "
-              "run was trained on (digests {} and {})",
-              config_.offer.dataset_digest, digest);
 }
 
 /// Whether the run at the front waits for daemons that it was on: the others

@@ -1,5 +1,5 @@
-#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/transport/sessions/address.hpp"
 #include "pipelines/definition/definition_changes.hpp"
 #include "pipelines/definition/definition_checks.hpp"
@@ -17,14 +17,9 @@ namespace graphmill {
 
 namespace {
 
-/// Whether a run may go on by this definition.
+/// Whether a run on the same dataset may go on by this definition.
 result<void> check_resumption(const checkpoint& before, const definition& def,
-                              bool with_changes, const std::string& digest) {
-  if (before.dataset_digest != digest)
-    return fail(ec::invalid_argument,
-                "this cluster serves another dataset than the one that the "
-                "run was trained on (digests {} and {})",
-                digest, before.dataset_digest);
+                              bool with_changes) {
   const auto then = parse_definition(before.definition, "definition.yaml");
   if (!then.problems.empty())
     return to_error(then.problems);
@@ -164,8 +159,8 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
   std::optional<checkpoint> before;
   if (!wanted.run.empty()) {
     GRAPHMILL_TRY(before, checkpoint_of(config.runs, wanted));
-    GRAPHMILL_TRYV(check_resumption(*before, def, wanted.with_changes,
-                                    config.offer.dataset_digest));
+    GRAPHMILL_TRYV(check_dataset(config, before->dataset_digest));
+    GRAPHMILL_TRYV(check_resumption(*before, def, wanted.with_changes));
   }
   auto yaml = definition_yaml(def);
   if (yaml.size() > coordinator_limits::definition_bytes)
@@ -198,6 +193,16 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
   return run;
 }
 
+result<void> coordinator::check_dataset(const coordinator_config& config,
+                                        const std::string& digest) {
+  if (digest == config.offer.dataset_digest)
+    return ok();
+  return fail(ec::invalid_argument,
+              "this cluster serves another dataset than the one that the "
+              "run was trained on (digests {} and {})",
+              config.offer.dataset_digest, digest);
+}
+
 void coordinator::on_taken(const run_taken& taken) {
   taking_.erase(taking_.find(taken.home));
   if (!*taken.run) {
@@ -227,6 +232,18 @@ void coordinator::give_up(run_record record) {
   record.message = "the coordinator ended before it was taken";
   record.ended = now_unix();
   note(record);
+}
+
+/// Daemons may come, or come back.
+void coordinator::wait_on(submitted_run& run, const error& reason) {
+  auto says = run.recovery.waits() ? run.recovery.says(
+                reason, clock::now(), std::chrono::system_clock::now())
+                                   : "waits: " + reason.message;
+  if (run.record.message == says)
+    return;
+  config_.log->info("run {} {}", run.id, says);
+  run.record.message = std::move(says);
+  note(run.record);
 }
 
 result<payload> coordinator::plan(const payload& data) const {

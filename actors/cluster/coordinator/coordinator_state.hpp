@@ -30,8 +30,8 @@ unix_time now_unix();
 
 /// The state of the COORDINATOR. Who is in the cluster stands in
 /// coordinator_daemons.cpp, whose keys let in in coordinator_members.cpp, how
-/// it takes and queues runs in coordinator_runs.cpp, how they leave the queue in
-/// coordinator_queue.cpp, what it keeps and tells of them in
+/// it takes and queues runs in coordinator_runs.cpp, how they leave the queue
+/// in coordinator_queue.cpp, what it keeps and tells of them in
 /// coordinator_records.cpp, how it leads the one that is on in
 /// coordinator_active_run.cpp, what it does when that has lost a daemon in
 /// coordinator_recovery.cpp, or when its number of trainers may change in
@@ -140,6 +140,9 @@ private:
   static result<submitted_run> take_run(const coordinator_config& config,
                                         submitted_run run,
                                         const resume_request& wanted);
+  /// Whether a run was trained on the dataset of this cluster.
+  static result<void> check_dataset(const coordinator_config& config,
+                                    const std::string& digest);
   void on_taken(const run_taken& taken);
   void give_up(run_record record);
   result<payload> plan(const payload& data) const;
@@ -163,7 +166,6 @@ private:
 
   void restore();
   result<void> restore(submitted_run& run, const std::string& yaml) const;
-  result<void> check_dataset(const std::string& digest) const;
   bool awaits_daemons();
   bool gives_way(const error& reason);
   void look_for_successor();
@@ -173,6 +175,7 @@ private:
 
   void start_next();
   void take_seats(placement where);
+  void begin_if_written();
   void wait_on(submitted_run& run, const error& reason);
   void deploy();
   void on_deployed(const std::string& daemon, const result<payload>& answer);

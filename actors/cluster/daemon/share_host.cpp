@@ -28,15 +28,18 @@ void share_host::sample_memory() {
 }
 
 std::optional<health_source> share_host::health() const {
+  std::optional<health_source> out;
   for (const auto& [id, run] : runs_) {
-    if (!run->health)
+    if (!run->health || (out && run->life.is_over()))
       continue;
     const auto wire = run->wire->read();
-    return health_source{id, run->health,
-                         run->cache->is_open() ? run->cache->byte_size() : 0,
-                         wire.rows + wire.cached_rows, wire.cached_rows};
+    out = health_source{id, run->health,
+                        run->cache->is_open() ? run->cache->byte_size() : 0,
+                        wire.rows + wire.cached_rows, wire.cached_rows};
+    if (!run->life.is_over())
+      break; // The others only end.
   }
-  return std::nullopt;
+  return out;
 }
 
 result<payload> share_host::weights(const payload& data) const {

@@ -82,6 +82,7 @@ private:
   result<void> check(const deployment& assignment) const;
   void take_up(deployment assignment, const responder& reply);
   void drop_next(const error& reason);
+  bool is_about_next(const member_request& wanted) const;
   void prepare(const share& run);
   result<void> host(const share& run, member_config member);
   void spawn(const share& run, member_config member);

@@ -10,6 +10,12 @@ namespace graphmill {
 
 // -- requests of the coordinator
 
+bool share_host::is_about_next(const member_request& wanted) const {
+  return next_ && next_->assignment.run == wanted.run
+         && (wanted.attempt == 0
+             || wanted.attempt == next_->assignment.attempt());
+}
+
 bool share_host::take_request(const incoming_request& request) {
   auto asked = decode_member_request(request.data);
   if (!asked) {
@@ -28,8 +34,8 @@ bool share_host::take_request(const incoming_request& request) {
                wanted.attempt, wanted.run);
   const auto ends =
     wanted.action == member_action::end || wanted.action == member_action::keep;
-  if (ends && next_ && next_->assignment.run == wanted.run
-      && (wanted.attempt == 0 || wanted.attempt == next_->assignment.attempt()))
+  const auto is_next = is_about_next(wanted);
+  if (ends && is_next)
     drop_next(fail(ec::unavailable, "the run is over"));
   if (!run && ends) {
     request.reply.reply(encode(member_reply{})); // It has ended before.
@@ -43,9 +49,11 @@ bool share_host::take_request(const incoming_request& request) {
                 request.reply);
     return ends;
   }
-  // One that ends as soon as something is kept is as good as gone.
-  if (run && wanted.action == member_action::check
-      && !run.value()->life.is_over() && !run.value()->keeping) {
+  // One that ends as soon as something is kept is as good as gone, and one that
+  // waits for the end of another is as good as there.
+  const auto is_on =
+    run && !run.value()->life.is_over() && !run.value()->keeping;
+  if (wanted.action == member_action::check && (is_next || is_on)) {
     request.reply.reply(encode(member_reply{}));
     return false;
   }

@@ -67,6 +67,13 @@ void health_keeper::begin(const std::string& run,
   daemons_ = std::move(daemons);
 }
 
+void health_keeper::led(std::shared_ptr<const progress_gauge> gauge,
+                        clock::time_point now) {
+  progress_ = std::move(gauge);
+  reports_.clear();
+  led_ = now;
+}
+
 void health_keeper::take(daemon_health report, clock::time_point now) {
   auto& known = reports_[report.daemon];
   if (known.reports == 0)
@@ -94,13 +101,13 @@ run_health health_keeper::tell(const health_request& wanted,
     out.progress = progress_->read(now);
   for (const auto& name : daemons_) {
     const auto known = reports_.find(name);
-    if (known == reports_.end()) {
-      if (now - begun_ > timeouts::health_silence)
-        out.silent.push_back(name);
-      continue;
-    }
-    if (now - known->second.at > timeouts::health_silence)
+    const auto is_known = known != reports_.end();
+    if (led_
+        && now - (is_known ? known->second.at : *led_)
+             > timeouts::health_silence)
       out.silent.push_back(name);
+    if (!is_known)
+      continue;
     auto report = known->second.report;
     report.age = std::chrono::duration<double>(now - known->second.at).count();
     out.daemons.push_back(std::move(report));

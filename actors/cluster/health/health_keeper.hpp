@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,14 +22,17 @@ public:
 
   /// Forgets what it knows. @param daemons Of the run, by name.
   void begin(const std::string& run, std::vector<std::string> daemons);
-  void progress_by(std::shared_ptr<const progress_gauge> gauge) {
-    progress_ = std::move(gauge);
-  }
+  /// All daemons have their shares, and the run goes on from here. What has
+  /// been told before is of an earlier attempt, or of the begin: it is
+  /// forgotten.
+  void led(std::shared_ptr<const progress_gauge> gauge, clock::time_point now);
 
   /// A report of one of the run's daemons.
   void take(daemon_health report, clock::time_point now);
 
-  /// What is known, with a verdict, as far as it fits in an answer.
+  /// What is known, with a verdict, as far as it fits in an answer. Nobody is
+  /// silent before the run is led: a daemon that prepares its share has nothing
+  /// to tell.
   run_health tell(const health_request& wanted, clock::time_point now) const;
 
   /// The average of all reports: how the actors were over the whole run.
@@ -44,7 +48,7 @@ private:
 
   std::string run_;
   std::vector<std::string> daemons_;
-  clock::time_point begun_ = clock::now();
+  std::optional<clock::time_point> led_; ///< Since when.
   std::map<std::string, heard> reports_; ///< By daemon.
   std::shared_ptr<const progress_gauge> progress_;
 };

@@ -18,7 +18,6 @@ daemon_health health_reporter::report(const health_source& of,
   next_ = now + timeouts::health_report;
   if (run_ != of.run) {
     run_ = of.run;
-    sampler_ = {};
     before_.reset();
   }
   daemon_health out;
@@ -37,8 +36,9 @@ daemon_health health_reporter::report(const health_source& of,
   const auto& old = before_ ? *before_ : seen;
   const auto seconds = std::chrono::duration<double>(now - old.at).count();
   if (seconds > 0) {
+    // What could not be read, as without a free descriptor, is 0.
     const auto rate = [seconds](auto later, auto earlier) {
-      return double(later - earlier) / seconds;
+      return later > earlier ? double(later - earlier) / seconds : 0.0;
     };
     out.cores = rate(seen.process.cpu_seconds, old.process.cpu_seconds);
     out.disk_read_per_second =

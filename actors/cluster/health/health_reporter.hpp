@@ -48,7 +48,7 @@ private:
 
   std::shared_ptr<transport> net_;
   clock::time_point next_{};
-  std::string run_; ///< That `sampler_` has read the gauges of.
+  std::string run_; ///< That `before_` is of.
   health_sampler sampler_;
   memory_probe memory_;
   std::optional<totals> before_;

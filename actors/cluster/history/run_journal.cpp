@@ -37,13 +37,8 @@ std::optional<std::vector<std::string>> names_in(const std::string& text) {
   return out;
 }
 
-/// Its id becomes the name of a folder.
-bool is_plain_id(const std::string& id) {
-  return !id.empty() && id.front() != '.' && id.find('/') == std::string::npos
-         && id.find('\0') == std::string::npos;
-}
-
-/// A row of the two tables. Nothing if it makes no sense.
+/// A row of the two tables. Its id becomes the name of a folder. Nothing if it
+/// makes no sense.
 std::optional<open_run> read_row(const statement& row) {
   open_run out;
   auto& record = out.record;
@@ -67,7 +62,7 @@ std::optional<open_run> read_row(const statement& row) {
   // One more attempt must be possible.
   constexpr std::int64_t most_attempts =
     std::numeric_limits<std::uint32_t>::max() - 1;
-  if (!is_plain_id(record.id) || !names || out.definition.empty()
+  if (!is_plain_name(record.id) || !names || out.definition.empty()
       || out.definition.size() > longest_definition || attempt < 1
       || attempt > most_attempts || out.standing.place < -farthest
       || out.standing.place > farthest)
@@ -78,6 +73,12 @@ std::optional<open_run> read_row(const statement& row) {
 }
 
 } // namespace
+
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name.front() != '.'
+         && name.find('/') == std::string::npos
+         && name.find('\0') == std::string::npos;
+}
 
 result<void> put(sqlite3* database, const std::string& id,
                  const run_standing& standing, const fs::path& file) {

@@ -43,6 +43,10 @@ namespace run_journal {
 inline constexpr std::size_t most_open_runs = 256;
 inline constexpr std::size_t longest_definition = std::size_t{1} << 20;
 
+/// Whether this names a file or folder of the folder that it is looked for in:
+/// no path, nothing hidden. Ids of runs do.
+bool is_plain_name(const std::string& name);
+
 /// Adds what there is of a run, or replaces it.
 result<void> put(sqlite3* database, const std::string& id,
                  const run_standing& standing,

@@ -37,8 +37,7 @@ open_history(const fs::path& runs, const state_folder_options& options,
     log.warn("{}", there.set_aside());
   // The coordinator before may have been killed while it saved weights.
   for (const auto& run : there.interrupted())
-    if (!run.empty() && run.front() != '.'
-        && run.find('/') == std::string::npos)
+    if (run_journal::is_plain_name(run))
       remove_left_scratch_files(runs / run);
   return std::make_shared<run_history>(std::move(there));
 }

@@ -2,8 +2,6 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
-#include "actors/commands/options/run_options.hpp"
-#include "actors/commands/options/storage_options.hpp"
 #include "actors/process/say.hpp"
 #include "actors/process/signals.hpp"
 #include "pipelines/definition/definition_changes.hpp"
@@ -34,10 +32,7 @@ struct resume_options {
   std::string runs = "runs";
   std::vector<std::string> overrides;
   bool with_changes = false;
-  bool no_verify = false;
-  storage_choice storage;
-  bool json = false;
-  bool quiet = false;
+  training_options how;
 };
 
 /// A run that is to go on, and where from.
@@ -73,6 +68,11 @@ result<std::optional<checkpoint>> last_of(const run_folder& folder) {
 result<resumption> find_run(const resume_options& options) {
   resumption out;
   if (is_checkpoint(options.run)) {
+    if (!options.from.empty())
+      return fail(ec::invalid_argument,
+                  "{} is a checkpoint: it is gone on from itself, and not from "
+                  "--from {}",
+                  options.run, options.from);
     GRAPHMILL_TRY(out.before, read_checkpoint(options.run));
   } else {
     GRAPHMILL_TRY(out.folder, run_folder::reopen(options.run));
@@ -151,11 +151,11 @@ result<int> resume_on_cluster(const resume_options& options) {
   GRAPHMILL_TRY(const auto run,
                 client.resume(source.value, {options.run, options.from,
                                              options.with_changes}));
-  if (!options.quiet)
-    say(options.json ? stderr : stdout,
+  if (!options.how.quiet)
+    say(options.how.json ? stderr : stdout,
         "run {} goes on with {}; `graphmill watch {}` shows it\n", run,
         options.run, run);
-  if (options.json)
+  if (options.how.json)
     say("{}\n", one_line({{"run", run}}));
   return 0;
 }
@@ -184,8 +184,8 @@ result<int> resume(const resume_options& options) {
   GRAPHMILL_TRYV(folder.go_back(before != nullptr ? before->metrics
                                                   : nlohmann::json::array(),
                                 at, definition_yaml(def)));
-  if (!options.quiet)
-    say(options.json ? stderr : stdout, "{}\n",
+  if (!options.how.quiet)
+    say(options.how.json ? stderr : stdout, "{}\n",
         before != nullptr
           ? fmt::format("goes on after epoch {}, step {}: {} training steps "
                         "are done",
@@ -194,10 +194,8 @@ result<int> resume(const resume_options& options) {
   local_run_config config;
   config.def = def;
   config.data = found.data;
-  config.verify = !options.no_verify;
-  config.storage = options.storage;
   return train_in(folder, std::move(config), graph.info().digest,
-                  graph.part_count(), {options.json, options.quiet}, before);
+                  graph.part_count(), options.how, before);
 }
 
 } // namespace
@@ -222,20 +220,20 @@ void add_resume_command(command_line& cli) {
     ->add_option("--runs", options->runs,
                  "Folder in which a run folder is made for a checkpoint")
     ->capture_default_str();
-  command->add_option("--cluster", options->cluster.address,
-                      "Have the cluster with this coordinator go on with one "
-                      "of its runs, as a new run");
+  auto* cluster =
+    command->add_option("--cluster", options->cluster.address,
+                        "Have the cluster with this coordinator go on with one "
+                        "of its runs, as a new run");
   add_key_options(*command, options->cluster.key, options->cluster.insecure);
   add_override_option(*command, options->overrides);
   command->add_flag("--with-changes", options->with_changes,
                     "Allow --set to change what is computed from here on, as "
                     "more epochs or another learning rate");
-  add_no_verify_option(*command, options->no_verify);
-  add_storage_options(*command, options->storage);
-  command->add_flag("--json", options->json,
-                    "End the output with one line of JSON");
-  command->add_flag("-q,--quiet", options->quiet,
-                    "No progress, no table; errors only");
+  add_training_options(*command, options->how);
+  // A cluster has data, folders and memory of its own.
+  for (const auto* own : {"--data", "--runs", "--no-verify", "--storage",
+                          "--disk-cache", "--memory"})
+    cluster->excludes(command->get_option(own));
   command->footer(
     "The weights are those of a run that was never stopped. Checkpoints behind "
     "the one that\nis gone on from, and the metrics of later epochs, are "

@@ -1,8 +1,6 @@
 #include "actors/commands/engine/training.hpp"
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/definition_options.hpp"
-#include "actors/commands/options/run_options.hpp"
-#include "actors/commands/options/storage_options.hpp"
 #include "actors/run/local_run.hpp"
 #include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
@@ -23,10 +21,7 @@ struct train_options {
   std::string data;
   std::string runs = "runs";
   std::vector<std::string> overrides;
-  bool no_verify = false;
-  storage_choice storage;
-  bool json = false;
-  bool quiet = false;
+  training_options how;
 };
 
 result<int> train(const train_options& options) {
@@ -42,10 +37,8 @@ result<int> train(const train_options& options) {
   local_run_config config;
   config.def = def;
   config.data = data;
-  config.verify = !options.no_verify;
-  config.storage = options.storage;
   return train_in(folder, std::move(config), graph.info().digest,
-                  graph.part_count(), {options.json, options.quiet});
+                  graph.part_count(), options.how);
 }
 
 } // namespace
@@ -64,12 +57,7 @@ void add_train_command(command_line& cli) {
                  "Folder in which the run folder is made")
     ->capture_default_str();
   add_override_option(*command, options->overrides);
-  add_no_verify_option(*command, options->no_verify);
-  add_storage_options(*command, options->storage);
-  command->add_flag("--json", options->json,
-                    "End the output with one line of JSON");
-  command->add_flag("-q,--quiet", options->quiet,
-                    "No progress, no table; errors only");
+  add_training_options(*command, options->how);
   command->footer(
     "Ctrl-C once finishes the step and saves weights and metrics; twice stops "
     "at once.\nSIGTERM and a terminal that is closed do the same, unless nohup "

@@ -2,6 +2,8 @@
 
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/options/run_options.hpp"
+#include "actors/commands/options/storage_options.hpp"
 #include "actors/commands/text/summary_text.hpp"
 #include "actors/process/logger.hpp"
 #include "actors/process/say.hpp"
@@ -24,7 +26,7 @@ namespace {
 /// Saves what there is, and tells what became of the run.
 /// @param seconds That it took before, in other processes.
 /// @param sizes Since when it has had how many trainers, if that may change.
-result<int> conclude(const training_output& output, const run_result& run,
+result<int> conclude(const training_options& options, const run_result& run,
                      const run_reporter& reporter, run_folder& folder,
                      double seconds, const std::vector<size_change>& sizes) {
   auto summary = summarise(run, reporter, folder.path().string());
@@ -33,9 +35,9 @@ result<int> conclude(const training_output& output, const run_result& run,
     summary["sizes"] = sizes_json(sizes);
   const auto saved = save_run(run.outcome, summary, folder);
   const auto& failure = saved.failure;
-  if (!output.quiet && (!failure || failure->code == ec::cancelled))
-    say_lines(output.json ? stderr : stdout, summary_text(summary));
-  if (output.json)
+  if (!options.quiet && (!failure || failure->code == ec::cancelled))
+    say_lines(options.json ? stderr : stdout, summary_text(summary));
+  if (options.json)
     say("{}\n", one_line(summary));
   if (!failure)
     return 0;
@@ -95,12 +97,23 @@ result<run_result> run_attempts(local_run_config config, run_folder& folder,
 
 } // namespace
 
+void add_training_options(CLI::App& command, training_options& options) {
+  add_no_verify_option(command, options.no_verify);
+  add_storage_options(command, options.storage);
+  command.add_flag("--json", options.json,
+                   "End the output with one line of JSON");
+  command.add_flag("-q,--quiet", options.quiet,
+                   "No progress, no table; errors only");
+}
+
 result<int> train_in(run_folder& folder, local_run_config config,
                      const std::string& dataset_digest, part_id parts,
-                     const training_output& output, checkpoint* before) {
+                     const training_options& options, checkpoint* before) {
+  config.verify = !options.no_verify;
+  config.storage = options.storage;
   GRAPHMILL_TRY(config.log, make_logger(folder.log()));
-  auto* table = output.quiet ? nullptr : output.json ? stderr : stdout;
-  run_reporter reporter{table, show_progress(output.quiet), &folder};
+  auto* table = options.quiet ? nullptr : options.json ? stderr : stdout;
+  run_reporter reporter{table, show_progress(options.quiet), &folder};
   reporter.log_to(config.log);
   config.observer = reporter.observer();
   checkpoint about;
@@ -126,7 +139,7 @@ result<int> train_in(run_folder& folder, local_run_config config,
     run_attempts(std::move(config), folder, reporter, about, sizes, signals);
   if (!run)
     return run.error();
-  return conclude(output, run.value(), reporter, folder, seconds, sizes);
+  return conclude(options, run.value(), reporter, folder, seconds, sizes);
 }
 
 } // namespace graphmill

@@ -2,11 +2,11 @@
 
 #include "actors/base/interfaces.hpp"
 #include "pipelines/flow/stage_counters.hpp"
-#include "pipelines/health/actor_gauge.hpp"
+#include "pipelines/gradients/devices/orphan_threads.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/gradients/group_rank.hpp"
 #include "pipelines/gradients/messages/rank_link.hpp"
-#include "pipelines/gradients/devices/orphan_threads.hpp"
+#include "pipelines/health/actor_gauge.hpp"
 
 #include <memory>
 #include <string>

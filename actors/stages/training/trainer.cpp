@@ -239,6 +239,7 @@ private:
     compute(
       [this, reduced, work, key = report.key, done] {
         const compute_scope busy{*config_.counters, *config_.model};
+        place_.leave(); // What fails midway leaves the weights of no step.
         if (auto applied =
               config_.model->apply(*reduced.sum, work->learning_rate);
             !applied)

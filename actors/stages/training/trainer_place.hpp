@@ -12,10 +12,10 @@ namespace graphmill {
 /// very step. Part of a TRAINER, on its compute thread, where it changes
 /// together with the weights.
 ///
-/// It has no place before the first step, after weights were taken over from
-/// elsewhere (who gave them knows), and while they are the best ones in place
-/// of the last; the last is over as soon as the test begins, which comes after
-/// all epochs.
+/// It has no place before the first step, while a step is being applied, after
+/// weights were taken over from elsewhere (who gave them knows), and while they
+/// are the best ones in place of the last; the last is over as soon as the test
+/// begins, which comes after all epochs.
 class trainer_place {
 public:
   /// The gradients of a step have been applied.

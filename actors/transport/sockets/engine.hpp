@@ -33,8 +33,8 @@ namespace graphmill {
 /// What the transport's thread runs: it moves messages between sockets and
 /// sessions, and does what the sessions ask for. It alone uses the sockets. How
 /// it starts is in engine_start.cpp, how it calls others in engine_calls.cpp,
-/// how it serves them in engine_port.cpp, and what it
-/// does wrong on purpose in engine_chaos.cpp.
+/// how it serves them in engine_port.cpp, and what it does wrong on purpose in
+/// engine_chaos.cpp.
 class engine {
 public:
   /// Binds. Called by the thread that starts the transport; everything else
@@ -128,6 +128,7 @@ private:
   void act(server_session::effect& effect);
   void deliver(server_session::deliver& request);
   void send_to(const std::string& connection_id, message outgoing);
+  void hand_out(const std::string& connection_id, message outgoing);
   void drop(const server_session::drop& ended);
   void estrange(const std::string& connection_id);
   void end_strangers(const std::vector<int>& descriptors);

@@ -51,7 +51,7 @@ bool engine::holds(const held_messages::target& where, message& outgoing) {
 void engine::send_held() {
   for (auto& [where, content, due] : held_.due(now())) {
     if (where.guest) {
-      outbox_.send(now(), where.to, std::move(content));
+      hand_out(where.to, std::move(content));
       continue;
     }
     const auto at = callers_.find(where.to);

@@ -229,9 +229,12 @@ void engine::deliver(server_session::deliver& request) {
 }
 
 void engine::send_to(const std::string& connection_id, message outgoing) {
+  if (!holds({connection_id, true}, outgoing))
+    hand_out(connection_id, std::move(outgoing));
+}
+
+void engine::hand_out(const std::string& connection_id, message outgoing) {
   const auto method = outgoing.head.method;
-  if (holds({connection_id, true}, outgoing))
-    return;
   if (outbox_.send(now(), connection_id, std::move(outgoing)))
     return;
   complain(fmt::format("{} bytes of replies wait to be taken: whoever asked "

@@ -3,8 +3,9 @@
 #include "messages/wire/health.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstdint>
+#include <initializer_list>
 
 namespace graphmill {
 
@@ -23,19 +24,29 @@ static_assert(static_cast<int>(schema::ActorState::STOPPED)
 
 namespace {
 
-/// Figures of others must not upset those who add and compare them.
-bool sound_figures(const actor_health& actor) {
-  const std::array shares{actor.busy, actor.starved, actor.stalled,
-                          actor.waiting, actor.down};
-  const std::array figures{actor.in_state,         actor.items_per_second,
-                           actor.bytes_per_second, actor.mean_latency,
-                           actor.median_latency,   actor.p90_latency,
-                           actor.p99_latency};
+// Figures of others must not upset those who add and compare them.
+
+bool are_amounts(std::initializer_list<double> figures) {
+  return std::ranges::all_of(figures, [](double figure) {
+    return figure >= 0 && std::isfinite(figure);
+  });
+}
+
+bool are_shares(std::initializer_list<double> figures) {
   return std::ranges::all_of(
-           shares, [](double share) { return share >= 0 && share <= 1; })
-         && std::ranges::all_of(figures, [](double figure) {
-              return figure >= 0 && std::isfinite(figure);
-            });
+    figures, [](double figure) { return figure >= 0 && figure <= 1; });
+}
+
+bool sound_figures(const actor_health& actor) {
+  // Averages are taken of it, in floating point.
+  constexpr auto longest_queue = std::uint64_t{1} << 53;
+  return actor.queue <= longest_queue
+         && are_shares({actor.busy, actor.starved, actor.stalled, actor.waiting,
+                        actor.down})
+         && are_amounts({actor.in_state, actor.items_per_second,
+                         actor.bytes_per_second, actor.mean_latency,
+                         actor.median_latency, actor.p90_latency,
+                         actor.p99_latency});
 }
 
 bool short_texts(const actor_health& actor) {
@@ -116,13 +127,13 @@ result<void> daemon_health::check() const {
                   to_string(actor.kind));
   for (const auto& peer : peers)
     if (peer.name.size() > health_limits::text
-        || !std::isfinite(peer.mean_round_trip + peer.sent_per_second
-                          + peer.received_per_second))
+        || !are_amounts({peer.mean_round_trip, peer.sent_per_second,
+                         peer.received_per_second}))
       return fail(ec::invalid_data,
                   "a report of health says of a peer what cannot be");
-  if (!std::isfinite(window + cores + disk_read_per_second
-                     + disk_written_per_second + sent_per_second
-                     + received_per_second + age))
+  if (!are_amounts({window, cores, disk_read_per_second,
+                    disk_written_per_second, sent_per_second,
+                    received_per_second, age}))
     return fail(ec::invalid_data,
                 "a report of health says of a daemon what cannot be");
   return ok();

@@ -197,14 +197,11 @@ result<dataset_info> import_csv(const csv_import_options& options,
   };
   tell("read tables", 0, 0);
   GRAPHMILL_TRY(const auto graph, read_csv_graph(options));
-  GRAPHMILL_TRY(auto info, declare(graph, options));
-  GRAPHMILL_TRY(const auto norms,
-                norms_of(info, options.normalise, options.changes));
-  GRAPHMILL_TRY(const auto edges,
-                plan_edges(info, options.reverse, options.changes));
-  GRAPHMILL_TRY(auto writer, dataset_writer::create(folder, info,
-                                                    {.on_progress = on_progress,
-                                                     .edges = edges.rules}));
+  GRAPHMILL_TRY(auto declared, declare(graph, options));
+  GRAPHMILL_TRY(auto plan,
+                begin_import(folder, std::move(declared), options.normalise,
+                             options.reverse, options.changes, on_progress));
+  auto& [info, norms, edges, writer] = plan;
   for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
     const auto id = static_cast<node_type_id>(t);
     tell("read nodes", t, graph.nodes.size());

@@ -242,14 +242,10 @@ result<dataset_info> import_npy(const npy_import_options& options,
                      .times = wanted && wanted->order == split_order::time,
                      .ignore = options.ignore}));
   note_source(source, options.on_note);
-  auto info = declare(source, options);
-  GRAPHMILL_TRY(const auto norms,
-                norms_of(info, options.normalise, options.changes));
-  GRAPHMILL_TRY(const auto edges,
-                plan_edges(info, options.reverse, options.changes));
-  GRAPHMILL_TRY(auto writer, dataset_writer::create(folder, info,
-                                                    {.on_progress = on_progress,
-                                                     .edges = edges.rules}));
+  GRAPHMILL_TRY(auto plan, begin_import(folder, declare(source, options),
+                                        options.normalise, options.reverse,
+                                        options.changes, on_progress));
+  auto& [info, norms, edges, writer] = plan;
   for (std::size_t t = 0; t < source.nodes.size(); ++t) {
     if (on_progress)
       on_progress(

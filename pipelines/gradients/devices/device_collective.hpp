@@ -1,7 +1,7 @@
 #pragma once
 
-#include "pipelines/gradients/devices/bulk_carrier.hpp"
 #include "pipelines/gradients/collective.hpp"
+#include "pipelines/gradients/devices/bulk_carrier.hpp"
 #include "pipelines/gradients/devices/orphan_threads.hpp"
 
 #include <memory>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "pipelines/gradients/collective.hpp"
-#include "pipelines/gradients/messages/rank_link.hpp"
 #include "pipelines/gradients/devices/orphan_threads.hpp"
+#include "pipelines/gradients/messages/rank_link.hpp"
 #include "pipelines/gradients/roll_call.hpp"
 
 #include <memory>

@@ -9,14 +9,26 @@ namespace graphmill {
 
 namespace {
 
+/// What one head scores row i and source row j by.
+struct scored_columns {
+  std::int64_t begin = 0, end = 0; ///< Columns of the head.
+  const float* y = nullptr;        ///< Row i of the destinations.
+  const float* z = nullptr;        ///< Row j of the sources.
+};
+
+GRAPHMILL_INLINE scored_columns columns_of(const joint_attention& task,
+                                           std::int64_t i, std::int64_t j,
+                                           std::int64_t h) {
+  const auto width = task.base.z.columns / task.base.heads;
+  return {h * width, (h + 1) * width, task.y.row(i), task.base.z.row(j)};
+}
+
 /// The score of source row j for row i, in one head.
 GRAPHMILL_INLINE float joint_score(const joint_attention& task, std::int64_t i,
                                    std::int64_t j, std::int64_t h) {
-  const auto width = task.base.z.columns / task.base.heads;
-  const auto* y = task.y.row(i);
-  const auto* z = task.base.z.row(j);
+  const auto [begin, end, y, z] = columns_of(task, i, j, h);
   float sum = 0;
-  for (auto c = h * width; c < (h + 1) * width; ++c)
+  for (auto c = begin; c < end; ++c)
     sum = simd::fused(task.vector[c], attention_rows::leaky(y[c] + z[c]), sum);
   return sum;
 }
@@ -26,10 +38,8 @@ GRAPHMILL_INLINE void add_joint_slopes(const joint_attention& task,
                                        std::int64_t i, std::int64_t j,
                                        std::int64_t h, float change,
                                        float* into) {
-  const auto width = task.base.z.columns / task.base.heads;
-  const auto* y = task.y.row(i);
-  const auto* z = task.base.z.row(j);
-  for (auto c = h * width; c < (h + 1) * width; ++c) {
+  const auto [begin, end, y, z] = columns_of(task, i, j, h);
+  for (auto c = begin; c < end; ++c) {
     const auto slope = y[c] + z[c] > 0 ? 1.0f : attention_rows::slope;
     into[c] = simd::fused(change * slope, task.vector[c], into[c]);
   }
@@ -40,10 +50,8 @@ GRAPHMILL_INLINE void add_joint_shapes(const joint_attention& task,
                                        std::int64_t i, std::int64_t j,
                                        std::int64_t h, float change,
                                        float* sum) {
-  const auto width = task.base.z.columns / task.base.heads;
-  const auto* y = task.y.row(i);
-  const auto* z = task.base.z.row(j);
-  for (auto c = h * width; c < (h + 1) * width; ++c)
+  const auto [begin, end, y, z] = columns_of(task, i, j, h);
+  for (auto c = begin; c < end; ++c)
     sum[c] = simd::fused(change, attention_rows::leaky(y[c] + z[c]), sum[c]);
 }
 

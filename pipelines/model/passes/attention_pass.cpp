@@ -116,6 +116,12 @@ pod_vector<std::int64_t> attention_pass::transposed_positions() const {
   return out;
 }
 
+transposed_edges
+attention_pass::transposed(const pod_vector<std::int64_t>& positions) const {
+  return {set_.transposed->indptr.data(), set_.transposed->columns.data(),
+          positions.data()};
+}
+
 void attention_pass::backward(const_matrix gradient, bool /*input_gradient*/,
                               const targets& into) {
   owned_matrix spread;
@@ -147,9 +153,7 @@ void attention_pass::scores_backward(const_matrix gradient,
       attend_backward(work, gradient, begin, end, scores);
     });
   const auto positions = transposed_positions();
-  const transposed_edges back{set_.transposed->indptr.data(),
-                              set_.transposed->columns.data(),
-                              positions.data()};
+  const auto back = transposed(positions);
   set_.team->for_pieces(
     z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
       attend_sources_backward(work, back, scores, gradient, set_.source.data,
@@ -190,9 +194,7 @@ void attention_pass::joint_backward(const_matrix gradient,
                               y_gradient_.view(), sum);
     });
   const auto positions = transposed_positions();
-  const transposed_edges back{set_.transposed->indptr.data(),
-                              set_.transposed->columns.data(),
-                              positions.data()};
+  const auto back = transposed(positions);
   set_.team->for_pieces(
     z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
       attend_jointly_sources_backward(work, back, scores, gradient, begin, end,

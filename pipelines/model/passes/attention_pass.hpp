@@ -52,6 +52,7 @@ private:
                       const targets& into);
   owned_matrix spread_to_heads(const_matrix gradient) const;
   pod_vector<std::int64_t> transposed_positions() const;
+  transposed_edges transposed(const pod_vector<std::int64_t>& positions) const;
   void add_vector_gradient(const float* scale, std::int64_t rows, float* into);
   void add_pieces_of_vector(const owned_matrix& sums, float* into) const;
 

@@ -98,6 +98,16 @@ struct actor_thread_scene {
     begun.wait();
     return out;
   }
+
+  /// Checks that another actor's messages have their turn.
+  void expect_others_to_be_served() {
+    std::promise<void> heard;
+    auto other = spawn_state<echo>(*system, &heard);
+    post(other, tick{});
+    CATCH_CHECK(heard.get_future().wait_for(test::patience)
+                == std::future_status::ready);
+    stop_actor(other);
+  }
 };
 
 } // namespace
@@ -105,16 +115,10 @@ struct actor_thread_scene {
 CATCH_TEST_CASE("actors that end in a long job do not hold up the others",
                 "[actors][lane]") {
   std::vector<std::promise<std::string>> told(4);
-  std::promise<void> heard;
   actor_thread_scene s;
   for (auto& promise : told) // More than there are threads.
     stop_actor(s.begin(promise));
-  auto other = spawn_state<echo>(*s.system, &heard);
-  post(other, tick{});
-  CATCH_CHECK(heard.get_future().wait_for(test::patience)
-              == std::future_status::ready);
-  stop_actor(other);
-  other = nullptr;
+  s.expect_others_to_be_served();
   s.let_end.set_value();
   for (auto& promise : told)
     CATCH_CHECK(promise.get_future().get().empty());
@@ -125,7 +129,6 @@ CATCH_TEST_CASE("actors that crash in a long job do not hold up the others",
                 "[actors][lane]") {
   std::vector<std::promise<std::string>> told(4);
   std::vector<std::promise<error>> ended(told.size());
-  std::promise<void> heard;
   actor_thread_scene s;
   for (std::size_t i = 0; i < told.size(); ++i) { // More than threads.
     const auto actor = s.begin(told[i]);
@@ -135,12 +138,7 @@ CATCH_TEST_CASE("actors that crash in a long job do not hold up the others",
       });
     post(actor, tick{});
   }
-  auto other = spawn_state<echo>(*s.system, &heard);
-  post(other, tick{});
-  CATCH_CHECK(heard.get_future().wait_for(test::patience)
-              == std::future_status::ready);
-  stop_actor(other);
-  other = nullptr;
+  s.expect_others_to_be_served();
   s.let_end.set_value();
   for (auto& promise : told) // Their jobs have come to an end.
     CATCH_CHECK(promise.get_future().get().empty());

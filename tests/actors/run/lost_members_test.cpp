@@ -65,7 +65,8 @@ private:
     state.rank = script_->rank;
     state.digest = script_->digest;
     state.steps = script_->steps;
-    if (action == trainer_action::weights)
+    if (action == trainer_action::weights
+        || action == trainer_action::checkpoint)
       state.parameters = std::make_shared<const std::vector<named_tensor>>(
         std::vector{named_tensor{std::to_string(script_->rank), {1}, {1.0f}}});
     return member_state{{state}};
@@ -81,6 +82,8 @@ struct lost_members_scene {
   std::vector<std::shared_ptr<distant_member::script>> members;
   std::vector<member_actor> handles;
   std::optional<run_outcome> outcome;
+  std::vector<training_state> checkpoints;
+  int missed_checkpoints = 0;
   simulation sim;
   conductor_actor conductor;
 
@@ -103,6 +106,13 @@ struct lost_members_scene {
       return out;
     };
     config.observer.on_end = [this](run_outcome how) { outcome = how; };
+    config.observer.on_checkpoint_due = [](bool) { return true; };
+    config.observer.on_checkpoint = [this](training_state state) {
+      checkpoints.push_back(std::move(state));
+    };
+    config.observer.on_checkpoint_missed = [this](const error&) {
+      ++missed_checkpoints;
+    };
     conductor = sim.own(spawn_conductor(sim.system(), std::move(config)));
   }
 
@@ -236,6 +246,24 @@ CATCH_TEST_CASE("a member that is lost while its cache is filled ends the run",
   f.lose(1);
   f.check_failed();
   CATCH_CHECK(f.members[0]->heard == std::vector{trainer_action::fill_cache});
+}
+
+CATCH_TEST_CASE("no end waits for results that do not come",
+                "[actors][conductor]") {
+  // Of the first step all ranks have told.
+  const std::int64_t steps = GENERATE(1, 2);
+  definition def;
+  def.checkpoint.keep = 1;
+  lost_members_scene f{def};
+  f.members[0]->steps = steps;
+  f.start();
+  // As a trainer says that was told to end, whose results are lost with it.
+  post(f.conductor, run_failed{fail(ec::cancelled, "it is shutting down")});
+  f.sim.run();
+  f.check_failed("it is shutting down");
+  CATCH_CHECK(f.members[0]->heard.front() == trainer_action::checkpoint);
+  CATCH_CHECK(f.checkpoints.size() == (steps == 1 ? 1 : 0));
+  CATCH_CHECK(f.missed_checkpoints == (steps == 1 ? 0 : 1));
 }
 
 CATCH_TEST_CASE("filling a cache may take hours", "[actors][conductor]") {

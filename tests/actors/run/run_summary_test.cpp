@@ -114,6 +114,30 @@ CATCH_TEST_CASE("the best epoch is the first of equal ones",
   CATCH_CHECK(later.best_epoch() == 3);
 }
 
+CATCH_TEST_CASE("a run that has gone back has only what it kept",
+                "[actors][summary]") {
+  run_reporter it{nullptr, {}, nullptr};
+  auto lines = nlohmann::json::array();
+  for (const auto epoch : {1, 2, 3}) {
+    lines.push_back({{"phase", "train"}, {"epoch", epoch}});
+    lines.push_back({{"phase", "validation"},
+                     {"epoch", epoch},
+                     {"seeds", 4},
+                     {"accuracy", 0.25 * epoch}});
+  }
+  it.go_on_after(lines);
+  CATCH_CHECK(it.epochs() == 3);
+  CATCH_CHECK(it.best_epoch() == 3);
+  it.go_on_after(it.lines_of(2));
+  CATCH_CHECK(it.epochs() == 2);
+  CATCH_CHECK(it.best_epoch() == 2);
+  CATCH_CHECK(it.last(phase::validation)->correct == 2);
+  it.go_on_after(nlohmann::json::array());
+  CATCH_CHECK(it.epochs() == 0);
+  CATCH_CHECK_FALSE(it.best_epoch());
+  CATCH_CHECK_FALSE(it.last(phase::validation));
+}
+
 CATCH_TEST_CASE("the summary says what disk and cache brought",
                 "[actors][summary]") {
   const auto whole = summary_of(full_run());

@@ -48,9 +48,16 @@ CATCH_TEST_CASE("a trainer stands behind the step that it has applied",
   CATCH_CHECK(place.so_far().correct == 6);
   CATCH_CHECK(place.so_far().seeds == 14);
 
+  // One that is not applied to its end has no place; the sums go on.
+  place.leave();
+  CATCH_CHECK_FALSE(place.at());
+  place.applied(first, key_of(0, 2), parts);
+  CATCH_CHECK(place.at() == course_position{0, 3, 3, {}, 0});
+  CATCH_CHECK(place.so_far().seeds == 21);
+
   // Validation changes no weights, and the next epoch counts anew.
   place.evaluates(work_of(phase::validation, 0, 0, {}));
-  CATCH_CHECK(place.at() == course_position{0, 2, 2, {}, 0});
+  CATCH_CHECK(place.at() == course_position{0, 3, 3, {}, 0});
   const course_position begin{1, 0, 4, 0.5, 0};
   place.applied(work_of(phase::train, 1, 0, begin), key_of(1, 0), parts);
   CATCH_CHECK(place.at() == course_position{1, 1, 5, 0.5, 0});

@@ -135,6 +135,17 @@ std::string answer_seed(std::size_t which, const T& from, bulk_writer arrays) {
   return input_of(which, encode(from, std::move(arrays)).value());
 }
 
+/// Two rows of two, for the asked places 2 and -1.
+template <class T>
+std::string rows_seed(std::size_t which, element type,
+                      std::span<const T> values) {
+  bulk_writer arrays;
+  gather_reply reply;
+  reply.values = {arrays.add(type, std::as_bytes(values)),
+                  arrays.add_integers(long_list{2, -1})};
+  return answer_seed(which, reply, std::move(arrays));
+}
+
 std::vector<std::string> answers() {
   std::vector<std::string> out;
   {
@@ -154,24 +165,12 @@ std::vector<std::string> answers() {
                              arrays.add_integers(long_list{5, 6, 40})});
     out.push_back(answer_seed(which, reply, std::move(arrays)));
   }
-  {
-    bulk_writer arrays;
-    const std::array values{0.5f, 1.5f, 2.5f, 3.5f};
-    gather_reply reply;
-    reply.values = {
-      arrays.add(element::float32, std::as_bytes(std::span{values})),
-      arrays.add_integers(long_list{2, -1})};
-    out.push_back(answer_seed(3, reply, std::move(arrays)));
-  }
-  {
-    bulk_writer arrays;
-    const std::array<std::uint16_t, 4> values{0x3c00, 0x4000, 0, 0x8000};
-    gather_reply reply;
-    reply.values = {
-      arrays.add(element::float16, std::as_bytes(std::span{values})),
-      arrays.add_integers(long_list{2, -1})};
-    out.push_back(answer_seed(4, reply, std::move(arrays)));
-  }
+  const std::array singles{0.5f, 1.5f, 2.5f, 3.5f};
+  out.push_back(
+    rows_seed(3, element::float32, std::span<const float>{singles}));
+  const std::array<std::uint16_t, 4> halves{0x3c00, 0x4000, 0, 0x8000};
+  out.push_back(
+    rows_seed(4, element::float16, std::span<const std::uint16_t>{halves}));
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include "tests/support/result.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -100,7 +101,13 @@ CATCH_TEST_CASE("a report of health that cannot be is refused",
   CATCH_CHECK(refused([](auto& r) {
     r.actors[0].mean_latency = std::numeric_limits<double>::infinity();
   }));
+  CATCH_CHECK(refused([](auto& r) { r.actors[0].queue = ~std::uint64_t{0}; }));
   CATCH_CHECK(refused([](auto& r) { r.cores = std::nan(""); }));
+  CATCH_CHECK(refused([](auto& r) { r.window = -1; }));
+  CATCH_CHECK(refused([](auto& r) { r.actors[0].in_state = -1; }));
+  CATCH_CHECK(refused([](auto& r) { r.peers[0].mean_round_trip = -1; }));
+  CATCH_CHECK(refused([](auto& r) { r.peers[0].name.assign(257, 'x'); }));
+  CATCH_CHECK(refused([](auto& r) { r.daemon.assign(257, 'x'); }));
   CATCH_CHECK(
     refused([](auto& r) { r.actors[0].last_error.assign(257, 'x'); }));
   CATCH_CHECK_FALSE(

@@ -78,8 +78,8 @@ CATCH_TEST_CASE("actions of trainers travel by the schema's values",
     CATCH_CHECK(there.trainers == action);
   }
   // Nobody sends these; whoever gets them refuses them.
-  for (auto action :
-       {trainer_action{0}, trainer_action{8}, trainer_action::weights})
+  for (auto action : {trainer_action{0}, trainer_action{8},
+                      trainer_action::weights, trainer_action::keep})
     CATCH_CHECK(error_of(decode_member_request(
                            encode({"r", member_action::trainers, action})))
                   .code

@@ -59,8 +59,9 @@ CATCH_TEST_CASE("sums equal those of one process, bit by bit", "[gradients]") {
   }
 }
 
-CATCH_TEST_CASE("all ranks stop after the same step, and know what all ranks had",
-                "[gradients]") {
+CATCH_TEST_CASE(
+  "all ranks stop after the same step, and know what all ranks had",
+  "[gradients]") {
   rank_group group{3, mixed, tiny};
   group.start();
   const auto parts = zeros(3, mixed);

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "pipelines/gradients/devices/orphan_threads.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/gradients/group_rank.hpp"
-#include "pipelines/gradients/devices/orphan_threads.hpp"
 #include "tests/support/memory_rendezvous.hpp"
 
 #include <deque>

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -160,4 +161,26 @@ CATCH_TEST_CASE("a window begins with the actors and then moves on",
   CATCH_CHECK(seen.peers[0].name == "b");
   CATCH_CHECK(seen.peers[0].requests == 5);
   CATCH_CHECK(seen.peers[0].mean_round_trip == Approx(0.001));
+}
+
+CATCH_TEST_CASE("gauges of a board that is gone are not kept",
+                "[pipelines][health]") {
+  health_sampler sampler;
+  daemon_health seen;
+  const auto now = std::chrono::steady_clock::now();
+  std::weak_ptr<actor_gauge> old;
+  {
+    gauge_board board;
+    const auto gauge = board.add({actor_kind::sampler});
+    gauge->done(1ms);
+    old = gauge;
+    sampler.sample(board, now, seen);
+  }
+  gauge_board board;
+  const auto fresh = board.add({actor_kind::fetcher});
+  sampler.sample(board, now + 1s, seen);
+  CATCH_CHECK(old.expired());
+  CATCH_REQUIRE(seen.actors.size() == 1);
+  CATCH_CHECK((seen.actors[0].kind == actor_kind::fetcher));
+  CATCH_CHECK(seen.actors[0].items == 0);
 }

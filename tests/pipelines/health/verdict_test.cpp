@@ -258,6 +258,8 @@ CATCH_TEST_CASE("the verdict names what is slow, and nothing else",
     CATCH_INFO(said.sentence);
     CATCH_CHECK(said.limit == one.limit);
     CATCH_CHECK(said.sentence.find(one.says) != std::string::npos);
+    for (const auto& evidence : said.evidence)
+      CATCH_CHECK_FALSE(evidence.empty());
   }
 }
 

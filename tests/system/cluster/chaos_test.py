@@ -95,7 +95,9 @@ class Refused(runs.Workplace):
         """What is harmless enough for one process changes no digest."""
         data = chaos.make_data(self.top)
         definition = self.write(
-            merged(SMALL, {"train": {"epochs": 30}}), data)
+            merged(SMALL, {"train": {"epochs": 30},
+                           # So that it is on still when a fault comes.
+                           "faults": {"trainer_delay_ms": 10}}), data)
         with Cluster(self.top / "cluster", data, ["0", "1"],
                      "--chaos-allowed") as cluster:
             calm = cluster.run(definition)["digest"]
@@ -108,6 +110,7 @@ class Refused(runs.Workplace):
             self.assertEqual(record["summary"]["digest"], calm)
             asked = [one for one in done["faults"]
                      if one["outcome"] == "asked"]
+            self.assertTrue(asked, done)
             audit = cluster.folder / "runs" / "audit.jsonl"
             cluster.wait_until(
                 lambda: audit.read_text().count('"what":"chaos"')

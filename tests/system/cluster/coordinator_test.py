@@ -4,6 +4,7 @@ daemons that its runs need are away."""
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -147,13 +148,20 @@ class Ends(CoordinatorTest):
 
     def test_killed(self):
         """What was on and what was queued is found by the next coordinator,
-        though it has no checkpoint, and other daemons."""
+        though it has no checkpoint, and other daemons. It waits for the old
+        ones for longer than its run would for any."""
         cluster = self.cluster(["0", "1"])
-        run = self.begin_long(cluster)
+        run = self.begin_long(cluster, "--set", "recovery.wait=1")
         queued = self.submit(cluster, self.small)
+        gone = self.submit(cluster, self.small)
         before = self.record(cluster, run)
         cluster.daemons[0].kill()
+        shutil.rmtree(cluster.folder / "runs" / gone)
         self.restart(cluster)
+        record = self.record(cluster, gone)
+        self.assertEqual(record["state"], "failed")
+        self.assertIn("started anew and cannot go on with it",
+                      record["message"])
         self.assertEqual(cluster.status()["queued"][-1], queued)
         self.assertEqual(self.record(cluster, queued)["state"], "queued")
         record = self.await_state(cluster, run, "running")

@@ -187,26 +187,48 @@ class Local(Launch):
         return sum(len(file.read_text().splitlines())
                    for file in self.runs.glob("*/metrics.jsonl"))
 
+    def await_attempt(self, process, number):
+        """Waits until the run is trained in that attempt, or there is none."""
+        log, = self.runs.glob("*/log.txt")
+        # It is gone on with when another attempt begins.
+        self.await_while_up(
+            process, lambda: log.read_text().count("run is prepared") >= number)
+        before = self.lines_of_metrics()
+        self.await_while_up(process, lambda: self.lines_of_metrics() > before)
+
+    def await_while_up(self, process, holds):
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while process.poll() is None and not holds():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+
     def test_a_coordinator_that_is_killed_is_started_again(self):
         process = self.up(ENDLESS, "--local", 2)
         self.await_metrics()
         dead = self.kill("daemon-0")
-        folder, = self.runs.glob("*/log.txt")
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        # Its log is gone on with when another attempt begins.
-        while folder.read_text().count("run is prepared") < 2:
-            self.assertLess(time.monotonic(), deadline)
-            self.assertIsNone(process.poll())
-            time.sleep(0.02)
+        self.await_attempt(process, 2)
+        self.assertIsNone(process.poll())
         self.assertNotIn(dead, self.ours())
-        before = self.lines_of_metrics()
-        while self.lines_of_metrics() <= before:
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE_SECONDS)
         self.assertEqual(process.returncode, 130, err)
         self.assertTrue(json.loads(out)["cancelled"])
+        self.check_nothing_left()
+
+    def test_a_coordinator_that_dies_again_and_again_is_named(self):
+        process = self.up(ENDLESS, "--local", 2)
+        self.await_metrics()
+        # More often than need be, in case that the machine is slow.
+        for attempt in range(2, 20):
+            self.kill("daemon-0")
+            self.await_attempt(process, attempt)
+            if process.poll() is not None:
+                break
+        _, err = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn("daemon-0", err)
+        log, = self.runs.glob("*/log.txt")
+        self.assertGreaterEqual(log.read_text().count("run is prepared"), 4)
         self.check_nothing_left()
 
 

@@ -19,6 +19,8 @@ DEFINITION = merged(SMALL, {
     "train": {"batch_size": 8, "epochs": 3},
     "checkpoint": {"every_steps": 2},
 })
+TWO_TRAINERS = {"trainer": {"replicas": 2},
+                "placement": {"trainers": ["d1", "d2"]}}
 SLOW = {"faults": {"trainer_delay_ms": 40}}
 
 
@@ -90,16 +92,19 @@ class Recovery(runs.Workplace):
         self.assertEqual(told, expected)
         return summary
 
-    def test_a_trainer_with_a_survivor(self):
-        definition = merged(DEFINITION, {
-            "trainer": {"replicas": 2},
-            "placement": {"trainers": ["d1", "d2"]}})
+    def lose_one_of_two_trainers(self, changes):
+        """Another one takes its place. Returns the cluster, and the summary of
+        the run, which has ended as if nothing had happened."""
+        definition = merged(DEFINITION, TWO_TRAINERS, changes)
         cluster = self.cluster(["0", "1", "none"])
         run = self.begin(cluster, definition)
         cluster.daemons[2].kill()
         cluster.add("none", name="d2")
         self.await_state(cluster, run, "finished")
-        summary = self.check_undisturbed(cluster, definition)
+        return cluster, self.check_undisturbed(cluster, definition)
+
+    def test_a_trainer_with_a_survivor(self):
+        cluster, summary = self.lose_one_of_two_trainers({})
         self.assertEqual(summary["attempts"], 2, cluster.logs())
         # The survivor has what the other one had, and no checkpoint is needed.
         log = cluster.daemons[0].log.read_text()
@@ -111,9 +116,7 @@ class Recovery(runs.Workplace):
                                 "daemons d0, d1, d2")
 
     def test_both_of_two_trainers_one_after_the_other(self):
-        definition = merged(DEFINITION, {
-            "trainer": {"replicas": 2},
-            "placement": {"trainers": ["d1", "d2"]}})
+        definition = merged(DEFINITION, TWO_TRAINERS)
         cluster = self.cluster(["0-1", "none", "none"])
         run = self.begin(cluster, definition)
         for number, daemon in enumerate(("d1", "d2"), 2):
@@ -123,11 +126,11 @@ class Recovery(runs.Workplace):
             cluster.add("none", name=daemon)
             cluster.wait_until(
                 lambda: f"attempt {number} goes on"
-                in (self.folder / "log.txt").read_text()
-                or self.record(cluster, run)["state"] == "finished",
+                in (self.folder / "log.txt").read_text(),
                 f"attempt {number}")
         self.await_state(cluster, run, "finished")
-        self.check_undisturbed(cluster, definition)
+        summary = self.check_undisturbed(cluster, definition)
+        self.assertEqual(summary["attempts"], 3, cluster.logs())
 
     def test_the_only_trainer(self):
         """It goes on from the last checkpoint."""
@@ -149,18 +152,11 @@ class Recovery(runs.Workplace):
         run = self.begin(cluster, definition)
         cluster.daemons[1].kill()
         self.await_state(cluster, run, "finished")
-        self.check_undisturbed(cluster, definition)
+        summary = self.check_undisturbed(cluster, definition)
+        self.assertEqual(summary["attempts"], 2, cluster.logs())
 
     def test_each_step_is_recorded_once(self):
-        definition = merged(DEFINITION, {
-            "train": {"record_steps": True}, "trainer": {"replicas": 2},
-            "placement": {"trainers": ["d1", "d2"]}})
-        cluster = self.cluster(["0", "1", "none"])
-        run = self.begin(cluster, definition)
-        cluster.daemons[2].kill()
-        cluster.add("none", name="d2")
-        self.await_state(cluster, run, "finished")
-        self.check_undisturbed(cluster, definition)
+        self.lose_one_of_two_trainers({"train": {"record_steps": True}})
         steps = [(line["epoch"], line["step"], line["rank"])
                  for line in self.lines("steps.jsonl")
                  if line["phase"] == "train"]

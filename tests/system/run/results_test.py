@@ -96,10 +96,33 @@ class FinishedRun(runs.Workplace):
             self.assertGreaterEqual(stages[name]["items"], steps, name)
         self.assertEqual(stages["trainer"]["items"], steps)
         self.assertGreater(stages["sampler"]["restarts"], 0)
-        self.assertTrue(self.summary["bottleneck"])
-        self.assertTrue(self.summary["verdict"])
+        self.check_limit(self.summary)
         for name in ("sampler", "fetcher"):
             self.assertGreater(stages[name]["reply_wait_seconds"], 0, name)
+
+    def check_limit(self, summary):
+        """What limits is an actor that such a run has, or its credit, and the
+        verdict says that of it, and nothing else."""
+        said = {"none": ("well balanced: ",),
+                "trainer": ("the trainers' arithmetic is the limit: ",),
+                "gradient group": ("the exchange of gradients limits: ",),
+                "credit": ("credit limits: ",)}
+        services = [f"{what} service of part {part}"
+                    for what in ("sampling", "feature") for part in range(3)]
+        for name in ("sampler", "fetcher", "batcher", *services):
+            said[name] = (f"the {name} limits: ",)
+        for name in services:
+            said[name] += (f"the {name} answers late, ",)
+        limit, verdict = summary["bottleneck"], summary["verdict"]
+        if verdict.startswith("trainers starve, but no stage is full"):
+            # Then it is the busiest one.
+            self.assertEqual(limit, max(
+                summary["stages"],
+                key=lambda one: one["replicas"]
+                and one["busy_seconds"] / one["replicas"])["stage"])
+        else:
+            self.assertIn(limit, said)
+            self.assertTrue(verdict.startswith(said[limit]), (limit, verdict))
 
     def test_late_replies_are_the_limit(self):
         """Not the trainer, which is busy for a small share of the time."""
@@ -111,7 +134,8 @@ class FinishedRun(runs.Workplace):
         self.assertEqual(done.returncode, 0, done.stderr)
         summary = json.loads(done.stdout)
         print(f"  {summary['verdict']}")
-        self.assertIn("service", summary["bottleneck"])
+        self.check_limit(summary)
+        self.assertIn(" service of part ", summary["bottleneck"])
         self.assertIn("answers late", summary["verdict"])
 
     def test_evaluate(self):

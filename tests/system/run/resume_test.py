@@ -184,6 +184,13 @@ class Resumed(runs.Workplace):
         self.assertEqual(summary["digest"], expected["digest"])
         self.assertEqual(self.metrics(summary["run"]),
                          self.metrics(expected["run"]))
+        self.assertIn("is a checkpoint",
+                      self.refused(copied, "--from", older.name))
+        # Nor need it be the newest one of the run.
+        first = min((folder / "checkpoints").iterdir()).name
+        self.assertEqual(self.resume(folder, "--from", first)["digest"],
+                         expected["digest"])
+        self.assertIn("none", self.refused(folder, "--from", "none"))
 
     def test_changes(self):
         definition = merged(DEFINITION, {"train": {"epochs": 3},

@@ -31,15 +31,15 @@ class Supervised(Cluster):
         self.addresses = [f"tcp://127.0.0.1:{free_port()}"]
         if stand_in:
             self.addresses.append(f"tcp://127.0.0.1:{free_port()}")
-        self.start(*first, listen=self.addresses[0])
-        self.daemons[0].address()  # It leads before the stand-in asks to.
-        if stand_in:
-            self.start(f"{first[0]}2", *first[1:], "--standby",
-                       listen=self.addresses[1])
-        self.leaders = [daemon.name for daemon in self.daemons]
-        for share in layout[1:]:
-            self.start(*share, join=self.coordinator)
         try:
+            self.start(*first, listen=self.addresses[0])
+            self.daemons[0].address()  # It leads before the stand-in asks to.
+            if stand_in:
+                self.start(f"{first[0]}2", *first[1:], "--standby",
+                           listen=self.addresses[1])
+            self.leaders = [daemon.name for daemon in self.daemons]
+            for share in layout[1:]:
+                self.start(*share, join=self.coordinator)
             assert self.wait_until(self.all_there, "daemons"), self.logs()
         except BaseException:
             self.__exit__()

@@ -71,7 +71,8 @@ struct active_run : submitted_run {
   run_turn turn;
   std::vector<std::string> members; ///< Daemons with trainers.
   conductor_actor conductor;        ///< While it is conducted.
-  bool is_deployed = false;         ///< Its daemons have been told to prepare.
+  bool is_unwritten = false; ///< The history has yet to know of the attempt.
+  bool is_deployed = false;  ///< Its daemons have been told to prepare.
   bool is_led = false; ///< The conductor is there yet, and may use the files.
   bool closes_unled = false; ///< It is closed as soon as that has ended.
   bool paused = false;  ///< In order; `from` is what the next one begins with.
@@ -79,7 +80,7 @@ struct active_run : submitted_run {
   bool trained = false; ///< A step of training has been told in this attempt.
   clock::time_point began = clock::now();
   run_outcome outcome; ///< Set at the end; `turn` has the failure that counts.
-  double seconds = 0;  ///< That the run took; set at the end.
+  double seconds = 0;  ///< That are yet to be filed; set at the end.
   std::map<std::string, std::uint64_t> sequences; ///< Of events, by daemon.
   std::set<std::string> sound;     ///< Daemons whose data were verified.
   std::vector<std::string> losses; ///< Sentences about what it does without.

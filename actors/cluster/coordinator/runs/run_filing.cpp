@@ -1,5 +1,6 @@
 #include "actors/cluster/coordinator/runs/run_filing.hpp"
 
+#include "actors/cluster/history/run_journal.hpp"
 #include "actors/process/logger.hpp"
 #include "actors/run/member_setup.hpp"
 #include "partition/files/json_text.hpp"
@@ -13,6 +14,7 @@
 namespace graphmill {
 
 namespace fs = std::filesystem;
+using run_journal::is_plain_name;
 
 namespace {
 
@@ -30,12 +32,6 @@ run_state state_of(const saved_run& run, bool cancelled) {
     return run_state::finished;
   return cancelled && run.failure->code == ec::cancelled ? run_state::cancelled
                                                          : run_state::failed;
-}
-
-/// A plain name: no path, nothing hidden.
-bool is_plain(const std::string& name) {
-  return !name.empty() && name.front() != '.'
-         && name.find('/') == std::string::npos;
 }
 
 } // namespace
@@ -230,8 +226,8 @@ checkpoint run_file::about(const definition& def, rank_id world,
 /// named.
 result<checkpoint> checkpoint_of(const fs::path& runs,
                                  const resume_request& wanted) {
-  if (!is_plain(wanted.run)
-      || !(wanted.checkpoint.empty() || is_plain(wanted.checkpoint)))
+  if (!is_plain_name(wanted.run)
+      || !(wanted.checkpoint.empty() || is_plain_name(wanted.checkpoint)))
     return fail(ec::invalid_argument,
                 "\"{}\" of run \"{}\" is no name of a checkpoint",
                 wanted.checkpoint, wanted.run);
@@ -307,7 +303,8 @@ run_record run_file::close(const run_outcome& outcome, bool cancelled,
 
 result<file_reply> read_run_file(const fs::path& runs,
                                  const file_request& wanted) {
-  if (!is_plain(wanted.run) || !(wanted.file.empty() || is_plain(wanted.file)))
+  if (!is_plain_name(wanted.run)
+      || !(wanted.file.empty() || is_plain_name(wanted.file)))
     return fail(ec::invalid_argument, "\"{}\" of run \"{}\" is no file name",
                 wanted.file, wanted.run);
   const auto folder = runs / wanted.run;

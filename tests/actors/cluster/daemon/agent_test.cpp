@@ -298,7 +298,15 @@ CATCH_TEST_CASE("another attempt at a run waits for the end of the last one",
   auto first = daemon.ask(method::deploy, daemon.assignment());
   auto second = daemon.ask(method::deploy, daemon.assignment(1));
   auto third = daemon.ask(method::deploy, daemon.assignment(2));
+  // A coordinator that is joined again asks for what is to come.
+  member_request check{run_id, member_action::check};
+  check.attempt = 3;
+  auto waiting = daemon.ask(method::order, encode(check));
+  check.attempt = 2;
+  auto dropped = daemon.ask(method::order, encode(check));
   daemon.go_on();
+  value_of(answer_of(std::move(waiting)));
+  CATCH_CHECK(error_of(answer_of(std::move(dropped))).code == ec::unavailable);
   CATCH_CHECK(error_of(answer_of(std::move(first))).code == ec::unavailable);
   CATCH_CHECK(error_of(answer_of(std::move(second))).code == ec::unavailable);
   value_of(answer_of(std::move(third)));

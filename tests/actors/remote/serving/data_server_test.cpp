@@ -1,4 +1,5 @@
 #include "actors/remote/calls/batch_call.hpp"
+#include "actors/remote/transport_calls.hpp"
 #include "messages/wire/data.hpp"
 #include "tests/actors/remote/daemons.hpp"
 #include "tests/actors/stages/stages.hpp"
@@ -74,6 +75,36 @@ CATCH_TEST_CASE("what a daemon does not serve is unavailable",
   CATCH_CHECK(
     refusal(d, method::gather, gather_of(0, {1}, {gather_kind::labels})).code
     == ec::unavailable);
+}
+
+CATCH_TEST_CASE("what a data server leaves behind may be asked elsewhere",
+                "[actors][remote]") {
+  // Who is told may have no memory to hear it, which must end no process.
+  const auto heard = GENERATE(true, false);
+  simulation sim;
+  const auto server = spawn_data_server(sim.system(), {"d0"});
+  auto told = 0;
+  std::optional<error> reason;
+  incoming_request request;
+  request.method = method::sample;
+  request.data = sample_of("run", 0, 0, {1});
+  request.reply = responder{[&told, &reason, heard](result<payload> got) {
+    ++told;
+    if (!heard)
+      throw std::bad_alloc{};
+    reason = std::move(got).error();
+  }};
+  caf::anon_send_exit(server, caf::exit_reason::kill);
+  CATCH_CHECK(serve_data(server, request));
+  request.reply = {};
+  sim.run();
+  if (!heard) {
+    CATCH_CHECK(told == 2); // The responder itself has tried, too.
+    return;
+  }
+  CATCH_CHECK(told == 1);
+  CATCH_REQUIRE(reason);
+  CATCH_CHECK(reason->code == ec::unavailable);
 }
 
 CATCH_TEST_CASE("requests that make no sense are refused", "[actors][remote]") {

@@ -6,6 +6,23 @@ using namespace graphmill;
 using namespace graphmill::test;
 using namespace std::chrono_literals;
 
+namespace {
+
+/// Each attempt at a connection fails, and its port refuses to be probed, but
+/// for the attempt `silent_at`, if it is not negative.
+void refuse_until_lost(caller_scene& it, int silent_at) {
+  for (int attempt = 0; it.events.size() == 1; ++attempt) {
+    CATCH_REQUIRE(attempt < 100);
+    it.lose(fail(ec::unavailable, "nobody listens there"));
+    it->probed(it.now(), attempt != silent_at);
+    it.look();
+    while (!it.open && it.events.size() == 1)
+      it.advance(1ms);
+  }
+}
+
+} // namespace
+
 CATCH_TEST_CASE("beats are sent, and their absence means loss",
                 "[transport][session]") {
   caller_scene it;
@@ -46,14 +63,7 @@ CATCH_TEST_CASE("a peer whose port is refused for a while is lost earlier",
   it.greet();
   // Each attempt is refused at once, but for one.
   const auto broken = it.now();
-  for (int attempt = 0; it.events.size() == 1; ++attempt) {
-    CATCH_REQUIRE(attempt < 100);
-    it.lose(fail(ec::unavailable, "nobody listens there"));
-    it->probed(it.now(), attempt != silent_at);
-    it.look();
-    while (!it.open && it.events.size() == 1)
-      it.advance(1ms);
-  }
+  refuse_until_lost(it, silent_at);
   CATCH_REQUIRE(it.events.size() == 2);
   CATCH_CHECK(it.events[1].change == peer_event::kind::lost);
   const auto took = it.now() - broken;
@@ -231,14 +241,7 @@ CATCH_TEST_CASE("an ended process is lost within a second, whatever silence "
   it.look();
   it.greet();
   const auto broken = it.now();
-  for (int attempt = 0; it.events.size() == 1; ++attempt) {
-    CATCH_REQUIRE(attempt < 100);
-    it.lose(fail(ec::unavailable, "nobody listens there"));
-    it->probed(it.now(), true);
-    it.look();
-    while (!it.open && it.events.size() == 1)
-      it.advance(1ms);
-  }
+  refuse_until_lost(it, -1);
   CATCH_CHECK(it.events[1].change == peer_event::kind::lost);
   CATCH_CHECK(it.now() - broken < 1s);
 }

@@ -1,0 +1,141 @@
+#include "actors/cluster/health/health_keeper.hpp"
+
+#include "tests/support/catch.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace graphmill::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+const health_keeper::clock::time_point led_at{1000s};
+
+actor_health trainer_at_work(double busy) {
+  actor_health out;
+  out.kind = actor_kind::trainer;
+  out.busy = busy;
+  out.items = 1;
+  return out;
+}
+
+daemon_health report_of(const std::string& daemon, actor_health actor) {
+  daemon_health out;
+  out.daemon = daemon;
+  out.run = "r";
+  out.actors = {std::move(actor)};
+  return out;
+}
+
+/// Of the run "r", on daemons a and b.
+health_keeper led_keeper() {
+  health_keeper out;
+  out.begin("r", {"a", "b"});
+  out.led({}, led_at);
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a daemon is silent if it tells nothing of a run that is led",
+                "[cluster][health]") {
+  using names = std::vector<std::string>;
+  health_keeper keeper;
+  keeper.begin("r", {"a", "b"});
+  const auto silent = [&keeper](auto after) {
+    return keeper.tell({}, led_at + after).silent;
+  };
+  // To prepare a share may take long.
+  CATCH_CHECK(silent(1h).empty());
+  keeper.led({}, led_at);
+  CATCH_CHECK(silent(5s).empty());
+  CATCH_CHECK(silent(5001ms) == names{"a", "b"});
+  keeper.take(report_of("a", trainer_at_work(1)), led_at + 6s);
+  CATCH_CHECK(silent(7s) == names{"b"});
+  CATCH_CHECK(silent(11s) == names{"b"});
+  const auto last = keeper.tell({}, led_at + 12s);
+  CATCH_CHECK(last.silent == names{"a", "b"});
+  // What is known is told nevertheless, with its age.
+  CATCH_REQUIRE(last.daemons.size() == 1);
+  CATCH_CHECK(last.daemons[0].daemon == "a");
+  CATCH_CHECK(last.daemons[0].age == Approx(6));
+  CATCH_CHECK(last.verdict.limit == "daemon \"a\"");
+  keeper.begin("s", {"a"});
+  CATCH_CHECK(keeper.tell({}, led_at + 1h).silent.empty());
+}
+
+CATCH_TEST_CASE("what an earlier attempt has told does not count",
+                "[cluster][health]") {
+  health_keeper keeper;
+  keeper.begin("r", {"a", "b"});
+  keeper.take(report_of("a", trainer_at_work(1)), led_at - 10s);
+  CATCH_CHECK(keeper.tell({}, led_at - 9s).daemons.size() == 1);
+  keeper.led({}, led_at);
+  const auto now = keeper.tell({}, led_at + 1s);
+  CATCH_CHECK(now.daemons.empty());
+  CATCH_CHECK(now.silent.empty());
+  CATCH_CHECK(keeper.whole().daemons.empty());
+}
+
+CATCH_TEST_CASE("the whole of a run is the average of its reports",
+                "[cluster][health]") {
+  auto keeper = led_keeper();
+  auto first = trainer_at_work(0.2);
+  first.answers = 10;
+  first.mean_latency = 0.1;
+  first.p99_latency = 0.5;
+  first.queue = 1;
+  first.recent_restarts = first.restarts = 2;
+  auto second = trainer_at_work(0.4);
+  second.answers = 30;
+  second.mean_latency = 0.2;
+  second.p99_latency = 0.25;
+  second.queue = 2;
+  second.restarts = 2;
+  second.items = 7;
+  keeper.take(report_of("a", first), led_at);
+  auto later = report_of("a", second);
+  later.actors.push_back(trainer_at_work(0.75)); // It has joined meanwhile.
+  later.cache_rows_wanted = 8;
+  keeper.take(later, led_at + 1s);
+  const auto whole = keeper.whole();
+  CATCH_REQUIRE(whole.daemons.size() == 1);
+  CATCH_REQUIRE(whole.daemons[0].actors.size() == 2);
+  const auto& actor = whole.daemons[0].actors[0];
+  CATCH_CHECK(actor.busy == Approx(0.3));
+  CATCH_CHECK(actor.answers == 40);
+  CATCH_CHECK(actor.mean_latency == Approx(0.175));
+  CATCH_CHECK(actor.p99_latency == 0.5);
+  CATCH_CHECK(actor.queue == 2); // 1.5, rounded.
+  CATCH_CHECK(actor.recent_restarts == 2);
+  CATCH_CHECK(actor.items == 7);
+  CATCH_CHECK(whole.daemons[0].actors[1].busy == 0.75);
+  CATCH_CHECK(whole.daemons[0].cache_rows_wanted == 8);
+}
+
+CATCH_TEST_CASE("an answer about many daemons fits in a frame",
+                "[cluster][health]") {
+  health_keeper keeper;
+  keeper.begin("r", {"a", "b", "c", "d"});
+  keeper.led({}, led_at);
+  auto large = trainer_at_work(0.5);
+  large.why = large.last_error = std::string(health_limits::text, 'x');
+  for (const auto* name : {"a", "b", "c", "d"}) {
+    auto report = report_of(name, large);
+    report.actors.resize(health_limits::actors, large);
+    keeper.take(report, led_at); // Of some 200 KB.
+  }
+  const auto all = keeper.tell({}, led_at);
+  CATCH_CHECK(all.daemons.size() == 3);
+  CATCH_CHECK(all.left_out == 1);
+  CATCH_CHECK(encode(all).byte_size() < 1 << 20);
+  const auto one = keeper.tell({"r", "d"}, led_at);
+  CATCH_REQUIRE(one.daemons.size() == 1);
+  CATCH_CHECK(one.daemons[0].daemon == "d");
+  CATCH_CHECK(one.left_out == 0);
+}
+
+} // namespace graphmill::test

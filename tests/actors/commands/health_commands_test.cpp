@@ -1,0 +1,76 @@
+#include "messages/wire/chaos.hpp"
+#include "messages/wire/health.hpp"
+#include "tests/actors/cluster/client/fake_coordinator.hpp"
+#include "tests/actors/commands/user.hpp"
+#include "tests/support/catch.hpp"
+
+#include <atomic>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace graphmill::test {
+
+CATCH_TEST_CASE("a run is watched until it is over, though it is queued",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  // As one that waits for its next attempt.
+  std::atomic<bool> waited{false}, told{false};
+  coordinator.on(method::runs, [&](const payload&) -> result<payload> {
+    const auto state = told                    ? run_state::finished
+                       : waited.exchange(true) ? run_state::running
+                                               : run_state::queued;
+    return encode(runs_reply{{record(state)}, false});
+  });
+  coordinator.on(method::health, [&told](const payload&) -> result<payload> {
+    told = true;
+    run_health health;
+    health.run = "good-1";
+    return encode(health);
+  });
+  const auto got = user.runs("status good-1 --watch --json");
+  CATCH_CHECK(got.code == 0);
+  std::vector<std::string> states;
+  std::istringstream lines{got.output};
+  for (std::string line; std::getline(lines, line);)
+    states.push_back(nlohmann::json::parse(line)["state"]);
+  CATCH_CHECK(states
+              == std::vector<std::string>{"queued", "running", "finished"});
+}
+
+CATCH_TEST_CASE("a single fault is no part of a plan", "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  std::atomic<bool> harmed{false};
+  coordinator.on(method::chaos, [&harmed](const payload&) -> result<payload> {
+    harmed = true;
+    return payload{};
+  });
+  const std::string one = "chaos --daemon b --kinds kill ";
+  for (const auto* wrong : {"--dry-run", "--seed 1", "--during good-1"})
+    CATCH_CHECK(user.runs(one + wrong).code == 2);
+  for (const auto* wrong :
+       {"--at drain", "--peer a", "--lasts 5", "--each 5", "--messages 1"})
+    CATCH_CHECK(
+      user.runs(std::string{"chaos --seed 1 --during good-1 "} + wrong).code
+      == 2);
+  CATCH_CHECK_FALSE(harmed);
+  CATCH_CHECK(user.runs(one).code == 0);
+  CATCH_CHECK(harmed);
+}
+
+CATCH_TEST_CASE("a cluster resumes a run with data and memory of its own",
+                "[cluster_commands]") {
+  const user user{"tcp://127.0.0.1:1"};
+  for (const auto* own :
+       {"--data d", "--runs r", "--no-verify", "--storage disk",
+        "--disk-cache 1", "--memory 1"}) {
+    const auto got = user.runs(
+      std::string{"resume good-1 --cluster tcp://127.0.0.1:1 "} + own);
+    CATCH_CHECK(got.code == 2);
+    CATCH_CHECK_THAT(got.errors, contains(" excludes "));
+  }
+}
+
+} // namespace graphmill::test
