@@ -2,7 +2,7 @@
 
 #include "actors/base/interfaces.hpp"
 #include "messages/definition/definition.hpp"
-#include "pipelines/definition/trainer_sizes.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/flow/course.hpp"
 #include "pipelines/results/checkpoint.hpp"

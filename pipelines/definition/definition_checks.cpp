@@ -1,7 +1,7 @@
 #include "pipelines/definition/definition_checks.hpp"
 
 #include "pipelines/definition/model_traits.hpp"
-#include "pipelines/definition/trainer_sizes.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,6 +1,6 @@
 #include "pipelines/definition/placement.hpp"
 #include "messages/base/pluralized.hpp"
-#include "pipelines/definition/trainer_sizes.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 
 #include <fmt/ranges.h>
 

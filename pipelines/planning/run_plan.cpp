@@ -3,7 +3,7 @@
 #include "messages/base/byte_text.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/sampling/row_cache.hpp"
-#include "pipelines/definition/trainer_sizes.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/definition/validation.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/flow/batch_size.hpp"

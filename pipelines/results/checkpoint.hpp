@@ -2,7 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
-#include "pipelines/definition/trainer_sizes.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/flow/course.hpp"
 #include "pipelines/results/named_tensor.hpp"

@@ -3,7 +3,7 @@
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "partition/files/file_io.hpp"
-#include "pipelines/definition/trainer_sizes.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/flow/course.hpp"
 
 #include <nlohmann/json.hpp>

@@ -11,7 +11,7 @@
 #include "actors/run/run_summary.hpp"
 #include "messages/base/pluralized.hpp"
 #include "pipelines/definition/definition_file.hpp"
-#include "pipelines/definition/trainer_sizes.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 
 #include <cstdio>
 #include <memory>

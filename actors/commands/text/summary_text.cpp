@@ -4,7 +4,7 @@
 #include "messages/base/field_name.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
-#include "pipelines/definition/trainer_sizes.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 
 #include <type_traits>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/base/interfaces.hpp"
-#include "pipelines/definition/trainer_sizes.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/flow/course.hpp"
 
 #include <cstdint>

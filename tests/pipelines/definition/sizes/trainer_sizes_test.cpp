@@ -1,5 +1,5 @@
 #include "pipelines/definition/definition_file.hpp"
-#include "pipelines/definition/trainer_sizes.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "tests/support/catch.hpp"
 
 #include <string>

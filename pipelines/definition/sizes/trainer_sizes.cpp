@@ -1,12 +1,13 @@
-#include "pipelines/definition/trainer_sizes.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 
 #include "partition/files/json_text.hpp"
-#include "pipelines/definition/scalar_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 namespace graphmill {
@@ -17,13 +18,13 @@ constexpr std::int64_t most_epochs = 9'999'999;
 constexpr std::int64_t most_steps = 9'999'999'999;
 constexpr std::int64_t most_replicas = 64;
 
-/// Nothing for what is no number, or a larger one.
-std::optional<std::int64_t> count_in(std::string_view text, std::int64_t most) {
-  const auto number = parse_whole(text);
-  if (!number || number->negative
-      || number->magnitude > static_cast<std::uint64_t>(most))
-    return std::nullopt;
-  return static_cast<std::int64_t>(number->magnitude);
+/// Nothing for what is no number.
+std::optional<std::int64_t> number_in(std::string_view text) {
+  std::int64_t out = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stop, failed] = std::from_chars(text.data(), end, out);
+  return failed == std::errc{} && stop == end ? std::optional{out}
+                                              : std::nullopt;
 }
 
 std::optional<size_change> change_of(std::optional<std::int64_t> epoch,
@@ -45,10 +46,9 @@ std::optional<size_change> parse_size_change(std::string_view text) {
   if (slash == std::string_view::npos || colon == std::string_view::npos
       || colon < slash)
     return std::nullopt;
-  return change_of(
-    count_in(text.substr(0, slash), most_epochs),
-    count_in(text.substr(slash + 1, colon - slash - 1), most_steps),
-    count_in(text.substr(colon + 1), most_replicas));
+  return change_of(number_in(text.substr(0, slash)),
+                   number_in(text.substr(slash + 1, colon - slash - 1)),
+                   number_in(text.substr(colon + 1)));
 }
 
 std::string to_string(const size_change& change) {
