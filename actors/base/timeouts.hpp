@@ -137,6 +137,12 @@ inline constexpr milliseconds members_look{1000};
 inline constexpr milliseconds health_report{1000};
 /// A daemon of a run that has told nothing for longer is called silent.
 inline constexpr milliseconds health_silence{5000};
+/// Coordinator and agent leave their figures for whoever asks over HTTP; the
+/// coordinator looks at the disk with the runs.
+inline constexpr milliseconds figures{1000};
+inline constexpr milliseconds disk_look{10'000};
+/// One that has left none for longer counts as stuck.
+inline constexpr milliseconds figures_silence{10'000};
 /// Questions that wait at the coordinator.
 inline constexpr milliseconds question_look{100};
 /// A coordinator with runs notes that it lives. If it dies and nobody can go on

@@ -27,6 +27,7 @@ constexpr std::string_view without_effect[]{
   "fetch.threads",
   "fetch.cache",
   "fetch.cache_order",
+  "fetch.verify",  // It fails a run, or changes nothing.
   "model.weights", // Before the first step alone.
   "trainer.threads",
   "trainer.step_timeout",

@@ -217,9 +217,9 @@ void check_record(definition_source& source) {
         std::pair{"evaluate.batch_size", def.evaluate.batch_size}})
     if (size > most && source.usable(path))
       source.report(source.where(path),
-                    fmt::format("`{}` is {}, may be {} at most with "
+                    fmt::format("`{}` is above {}, which is the most with "
                                 "`train.record_steps`",
-                                path, size, most));
+                                path, most));
 }
 
 /// A daemon that is named twice is a slip of the pen.

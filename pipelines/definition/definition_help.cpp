@@ -75,15 +75,6 @@ std::string unsigned_text(std::uint64_t value, const field_notes& notes) {
   return notes.unit == "bytes" ? bytes_text(value) : fmt::format("{}", value);
 }
 
-/// "from 1 to 64 stages", or nothing for what has no range.
-std::string allowed_text(field f, const field_notes& notes) {
-  const auto range = range_of(f);
-  if (!range)
-    return "";
-  const auto text = range_text(*range, notes.unit);
-  return notes.word ? fmt::format("{}, or {}", text, notes.word->name) : text;
-}
-
 std::string default_text(capnp::DynamicStruct::Reader defaults, field f,
                          const field_notes& notes) {
   if (notes.required)
@@ -107,7 +98,7 @@ void describe(capnp::DynamicStruct::Reader defaults, const std::string& prefix,
     }
     const auto notes = notes_of(f);
     out.push_back({path, type_text(f), default_text(defaults, f, notes),
-                   allowed_text(f, notes), notes.help});
+                   allowed_text(f), notes.help});
   }
 }
 
@@ -196,6 +187,15 @@ std::optional<value_range> range_of(field f) {
   const auto range = notes_of(f).range.value_or(value_range{});
   return value_range{std::max(range.min, limits.min),
                      std::min(range.max, limits.max)};
+}
+
+std::string allowed_text(field f) {
+  const auto range = range_of(f);
+  if (!range)
+    return "";
+  const auto notes = notes_of(f);
+  const auto text = range_text(*range, notes.unit);
+  return notes.word ? fmt::format("{}, or {}", text, notes.word->name) : text;
 }
 
 std::vector<std::string> enum_words(capnp::EnumSchema schema) {

@@ -39,6 +39,10 @@ std::string type_text(capnp::StructSchema::Field field);
 /// range within what the type holds. Nothing for other types.
 std::optional<value_range> range_of(capnp::StructSchema::Field field);
 
+/// The same in words, with the unit and the word that may stand for a number:
+/// "from 1 to 16777216 seeds, or all". Nothing for what has no range.
+std::string allowed_text(capnp::StructSchema::Field field);
+
 /// The words of an enumeration, without `unset`.
 std::vector<std::string> enum_words(capnp::EnumSchema schema);
 

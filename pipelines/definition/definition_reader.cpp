@@ -23,12 +23,10 @@ std::optional<field> find_field(capnp::StructSchema schema,
 }
 
 /// "a whole number from 1 to 64 stages".
-std::string wanted(field f, const field_notes& notes) {
-  const auto range = range_of(f);
-  if (!range || f.getType().isList())
+std::string wanted(field f) {
+  if (!range_of(f) || f.getType().isList())
     return type_text(f);
-  auto out = fmt::format("{} {}", type_text(f), range_text(*range, notes.unit));
-  return notes.word ? fmt::format("{}, or {}", out, notes.word->name) : out;
+  return fmt::format("{} {}", type_text(f), allowed_text(f));
 }
 
 } // namespace
@@ -112,7 +110,7 @@ bool definition_reader::read_value(const yaml_node& node,
   if (node.type != yaml_node::kind::scalar)
     return report(node.where,
                   fmt::format("{} is {}, must be {}", in_quotes(path),
-                              shown(node), wanted(f, notes_of(f))));
+                              shown(node), wanted(f)));
   if (type.isText())
     return read_text(node, into, f, path);
   if (type.isEnum())
@@ -134,7 +132,7 @@ bool definition_reader::read_number(const yaml_node& node,
   const auto wrong = [&, this] {
     return report(node.where,
                   fmt::format("{} is {}, must be {}", in_quotes(path),
-                              shown(node), wanted(f, notes)));
+                              shown(node), wanted(f)));
   };
   const auto type = f.getType().which();
   if (notes.word && node.text == notes.word->name) {

@@ -47,7 +47,6 @@ bool definition_reader::read_reals(const yaml_node& node,
   if (!check_list(node, path, "numbers, as in [1, 0.5]"))
     return false;
   auto valid = check_length(node, f, path);
-  const auto notes = notes_of(f);
   const auto range = range_of(f).value_or(value_range{});
   std::vector<double> values;
   for (const auto& item : node.items) {
@@ -57,10 +56,9 @@ bool definition_reader::read_reals(const yaml_node& node,
     if (number && range.contains(*number))
       values.push_back(*number);
     else
-      valid = report(item.where,
-                     fmt::format("{} has the element {}, must be a number {}",
-                                 in_quotes(path), shown(item),
-                                 range_text(range, notes.unit)));
+      valid = report(
+        item.where, fmt::format("{} has the element {}, must be a number {}",
+                                in_quotes(path), shown(item), allowed_text(f)));
   }
   if (!valid)
     return false;
@@ -134,8 +132,7 @@ bool definition_reader::read_numbers(const yaml_node& node, field f,
       valid = report(
         item.where, fmt::format("{} has the element {}, must be a whole number "
                                 "{}",
-                                in_quotes(path), shown(item),
-                                range_text(range, notes.unit)));
+                                in_quotes(path), shown(item), allowed_text(f)));
   }
   return valid;
 }

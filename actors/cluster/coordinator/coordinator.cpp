@@ -163,6 +163,7 @@ void coordinator::look() {
     config_.audit->look();
   refuse_unreached(now);
   answer_watchers(now);
+  leave_figures(now);
   look_at_members(now);
   if (active_)
     active_->answer_questions(now);

@@ -13,7 +13,10 @@
 #include "actors/cluster/history/run_records.hpp"
 #include "actors/remote/serving/fair_queue.hpp"
 
+#include <array>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -27,6 +30,14 @@ namespace graphmill {
 
 /// Of the wall clock, for records.
 unix_time now_unix();
+
+/// Of the disk with the folder of runs, bytes; 0: not known. The COORDINATOR's
+/// thread for files writes it, and it reads it.
+struct disk_room {
+  std::atomic<std::uint64_t> free{0};
+  std::atomic<std::uint64_t> size{0};
+  std::atomic<bool> is_looked_at{false}; ///< A look is under way.
+};
 
 /// The state of the COORDINATOR. Who is in the cluster stands in
 /// coordinator_daemons.cpp, whose keys let in in coordinator_members.cpp, how
@@ -196,6 +207,9 @@ private:
   result<payload> take_events(const incoming_request& request);
   result<payload> take_health(const incoming_request& request);
   result<payload> tell_health(const payload& data) const;
+  void leave_figures(clock::time_point now);
+  std::string not_ready() const;
+  void look_at_disk(clock::time_point now);
   void rendezvous(const incoming_request& request);
   void let_leavers_go();
 
@@ -254,7 +268,11 @@ private:
   unreached_joins joins_;
   /// Watchers know positions of coordinators before this one.
   run_board board_{config_.history->generation() << 32};
-  health_keeper health_; ///< Of the run that is on.
+  health_keeper health_;                ///< Of the run that is on.
+  std::array<std::uint64_t, 3> over_{}; ///< Runs, as in `cluster_figures`.
+  std::shared_ptr<disk_room> disk_ = std::make_shared<disk_room>();
+  clock::time_point leave_figures_{};
+  clock::time_point look_at_disk_{};
   run_records records_;
   std::deque<submitted_run> queue_;
   std::int64_t next_place_ = 0; ///< In the queue.

@@ -202,6 +202,7 @@ private:
     look_for_coordinator();
     look_at_data();
     tell_health();
+    leave_figures();
   }
 
   /// While the last report has no answer, there is no other: it would only
@@ -217,6 +218,18 @@ private:
                 encode(health_.report(*source, clock::now())),
                 within(timeouts::question, timeouts::question_unreachable, 1),
                 [this](const result<payload>&) { telling_health_ = false; });
+  }
+
+  /// For whoever asks over HTTP.
+  void leave_figures() {
+    const auto now = clock::now();
+    if (!config_.figures || now < leave_figures_)
+      return;
+    leave_figures_ = now + timeouts::figures;
+    const auto source = shares_.health();
+    auto out = health_.figures(source ? source->run : std::string{}, now);
+    out.registered = registered_.now() == registration::state::registered;
+    config_.figures->leave(std::move(out));
   }
 
   // -- the data served here
@@ -348,6 +361,7 @@ private:
   share_host shares_;
   health_reporter health_;
   bool telling_health_ = false;
+  clock::time_point leave_figures_{};
   complaint_log complaints_{
     [this](const auto& line) { config_.log->warn("{}", line); }};
   std::shared_ptr<served_data> data_ = std::make_shared<served_data>(

@@ -23,7 +23,7 @@ CATCH_TEST_CASE("what changes the weights is named, and nothing else",
     changes({"name=other", "dataset=e", "sampler.replicas=2",
              "sampler.threads=2", "fetch.replicas=2", "fetch.threads=2",
              "fetch.cache=1 MiB", "fetch.cache_order=degree",
-             "trainer.threads=3", "trainer.step_timeout=60",
+             "fetch.verify=0.5", "trainer.threads=3", "trainer.step_timeout=60",
              "train.record_steps=true", "budget.batches=1",
              "faults.crash_every=7", "placement.trainers=[a]",
              "checkpoint.keep=9", "recovery.wait=0", "model.weights=w"})

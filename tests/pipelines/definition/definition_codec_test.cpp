@@ -11,6 +11,7 @@
 #include <capnp/serialize.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 using namespace graphmill;
@@ -23,6 +24,14 @@ using field = capnp::StructSchema::Field;
 capnp::DynamicStruct::Builder
 new_definition(capnp::MallocMessageBuilder& message) {
   return message.initRoot<capnp::DynamicStruct>(definition_schema());
+}
+
+/// What comes out where a definition has crossed the wire.
+result<definition> decoded(const definition& def) {
+  capnp::MallocMessageBuilder message;
+  auto root = new_definition(message);
+  encode_definition(def, root);
+  return decode_definition(root.asReader());
 }
 
 void fill(capnp::DynamicStruct::Builder into);
@@ -157,10 +166,7 @@ CATCH_TEST_CASE("a NUL in a text of a definition is refused, not its end",
                 "[definition][schema]") {
   const std::string text{"a\0b", 3};
   const auto refused = [](const definition& def) {
-    capnp::MallocMessageBuilder message;
-    auto root = new_definition(message);
-    encode_definition(def, root);
-    return error_of(decode_definition(root.asReader())).message;
+    return error_of(decoded(def)).message;
   };
   auto def = full_definition();
   def.name = text;
@@ -173,6 +179,25 @@ CATCH_TEST_CASE("a NUL in a text of a definition is refused, not its end",
   def = full_definition();
   def.sampler.edge_fanouts[text] = {1, 2, 3};
   CATCH_CHECK_THAT(refused(def), contains("edge_fanouts.key has a NUL"));
+}
+
+CATCH_TEST_CASE("numbers that cross the wire are in range, or stand for a word",
+                "[definition][schema]") {
+  auto def = full_definition();
+  def.train.batch_size = def.evaluate.batch_size = 4294967295u; // The word all.
+  CATCH_CHECK(value_of(decoded(def)) == def);
+  def.train.batch_size = 4294967294u;
+  CATCH_CHECK_THAT(error_of(decoded(def)).message,
+                   contains("train.batch_size is")
+                     && contains("must be from 1 to 16777216 seeds"));
+  def = full_definition();
+  def.train.class_weights = {1, 0, 1e9};
+  CATCH_CHECK(value_of(decoded(def)) == def);
+  for (const auto wrong : {-1.0, 2e9, std::nan("")}) {
+    def.train.class_weights.back() = wrong;
+    CATCH_CHECK_THAT(error_of(decoded(def)).message,
+                     contains("train.class_weights is"));
+  }
 }
 
 CATCH_TEST_CASE("ours are all values of the enumerations of a definition",
@@ -198,8 +223,5 @@ CATCH_TEST_CASE("texts of a definition may be empty, and lists, too",
   def.name = "";
   def.sampler.edge_fanouts.clear();
   def.placement = {};
-  capnp::MallocMessageBuilder message;
-  auto root = new_definition(message);
-  encode_definition(def, root);
-  CATCH_CHECK(value_of(decode_definition(root.asReader())) == def);
+  CATCH_CHECK(value_of(decoded(def)) == def);
 }
