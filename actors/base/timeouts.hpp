@@ -117,6 +117,9 @@ inline constexpr milliseconds longest_watch{10'000};
 /// A run that was on when a coordinator ended waits that long for the daemons
 /// that it was on to register with the next one.
 inline constexpr milliseconds daemons_return{5000};
+/// A run whose number of trainers may change waits that long for one that is
+/// lost to come back, or for another one; then it goes on with fewer.
+inline constexpr milliseconds trainer_returns{5000};
 /// The history is written again after a failure.
 inline constexpr milliseconds write_again{1000};
 

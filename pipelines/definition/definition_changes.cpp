@@ -53,8 +53,8 @@ void compare(capnp::DynamicStruct::Reader before,
               now.get(f).as<capnp::DynamicStruct>(), path + '.', out);
       continue;
     }
-    const auto old = yaml_text(before.get(f), f);
-    const auto present = yaml_text(now.get(f), f);
+    const auto old = field_text(before, f);
+    const auto present = field_text(now, f);
     if (old != present)
       out.push_back(fmt::format("{}: {}, now {}", path, old, present));
   }

@@ -134,6 +134,14 @@ std::string yaml_text(capnp::DynamicValue::Reader value, field f) {
   }
 }
 
+std::string field_text(capnp::DynamicStruct::Reader section, field f) {
+  const auto text = yaml_text(section.get(f), f);
+  const auto least = notes_of(f).least;
+  const auto min =
+    least.empty() ? 0 : section.get(least.c_str()).as<std::uint64_t>();
+  return min == 0 ? text : fmt::format("{{min: {}, max: {}}}", min, text);
+}
+
 std::string type_text(field f) {
   const auto type = f.getType();
   switch (type.which()) {
@@ -208,9 +216,11 @@ std::vector<std::string> keys_of(capnp::StructSchema schema) {
 
 bool has_key(field f) {
   const auto name = f.getProto().getName();
-  for (auto other : f.getContainingStruct().getFields())
-    if (notes_of(other).per_key == name.cStr())
+  for (auto other : f.getContainingStruct().getFields()) {
+    const auto notes = notes_of(other);
+    if (notes.per_key == name.cStr() || notes.least == name.cStr())
       return false;
+  }
   return true;
 }
 

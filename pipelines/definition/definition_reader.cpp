@@ -86,11 +86,18 @@ void definition_reader::read_field(const yaml_node& node,
     read_struct(node, into.get(f).as<capnp::DynamicStruct>(), path);
     return;
   }
-  if (node.type == yaml_node::kind::map && !notes_of(f).per_key.empty()) {
+  const auto notes = notes_of(f);
+  if (node.type == yaml_node::kind::map && !notes.per_key.empty()) {
     read_per_key(node, into, f, path);
     return;
   }
+  if (node.type == yaml_node::kind::map && !notes.least.empty()) {
+    sources_[path] = {node.where, read_span(node, into, f, path)};
+    return;
+  }
   const auto valid = read_value(node, into, f, path);
+  if (valid && !notes.least.empty()) // A plain number has no least.
+    into.set(notes.least.c_str(), 0U);
   sources_[path] = {node.where, valid};
 }
 

@@ -176,6 +176,31 @@ void definition_reader::read_per_key(const yaml_node& node,
   }
 }
 
+/// A map of `min` and `max` in place of a number. What is not given of a map
+/// stays as it was.
+bool definition_reader::read_span(const yaml_node& node,
+                                  capnp::DynamicStruct::Builder into, field f,
+                                  const std::string& path) {
+  const auto least = into.getSchema().getFieldByName(notes_of(f).least.c_str());
+  auto valid = true;
+  for (const auto& [key, item] : entries_of(node, path)) {
+    const auto place = joined(path, key);
+    if (key == "max")
+      valid = read_value(*item, into, f, place) && valid;
+    else if (key == "min")
+      valid = read_value(*item, into, least, place) && valid;
+    else
+      valid = report(item->where, fmt::format("{} is not a field of {}; there "
+                                              "are min and max",
+                                              in_quotes(key), in_quotes(path)));
+  }
+  if (valid && into.asReader().get(least).as<std::uint32_t>() == 0)
+    return report(node.where, fmt::format("{} is a map without `min`, which "
+                                          "must be 1 at the least",
+                                          in_quotes(path)));
+  return valid;
+}
+
 /// The entries of a map whose keys are free, duplicates reported.
 std::map<std::string, const yaml_node*>
 definition_reader::entries_of(const yaml_node& node, const std::string& path) {

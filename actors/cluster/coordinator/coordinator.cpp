@@ -1,8 +1,8 @@
 #include "actors/cluster/coordinator/coordinator.hpp"
 
 #include "actors/base/timeouts.hpp"
-#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/transport/sessions/client_limits.hpp"
 #include "messages/base/pluralized.hpp"
 
@@ -171,6 +171,10 @@ void coordinator::look() {
     write_records();
   if (start_at_ != clock::time_point{} && now >= start_at_) {
     start_at_ = {};
+    start_next();
+  }
+  if (shrink_at_ != clock::time_point{} && now >= shrink_at_) {
+    shrink_at_ = {};
     start_next();
   }
   if (!returning_.empty() && now >= return_until_)

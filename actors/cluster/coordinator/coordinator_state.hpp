@@ -41,10 +41,12 @@ struct disk_room {
 
 /// The state of the COORDINATOR. Who is in the cluster stands in
 /// coordinator_daemons.cpp, whose keys let in in coordinator_members.cpp, how
-/// it takes and queues runs in coordinator_runs.cpp, what it keeps and tells of
-/// them in coordinator_records.cpp, how it leads the one that is on in
+/// it takes and queues runs in coordinator_runs.cpp, how they leave the queue
+/// in coordinator_queue.cpp, what it keeps and tells of them in
+/// coordinator_records.cpp, how it leads the one that is on in
 /// coordinator_active_run.cpp, what it does when that has lost a daemon in
-/// coordinator_recovery.cpp, and how one coordinator follows another in
+/// coordinator_recovery.cpp, or when its number of trainers may change in
+/// coordinator_sizes.cpp, and how one coordinator follows another in
 /// coordinator_restart.cpp.
 class coordinator {
 public:
@@ -183,6 +185,7 @@ private:
   // -- the run that is on
 
   void start_next();
+  void take_seats(placement where);
   void begin_if_written();
   void wait_on(submitted_run& run, const error& reason);
   void deploy();
@@ -217,6 +220,18 @@ private:
   void attempt_again();
   void rewind();
   void on_rewound(const run_rewound& back);
+  // -- a run whose number of trainers may change
+
+  void wait_for_trainers(submitted_run& run);
+  bool awaits_trainers(submitted_run& run, const placement& where);
+  void grow();
+  void pause(training_state state);
+  void go_on_paused();
+  bool place_anew();
+  void tell_sizes();
+
+  // -- a run that waits
+
   /// Ends a run that waits for its next attempt.
   void conclude(submitted_run run, const error& reason, bool cancelled);
   void give_up_waiting(clock::time_point now);
@@ -273,6 +288,8 @@ private:
   clock::time_point write_at_{}; ///< Not before: the disk may be full.
   clock::time_point touch_at_{};
   clock::time_point start_at_{}; ///< No run before.
+  /// The run that waits for its next attempt goes on with fewer trainers then.
+  clock::time_point shrink_at_{};
   clock::time_point look_at_members_{};
   bool looking_at_members_ = false;
   std::set<std::string> untold_; ///< Daemons that did not hear of new keys.

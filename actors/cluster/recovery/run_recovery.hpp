@@ -46,6 +46,10 @@ public:
   void begin() { until_.reset(); }
 
   bool waits() const { return until_.has_value(); }
+  /// How long it waits still. @pre it waits
+  clock::duration left_at(clock::time_point now) const {
+    return until_.value_or(now) - now;
+  }
   /// Whether it has waited for too long.
   bool is_over(clock::time_point now) const { return until_ && now >= *until_; }
   /// Whether the last attempt has trained nothing: the next one is not to be
