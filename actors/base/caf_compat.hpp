@@ -53,6 +53,14 @@ using crash_handler = std::function<bool(const caf::error& reason)>;
 void watch_handlers(caf::behavior& handlers, const caf::local_actor& self,
                     crash_handler on_crash);
 
+/// Runs what an actor does when something else than one of its messages comes,
+/// an answer, a limit of time or the end of another actor, as its handlers of
+/// messages are run: it is watched, and `on_crash` knows what it throws. One at
+/// a time, and outside of handlers of messages. @param what As `work_gauge` has
+/// it.
+void run_handler(caf::scheduled_actor& self, const char* what,
+                 const std::function<void()>& handler);
+
 // -- state classes
 
 /// As what an actor ends that has thrown `thrown`. Throws nothing, for that
@@ -151,13 +159,14 @@ public:
 
   template <class Self>
   void install(Self* self) {
-    self->set_down_handler([this](const caf::down_msg& down) {
+    self->set_down_handler([this, self](const caf::down_msg& down) {
       auto it = callbacks_.find(down.source);
       if (it == callbacks_.end())
         return;
-      auto call = std::move(it->second);
+      const auto call = std::move(it->second);
       callbacks_.erase(it);
-      call(down.reason);
+      const auto tell = [&call, &down] { call(down.reason); };
+      run_handler(*self, "the end of another actor", std::cref(tell));
     });
   }
 

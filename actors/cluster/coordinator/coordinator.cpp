@@ -1,8 +1,8 @@
 #include "actors/cluster/coordinator/coordinator.hpp"
 
 #include "actors/base/timeouts.hpp"
-#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/transport/sessions/client_limits.hpp"
 #include "messages/base/pluralized.hpp"
 
@@ -127,6 +127,15 @@ status_reply coordinator::status() const {
     out.note = fmt::format("what becomes of runs is kept in memory alone: {}",
                            reason->message);
   return out;
+}
+
+bool coordinator::crashed(const caf::error& reason) {
+  if (!active_ || active_->turn.is_over() || active_->turn.failure())
+    return false;
+  const auto thrown = from_caf(reason, "the coordinator");
+  config_.log->error("run {}: {}", active_->id, thrown.message);
+  go_on(active_->fail_run(thrown));
+  return true;
 }
 
 void coordinator::end_cluster() {

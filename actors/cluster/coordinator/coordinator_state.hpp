@@ -78,6 +78,11 @@ public:
     };
   }
 
+  /// A handler has thrown: the run that is on fails, and the cluster stays. If
+  /// none is on, or it ends already, the coordinator ends: the next one goes on
+  /// with what the history has.
+  bool crashed(const caf::error& reason);
+
 private:
   void queue(const incoming_request& request);
   void serve_next();

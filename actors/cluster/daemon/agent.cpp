@@ -55,6 +55,14 @@ public:
     };
   }
 
+  /// A handler has thrown: what is on here fails, and the daemon stays.
+  bool crashed(const caf::error& reason) {
+    const auto thrown = from_caf(reason, "the agent");
+    complaints_.add(thrown.message, clock::now());
+    shares_.fail_all(thrown);
+    return true;
+  }
+
 private:
   // -- its place in the cluster
 
