@@ -8,6 +8,12 @@ bool is_ours(const caf::error& reason) {
   return reason.category() == caf::atom("graphmill");
 }
 
+work_watch* watch_in(const caf::actor_system& system) {
+  const auto* how =
+    dynamic_cast<const watched_system_config*>(&system.config());
+  return how == nullptr ? nullptr : how->watch.get();
+}
+
 /// Handlers that say what they are at. Messages come by `invoke`; what CAF
 /// hands to an actor in other ways, by `run_handler`.
 class watched_handlers final : public caf::detail::behavior_impl {
@@ -55,9 +61,13 @@ private:
 
 std::shared_ptr<work_gauge> gauge_in(const caf::actor_system& system,
                                      std::string who) {
-  const auto* how =
-    dynamic_cast<const watched_system_config*>(&system.config());
-  return how == nullptr ? nullptr : how->watch->enter(std::move(who));
+  auto* watch = watch_in(system);
+  return watch == nullptr ? nullptr : watch->enter(std::move(who));
+}
+
+std::vector<std::string> long_work_in(const caf::actor_system& system) {
+  auto* watch = watch_in(system);
+  return watch == nullptr ? std::vector<std::string>{} : watch->long_work();
 }
 
 void watch_handlers(caf::behavior& handlers, const caf::local_actor& self,

@@ -14,7 +14,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 static_assert(CAF_VERSION < 1800, "Graphmill is built with CAF 0.17");
 
@@ -43,6 +45,9 @@ public:
 /// A gauge of the system's WORK WATCH; null if it has none.
 std::shared_ptr<work_gauge> gauge_in(const caf::actor_system& system,
                                      std::string who);
+
+/// What the system's WORK WATCH tells of long work; nothing if it has none.
+std::vector<std::string> long_work_in(const caf::actor_system& system);
 
 /// Takes what a handler has thrown, as an error. Whether its actor goes on for
 /// now, to end by itself; else the exception ends it at once.

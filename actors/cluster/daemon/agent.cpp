@@ -217,9 +217,10 @@ private:
   void tell_health() {
     if (telling_health_ || !health_.due(clock::now()))
       return;
-    const auto source = shares_.health();
+    auto source = shares_.health();
     if (!source)
       return;
+    source->long_work = long_work_in(self_->home_system());
     telling_health_ = true;
     calls_.call(config_.coordinator, method::health_report,
                 encode(health_.report(*source, clock::now())),
