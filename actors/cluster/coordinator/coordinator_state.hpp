@@ -218,6 +218,8 @@ private:
   void choose_kept(const std::shared_ptr<kept_search>& search);
   void fetch_kept(const std::shared_ptr<kept_search>& search,
                   const std::shared_ptr<tensor_intake>& tensors);
+  void pass_over(const std::shared_ptr<kept_search>& search,
+                 const error& reason);
 
   // -- watchers and files
 
