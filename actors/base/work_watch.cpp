@@ -27,14 +27,14 @@ std::string name_of_work(const char* what) {
   return out;
 }
 
-std::chrono::seconds::rep seconds(std::chrono::milliseconds time) {
+std::chrono::seconds::rep whole_seconds(std::chrono::milliseconds time) {
   return std::chrono::round<std::chrono::seconds>(time).count();
 }
 
-std::string at_work(const std::string& who, const char* what,
-                    std::chrono::milliseconds time) {
+std::string long_work_of(const std::string& who, const char* what,
+                         std::chrono::milliseconds time) {
   return fmt::format("{} has been at one piece of work ({}) for {} s", who,
-                     name_of_work(what), seconds(time));
+                     name_of_work(what), whole_seconds(time));
 }
 
 /// Leaves the first sentences of a kind, and says how many more there would be.
@@ -91,7 +91,7 @@ std::vector<std::string> work_watch::long_work() {
   for (const auto& one : all_) {
     const auto gauge = one.gauge.lock();
     if (out.size() < most_sentences && gauge && !one.told.empty())
-      out.push_back(at_work(one.told, gauge->read().what, one.at));
+      out.push_back(long_work_of(one.told, gauge->read().what, one.at));
   }
   for (const auto& one : over_)
     if (out.size() < most_sentences)
@@ -107,7 +107,7 @@ void work_watch::look_at(watched& one, std::chrono::milliseconds passed,
   if (!same) {
     if (!one.told.empty())
       out.push_back({fmt::format("{} is done with it after {} s", one.told,
-                                 seconds(one.at + passed)),
+                                 whole_seconds(one.at + passed)),
                      true});
     one = {one.gauge, turns};
     return;
@@ -116,7 +116,7 @@ void work_watch::look_at(watched& one, std::chrono::milliseconds passed,
   if (one.at < limit_ || !one.told.empty())
     return;
   one.told = gauge->who();
-  out.push_back({at_work(one.told, what, one.at)});
+  out.push_back({long_work_of(one.told, what, one.at)});
 }
 
 void work_watch::report(spdlog::logger& log, clock::time_point now) {

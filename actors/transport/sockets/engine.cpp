@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds blocked_wait{1};
 constexpr std::chrono::milliseconds last_flush{1000};
 
 /// What the thread is at outside of callbacks.
-constexpr auto moving = "moving messages";
+constexpr auto moving_messages = "moving messages";
 
 } // namespace
 
@@ -64,7 +64,7 @@ error engine::not_taken() {
 /// Everything that can be done now.
 /// @returns true at the end.
 bool engine::step() {
-  const work_scope at{options_.gauge, moving};
+  const work_scope at{options_.gauge, moving_messages};
   const auto stop = obey(box_->take());
   if (authenticator_)
     authenticator_->answer();
@@ -209,7 +209,7 @@ void engine::guarded(const char* what, const std::function<void()>& call) {
     quietly([this] { log(caught("call whom the transport tells").message); });
   }
   if (options_.gauge)
-    options_.gauge->tell(moving);
+    options_.gauge->tell(moving_messages);
 }
 
 } // namespace graphmill
