@@ -39,6 +39,8 @@ inline constexpr milliseconds stage_farewell = std::chrono::seconds{20};
 /// An actor that has one message, or a thread that has one job, for longer is
 /// named in the log.
 inline constexpr milliseconds work_report = std::chrono::seconds{30};
+/// For how long health tells of it after its end.
+inline constexpr milliseconds work_shown = std::chrono::minutes{1};
 /// Credit that the oldest batch holds for longer is reported with its holder's
 /// name.
 inline constexpr milliseconds credit_report = std::chrono::seconds{30};

@@ -129,6 +129,15 @@ status_reply coordinator::status() const {
   return out;
 }
 
+bool coordinator::crashed(const caf::error& reason) {
+  if (!active_ || active_->turn.is_over() || active_->turn.failure())
+    return false;
+  const auto thrown = from_caf(reason, "the coordinator");
+  config_.log->error("run {}: {}", active_->id, thrown.message);
+  go_on(active_->fail_run(thrown));
+  return true;
+}
+
 void coordinator::end_cluster() {
   if (std::exchange(ending_, true))
     return;

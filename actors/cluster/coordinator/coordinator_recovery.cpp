@@ -269,6 +269,10 @@ void coordinator::fetch_kept(const std::shared_ptr<kept_search>& search,
   const auto& from = search->offers[search->chosen];
   auto wanted = tensors->next(search->run);
   if (!wanted) {
+    if (auto given = check_given(from, tensors->weights_digest()); !given) {
+      pass_over(search, given.error());
+      return;
+    }
     config_.log->info("run {}: its state in {} is taken from daemon {}",
                       search->run, place_name(position_in(from.at)),
                       from.daemon);
@@ -278,27 +282,33 @@ void coordinator::fetch_kept(const std::shared_ptr<kept_search>& search,
     return;
   }
   wanted->kept = true;
-  calls_.call(from.address, method::weights, encode(*wanted),
-              within(timeouts::data_request, timeouts::question_unreachable),
-              [this, search, tensors](const result<payload>& answer) {
-                if (!active_ || !active_->is(search->run, search->attempt)
-                    || (!answer && gives_way(answer.error())))
-                  return;
-                auto& offers = search->offers;
-                auto taken = answer ? tensors->take(answer.value())
-                                    : result<void>{answer.error()};
-                if (taken) {
-                  fetch_kept(search, tensors);
-                  return;
-                }
-                config_.log->warn("run {}: daemon {} does not give what it has "
-                                  "kept: {}",
-                                  search->run, offers[search->chosen].daemon,
-                                  taken.error().message);
-                offers.erase(offers.begin()
-                             + static_cast<std::ptrdiff_t>(search->chosen));
-                choose_kept(search);
-              });
+  calls_.call(
+    from.address, method::weights, encode(*wanted),
+    within(timeouts::data_request, timeouts::question_unreachable),
+    [this, search, tensors](const result<payload>& answer) {
+      if (!active_ || !active_->is(search->run, search->attempt)
+          || (!answer && gives_way(answer.error())))
+        return;
+      auto taken =
+        answer ? tensors->take(answer.value()) : result<void>{answer.error()};
+      if (taken) {
+        fetch_kept(search, tensors);
+        return;
+      }
+      pass_over(search, fail(taken.error().code,
+                             "daemon \"{}\" does not give what it has kept: {}",
+                             search->offers[search->chosen].daemon,
+                             taken.error().message));
+    });
+}
+
+/// What was chosen cannot be had: the next one is, or the checkpoint.
+void coordinator::pass_over(const std::shared_ptr<kept_search>& search,
+                            const error& reason) {
+  config_.log->warn("run {}: {}", search->run, reason.message);
+  search->offers.erase(search->offers.begin()
+                       + static_cast<std::ptrdiff_t>(search->chosen));
+  choose_kept(search);
 }
 
 } // namespace graphmill

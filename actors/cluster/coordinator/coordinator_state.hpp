@@ -91,6 +91,11 @@ public:
     };
   }
 
+  /// A handler has thrown: the run that is on fails, and the cluster stays. If
+  /// none is on, or it ends already, the coordinator ends: the next one goes on
+  /// with what the history has.
+  bool crashed(const caf::error& reason);
+
 private:
   void queue(const incoming_request& request);
   void serve_next();
@@ -242,6 +247,8 @@ private:
   void choose_kept(const std::shared_ptr<kept_search>& search);
   void fetch_kept(const std::shared_ptr<kept_search>& search,
                   const std::shared_ptr<tensor_intake>& tensors);
+  void pass_over(const std::shared_ptr<kept_search>& search,
+                 const error& reason);
 
   // -- watchers and files
 

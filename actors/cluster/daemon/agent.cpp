@@ -55,6 +55,14 @@ public:
     };
   }
 
+  /// A handler has thrown: what is on here fails, and the daemon stays.
+  bool crashed(const caf::error& reason) {
+    const auto thrown = from_caf(reason, "the agent");
+    complaints_.add(thrown.message, clock::now());
+    shares_.fail_all(thrown);
+    return true;
+  }
+
 private:
   // -- its place in the cluster
 
@@ -210,9 +218,10 @@ private:
   void tell_health() {
     if (telling_health_ || !health_.due(clock::now()))
       return;
-    const auto source = shares_.health();
+    auto source = shares_.health();
     if (!source)
       return;
+    source->long_work = long_work_in(self_->home_system());
     telling_health_ = true;
     calls_.call(config_.coordinator, method::health_report,
                 encode(health_.report(*source, clock::now())),

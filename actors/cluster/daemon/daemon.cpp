@@ -319,6 +319,9 @@ result<void> run_daemon(const daemon_options& given) {
     net_options.cluster = state.history->cluster();
     net_options.generation = state.history->generation();
   }
+  watched_system_config settings;
+  set_scheduler(settings, std::max<std::size_t>(2, usable_processors()));
+  net_options.gauge = settings.watch->enter("the transport's thread");
   GRAPHMILL_TRY(auto started, transport::start(std::move(net_options)));
   const std::shared_ptr<transport> net = std::move(started);
   log->info("serves {} of {} of {} at {}{}", offer.parts.size(),
@@ -330,8 +333,6 @@ result<void> run_daemon(const daemon_options& given) {
   log->log(keys ? spdlog::level::info : spdlog::level::warn, "{}",
            admitted.described(keys, net->self().address));
   watched.start(log);
-  watched_system_config settings;
-  set_scheduler(settings, std::max<std::size_t>(2, usable_processors()));
   std::optional<shutdown_watchdog> watchdog;
   // After the watchdog, which watches its threads end, too.
   const auto orphans = std::make_shared<orphan_threads>();

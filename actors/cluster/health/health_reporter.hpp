@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace graphmill {
 
@@ -21,6 +22,7 @@ struct health_source {
   std::uint64_t cache_bytes = 0;
   std::uint64_t cache_rows_wanted = 0;
   std::uint64_t cache_rows_found = 0;
+  std::vector<std::string> long_work{}; ///< Of the process.
 };
 
 /// Part of the AGENT's state: makes the daemon's report of health once a second

@@ -79,6 +79,10 @@ struct kept_offer {
   std::vector<tensor_shape> tensors;
 };
 
+/// Checks what a daemon has given of what it offered.
+/// @param digest Of the weights that have come.
+result<void> check_given(const kept_offer& offer, const std::string& digest);
+
 /// Whether `at` is behind the other position, in the course of one run.
 bool is_further(const run_position& at, const run_position& than);
 
