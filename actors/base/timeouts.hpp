@@ -92,6 +92,8 @@ inline constexpr milliseconds daemon_end = 2 * rescue;
 /// A daemon that ends waits no longer than this for a coordinator that it
 /// cannot reach.
 inline constexpr milliseconds unheard{1000};
+/// A client that uploads a checkpoint sends a piece of it at least so often.
+inline constexpr milliseconds upload_piece = std::chrono::minutes{1};
 /// A short question between coordinator and daemon, and how long the other end
 /// may be out of reach meanwhile.
 inline constexpr milliseconds question{5000};

@@ -1,7 +1,8 @@
 @0xf0a4de5f1d9b7c33;
 # The cluster: what daemons tell the coordinator of themselves, and what clients
 # ask of it. Bodies of the methods `join`, `leave`, `status`, `submit`, `plan`,
-# `runs`, `watch`, `cancel`, `drain`, `stop`, `fetch_file`, `members` and `chaos`.
+# `runs`, `watch`, `cancel`, `drain`, `stop`, `fetch_file`, `members`, `chaos`
+# and `upload`.
 #
 # Evolution: as in wire.capnp.
 
@@ -132,6 +133,9 @@ struct SubmitRequest {
   # Its name; empty: the newest one that is whole.
   withChanges @3 :Bool;
   # The definition may be another one than that of the checkpoint.
+  uploaded @4 :Bool;
+  # It goes on with what this client has sent by `upload`. Then `resume` and
+  # `checkpoint` are empty.
 }
 
 struct SubmitReply {
@@ -322,4 +326,18 @@ struct FileReply {
   size @1 :UInt64;
   # Of the file now. The bulk frames hold its bytes from the offset on, as many
   # as one message takes.
+}
+
+struct UploadRequest {
+  # A piece of a file of a checkpoint that the client has. A client, which is an
+  # incarnation, sends one checkpoint at a time, and `submit` says that a run
+  # goes on with it. The answer is empty.
+
+  file @0 :Text;
+  # Its name in the folder of the checkpoint.
+  size @1 :UInt64;
+  # Of the file in all.
+  offset @2 :UInt64;
+  # Where the bytes of the bulk frames belong: behind those that were sent
+  # before. They are 4 MiB, or the rest of the file. A file is sent once.
 }

@@ -148,11 +148,13 @@ result<status_reply> decode_status_reply(const payload& from);
 payload encode_definition_body(const definition& def);
 result<definition> decode_definition_body(const payload& from);
 
-/// What else `submit` says: which run the new one is to go on with.
+/// What else `submit` says: which run the new one is to go on with, or that it
+/// is to go on with what its client has uploaded.
 struct resume_request {
   std::string run;           ///< Empty: none.
   std::string checkpoint;    ///< Its name; empty: the newest one.
   bool with_changes = false; ///< The definition may be another one.
+  bool uploaded = false;     ///< With neither run nor checkpoint.
 };
 payload encode_resumption(const definition& def, const resume_request& of);
 result<resume_request> decode_resumption(const payload& from);
@@ -347,5 +349,29 @@ struct file_reply {
 };
 payload encode(const file_reply& reply);
 result<file_reply> decode_file_reply(const payload& from);
+
+/// What a request to `upload` brings of a file, if so much is left of it.
+inline constexpr std::size_t upload_piece_bytes = std::size_t{4} << 20;
+
+/// A piece of a file of a checkpoint at a client (`upload`). The answer is
+/// empty.
+struct upload_request {
+  std::string file;
+  std::uint64_t size = 0; ///< Of the whole file.
+  std::uint64_t offset = 0;
+  std::vector<std::byte> bytes; ///< They travel in bulk frames.
+
+  /// Fails unless it is as long as a piece has to be: whoever sends a file byte
+  /// by byte could keep its place for ever.
+  result<void> check_bytes() const;
+
+  static void fields(auto& of, auto visit) {
+    visit("file", of.file);
+    visit("size", of.size);
+    visit("offset", of.offset);
+  }
+};
+payload encode(const upload_request& request);
+result<upload_request> decode_upload_request(const payload& from);
 
 } // namespace graphmill

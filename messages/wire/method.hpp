@@ -42,11 +42,12 @@ enum class method : std::uint16_t {
   health_report,
   health,
   chaos,
+  upload,
 };
 
 /// One more than the greatest value of a method.
 inline constexpr std::size_t method_count =
-  static_cast<std::size_t>(method::chaos) + 1;
+  static_cast<std::size_t>(method::upload) + 1;
 
 /// Which connection of a peer a message takes. What waits on one channel does
 /// not hold up the other.
@@ -134,6 +135,7 @@ inline constexpr auto method_table = [] {
     {method::health_report, "health_report", small, true, coordinator, daemons},
     {method::health, "health", small, true, coordinator, readers},
     {method::chaos, "chaos", small, false, coordinator, stoppers},
+    {method::upload, "upload", bulk, false, coordinator, clients},
   }};
 }();
 

@@ -128,6 +128,7 @@ enum Method {
   healthReport @28;
   health @29;
   chaos @30;
+  upload @31;
 }
 
 struct Failure {

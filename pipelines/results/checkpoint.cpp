@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr auto tensors_file = "tensors.safetensors";
-constexpr auto state_file = "state.json";
+constexpr auto tensors_file = checkpoint_tensors_file;
+constexpr auto state_file = checkpoint_state_file;
 /// Before the name of a folder that is not a checkpoint yet, or no more.
 constexpr char unfinished = '.';
 
@@ -148,7 +148,7 @@ result<fs::path> write_checkpoint(const fs::path& folder,
   return folder / name;
 }
 
-result<checkpoint> read_checkpoint(const fs::path& folder) {
+result<checkpoint_state> read_checkpoint_state(const fs::path& folder) {
   const auto path = folder / state_file;
   const auto text = read_text(path, largest_state);
   if (!text && text.error().code == ec::not_found)
@@ -156,7 +156,11 @@ result<checkpoint> read_checkpoint(const fs::path& folder) {
                 folder.string(), state_file);
   if (!text)
     return text.error();
-  GRAPHMILL_TRY(auto read, parse_checkpoint_state(text.value(), path.string()));
+  return parse_checkpoint_state(text.value(), path.string());
+}
+
+result<checkpoint> read_checkpoint(const fs::path& folder) {
+  GRAPHMILL_TRY(auto read, read_checkpoint_state(folder));
   auto& [out, wanted] = read;
   const auto tensors = folder / tensors_file;
   GRAPHMILL_TRY(const auto found, digest_of_file(tensors));

@@ -47,6 +47,10 @@ struct checkpoint {
   nlohmann::json metrics = nlohmann::json::array();
 };
 
+/// The files in the folder of a checkpoint.
+inline constexpr auto checkpoint_state_file = "state.json";
+inline constexpr auto checkpoint_tensors_file = "tensors.safetensors";
+
 /// How many trainers the run of a checkpoint has had since when: always as many
 /// if it does not say.
 std::vector<size_change> sizes_until(const checkpoint& made);

@@ -4,6 +4,7 @@
 #include "pipelines/results/checkpoint.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -31,5 +32,9 @@ struct checkpoint_state {
 /// @param name Of the file, for errors.
 result<checkpoint_state> parse_checkpoint_state(std::string_view text,
                                                 const std::string& name);
+
+/// The same of the folder of a checkpoint, without a look at its tensors.
+result<checkpoint_state>
+read_checkpoint_state(const std::filesystem::path& folder);
 
 } // namespace graphmill

@@ -24,6 +24,13 @@ constexpr auto grace = 5s;
 /// The pieces of a file that are asked for again if they were lost.
 constexpr unsigned attempts = 3;
 
+/// A piece of an upload may take so much longer than an answer: lines are
+/// slower that way.
+constexpr auto upload_more = 45s;
+
+/// The coordinator reads an upload and writes it again before it answers.
+constexpr auto uploaded_read = 5min;
+
 } // namespace
 
 /// Who has answered our handshake.
@@ -155,8 +162,8 @@ result<std::string> cluster_client::submit(const definition& def) {
 
 result<std::string> cluster_client::resume(const definition& def,
                                            const resume_request& of) {
-  GRAPHMILL_TRY(const auto got,
-                call(method::submit, encode_resumption(def, of)));
+  GRAPHMILL_TRY(const auto got, call(method::submit, encode_resumption(def, of),
+                                     of.uploaded ? uploaded_read : 0min));
   return decode_run_id(got);
 }
 
@@ -210,6 +217,11 @@ result<void> cluster_client::chaos(const chaos_request& request) {
 result<file_reply> cluster_client::fetch_file(const file_request& request) {
   GRAPHMILL_TRY(const auto got, call(method::fetch_file, encode(request)));
   return decode_file_reply(got);
+}
+
+result<void> cluster_client::upload(const upload_request& piece) {
+  GRAPHMILL_TRYV(call(method::upload, encode(piece), upload_more));
+  return ok();
 }
 
 result<run_record> cluster_client::run(const std::string& id) {

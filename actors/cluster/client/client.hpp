@@ -46,7 +46,8 @@ public:
 
   /// @returns the id of the run.
   result<std::string> submit(const definition& def);
-  /// The same of a run that goes on with another one of the cluster.
+  /// The same of a run that goes on with another one of the cluster, or with
+  /// what this client has uploaded.
   result<std::string> resume(const definition& def, const resume_request& of);
   result<plan_reply> plan(const definition& def);
   result<status_reply> status();
@@ -60,6 +61,7 @@ public:
   /// Answered before the daemon is harmed.
   result<void> chaos(const chaos_request& request);
   result<file_reply> fetch_file(const file_request& request);
+  result<void> upload(const upload_request& piece);
 
   /// The record of a run; of the latest one if `id` is empty.
   result<run_record> run(const std::string& id);

@@ -2,7 +2,6 @@
 
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
-#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/transport/sessions/client_limits.hpp"
 #include "messages/base/pluralized.hpp"
 
@@ -85,15 +84,10 @@ void coordinator::serve(const incoming_request& request) {
     chaos(data, reply);
     break;
   case method::fetch_file:
-    if (thread_.waiting() >= coordinator_limits::file_requests)
-      reply.reply(fail(ec::unavailable,
-                       "{} requests for files of runs wait at the coordinator "
-                       "already: ask again",
-                       coordinator_limits::file_requests));
-    else
-      thread_.post(
-        [runs = config_.runs, data, reply] { reply.reply(file(runs, data)); },
-        [reply](const error& reason) { reply.reply(reason); });
+    fetch_file(data, reply);
+    break;
+  case method::upload:
+    upload(request);
     break;
   case method::health_report:
     reply.reply(take_health(request));
@@ -189,6 +183,7 @@ void coordinator::look() {
   if (!returning_.empty() && now >= return_until_)
     start_next();
   give_up_waiting(now);
+  drop_overdue_uploads(now);
   if (now < touch_at_)
     return;
   touch_at_ = now + timeouts::life_sign;

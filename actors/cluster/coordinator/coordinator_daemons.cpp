@@ -228,8 +228,12 @@ void coordinator::take_in(const peer_identity& identity,
 }
 
 void coordinator::on_peer(const peer_event& event) {
-  if (event.inbound)
+  if (event.inbound) {
+    if (event.change == peer_event::kind::lost
+        || event.change == peer_event::kind::left)
+      drop(uploads_.give_up(event.identity.incarnation));
     return;
+  }
   const auto& address = event.identity.address;
   switch (event.change) {
   case peer_event::kind::up:

@@ -220,13 +220,6 @@ void coordinator::answer_watchers(clock::time_point now) {
   });
 }
 
-result<payload> coordinator::file(const std::filesystem::path& runs,
-                                  const payload& data) {
-  GRAPHMILL_TRY(const auto wanted, decode_file_request(data));
-  GRAPHMILL_TRY(const auto piece, read_run_file(runs, wanted));
-  return encode(piece);
-}
-
 // -- how the run that is on is
 
 /// Of a run that is over there is nothing to be known: its daemons may not have

@@ -94,6 +94,43 @@ result<placement> coordinator::place_now(const definition& def) const {
   return reason;
 }
 
+/// Whether the queue has room for one more run, from a host.
+result<void> coordinator::check_queue(const std::string& home) const {
+  const auto waiting = queue_.size() + taking_.size();
+  const auto of_host =
+    taking_.count(home)
+    + static_cast<std::size_t>(std::ranges::count_if(
+      queue_, [&home](const auto& run) { return run.home == home; }));
+  if (waiting < coordinator_limits::queued
+      && of_host < coordinator_limits::queued_of_host)
+    return ok();
+  return fail(ec::unavailable,
+              "{} runs are waiting already, {} of them from your host: submit "
+              "it again when some of them are over",
+              waiting, of_host);
+}
+
+/// Takes a place among the runs that go on with something, and what the client
+/// has uploaded, if it is to be that.
+result<coordinator::resumption>
+coordinator::resumption_of(const incoming_request& request) {
+  resumption out;
+  GRAPHMILL_TRY(out.wanted, decode_resumption(request.data));
+  if (out.wanted.run.empty() && !out.wanted.uploaded)
+    return out;
+  if (std::cmp_greater_equal(resumed_.use_count(),
+                             coordinator_limits::resumed + 1))
+    return fail(ec::unavailable,
+                "{} runs that go on with others are here already, and each "
+                "takes memory: submit it again when one is over",
+                coordinator_limits::resumed);
+  out.place = resumed_;
+  if (out.wanted.uploaded) {
+    GRAPHMILL_TRY(out.uploaded, uploads_.finish(request.from.incarnation));
+  }
+  return out;
+}
+
 /// Answers when the run is on disk.
 result<void> coordinator::submit(const incoming_request& request) {
   GRAPHMILL_TRY(auto def, decode_definition_body(request.data));
@@ -105,29 +142,8 @@ result<void> coordinator::submit(const incoming_request& request) {
       && !place_among(def, daemon_state::draining))
     return place_now(def).error();
   const auto home = host_group(request.host);
-  const auto waiting = queue_.size() + taking_.size();
-  const auto of_host =
-    taking_.count(home)
-    + static_cast<std::size_t>(std::ranges::count_if(
-      queue_, [&home](const auto& run) { return run.home == home; }));
-  if (waiting >= coordinator_limits::queued
-      || of_host >= coordinator_limits::queued_of_host)
-    return fail(
-      ec::unavailable,
-      "{} runs are waiting already, {} of them from your host: submit "
-      "it again when some of them are over",
-      waiting, of_host);
-  GRAPHMILL_TRY(auto wanted, decode_resumption(request.data));
-  std::shared_ptr<void> counted;
-  if (!wanted.run.empty()) {
-    if (std::cmp_greater_equal(resumed_.use_count(),
-                               coordinator_limits::resumed + 1))
-      return fail(ec::unavailable,
-                  "{} runs that go on with others are here already, and each "
-                  "takes memory: submit it again when one is over",
-                  coordinator_limits::resumed);
-    counted = resumed_;
-  }
+  GRAPHMILL_TRYV(check_queue(home));
+  GRAPHMILL_TRY(auto from, resumption_of(request));
   taking_.insert(home);
   submitted_run run;
   run.def = std::move(def);
@@ -139,29 +155,39 @@ result<void> coordinator::submit(const incoming_request& request) {
                        reply, home});
   };
   history_thread_.post(
-    [tell, config = config_, run = std::move(run), wanted = std::move(wanted),
-     counted = std::move(counted)]() mutable {
-      auto taken = take_run(config, std::move(run), wanted);
+    [tell, config = config_, run = std::move(run),
+     from = std::move(from)]() mutable {
+      auto taken = take_run(config, std::move(run), from);
       if (taken)
-        taken.value().resumed_place = counted;
+        taken.value().resumed_place = from.place;
+      from.uploaded.reset(); // Its files are of no more use.
       tell(std::move(taken));
     },
     [tell](const error& reason) { tell(reason); });
   return ok();
 }
 
+/// The checkpoint that a run goes on from, checked; none: it begins anew.
+result<std::optional<checkpoint>>
+coordinator::checkpoint_before(const coordinator_config& config,
+                               const definition& def, const resumption& from) {
+  if (from.wanted.run.empty() && !from.uploaded)
+    return std::optional<checkpoint>{};
+  GRAPHMILL_TRY(auto before, from.uploaded
+                               ? from.uploaded->read()
+                               : checkpoint_of(config.runs, from.wanted));
+  GRAPHMILL_TRYV(check_dataset(config, before.dataset_digest));
+  GRAPHMILL_TRYV(check_resumption(before, def, from.wanted.with_changes));
+  return std::optional{std::move(before)};
+}
+
 /// Makes a run's folder and its place in the history, or neither.
 result<submitted_run> coordinator::take_run(const coordinator_config& config,
                                             submitted_run run,
-                                            const resume_request& wanted) {
+                                            const resumption& from) {
   GRAPHMILL_TRYV(config.lock->check());
   const auto& def = run.def;
-  std::optional<checkpoint> before;
-  if (!wanted.run.empty()) {
-    GRAPHMILL_TRY(before, checkpoint_of(config.runs, wanted));
-    GRAPHMILL_TRYV(check_dataset(config, before->dataset_digest));
-    GRAPHMILL_TRYV(check_resumption(*before, def, wanted.with_changes));
-  }
+  GRAPHMILL_TRY(auto before, checkpoint_before(config, def, from));
   auto yaml = definition_yaml(def);
   if (yaml.size() > coordinator_limits::definition_bytes)
     return fail(ec::invalid_argument,
@@ -170,14 +196,16 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
   GRAPHMILL_TRY(run.file, run_file::create(config.runs, def, config.data,
                                            config.offer.dataset_digest));
   if (before) {
-    if (auto gone_on = run.file->go_on_from(*before, def); !gone_on) {
+    const auto stays = from.uploaded == nullptr;
+    if (auto gone_on = run.file->go_on_from(*before, def, stays); !gone_on) {
       run.file->discard();
       return gone_on.error();
     }
-    run.from_run = wanted.run;
-    run.from_checkpoint = wanted.checkpoint.empty()
+    // What was uploaded is a checkpoint of the run's own from here on.
+    run.from_run = stays ? from.wanted.run : run.file->id();
+    run.from_checkpoint = from.wanted.checkpoint.empty()
                             ? checkpoint_name(before->state.at)
-                            : wanted.checkpoint;
+                            : from.wanted.checkpoint;
     run.from = std::move(before->state);
   }
   run.id = run.file->id();

@@ -8,6 +8,7 @@
 #include "actors/cluster/coordinator/members/daemon_registry.hpp"
 #include "actors/cluster/coordinator/members/unreached_joins.hpp"
 #include "actors/cluster/coordinator/runs/active_run.hpp"
+#include "actors/cluster/coordinator/runs/checkpoint_uploads.hpp"
 #include "actors/cluster/health/health_keeper.hpp"
 #include "actors/cluster/history/run_board.hpp"
 #include "actors/cluster/history/run_records.hpp"
@@ -43,7 +44,8 @@ struct disk_room {
 /// coordinator_daemons.cpp, whose keys let in in coordinator_members.cpp, how
 /// it takes and queues runs in coordinator_runs.cpp, how they leave the queue
 /// in coordinator_queue.cpp, what it keeps and tells of them in
-/// coordinator_records.cpp, how it leads the one that is on in
+/// coordinator_records.cpp, what goes from and to clients as files in
+/// coordinator_files.cpp, how it leads the one that is on in
 /// coordinator_active_run.cpp, what it does when that has lost a daemon in
 /// coordinator_recovery.cpp, or when its number of trainers may change in
 /// coordinator_sizes.cpp, and how one coordinator follows another in
@@ -61,6 +63,8 @@ public:
       members_thread_.emplace();
     deaths_.install(self_);
     look_again();
+    if (const auto cleared = clear_uploads(config_.runs); !cleared)
+      config_.log->warn("{}", cleared.error().message);
     restore();
   }
 
@@ -153,9 +157,20 @@ private:
                                 daemon_state up_to) const;
   result<placement> place_now(const definition& def) const;
   result<void> submit(const incoming_request& request);
+  result<void> check_queue(const std::string& home) const;
+  /// What a run goes on with, if anything.
+  struct resumption {
+    resume_request wanted;
+    checkpoint_uploads::folder_ptr uploaded; ///< Instead of a run.
+    std::shared_ptr<void> place;             ///< Among those that do.
+  };
+  result<resumption> resumption_of(const incoming_request& request);
+  static result<std::optional<checkpoint>>
+  checkpoint_before(const coordinator_config& config, const definition& def,
+                    const resumption& from);
   static result<submitted_run> take_run(const coordinator_config& config,
                                         submitted_run run,
-                                        const resume_request& wanted);
+                                        const resumption& from);
   /// Whether a run was trained on the dataset of this cluster.
   static result<void> check_dataset(const coordinator_config& config,
                                     const std::string& digest);
@@ -260,8 +275,15 @@ private:
   void watch(const payload& data, const responder& reply);
   bool answer(const watcher& waiting, clock::time_point now) const;
   void answer_watchers(clock::time_point now);
+
+  bool has_room_for_files(const responder& reply);
+  void fetch_file(const payload& data, const responder& reply);
   static result<payload> file(const std::filesystem::path& runs,
                               const payload& data);
+  void upload(const incoming_request& request);
+  void drop(checkpoint_uploads::folder_ptr upload);
+  void drop_overdue_uploads(clock::time_point now);
+
   void look_again();
   void look();
 
@@ -303,6 +325,8 @@ private:
   down_watch deaths_;
   std::optional<active_run> active_;
   std::vector<watcher> watchers_;
+  checkpoint_uploads uploads_{
+    uploads_in(config_.runs, config_.history->generation())};
   // Threads for files, for the history, and for the members file. Last: they
   // end before what their jobs use.
   compute_thread thread_{

@@ -1,3 +1,4 @@
+#include "actors/cluster/client/upload_files.hpp"
 #include "actors/commands/engine/training.hpp"
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/cluster_options.hpp"
@@ -8,6 +9,7 @@
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
 #include "pipelines/results/checkpoint.hpp"
+#include "pipelines/results/checkpoint_state.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <fmt/format.h>
@@ -143,18 +145,46 @@ result<definition_source> definition_at(cluster_client& client,
   return source;
 }
 
+/// Has a cluster go on with one of its runs. @returns the new run.
+result<std::string> resume_there(cluster_client& client,
+                                 const resume_options& options) {
+  GRAPHMILL_TRY(const auto source, definition_at(client, options));
+  return client.resume(source.value,
+                       {options.run, options.from, options.with_changes});
+}
+
+/// Has a cluster go on with a checkpoint that lies here. @returns the new run.
+result<std::string> resume_uploaded(cluster_client& client,
+                                    const resume_options& options) {
+  const fs::path folder{options.from};
+  GRAPHMILL_TRY(const auto found, read_checkpoint_state(folder));
+  const auto source = parse_definition(found.content.definition,
+                                       "definition.yaml", options.overrides);
+  if (!source.problems.empty())
+    return to_error(source.problems);
+  // The small one first: so it is known soon if nothing is taken.
+  GRAPHMILL_TRYV(upload_files(
+    client, {folder / checkpoint_state_file, folder / checkpoint_tensors_file},
+    show_progress(options.how.quiet)));
+  return client.resume(
+    source.value, {.with_changes = options.with_changes, .uploaded = true});
+}
+
 /// Has a cluster go on with a run, as a new one: the old one's record stays.
 result<int> resume_on_cluster(const resume_options& options) {
+  if (options.run.empty() && options.from.empty())
+    return fail(ec::invalid_argument,
+                "say what the cluster is to go on with: the id of one of its "
+                "runs, or by --from the folder of a checkpoint that lies here");
   signal_watch signals;
   GRAPHMILL_TRY(auto client, connect(options.cluster, "resume", &signals));
-  GRAPHMILL_TRY(const auto source, definition_at(client, options));
-  GRAPHMILL_TRY(const auto run,
-                client.resume(source.value, {options.run, options.from,
-                                             options.with_changes}));
+  GRAPHMILL_TRY(const auto run, options.run.empty()
+                                  ? resume_uploaded(client, options)
+                                  : resume_there(client, options));
   if (!options.how.quiet)
     say(options.how.json ? stderr : stdout,
         "run {} goes on with {}; `graphmill watch {}` shows it\n", run,
-        options.run, run);
+        options.run.empty() ? options.from : options.run, run);
   if (options.how.json)
     say("{}\n", one_line({{"run", run}}));
   return 0;
@@ -163,6 +193,10 @@ result<int> resume_on_cluster(const resume_options& options) {
 result<int> resume(const resume_options& options) {
   if (!options.cluster.address.empty())
     return resume_on_cluster(options);
+  if (options.run.empty())
+    return fail(ec::invalid_argument,
+                "say what to go on with: the folder of a run or of a "
+                "checkpoint");
   GRAPHMILL_TRY(auto found, find_run(options));
   GRAPHMILL_TRY(const auto source, definition_of(found, options));
   const auto& def = source.value;
@@ -206,14 +240,14 @@ void add_resume_command(command_line& cli) {
   auto* command = cli.app.add_subcommand(
     "resume", "Go on with a run that was stopped, has failed or is to be "
               "trained for longer");
-  command
-    ->add_option("run", options->run,
-                 "Folder of the run, or of a checkpoint, which gets a run of "
-                 "its own; with --cluster its id")
-    ->required();
+  command->add_option("run", options->run,
+                      "Folder of the run, or of a checkpoint, which gets a run "
+                      "of its own; with --cluster its id");
   command->add_option("--from", options->from,
                       "Checkpoint to go on from: a name in RUN/checkpoints, or "
-                      "a path (default: the newest one)");
+                      "a path (default: the newest one); with --cluster and "
+                      "without RUN the folder of one that lies here, which is "
+                      "sent there");
   command->add_option("--data", options->data,
                       "Where the dataset lies now, if it has moved");
   command
@@ -223,7 +257,7 @@ void add_resume_command(command_line& cli) {
   auto* cluster =
     command->add_option("--cluster", options->cluster.address,
                         "Have the cluster with this coordinator go on with one "
-                        "of its runs, as a new run");
+                        "of its runs, or with a checkpoint, as a new run");
   add_key_options(*command, options->cluster.key, options->cluster.insecure);
   add_override_option(*command, options->overrides);
   command->add_flag("--with-changes", options->with_changes,

@@ -16,7 +16,7 @@ enum class request_class : std::uint8_t {
   of_runs,
   question, ///< Answered at once, or as soon as the disk allows.
   watch,    ///< Waits at the coordinator until there is news.
-  file,     ///< An answer of megabytes.
+  file,     ///< An answer, or a question, of megabytes.
 };
 inline constexpr std::size_t request_classes = 4;
 
@@ -37,6 +37,7 @@ constexpr request_class class_of(method which) {
   case method::watch:
     return request_class::watch;
   case method::fetch_file:
+  case method::upload:
     return request_class::file;
   default:
     return request_class::of_runs;
@@ -74,7 +75,7 @@ struct client_limits {
   /// By class. A script that submits a hundred runs, or a loop that asks for
   /// the status, stays within the burst. A watcher asks again whenever it was
   /// told something, ten times a second at the most; 200 of one host may. Files
-  /// come in pieces of 8 MiB.
+  /// come in pieces of 8 MiB, and go in pieces of 4 MiB.
   std::array<pace, request_classes> paces{{{0, 0, 0, 0},
                                            {50, 200, 500, 2000},
                                            {50, 200, 2000, 4000},

@@ -3,6 +3,8 @@
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/codecs/codec_support.hpp"
 
+#include <algorithm>
+
 namespace graphmill {
 
 using namespace wire;
@@ -75,6 +77,7 @@ payload encode_resumption(const definition& def, const resume_request& of) {
       out.setResume(of.run);
       out.setCheckpoint(of.checkpoint);
       out.setWithChanges(of.with_changes);
+      out.setUploaded(of.uploaded);
     });
 }
 
@@ -82,8 +85,14 @@ result<resume_request> decode_resumption(const payload& from) {
   return read<schema::SubmitRequest>(
     from, "what a run goes on with",
     [](schema::SubmitRequest::Reader in) -> result<resume_request> {
-      return resume_request{text(in.getResume()), text(in.getCheckpoint()),
-                            in.getWithChanges()};
+      resume_request out{text(in.getResume()), text(in.getCheckpoint()),
+                         in.getWithChanges(), in.getUploaded()};
+      if (out.uploaded && !(out.run.empty() && out.checkpoint.empty()))
+        return fail(ec::invalid_argument,
+                    "a run goes on with run \"{}\" or with what was uploaded, "
+                    "and not with both",
+                    out.run);
+      return out;
     });
 }
 
@@ -184,9 +193,32 @@ payload encode(const file_reply& reply) {
 result<file_reply> decode_file_reply(const payload& from) {
   GRAPHMILL_TRY(auto out, read_body<schema::FileReply, file_reply>(
                             from, "a piece of a file"));
-  for (const auto& piece : from.bulk)
-    out.bytes.insert(out.bytes.end(), piece.bytes().begin(),
-                     piece.bytes().end());
+  out.bytes = joined(from.bulk);
+  return out;
+}
+
+payload encode(const upload_request& request) {
+  auto out = body_of<schema::UploadRequest>(request);
+  out.bulk = cut(request.bytes);
+  return out;
+}
+
+result<void> upload_request::check_bytes() const {
+  if (offset <= size
+      && bytes.size()
+           == std::min<std::uint64_t>(upload_piece_bytes, size - offset))
+    return ok();
+  return fail(ec::invalid_argument,
+              "a piece of {} bytes at {} in a file of {}: pieces have {} bytes "
+              "but for the last one",
+              bytes.size(), offset, size, upload_piece_bytes);
+}
+
+result<upload_request> decode_upload_request(const payload& from) {
+  GRAPHMILL_TRY(auto out, read_body<schema::UploadRequest, upload_request>(
+                            from, "a piece of a checkpoint"));
+  out.bytes = joined(from.bulk);
+  GRAPHMILL_TRYV(out.check_bytes());
   return out;
 }
 

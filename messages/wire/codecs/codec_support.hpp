@@ -65,4 +65,12 @@ inline std::vector<frame> cut(std::span<const std::byte> bytes) {
   return out;
 }
 
+/// The other way round: the bytes of frames, one behind the other.
+inline std::vector<std::byte> joined(std::span<const frame> frames) {
+  std::vector<std::byte> out;
+  for (const auto& piece : frames)
+    out.insert(out.end(), piece.bytes().begin(), piece.bytes().end());
+  return out;
+}
+
 } // namespace graphmill::wire

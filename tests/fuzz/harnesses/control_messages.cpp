@@ -46,6 +46,18 @@ void file_pieces(const payload& from) {
           "a piece of a file is not the same after it was sent on");
 }
 
+void upload_pieces(const payload& from) {
+  const auto got = decode_upload_request(from);
+  if (!got)
+    return;
+  const auto again = decode_upload_request(encode(got.value()));
+  require(again && again.value().bytes == got.value().bytes
+            && again.value().file == got.value().file
+            && again.value().size == got.value().size
+            && again.value().offset == got.value().offset,
+          "a piece of an upload is not the same after it was sent on");
+}
+
 void definitions(const payload& from) {
   const auto got = decode_definition_body(from);
   if (!got)
@@ -59,7 +71,7 @@ void definitions(const payload& from) {
 }
 
 using body_reader = void (*)(const payload&);
-constexpr std::array<body_reader, 27> body_readers{
+constexpr std::array<body_reader, 28> body_readers{
   plain<decode_join_request>,
   plain<decode_status_reply>,
   definitions,
@@ -91,6 +103,7 @@ constexpr std::array<body_reader, 27> body_readers{
   plain<decode_health_request>,
   plain<decode_run_health>,
   plain<decode_chaos_request>,
+  upload_pieces,
 };
 
 void read_control_message(std::string_view input) {
@@ -145,6 +158,8 @@ std::vector<std::string> cluster_messages() {
     input_of(12,
              encode(file_reply{
                {"log.txt"}, 3, {std::byte{1}, std::byte{2}, std::byte{3}}})),
+    input_of(27, encode(upload_request{
+                   "state.json", 3, 1, {std::byte{2}, std::byte{3}}})),
   };
 }
 

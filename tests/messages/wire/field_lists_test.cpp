@@ -158,6 +158,9 @@ CATCH_TEST_CASE("what is said of runs has its fields in their places",
               == R"((run = "r", file = "log", offset = 7))");
   CATCH_CHECK(sent<schema::FileReply>(encode(file_reply{{"log"}, 7, {}}))
               == R"((files = ["log"], size = 7))");
+  CATCH_CHECK(
+    sent<schema::UploadRequest>(encode(upload_request{"state.json", 7, 0, {}}))
+    == R"((file = "state.json", size = 7, offset = 0))");
 }
 
 CATCH_TEST_CASE("what a run's daemons say has its fields in their places",

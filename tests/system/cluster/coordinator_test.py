@@ -93,6 +93,18 @@ class FullDisk(CoordinatorTest):
             except OSError:
                 pass
 
+    def test_full_while_a_checkpoint_comes(self):
+        trained = pathlib.Path(self.train(SMALL, self.parts)["run"])
+        checkpoint = sorted((trained / "checkpoints").glob("[0-9]*"))[-1]
+        cluster, disk = self.cluster_on("1m")
+        self.fill(disk)
+        self.assertIn("cannot keep what is uploaded",
+                      cluster.refused("resume", "--from", checkpoint))
+        (disk / "filler").unlink()
+        self.assertIn("train.epochs: 2, now 3",
+                      cluster.refused("resume", "--from", checkpoint, "--set",
+                                      "train.epochs=3"))
+
     def test_full_while_a_run_is_on(self):
         cluster, disk = self.cluster_on("1m")
         run = self.begin_long(cluster)

@@ -20,6 +20,17 @@ inline constexpr std::size_t definition_bytes = std::size_t{1} << 20;
 /// and moments in memory until it has begun.
 inline constexpr long resumed = 3;
 
+/// Checkpoints that are being uploaded, of all clients and of those of a host.
+inline constexpr std::size_t uploads = 4;
+inline constexpr std::size_t uploads_of_host = 3;
+/// Bytes of a file of theirs: the state of a hundred thousand epochs; weights,
+/// moments and best weights of a model with half a billion parameters.
+inline constexpr std::uint64_t upload_state_bytes = std::uint64_t{64} << 20;
+inline constexpr std::uint64_t upload_tensor_bytes = std::uint64_t{8} << 30;
+/// Of one client, who uploads one at a time, and of all together.
+inline constexpr std::uint64_t upload_client_bytes = std::uint64_t{8} << 30;
+inline constexpr std::uint64_t upload_bytes = std::uint64_t{16} << 30;
+
 /// Watchers that wait at a time.
 inline constexpr std::size_t watchers = 1024;
 /// Questions that wait for the history.

@@ -81,14 +81,14 @@ result<void> run_file::begin_anew(const definition& def) {
 }
 
 result<void> run_file::go_on_from(const checkpoint& before,
-                                  const definition& def) {
+                                  const definition& def, bool stays) {
   seconds_before_ = before.seconds;
   if (def.trainer.is_elastic())
     sizes_ = sizes_until(before);
   reporter_.go_on_after(before.metrics);
   GRAPHMILL_TRYV(
     folder_.go_back(before.metrics, before.state.at, definition_yaml(def)));
-  if (def.recovery.wait == 0)
+  if (stays && def.recovery.wait == 0)
     return ok();
   // A daemon may be lost before the run has made a checkpoint of its own.
   auto own = before;

@@ -45,7 +45,9 @@ public:
   run_reporter& reporter() { return reporter_; }
 
   /// Makes of the new folder that of a run which stood at a checkpoint.
-  result<void> go_on_from(const checkpoint& before, const definition& def);
+  /// @param stays Whether that will be found again where it was read.
+  result<void> go_on_from(const checkpoint& before, const definition& def,
+                          bool stays = true);
 
   /// Makes of the folder that of a run which has not begun.
   result<void> begin_anew(const definition& def);

@@ -1,5 +1,6 @@
 #include "actors/cluster/client/client.hpp"
 #include "actors/cluster/client/fetch_run.hpp"
+#include "actors/cluster/client/upload_files.hpp"
 #include "actors/transport/sockets/connections/keys.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "tests/actors/cluster/client/fake_coordinator.hpp"
@@ -188,6 +189,48 @@ CATCH_TEST_CASE("a run folder is fetched in pieces", "[client]") {
   CATCH_CHECK(std::distance(std::filesystem::directory_iterator{folder.path()},
                             std::filesystem::directory_iterator{})
               == 1);
+}
+
+CATCH_TEST_CASE("files are uploaded in pieces", "[client]") {
+  temp_folder folder;
+  std::string large(upload_piece_bytes + 3, 'a');
+  large.back() = 'z';
+  const std::map<std::string, std::string> files{
+    {"empty", ""}, {"large", large}, {"small", "abc"}};
+  std::vector<std::filesystem::path> paths;
+  for (const auto& [name, content] : files) {
+    std::ofstream{folder / name} << content;
+    paths.push_back(folder / name);
+  }
+  fake_coordinator coordinator;
+  std::map<std::string, std::string> came;
+  coordinator.on(
+    method::upload, [&came](const payload& body) -> result<payload> {
+      GRAPHMILL_TRY(const auto piece, decode_upload_request(body));
+      auto& file = came[piece.file];
+      if (file.size() != piece.offset)
+        return fail(ec::invalid_argument, "not the next piece");
+      file.append(reinterpret_cast<const char*>(piece.bytes.data()),
+                  piece.bytes.size());
+      return payload{};
+    });
+  auto client = client_of(coordinator);
+  std::uint64_t done = 0;
+  value_of(upload_files(client, paths, [&done](const progress& now) {
+    CATCH_CHECK(now.done >= done);
+    CATCH_CHECK(now.total == upload_piece_bytes + 6);
+    done = now.done;
+  }));
+  CATCH_CHECK(done == upload_piece_bytes + 6);
+  CATCH_CHECK(came == files);
+  CATCH_CHECK(coordinator.count(method::upload) == 4);
+  CATCH_CHECK(error_of(upload_files(client, {folder / "none"}, {})).code
+              == ec::not_found);
+  coordinator.on(method::upload, [](const payload&) -> result<payload> {
+    return fail(ec::no_space, "the disk is full");
+  });
+  says(error_of(upload_files(client, paths, {})), "the disk is full");
+  CATCH_CHECK(coordinator.count(method::upload) == 5);
 }
 
 CATCH_TEST_CASE("a file that does not come whole is an error", "[client]") {

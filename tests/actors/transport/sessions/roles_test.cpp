@@ -64,8 +64,8 @@ CATCH_TEST_CASE("every role may ask for its methods and no others",
   const std::set<std::string> of_readers{"status",     "runs", "watch",
                                          "fetch_file", "plan", "health"};
   auto of_clients = of_readers;
-  of_clients.merge(
-    std::set<std::string>{"submit", "cancel", "drain", "stop", "chaos"});
+  of_clients.merge(std::set<std::string>{"submit", "cancel", "drain", "stop",
+                                         "chaos", "upload"});
   const std::vector<std::pair<key_holder, std::set<std::string>>> table{
     {the_leader, of_leader},
     {a_second, of_daemons},

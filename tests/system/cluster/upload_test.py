@@ -1,0 +1,190 @@
+"""Checkpoints that a cluster has never seen are uploaded, and gone on with."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from clusters import Cluster
+from runs import (PATIENCE_SECONDS, SMALL, Running, merged, partitioned,
+                  small_rmat)
+from support import graphmill, program
+
+# Eight epochs of four steps, with checkpoints within epochs.
+DEFINITION = merged(SMALL, {
+    "train": {"epochs": 8}, "checkpoint": {"every_steps": 3},
+    "recovery": {"wait": 0}})
+SLOW = merged(DEFINITION, {"faults": {"trainer_delay_ms": 100}})
+
+
+class Upload(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.parts = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
+
+    def setUp(self):
+        self.runs = self.top / f"{self.id().split('.')[-1]}-runs"
+
+    def cluster(self, data=None, shares=("0", "1")):
+        made = Cluster(self.top / self.id().split(".")[-1],
+                       data or self.parts, shares)
+        self.addCleanup(made.__exit__)
+        return made
+
+    def killed(self):
+        """Trains in one process that is killed; returns its last checkpoint,
+        copied elsewhere."""
+        def made(run):
+            return sorted((run.folder() / "checkpoints").glob("[0-9]*"))
+        with Running(self.arguments(SLOW, self.parts)) as run:
+            run.wait_until(lambda: run.folder() and made(run),
+                           "checkpoint")
+            run.signal(signal.SIGKILL)
+            run.end()
+        copied = self.top / f"{self.id().split('.')[-1]}-copied"
+        shutil.copytree(made(run)[-1], copied)
+        shutil.rmtree(run.folder())
+        return copied
+
+    def await_state(self, cluster, run, state):
+        def there():
+            self.record = cluster.ask("runs", run)["runs"][0]
+            return self.record["state"] == state
+        cluster.wait_until(there, f"{run} that is {state}")
+
+    def uploaded(self, cluster):
+        """The files of uploads at the coordinator."""
+        return [file for _, _, files in
+                os.walk(cluster.folder / "runs" / ".uploads")
+                for file in files]
+
+    def await_no_uploads(self, cluster):
+        cluster.wait_until(lambda: not self.uploaded(cluster),
+                           "end of uploads")
+
+    def test_a_run_that_the_cluster_has_never_seen(self):
+        whole = self.train(DEFINITION, self.parts)
+        self.runs = self.runs.with_name("killed")
+        checkpoint = self.killed()
+        cluster = self.cluster()
+        run = cluster.ask("resume", "--from", checkpoint, "--set",
+                          "faults.trainer_delay_ms=0")["run"]
+        self.await_state(cluster, run, "finished")
+        folder = cluster.folder / "runs" / run
+        summary = json.loads((folder / "summary.json").read_text())
+        self.assertEqual(summary["digest"], whole["digest"])
+        self.assertEqual(summary["steps"], whole["steps"])
+        lines = [json.loads(line) for line in
+                 (folder / "metrics.jsonl").read_text().splitlines()]
+        self.assertEqual([line["epoch"] for line in lines
+                          if line["phase"] == "train"], list(range(1, 9)))
+        self.await_no_uploads(cluster)
+
+    def test_a_queued_run_outlives_the_coordinator(self):
+        """It has its checkpoint from then on, though it keeps nothing for
+        attempts."""
+        whole = self.train(DEFINITION, self.parts)
+        self.runs = self.runs.with_name("queued")
+        checkpoint = self.killed()
+        cluster = self.cluster()
+        long = self.write(merged(SMALL, {"train": {"epochs": 100000},
+                                         "recovery": {"wait": 0}}),
+                          self.parts, "-long")
+        first = cluster.ask("submit", long)["run"]
+        run = cluster.ask("resume", "--from", checkpoint, "--set",
+                          "faults.trainer_delay_ms=0")["run"]
+        shutil.rmtree(checkpoint)
+        self.await_state(cluster, first, "running")
+        for daemon in cluster.daemons:
+            daemon.end()
+        left = cluster.folder / "runs" / ".uploads" / "1" / "1" / "state.json"
+        left.parent.mkdir(parents=True, exist_ok=True)
+        left.write_text("{}")
+        cluster.daemons = []
+        cluster.add("0-1")
+        cluster.await_daemons(1)
+        self.assertEqual(self.uploaded(cluster), [])
+        cluster.ask("cancel", first)
+        self.await_state(cluster, run, "finished")
+        summary = json.loads(
+            (cluster.folder / "runs" / run / "summary.json").read_text())
+        self.assertEqual(summary["digest"], whole["digest"])
+
+    def test_refused(self):
+        checkpoint = self.killed()
+        cluster = self.cluster()
+
+        def refused(*more):
+            said = cluster.refused("resume", "--from", checkpoint, *more)
+            self.assertEqual(cluster.ask("runs")["runs"], [])
+            self.await_no_uploads(cluster)
+            return said
+
+        self.assertIn("train.epochs: 8, now 9",
+                      refused("--set", "train.epochs=9"))
+        self.assertIn("trainer.replicas",
+                      refused("--set", "trainer.replicas=2"))
+        # A bit of the weights, then of the state, which is read here, too.
+        tensors = checkpoint / "tensors.safetensors"
+        sound = tensors.read_bytes()
+        tensors.write_bytes(sound[:-1] + bytes([sound[-1] ^ 1]))
+        said = refused()
+        self.assertIn("the checkpoint that was uploaded is refused", said)
+        self.assertIn("tensors.safetensors is damaged", said)
+        tensors.write_bytes(sound[:-1])
+        self.assertIn("is damaged", refused())
+        # A hole takes no room here, and is not sent.
+        with tensors.open("r+b") as file:
+            file.truncate((8 << 30) + 1)
+        self.assertIn("takes no more than 8589934592", refused())
+        tensors.write_bytes(sound)
+        state = checkpoint / "state.json"
+        text = state.read_bytes()
+        state.write_bytes(text.replace(b'"epoch":', b'"epocH":', 1))
+        self.assertIn("has not the digest that stands in it", refused())
+        state.unlink()
+        self.assertIn("is no checkpoint", refused())
+        state.write_bytes(text)
+        for where in ([], ["--cluster", cluster.coordinator]):
+            done = graphmill("resume", *where)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn("say what", done.stderr)
+
+    def test_another_dataset(self):
+        checkpoint = self.killed()
+        other = partitioned(small_rmat(self.top / "other" / "rmat", seed=4), 1,
+                            "random")
+        cluster = self.cluster(other, ("0",))
+        said = cluster.refused("resume", "--from", checkpoint)
+        self.assertIn("serves another dataset than the one that", said)
+        self.await_no_uploads(cluster)
+
+    def test_a_client_that_is_killed(self):
+        """What it has sent goes with it."""
+        checkpoint = self.killed()
+        with (checkpoint / "tensors.safetensors").open("r+b") as file:
+            file.truncate(4 << 30)
+        cluster = self.cluster()
+        client = subprocess.Popen(
+            [program(), "resume", "--from", str(checkpoint), "--cluster",
+             cluster.coordinator, "--quiet"])
+        self.addCleanup(client.kill)
+        cluster.wait_until(
+            lambda: "tensors.safetensors" in self.uploaded(cluster), "upload")
+        client.kill()
+        client.wait(PATIENCE_SECONDS)
+        self.await_no_uploads(cluster)
+        self.assertEqual(cluster.ask("runs")["runs"], [])
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main(verbosity=2)
