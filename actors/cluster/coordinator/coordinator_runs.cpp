@@ -5,6 +5,7 @@
 #include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
+#include "pipelines/kernels/model_layout.hpp"
 
 #include <fmt/ranges.h>
 
@@ -26,6 +27,14 @@ result<void> check_resumption(const checkpoint& before, const definition& def,
   if (with_changes)
     return ok();
   return check_unchanged(then.value, def);
+}
+
+/// Reads what a client has uploaded, if it is no larger than weights, two
+/// moments and best weights of the model are.
+result<checkpoint> read_upload(const upload_folder& from, const definition& def,
+                               const dataset_info& info) {
+  GRAPHMILL_TRY(const auto layout, make_layout(def, info));
+  return from.read(4 * static_cast<std::uint64_t>(layout.parameter_count()));
 }
 
 } // namespace
@@ -173,9 +182,10 @@ coordinator::checkpoint_before(const coordinator_config& config,
                                const definition& def, const resumption& from) {
   if (from.wanted.run.empty() && !from.uploaded)
     return std::optional<checkpoint>{};
-  GRAPHMILL_TRY(auto before, from.uploaded
-                               ? from.uploaded->read()
-                               : checkpoint_of(config.runs, from.wanted));
+  GRAPHMILL_TRY(auto before,
+                from.uploaded
+                  ? read_upload(*from.uploaded, def, config.graph->info())
+                  : checkpoint_of(config.runs, from.wanted));
   GRAPHMILL_TRYV(check_dataset(config, before.dataset_digest));
   GRAPHMILL_TRYV(check_resumption(before, def, from.wanted.with_changes));
   return std::optional{std::move(before)};

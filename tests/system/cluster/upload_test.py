@@ -141,7 +141,11 @@ class Upload(runs.Workplace):
         self.assertIn("tensors.safetensors is damaged", said)
         tensors.write_bytes(sound[:-1])
         self.assertIn("is damaged", refused())
-        # A hole takes no room here, and is not sent.
+        # More than its model has; then so much that it is not even sent. Holes
+        # take no room here.
+        with tensors.open("r+b") as file:
+            file.truncate(32 << 20)
+        self.assertIn("the weights and moments of its model", refused())
         with tensors.open("r+b") as file:
             file.truncate((8 << 30) + 1)
         self.assertIn("takes no more than 8589934592", refused())

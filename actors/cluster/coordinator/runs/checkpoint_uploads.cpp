@@ -30,6 +30,9 @@ std::uint64_t largest_upload(const std::string& file) {
   return 0;
 }
 
+/// What names and shapes of tensors may take besides their values.
+constexpr std::uint64_t tensor_names_bytes = std::uint64_t{16} << 20;
+
 } // namespace
 
 upload_folder::~upload_folder() {
@@ -57,7 +60,14 @@ result<void> upload_folder::write(const upload_request& piece) const {
   return written;
 }
 
-result<checkpoint> upload_folder::read() const {
+result<checkpoint> upload_folder::read(std::uint64_t values) const {
+  std::error_code unknown; // That it is not there is told below.
+  const auto bytes = fs::file_size(path_ / checkpoint_tensors_file, unknown);
+  if (!unknown && bytes > tensor_names_bytes + values * sizeof(float))
+    return fail(ec::invalid_argument,
+                "the checkpoint that was uploaded is refused: its tensors have "
+                "{} bytes, and the weights and moments of its model {}",
+                bytes, values * sizeof(float));
   auto read = read_checkpoint(path_);
   if (!read)
     return fail(read.error().code,

@@ -27,7 +27,9 @@ public:
   result<void> write(const upload_request& piece) const;
 
   /// What has been uploaded, which is trusted as little as any checkpoint.
-  result<checkpoint> read() const;
+  /// @param values That its tensors may have together, at the most: they are
+  /// read into memory.
+  result<checkpoint> read(std::uint64_t values) const;
 
   const std::filesystem::path& path() const { return path_; }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <memory>
 #include <string>
 
@@ -161,10 +162,17 @@ CATCH_TEST_CASE("what is uploaded lies in a private folder that goes",
                 == (fs::perms::owner_read | fs::perms::owner_write));
     CATCH_CHECK(fs::status(folder->path()).permissions()
                 == fs::perms::owner_all);
-    const auto refused = error_of(folder->read());
+    const auto refused = error_of(folder->read(0));
     CATCH_CHECK(refused.code == ec::invalid_data);
     CATCH_CHECK(refused.message.find("that was uploaded is refused")
                 != std::string::npos);
+    // Nothing that is too large for its model is read into memory.
+    const auto tensors = folder->path() / "tensors.safetensors";
+    std::ofstream{tensors}.close();
+    constexpr auto names = std::uintmax_t{16} << 20;
+    fs::resize_file(tensors, names + 40);
+    CATCH_CHECK(error_of(folder->read(9)).code == ec::invalid_argument);
+    CATCH_CHECK(error_of(folder->read(10)).code == ec::invalid_data);
     folder.reset();
     uploads.give_up("1");
     CATCH_CHECK(fs::is_empty(own));
