@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -95,9 +96,18 @@ result<void> state_lock::sign() {
   return sync_file(file_.get(), path_);
 }
 
+/// Whether the file of that name is the one that is locked, and no copy of it.
+bool state_lock::is_ours() const {
+  struct stat locked {};
+  struct stat named {};
+  return ::fstat(file_.get(), &locked) != 0
+         || ::stat(path_.c_str(), &named) != 0
+         || (locked.st_dev == named.st_dev && locked.st_ino == named.st_ino);
+}
+
 result<void> state_lock::check() const {
   const auto note = note_in(path_);
-  if (!note || text_in(*note, "token") == token_)
+  if (!note || (text_in(*note, "token") == token_ && is_ours()))
     return ok();
   return fail(ec::superseded,
               "{} is led by another coordinator by now, {}: this one has lost "

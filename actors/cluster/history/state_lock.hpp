@@ -34,14 +34,16 @@ public:
   /// Somebody unknown if that has not been written yet.
   static std::string holder(const std::filesystem::path& folder);
 
-  /// Fails with `superseded` if somebody else holds the lock by now. What
-  /// cannot be read says nothing. From any thread.
+  /// Fails with `superseded` if somebody else holds the lock by now, or the
+  /// file is another one than was locked. What cannot be read says nothing.
+  /// From any thread.
   result<void> check() const;
 
 private:
   state_lock(std::filesystem::path path, unique_fd file)
     : path_(std::move(path)), file_(std::move(file)) {}
   result<void> sign();
+  bool is_ours() const;
 
   std::filesystem::path path_;
   unique_fd file_;

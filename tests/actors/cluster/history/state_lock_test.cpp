@@ -66,6 +66,16 @@ CATCH_TEST_CASE("who has lost the lock to another one notices",
   CATCH_CHECK(has(lost.message, "led by another coordinator"));
 }
 
+CATCH_TEST_CASE("a copy of the lock's file is no lock", "[state_lock]") {
+  temp_folder folder;
+  const auto file = folder / state_lock::file_name;
+  const auto old = value_of(state_lock::take(folder.path()));
+  const auto aside = folder / "aside";
+  std::filesystem::copy_file(file, aside);
+  std::filesystem::rename(aside, file); // The same words, another file.
+  CATCH_CHECK(error_of(old.check()).code == ec::superseded);
+}
+
 CATCH_TEST_CASE("a folder that cannot be written has no lock", "[state_lock]") {
   temp_folder folder;
   std::ofstream{folder / "file"} << "x";
