@@ -191,16 +191,14 @@ void coordinator::check_share(const peer_identity& identity) {
     return;
   member_request question{active_->id, member_action::check};
   question.attempt = active_->attempt;
-  calls_.call(identity.address, method::order, encode(question),
-              within(timeouts::share_check, timeouts::question_unreachable),
-              [this, daemon = identity.name, run = active_->id,
-               attempt = active_->attempt](const result<payload>& answer) {
-                if (!answer && gives_way(answer.error()))
-                  return;
-                if (!answer && active_ && active_->is(run, attempt)
-                    && !active_->turn.is_over())
-                  break_off_if_used(daemon, "had lost the coordinator");
-              });
+  ask_daemon({identity.name, identity.address}, method::order, encode(question),
+             within(timeouts::share_check, timeouts::question_unreachable),
+             [this, daemon = identity.name, run = active_->id,
+              attempt = active_->attempt](const result<payload>& answer) {
+               if (!answer && active_ && active_->is(run, attempt)
+                   && !active_->turn.is_over())
+                 break_off_if_used(daemon, "had lost the coordinator");
+             });
 }
 
 void coordinator::take_in(const peer_identity& identity,

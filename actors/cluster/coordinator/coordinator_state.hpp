@@ -32,9 +32,10 @@ unix_time now_unix();
 /// coordinator_daemons.cpp, whose keys let in in coordinator_members.cpp, how
 /// it takes and queues runs in coordinator_runs.cpp, what it keeps and tells of
 /// them in coordinator_records.cpp, how it leads the one that is on in
-/// coordinator_active_run.cpp, what it does when that has lost a daemon in
-/// coordinator_recovery.cpp, and how one coordinator follows another in
-/// coordinator_restart.cpp.
+/// coordinator_active_run.cpp, what its daemons tell
+/// and whom it does not believe in coordinator_events.cpp, what it does when
+/// that has lost a daemon in coordinator_recovery.cpp, and how one coordinator
+/// follows another in coordinator_restart.cpp.
 class coordinator {
 public:
   using clock = std::chrono::steady_clock;
@@ -66,6 +67,9 @@ public:
         answer_watchers(clock::now());
       },
       [this](const run_ended& ended) { on_ended(ended); },
+      [this](const successor_named& by) {
+        doubt(by.daemon, by.said, {});
+      },
       [this](const call_ended& ended) { calls_.ended(ended); },
       [this](const run_taken& taken) { on_taken(taken); },
       [this](const run_rewound& back) { on_rewound(back); },
@@ -166,6 +170,11 @@ private:
   result<void> restore(submitted_run& run, const std::string& yaml) const;
   bool awaits_daemons();
   bool gives_way(const error& reason);
+  using calls = remote_calls<interface>;
+  void ask_daemon(const daemon_address& daemon, method what, payload data,
+                  const call_options& how, calls::callback then);
+  void doubt(const daemon_address& daemon, const error& said,
+             const calls::callback& then);
   void look_for_successor();
   void look_at_lock(bool busy);
 
@@ -231,7 +240,7 @@ private:
 
   interface::pointer self_;
   coordinator_config config_;
-  remote_calls<interface> calls_;
+  calls calls_;
   complaint_log complaints_{
     [this](const auto& line) { config_.log->warn("{}", line); }};
   fair_queue<incoming_request> line_; ///< By incarnation.

@@ -144,7 +144,11 @@ result<run_turn::task> active_run::take(const std::string& daemon,
       || (turn.does_without(daemon)
           && events.failure->code != ec::invalid_data))
     return run_turn::task::none;
-  return fail_run(fail(events.failure->code, "daemon \"{}\": {}", daemon,
+  // Who leads the cluster is not for its daemons to say.
+  const auto code = events.failure->code == ec::superseded
+                      ? ec::unavailable
+                      : events.failure->code;
+  return fail_run(fail(code, "daemon \"{}\": {}", daemon,
                        events.failure->message.substr(0, longest_failure)));
 }
 

@@ -75,9 +75,13 @@ private:
     std::uint64_t offset = 0;
   };
 
+  /// The run goes on as after the loss of a daemon that does not obey.
   error explain(const error& reason) const {
-    return fail(reason.code, "daemon \"{}\": {}", config_.daemon.name,
-                reason.message);
+    const auto disobeys = reason.code == ec::superseded;
+    if (disobeys && config_.on_superseded)
+      config_.on_superseded(reason);
+    return fail(disobeys ? ec::unavailable : reason.code, "daemon \"{}\": {}",
+                config_.daemon.name, reason.message);
   }
 
   member_request new_order(member_action action) const {

@@ -101,10 +101,14 @@ public:
   }
 
   /// Tells the agent what its transport would of the coordinator.
-  void tell(peer_event::kind change, const std::string& incarnation) {
+  /// @param generation As of `ask`.
+  void tell(peer_event::kind change, const std::string& incarnation,
+            std::uint64_t generation = 0) {
     peer_event event;
     event.change = change;
     event.identity = {"fake", incarnation, lead_.address()};
+    event.identity.cluster = generation == 0 ? "" : "a cluster";
+    event.identity.generation = generation;
     post(agent_, peer_news{std::move(event)});
   }
 
@@ -332,6 +336,12 @@ CATCH_TEST_CASE("a coordinator that another one has followed is told so",
   serving_daemon daemon;
   daemon.go_on();
   const auto check = encode(member_request{run_id, member_action::check});
+  daemon.tell(peer_event::kind::up, "the second one", 2);
+  // Who only says that it is a later one does not shut out the one that was
+  // met.
+  CATCH_CHECK(
+    error_of(answer_of(daemon.ask(method::order, check, 1'000'000))).code
+    == ec::unavailable);
   // The second of its cluster: it is heard, though there is no such run.
   CATCH_CHECK(error_of(answer_of(daemon.ask(method::order, check, 2))).code
               == ec::unavailable);
