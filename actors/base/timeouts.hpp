@@ -81,6 +81,9 @@ inline constexpr milliseconds kept_longer = std::chrono::minutes{1};
 /// The next run starts that much after one that has failed, so that daemons
 /// have looked at their data by then.
 inline constexpr milliseconds after_failure{2000};
+/// The next attempt of a run comes so much later at the most, if the last ones
+/// have trained nothing new.
+inline constexpr milliseconds longest_pause{30'000};
 
 // -- a cluster
 

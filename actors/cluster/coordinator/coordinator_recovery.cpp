@@ -73,7 +73,7 @@ void coordinator::recover() {
   auto& turn = active_->turn;
   const auto reason = *turn.failure();
   if (auto last =
-        active_->recovery.broken(reason, active_->trained, clock::now())) {
+        active_->recovery.broken(reason, active_->reached, clock::now())) {
     turn.give_up(*std::move(last));
     close();
     return;
@@ -105,8 +105,8 @@ void coordinator::attempt_later(std::optional<training_state> found) {
     run.place = std::min(run.place, queue_.front().place - 1);
   active_.reset();
   // A daemon that fails again and again is not deployed on without a pause.
-  if (run.recovery.is_stuck())
-    start_at_ = clock::now() + timeouts::after_failure;
+  if (const auto pause = run.recovery.pause(); pause.count() != 0)
+    start_at_ = clock::now() + pause;
   run.record.message = fmt::format("waits for attempt {}", run.attempt);
   note_standing(run);
   queue_.push_front(std::move(run));

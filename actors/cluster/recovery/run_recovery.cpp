@@ -1,26 +1,47 @@
 #include "actors/cluster/recovery/run_recovery.hpp"
 
+#include "actors/base/timeouts.hpp"
 #include "messages/base/pluralized.hpp"
 
 #include <fmt/chrono.h>
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
 namespace graphmill {
 
-std::optional<error> run_recovery::broken(const error& reason, bool trained,
-                                          clock::time_point now) {
+std::optional<error>
+run_recovery::broken(const error& reason,
+                     const std::optional<trained_until>& reached,
+                     clock::time_point now) {
   lost_ = reason;
-  fruitless_ = trained ? 0 : fruitless_ + 1;
+  if (reached > furthest_) { // Nothing is less than any place.
+    furthest_ = reached;
+    fruitless_ = 0;
+  } else {
+    ++fruitless_;
+  }
   if (fruitless_ >= how_.attempts)
-    return fail(reason.code,
-                "{}; {} in a row {} trained nothing, and `recovery.attempts` "
-                "allows no more",
-                reason.message, pluralized(fruitless_, "attempt"),
-                fruitless_ == 1 ? "has" : "have");
+    return fail(
+      reason.code,
+      "{}; {} in a row {} trained nothing new, and `recovery.attempts` "
+      "allows no more",
+      reason.message, pluralized(fruitless_, "attempt"),
+      fruitless_ == 1 ? "has" : "have");
   until_ = now + std::chrono::seconds{how_.wait};
   return std::nullopt;
+}
+
+std::chrono::milliseconds run_recovery::pause() const {
+  using std::chrono::milliseconds;
+  if (fruitless_ == 0)
+    return milliseconds{0};
+  auto out = timeouts::after_failure;
+  for (auto n = fruitless_; n > 1 && out < timeouts::longest_pause; --n)
+    out *= 2;
+  return std::min({out, timeouts::longest_pause,
+                   milliseconds{std::chrono::seconds{how_.wait}} / 2});
 }
 
 void run_recovery::left(error reason, clock::time_point now) {

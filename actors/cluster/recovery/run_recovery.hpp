@@ -5,6 +5,7 @@
 #include "messages/wire/run.hpp"
 
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,13 +13,21 @@
 
 namespace graphmill {
 
+/// A place in the course of training: so many steps of an epoch are done.
+struct trained_until {
+  std::int32_t epoch = 0;
+  std::int64_t step = 0;
+
+  friend auto operator<=>(const trained_until&, const trained_until&) = default;
+};
+
 /// Whether a run that has lost a daemon is attempted again, and for how long it
 /// waits until it can be:
 ///
 ///     on ---> waiting ---> on ...
 ///      |         |
 ///      |         '--> over: nobody has come in time
-///      '--> over: too many attempts in a row have trained nothing
+///      '--> over: too many attempts in a row have trained nothing new
 ///
 /// A value without clock and actors: the COORDINATOR tells it what happens, and
 /// when.
@@ -33,9 +42,12 @@ public:
   bool is_wanted() const { return how_.wait != 0; }
 
   /// The attempt that was on has ended, since a daemon was lost.
-  /// @param trained Whether it had done a step of training.
+  /// @param reached Up to where it has been heard to train. It was of use if no
+  /// attempt before came as far: else whoever repeats a step could have the run
+  /// attempted forever.
   /// @returns why there is no other attempt; nothing if the run waits for one.
-  std::optional<error> broken(const error& reason, bool trained,
+  std::optional<error> broken(const error& reason,
+                              const std::optional<trained_until>& reached,
                               clock::time_point now);
 
   /// The run was left by a coordinator that is gone, and waits for its next
@@ -48,9 +60,10 @@ public:
   bool waits() const { return until_.has_value(); }
   /// Whether it has waited for too long.
   bool is_over(clock::time_point now) const { return until_ && now >= *until_; }
-  /// Whether the last attempt has trained nothing: the next one is not to be
-  /// rushed.
-  bool is_stuck() const { return fruitless_ != 0; }
+  /// How long the next attempt is put off: none after one that was of use, else
+  /// twice as long after each that was not, up to half a minute and half of
+  /// what the run may wait.
+  std::chrono::milliseconds pause() const;
 
   /// What the run's record says while it waits.
   /// @param missing What it waits for. @param wall The time of day at `now`.
@@ -62,7 +75,8 @@ public:
 private:
   definition::recovery_section how_;
   std::optional<clock::time_point> until_;
-  std::uint32_t fruitless_ = 0; ///< Attempts in a row that trained nothing.
+  std::optional<trained_until> furthest_; ///< Of all attempts.
+  std::uint32_t fruitless_ = 0; ///< Attempts in a row that got no further.
   error lost_;                  ///< What ended the last attempt.
 };
 

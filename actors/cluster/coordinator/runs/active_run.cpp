@@ -15,6 +15,10 @@ constexpr std::size_t most_questions = 4096;
 /// Of what a daemon says about a failure, this much is kept.
 constexpr std::size_t longest_failure = 4096;
 
+error not_its_rank(const std::string& daemon, rank_id rank) {
+  return fail(ec::permission, "daemon \"{}\" has no rank {}", daemon, rank);
+}
+
 run_news news_of(const phase_request& request, std::int64_t done) {
   run_news out;
   out.label = request.phase == phase::train
@@ -118,6 +122,12 @@ result<run_turn::task> active_run::take(const std::string& daemon,
                 events.attempt == 0 ? std::string{"this attempt"}
                                     : fmt::format("attempt {}", events.attempt),
                 id);
+  for (const auto& step : events.steps)
+    if (!has_rank(daemon, step.key.rank))
+      return not_its_rank(daemon, step.key.rank);
+  for (const auto rank : events.stopped)
+    if (!has_rank(daemon, rank))
+      return not_its_rank(daemon, rank);
   if (events.sound)
     sound.insert(daemon);
   auto& last = sequences[daemon];
@@ -152,12 +162,20 @@ result<run_turn::task> active_run::take(const std::string& daemon,
                        events.failure->message.substr(0, longest_failure)));
 }
 
+bool active_run::has_rank(const std::string& daemon, rank_id rank) const {
+  if (rank < 0 || std::cmp_greater_equal(rank, where.daemon_of_rank.size()))
+    return false;
+  const auto at = where.daemon_of_rank[static_cast<std::size_t>(rank)];
+  return where.daemons[at].name == daemon;
+}
+
 /// What the attempt began with is needed until all trainers have something
 /// newer: when a rank tells of its second step, all have applied the first one.
 void active_run::note_step(const batch_key& key) {
   if (key.phase != phase::train)
     return;
-  trained = true;
+  reached =
+    std::max(reached, std::optional{trained_until{key.epoch, key.step + 1}});
   const auto first =
     from && key.epoch == from->at.epoch ? from->at.step : std::int64_t{0};
   if (key.step > first)

@@ -62,7 +62,8 @@ struct active_run : submitted_run {
   bool is_deployed = false;  ///< Its daemons have been told to prepare.
   bool is_led = false; ///< The conductor is there yet, and may use the files.
   bool closes_unled = false; ///< It is closed as soon as that has ended.
-  bool trained = false; ///< A step of training has been told in this attempt.
+  /// Up to where trainers of this attempt have told of steps.
+  std::optional<trained_until> reached;
   clock::time_point began = clock::now();
   run_outcome outcome; ///< Set at the end; `turn` has the failure that counts.
   double seconds = 0;  ///< That are yet to be filed; set at the end.
@@ -114,7 +115,7 @@ struct active_run : submitted_run {
                             const std::string& coordinator) const;
 
   /// Takes events of a daemon to the conductor. Events that have come before
-  /// are passed over.
+  /// are passed over, those of ranks of other daemons refused.
   result<run_turn::task> take(const std::string& daemon,
                               const run_events& events);
   void take(const rendezvous_request& request, const responder& reply);
@@ -124,6 +125,7 @@ struct active_run : submitted_run {
   void end_rendezvous();
 
 private:
+  bool has_rank(const std::string& daemon, rank_id rank) const;
   void note_step(const batch_key& key);
 };
 

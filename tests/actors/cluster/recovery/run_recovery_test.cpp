@@ -39,16 +39,16 @@ CATCH_TEST_CASE("a run waits for its next attempt, and then no longer",
   CATCH_CHECK(run.is_wanted());
   CATCH_CHECK_FALSE(run.waits());
   CATCH_CHECK_FALSE(run.is_over(start + 1h));
-  CATCH_CHECK_FALSE(run.broken(loss(), true, start));
+  CATCH_CHECK_FALSE(run.broken(loss(), trained_until{0, 1}, start));
   CATCH_CHECK(run.waits());
-  CATCH_CHECK_FALSE(run.is_stuck());
+  CATCH_CHECK(run.pause() == 0s);
   CATCH_CHECK_FALSE(run.is_over(start + 59s));
   CATCH_CHECK(run.is_over(start + 60s));
   run.begin();
   CATCH_CHECK_FALSE(run.waits());
   CATCH_CHECK_FALSE(run.is_over(start + 1h));
   // The next loss is waited for anew.
-  CATCH_CHECK_FALSE(run.broken(loss(), true, start + 1h));
+  CATCH_CHECK_FALSE(run.broken(loss(), trained_until{0, 2}, start + 1h));
   CATCH_CHECK_FALSE(run.is_over(start + 1h + 59s));
   CATCH_CHECK(run.is_over(start + 1h + 60s));
 }
@@ -58,7 +58,7 @@ CATCH_TEST_CASE("a run that a coordinator has left waits as others do",
   run_recovery run{{60, 1}};
   run.left(fail(ec::unavailable, "it was started anew"), start);
   CATCH_CHECK(run.waits());
-  CATCH_CHECK_FALSE(run.is_stuck());
+  CATCH_CHECK(run.pause() == 0s);
   CATCH_CHECK_FALSE(run.is_over(start + 59s));
   CATCH_CHECK(run.is_over(start + 60s));
   CATCH_CHECK(run.gave_up(loss()).message.starts_with("it was started anew; "));
@@ -66,35 +66,58 @@ CATCH_TEST_CASE("a run that a coordinator has left waits as others do",
   CATCH_CHECK_FALSE(run.waits());
 }
 
-CATCH_TEST_CASE("attempts that train nothing are counted in a row",
+CATCH_TEST_CASE("attempts that train nothing new are counted in a row",
                 "[recovery]") {
   run_recovery run{{60, 3}};
-  CATCH_CHECK_FALSE(run.broken(loss(), false, start));
-  CATCH_CHECK(run.is_stuck());
-  CATCH_CHECK_FALSE(run.broken(loss(), false, start));
-  CATCH_CHECK_FALSE(run.broken(loss(), true, start));
-  CATCH_CHECK_FALSE(run.is_stuck());
-  CATCH_CHECK_FALSE(run.broken(loss(), false, start));
-  CATCH_CHECK_FALSE(run.broken(loss("c"), false, start));
+  CATCH_CHECK_FALSE(run.broken(loss(), {}, start));
+  CATCH_CHECK_FALSE(run.broken(loss(), {}, start));
+  CATCH_CHECK_FALSE(run.broken(loss(), trained_until{0, 2}, start));
+  CATCH_CHECK(run.pause() == 0s);
+  CATCH_CHECK_FALSE(run.broken(loss(), trained_until{0, 2}, start)); // Again.
+  CATCH_CHECK_FALSE(run.broken(loss(), {}, start));
+  CATCH_CHECK_FALSE(run.broken(loss(), trained_until{1, 0}, start));
+  CATCH_CHECK(run.pause() == 0s);
+  CATCH_CHECK_FALSE(run.broken(loss(), trained_until{0, 9}, start));
+  CATCH_CHECK_FALSE(run.broken(loss("c"), trained_until{1, 0}, start));
   run.begin();
-  const auto over = run.broken(loss("e"), false, start);
+  const auto over = run.broken(loss("e"), {}, start);
   CATCH_REQUIRE(over);
   CATCH_CHECK(over->code == ec::unavailable);
   CATCH_CHECK(over->message
               == "daemon \"e\" is lost; 3 attempts in a row have trained "
-                 "nothing, and `recovery.attempts` allows no more");
+                 "nothing new, and `recovery.attempts` allows no more");
   CATCH_CHECK_FALSE(run.waits());
   run_recovery only{{60, 1}};
-  CATCH_CHECK(only.broken(loss(), false, start)->message
+  CATCH_CHECK(only.broken(loss(), {}, start)->message
               == "daemon \"b\" is lost; 1 attempt in a row has trained "
-                 "nothing, and `recovery.attempts` allows no more");
+                 "nothing new, and `recovery.attempts` allows no more");
+}
+
+CATCH_TEST_CASE("a run is put off for longer each time that it is stuck",
+                "[recovery]") {
+  const auto pauses = [](std::uint32_t wait) {
+    run_recovery run{{wait, 100}};
+    std::vector<std::chrono::milliseconds> out{run.pause()};
+    for (int i = 0; i < 7; ++i) {
+      CATCH_CHECK_FALSE(run.broken(loss(), {}, start));
+      out.push_back(run.pause());
+    }
+    return out;
+  };
+  CATCH_CHECK(pauses(600)
+              == std::vector<std::chrono::milliseconds>{0s, 2s, 4s, 8s, 16s,
+                                                        30s, 30s, 30s});
+  // It does not wait for longer than it may.
+  CATCH_CHECK(pauses(5)
+              == std::vector<std::chrono::milliseconds>{
+                0s, 2s, 2500ms, 2500ms, 2500ms, 2500ms, 2500ms, 2500ms});
 }
 
 CATCH_TEST_CASE("a run that waits says for what, and until when",
                 "[recovery]") {
   CATCH_CHECK_FALSE(run_recovery{}.is_wanted());
   run_recovery run{{90, 3}};
-  run.broken(loss(), true, start);
+  run.broken(loss(), trained_until{0, 1}, start);
   const auto missing = fail(ec::unavailable, "no daemon serves part 2 of 3");
   const std::chrono::system_clock::time_point wall{14h + 3min + 20s};
   CATCH_CHECK(run.says(missing, start, wall)
