@@ -76,6 +76,11 @@ inline constexpr milliseconds unbounded = std::chrono::hours{100};
 /// Trainers copy what another attempt of their run goes on from: they are in
 /// the midst of a step, and then at once.
 inline constexpr milliseconds keep = std::chrono::seconds{20};
+/// A daemon tells what it has kept, after it has had its trainers copy it and
+/// has ended its share.
+inline constexpr milliseconds kept_search = keep + std::chrono::seconds{10};
+/// A piece of that, of 16 MiB at the most. Then another daemon is asked.
+inline constexpr milliseconds kept_piece = std::chrono::seconds{15};
 /// A daemon keeps that copy for so much longer than its run may wait for it.
 inline constexpr milliseconds kept_longer = std::chrono::minutes{1};
 /// The next run starts that much after one that has failed, so that daemons

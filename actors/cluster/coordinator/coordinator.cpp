@@ -136,8 +136,10 @@ void coordinator::end_cluster() {
     config_.log->info("left in the queue for the next coordinator: {}",
                       pluralized(queue_.size(), "run"));
   queue_.clear();
-  if (active_)
+  if (active_) {
     go_on(active_->cancel(false));
+    break_search_off();
+  }
   end_if_done();
 }
 

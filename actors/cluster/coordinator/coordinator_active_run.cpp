@@ -4,6 +4,7 @@
 #include "actors/cluster/coordinator/runs/remote_member.hpp"
 #include "actors/run/member_setup.hpp"
 #include "messages/base/pluralized.hpp"
+#include "pipelines/model/state_shapes.hpp"
 
 #include <fmt/ranges.h>
 
@@ -55,6 +56,9 @@ void coordinator::start_next() {
     auto names = names_of(active_->where);
     active_->turn = run_turn{names, active_->recovery.is_wanted()};
     health_.begin(active_->id, {names.begin(), names.end()});
+    for (const auto trains : active_->where.daemon_of_rank)
+      active_->holders.insert(active_->where.daemons[trains].name);
+    names.insert(active_->holders.begin(), active_->holders.end());
     names.erase(calls_.net().self().name); // The next one has its own.
     active_->is_unwritten = true;
     note_standing(*active_, {names.begin(), names.end()});
@@ -161,6 +165,7 @@ void coordinator::conduct() {
     if (!where.ranks_of(d).empty()) {
       members.push_back({active_->id, where.daemons[d], config_.net,
                          active_->attempt,
+                         most_state_values(active_->def, config_.graph->info()),
                          [me = handle_of<interface>(self_),
                           daemon = where.daemons[d]](const error& said) {
                            post(me, successor_named{daemon, said});

@@ -31,6 +31,11 @@ void coordinator::restore() {
     run.from_checkpoint = std::move(left.standing.checkpoint);
     run.attempt = left.standing.attempt + (was_on ? 1 : 0);
     run.place = was_on ? --front : left.standing.place;
+    if (run.attempt > 1) {
+      run.holders.insert(left.standing.daemons.begin(),
+                         left.standing.daemons.end());
+      run.holders.insert(calls_.net().self().name);
+    }
     records_.add(run.record);
     if (auto restored = restore(run, left.definition); !restored) {
       run.record.state = run_state::failed;
@@ -53,7 +58,7 @@ void coordinator::restore() {
       run.record.message = fmt::format(
         "the coordinator was started anew: waits for attempt {}", run.attempt);
       config_.log->info("run {}: {}", run.id, run.record.message);
-      note_standing(run);
+      note_standing(run, run.holders_but(calls_.net().self().name));
     } else {
       config_.log->info("run {} is queued still", run.id);
     }

@@ -291,6 +291,7 @@ void coordinator::cancel(const payload& data, const responder& reply) {
     reply.reply(payload{});
   } else if (active_ && active_->id == id) {
     go_on(active_->cancel(request.value().now));
+    break_search_off();
     reply.reply(payload{});
   } else {
     ask_run(id, reply, [](run_record run) -> result<payload> {

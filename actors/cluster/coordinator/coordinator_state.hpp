@@ -11,6 +11,7 @@
 #include "actors/cluster/health/health_keeper.hpp"
 #include "actors/cluster/history/run_board.hpp"
 #include "actors/cluster/history/run_records.hpp"
+#include "actors/cluster/recovery/kept_offers.hpp"
 #include "actors/remote/serving/fair_queue.hpp"
 
 #include <chrono>
@@ -67,9 +68,7 @@ public:
         answer_watchers(clock::now());
       },
       [this](const run_ended& ended) { on_ended(ended); },
-      [this](const successor_named& by) {
-        doubt(by.daemon, by.said, {});
-      },
+      [this](const successor_named& by) { doubt(by.daemon, by.said, {}); },
       [this](const call_ended& ended) { calls_.ended(ended); },
       [this](const run_taken& taken) { on_taken(taken); },
       [this](const run_rewound& back) { on_rewound(back); },
@@ -219,9 +218,16 @@ private:
   using kept_taker = std::function<void(std::optional<training_state>)>;
   struct kept_search;
   void search_kept(kept_taker then);
+  void ask_for_kept(const std::shared_ptr<kept_search>& search);
+  bool is_on(const std::shared_ptr<kept_search>& search) const;
+  void take_offer(kept_search& search, kept_offer offer) const;
   void choose_kept(const std::shared_ptr<kept_search>& search);
-  void fetch_kept(const std::shared_ptr<kept_search>& search,
-                  const std::shared_ptr<tensor_intake>& tensors);
+  void try_offer(const std::shared_ptr<kept_search>& search);
+  void fetch_kept(const std::shared_ptr<kept_search>& search);
+  void pass_over(const std::shared_ptr<kept_search>& search,
+                 const error& reason);
+  void end_search(std::optional<training_state> found);
+  void break_search_off();
 
   // -- watchers and files
 
@@ -269,6 +275,7 @@ private:
   std::set<std::string> untold_; ///< Daemons that did not hear of new keys.
   down_watch deaths_;
   std::optional<active_run> active_;
+  std::shared_ptr<kept_search> search_; ///< For `active_`, while it is on.
   std::vector<watcher> watchers_;
   // Threads for files, for the history, and for the members file. Last: they
   // end before what their jobs use.

@@ -6,7 +6,6 @@
 #include <fmt/chrono.h>
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace graphmill {
@@ -66,27 +65,6 @@ error run_recovery::gave_up(const error& missing) const {
   return fail(lost_.code,
               "{}; nobody has taken its place within {} (`recovery.wait`): {}",
               lost_.message, pluralized(how_.wait, "second"), missing.message);
-}
-
-bool is_further(const run_position& at, const run_position& than) {
-  return std::tie(at.epoch, at.step) > std::tie(than.epoch, than.step);
-}
-
-result<std::optional<std::size_t>>
-furthest_of(const std::vector<kept_offer>& offers) {
-  std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < offers.size(); ++i)
-    if (!best || is_further(offers[i].at, offers[*best].at))
-      best = i;
-  for (const auto& offer : offers)
-    if (!is_further(offers[*best].at, offer.at)
-        && offer.digest != offers[*best].digest)
-      return fail(ec::internal,
-                  "daemons \"{}\" and \"{}\" have kept other weights after the "
-                  "same step, with digests {} and {}",
-                  offers[*best].daemon, offer.daemon, offers[*best].digest,
-                  offer.digest);
-  return best;
 }
 
 } // namespace graphmill

@@ -2,14 +2,12 @@
 
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
-#include "messages/wire/run.hpp"
 
 #include <chrono>
 #include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace graphmill {
 
@@ -79,22 +77,5 @@ private:
   std::uint32_t fruitless_ = 0; ///< Attempts in a row that got no further.
   error lost_;                  ///< What ended the last attempt.
 };
-
-/// What a daemon has kept of a run.
-struct kept_offer {
-  std::string daemon;
-  std::string address;
-  run_position at;
-  std::string digest;
-  std::vector<tensor_shape> tensors;
-};
-
-/// Whether `at` is behind the other position, in the course of one run.
-bool is_further(const run_position& at, const run_position& than);
-
-/// The position in `offers` of the one that is furthest; nothing if there is
-/// none. Fails if two that are equally far have other weights.
-result<std::optional<std::size_t>>
-furthest_of(const std::vector<kept_offer>& offers);
 
 } // namespace graphmill

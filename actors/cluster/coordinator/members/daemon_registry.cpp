@@ -240,6 +240,11 @@ void daemon_registry::distrust(const std::string& name, std::string reason) {
     set_state(it->second);
 }
 
+bool daemon_registry::is_distrusted(const std::string& name) const {
+  const auto it = daemons_.find(name);
+  return it != daemons_.end() && !it->second.distrust.empty();
+}
+
 void daemon_registry::disobeys(const std::string& name, std::string reason) {
   if (const auto it = daemons_.find(name); it != daemons_.end())
     it->second.disobeys = true;

@@ -76,6 +76,8 @@ public:
   /// have: it counts as damaged until it is started again.
   void distrust(const std::string& name, std::string reason);
 
+  bool is_distrusted(const std::string& name) const;
+
   /// A daemon takes no orders of this coordinator any more: it is not trusted,
   /// until it is started again.
   void disobeys(const std::string& name, std::string reason);

@@ -31,6 +31,13 @@ run_news news_of(const phase_request& request, std::int64_t done) {
 
 } // namespace
 
+std::vector<std::string>
+submitted_run::holders_but(const std::string& own) const {
+  std::vector<std::string> out{holders.begin(), holders.end()};
+  std::erase(out, own);
+  return out;
+}
+
 run_standing standing_of(const submitted_run& run,
                          std::vector<std::string> daemons) {
   return {run.place,    run.attempt,         run.home,

@@ -41,7 +41,12 @@ struct submitted_run {
   /// by then.
   std::uint32_t attempt = 1;
   run_recovery recovery;
+  /// Daemons that have had trainers of it, and may have kept its state.
+  std::set<std::string> holders{};
   double spent = 0; ///< Seconds of the last attempt, until they are filed.
+
+  /// `holders` without the coordinator's own, which the history need not name.
+  std::vector<std::string> holders_but(const std::string& own) const;
 };
 
 /// What another coordinator needs to go on with a run.

@@ -178,11 +178,19 @@ private:
                 });
   }
 
-  static result<void> take_states(round& answers,
-                                  const result<payload>& answer) {
+  result<void> take_states(round& answers,
+                           const result<payload>& answer) const {
     if (!answer)
       return answer.error();
     GRAPHMILL_TRY(auto reply, decode_member_reply(answer.value()));
+    auto room = config_.most_values;
+    for (const auto& tensor : reply.tensors) {
+      if (tensor.size() > room)
+        return fail(ec::invalid_data,
+                    "it tells of more values than the model's state has, {}",
+                    config_.most_values);
+      room -= tensor.size();
+    }
     for (auto& trainer : reply.trainers) {
       trainer_state state;
       state.rank = trainer.rank;

@@ -119,6 +119,9 @@ CATCH_TEST_CASE(
   cluster.join(peer("b", "2", "tcp://b"), offer({1}));
   cluster.distrust("b", "it lied");
   cluster.distrust("nobody", "it lied");
+  CATCH_CHECK(cluster.is_distrusted("b"));
+  CATCH_CHECK_FALSE(cluster.is_distrusted("a"));
+  CATCH_CHECK_FALSE(cluster.is_distrusted("nobody"));
   CATCH_CHECK(cluster.offers().size() == 1);
   CATCH_CHECK(cluster.statuses()[1].state == daemon_state::damaged);
   CATCH_CHECK(cluster.statuses()[1].note == "it lied");

@@ -21,16 +21,6 @@ error loss(const std::string& daemon = "b") {
   return fail(ec::unavailable, "daemon \"{}\" is lost", daemon);
 }
 
-kept_offer kept(const std::string& daemon, std::int32_t epoch,
-                std::int64_t step, const std::string& digest = "d") {
-  kept_offer out;
-  out.daemon = daemon;
-  out.at.epoch = epoch;
-  out.at.step = step;
-  out.digest = digest;
-  return out;
-}
-
 } // namespace
 
 CATCH_TEST_CASE("a run waits for its next attempt, and then no longer",
@@ -131,35 +121,6 @@ CATCH_TEST_CASE("a run that waits says for what, and until when",
   CATCH_CHECK(over.message
               == "daemon \"b\" is lost; nobody has taken its place within 90 "
                  "seconds (`recovery.wait`): no daemon serves part 2 of 3");
-}
-
-CATCH_TEST_CASE("the furthest of what daemons have kept is taken",
-                "[recovery]") {
-  struct row {
-    std::vector<kept_offer> offers;
-    std::optional<std::size_t> best;
-  };
-  const std::vector<row> table{
-    {{}, {}},
-    {{kept("a", 0, 0)}, 0},
-    {{kept("a", 2, 16), kept("b", 2, 17)}, 1},
-    {{kept("a", 2, 17), kept("b", 2, 16, "older")}, 0},
-    {{kept("a", 1, 90), kept("b", 2, 0)}, 1},
-    {{kept("a", 2, 17), kept("b", 2, 17)}, 0},
-    {{kept("a", 1, 3), kept("b", 1, 3), kept("c", 1, 4, "newer")}, 2},
-    // What is behind may differ: it is not used.
-    {{kept("a", 1, 3, "x"), kept("b", 1, 3, "y"), kept("c", 1, 4)}, 2},
-  };
-  for (const auto& [offers, best] : table) {
-    CATCH_INFO(offers.size() << " offers");
-    CATCH_CHECK(value_of(furthest_of(offers)) == best);
-  }
-  const auto odd =
-    error_of(furthest_of({kept("a", 2, 17, "x"), kept("b", 2, 17, "y")}));
-  CATCH_CHECK(odd.code == ec::internal);
-  CATCH_CHECK(odd.message
-              == "daemons \"a\" and \"b\" have kept other weights after the "
-                 "same step, with digests x and y");
 }
 
 } // namespace graphmill::test::recovering_runs
