@@ -357,6 +357,10 @@ void coordinator::stop_all(const std::string& target, const responder& reply) {
                      target));
     return;
   }
+  if (target.empty()) // Else a stand-in may go on in its place.
+    if (auto marked = config_.lock->mark_ended(); !marked)
+      config_.log->warn("a stand-in would not know that the cluster ends: {}",
+                        marked.error().message);
   auto left = std::make_shared<std::size_t>(1);
   const auto done = [this, left, reply] {
     if (--*left != 0)

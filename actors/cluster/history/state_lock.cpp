@@ -36,6 +36,10 @@ std::optional<nlohmann::json> note_in(const fs::path& file) {
   return std::move(read).value();
 }
 
+bool has_ended(const std::optional<nlohmann::json>& note) {
+  return note && note->value("ended", nlohmann::json{}) == true;
+}
+
 std::string text_in(const nlohmann::json& note, const char* field) {
   const auto found = note.find(field);
   return found != note.end() && found->is_string() ? found->get<std::string>()
@@ -44,7 +48,8 @@ std::string text_in(const nlohmann::json& note, const char* field) {
 
 } // namespace
 
-result<std::optional<state_lock>> state_lock::try_take(const fs::path& folder) {
+result<std::optional<state_lock>> state_lock::try_take(const fs::path& folder,
+                                                       bool heir) {
   GRAPHMILL_TRYV(make_private_folder(folder));
   auto path = folder / file_name;
   // Open for writing: NFS gives an exclusive lock to nobody else.
@@ -58,6 +63,10 @@ result<std::optional<state_lock>> state_lock::try_take(const fs::path& folder) {
                       "work, on a local disk or on NFSv4",
                       path.string());
   }
+  if (heir && has_ended(note_in(path)))
+    return fail(ec::cancelled,
+                "the cluster with the folder for runs {} was told to end",
+                folder.string());
   state_lock out{std::move(path), std::move(file)};
   GRAPHMILL_TRYV(out.sign());
   return std::optional{std::move(out)};
@@ -83,13 +92,24 @@ std::string state_lock::holder(const fs::path& folder) {
   return fmt::format("process {} on host {}", process, text_in(*note, "host"));
 }
 
-/// Writes who holds it, over what the one before has written.
 result<void> state_lock::sign() {
   token_ = draw_identity();
-  const nlohmann::json note{
-    {"process", ::getpid()}, {"host", name_of_host()}, {"token", token_}};
+  return write_note(false);
+}
+
+result<void> state_lock::mark_ended() const {
+  return write_note(true);
+}
+
+/// Writes who holds it, over what has been written before.
+result<void> state_lock::write_note(bool ended) const {
+  const nlohmann::json note{{"process", ::getpid()},
+                            {"host", name_of_host()},
+                            {"token", token_},
+                            {"ended", ended}};
   const auto text = note.dump() + "\n";
-  if (::ftruncate(file_.get(), 0) != 0)
+  if (::ftruncate(file_.get(), 0) != 0
+      || ::lseek(file_.get(), 0, SEEK_SET) != 0)
     return fail_errno(errno, "cannot write {}", path_.string());
   GRAPHMILL_TRYV(write_all(file_.get(), std::as_bytes(std::span{text}), path_));
   return sync_file(file_.get(), path_);

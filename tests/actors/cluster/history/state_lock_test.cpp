@@ -66,6 +66,25 @@ CATCH_TEST_CASE("who has lost the lock to another one notices",
   CATCH_CHECK(has(lost.message, "led by another coordinator"));
 }
 
+CATCH_TEST_CASE("an heir ends with the cluster, and who begins anew does not",
+                "[state_lock]") {
+  temp_folder folder;
+  {
+    const auto held = value_of(state_lock::take(folder.path()));
+    CATCH_REQUIRE(held.mark_ended());
+    CATCH_CHECK(held.check()); // It is its own still.
+    CATCH_CHECK_FALSE(value_of(state_lock::try_take(folder.path(), true)));
+  }
+  for (auto heir = 0; heir < 2; ++heir) { // Each finds the mark.
+    const auto ended = error_of(state_lock::try_take(folder.path(), true));
+    CATCH_CHECK(ended.code == ec::cancelled);
+    CATCH_CHECK(has(ended.message, folder.path().string()));
+  }
+  CATCH_CHECK(value_of(state_lock::try_take(folder.path())));
+  // That one has cleared it, and is missed.
+  CATCH_CHECK(value_of(state_lock::try_take(folder.path(), true)));
+}
+
 CATCH_TEST_CASE("a folder that cannot be written has no lock", "[state_lock]") {
   temp_folder folder;
   std::ofstream{folder / "file"} << "x";
