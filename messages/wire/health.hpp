@@ -103,6 +103,8 @@ struct actor_health {
   std::uint64_t restarts = 0;
   std::uint64_t recent_restarts = 0;
   std::string last_error;
+  std::uint64_t peak_batches = 0;
+  std::uint64_t peak_bytes = 0;
 
   static void fields(auto& of, auto visit) {
     visit("kind", of.kind);
@@ -136,6 +138,8 @@ struct actor_health {
     visit("restarts", of.restarts);
     visit("recentRestarts", of.recent_restarts);
     visit("lastError", of.last_error);
+    visit("peakBatches", of.peak_batches);
+    visit("peakBytes", of.peak_bytes);
   }
 };
 

@@ -15,7 +15,7 @@ constexpr std::size_t most_told_bytes = 700'000;
 
 /// At least what a report takes in a message.
 std::size_t size_of(const daemon_health& report) {
-  constexpr std::size_t figures = 272; // Of an actor, with its batch.
+  constexpr std::size_t figures = 288; // Of an actor, with its batch.
   std::size_t out = 512 + report.daemon.size() + report.run.size();
   for (const auto& actor : report.actors)
     out +=

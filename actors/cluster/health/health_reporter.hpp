@@ -22,8 +22,8 @@ struct health_source {
   std::uint64_t cache_rows_found = 0;
 };
 
-/// Part of the AGENT's state: makes the daemon's report of health once a second
-/// while it has a share of a run. Runs in the AGENT's handlers, and waits for
+/// Part of the AGENT's state: makes the daemon's reports of health, which are
+/// due once a second while it has a share of a run. Runs in the AGENT's handlers, and waits for
 /// nothing.
 class health_reporter {
 public:
