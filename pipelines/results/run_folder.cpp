@@ -120,8 +120,10 @@ result<run_folder> run_folder::open(const fs::path& folder) {
   std::error_code failed;
   if (!fs::exists(out.weights(), failed))
     return fail(ec::not_found,
-                "the run {} has no weights: it did not come to its end",
-                folder.string());
+                "the run {} has no weights: it did not come to its end. "
+                "`graphmill resume {}` goes on with it, on a cluster with "
+                "--cluster",
+                folder.string(), folder.string());
   return out;
 }
 

@@ -303,15 +303,16 @@ void coordinator::close() {
   let_leavers_go();
   active_->outcome.failure = active_->turn.failure();
   active_->file->tell(health_.whole());
-  // Of a run that would have been attempted again, if somebody had come.
+  // Of a run that could have been attempted again, if somebody had come.
   const auto& failure = active_->turn.failure();
-  const auto recovers =
-    active_->recovery.is_wanted() && failure
+  const auto lost =
+    failure
     && (failure->code == ec::unavailable || failure->code == ec::timeout);
+  const auto recovers = lost && active_->recovery.is_wanted();
   thread_.post(
     [me = handle_of<interface>(self_), lock = config_.lock,
      file = active_->file, outcome = active_->outcome,
-     cancelled = active_->turn.cancelled(), seconds = active_->seconds,
+     cancelled = active_->turn.cancelled(), seconds = active_->seconds, lost,
      recovers, from = active_->from, def = active_->def,
      parts = config_.graph->part_count()]() mutable {
       if (auto held = lock->check(); !held) { // The folder is another one's.
@@ -320,7 +321,7 @@ void coordinator::close() {
       }
       if (recovers && from && !outcome.parameters)
         file->leave(*from, def, parts);
-      if (recovers)
+      if (lost)
         outcome.failure->message += file->way_on();
       post(me, run_filed{file->close(outcome, cancelled, seconds)});
     },

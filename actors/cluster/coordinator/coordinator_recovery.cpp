@@ -200,6 +200,8 @@ void coordinator::conclude(submitted_run run, const error& reason,
   static_cast<submitted_run&>(*active_) = std::move(run);
   active_->record.state = run_state::running;
   active_->recovery.begin();
+  if (active_->from)
+    active_->outcome.train_steps = active_->from->at.train_steps;
   health_.begin(active_->id, {});
   go_on(cancelled ? active_->cancel(true) : active_->fail_run(reason));
 }

@@ -181,6 +181,9 @@ class Local(Launch):
         _, err = process.communicate(timeout=PATIENCE_SECONDS)
         self.assertEqual(process.returncode, 1, err)
         self.assertIn("daemon-1", err)
+        # How to go on, though the run was not to do so by itself.
+        self.assertRegex(err, "goes on from its last checkpoint|"
+                              "it has left no checkpoint")
         self.check_nothing_left()
 
     def lines_of_metrics(self):

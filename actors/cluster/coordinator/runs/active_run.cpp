@@ -84,7 +84,7 @@ run_turn::task active_run::lose(const std::string& daemon,
 }
 
 run_turn::task active_run::cancel(bool now) {
-  const auto next = turn.cancel();
+  const auto next = turn.cancel(attempt > 1);
   if (next == run_turn::task::tell_conductor)
     post_urgent(conductor, cancel_run{now});
   return next;

@@ -112,6 +112,7 @@ private:
 
   void read_metrics();
   std::optional<found_checkpoint> newest_whole() const;
+  std::int64_t steps_left() const;
   void finish_checkpoints();
   checkpoint about(const definition& def, rank_id world, part_id parts) const;
 
