@@ -206,6 +206,10 @@ result<int> chaos(const chaos_options& options) {
   GRAPHMILL_TRY(auto client, connect(options.cluster, "chaos", &signals));
   GRAPHMILL_TRY(const auto now, client.status());
   GRAPHMILL_TRY(wishes.daemons, daemons_for_chaos(now.daemons));
+  wishes.coordinator = now.coordinator;
+  for (const auto& daemon : now.daemons)
+    if (daemon.slots != 0)
+      wishes.trainers.push_back(daemon.name);
   const auto plan = plan_chaos(wishes);
   if (!options.cluster.json)
     say("{}", plan_text(plan));
@@ -222,8 +226,9 @@ result<int> chaos(const chaos_options& options) {
 }
 
 constexpr const char* chaos_footer =
-  "The plan is a pure function of seed, kinds and the names of the daemons. "
-  "It\n"
+  "The plan is a pure function of seed, kinds and the names of the daemons, "
+  "and\n"
+  "of which of them leads and which have slots for trainers. It\n"
   "begins at once, and ends with the run; a fault whose daemon is lost is "
   "left\n"
   "out. All daemons must have been started with --chaos-allowed, and whoever\n"

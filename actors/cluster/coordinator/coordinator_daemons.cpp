@@ -295,6 +295,13 @@ void coordinator::chaos(const payload& data, const responder& reply) {
     reply.reply(refuse_chaos(asked.daemon));
     return;
   }
+  const auto comes = active_ ? active_->check_moment(asked.daemon, asked.at,
+                                                     calls_.net().self().name)
+                             : ok();
+  if (!comes) {
+    reply.reply(comes.error());
+    return;
+  }
   if (!asked.peer.empty())
     asked.peer = peer.value().status.address;
   config_.log->warn("a client asks for chaos: {}", sentence_of(asked));

@@ -56,14 +56,18 @@ void complaint_log::add(const std::string& sentence, time_point now) {
 void complaint_log::look(time_point now) {
   if (now - since_ < period)
     return;
-  for (const auto& [name, of] : kinds_)
-    if (of.count > most_alike)
-      log_(fmt::format("{} more within {} s like: {}", of.count - most_alike,
-                       period.count(), of.last));
+  std::erase_if(kinds_, [this](auto& one) {
+    auto& of = one.second;
+    if (of.count <= most_alike)
+      return true;
+    log_(fmt::format("{} more within {} s like: {}", of.count - most_alike,
+                     period.count(), of.last));
+    of.count = most_alike; // If it goes on, there is nothing new to say.
+    return false;
+  });
   if (left_out_ > 0)
     log_(fmt::format("left out {} more complaints of other kinds", left_out_));
   since_ = now;
-  kinds_.clear();
   left_out_ = 0;
 }
 

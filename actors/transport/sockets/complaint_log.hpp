@@ -11,8 +11,9 @@ namespace graphmill {
 /// Logs what others have done, who must not be able to fill the log. Long lines
 /// are cut. Of sentences that differ in numbers alone, such as those of refused
 /// connections, the first few within a period are logged, and how many came
-/// beside them is said at its end; of too many kinds, some are left out. Used
-/// by one thread.
+/// beside them is said at its end. Those that go on in the next period are only
+/// counted there, until one has gone by without them. Of too many kinds, some
+/// are left out. Used by one thread.
 class complaint_log {
 public:
   using time_point = std::chrono::steady_clock::time_point;
@@ -39,7 +40,7 @@ private:
 
   std::function<void(const std::string&)> log_;
   time_point since_{};
-  std::map<std::string, kind> kinds_; ///< Since then; by sentence.
+  std::map<std::string, kind> kinds_; ///< Since then, or before; by sentence.
   std::size_t left_out_ = 0;          ///< Of other kinds.
 };
 

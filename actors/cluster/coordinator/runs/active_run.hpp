@@ -6,6 +6,7 @@
 #include "actors/cluster/coordinator/runs/run_turn.hpp"
 #include "actors/cluster/history/run_journal.hpp"
 #include "actors/cluster/recovery/run_recovery.hpp"
+#include "messages/base/moments.hpp"
 #include "messages/wire/run.hpp"
 #include "pipelines/definition/placement.hpp"
 #include "pipelines/results/checkpoint.hpp"
@@ -109,6 +110,12 @@ struct active_run : submitted_run {
   run_turn::task fail_run(error reason);
   run_turn::task lose(const std::string& daemon, const error& reason);
   run_turn::task cancel(bool now);
+
+  /// Fails if a daemon never comes to a moment in this run, and says who does.
+  /// Before the run is placed, any may.
+  /// @param leader The coordinator's daemon.
+  result<void> check_moment(const std::string& daemon, moment at,
+                            const std::string& leader) const;
 
   deployment deployment_for(std::size_t daemon, const std::string& digest,
                             const std::string& coordinator) const;

@@ -34,9 +34,24 @@ CATCH_TEST_CASE("complaints that are alike are summed up", "[transport]") {
     == said_lines{"497 more within 10 s like: refused 127.0.0.1:40002",
                   "497 more within 10 s like: run c0ffee2aa is no run"});
   said.clear();
+  // What goes on is not told line by line again, until it was over for once.
+  const auto look_later = [&] {
+    now += complaint_log::period;
+    log.look(now);
+  };
   log.add("refused 127.0.0.1:7", now);
-  log.look(now + complaint_log::period);
-  CATCH_CHECK(said == said_lines{"refused 127.0.0.1:7"});
+  log.add("something else", now);
+  look_later();
+  CATCH_CHECK(
+    said
+    == said_lines{"something else",
+                  "1 more within 10 s like: refused 127.0.0.1:40002"});
+  said.clear();
+  look_later();
+  CATCH_CHECK(said.empty());
+  log.add("refused 127.0.0.1:8", now);
+  look_later();
+  CATCH_CHECK(said == said_lines{"refused 127.0.0.1:8"});
 }
 
 CATCH_TEST_CASE("others cannot fill the log", "[transport]") {
