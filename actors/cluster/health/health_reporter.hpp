@@ -23,8 +23,8 @@ struct health_source {
 };
 
 /// Part of the AGENT's state: makes the daemon's reports of health, which are
-/// due once a second while it has a share of a run. Runs in the AGENT's handlers, and waits for
-/// nothing.
+/// due once a second while it has a share of a run. Runs in the AGENT's
+/// handlers, and waits for nothing.
 class health_reporter {
 public:
   using clock = std::chrono::steady_clock;
