@@ -164,6 +164,10 @@ struct DaemonHealth {
 
   age @19 :Float64;
   # Seconds since the coordinator has heard this; 0 in a report.
+
+  longWork @20 :List(Text);
+  # Who has been at one piece of work for too long, or was until a minute ago, an actor
+  # or a thread, each a sentence.
 }
 
 struct RunProgress {

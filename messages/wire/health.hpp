@@ -165,6 +165,7 @@ struct peer_health {
 namespace health_limits {
 inline constexpr std::size_t actors = 256;
 inline constexpr std::size_t peers = 256;
+inline constexpr std::size_t long_work = 8;
 inline constexpr std::size_t text = 256;
 } // namespace health_limits
 
@@ -190,6 +191,7 @@ struct daemon_health {
   std::uint64_t cache_rows_wanted = 0;
   std::uint64_t cache_rows_found = 0;
   double age = 0;
+  std::vector<std::string> long_work;
 
   /// Fails on more actors, peers or text than a report may have, and on shares
   /// and times that are none.
@@ -216,6 +218,7 @@ struct daemon_health {
     visit("cacheRowsWanted", of.cache_rows_wanted);
     visit("cacheRowsFound", of.cache_rows_found);
     visit("age", of.age);
+    visit("longWork", of.long_work);
   }
 };
 payload encode(const daemon_health& report);

@@ -1,9 +1,12 @@
 #include "pipelines/definition/definition_checks.hpp"
 
 #include "pipelines/definition/model_traits.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace graphmill {
@@ -40,6 +43,53 @@ void check_device(definition_source& source) {
                   fmt::format("`trainer.device` is {}, must be cpu, cuda or "
                               "cuda:N",
                               in_quotes(device)));
+}
+
+void check_range(definition_source& source) {
+  const auto& trainer = source.value.trainer;
+  if (trainer.min_replicas > trainer.replicas
+      && source.usable("trainer.replicas"))
+    source.report(source.where("trainer.replicas"),
+                  fmt::format("`trainer.replicas` has the min {}, which is "
+                              "more than its max, {}",
+                              trainer.min_replicas, trainer.replicas));
+}
+
+/// What is wrong with an entry of `trainer.sizes`; empty if nothing is.
+/// @param before The point of the one before it, if there is one.
+std::string wrong_size(const definition& def, const std::string& text,
+                       const std::optional<run_point>& before) {
+  const auto& trainer = def.trainer;
+  const auto least =
+    trainer.min_replicas != 0 ? trainer.min_replicas : trainer.replicas;
+  const auto change = parse_size_change(text);
+  if (!change)
+    return "must be EPOCHS/STEPS:TRAINERS, as in 3/17:1";
+  if (!before && change->at != run_point{})
+    return "must begin with 0/0, for it is the first one";
+  if (before && change->at <= *before)
+    return "must be behind the entry before it";
+  if (change->replicas < least || change->replicas > trainer.replicas)
+    return fmt::format("must have from {} to {} trainers, as "
+                       "`trainer.replicas` says",
+                       least, trainer.replicas);
+  return "";
+}
+
+void check_sizes(definition_source& source) {
+  if (!source.usable("trainer.sizes") || !source.usable("trainer.replicas"))
+    return;
+  std::optional<run_point> before;
+  for (const auto& text : source.value.trainer.sizes) {
+    const auto wrong = wrong_size(source.value, text, before);
+    if (!wrong.empty()) {
+      source.report(source.where("trainer.sizes"),
+                    fmt::format("`trainer.sizes` has the element {}, which {}",
+                                in_quotes(text), wrong));
+      return; // Those behind it may be right but for this one.
+    }
+    before = parse_size_change(text)->at;
+  }
 }
 
 void check_fanouts(definition_source& source) {
@@ -167,9 +217,9 @@ void check_record(definition_source& source) {
         std::pair{"evaluate.batch_size", def.evaluate.batch_size}})
     if (size > most && source.usable(path))
       source.report(source.where(path),
-                    fmt::format("`{}` is {}, may be {} at most with "
+                    fmt::format("`{}` is above {}, which is the most with "
                                 "`train.record_steps`",
-                                path, size, most));
+                                path, most));
 }
 
 /// A daemon that is named twice is a slip of the pen.
@@ -192,6 +242,8 @@ void check_definition(definition_source& source) {
   check_name(source, "name", source.value.name);
   check_name(source, "dataset", source.value.dataset);
   check_device(source);
+  check_range(source);
+  check_sizes(source);
   check_fanouts(source);
   check_heads(source);
   check_attention(source);

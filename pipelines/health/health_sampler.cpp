@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace graphmill {
 
@@ -156,13 +157,13 @@ peers_of(const std::vector<std::shared_ptr<const actor_gauge>>& gauges,
 void health_sampler::sample(const gauge_board& board, clock::time_point now,
                             daemon_health& into) {
   const auto gauges = board.all();
-  std::erase_if(readings_, [&gauges](const auto& kept) {
-    return std::ranges::find(gauges, kept.first) == gauges.end();
-  });
   std::vector<double> sent;
   into.actors.clear();
   into.window = 0;
+  // Those of an earlier attempt at the run were on another board.
+  auto known = std::exchange(readings_, {});
   for (const auto& gauge : gauges) {
+    readings_.insert(known.extract(gauge));
     auto& kept = readings_[gauge];
     auto reading = gauge->read(now);
     gauge_reading before; // Without any: since it was spawned.

@@ -3,6 +3,7 @@
 #include "messages/base/byte_text.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/sampling/row_cache.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/definition/validation.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/flow/batch_size.hpp"
@@ -16,6 +17,19 @@
 namespace graphmill {
 
 namespace {
+
+/// What a plan for the most trainers leaves open.
+std::string size_note(const definition& def) {
+  const auto& trainer = def.trainer;
+  if (!trainer.sizes.empty())
+    return fmt::format("the number of trainers changes after epochs/steps, as "
+                       "`trainer.sizes` says: {}; the figures are of {}",
+                       sizes_text(sizes_of(def)), trainer.replicas);
+  return fmt::format("a run on a cluster has from {} to {} trainers, as its "
+                     "daemons take them, and records when their number "
+                     "changes; the figures are of {}",
+                     trainer.min_replicas, trainer.replicas, trainer.replicas);
+}
 
 std::int64_t divided_up(std::int64_t total, std::int64_t by) {
   return total / by + (total % by != 0);
@@ -116,6 +130,8 @@ void add_notes(const definition& def, const dataset_info& info,
       < std::int64_t{def.trainer.replicas})
     plan.notes.push_back("there are fewer seeds per step than trainers, so "
                          "some have nothing to do");
+  if (def.trainer.is_elastic())
+    plan.notes.push_back(size_note(def));
 }
 
 } // namespace

@@ -15,7 +15,7 @@ std::span<const harness> harnesses() {
     npy_import_harness,     wordnet_harness,        safetensors_harness,
     run_folder_harness,     summaries_harness,      history_harness,
     history_rows_harness,   keys_harness,           addresses_harness,
-    launch_harness,         printed_text_harness,
+    launch_harness,         printed_text_harness,   http_harness,
   };
   return all;
 }

@@ -34,5 +34,6 @@ extern const harness keys_harness;
 extern const harness addresses_harness;
 extern const harness launch_harness;
 extern const harness printed_text_harness;
+extern const harness http_harness;
 
 } // namespace graphmill::fuzz

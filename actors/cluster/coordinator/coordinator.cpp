@@ -1,8 +1,8 @@
 #include "actors/cluster/coordinator/coordinator.hpp"
 
 #include "actors/base/timeouts.hpp"
-#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/transport/sessions/client_limits.hpp"
 #include "messages/base/pluralized.hpp"
 
@@ -129,6 +129,15 @@ status_reply coordinator::status() const {
   return out;
 }
 
+bool coordinator::crashed(const caf::error& reason) {
+  if (!active_ || active_->turn.is_over() || active_->turn.failure())
+    return false;
+  const auto thrown = from_caf(reason, "the coordinator");
+  config_.log->error("run {}: {}", active_->id, thrown.message);
+  go_on(active_->fail_run(thrown));
+  return true;
+}
+
 void coordinator::end_cluster() {
   if (std::exchange(ending_, true))
     return;
@@ -163,6 +172,7 @@ void coordinator::look() {
     config_.audit->look();
   refuse_unreached(now);
   answer_watchers(now);
+  leave_figures(now);
   look_at_members(now);
   if (active_)
     active_->answer_questions(now);
@@ -170,6 +180,10 @@ void coordinator::look() {
     write_records();
   if (start_at_ != clock::time_point{} && now >= start_at_) {
     start_at_ = {};
+    start_next();
+  }
+  if (shrink_at_ != clock::time_point{} && now >= shrink_at_) {
+    shrink_at_ = {};
     start_next();
   }
   if (!returning_.empty() && now >= return_until_)

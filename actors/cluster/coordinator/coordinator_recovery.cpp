@@ -1,5 +1,6 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "messages/base/pluralized.hpp"
 #include "pipelines/results/run_positions.hpp"
 
 #include <fmt/ranges.h>
@@ -72,6 +73,10 @@ bool coordinator::go_on_without(const std::string& daemon,
 void coordinator::recover() {
   auto& turn = active_->turn;
   const auto reason = *turn.failure();
+  if (active_->paused) {
+    go_on_paused();
+    return;
+  }
   if (auto last =
         active_->recovery.broken(reason, active_->trained, clock::now())) {
     turn.give_up(*std::move(last));
@@ -98,6 +103,7 @@ void coordinator::attempt_later(std::optional<training_state> found) {
   if (found)
     run.from = std::move(found);
   run.spent = active_->seconds;
+  wait_for_trainers(run);
   ++run.attempt;
   run.record.state = run_state::queued;
   run.record.ended = {};
@@ -140,12 +146,12 @@ void coordinator::rewind() {
   thread_.post(
     [tell, lock = config_.lock, file = active_->file, from = active_->from,
      def = active_->def, attempt = active_->attempt,
-     spent = std::exchange(active_->spent, 0),
+     spent = std::exchange(active_->spent, 0), trainers = active_->trainers(),
      console = config_.log->sinks().front()] {
       if (auto held = lock->check(); !held) // The folder is another one's.
         tell(held.error());
       else
-        tell(file->go_back(from, def, {attempt, spent, console}));
+        tell(file->go_back(from, def, {attempt, spent, trainers, console}));
     },
     [tell](const error& reason) { tell(reason); });
 }
@@ -161,6 +167,8 @@ void coordinator::on_rewound(const run_rewound& back) {
     return;
   }
   active_->from = std::move(*back.from).value();
+  if (!place_anew())
+    return;
   std::vector<std::string> names;
   for (const auto& daemon : active_->where.daemons)
     names.push_back(daemon.name);
@@ -168,10 +176,14 @@ void coordinator::on_rewound(const run_rewound& back) {
     fmt::format("attempt {} {}; daemons {}", active_->attempt,
                 active_->from ? "goes on from " + place_name(active_->from->at)
                               : std::string{"goes on from the beginning"},
-                fmt::join(names, ", "));
+                fmt::join(names, ", "))
+    + (active_->def.trainer.is_elastic()
+         ? fmt::format("; {}", pluralized(active_->trainers(), "trainer"))
+         : std::string{});
   config_.log->info("run {}: {}", active_->id, says);
   active_->file->note(says);
   active_->record.message = says;
+  tell_sizes();
   note(active_->record);
   deploy();
 }
@@ -185,7 +197,7 @@ void coordinator::give_up_waiting(clock::time_point now) {
     return;
   auto run = std::move(queue_.front());
   queue_.pop_front();
-  const auto where = place_now(run.def);
+  const auto where = place_now(run.wanted());
   const auto reason = run.recovery.gave_up(
     where
       ? fail(ec::unavailable, "its daemons are there, but it could not begin")
@@ -259,6 +271,10 @@ void coordinator::fetch_kept(const std::shared_ptr<kept_search>& search,
   const auto& from = search->offers[search->chosen];
   auto wanted = tensors->next(search->run);
   if (!wanted) {
+    if (auto given = check_given(from, tensors->weights_digest()); !given) {
+      pass_over(search, given.error());
+      return;
+    }
     config_.log->info("run {}: its state in {} is taken from daemon {}",
                       search->run, place_name(position_in(from.at)),
                       from.daemon);
@@ -268,27 +284,33 @@ void coordinator::fetch_kept(const std::shared_ptr<kept_search>& search,
     return;
   }
   wanted->kept = true;
-  calls_.call(from.address, method::weights, encode(*wanted),
-              within(timeouts::data_request, timeouts::question_unreachable),
-              [this, search, tensors](const result<payload>& answer) {
-                if (!active_ || !active_->is(search->run, search->attempt)
-                    || (!answer && gives_way(answer.error())))
-                  return;
-                auto& offers = search->offers;
-                auto taken = answer ? tensors->take(answer.value())
-                                    : result<void>{answer.error()};
-                if (taken) {
-                  fetch_kept(search, tensors);
-                  return;
-                }
-                config_.log->warn("run {}: daemon {} does not give what it has "
-                                  "kept: {}",
-                                  search->run, offers[search->chosen].daemon,
-                                  taken.error().message);
-                offers.erase(offers.begin()
-                             + static_cast<std::ptrdiff_t>(search->chosen));
-                choose_kept(search);
-              });
+  calls_.call(
+    from.address, method::weights, encode(*wanted),
+    within(timeouts::data_request, timeouts::question_unreachable),
+    [this, search, tensors](const result<payload>& answer) {
+      if (!active_ || !active_->is(search->run, search->attempt)
+          || (!answer && gives_way(answer.error())))
+        return;
+      auto taken =
+        answer ? tensors->take(answer.value()) : result<void>{answer.error()};
+      if (taken) {
+        fetch_kept(search, tensors);
+        return;
+      }
+      pass_over(search, fail(taken.error().code,
+                             "daemon \"{}\" does not give what it has kept: {}",
+                             search->offers[search->chosen].daemon,
+                             taken.error().message));
+    });
+}
+
+/// What was chosen cannot be had: the next one is, or the checkpoint.
+void coordinator::pass_over(const std::shared_ptr<kept_search>& search,
+                            const error& reason) {
+  config_.log->warn("run {}: {}", search->run, reason.message);
+  search->offers.erase(search->offers.begin()
+                       + static_cast<std::ptrdiff_t>(search->chosen));
+  choose_kept(search);
 }
 
 } // namespace graphmill

@@ -55,6 +55,14 @@ public:
     };
   }
 
+  /// A handler has thrown: what is on here fails, and the daemon stays.
+  bool crashed(const caf::error& reason) {
+    const auto thrown = from_caf(reason, "the agent");
+    complaints_.add(thrown.message, clock::now());
+    shares_.fail_all(thrown);
+    return true;
+  }
+
 private:
   // -- its place in the cluster
 
@@ -202,6 +210,7 @@ private:
     look_for_coordinator();
     look_at_data();
     tell_health();
+    leave_figures();
   }
 
   /// While the last report has no answer, there is no other: it would only
@@ -216,6 +225,17 @@ private:
     calls_.call(config_.coordinator, method::health_report, encode(*report),
                 within(timeouts::question, timeouts::question_unreachable, 1),
                 [this](const result<payload>&) { telling_health_ = false; });
+  }
+
+  /// For whoever asks over HTTP.
+  void leave_figures() {
+    const auto now = clock::now();
+    if (!config_.figures || now < leave_figures_)
+      return;
+    leave_figures_ = now + timeouts::figures;
+    auto out = shares_.figures(now);
+    out.registered = registered_.now() == registration::state::registered;
+    config_.figures->leave(std::move(out));
   }
 
   // -- the data served here
@@ -346,6 +366,7 @@ private:
   std::map<std::string, std::string> servers_; ///< Keys of the run's daemons.
   share_host shares_;
   bool telling_health_ = false;
+  clock::time_point leave_figures_{};
   complaint_log complaints_{
     [this](const auto& line) { config_.log->warn("{}", line); }};
   std::shared_ptr<served_data> data_ = std::make_shared<served_data>(

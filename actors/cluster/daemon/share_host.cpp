@@ -10,17 +10,6 @@
 
 namespace graphmill {
 
-namespace {
-
-health_source source_of(const hosted_share& run) {
-  const auto wire = run.wire->read();
-  return {run.assignment.run, run.health,
-          run.cache->is_open() ? run.cache->byte_size() : 0,
-          wire.rows + wire.cached_rows, wire.cached_rows};
-}
-
-} // namespace
-
 share_host::share_host(agent_actor::pointer self, const agent_config& config)
   : self_(self), config_(config), health_(config.around.net) {
   deaths_.install(self_);
@@ -38,21 +27,40 @@ void share_host::sample_memory() {
     run->memory.sample();
 }
 
-std::optional<daemon_health> share_host::due_health() {
-  const auto now = health_reporter::clock::now();
-  if (!health_.due(now))
-    return std::nullopt;
-  share told;
+/// The share that reports of health are about: the one that is on, if any.
+share_host::share share_host::told_of() const {
+  share out;
   for (const auto& [id, run] : runs_) {
-    if (!run->health || (told && run->life.is_over()))
+    if (!run->health || (out && run->life.is_over()))
       continue;
-    told = run;
+    out = run;
     if (!run->life.is_over())
       break; // The others only end.
   }
-  if (!told)
+  return out;
+}
+
+health_source share_host::source_of(const hosted_share& run) const {
+  const auto wire = run.wire->read();
+  return {run.assignment.run,
+          run.health,
+          run.cache->is_open() ? run.cache->byte_size() : 0,
+          wire.rows + wire.cached_rows,
+          wire.cached_rows,
+          long_work_in(self_->home_system())};
+}
+
+std::optional<daemon_health> share_host::due_health() {
+  const auto now = health_reporter::clock::now();
+  const auto run = health_.due(now) ? told_of() : nullptr;
+  if (!run)
     return std::nullopt;
-  return health_.report(source_of(*told), now);
+  return health_.report(source_of(*run), now);
+}
+
+daemon_figures share_host::figures(health_reporter::clock::time_point now) {
+  const auto run = told_of();
+  return health_.figures(run ? run->assignment.run : std::string{}, now);
 }
 
 /// A run may have ended a moment after the last report that was due, or before

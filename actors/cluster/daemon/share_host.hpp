@@ -69,6 +69,9 @@ public:
   /// A report of health, if one is due; none without a share that is prepared.
   std::optional<daemon_health> due_health();
 
+  /// What the daemon tells of itself over HTTP.
+  daemon_figures figures(health_reporter::clock::time_point now);
+
   /// Forgets what was kept for another attempt of a run, if it is time to.
   void look_at_kept() { kept_.look(kept_state::clock::now()); }
 
@@ -89,6 +92,8 @@ private:
   void go_on(const share& run, share_life::task next);
   void verify(const share& run);
   void tell_sound(const deployment& assignment);
+  share told_of() const;
+  health_source source_of(const hosted_share& run) const;
   void tell_last_health(const hosted_share& run);
   void carry_out(const share& run, const member_request& request,
                  const responder& reply);

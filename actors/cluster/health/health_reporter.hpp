@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/http/metrics_board.hpp"
 #include "actors/process/memory_probe.hpp"
 #include "actors/process/process_figures.hpp"
 #include "actors/transport/transport.hpp"
@@ -10,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace graphmill {
 
@@ -20,6 +22,7 @@ struct health_source {
   std::uint64_t cache_bytes = 0;
   std::uint64_t cache_rows_wanted = 0;
   std::uint64_t cache_rows_found = 0;
+  std::vector<std::string> long_work{}; ///< Of the process.
 };
 
 /// Part of the AGENT's state: makes the daemon's reports of health, which are
@@ -37,6 +40,10 @@ public:
 
   daemon_health report(const health_source& of, clock::time_point now);
 
+  /// What the daemon tells of itself over HTTP, with the last report of the
+  /// run, if there is one. @param run Empty: none is on.
+  daemon_figures figures(const std::string& run, clock::time_point now);
+
 private:
   struct totals {
     clock::time_point at{};
@@ -52,6 +59,8 @@ private:
   health_sampler sampler_;
   memory_probe memory_;
   std::optional<totals> before_;
+  std::optional<daemon_health> last_; ///< Report,
+  clock::time_point last_at_{};       ///< made then.
 };
 
 } // namespace graphmill

@@ -47,6 +47,16 @@ error run_recovery::gave_up(const error& missing) const {
               lost_.message, pluralized(how_.wait, "second"), missing.message);
 }
 
+result<void> check_given(const kept_offer& offer, const std::string& digest) {
+  if (digest != offer.digest)
+    return fail(
+      ec::invalid_data,
+      "daemon \"{}\" has kept weights with the digest {}, as it says, "
+      "but those that it gives have {}",
+      offer.daemon, offer.digest, digest);
+  return ok();
+}
+
 bool is_further(const run_position& at, const run_position& than) {
   return std::tie(at.epoch, at.step) > std::tie(than.epoch, than.step);
 }

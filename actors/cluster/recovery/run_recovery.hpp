@@ -46,6 +46,10 @@ public:
   void begin() { until_.reset(); }
 
   bool waits() const { return until_.has_value(); }
+  /// How long it waits still. @pre it waits
+  clock::duration left_at(clock::time_point now) const {
+    return until_.value_or(now) - now;
+  }
   /// Whether it has waited for too long.
   bool is_over(clock::time_point now) const { return until_ && now >= *until_; }
   /// Whether the last attempt has trained nothing: the next one is not to be
@@ -74,6 +78,10 @@ struct kept_offer {
   std::string digest;
   std::vector<tensor_shape> tensors;
 };
+
+/// Checks what a daemon has given of what it offered.
+/// @param digest Of the weights that have come.
+result<void> check_given(const kept_offer& offer, const std::string& digest);
 
 /// Whether `at` is behind the other position, in the course of one run.
 bool is_further(const run_position& at, const run_position& than);

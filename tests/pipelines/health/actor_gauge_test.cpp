@@ -171,8 +171,9 @@ CATCH_TEST_CASE("gauges of a board that is gone are not kept",
   std::weak_ptr<actor_gauge> old;
   {
     gauge_board board;
-    old = board.add({actor_kind::sampler});
-    old.lock()->done(1ms);
+    const auto gauge = board.add({actor_kind::sampler});
+    gauge->done(1ms);
+    old = gauge;
     sampler.sample(board, now, seen);
   }
   gauge_board board;

@@ -29,6 +29,18 @@ run_news news_of(const phase_request& request, std::int64_t done) {
 
 } // namespace
 
+definition submitted_run::wanted() const {
+  const auto size = size_at(def, point());
+  return size ? sized(def, *size) : def;
+}
+
+std::set<std::string> names_of(const placement& where) {
+  std::set<std::string> out;
+  for (const auto& daemon : where.daemons)
+    out.insert(daemon.name);
+  return out;
+}
+
 run_standing standing_of(const submitted_run& run,
                          std::vector<std::string> daemons) {
   return {run.place,    run.attempt,         run.home,
@@ -139,7 +151,7 @@ deployment active_run::deployment_for(std::size_t daemon,
   deployment out;
   out.run = id;
   out.generation = attempt - 1;
-  out.def = def;
+  out.def = sized(def, trainers());
   out.dataset_digest = digest;
   out.daemons = where.daemons;
   out.owner_of_part = where.owner_of_part;

@@ -42,8 +42,21 @@ struct submitted_run {
   /// by then.
   std::uint32_t attempt = 1;
   run_recovery recovery;
+  /// Trainers of the last attempt that lost a daemon; 0: of none.
+  std::uint32_t trainers_before = 0;
   double spent = 0; ///< Seconds of the last attempt, until they are filed.
+
+  /// Where the next attempt begins, as far as is known.
+  run_point point() const {
+    return from ? run_point{from->at.epoch, from->at.step} : run_point{};
+  }
+
+  /// The definition as it is to be placed: with the number of trainers that
+  /// `trainer.sizes` has from there on, if it says.
+  definition wanted() const;
 };
+
+std::set<std::string> names_of(const placement& where);
 
 /// What another coordinator needs to go on with a run.
 /// @param daemons That it is on; none while it is queued.
@@ -63,6 +76,8 @@ struct active_run : submitted_run {
   bool is_deployed = false;  ///< Its daemons have been told to prepare.
   bool is_led = false; ///< The conductor is there yet, and may use the files.
   bool closes_unled = false; ///< It is closed as soon as that has ended.
+  bool paused = false;  ///< In order; `from` is what the next one begins with.
+  bool grows = false;   ///< It is told to pause, as there is room for more.
   bool trained = false; ///< A step of training has been told in this attempt.
   clock::time_point began = clock::now();
   run_outcome outcome; ///< Set at the end; `turn` has the failure that counts.
@@ -94,6 +109,11 @@ struct active_run : submitted_run {
     responder reply;
   };
   std::vector<farewell> leaving;
+
+  /// Trainers of this attempt.
+  std::uint32_t trainers() const {
+    return static_cast<std::uint32_t>(where.daemon_of_rank.size());
+  }
 
   bool uses(const std::string& daemon) const;
 

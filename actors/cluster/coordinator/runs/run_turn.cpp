@@ -20,6 +20,15 @@ run_turn::task run_turn::conducted(std::optional<error> failure) {
   return now_ == state::conducting ? end(std::move(failure)) : task::none;
 }
 
+run_turn::task run_turn::paused(error reason) {
+  if (now_ != state::conducting)
+    return task::none;
+  if (cancelled_)
+    return end(fail(ec::cancelled, "stopped by the user"));
+  recovers_ = true; // What shares say of each other's end is no failure.
+  return end(std::move(reason));
+}
+
 /// By the code: whoever cannot reach another one says so by these.
 bool run_turn::is_recoverable(const error& reason) const {
   return recovers_ && !cancelled_

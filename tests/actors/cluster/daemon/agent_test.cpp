@@ -20,6 +20,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -39,7 +40,8 @@ constexpr const char* run_id = "run-1";
 /// nothing, on a real scheduler. The test is the coordinator.
 class serving_daemon {
 public:
-  serving_daemon() {
+  /// @param throws What the agent calls when it has joined.
+  explicit serving_daemon(bool throws = false) : throws_(throws) {
     value_of(write_example(folder_.path()));
     lead_.on(method::join, nothing);
     lead_.on(method::run_event, [this](const payload& told) -> result<payload> {
@@ -180,10 +182,13 @@ private:
     out.on_joined = [this, going = go_on_.get_future().share()] {
       joined_.set_value();
       going.wait_for(patience);
+      if (throws_)
+        throw std::runtime_error("13 brings bad luck");
     };
     return out;
   }
 
+  const bool throws_;
   temp_folder folder_;
   std::promise<payload> told_;
   bool has_told_ = false; ///< Known to the coordinator's thread alone.
@@ -228,6 +233,14 @@ CATCH_TEST_CASE("a share that ended unverified says so when asked to finish",
   const auto report =
     value_of(decode_member_reply(value_of(answer_of(std::move(ended)))));
   CATCH_CHECK(report.failure.empty());
+}
+
+CATCH_TEST_CASE("an exception in the agent does not end the daemon",
+                "[agent]") {
+  serving_daemon daemon{true};
+  daemon.go_on();
+  value_of(answer_of(daemon.ask(method::deploy, daemon.assignment())));
+  value_of(answer_of(daemon.order(member_action::check)));
 }
 
 CATCH_TEST_CASE("a share tells when its data are known to be sound",
