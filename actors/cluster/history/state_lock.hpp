@@ -23,14 +23,16 @@ public:
   static constexpr const char* file_name = "coordinator.lock";
 
   /// @returns nothing if somebody else holds it. Fails if the folder cannot be
-  /// written, or has no locks.
+  /// written, or has no locks; with `permission` if every user may write to it,
+  /// or if the lock is a link or anything else that is no file of ours.
   static result<std::optional<state_lock>>
   try_take(const std::filesystem::path& folder);
 
   /// The same; fails with `unavailable`, and says who has it, if somebody does.
   static result<state_lock> take(const std::filesystem::path& folder);
 
-  /// Who holds the lock of a folder, for people: "process 12 on host a".
+  /// Who holds the lock of a folder, for people: "process 12 on host a",
+  /// in one line of printable text, whoever has written that.
   /// Somebody unknown if that has not been written yet.
   static std::string holder(const std::filesystem::path& folder);
 
