@@ -1,8 +1,8 @@
 #include "actors/cluster/coordinator/coordinator.hpp"
 
 #include "actors/base/timeouts.hpp"
-#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/transport/sessions/client_limits.hpp"
 #include "messages/base/pluralized.hpp"
 
@@ -12,10 +12,12 @@ namespace graphmill {
 
 /// Requests wait in a line for each client, who take turns: whoever asks much
 /// waits for itself. The mailbox holds no more than what has just come. What
-/// the daemons of the run that is on tell of it stands in no line.
+/// the daemons of the run that is on tell of it stands in no line, and nor does
+/// what others pretend to tell of it and is refused unread: it is large.
 void coordinator::queue(const incoming_request& request) {
-  if (class_of(request.method) == request_class::of_runs && active_
-      && active_->is_member(request.from)) {
+  const auto is_of_run = class_of(request.method) == request_class::of_runs
+                         && active_ && active_->is_member(request.from);
+  if (is_of_run || request.method == method::health_report) {
     guarded_service(audited(request), complaints_,
                     [this](const auto& told) { serve(told); });
     return;

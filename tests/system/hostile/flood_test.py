@@ -14,11 +14,13 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import PATIENCE_SECONDS, Cluster, Daemon, free_port
-from runs import SMALL, partitioned, small_rmat
+from runs import SMALL, merged, partitioned, small_rmat
 from support import program
 
 WATCHES = 24000
 GREETINGS = 4200
+REPORTS = 1000
+REPORTERS = 2
 # Of one client and of one host; see client_limits.hpp, coordinator_limits.hpp.
 WATCHES_OF_CLIENT = 16
 STATUSES = 20
@@ -98,6 +100,28 @@ class Flood(runs.Workplace):
         self.assertIn(("submit", run), done)
         self.assertIn(("deploy", f"{run} on d1"), done)
         self.assertEqual([what for what, _ in done].count("submit"), 3)
+
+    def test_reports_of_health(self):
+        """By clients, of a run that is on: nothing of them is kept, or even
+        read."""
+        cluster = self.cluster()
+        definition = self.write(
+            merged(SMALL, {"train": {"epochs": 60}}), self.data)
+        before = cluster.run(definition)
+        run = cluster.ask("submit", definition, "--set",
+                          "faults.trainer_delay_ms=40")["run"]
+        flooders = [self.flood("report", cluster.coordinator, run, REPORTS)
+                    for _ in range(REPORTERS)]
+        self.check_served(cluster,
+                          f"{REPORTERS * REPORTS} reports of health")
+        cluster.wait_until(lambda: "`health_report`" in cluster.logs(),
+                           "complaint about reports")
+        after = cluster.ask("watch", run, "--quiet")
+        self.assertEqual(after["digest"], before["digest"])
+        for flooder in flooders:
+            _, served, _, refused = self.end(flooder)
+            self.assertEqual(served, "0")
+            self.assertGreater(int(refused), 0)
 
     def test_greetings(self):
         cluster = self.cluster()

@@ -1,6 +1,8 @@
 // A client that asks a coordinator without a key for more than its share, until
 // its standard input is closed.
 //   flooder watch ADDRESS RUN COUNT   that many watches of a run at once
+//   flooder report ADDRESS RUN COUNT  that many reports of health of the run,
+//                                     as large as can be
 //   flooder greet ADDRESS COUNT       that many greetings, each of an
 //                                     incarnation of its own, that wish to be
 //                                     silent for 10 minutes
@@ -9,6 +11,7 @@
 #include "actors/transport/sessions/message.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/wire/cluster.hpp"
+#include "messages/wire/health.hpp"
 
 #include <sys/resource.h>
 
@@ -47,8 +50,29 @@ void await_end() {
     continue;
 }
 
-int flood_watches(const std::string& address, const std::string& run,
-                  int count) {
+payload wanted_watch(const std::string& run) {
+  watch_request wanted;
+  wanted.run = run;
+  wanted.cursor = 1'000'000; // What never comes.
+  wanted.wait = std::chrono::minutes{1};
+  return encode(wanted);
+}
+
+payload forged_report(const std::string& run) {
+  const std::string text(health_limits::text, 'x');
+  daemon_health report;
+  report.daemon = "flooder";
+  report.run = run;
+  actor_health actor;
+  actor.peer = actor.why = actor.last_error = text;
+  actor.batch = batch_place{};
+  report.actors.resize(health_limits::actors, actor);
+  report.peers.resize(health_limits::peers, {text});
+  return encode(report);
+}
+
+int flood_requests(const std::string& address, method which,
+                   const payload& data, int count) {
   transport_options with;
   with.name = "flooder";
   with.insecure = true;
@@ -64,12 +88,8 @@ int flood_watches(const std::string& address, const std::string& run,
     call_options options;
     options.deadline = std::chrono::minutes{5};
     options.unreachable = std::chrono::minutes{5};
-    watch_request wanted;
-    wanted.run = run;
-    wanted.cursor = 1'000'000; // What never comes.
-    wanted.wait = std::chrono::minutes{1};
     for (int i = 0; i < count; ++i)
-      net->request(address, method::watch, encode(wanted), options,
+      net->request(address, which, data, options,
                    [&served, &refused](const result<payload>& answer) {
                      ++(answer ? served : refused);
                    });
@@ -132,9 +152,14 @@ int flood_greetings(const std::string& address, int count) {
 int main(int count, char** texts) {
   const std::deque<std::string> given(texts + 1, texts + count);
   if (given.size() == 4 && given[0] == "watch")
-    return flood_watches(given[1], given[2], std::atoi(given[3].c_str()));
+    return flood_requests(given[1], method::watch, wanted_watch(given[2]),
+                          std::atoi(given[3].c_str()));
+  if (given.size() == 4 && given[0] == "report")
+    return flood_requests(given[1], method::health_report,
+                          forged_report(given[2]), std::atoi(given[3].c_str()));
   if (given.size() == 3 && given[0] == "greet")
     return flood_greetings(given[1], std::atoi(given[2].c_str()));
-  std::cerr << "usage: flooder watch ADDRESS RUN COUNT | greet ADDRESS COUNT\n";
+  std::cerr
+    << "usage: flooder watch|report ADDRESS RUN COUNT | greet ADDRESS COUNT\n";
   return 2;
 }
