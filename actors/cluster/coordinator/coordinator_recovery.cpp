@@ -1,5 +1,6 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "messages/base/enumerated.hpp"
 #include "pipelines/results/run_positions.hpp"
 
 #include <fmt/ranges.h>
@@ -168,7 +169,7 @@ void coordinator::on_rewound(const run_rewound& back) {
     fmt::format("attempt {} {}; daemons {}", active_->attempt,
                 active_->from ? "goes on from " + place_name(active_->from->at)
                               : std::string{"goes on from the beginning"},
-                fmt::join(names, ", "));
+                enumerated(names));
   config_.log->info("run {}: {}", active_->id, says);
   active_->file->note(says);
   active_->record.message = says;
