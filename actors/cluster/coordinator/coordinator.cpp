@@ -161,6 +161,7 @@ void coordinator::look() {
   look_again();
   const auto now = clock::now();
   complaints_.look(now);
+  comings_.look(now);
   if (config_.audit)
     config_.audit->look();
   refuse_unreached(now);

@@ -37,16 +37,20 @@ std::string kind_of(std::string_view sentence) {
 } // namespace
 
 void complaint_log::add(const std::string& sentence, time_point now) {
+  add(kind_of(std::string_view{sentence}.substr(0, most_bytes)), sentence, now);
+}
+
+void complaint_log::add(std::string kind, const std::string& sentence,
+                        time_point now) {
   look(now);
   const auto line = sentence.size() > most_bytes
                       ? sentence.substr(0, most_bytes) + "..."
                       : sentence;
-  auto name = kind_of(line);
-  if (kinds_.size() == most_kinds && !kinds_.contains(name)) {
+  if (kinds_.size() == kinds_told_ && !kinds_.contains(kind)) {
     ++left_out_;
     return;
   }
-  auto& of = kinds_[std::move(name)];
+  auto& of = kinds_[std::move(kind)];
   if (++of.count > most_alike)
     return;
   of.last = line;
