@@ -86,8 +86,9 @@ result<void> expect_own_file(int fd, const fs::path& path) {
   if (!S_ISREG(about.st_mode))
     return not_our_file(path, "a pipe, device or socket");
   if (about.st_uid != ::geteuid())
-    return not_our_file(
-      path, fmt::format("of the user with the number {}", about.st_uid));
+    return fail(ec::permission,
+                "{} belongs to the user with the number {}, not to this one",
+                path.string(), about.st_uid);
   if (about.st_nlink > 1)
     return not_our_file(path, "a file with a second name elsewhere");
   return ok();

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -105,4 +106,7 @@ CATCH_TEST_CASE("a file of ours is no link, no second name and no pipe",
   struct stat about {};
   CATCH_REQUIRE(::fstat(made.get(), &about) == 0);
   CATCH_CHECK((about.st_mode & 077) == 0);
+  // Only root can give files away.
+  if (::chown((folder / "new").c_str(), 65534, 65534) == 0)
+    refused(folder / "new");
 }
