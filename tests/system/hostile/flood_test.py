@@ -21,6 +21,7 @@ WATCHES = 24000
 GREETINGS = 4200
 REPORTS = 1000
 REPORTERS = 2
+JOINS = 60
 # Of one client and of one host; see client_limits.hpp, coordinator_limits.hpp.
 WATCHES_OF_CLIENT = 16
 STATUSES = 20
@@ -136,6 +137,27 @@ class Flood(runs.Workplace):
         self.assertEqual(what, "answered")
         self.assertGreater(int(answered), 0)
         self.check_served(cluster, "nothing")
+
+    def test_a_daemon_that_comes_and_goes(self):
+        """In a loop: the log tells of it in a few lines, and sums up."""
+        cluster = self.cluster()
+        about = json.loads((self.data / "partitions.json").read_text())
+        flooder = self.flood(
+            "join", cluster.coordinator, about["dataset"]["name"],
+            about["dataset"]["digest"], ",".join(about["part_digests"]),
+            JOINS)
+        what, joined = self.end(flooder)
+        self.assertEqual(what, "joined")
+        self.assertGreater(int(joined), JOINS // 2)
+        for said in ("more within 10 s like: daemon flooder at ",
+                     "more within 10 s like: daemon flooder has left"):
+            cluster.wait_until(lambda said=said: said in cluster.logs(), said)
+        lines = [line for line in cluster.logs().splitlines()
+                 if "daemon flooder" in line]
+        self.assertLess(len(lines), JOINS)
+        # Of others nothing is left out.
+        self.assertIn("daemon d1 at ", cluster.logs())
+        self.assertEqual(cluster.states(), {"d0": "ready", "d1": "ready"})
 
     def test_ghosts(self):
         """Daemons that give an address where nobody is."""

@@ -3,6 +3,10 @@
 //   flooder watch ADDRESS RUN COUNT   that many watches of a run at once
 //   flooder report ADDRESS RUN COUNT  that many reports of health of the run,
 //                                     as large as can be
+//   flooder join ADDRESS DATASET DIGEST PART_DIGESTS COUNT
+//                                     joins as a daemon without parts, and
+//                                     leaves, that many times; digests of parts
+//                                     have commas between them
 //   flooder greet ADDRESS COUNT       that many greetings, each of an
 //                                     incarnation of its own, that wish to be
 //                                     silent for 10 minutes
@@ -23,8 +27,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <future>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -99,6 +105,50 @@ int flood_requests(const std::string& address, method which,
   return 0;
 }
 
+/// Asks and waits for the answer.
+result<payload> ask(transport& net, const std::string& address, method which,
+                    const payload& data) {
+  auto promise = std::make_shared<std::promise<result<payload>>>();
+  auto answer = promise->get_future();
+  call_options options;
+  options.deadline = std::chrono::seconds{20};
+  options.unreachable = std::chrono::seconds{20};
+  net.request(address, which, data, options, [promise](result<payload> came) {
+    promise->set_value(std::move(came));
+  });
+  return answer.get(); // Every request ends.
+}
+
+int flood_joins(const std::string& address, join_request offer,
+                const std::string& part_digests, int count) {
+  std::stringstream digests{part_digests};
+  for (std::string one; std::getline(digests, one, ',');)
+    offer.part_digests.push_back(one);
+  offer.slots = 0;
+  offer.host = "here";
+  transport_options with;
+  with.name = "flooder";
+  with.listen = "tcp://127.0.0.1:0";
+  with.insecure = true;
+  with.on_request = [](const incoming_request& request) {
+    request.reply.reply(payload{});
+  };
+  auto started = transport::start(std::move(with));
+  if (!started) {
+    std::cerr << started.error().message << '\n';
+    return 1;
+  }
+  const auto net = std::move(started).value();
+  int joined = 0;
+  for (int i = 0; i < count; ++i) {
+    joined += ask(*net, address, method::join, encode(offer)).has_value();
+    (void)ask(*net, address, method::leave, {});
+  }
+  await_end();
+  std::cout << "joined " << joined << std::endl;
+  return 0;
+}
+
 /// A connection that has greeted over its control channel alone.
 std::unique_ptr<zmq::socket_t> greeter(zmq::context_t& context,
                                        const std::string& address) {
@@ -157,9 +207,16 @@ int main(int count, char** texts) {
   if (given.size() == 4 && given[0] == "report")
     return flood_requests(given[1], method::health_report,
                           forged_report(given[2]), std::atoi(given[3].c_str()));
+  if (given.size() == 6 && given[0] == "join") {
+    join_request offer;
+    offer.dataset = given[2];
+    offer.dataset_digest = given[3];
+    return flood_joins(given[1], std::move(offer), given[4],
+                       std::atoi(given[5].c_str()));
+  }
   if (given.size() == 3 && given[0] == "greet")
     return flood_greetings(given[1], std::atoi(given[2].c_str()));
-  std::cerr
-    << "usage: flooder watch|report ADDRESS RUN COUNT | greet ADDRESS COUNT\n";
+  std::cerr << "usage: flooder watch|report ADDRESS RUN COUNT | join ADDRESS "
+               "DATASET DIGEST PART_DIGESTS COUNT | greet ADDRESS COUNT\n";
   return 2;
 }
