@@ -167,6 +167,8 @@ inline constexpr std::size_t actors = 256;
 inline constexpr std::size_t peers = 256;
 inline constexpr std::size_t long_work = 8;
 inline constexpr std::size_t text = 256;
+/// Of a whole report, encoded: more than one with the most of all takes.
+inline constexpr std::size_t bytes = 384 * 1024;
 } // namespace health_limits
 
 /// How a daemon and its share of a run are (`health_report`).

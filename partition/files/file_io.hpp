@@ -44,6 +44,12 @@ enum class file_access : std::uint8_t {
 result<unique_fd> open_file(const std::filesystem::path& path, int flags,
                             file_access access = file_access::shared);
 
+/// open(2) of a file of ours that others might have had a hand in: made for us
+/// alone if `flags` have O_CREAT. A link is not followed, wherever it leads,
+/// and what is no file, belongs to another user or has a second name elsewhere
+/// is refused with `permission`, before anything is written to it.
+result<unique_fd> open_own_file(const std::filesystem::path& path, int flags);
+
 /// Bytes of an open file; fails if it is a folder or anything else.
 /// @param path For the error only.
 result<std::size_t> file_size(int fd, const std::filesystem::path& path);

@@ -1,5 +1,6 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "messages/base/enumerated.hpp"
 #include "messages/base/pluralized.hpp"
 #include "pipelines/results/run_positions.hpp"
 
@@ -176,7 +177,7 @@ void coordinator::on_rewound(const run_rewound& back) {
     fmt::format("attempt {} {}; daemons {}", active_->attempt,
                 active_->from ? "goes on from " + place_name(active_->from->at)
                               : std::string{"goes on from the beginning"},
-                fmt::join(names, ", "))
+                enumerated(names))
     + (active_->def.trainer.is_elastic()
          ? fmt::format("; {}", pluralized(active_->trainers(), "trainer"))
          : std::string{});

@@ -5,6 +5,7 @@
 #include "actors/cluster/base/guarded_service.hpp"
 #include "actors/cluster/base/tensor_pieces.hpp"
 #include "actors/cluster/coordinator/coordinator.hpp"
+#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/members/daemon_registry.hpp"
 #include "actors/cluster/coordinator/members/unreached_joins.hpp"
 #include "actors/cluster/coordinator/runs/active_run.hpp"
@@ -270,6 +271,11 @@ private:
   remote_calls<interface> calls_;
   complaint_log complaints_{
     [this](const auto& line) { config_.log->warn("{}", line); }};
+  /// Daemons that come and go, by name: one that does so in a loop does not
+  /// fill the log.
+  complaint_log comings_{
+    [this](const auto& line) { config_.log->info("{}", line); },
+    coordinator_limits::told_daemons};
   fair_queue<incoming_request> line_; ///< By incarnation.
   daemon_registry registry_;
   unreached_joins joins_;

@@ -26,14 +26,16 @@ public:
   /// @param heir Takes it only after one that is missed: fails with `cancelled`
   /// and leaves it alone if the last holder has ended its whole cluster.
   /// @returns nothing if somebody else holds it. Fails if the folder cannot be
-  /// written, or has no locks.
+  /// written, or has no locks; with `permission` if every user may write to it,
+  /// or if the lock is a link or anything else that is no file of ours.
   static result<std::optional<state_lock>>
   try_take(const std::filesystem::path& folder, bool heir = false);
 
   /// The same; fails with `unavailable`, and says who has it, if somebody does.
   static result<state_lock> take(const std::filesystem::path& folder);
 
-  /// Who holds the lock of a folder, for people: "process 12 on host a".
+  /// Who holds the lock of a folder, for people: "process 12 on host a",
+  /// in one line of printable text, whoever has written that.
   /// Somebody unknown if that has not been written yet.
   static std::string holder(const std::filesystem::path& folder);
 

@@ -23,10 +23,17 @@ public:
   static constexpr std::chrono::seconds period{10};
   static constexpr std::size_t most_bytes = 2000; ///< Of a line.
 
-  explicit complaint_log(std::function<void(const std::string&)> log)
-    : log_(std::move(log)) {}
+  /// @param kinds That are told of within `period`.
+  explicit complaint_log(std::function<void(const std::string&)> log,
+                         std::size_t kinds = most_kinds)
+    : log_(std::move(log)), kinds_told_(kinds) {}
 
   void add(const std::string& sentence, time_point now);
+
+  /// The same for sentences that are alike if their `kind` is the same,
+  /// whatever else they say: where names count, which may differ in numbers
+  /// alone.
+  void add(std::string kind, const std::string& sentence, time_point now);
 
   /// Says what a period that is over has kept back. To be called now and then:
   /// else it is said with the next complaint.
@@ -39,6 +46,7 @@ private:
   };
 
   std::function<void(const std::string&)> log_;
+  std::size_t kinds_told_;
   time_point since_{};
   std::map<std::string, kind> kinds_; ///< Since then, or before; by sentence.
   std::size_t left_out_ = 0;          ///< Of other kinds.
