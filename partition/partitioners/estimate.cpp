@@ -1,5 +1,7 @@
 #include "partition/partitioners/partition_dataset.hpp"
 
+#include "partition/dataset/proved_arrays.hpp"
+
 #include <algorithm>
 
 namespace graphmill {
@@ -27,6 +29,21 @@ totals totals_of(const dataset_info& info) {
     sum.edge_rows +=
       static_cast<double>(info.node_types[type.destination].count)
       + static_cast<double>(info.node_types[type.source].count);
+  }
+  return sum;
+}
+
+/// Files that a process maps which opens all parts: per node type what
+/// `dataset::open` and `open_shard` map, with a tree over each proved array;
+/// per edge type its four arrays and original_begin.npy. A part without seeds
+/// has no array of a split that is mapped, so that these are at the most.
+std::int64_t files_mapped(const dataset_info& info, part_id parts) {
+  auto sum = std::int64_t{parts} * 5 * std::ssize(info.edge_types);
+  for (const auto& type : info.node_types) {
+    for (auto which : all_proved_arrays)
+      sum += has_array(type, which) ? 2 * std::int64_t{parts} : 0;
+    for (auto seeds : type.split_counts)
+      sum += std::min<std::int64_t>(parts, seeds);
   }
   return sum;
 }
@@ -63,7 +80,8 @@ partition_estimate estimate_partition(const dataset_info& info,
   }
   return {.memory_bytes = static_cast<std::uint64_t>(memory),
           .disk_bytes = static_cast<std::uint64_t>(disk),
-          .seconds = seconds};
+          .seconds = seconds,
+          .mapped_files = files_mapped(info, options.parts)};
 }
 
 } // namespace graphmill
