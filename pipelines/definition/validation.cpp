@@ -138,6 +138,12 @@ std::vector<problem> problems_with(const definition_source& source,
   return problems;
 }
 
+std::optional<std::string> note_on_graph(const definition& def,
+                                         const dataset_info& info) {
+  return traits_of(def.model.kind).hears() ? note_on_target(info)
+                                           : std::nullopt;
+}
+
 result<void> check_against(const definition& def, const dataset_info& info) {
   definition_source source;
   source.value = def;

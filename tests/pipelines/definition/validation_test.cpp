@@ -106,6 +106,28 @@ train:
   CATCH_CHECK(failed.code == ec::invalid_argument);
 }
 
+CATCH_TEST_CASE("a graph that no seed hears of is noted",
+                "[definition][validation]") {
+  auto info = typed_info();
+  definition def;
+  def.model.kind = model_kind::rgcn;
+  CATCH_CHECK_FALSE(note_on_graph(def, info));
+  info.edge_types.erase(info.edge_types.begin());
+  CATCH_CHECK(note_on_graph(def, info)
+              == "no edge ends at nodes of type `movie`, so nothing is sampled "
+                 "for them, and only their own features count; import with "
+                 "--reverse to add the reverse of each edge type");
+  // Its features are all that it asks for.
+  def.model.kind = model_kind::mlp;
+  CATCH_CHECK_FALSE(note_on_graph(def, info));
+  // There is nothing to reverse.
+  def.model.kind = model_kind::rgcn;
+  info.edge_types[0].count = 0;
+  CATCH_CHECK(note_on_graph(def, info)
+              == "no edge ends at nodes of type `movie`, so nothing is sampled "
+                 "for them, and only their own features count");
+}
+
 CATCH_TEST_CASE("fanouts are resolved per hop and edge type",
                 "[definition][validation]") {
   using hops = std::vector<std::vector<std::int32_t>>;
