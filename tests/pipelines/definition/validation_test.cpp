@@ -73,7 +73,8 @@ train:
                 "x.yaml:7:12: `actor__plays__movie` and `plays` name the "
                 "same edge type",
                 "x.yaml:9:9: this kind of model knows a single node type, "
-                "and `films` has 2 (movie, actor); use `kind: rgcn`",
+                "and `films` has 2 (movie, actor); use `kind: rgcn`, "
+                "`kind: hetero_sage` or `kind: rgat`",
                 "x.yaml:11:13: `train.patience` needs validation seeds, and "
                 "`films` has none; leave it out",
               });
@@ -85,6 +86,21 @@ train:
                        "0 on"});
   CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn}, train: "
                           "{class_weights: [1, 2, 3]}}",
+                          info)
+                .empty());
+  // All node types here lack features.
+  const auto* const wide =
+    "{dataset: films, model: {kind: rgcn, embedding: 8}}";
+  CATCH_CHECK(problems_of(wide, info).empty());
+  for (auto& type : info.node_types)
+    type.feature_width = 4;
+  CATCH_CHECK(problems_of(wide, info)
+              == texts{"x.yaml:1:49: `model.embedding` is for node types "
+                       "without features, and `films` has none; leave it "
+                       "out"});
+  // As run folders have it, where every field is written.
+  CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn, embedding: "
+                          "64}}",
                           info)
                 .empty());
   info.node_types[0].split_counts = {};
