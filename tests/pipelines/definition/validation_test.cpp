@@ -88,21 +88,6 @@ train:
                           "{class_weights: [1, 2, 3]}}",
                           info)
                 .empty());
-  // All node types here lack features.
-  const auto* const wide =
-    "{dataset: films, model: {kind: rgcn, embedding: 8}}";
-  CATCH_CHECK(problems_of(wide, info).empty());
-  for (auto& type : info.node_types)
-    type.feature_width = 4;
-  CATCH_CHECK(problems_of(wide, info)
-              == texts{"x.yaml:1:49: `model.embedding` is for node types "
-                       "without features, and `films` has none; leave it "
-                       "out"});
-  // As run folders have it, where every field is written.
-  CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn, embedding: "
-                          "64}}",
-                          info)
-                .empty());
   info.node_types[0].split_counts = {};
   CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn}}", info)
               == texts{"x.yaml:1:11: `films` has no training seeds"});
@@ -120,6 +105,25 @@ train:
   const auto failed = test::error_of(
     check_against(source_of("{dataset: films, name: n}").value, info));
   CATCH_CHECK(failed.code == ec::invalid_argument);
+}
+
+CATCH_TEST_CASE("an embedding is for types without features",
+                "[definition][validation]") {
+  auto info = typed_info();
+  const auto* const wide =
+    "{dataset: films, model: {kind: rgcn, embedding: 8}}";
+  CATCH_CHECK(problems_of(wide, info).empty());
+  for (auto& type : info.node_types)
+    type.feature_width = 4;
+  CATCH_CHECK(problems_of(wide, info)
+              == texts{"x.yaml:1:49: `model.embedding` is for node types "
+                       "without features, and `films` has none; leave it "
+                       "out"});
+  // As run folders have it, where every field is written.
+  CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn, embedding: "
+                          "64}}",
+                          info)
+                .empty());
 }
 
 CATCH_TEST_CASE("a graph that no seed hears of is noted",
