@@ -1,7 +1,7 @@
 #pragma once
 
-#include "messages/base/closest.hpp"
 #include "messages/base/error.hpp"
+#include "messages/words/closest.hpp"
 
 #include <span>
 #include <string>

@@ -1,6 +1,6 @@
 #include "partition/importers/csv/csv_graph.hpp"
 
-#include "messages/base/closest.hpp"
+#include "messages/words/closest.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/importers/csv/csv_columns.hpp"
 #include "partition/importers/csv/csv_edges.hpp"

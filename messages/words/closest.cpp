@@ -1,4 +1,4 @@
-#include "messages/base/closest.hpp"
+#include "messages/words/closest.hpp"
 
 #include <algorithm>
 #include <cctype>
