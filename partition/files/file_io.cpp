@@ -210,15 +210,26 @@ result<void> for_each_entry(const fs::path& folder, Visit visit) {
 
 } // namespace
 
-result<void> sync_tree(const fs::path& folder) {
+result<void> sync_tree(const fs::path& folder, const std::atomic<bool>* stop) {
+  const auto check = [&folder, stop]() -> result<void> {
+    if (stop != nullptr && stop->load(std::memory_order_relaxed))
+      return fail(ec::cancelled,
+                  "stopped on request while {} was being written to disk",
+                  folder.string());
+    return ok();
+  };
   // Writing is started for all files before the first one is waited for, so
   // that the file system can commit them together.
   GRAPHMILL_TRYV(
-    for_each_entry(folder, [](int fd, const fs::path&) -> result<void> {
+    for_each_entry(folder, [&check](int fd, const fs::path&) -> result<void> {
       ::sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); // a mere hint
-      return ok();
+      return check();
     }));
-  GRAPHMILL_TRYV(for_each_entry(folder, sync_file));
+  GRAPHMILL_TRYV(for_each_entry(
+    folder, [&check](int fd, const fs::path& path) -> result<void> {
+      GRAPHMILL_TRYV(check());
+      return sync_file(fd, path);
+    }));
   return sync_folder(folder);
 }
 

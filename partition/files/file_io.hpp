@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -77,8 +78,11 @@ result<void> sync_file(int fd, const std::filesystem::path& path);
 /// fsyncs a folder, so that names made in it survive a crash.
 result<void> sync_folder(const std::filesystem::path& folder);
 
-/// fsyncs every file and folder below `folder`, and itself.
-result<void> sync_tree(const std::filesystem::path& folder);
+/// fsyncs every file and folder below `folder`, and itself. Many files take
+/// long, so that it ends between two of them, with code `cancelled`, once
+/// `stop` is true; that may be null.
+result<void> sync_tree(const std::filesystem::path& folder,
+                       const std::atomic<bool>* stop = nullptr);
 
 /// A file that takes the place of another one when it is whole, and goes away
 /// if it never is. Move-only.
