@@ -8,9 +8,14 @@ bool is_ours(const caf::error& reason) {
   return reason.category() == caf::atom("graphmill");
 }
 
-/// Handlers of messages that say what they are at. (What an actor does when an
-/// answer comes goes another way, and is short: what takes long is asked for by
-/// a message.)
+work_watch* watch_in(const caf::actor_system& system) {
+  const auto* how =
+    dynamic_cast<const watched_system_config*>(&system.config());
+  return how == nullptr ? nullptr : how->watch.get();
+}
+
+/// Handlers that say what they are at. Messages come by `invoke`; what CAF
+/// hands to an actor in other ways, by `run_handler`.
 class watched_handlers final : public caf::detail::behavior_impl {
 public:
   using result = caf::match_case::result;
@@ -27,18 +32,23 @@ public:
   }
   result invoke(visitor& to, caf::type_erased_tuple& message) override {
     const auto* type = message.empty() ? nullptr : message.type(0).second;
-    const work_scope at{gauge_, type == nullptr ? "a message" : type->name()};
-    if (!on_crash_)
-      return handlers_->invoke(to, message);
-    try {
-      return handlers_->invoke(to, message);
-    } catch (...) {
-      if (!on_crash_(crash_of(name_, std::current_exception())))
-        throw;
-      return result::match;
-    }
+    auto out = result::match;
+    run(type == nullptr ? "a message" : type->name(),
+        [this, &out, &to, &message] { out = handlers_->invoke(to, message); });
+    return out;
   }
   void handle_timeout() override { handlers_->handle_timeout(); }
+
+  template <class Handler>
+  void run(const char* what, const Handler& handler) {
+    const work_scope at{gauge_, what};
+    try {
+      handler();
+    } catch (...) {
+      if (!on_crash_ || !on_crash_(crash_of(name_, std::current_exception())))
+        throw;
+    }
+  }
 
 private:
   const pointer handlers_;
@@ -51,9 +61,13 @@ private:
 
 std::shared_ptr<work_gauge> gauge_in(const caf::actor_system& system,
                                      std::string who) {
-  const auto* how =
-    dynamic_cast<const watched_system_config*>(&system.config());
-  return how == nullptr ? nullptr : how->watch->enter(std::move(who));
+  auto* watch = watch_in(system);
+  return watch == nullptr ? nullptr : watch->enter(std::move(who));
+}
+
+std::vector<std::string> long_work_in(const caf::actor_system& system) {
+  auto* watch = watch_in(system);
+  return watch == nullptr ? std::vector<std::string>{} : watch->long_work();
 }
 
 void watch_handlers(caf::behavior& handlers, const caf::local_actor& self,
@@ -65,6 +79,18 @@ void watch_handlers(caf::behavior& handlers, const caf::local_actor& self,
       caf::make_counted<watched_handlers>(handlers.as_behavior_impl(),
                                           std::move(gauge), self.name(),
                                           std::move(on_crash))});
+}
+
+void run_handler(caf::scheduled_actor& self, const char* what,
+                 const std::function<void()>& handler) {
+  // A copy: an actor that quits gives up its handlers. One that nobody watches
+  // has others.
+  const auto handlers =
+    self.has_behavior() ? self.current_behavior().as_behavior_impl() : nullptr;
+  if (auto* watched = dynamic_cast<watched_handlers*>(handlers.get()))
+    watched->run(what, handler);
+  else
+    handler();
 }
 
 caf::error crash_of(const char* name, std::exception_ptr thrown) noexcept {

@@ -14,7 +14,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 static_assert(CAF_VERSION < 1800, "Graphmill is built with CAF 0.17");
 
@@ -44,6 +46,9 @@ public:
 std::shared_ptr<work_gauge> gauge_in(const caf::actor_system& system,
                                      std::string who);
 
+/// What the system's WORK WATCH tells of long work; nothing if it has none.
+std::vector<std::string> long_work_in(const caf::actor_system& system);
+
 /// Takes what a handler has thrown, as an error. Whether its actor goes on for
 /// now, to end by itself; else the exception ends it at once.
 using crash_handler = std::function<bool(const caf::error& reason)>;
@@ -52,6 +57,14 @@ using crash_handler = std::function<bool(const caf::error& reason)>;
 /// throw. @param on_crash May be empty.
 void watch_handlers(caf::behavior& handlers, const caf::local_actor& self,
                     crash_handler on_crash);
+
+/// Runs what an actor does when something else than one of its messages comes,
+/// an answer, a limit of time or the end of another actor, as its handlers of
+/// messages are run: it is watched, and `on_crash` knows what it throws. One at
+/// a time, and outside of handlers of messages. @param what As `work_gauge` has
+/// it.
+void run_handler(caf::scheduled_actor& self, const char* what,
+                 const std::function<void()>& handler);
 
 // -- state classes
 
@@ -151,13 +164,14 @@ public:
 
   template <class Self>
   void install(Self* self) {
-    self->set_down_handler([this](const caf::down_msg& down) {
+    self->set_down_handler([this, self](const caf::down_msg& down) {
       auto it = callbacks_.find(down.source);
       if (it == callbacks_.end())
         return;
-      auto call = std::move(it->second);
+      const auto call = std::move(it->second);
       callbacks_.erase(it);
-      call(down.reason);
+      const auto tell = [&call, &down] { call(down.reason); };
+      run_handler(*self, "the end of another actor", std::cref(tell));
     });
   }
 

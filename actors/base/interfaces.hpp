@@ -197,6 +197,8 @@ struct member_lost {
   error reason;
 };
 struct start_run {};
+/// The next epoch is to be another attempt's, with more trainers.
+struct pause_run {};
 struct cancel_run {
   bool now = false; ///< Do not finish the step.
 };
@@ -233,6 +235,7 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::trainer_stopped)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_failed)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::member_lost)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::start_run)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::pause_run)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::cancel_run)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::tick)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::job_done)
@@ -312,6 +315,8 @@ using conductor_actor = run_reports_actor::extend<
   takes<start_run>,
   // Whoever deploys the MEMBERS has lost one; the run fails.
   takes<member_lost>,
+  // Whoever deploys the members has room for more at the next epoch's edge.
+  takes<pause_run>,
   // The user asks to stop.
   takes<cancel_run>>;
 

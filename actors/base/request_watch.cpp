@@ -64,7 +64,9 @@ void request_watch::arm(clock::time_point when) {
   const auto id =
     self_->new_request_id(caf::message_priority::normal).response_id();
   self_->add_multiplexed_response_handler(
-    id, caf::behavior{[this](caf::error&) { sweep(); }});
+    id, caf::behavior{[this](caf::error&) {
+      run_handler(*self_, "requests that wait too long", [this] { sweep(); });
+    }});
   self_->clock().set_request_timeout(when, self_, id);
   armed_.emplace(when, id);
 }

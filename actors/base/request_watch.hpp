@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <typeinfo>
 #include <unordered_map>
 #include <utility>
 
@@ -39,8 +41,8 @@ public:
         settled(watch_, id, std::move(on_value), &Value::operator()),
         [watch = watch_, id,
          on_error = std::move(on_error)](const caf::error& reason) mutable {
-          watch->settle(id);
-          on_error(reason);
+          watch->answered(id, "an answer that did not come",
+                          [&on_error, &reason] { on_error(reason); });
         });
     }
 
@@ -49,8 +51,8 @@ public:
     static auto settled(request_watch* watch, caf::message_id id,
                         Value on_value, void (Value::*)(Answer) const) {
       return [watch, id, on_value = std::move(on_value)](Answer answer) {
-        watch->settle(id);
-        on_value(answer);
+        watch->answered(id, typeid(Answer).name(),
+                        [&on_value, &answer] { on_value(answer); });
       };
     }
 
@@ -59,8 +61,8 @@ public:
                         Value on_value, void (Value::*)(Answer)) {
       return
         [watch, id, on_value = std::move(on_value)](Answer answer) mutable {
-          watch->settle(id);
-          on_value(answer);
+          watch->answered(id, typeid(Answer).name(),
+                          [&on_value, &answer] { on_value(answer); });
         };
     }
 
@@ -108,6 +110,16 @@ private:
 
   void open(caf::scheduled_actor* self, caf::message_id id, caf::actor_id asked,
             std::chrono::milliseconds silence);
+  /// What an answer has its asker do is guarded as its messages are.
+  template <class Handler>
+  void answered(caf::message_id id, const char* what, const Handler& handler) {
+    const auto all = [this, id, &handler] {
+      settle(id);
+      handler();
+    };
+    run_handler(*self_, what, std::cref(all));
+  }
+
   void settle(caf::message_id id);
   void give_up_on(caf::actor_id actor);
   void forget(std::uint64_t id);

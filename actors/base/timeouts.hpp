@@ -39,6 +39,8 @@ inline constexpr milliseconds stage_farewell = std::chrono::seconds{20};
 /// An actor that has one message, or a thread that has one job, for longer is
 /// named in the log.
 inline constexpr milliseconds work_report = std::chrono::seconds{30};
+/// For how long health tells of it after its end.
+inline constexpr milliseconds work_shown = std::chrono::minutes{1};
 /// Credit that the oldest batch holds for longer is reported with its holder's
 /// name.
 inline constexpr milliseconds credit_report = std::chrono::seconds{30};
@@ -125,6 +127,9 @@ inline constexpr milliseconds longest_watch{10'000};
 /// A run that was on when a coordinator ended waits that long for the daemons
 /// that it was on to register with the next one.
 inline constexpr milliseconds daemons_return{5000};
+/// A run whose number of trainers may change waits that long for one that is
+/// lost to come back, or for another one; then it goes on with fewer.
+inline constexpr milliseconds trainer_returns{5000};
 /// The history is written again after a failure.
 inline constexpr milliseconds write_again{1000};
 
@@ -142,6 +147,12 @@ inline constexpr milliseconds members_look{1000};
 inline constexpr milliseconds health_report{1000};
 /// A daemon of a run that has told nothing for longer is called silent.
 inline constexpr milliseconds health_silence{5000};
+/// Coordinator and agent leave their figures for whoever asks over HTTP; the
+/// coordinator looks at the disk with the runs.
+inline constexpr milliseconds figures{1000};
+inline constexpr milliseconds disk_look{10'000};
+/// One that has left none for longer counts as stuck.
+inline constexpr milliseconds figures_silence{10'000};
 /// Questions that wait at the coordinator.
 inline constexpr milliseconds question_look{100};
 /// A coordinator with runs notes that it lives. If it dies and nobody can go on

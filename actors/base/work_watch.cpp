@@ -27,6 +27,16 @@ std::string name_of_work(const char* what) {
   return out;
 }
 
+std::chrono::seconds::rep whole_seconds(std::chrono::milliseconds time) {
+  return std::chrono::round<std::chrono::seconds>(time).count();
+}
+
+std::string long_work_of(const std::string& who, const char* what,
+                         std::chrono::milliseconds time) {
+  return fmt::format("{} has been at one piece of work ({}) for {} s", who,
+                     name_of_work(what), whole_seconds(time));
+}
+
 /// Leaves the first sentences of a kind, and says how many more there would be.
 void shorten(std::vector<work_watch::news>& all, bool over) {
   std::size_t count = 0;
@@ -58,8 +68,34 @@ std::vector<work_watch::news> work_watch::look(clock::time_point now) {
   for (auto& one : all_)
     look_at(one, std::chrono::floor<std::chrono::milliseconds>(passed), out);
   std::erase_if(all_, [](const auto& one) { return one.gauge.expired(); });
+  note_over(out, now);
   shorten(out, false);
   shorten(out, true);
+  return out;
+}
+
+void work_watch::note_over(const std::vector<news>& told,
+                           clock::time_point now) {
+  for (const auto& one : told)
+    if (one.over)
+      over_.push_back({now, one.sentence});
+  while (!over_.empty()
+         && (over_.size() > most_sentences
+             || now - over_.front().when > timeouts::work_shown))
+    over_.pop_front();
+}
+
+std::vector<std::string> work_watch::long_work() {
+  std::vector<std::string> out;
+  const std::lock_guard lock{mutex_};
+  for (const auto& one : all_) {
+    const auto gauge = one.gauge.lock();
+    if (out.size() < most_sentences && gauge && !one.told.empty())
+      out.push_back(long_work_of(one.told, gauge->read().what, one.at));
+  }
+  for (const auto& one : over_)
+    if (out.size() < most_sentences)
+      out.push_back(one.sentence);
   return out;
 }
 
@@ -68,13 +104,10 @@ void work_watch::look_at(watched& one, std::chrono::milliseconds passed,
   const auto gauge = one.gauge.lock();
   const auto [turns, what] = gauge ? gauge->read() : work_gauge::reading{};
   const auto same = gauge && turns == one.turns && turns % 2 == 1;
-  const auto seconds = [](std::chrono::milliseconds time) {
-    return std::chrono::round<std::chrono::seconds>(time).count();
-  };
   if (!same) {
     if (!one.told.empty())
       out.push_back({fmt::format("{} is done with it after {} s", one.told,
-                                 seconds(one.at + passed)),
+                                 whole_seconds(one.at + passed)),
                      true});
     one = {one.gauge, turns};
     return;
@@ -83,8 +116,7 @@ void work_watch::look_at(watched& one, std::chrono::milliseconds passed,
   if (one.at < limit_ || !one.told.empty())
     return;
   one.told = gauge->who();
-  out.push_back({fmt::format("{} has been at one piece of work ({}) for {} s",
-                             one.told, name_of_work(what), seconds(one.at))});
+  out.push_back({long_work_of(one.told, what, one.at)});
 }
 
 void work_watch::report(spdlog::logger& log, clock::time_point now) {

@@ -1,12 +1,13 @@
 #pragma once
 
 #include "actors/base/timeouts.hpp"
-#include "actors/base/work_gauge.hpp"
+#include "messages/base/work_gauge.hpp"
 
 #include <spdlog/logger.h>
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,7 +22,7 @@ namespace graphmill {
 /// Time counts from the first look that finds the work, and only while it is
 /// looked at: that the process was stopped is nobody's delay.
 ///
-/// `enter` is for any thread, the rest for one.
+/// `enter` and `long_work` are for any thread, the rest for one.
 class work_watch {
 public:
   using clock = std::chrono::steady_clock;
@@ -39,6 +40,10 @@ public:
   /// Looks if that is due. @returns what is to be told, a few sentences.
   std::vector<news> look(clock::time_point now);
 
+  /// Who has been at one piece of work for too long, and who was until a minute
+  /// ago: a few sentences.
+  std::vector<std::string> long_work();
+
   /// Looks if that is due, and logs what is to be told.
   void report(spdlog::logger& log, clock::time_point now = clock::now());
 
@@ -53,10 +58,18 @@ private:
   void look_at(watched& one, std::chrono::milliseconds passed,
                std::vector<news>& out) const;
 
+  void note_over(const std::vector<news>& told, clock::time_point now);
+
+  struct ended {
+    clock::time_point when;
+    std::string sentence;
+  };
+
   const std::chrono::milliseconds limit_;
   clock::time_point last_{};
   std::mutex mutex_; ///< Guards what follows.
   std::vector<watched> all_;
+  std::deque<ended> over_; ///< Of the last minute, the oldest first.
 };
 
 } // namespace graphmill

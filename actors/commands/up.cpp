@@ -117,7 +117,7 @@ result<run_record> run_on(launched_cluster& cluster, const definition& def,
   with.run = run;
   with.table = options.quiet ? nullptr : options.json ? stderr : stdout;
   with.quiet = options.quiet;
-  with.check = [&cluster] { return cluster.check_coordinator(); };
+  with.check = [&cluster] { return cluster.check_daemons(); };
   run_watcher watcher{client, std::move(with)};
   for (auto again = false;; again = true) {
     auto ended = watcher.follow();

@@ -3,6 +3,8 @@
 #include "actors/base/request_watch.hpp"
 #include "actors/base/timeouts.hpp"
 #include "actors/run/checkpoints/checkpoint_maker.hpp"
+#include "actors/run/checkpoints/checkpoint_times.hpp"
+#include "actors/run/checkpoints/run_pause.hpp"
 #include "actors/run/member.hpp"
 #include "actors/run/member_answers.hpp"
 #include "actors/run/phase_tally.hpp"
@@ -29,7 +31,10 @@ public:
     : self_(self), config_(std::move(config)),
       course_(config_.phases, config_.ranks, config_.def.fetch.cache != 0,
               config_.from ? std::optional{config_.from->at} : std::nullopt),
-      edge_(course_.epoch_begin().epoch), checkpoint_at_(self_->clock().now()) {
+      pause_(config_.pause_at,
+             config_.from ? std::optional{config_.from->at} : std::nullopt),
+      edge_(course_.epoch_begin().epoch),
+      times_(config_.def.checkpoint, self_->clock().now()) {
     deaths_.install(self_);
     members_ =
       config_.members(self_->home_system(), handle_of<interface>(self_));
@@ -57,6 +62,7 @@ public:
       },
       [this](const start_run&) { carry_out(course_.start()); },
       [this](const member_lost& lost) { on_lost(lost); },
+      [this](const pause_run&) { pause_.at_next_edge(); },
       [this](const cancel_run& cancel) {
         if (cancel.now)
           miss_checkpoint({});
@@ -71,16 +77,12 @@ private:
 
   void carry_out(task next) {
     look_at_edge(next);
-    switch (next) {
-    case task::none:
-      break;
-    case task::fill_caches:
-      ask_all(trainer_action::fill_cache);
+    if (const auto order = order_for(next)) {
+      ask_all(*order);
       tell_filled();
-      break;
-    case task::resume:
-      ask_all(trainer_action::restore);
-      break;
+      return;
+    }
+    switch (next) {
     case task::begin_phase:
       begin(course_.step());
       break;
@@ -88,17 +90,8 @@ private:
       for (auto& member : members_)
         post_urgent(member, stop_after_step{});
       break;
-    case task::compare:
-      ask_all(trainer_action::digest);
-      break;
-    case task::keep_best:
-      ask_all(trainer_action::keep_best);
-      break;
-    case task::restore_best:
-      ask_all(trainer_action::restore_best);
-      break;
-    case task::save:
-      ask_all(trainer_action::snapshot);
+    case task::pause:
+      take_pause();
       break;
     case task::fetch:
       fetch_weights();
@@ -110,14 +103,20 @@ private:
       settle_checkpoint(); // What waits for results waits in vain now.
       end_if_due();
       break;
+    default:
+      break;
     }
   }
 
   // -- phases
 
   void begin(const course_step& step) {
-    auto request = request_of(
-      step, config_.def, config_.seeds[static_cast<std::size_t>(step.phase)]);
+    if (pause_.comes_before(step)) {
+      carry_out(course_.pause());
+      return;
+    }
+    auto request = pause_.cut(request_of(
+      step, config_.def, config_.seeds[static_cast<std::size_t>(step.phase)]));
     request.from = course_.epoch_begin();
     request.before = before(request.first);
     now_ =
@@ -156,12 +155,18 @@ private:
       config_.observer.on_step(now_->request(), now_->steps_done());
     if (now_->complete())
       end_phase();
-    else if (key.phase == phase::train && key.rank == 0)
-      look_at_step();
+    else if (key.phase == phase::train && key.rank == 0
+             && times_.is_due(course_.train_steps(), self_->clock().now()))
+      ask_checkpoint(false);
   }
 
   void end_phase() {
-    const auto done = std::exchange(now_, nullptr)->result();
+    const auto tally = std::exchange(now_, nullptr);
+    if (pause_.is_within(tally->request())) {
+      carry_out(course_.pause());
+      return;
+    }
+    const auto done = tally->result();
     if (config_.observer.on_phase)
       if (auto seen = config_.observer.on_phase(done); !seen) {
         carry_out(course_.fail_run(seen.error()));
@@ -172,28 +177,13 @@ private:
 
   // -- checkpoints
 
-  /// A checkpoint is due when an epoch is behind the run, and where one stops
-  /// that is cancelled.
   void look_at_edge(task next) {
-    if (next != task::begin_phase && next != task::restore_best
-        && next != task::save)
-      return;
-    const auto& failure = course_.failure();
     const auto epoch = course_.epoch_begin().epoch;
-    const auto crossed = std::exchange(edge_, epoch) != epoch;
-    const auto trains =
-      next == task::begin_phase && course_.step().phase == phase::train;
-    if (failure ? failure->code == ec::cancelled && course_.train_steps() != 0
-                : crossed)
-      ask_checkpoint(!trains);
-  }
-
-  void look_at_step() {
-    const auto& [steps, minutes, keep] = config_.def.checkpoint;
-    const auto waited = self_->clock().now() - checkpoint_at_;
-    if ((steps != 0 && course_.train_steps() % steps == 0)
-        || (minutes != 0 && waited >= std::chrono::minutes{minutes}))
-      ask_checkpoint(false);
+    if (!course_.leaves_checkpoint(next, edge_ != epoch))
+      return;
+    edge_ = epoch;
+    ask_checkpoint(next != task::begin_phase
+                   || course_.step().phase != phase::train);
   }
 
   /// @param last Of the run, so that it takes the place of one under way.
@@ -202,7 +192,20 @@ private:
     if (!due || config_.def.checkpoint.keep == 0 || (making_.is_on() && !last)
         || !due(last))
       return;
-    checkpoint_at_ = self_->clock().now();
+    times_.asked(self_->clock().now());
+    pauses_ = false;
+    ask_state();
+  }
+
+  /// Asks for what the run goes on with, once no checkpoint is under way.
+  void take_pause() {
+    if (course_.now() != state::pausing || making_.is_on())
+      return;
+    pauses_ = true;
+    ask_state();
+  }
+
+  void ask_state() {
     const auto& begin = course_.epoch_begin();
     const auto number = making_.ask(begin, before(begin.step));
     requests_
@@ -238,8 +241,13 @@ private:
   /// Hands the checkpoint on, if all of it is here.
   void settle_checkpoint() {
     if (auto made = making_.take()) {
-      config_.observer.on_checkpoint(std::move(*made));
-      end_if_due();
+      if (std::exchange(pauses_, false)) {
+        paused_ = std::move(made);
+        carry_out(course_.paused());
+      } else {
+        config_.observer.on_checkpoint(std::move(*made));
+      }
+      go_on_without_copy();
     } else if (making_.is_lost(ending_)) {
       miss_checkpoint(fail(ec::internal, "results of its steps are missing"));
     }
@@ -249,10 +257,18 @@ private:
   void miss_checkpoint(const std::optional<error>& reason) {
     if (!making_.is_on())
       return;
-    if (reason && config_.observer.on_checkpoint_missed)
-      config_.observer.on_checkpoint_missed(*reason);
     making_.give_up();
+    if (std::exchange(pauses_, false) && reason)
+      carry_out(course_.fail_run(*reason));
+    else if (reason && config_.observer.on_checkpoint_missed)
+      config_.observer.on_checkpoint_missed(*reason);
+    go_on_without_copy();
+  }
+
+  /// What waits until no copy is under way.
+  void go_on_without_copy() {
     end_if_due();
+    take_pause();
   }
 
   // -- requests that are answered
@@ -263,25 +279,10 @@ private:
     look_at_answers();
   }
 
-  /// How long the answer may take. One who has cancelled a run waits for its
-  /// weights as for those of a success.
-  std::chrono::milliseconds timeout_of(trainer_action action) const {
-    const auto& reason = course_.failure();
-    const auto usual = patience_for(action);
-    return reason && reason->code != ec::cancelled
-             ? std::min(usual, timeouts::rescue)
-             : usual;
-  }
-
-  trainer_request request_for(trainer_action action) const {
-    if (action != trainer_action::restore || !config_.from)
-      return {action};
-    return {action, config_.from->tensors, config_.from->at.train_steps};
-  }
-
   void ask_one(std::size_t member, trainer_action action) {
     requests_
-      .ask(self_, members_[member], timeout_of(action), request_for(action))
+      .ask(self_, members_[member], patience_for(action, course_.failure()),
+           request_for(action, config_.from))
       .then(
         [this, member,
          request = answers_.request()](const member_state& answer) {
@@ -338,12 +339,9 @@ private:
       config_.from->tensors.reset(); // Trainers have it now.
     if (saving)
       sort_by_steps(replicas);
-    std::optional<error> odd;
-    if (std::cmp_not_equal(replicas.size(), config_.ranks))
-      odd = fail(ec::unavailable, "{} of {} trainers answer", replicas.size(),
-                 config_.ranks);
-    else if (saving || resuming || course_.now() == state::comparing)
-      odd = difference(replicas);
+    auto odd =
+      odd_among(replicas, config_.ranks,
+                saving || resuming || course_.now() == state::comparing);
     if (saving)
       search_ = weight_search{std::move(replicas)};
     carry_out(course_.answered(std::move(odd)));
@@ -367,11 +365,9 @@ private:
     out.failure = course_.failure();
     out.best_validation = course_.best_validation();
     out.train_steps = course_.train_steps();
-    if (const auto* kept = search_.found()) {
-      out.digest = kept->digest;
-      out.parameters = kept->parameters;
-      out.train_steps = kept->steps;
-    }
+    if (!out.failure)
+      out.paused = std::exchange(paused_, std::nullopt);
+    search_.tell(out);
     config_.observer.on_end(std::move(out));
   }
 
@@ -384,9 +380,12 @@ private:
   down_watch deaths_;
   request_watch requests_;
   std::shared_ptr<phase_tally> now_; ///< Of the phase that is on.
+  run_pause pause_;
   std::int32_t edge_; ///< The last epoch that has begun, or been gone on with.
-  caf::actor_clock::time_point checkpoint_at_; ///< When the last one was due.
+  checkpoint_times times_;
   checkpoint_maker making_;
+  bool pauses_ = false; ///< What is being made is no checkpoint.
+  std::optional<training_state> paused_; ///< What was made then.
   bool ending_ = false; ///< As soon as the last checkpoint is taken.
 };
 

@@ -2,6 +2,7 @@
 
 #include "actors/base/interfaces.hpp"
 #include "messages/definition/definition.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/flow/course.hpp"
 #include "pipelines/results/checkpoint.hpp"
@@ -34,6 +35,8 @@ struct run_outcome {
   std::shared_ptr<const std::vector<named_tensor>> parameters;
   std::optional<double> best_validation;
   std::int64_t train_steps = 0;
+  /// Of an attempt that has paused: what the next one begins with.
+  std::optional<training_state> paused = {};
 };
 
 /// Called from the CONDUCTOR's thread; must be quick and must not throw.
@@ -68,6 +71,8 @@ struct conductor_config {
   run_observer observer;
   /// What another process has left of this run, to go on from.
   std::optional<training_state> from = {};
+  /// Where this attempt ends in order, behind where it begins.
+  std::optional<run_point> pause_at = {};
   /// The member whose trainer gives checkpoints: all have the same state.
   std::size_t keeper = 0;
 };

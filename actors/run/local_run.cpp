@@ -149,6 +149,12 @@ run_outcome wait_for_end(signal_watch& signals, memory_probe& memory,
 
 void log_end(spdlog::logger& log, const run_result& run) {
   const auto& outcome = run.outcome;
+  if (outcome.paused && !outcome.failure) {
+    log.info("an attempt has paused after {:.1f} s and {} training steps, to "
+             "go on with another number of trainers",
+             run.seconds, outcome.train_steps);
+    return;
+  }
   log.info("run ended after {:.1f} s and {} training steps: {}; digest {}",
            run.seconds, outcome.train_steps,
            outcome.failure ? outcome.failure->message : "all is done",
@@ -197,7 +203,7 @@ result<run_result> run_locally(local_run_config config,
     stage_table::of(member.def, share.parts.size(), share.ranks.size());
   stages.disk = member.disk;
   const auto storage = member.storage;
-  auto& signals = watch.emplace();
+  auto& signals = watch ? *watch : watch.emplace();
   run_end end{signals};
   auto ended = end.future();
   auto lead = conductor_of(config, *graph, share.world);

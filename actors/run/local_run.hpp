@@ -27,9 +27,11 @@ struct local_run_config : run_setup {
 /// meanwhile: damage ends the run, and it succeeds only once all was found
 /// sound. Errors are those of the set-up: data that does not fit the
 /// definition, files that cannot be opened.
-/// @param signals Begins with the run; while the caller keeps it, no signal
-/// ends the process, so that results can be saved. Before the run, signals end
-/// it at once: preparing may take long, and leaves nothing worth saving.
+/// Ends in order at `pause_at`, with what another call goes on from.
+/// @param signals Begins with the run, unless an attempt before it has begun
+/// it; while the caller keeps it, no signal ends the process, so that results
+/// can be saved. Before the run, signals end it at once: preparing may take
+/// long, and leaves nothing worth saving.
 result<run_result> run_locally(local_run_config config,
                                std::optional<signal_watch>& signals);
 

@@ -225,6 +225,14 @@ std::chrono::milliseconds patience_for(trainer_action action) {
   return timeouts::trainers;
 }
 
+std::chrono::milliseconds patience_for(trainer_action action,
+                                       const std::optional<error>& failure) {
+  const auto usual = patience_for(action);
+  return failure && failure->code != ec::cancelled
+           ? std::min(usual, timeouts::rescue)
+           : usual;
+}
+
 std::uint32_t batches_elsewhere(const definition& def, std::size_t trainers) {
   constexpr std::size_t most = 64; // Each takes an actor; more do not help.
   return static_cast<std::uint32_t>(

@@ -47,6 +47,11 @@ struct remote_access {
 /// limit here is only there because every wait has one.
 std::chrono::milliseconds patience_for(trainer_action action);
 
+/// The same once a run has failed, if it has. One who has cancelled a run waits
+/// for its weights as for those of a success.
+std::chrono::milliseconds patience_for(trainer_action action,
+                                       const std::optional<error>& failure);
+
 /// How many batches other daemons sample at the same time for a member with
 /// that many trainers.
 std::uint32_t batches_elsewhere(const definition& def, std::size_t trainers);

@@ -5,6 +5,32 @@
 
 namespace graphmill {
 
+std::optional<trainer_action> order_for(run_course::task next) {
+  switch (next) {
+  case run_course::task::fill_caches:
+    return trainer_action::fill_cache;
+  case run_course::task::resume:
+    return trainer_action::restore;
+  case run_course::task::compare:
+    return trainer_action::digest;
+  case run_course::task::keep_best:
+    return trainer_action::keep_best;
+  case run_course::task::restore_best:
+    return trainer_action::restore_best;
+  case run_course::task::save:
+    return trainer_action::snapshot;
+  default:
+    return std::nullopt;
+  }
+}
+
+trainer_request request_for(trainer_action action,
+                            const std::optional<training_state>& from) {
+  if (action != trainer_action::restore || !from)
+    return {action};
+  return {action, from->tensors, from->at.train_steps};
+}
+
 std::vector<std::size_t> member_answers::ask_all() {
   std::vector<std::size_t> out;
   answers_.clear();

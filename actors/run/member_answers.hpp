@@ -1,12 +1,23 @@
 #pragma once
 
 #include "actors/base/interfaces.hpp"
+#include "actors/run/run_course.hpp"
+#include "pipelines/results/checkpoint.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace graphmill {
+
+/// What all members are asked for a task of a run, if anything.
+std::optional<trainer_action> order_for(run_course::task next);
+
+/// The request for it. @param from What the run goes on from, which its
+/// trainers restore.
+trainer_request request_for(trainer_action action,
+                            const std::optional<training_state>& from);
 
 /// What a trainer has answered.
 struct trainer_answer {

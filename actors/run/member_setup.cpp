@@ -203,8 +203,10 @@ conductor_config conductor_of(const run_setup& run,
     seeds[static_cast<std::size_t>(which)] =
       other ? std::ssize(*other) : std::ssize(graph.seeds(split_of(which)));
   conductor_config out{run.def, world, seeds, course_of(run, seeds), {}, {}};
-  if (run.mode == run_mode::train)
+  if (run.mode == run_mode::train) {
     out.from = run.from;
+    out.pause_at = run.pause_at;
+  }
   return out;
 }
 

@@ -36,6 +36,8 @@ struct run_setup {
   storage_choice storage;            ///< Of this process.
   /// Of mode train: what the run goes on from.
   std::optional<training_state> from = {};
+  /// Where it ends in order, to go on with another number of trainers.
+  std::optional<run_point> pause_at = {};
 };
 
 /// Which parts and trainers of a run one process has.

@@ -31,6 +31,14 @@ std::optional<error> difference(const std::vector<trainer_answer>& replicas) {
               usual.steps, fmt::join(odd, ", "), usual.rank);
 }
 
+std::optional<error> odd_among(const std::vector<trainer_answer>& replicas,
+                               rank_id ranks, bool equal) {
+  if (std::cmp_not_equal(replicas.size(), ranks))
+    return fail(ec::unavailable, "{} of {} trainers answer", replicas.size(),
+                ranks);
+  return equal ? difference(replicas) : std::nullopt;
+}
+
 void sort_by_steps(std::vector<trainer_answer>& replicas) {
   std::stable_sort(replicas.begin(), replicas.end(),
                    [](const trainer_answer& a, const trainer_answer& b) {
@@ -52,6 +60,15 @@ void weight_search::take(const std::vector<trainer_answer>& answers) {
   for (const auto& answer : answers)
     if (!replicas_.empty() && answer.state.parameters)
       replicas_.front().state.parameters = answer.state.parameters;
+}
+
+void weight_search::tell(run_outcome& end) const {
+  const auto* kept = found();
+  if (kept == nullptr)
+    return;
+  end.digest = kept->digest;
+  end.parameters = kept->parameters;
+  end.train_steps = kept->steps;
 }
 
 const trainer_state* weight_search::found() const {

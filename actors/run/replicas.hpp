@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/run/conductor.hpp"
 #include "actors/run/member_answers.hpp"
 #include "messages/base/error.hpp"
 
@@ -15,6 +16,11 @@ namespace graphmill {
 /// @param replicas Trainers that have done the same steps. If two kinds of
 /// weights are equally frequent, those of the first trainer count as usual.
 std::optional<error> difference(const std::vector<trainer_answer>& replicas);
+
+/// What is wrong with the answers of a run's trainers: some are missing or, if
+/// they are to be equal, they are not.
+std::optional<error> odd_among(const std::vector<trainer_answer>& replicas,
+                               rank_id ranks, bool equal);
 
 /// Sorts by steps, the most first: a step that fails may have succeeded at some
 /// ranks.
@@ -37,6 +43,9 @@ public:
 
   /// @param answers Of the member that was asked; none if it did not answer.
   void take(const std::vector<trainer_answer>& answers);
+
+  /// Adds the weights to what is told of a run's end, if there are any.
+  void tell(run_outcome& end) const;
 
   /// The replica with weights. Null: none, as far as is known.
   const trainer_state* found() const;

@@ -101,6 +101,7 @@ run_course::task run_course::answered(std::optional<error> odd) {
     return enter(state::fetching, task::fetch);
   case state::waiting:
   case state::in_phase:
+  case state::pausing:
   case state::fetching:
   case state::ended:
     break;
@@ -119,10 +120,28 @@ run_course::task run_course::fetched(bool found) {
   return enter(state::ended, task::end);
 }
 
+run_course::task run_course::pause() {
+  if (now_ != state::in_phase)
+    return task::none;
+  return cancelled_ ? save_cancelled() : enter(state::pausing, task::pause);
+}
+
+run_course::task run_course::paused() {
+  return now_ == state::pausing ? enter(state::ended, task::end) : task::none;
+}
+
+bool run_course::leaves_checkpoint(task next, bool crossed) const {
+  if (next != task::begin_phase && next != task::restore_best
+      && next != task::save)
+    return false;
+  return failure_ ? failure_->code == ec::cancelled && train_steps_ != 0
+                  : crossed;
+}
+
 run_course::task run_course::cancel() {
   if (ends_already() || std::exchange(cancelled_, true))
     return task::none;
-  if (now_ == state::filling)
+  if (now_ == state::filling || now_ == state::pausing)
     return save_cancelled();
   if (now_ != state::in_phase)
     return task::none; // `next` sees to it.

@@ -22,6 +22,7 @@ namespace graphmill {
 ///     * ---> restoring_best --------------> *
 ///     * ---> saving ---> fetching ---> ended
 ///
+///     in_phase            -- paused --> pausing --> ended
 ///     any before `saving` -- failed, cancelled --> saving
 ///     any before `saving` -- failed, without steps of its own --> ended
 ///     any                 -- cancelled at once --> ended
@@ -30,6 +31,9 @@ namespace graphmill {
 /// checkpoint is `resuming`: its trainers take over the weights of then, and
 /// its course goes to where it stood. Until they have them there is nothing to
 /// save.
+///
+/// A run that pauses ends without weights: another attempt goes on from the
+/// state that one of its trainers gives while it is `pausing`.
 ///
 /// Failure and cancellation are noted beside the state. The first failure
 /// counts. A run that has diverged goes back to its best weights before it is
@@ -52,6 +56,7 @@ public:
     comparing,      ///< The replicas' weights, after an epoch.
     keeping_best,   ///< Trainers remember their weights.
     restoring_best, ///< They go back to them.
+    pausing,        ///< The state is taken that another attempt begins with.
     saving,         ///< The trainers' last weights are taken, where they are.
     fetching,       ///< One replica's weights are brought here.
     ended,
@@ -68,6 +73,7 @@ public:
     compare,     ///< Order digests, and compare them.
     keep_best,
     restore_best,
+    pause, ///< Take the state of a trainer. Then `paused` is due.
     save,  ///< Order a snapshot, and compare its digests.
     fetch, ///< Bring weights of the snapshot. Then `fetched` is due.
     end,   ///< Tell the observer. Nothing is due.
@@ -96,6 +102,14 @@ public:
   /// The search for weights is over. @param found Whether there are any.
   task fetched(bool found);
 
+  // -- the end of an attempt
+
+  /// The phase that is on is not begun, or not gone on with, in this attempt.
+  task pause();
+
+  /// The state is taken that the next attempt begins with.
+  task paused();
+
   // -- ways to an early end
 
   /// The user asks to end after the step that is on.
@@ -118,6 +132,11 @@ public:
 
   /// The step of the course that is on. Has a meaning in a phase alone.
   course_step step() const { return phases_.next(); }
+
+  /// Whether a checkpoint is due before a task: when an epoch is behind the
+  /// run, and where one stops that is cancelled.
+  /// @param crossed Whether another epoch has begun, or would.
+  bool leaves_checkpoint(task next, bool crossed) const;
 
   /// Why it is no success, as far as is known.
   const std::optional<error>& failure() const { return failure_; }

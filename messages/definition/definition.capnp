@@ -22,6 +22,7 @@ using Optimizer = import "/messages/definition/optimizer.capnp".Optimizer;
 using Notes = import "/messages/definition/notes.capnp";
 using help = Notes.help; using unit = Notes.unit; using required = Notes.required;
 using range = Notes.range; using length = Notes.length; using perKey = Notes.perKey; using word = Notes.word;
+using least = Notes.least;
 $Cxx.namespace("graphmill::schema");
 
 struct Definition {
@@ -183,8 +184,8 @@ struct Trainer {
   # changes speed, and the weights by rounding alone.
 
   replicas @0 :UInt32 = 1
-    $help("Trainers that share each step's seeds and average their gradients")
-    $unit("trainers") $range(min = 1, max = 64);
+    $help("Trainers that share each step's seeds and average their gradients. Or a map of min and max: then a run on a cluster has as many of them as its daemons take, goes on with fewer when one is lost for good, and takes others in at the edge of an epoch; its weights depend on when that was, which it records. A run in one process has max of them")
+    $unit("trainers") $range(min = 1, max = 64) $least("minReplicas");
 
   threads @1 :UInt32 = 0
     $help("Threads that compute, per trainer; they change speed, never the weights. 0 deals the processors of a machine out to its trainers")
@@ -197,6 +198,14 @@ struct Trainer {
   stepTimeout @3 :UInt32 = 1800
     $help("How long a trainer that is done with its part of a step waits for the others before the run fails: more than one may fall behind whose batches are slow to come. Daemons that are lost are known in seconds whatever this is")
     $unit("seconds") $range(min = 10, max = 86400);
+
+  minReplicas @4 :UInt32 = 0
+    $unit("trainers") $range(max = 64);
+  # The entry `min` of `replicas`; 0: there is none, their number is fixed.
+
+  sizes @5 :List(Text)
+    $help("Where the number of trainers changes, each as EPOCHS/STEPS:TRAINERS, as in [0/0:2, 3/17:1]: after 3 epochs and 17 steps of the next one, go on with 1. With what a run recorded as its sizes, another one ends with the same weights. None: `replicas` decides")
+    $length(max = 4096);
 }
 
 struct Train {

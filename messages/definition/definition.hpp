@@ -126,17 +126,25 @@ struct definition {
   } model;
 
   struct trainer_section {
-    std::uint32_t replicas = 0;
-    std::uint32_t threads = 0; ///< That compute, per replica; 0: as fit.
-    std::string device;        ///< "cpu", "cuda", "cuda:0", ...
+    std::uint32_t replicas = 0; ///< The most, if there is a least number.
+    std::uint32_t threads = 0;  ///< That compute, per replica; 0: as fit.
+    std::string device;         ///< "cpu", "cuda", "cuda:0", ...
     /// Seconds that a trainer waits for the others in a step.
     std::uint32_t step_timeout = 0;
+    std::uint32_t min_replicas = 0; ///< 0: just `replicas`.
+    /// When their number changes; see `trainer_sizes.hpp`. Empty: as it comes.
+    std::vector<std::string> sizes = {};
+
+    /// Whether their number may change in a run.
+    bool is_elastic() const { return min_replicas != 0 || !sizes.empty(); }
 
     static void fields(auto& of, auto visit) {
       visit("replicas", of.replicas);
       visit("threads", of.threads);
       visit("device", of.device);
       visit("stepTimeout", of.step_timeout);
+      visit("minReplicas", of.min_replicas);
+      visit("sizes", of.sizes);
     }
 
     friend bool operator==(const trainer_section&,

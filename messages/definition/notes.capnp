@@ -33,6 +33,11 @@ annotation word @0xb1f7c34d92e6a805 (field) :Word;
 # A word that may be written for a number; of a list, for each of its elements,
 # and alone for all of them, of which there are as many then as there were.
 
+annotation least @0x9b1f4c7d2e6a5083 (field) :Text;
+# The number may also be written as a map of `min` and `max`: `max` is the field
+# itself, and `min` goes to the field that is named here, which has no key of its
+# own and is 0 if the number is written plainly.
+
 struct Word {
   name @0 :Text;
   value @1 :Float64;

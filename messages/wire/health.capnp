@@ -113,6 +113,10 @@ struct ActorHealth {
   recentRestarts @29 :UInt64;
   # In the window.
   lastError @30 :Text;
+
+  peakBatches @31 :UInt64;
+  peakBytes @32 :UInt64;
+  # The most that creditBatches and creditBytes have been so far.
 }
 
 struct PeerHealth {
@@ -160,6 +164,10 @@ struct DaemonHealth {
 
   age @19 :Float64;
   # Seconds since the coordinator has heard this; 0 in a report.
+
+  longWork @20 :List(Text);
+  # Who has been at one piece of work for too long, or was until a minute ago, an actor
+  # or a thread, each a sentence.
 }
 
 struct RunProgress {

@@ -103,6 +103,8 @@ struct actor_health {
   std::uint64_t restarts = 0;
   std::uint64_t recent_restarts = 0;
   std::string last_error;
+  std::uint64_t peak_batches = 0;
+  std::uint64_t peak_bytes = 0;
 
   static void fields(auto& of, auto visit) {
     visit("kind", of.kind);
@@ -136,6 +138,8 @@ struct actor_health {
     visit("restarts", of.restarts);
     visit("recentRestarts", of.recent_restarts);
     visit("lastError", of.last_error);
+    visit("peakBatches", of.peak_batches);
+    visit("peakBytes", of.peak_bytes);
   }
 };
 
@@ -161,7 +165,10 @@ struct peer_health {
 namespace health_limits {
 inline constexpr std::size_t actors = 256;
 inline constexpr std::size_t peers = 256;
+inline constexpr std::size_t long_work = 8;
 inline constexpr std::size_t text = 256;
+/// Of a whole report, encoded: more than one with the most of all takes.
+inline constexpr std::size_t bytes = 384 * 1024;
 } // namespace health_limits
 
 /// How a daemon and its share of a run are (`health_report`).
@@ -186,6 +193,7 @@ struct daemon_health {
   std::uint64_t cache_rows_wanted = 0;
   std::uint64_t cache_rows_found = 0;
   double age = 0;
+  std::vector<std::string> long_work;
 
   /// Fails on more actors, peers or text than a report may have, and on shares
   /// and times that are none.
@@ -212,6 +220,7 @@ struct daemon_health {
     visit("cacheRowsWanted", of.cache_rows_wanted);
     visit("cacheRowsFound", of.cache_rows_found);
     visit("age", of.age);
+    visit("longWork", of.long_work);
   }
 };
 payload encode(const daemon_health& report);

@@ -32,10 +32,11 @@ using RequestId = UInt64;
 
 using Milliseconds = UInt32;
 
-const protocolVersion :UInt16 = 1;
-# The version that this schema describes.
+const protocolVersion :UInt16 = 2;
+# The version that this schema describes. 2: the words that ranks tell each other of a
+# step, which are no message of a schema, have grown.
 
-const oldestVersion :UInt16 = 1;
+const oldestVersion :UInt16 = 2;
 # The oldest one that is still understood.
 
 # -- envelope ------------------------------------------------------------------

@@ -1,9 +1,17 @@
 #include "pipelines/definition/definition_checks.hpp"
 
+#include "messages/definition/definition_schema.hpp"
 #include "pipelines/definition/model_traits.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
+
+#include <capnp/dynamic.h>
+#include <capnp/message.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace graphmill {
@@ -42,6 +50,53 @@ void check_device(definition_source& source) {
                               in_quotes(device)));
 }
 
+void check_range(definition_source& source) {
+  const auto& trainer = source.value.trainer;
+  if (trainer.min_replicas > trainer.replicas
+      && source.usable("trainer.replicas"))
+    source.report(source.where("trainer.replicas"),
+                  fmt::format("`trainer.replicas` has the min {}, which is "
+                              "more than its max, {}",
+                              trainer.min_replicas, trainer.replicas));
+}
+
+/// What is wrong with an entry of `trainer.sizes`; empty if nothing is.
+/// @param before The point of the one before it, if there is one.
+std::string wrong_size(const definition& def, const std::string& text,
+                       const std::optional<run_point>& before) {
+  const auto& trainer = def.trainer;
+  const auto least =
+    trainer.min_replicas != 0 ? trainer.min_replicas : trainer.replicas;
+  const auto change = parse_size_change(text);
+  if (!change)
+    return "must be EPOCHS/STEPS:TRAINERS, as in 3/17:1";
+  if (!before && change->at != run_point{})
+    return "must begin with 0/0, for it is the first one";
+  if (before && change->at <= *before)
+    return "must be behind the entry before it";
+  if (change->replicas < least || change->replicas > trainer.replicas)
+    return fmt::format("must have from {} to {} trainers, as "
+                       "`trainer.replicas` says",
+                       least, trainer.replicas);
+  return "";
+}
+
+void check_sizes(definition_source& source) {
+  if (!source.usable("trainer.sizes") || !source.usable("trainer.replicas"))
+    return;
+  std::optional<run_point> before;
+  for (const auto& text : source.value.trainer.sizes) {
+    const auto wrong = wrong_size(source.value, text, before);
+    if (!wrong.empty()) {
+      source.report(source.where("trainer.sizes"),
+                    fmt::format("`trainer.sizes` has the element {}, which {}",
+                                in_quotes(text), wrong));
+      return; // Those behind it may be right but for this one.
+    }
+    before = parse_size_change(text)->at;
+  }
+}
+
 void check_fanouts(definition_source& source) {
   const auto& sampler = source.value.sampler;
   if (!source.usable("sampler.fanouts"))
@@ -56,6 +111,27 @@ void check_fanouts(definition_source& source) {
                               in_quotes(key), values.size(),
                               sampler.fanouts.size()));
   }
+}
+
+/// Without neighbours, a model that hears them is another one.
+void check_sampling(definition_source& source) {
+  const auto& sampler = source.value.sampler;
+  const auto is_nothing = [](const std::vector<std::int32_t>& fanouts) {
+    return std::ranges::all_of(fanouts, [](auto value) { return value == 0; });
+  };
+  if (!source.usable("sampler.fanouts") || !source.usable("model.kind")
+      || !traits_of(source.value.model.kind).hears()
+      || !is_nothing(sampler.fanouts)
+      || !std::ranges::all_of(sampler.edge_fanouts,
+                              [&is_nothing](const auto& of_type) {
+                                return is_nothing(of_type.second);
+                              }))
+    return;
+  source.report(source.where("sampler.fanouts"),
+                fmt::format("`sampler.fanouts` are 0 in every hop, so that {} "
+                            "would hear of no neighbour; sample some, or use "
+                            "`kind: mlp`",
+                            traits_of(source.value.model.kind).name));
 }
 
 void check_heads(definition_source& source) {
@@ -98,6 +174,7 @@ void check_attention(definition_source& source) {
   if (traits_of(model.kind).attends())
     return check_attention_effects(source);
   const std::pair<std::string, bool> fields[]{
+    {"model.heads", model.heads != default_of_model("heads")},
     {"model.output_heads", model.output_heads != 0},
     {"model.attention_dropout", model.attention_dropout != 0},
     {"model.attention_residual", model.attention_residual}};
@@ -167,9 +244,9 @@ void check_record(definition_source& source) {
         std::pair{"evaluate.batch_size", def.evaluate.batch_size}})
     if (size > most && source.usable(path))
       source.report(source.where(path),
-                    fmt::format("`{}` is {}, may be {} at most with "
+                    fmt::format("`{}` is above {}, which is the most with "
                                 "`train.record_steps`",
-                                path, size, most));
+                                path, most));
 }
 
 /// A daemon that is named twice is a slip of the pen.
@@ -192,7 +269,10 @@ void check_definition(definition_source& source) {
   check_name(source, "name", source.value.name);
   check_name(source, "dataset", source.value.dataset);
   check_device(source);
+  check_range(source);
+  check_sizes(source);
   check_fanouts(source);
+  check_sampling(source);
   check_heads(source);
   check_attention(source);
   check_momentum(source);
@@ -202,6 +282,16 @@ void check_definition(definition_source& source) {
   check_record(source);
   check_daemons(source, "placement.trainers", source.value.placement.trainers);
   check_daemons(source, "placement.samplers", source.value.placement.samplers);
+}
+
+std::uint32_t default_of_model(const char* field) {
+  capnp::MallocMessageBuilder message;
+  const auto defaults =
+    message.initRoot<capnp::DynamicStruct>(definition_schema()).asReader();
+  return defaults.get("model")
+    .as<capnp::DynamicStruct>()
+    .get(field)
+    .as<std::uint32_t>();
 }
 
 bool is_name_character(char c) {

@@ -119,7 +119,7 @@ void write_struct(capnp::DynamicStruct::Reader reader, std::string_view indent,
       out += '\n';
       write_per_key(reader, f, taken, out);
     } else {
-      out += fmt::format(" {}\n", yaml_text(reader.get(f), f));
+      out += fmt::format(" {}\n", field_text(reader, f));
     }
   }
 }

@@ -75,15 +75,6 @@ std::string unsigned_text(std::uint64_t value, const field_notes& notes) {
   return notes.unit == "bytes" ? bytes_text(value) : fmt::format("{}", value);
 }
 
-/// "from 1 to 64 stages", or nothing for what has no range.
-std::string allowed_text(field f, const field_notes& notes) {
-  const auto range = range_of(f);
-  if (!range)
-    return "";
-  const auto text = range_text(*range, notes.unit);
-  return notes.word ? fmt::format("{}, or {}", text, notes.word->name) : text;
-}
-
 std::string default_text(capnp::DynamicStruct::Reader defaults, field f,
                          const field_notes& notes) {
   if (notes.required)
@@ -107,7 +98,7 @@ void describe(capnp::DynamicStruct::Reader defaults, const std::string& prefix,
     }
     const auto notes = notes_of(f);
     out.push_back({path, type_text(f), default_text(defaults, f, notes),
-                   allowed_text(f, notes), notes.help});
+                   allowed_text(f), notes.help});
   }
 }
 
@@ -141,6 +132,14 @@ std::string yaml_text(capnp::DynamicValue::Reader value, field f) {
   default:
     return "";
   }
+}
+
+std::string field_text(capnp::DynamicStruct::Reader section, field f) {
+  const auto text = yaml_text(section.get(f), f);
+  const auto least = notes_of(f).least;
+  const auto min =
+    least.empty() ? 0 : section.get(least.c_str()).as<std::uint64_t>();
+  return min == 0 ? text : fmt::format("{{min: {}, max: {}}}", min, text);
 }
 
 std::string type_text(field f) {
@@ -190,6 +189,15 @@ std::optional<value_range> range_of(field f) {
                      std::min(range.max, limits.max)};
 }
 
+std::string allowed_text(field f) {
+  const auto range = range_of(f);
+  if (!range)
+    return "";
+  const auto notes = notes_of(f);
+  const auto text = range_text(*range, notes.unit);
+  return notes.word ? fmt::format("{}, or {}", text, notes.word->name) : text;
+}
+
 std::vector<std::string> enum_words(capnp::EnumSchema schema) {
   std::vector<std::string> words;
   for (auto word : schema.getEnumerants())
@@ -208,9 +216,11 @@ std::vector<std::string> keys_of(capnp::StructSchema schema) {
 
 bool has_key(field f) {
   const auto name = f.getProto().getName();
-  for (auto other : f.getContainingStruct().getFields())
-    if (notes_of(other).per_key == name.cStr())
+  for (auto other : f.getContainingStruct().getFields()) {
+    const auto notes = notes_of(other);
+    if (notes.per_key == name.cStr() || notes.least == name.cStr())
       return false;
+  }
   return true;
 }
 

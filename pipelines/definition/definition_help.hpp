@@ -27,6 +27,11 @@ std::vector<field_description> describe_definition();
 std::string yaml_text(capnp::DynamicValue::Reader value,
                       capnp::StructSchema::Field field);
 
+/// The value of a field of a section likewise, with what belongs to it: the
+/// least number beside the most, as "{min: 1, max: 4}".
+std::string field_text(capnp::DynamicStruct::Reader section,
+                       capnp::StructSchema::Field field);
+
 /// What a field takes, for people: "a whole number", "one of adam, adamw, sgd".
 std::string type_text(capnp::StructSchema::Field field);
 
@@ -34,13 +39,18 @@ std::string type_text(capnp::StructSchema::Field field);
 /// range within what the type holds. Nothing for other types.
 std::optional<value_range> range_of(capnp::StructSchema::Field field);
 
+/// The same in words, with the unit and the word that may stand for a number:
+/// "from 1 to 16777216 seeds, or all". Nothing for what has no range.
+std::string allowed_text(capnp::StructSchema::Field field);
+
 /// The words of an enumeration, without `unset`.
 std::vector<std::string> enum_words(capnp::EnumSchema schema);
 
 /// Keys that a user may write in a struct, in schema order.
 std::vector<std::string> keys_of(capnp::StructSchema schema);
 
-/// Whether users write this field: not so if another takes it in by `perKey`.
+/// Whether users write this field: not so if another takes it in by `perKey`
+/// or `least`.
 bool has_key(capnp::StructSchema::Field field);
 
 } // namespace graphmill

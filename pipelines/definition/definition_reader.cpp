@@ -23,12 +23,10 @@ std::optional<field> find_field(capnp::StructSchema schema,
 }
 
 /// "a whole number from 1 to 64 stages".
-std::string wanted(field f, const field_notes& notes) {
-  const auto range = range_of(f);
-  if (!range || f.getType().isList())
+std::string wanted(field f) {
+  if (!range_of(f) || f.getType().isList())
     return type_text(f);
-  auto out = fmt::format("{} {}", type_text(f), range_text(*range, notes.unit));
-  return notes.word ? fmt::format("{}, or {}", out, notes.word->name) : out;
+  return fmt::format("{} {}", type_text(f), allowed_text(f));
 }
 
 } // namespace
@@ -88,11 +86,18 @@ void definition_reader::read_field(const yaml_node& node,
     read_struct(node, into.get(f).as<capnp::DynamicStruct>(), path);
     return;
   }
-  if (node.type == yaml_node::kind::map && !notes_of(f).per_key.empty()) {
+  const auto notes = notes_of(f);
+  if (node.type == yaml_node::kind::map && !notes.per_key.empty()) {
     read_per_key(node, into, f, path);
     return;
   }
+  if (node.type == yaml_node::kind::map && !notes.least.empty()) {
+    sources_[path] = {node.where, read_span(node, into, f, path)};
+    return;
+  }
   const auto valid = read_value(node, into, f, path);
+  if (valid && !notes.least.empty()) // A plain number has no least.
+    into.set(notes.least.c_str(), 0U);
   sources_[path] = {node.where, valid};
 }
 
@@ -105,7 +110,7 @@ bool definition_reader::read_value(const yaml_node& node,
   if (node.type != yaml_node::kind::scalar)
     return report(node.where,
                   fmt::format("{} is {}, must be {}", in_quotes(path),
-                              shown(node), wanted(f, notes_of(f))));
+                              shown(node), wanted(f)));
   if (type.isText())
     return read_text(node, into, f, path);
   if (type.isEnum())
@@ -127,7 +132,7 @@ bool definition_reader::read_number(const yaml_node& node,
   const auto wrong = [&, this] {
     return report(node.where,
                   fmt::format("{} is {}, must be {}", in_quotes(path),
-                              shown(node), wanted(f, notes)));
+                              shown(node), wanted(f)));
   };
   const auto type = f.getType().which();
   if (notes.word && node.text == notes.word->name) {

@@ -47,7 +47,6 @@ bool definition_reader::read_reals(const yaml_node& node,
   if (!check_list(node, path, "numbers, as in [1, 0.5]"))
     return false;
   auto valid = check_length(node, f, path);
-  const auto notes = notes_of(f);
   const auto range = range_of(f).value_or(value_range{});
   std::vector<double> values;
   for (const auto& item : node.items) {
@@ -57,10 +56,9 @@ bool definition_reader::read_reals(const yaml_node& node,
     if (number && range.contains(*number))
       values.push_back(*number);
     else
-      valid = report(item.where,
-                     fmt::format("{} has the element {}, must be a number {}",
-                                 in_quotes(path), shown(item),
-                                 range_text(range, notes.unit)));
+      valid = report(
+        item.where, fmt::format("{} has the element {}, must be a number {}",
+                                in_quotes(path), shown(item), allowed_text(f)));
   }
   if (!valid)
     return false;
@@ -134,8 +132,7 @@ bool definition_reader::read_numbers(const yaml_node& node, field f,
       valid = report(
         item.where, fmt::format("{} has the element {}, must be a whole number "
                                 "{}",
-                                in_quotes(path), shown(item),
-                                range_text(range, notes.unit)));
+                                in_quotes(path), shown(item), allowed_text(f)));
   }
   return valid;
 }
@@ -177,6 +174,31 @@ void definition_reader::read_per_key(const yaml_node& node,
     for (unsigned j = 0; j < list.size(); ++j)
       list.set(j, values[j]);
   }
+}
+
+/// A map of `min` and `max` in place of a number. What is not given of a map
+/// stays as it was.
+bool definition_reader::read_span(const yaml_node& node,
+                                  capnp::DynamicStruct::Builder into, field f,
+                                  const std::string& path) {
+  const auto least = into.getSchema().getFieldByName(notes_of(f).least.c_str());
+  auto valid = true;
+  for (const auto& [key, item] : entries_of(node, path)) {
+    const auto place = joined(path, key);
+    if (key == "max")
+      valid = read_value(*item, into, f, place) && valid;
+    else if (key == "min")
+      valid = read_value(*item, into, least, place) && valid;
+    else
+      valid = report(item->where, fmt::format("{} is not a field of {}; there "
+                                              "are min and max",
+                                              in_quotes(key), in_quotes(path)));
+  }
+  if (valid && into.asReader().get(least).as<std::uint32_t>() == 0)
+    return report(node.where, fmt::format("{} is a map without `min`, which "
+                                          "must be 1 at the least",
+                                          in_quotes(path)));
+  return valid;
 }
 
 /// The entries of a map whose keys are free, duplicates reported.

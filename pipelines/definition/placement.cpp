@@ -1,5 +1,6 @@
 #include "pipelines/definition/placement.hpp"
 #include "messages/base/pluralized.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 
 #include <fmt/ranges.h>
 
@@ -322,8 +323,11 @@ bool placement::can_spare(std::uint16_t daemon,
   });
 }
 
-result<placement> place(const definition& def, part_id parts,
-                        std::span<const daemon_offer> offers) {
+namespace {
+
+/// With as many trainers as `trainer.replicas` says, and no other number.
+result<placement> place_all(const definition& def, part_id parts,
+                            std::span<const daemon_offer> offers) {
   if (offers.size() >= nobody)
     return fail(ec::invalid_argument, "a run cannot use {} daemons",
                 offers.size());
@@ -333,6 +337,43 @@ result<placement> place(const definition& def, part_id parts,
   GRAPHMILL_TRYV(work.place_ranks());
   GRAPHMILL_TRYV(work.compare_arithmetic());
   return work.take();
+}
+
+/// The definition without those of `placement.trainers` that are not there,
+/// unless that is nobody.
+definition without_absent(definition def,
+                          std::span<const daemon_offer> offers) {
+  auto names = def.placement.trainers;
+  std::erase_if(names, [offers](const auto& name) {
+    return std::ranges::none_of(
+      offers, [&name](const auto& offer) { return offer.name == name; });
+  });
+  if (!names.empty())
+    def.placement.trainers = std::move(names);
+  return def;
+}
+
+} // namespace
+
+result<placement> place(const definition& def, part_id parts,
+                        std::span<const daemon_offer> offers) {
+  const auto& trainer = def.trainer;
+  if (!trainer.is_elastic())
+    return place_all(def, parts, offers);
+  const auto present = without_absent(def, offers);
+  auto most = trainer.replicas;
+  auto least = trainer.min_replicas;
+  if (!trainer.sizes.empty()) {
+    most = 1;
+    for (const auto& change : sizes_of(def))
+      most = std::max(most, change.replicas);
+    least = most;
+  }
+  for (;; --most) {
+    auto placed = place_all(sized(present, most), parts, offers);
+    if (placed || most <= least)
+      return placed;
+  }
 }
 
 } // namespace graphmill

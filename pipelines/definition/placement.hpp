@@ -59,10 +59,13 @@ struct placement {
 /// ranks == r; see epoch_plan), as far as daemons have slots, else to one that
 /// is no sampler, with most of them free. Either way daemons without the device
 /// that `trainer.device` names have no slots. Results of a run do not depend on
-/// any of this. A pure function of its arguments, offers in any order. Fails
-/// with a sentence if a part is served by nobody, if `placement` names a daemon
-/// that is not offered, if there are fewer slots than trainers, or if trainers
-/// on CPUs would not all have the same arithmetic.
+/// any of this. Of a range of trainers, as many are placed as can be; of
+/// `trainer.sizes`, as many as there are at the most; daemons that are not
+/// there may then be named in `placement.trainers`. A pure function of its
+/// arguments, offers in any order. Fails with a sentence if a part is served by
+/// nobody, if `placement` names a daemon that is not offered, if there are
+/// fewer slots than trainers, or if trainers on CPUs would not all have the
+/// same arithmetic.
 result<placement> place(const definition& def, part_id parts,
                         std::span<const daemon_offer> offers);
 

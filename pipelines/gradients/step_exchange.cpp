@@ -13,7 +13,8 @@ namespace graphmill {
 namespace {
 
 /// Words of a rank: step, stop, its metrics (seeds, correct ones, the bits of
-/// the sum of losses), then rows per table.
+/// the sum of losses), then rows per table. Who changes them raises
+/// `protocol_version`: another build would take them for something else.
 constexpr std::size_t fixed_words = 5;
 
 /// Sending does not write; a transfer's memory has no const.

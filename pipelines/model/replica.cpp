@@ -8,6 +8,7 @@
 #include "pipelines/model/memory_estimate.hpp"
 #include "pipelines/model/state_shapes.hpp"
 #include "pipelines/model/torch_model.hpp"
+#include "pipelines/results/named_tensor.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -287,11 +288,11 @@ std::vector<named_tensor> replica::state() const {
                std::make_move_iterator(more.end()));
   };
   if (impl_->moments > 0)
-    add(impl_->steps.first_moments(), first_moments_prefix);
+    add(impl_->steps.first_moments(), state_names::first);
   if (impl_->moments > 1)
-    add(impl_->steps.second_moments(), second_moments_prefix);
+    add(impl_->steps.second_moments(), state_names::second);
   if (impl_->best)
-    add(*impl_->best, best_prefix);
+    add(*impl_->best, state_names::best);
   return out;
 }
 
@@ -303,17 +304,16 @@ result<void> replica::restore(const std::vector<named_tensor>& state,
     GRAPHMILL_TRYV(from_tensors(layout, state, parameters));
     auto first = copy_of(impl_->steps.first_moments());
     if (impl_->moments > 0)
-      GRAPHMILL_TRYV(from_tensors(layout, state, first, first_moments_prefix));
+      GRAPHMILL_TRYV(from_tensors(layout, state, first, state_names::first));
     auto second = copy_of(impl_->steps.second_moments());
     if (impl_->moments > 1)
-      GRAPHMILL_TRYV(
-        from_tensors(layout, state, second, second_moments_prefix));
+      GRAPHMILL_TRYV(from_tensors(layout, state, second, state_names::second));
     std::optional<parameter_store> best;
     if (std::any_of(state.begin(), state.end(), [](const named_tensor& one) {
-          return one.name.starts_with(best_prefix);
+          return one.name.starts_with(state_names::best);
         })) {
       best = copy_of(parameters);
-      GRAPHMILL_TRYV(from_tensors(layout, state, *best, best_prefix));
+      GRAPHMILL_TRYV(from_tensors(layout, state, *best, state_names::best));
     }
     impl_->parameters = std::move(parameters);
     impl_->steps.restore(steps, std::move(first), std::move(second));

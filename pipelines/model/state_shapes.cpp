@@ -2,6 +2,7 @@
 
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/optimizer.hpp"
+#include "pipelines/results/named_tensor.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -30,10 +31,10 @@ result<std::vector<tensor_shape>> state_shapes(const definition& def,
   std::vector<tensor_shape> out;
   add_shapes(layout, {}, out);
   if (moments > 0)
-    add_shapes(layout, first_moments_prefix, out);
+    add_shapes(layout, state_names::first, out);
   if (moments > 1)
-    add_shapes(layout, second_moments_prefix, out);
-  add_shapes(layout, best_prefix, out);
+    add_shapes(layout, state_names::second, out);
+  add_shapes(layout, state_names::best, out);
   return out;
 }
 
@@ -41,7 +42,7 @@ result<void> check_state(const definition& def, const dataset_info& info,
                          const std::vector<tensor_shape>& told) {
   GRAPHMILL_TRY(const auto wanted, state_shapes(def, info));
   const auto best = std::ranges::count_if(wanted, [](const tensor_shape& one) {
-    return one.name.starts_with(best_prefix);
+    return one.name.starts_with(state_names::best);
   });
   const auto without_best = wanted.size() - static_cast<std::size_t>(best);
   if (told.size() != wanted.size() && told.size() != without_best)

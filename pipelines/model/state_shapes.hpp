@@ -6,15 +6,9 @@
 #include "partition/dataset/dataset.hpp"
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 namespace graphmill {
-
-/// Before the names of parameters in what `replica::state` tells.
-inline constexpr std::string_view first_moments_prefix = "optimizer.first.";
-inline constexpr std::string_view second_moments_prefix = "optimizer.second.";
-inline constexpr std::string_view best_prefix = "best.";
 
 /// Names and shapes of what `replica::state` tells in a run by this definition,
 /// in its order, best parameters included, which are the last. Fails as

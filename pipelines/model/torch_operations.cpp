@@ -111,11 +111,12 @@ at::Tensor largest_messages(const at::Tensor& h, const edge_tensors& edges) {
   const auto messages = h.index_select(0, edges.sources);
   const auto count = messages.size(0);
   const auto width = messages.size(1);
-  const auto values = messages.detach();
+  constexpr auto infinity = std::numeric_limits<double>::infinity();
+  const auto values =
+    at::nan_to_num(messages.detach(), infinity, infinity, -infinity);
   const auto to = edges.destinations.unsqueeze(1).expand({count, width});
   const auto largest =
-    at::full({edges.rows, width}, -std::numeric_limits<float>::infinity(),
-             values.options())
+    at::full({edges.rows, width}, -infinity, values.options())
       .scatter_reduce(0, to, values, "amax");
   // Numbers of edges; the one behind the last stands for none.
   const auto numbers = at::arange(count, edges.sources.options())

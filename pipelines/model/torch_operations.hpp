@@ -30,8 +30,8 @@ at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
                         const at::Tensor& epsilon);
 
 /// The largest value of each column over the edges of a row, zeros without any;
-/// of equal ones the first edge's, which alone has a gradient. [rows, width of
-/// h]
+/// of equal ones the first edge's, which alone has a gradient. A NaN counts
+/// as infinite, so that none is lost. [rows, width of h]
 at::Tensor largest_messages(const at::Tensor& h, const edge_tensors& edges);
 
 /// What graph attention works by besides the edges.

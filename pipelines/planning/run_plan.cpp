@@ -3,6 +3,7 @@
 #include "messages/base/byte_text.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/sampling/row_cache.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/definition/validation.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/flow/batch_size.hpp"
@@ -16,6 +17,19 @@
 namespace graphmill {
 
 namespace {
+
+/// What a plan for the most trainers leaves open.
+std::string size_note(const definition& def) {
+  const auto& trainer = def.trainer;
+  if (!trainer.sizes.empty())
+    return fmt::format("the number of trainers changes after epochs/steps, as "
+                       "`trainer.sizes` says: {}; the figures are of {}",
+                       sizes_text(sizes_of(def)), trainer.replicas);
+  return fmt::format("a run on a cluster has from {} to {} trainers, as its "
+                     "daemons take them, and records when their number "
+                     "changes; the figures are of {}",
+                     trainer.min_replicas, trainer.replicas, trainer.replicas);
+}
 
 std::int64_t divided_up(std::int64_t total, std::int64_t by) {
   return total / by + (total % by != 0);
@@ -51,14 +65,6 @@ std::vector<planned_stage> plan_stages(const definition& def, part_id parts) {
     if (!stage.planned.name.empty())
       out.push_back(std::move(stage.planned));
   return out;
-}
-
-/// Edge types along which the target could receive anything.
-bool has_in_edges(const dataset_info& info) {
-  return std::any_of(info.edge_types.begin(), info.edge_types.end(),
-                     [&info](const edge_type_info& type) {
-                       return type.destination == info.target && type.count > 0;
-                     });
 }
 
 /// Bytes of a cache of remote rows: no more than there are of other parts.
@@ -107,15 +113,14 @@ void add_notes(const definition& def, const dataset_info& info,
       byte_text(static_cast<std::uint64_t>(
         std::max(plan.train.seeds, plan.evaluation.seeds) * target.class_count
         * std::int64_t{sizeof(float)}))));
-  if (!has_in_edges(info))
-    plan.notes.push_back(fmt::format(
-      "no edge leads to nodes of type `{}`, so only their own features "
-      "count; import with --reverse to add the reverse of each edge type",
-      target.name));
+  if (auto note = note_on_graph(def, info))
+    plan.notes.push_back(*std::move(note));
   if (std::min<std::int64_t>(def.train.batch_size, target.split_counts[0])
       < std::int64_t{def.trainer.replicas})
     plan.notes.push_back("there are fewer seeds per step than trainers, so "
                          "some have nothing to do");
+  if (def.trainer.is_elastic())
+    plan.notes.push_back(size_note(def));
 }
 
 } // namespace

@@ -117,6 +117,12 @@ result<void> put_in_place(const fs::path& folder, const fs::path& made,
 
 } // namespace
 
+std::vector<size_change> sizes_until(const checkpoint& made) {
+  if (!made.sizes.empty())
+    return made.sizes;
+  return {{{0, 0}, static_cast<std::uint32_t>(made.world)}};
+}
+
 std::string checkpoint_name(const course_position& at) {
   return fmt::format("{:0{}}-{:0{}}", at.epoch, epoch_digits, at.step,
                      step_digits);

@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/flow/course.hpp"
 #include "pipelines/results/named_tensor.hpp"
@@ -39,10 +40,16 @@ struct checkpoint {
   std::filesystem::path data; ///< Where the dataset lay.
   rank_id world = 1;          ///< Trainers.
   part_id parts = 1;
+  /// How many trainers it has had since when, if their number may change.
+  std::vector<size_change> sizes = {};
   double seconds = 0; ///< That the run has taken so far.
   /// The lines of metrics.jsonl of the epochs behind it, as an array.
   nlohmann::json metrics = nlohmann::json::array();
 };
+
+/// How many trainers the run of a checkpoint has had since when: always as many
+/// if it does not say.
+std::vector<size_change> sizes_until(const checkpoint& made);
 
 /// The name of a checkpoint's folder: names sort as positions do.
 std::string checkpoint_name(const course_position& at);

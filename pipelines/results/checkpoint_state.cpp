@@ -112,6 +112,12 @@ result<checkpoint_state> read_state(const nlohmann::json& state,
   made.data = in.text("data");
   made.world = static_cast<rank_id>(in.count("world", 1, 65535));
   made.parts = static_cast<part_id>(in.count("parts", 1, 65535));
+  if (state.contains("sizes")) {
+    if (auto sizes = sizes_in(state["sizes"]))
+      made.sizes = std::move(*sizes);
+    else
+      in.wrong("sizes");
+  }
   made.seconds = in.number("seconds").value_or(0);
   made.metrics = in.at("metrics");
   if (!are_metrics(made.metrics))
@@ -132,7 +138,7 @@ std::string format_checkpoint_state(const checkpoint& made,
                                     const file_digest& tensors) {
   const auto& at = made.state.at;
   const auto& so_far = made.state.so_far;
-  const nlohmann::json state{
+  nlohmann::json state{
     {"format_version", state_version},
     {"epoch", at.epoch},
     {"step", at.step},
@@ -153,6 +159,8 @@ std::string format_checkpoint_state(const checkpoint& made,
     {"tensor_bytes", tensors.bytes},
     {"tensor_digest", tensors.digest},
   };
+  if (!made.sizes.empty())
+    state["sizes"] = sizes_json(made.sizes);
   const auto text =
     state.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return std::string{before_digest} + digest_of_text(text)

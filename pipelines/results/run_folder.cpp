@@ -120,8 +120,10 @@ result<run_folder> run_folder::open(const fs::path& folder) {
   std::error_code failed;
   if (!fs::exists(out.weights(), failed))
     return fail(ec::not_found,
-                "the run {} has no weights: it did not come to its end",
-                folder.string());
+                "the run {} has no weights: it did not come to its end. "
+                "`graphmill resume {}` goes on with it, on a cluster with "
+                "--cluster",
+                folder.string(), folder.string());
   return out;
 }
 
@@ -199,14 +201,14 @@ result<void> run_folder::cut_steps(const course_position& at) {
 }
 
 bool run_folder::has_steps_until(const course_position& at,
-                                 rank_id ranks) const {
+                                 std::int64_t expected) const {
   std::ifstream lines{path_ / "steps.jsonl"};
   std::int64_t found = 0;
   std::string line;
   while (std::getline(lines, line))
     if (place_of_line(line, at) == line_place::behind_in_its_epoch)
       ++found;
-  return found == at.step * ranks;
+  return found == expected;
 }
 
 result<void> run_folder::add_metrics(const nlohmann::json& line) {
@@ -233,6 +235,16 @@ result<void> run_folder::add_step(const nlohmann::json& line) {
   if (!steps_)
     return fail_errno(errno, "cannot write {}", path.string());
   return ok();
+}
+
+result<void> run_folder::write_sizes(const std::vector<size_change>& sizes) {
+  return write_file(path_ / "sizes.json", text_of(sizes_json(sizes), 2) + "\n");
+}
+
+std::vector<size_change> run_folder::read_sizes() const {
+  const auto read = read_json(path_ / "sizes.json", largest_file);
+  return read ? sizes_in(read.value()).value_or(std::vector<size_change>{})
+              : std::vector<size_change>{};
 }
 
 result<void> run_folder::write_summary(const nlohmann::json& summary) {

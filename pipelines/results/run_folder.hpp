@@ -3,13 +3,16 @@
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "partition/files/file_io.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/flow/course.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace graphmill {
 
@@ -20,6 +23,8 @@ namespace graphmill {
 ///   definition.yaml      the definition in full, defaults and `--set` included
 ///   run.json             where its data lies, and its digest
 ///   metrics.jsonl        one JSON object per finished phase
+///   sizes.json           since when it has had how many trainers, if that may
+///                        change
 ///   steps.jsonl          one per step and trainer, with `train.record_steps`
 ///   weights.safetensors  the final weights
 ///   summary.json         what `--json` prints at the end
@@ -56,9 +61,9 @@ public:
   result<void> go_back(const nlohmann::json& metrics, const course_position& at,
                        const std::string& definition_yaml);
 
-  /// Whether steps.jsonl has the lines of all steps of training, of that many
-  /// ranks, that the epoch which is on has behind it.
-  bool has_steps_until(const course_position& at, rank_id ranks) const;
+  /// Whether steps.jsonl has all lines of the steps of training that the epoch
+  /// which is on has behind it: that many, one for each rank of each step.
+  bool has_steps_until(const course_position& at, std::int64_t lines) const;
 
   const std::filesystem::path& path() const { return path_; }
   const origin& from() const { return origin_; }
@@ -74,6 +79,10 @@ public:
   result<void> add_metrics(const nlohmann::json& line);
   /// Appends a line to steps.jsonl, which the first one makes.
   result<void> add_step(const nlohmann::json& line);
+  /// Writes sizes.json.
+  result<void> write_sizes(const std::vector<size_change>& sizes);
+  /// What stands there; nothing if there is no such file, or a damaged one.
+  std::vector<size_change> read_sizes() const;
   /// Writes summary.json, aside first, then renamed.
   result<void> write_summary(const nlohmann::json& summary);
 

@@ -80,14 +80,23 @@ result<tensor_file> read_safetensors(const fs::path& path) {
   return out;
 }
 
+void weights_hash::begin(const std::string& name,
+                         std::span<const std::int64_t> shape) {
+  hash_.update(std::string_view{name.c_str(), name.size() + 1});
+  const auto rank = std::ssize(shape);
+  hash_.update(std::as_bytes(std::span{&rank, 1}));
+  hash_.update(std::as_bytes(shape));
+}
+
+void weights_hash::add(std::span<const float> values) {
+  hash_.update(std::as_bytes(values));
+}
+
 std::string weights_digest(std::span<const named_tensor> tensors) {
-  content_hash hash;
+  weights_hash hash;
   for (const auto& tensor : tensors) {
-    hash.update(std::string_view{tensor.name.c_str(), tensor.name.size() + 1});
-    const auto rank = std::ssize(tensor.shape);
-    hash.update(std::as_bytes(std::span{&rank, 1}));
-    hash.update(std::as_bytes(std::span{tensor.shape}));
-    hash.update(std::as_bytes(std::span{tensor.values}));
+    hash.begin(tensor.name, tensor.shape);
+    hash.add(tensor.values);
   }
   return hash.digest();
 }

@@ -1,8 +1,10 @@
 #pragma once
 
 #include "messages/base/error.hpp"
+#include "partition/files/content_hash.hpp"
 #include "pipelines/results/named_tensor.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <span>
@@ -31,7 +33,21 @@ result<void> write_safetensors(const std::filesystem::path& path,
 /// in the order in which they lie in the file.
 result<tensor_file> read_safetensors(const std::filesystem::path& path);
 
-/// What a model with these weights gives as its digest: see `replica::digest`.
+/// Makes the digest that a model with these weights gives (`replica::digest`),
+/// of tensors that come piece by piece, in its order.
+class weights_hash {
+public:
+  /// The next tensor, with the values that `add` brings from now on.
+  void begin(const std::string& name, std::span<const std::int64_t> shape);
+  void add(std::span<const float> values);
+
+  std::string digest() const { return hash_.digest(); }
+
+private:
+  content_hash hash_;
+};
+
+/// The same of all at once.
 std::string weights_digest(std::span<const named_tensor> tensors);
 
 } // namespace graphmill

@@ -30,9 +30,12 @@ extern const harness run_folder_harness;
 extern const harness summaries_harness;
 extern const harness history_harness;
 extern const harness history_rows_harness;
+extern const harness open_runs_harness;
+extern const harness lock_note_harness;
 extern const harness keys_harness;
 extern const harness addresses_harness;
 extern const harness launch_harness;
 extern const harness printed_text_harness;
+extern const harness http_harness;
 
 } // namespace graphmill::fuzz

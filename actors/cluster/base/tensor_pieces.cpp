@@ -41,6 +41,8 @@ std::optional<weights_request> tensor_intake::next(const std::string& run) {
     const auto& shape = shapes_[tensors_.size()];
     tensors_.push_back({shape.name, shape.shape, {}});
     tensors_.back().values.reserve(shape.size());
+    if (is_weight(shape.name))
+      weights_.begin(shape.name, shape.shape);
   }
   const auto index = tensors_.size() - 1;
   weights_request wanted;
@@ -56,7 +58,11 @@ result<void> tensor_intake::take(const payload& answer) {
   auto& values = tensors_.back().values;
   const auto offset = values.size();
   values.resize(offset + asked_);
-  return decode_weights(answer, std::span{values}.subspan(offset));
+  const auto piece = std::span{values}.subspan(offset);
+  GRAPHMILL_TRYV(decode_weights(answer, piece));
+  if (is_weight(tensors_.back().name))
+    weights_.add(piece);
+  return ok();
 }
 
 } // namespace graphmill

@@ -2,9 +2,11 @@
 
 #include "messages/wire/run.hpp"
 #include "pipelines/results/named_tensor.hpp"
+#include "pipelines/results/safetensors.hpp"
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace graphmill {
@@ -35,10 +37,14 @@ public:
   /// The tensors. @pre `next` has given nothing
   std::vector<named_tensor> done() { return std::move(tensors_); }
 
+  /// The digest of those that are weights. @pre as of `done`
+  std::string weights_digest() const { return weights_.digest(); }
+
 private:
   std::vector<tensor_shape> shapes_;
   std::vector<named_tensor> tensors_;
   std::uint64_t asked_ = 0; ///< Values of the piece under way.
+  weights_hash weights_;    ///< Of what has come.
 };
 
 } // namespace graphmill

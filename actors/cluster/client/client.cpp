@@ -5,6 +5,7 @@
 
 #include <array>
 #include <future>
+#include <optional>
 #include <utility>
 
 namespace graphmill {
@@ -59,15 +60,31 @@ result<cluster_client> cluster_client::make(settings with) {
 }
 
 /// Asks at one address after the other until somebody answers, beginning where
-/// somebody did before. What may have been carried out, and must not be twice,
-/// is not asked again elsewhere.
+/// somebody did before: nobody may be there any more, or somebody who does not
+/// answer in time, as one that is frozen. What may have been carried out, and
+/// must not be twice, is not asked again elsewhere. (A request is known by its
+/// number to the coordinator that got it, and to no other one.)
 result<payload> cluster_client::call(method method_id, const payload& body,
                                      std::chrono::milliseconds more) {
+  std::optional<std::pair<std::size_t, error>> late; // Where, and what.
   for (std::size_t tried = 1;; ++tried) {
     auto got = call_there(method_id, body, more);
-    if (got || tried == addresses_.size() || got.error().code != ec::unavailable
+    if (got)
+      return got;
+    const auto code = got.error().code;
+    const auto is_elsewhere = code == ec::unavailable || code == ec::timeout;
+    if (!is_elsewhere
         || (peers_->met[current_] && !traits_of(method_id).idempotent))
       return got;
+    if (code == ec::timeout && !late)
+      late.emplace(current_, got.error());
+    if (tried == addresses_.size()) {
+      if (!late)
+        return got;
+      // Somebody is there, which says more than that nobody is elsewhere.
+      current_ = late->first;
+      return std::move(late->second);
+    }
     current_ = (current_ + 1) % addresses_.size();
   }
 }

@@ -1,8 +1,8 @@
 #include "actors/cluster/coordinator/coordinator.hpp"
 
 #include "actors/base/timeouts.hpp"
-#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/transport/sessions/client_limits.hpp"
 #include "messages/base/pluralized.hpp"
 
@@ -12,10 +12,12 @@ namespace graphmill {
 
 /// Requests wait in a line for each client, who take turns: whoever asks much
 /// waits for itself. The mailbox holds no more than what has just come. What
-/// the daemons of the run that is on tell of it stands in no line.
+/// the daemons of the run that is on tell of it stands in no line, and nor does
+/// what others pretend to tell of it and is refused unread: it is large.
 void coordinator::queue(const incoming_request& request) {
-  if (class_of(request.method) == request_class::of_runs && active_
-      && active_->is_member(request.from)) {
+  const auto is_of_run = class_of(request.method) == request_class::of_runs
+                         && active_ && active_->is_member(request.from);
+  if (is_of_run || request.method == method::health_report) {
     guarded_service(audited(request), complaints_,
                     [this](const auto& told) { serve(told); });
     return;
@@ -129,6 +131,15 @@ status_reply coordinator::status() const {
   return out;
 }
 
+bool coordinator::crashed(const caf::error& reason) {
+  if (!active_ || active_->turn.is_over() || active_->turn.failure())
+    return false;
+  const auto thrown = from_caf(reason, "the coordinator");
+  config_.log->error("run {}: {}", active_->id, thrown.message);
+  go_on(active_->fail_run(thrown));
+  return true;
+}
+
 void coordinator::end_cluster() {
   if (std::exchange(ending_, true))
     return;
@@ -161,10 +172,12 @@ void coordinator::look() {
   look_again();
   const auto now = clock::now();
   complaints_.look(now);
+  comings_.look(now);
   if (config_.audit)
     config_.audit->look();
   refuse_unreached(now);
   answer_watchers(now);
+  leave_figures(now);
   look_at_members(now);
   if (active_)
     active_->answer_questions(now);
@@ -172,6 +185,10 @@ void coordinator::look() {
     write_records();
   if (start_at_ != clock::time_point{} && now >= start_at_) {
     start_at_ = {};
+    start_next();
+  }
+  if (shrink_at_ != clock::time_point{} && now >= shrink_at_) {
+    shrink_at_ = {};
     start_next();
   }
   if (!returning_.empty() && now >= return_until_)

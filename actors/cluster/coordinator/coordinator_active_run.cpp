@@ -13,75 +13,6 @@
 
 namespace graphmill {
 
-namespace {
-
-std::set<std::string> names_of(const placement& where) {
-  std::set<std::string> out;
-  for (const auto& daemon : where.daemons)
-    out.insert(daemon.name);
-  return out;
-}
-
-} // namespace
-
-/// The first that can be carried out now; the others wait.
-void coordinator::start_next() {
-  if (active_ || ending_)
-    return;
-  // A run whose end cannot be written down would not be the last one to fail.
-  if (!records_.all_written()) {
-    if (records_.failure())
-      for (auto& run : queue_)
-        wait_on(run, *records_.failure());
-    return; // It goes on when that is written.
-  }
-  if (clock::now() < start_at_ || awaits_daemons())
-    return;
-  for (auto it = queue_.begin(); it != queue_.end(); ++it) {
-    auto where = place_now(it->def);
-    if (!where) {
-      wait_on(*it, where.error());
-      if (it->recovery.waits())
-        return; // Nothing begins in its place while it is to come back.
-      continue;
-    }
-    active_.emplace();
-    static_cast<submitted_run&>(*active_) = std::move(*it);
-    queue_.erase(it);
-    active_->record.state = run_state::running;
-    active_->record.message.clear();
-    if (active_->record.started == unix_time{0})
-      active_->record.started = now_unix();
-    active_->where = std::move(where).value();
-    auto names = names_of(active_->where);
-    active_->turn = run_turn{names, active_->recovery.is_wanted()};
-    health_.begin(active_->id, {names.begin(), names.end()});
-    for (const auto trains : active_->where.daemon_of_rank)
-      active_->holders.insert(active_->where.daemons[trains].name);
-    names.insert(active_->holders.begin(), active_->holders.end());
-    names.erase(calls_.net().self().name); // The next one has its own.
-    active_->is_unwritten = true;
-    note_standing(*active_, {names.begin(), names.end()});
-    return;
-  }
-}
-
-/// Begins the attempt that has left the queue once the history has it: another
-/// coordinator never gives its number to an attempt that daemons know already.
-void coordinator::begin_if_written() {
-  if (!active_ || !records_.all_written()
-      || !std::exchange(active_->is_unwritten, false)
-      || active_->turn.is_over()) // It was cancelled, or has lost a daemon.
-    return;
-  if (active_->attempt > 1)
-    attempt_again();
-  else if (auto begun = active_->file->begin(config_.log->sinks().front());
-           begun)
-    deploy();
-  else
-    go_on(active_->fail_run(begun.error()));
-}
-
 /// Carries out what the turn of the run has the coordinator do now.
 void coordinator::go_on(run_turn::task next) {
   using task = run_turn::task;
@@ -152,7 +83,8 @@ void coordinator::on_deployed(const std::string& daemon,
 
 void coordinator::conduct() {
   run_setup setup;
-  setup.def = active_->def;
+  setup.def = sized(active_->def, active_->trainers());
+  setup.pause_at = next_change(active_->def, active_->point());
   if (active_->recovery.is_wanted()) // It may be needed once more.
     setup.from = active_->from;
   else
@@ -197,6 +129,7 @@ void coordinator::conduct() {
                 });
   post(active_->conductor, start_run{});
   config_.log->info("run {}: begun", active_->id);
+  grow(); // Somebody may have come meanwhile.
 }
 
 /// It has ended, unasked or as it was told.
@@ -213,6 +146,10 @@ void coordinator::on_ended(const run_ended& ended) {
       || active_->turn.is_over())
     return;
   active_->outcome = std::move(*ended.outcome);
+  if (auto state = std::exchange(active_->outcome.paused, std::nullopt)) {
+    pause(*std::move(state));
+    return;
+  }
   go_on(active_->turn.conducted(active_->outcome.failure));
 }
 
@@ -288,24 +225,27 @@ void coordinator::close() {
   let_leavers_go();
   active_->outcome.failure = active_->turn.failure();
   active_->file->tell(health_.whole());
-  // Of a run that would have been attempted again, if somebody had come.
+  // Of a run that could have been attempted again, if somebody had come.
   const auto& failure = active_->turn.failure();
-  const auto recovers =
-    active_->recovery.is_wanted() && failure
+  const auto lost =
+    failure
     && (failure->code == ec::unavailable || failure->code == ec::timeout);
+  const auto recovers = lost && active_->recovery.is_wanted();
+  // What an attempt has paused with has no other place.
+  const auto leaves = recovers || active_->paused;
   thread_.post(
     [me = handle_of<interface>(self_), lock = config_.lock,
      file = active_->file, outcome = active_->outcome,
-     cancelled = active_->turn.cancelled(), seconds = active_->seconds,
-     recovers, from = active_->from, def = active_->def,
+     cancelled = active_->turn.cancelled(), seconds = active_->seconds, lost,
+     leaves, from = active_->from, def = active_->def,
      parts = config_.graph->part_count()]() mutable {
       if (auto held = lock->check(); !held) { // The folder is another one's.
         post(me, records_written{held.error()});
         return;
       }
-      if (recovers && from && !outcome.parameters)
+      if (leaves && from && !outcome.parameters)
         file->leave(*from, def, parts);
-      if (recovers)
+      if (lost)
         outcome.failure->message += file->way_on();
       post(me, run_filed{file->close(outcome, cancelled, seconds)});
     },

@@ -1,6 +1,6 @@
 #include "actors/base/timeouts.hpp"
-#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "partition/files/json_text.hpp"
 
 #include <algorithm>
@@ -113,6 +113,9 @@ void coordinator::runs(const payload& data, const responder& reply) {
 // -- what is written
 
 void coordinator::note(const run_record& record) {
+  if (is_over(record.state)) // Which it is noted to be once.
+    ++over_[static_cast<std::size_t>(record.state)
+            - static_cast<std::size_t>(run_state::finished)];
   records_.set(record);
   answer_watchers(clock::now());
   write_records();
@@ -227,14 +230,23 @@ result<payload> coordinator::file(const std::filesystem::path& runs,
 // -- how the run that is on is
 
 /// Of a run that is over there is nothing to be known: its daemons may not have
-/// heard yet.
+/// heard yet. Reports are large: nothing of one is decoded that is of no use.
 result<payload> coordinator::take_health(const incoming_request& request) {
+  if (!active_ || !active_->is_member(request.from))
+    return fail(ec::not_found, "no run is on that \"{}\" has a share of",
+                request.from.name);
+  const auto now = clock::now();
+  if (auto worth =
+        health_.admit(request.from.name, request.data.byte_size(), now);
+      !worth) {
+    complaints_.add("refused: " + worth.error().message, now);
+    return worth.error();
+  }
   GRAPHMILL_TRY(auto report, decode_daemon_health(request.data));
-  if (!active_ || active_->id != report.run
-      || !active_->is_member(request.from))
+  if (active_->id != report.run)
     return fail(ec::not_found, "run {} is not on", report.run);
   report.daemon = request.from.name;
-  health_.take(std::move(report), clock::now());
+  health_.take(std::move(report), now);
   return payload{};
 }
 
@@ -244,6 +256,57 @@ result<payload> coordinator::tell_health(const payload& data) const {
     return fail(ec::not_found, "{} is not on",
                 wanted.run.empty() ? "a run" : "run " + wanted.run);
   return encode(health_.tell(wanted, clock::now()));
+}
+
+// -- for whoever asks over HTTP
+
+/// Without paths, which may be in what the log says.
+std::string coordinator::not_ready() const {
+  if (superseded_)
+    return "another coordinator leads the cluster";
+  if (ending_)
+    return "the coordinator is ending";
+  if (records_.failure())
+    return "what becomes of runs cannot be written to disk";
+  return {};
+}
+
+void coordinator::leave_figures(clock::time_point now) {
+  if (!config_.figures || now < leave_figures_)
+    return;
+  leave_figures_ = now + timeouts::figures;
+  look_at_disk(now);
+  cluster_figures out;
+  out.taken = figures_time();
+  out.unready = not_ready();
+  out.status = status();
+  out.over = over_;
+  out.disk_free = disk_->free;
+  out.disk_size = disk_->size;
+  if (active_) {
+    auto& run = out.run.emplace();
+    run.name = active_->record.name;
+    run.attempt = active_->attempt;
+    run.started = active_->record.started;
+    run.health = health_.tell({}, now);
+  }
+  config_.figures->leave(std::move(out));
+}
+
+/// On the thread for files: a disk far away may not answer.
+void coordinator::look_at_disk(clock::time_point now) {
+  if (now < look_at_disk_ || disk_->is_looked_at.exchange(true))
+    return;
+  look_at_disk_ = now + timeouts::disk_look;
+  thread_.post(
+    [disk = disk_, folder = config_.runs] {
+      std::error_code failed;
+      const auto space = std::filesystem::space(folder, failed);
+      disk->free = failed ? 0 : space.available;
+      disk->size = failed ? 0 : space.capacity;
+      disk->is_looked_at = false;
+    },
+    [disk = disk_](const error&) { disk->is_looked_at = false; });
 }
 
 } // namespace graphmill

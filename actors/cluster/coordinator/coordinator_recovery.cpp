@@ -1,6 +1,8 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/cluster/recovery/kept_offers.hpp"
+#include "messages/base/enumerated.hpp"
+#include "messages/base/pluralized.hpp"
 #include "pipelines/model/state_shapes.hpp"
 #include "pipelines/results/run_positions.hpp"
 
@@ -75,6 +77,10 @@ bool coordinator::go_on_without(const std::string& daemon,
 void coordinator::recover() {
   auto& turn = active_->turn;
   const auto reason = *turn.failure();
+  if (active_->paused) {
+    go_on_paused();
+    return;
+  }
   if (auto last =
         active_->recovery.broken(reason, active_->reached, clock::now())) {
     turn.give_up(*std::move(last));
@@ -101,6 +107,7 @@ void coordinator::attempt_later(std::optional<training_state> found) {
   if (found)
     run.from = std::move(found);
   run.spent = active_->seconds;
+  wait_for_trainers(run);
   ++run.attempt;
   run.record.state = run_state::queued;
   run.record.ended = {};
@@ -143,12 +150,12 @@ void coordinator::rewind() {
   thread_.post(
     [tell, lock = config_.lock, file = active_->file, from = active_->from,
      def = active_->def, attempt = active_->attempt,
-     spent = std::exchange(active_->spent, 0),
+     spent = std::exchange(active_->spent, 0), trainers = active_->trainers(),
      console = config_.log->sinks().front()] {
       if (auto held = lock->check(); !held) // The folder is another one's.
         tell(held.error());
       else
-        tell(file->go_back(from, def, {attempt, spent, console}));
+        tell(file->go_back(from, def, {attempt, spent, trainers, console}));
     },
     [tell](const error& reason) { tell(reason); });
 }
@@ -164,6 +171,8 @@ void coordinator::on_rewound(const run_rewound& back) {
     return;
   }
   active_->from = std::move(*back.from).value();
+  if (!place_anew())
+    return;
   std::vector<std::string> names;
   for (const auto& daemon : active_->where.daemons)
     names.push_back(daemon.name);
@@ -171,10 +180,14 @@ void coordinator::on_rewound(const run_rewound& back) {
     fmt::format("attempt {} {}; daemons {}", active_->attempt,
                 active_->from ? "goes on from " + place_name(active_->from->at)
                               : std::string{"goes on from the beginning"},
-                fmt::join(names, ", "));
+                enumerated(names))
+    + (active_->def.trainer.is_elastic()
+         ? fmt::format("; {}", pluralized(active_->trainers(), "trainer"))
+         : std::string{});
   config_.log->info("run {}: {}", active_->id, says);
   active_->file->note(says);
   active_->record.message = says;
+  tell_sizes();
   note(active_->record);
   deploy();
 }
@@ -188,7 +201,7 @@ void coordinator::give_up_waiting(clock::time_point now) {
     return;
   auto run = std::move(queue_.front());
   queue_.pop_front();
-  const auto where = place_now(run.def);
+  const auto where = place_now(run.wanted());
   const auto reason = run.recovery.gave_up(
     where
       ? fail(ec::unavailable, "its daemons are there, but it could not begin")
@@ -203,6 +216,8 @@ void coordinator::conclude(submitted_run run, const error& reason,
   static_cast<submitted_run&>(*active_) = std::move(run);
   active_->record.state = run_state::running;
   active_->recovery.begin();
+  if (active_->from)
+    active_->outcome.train_steps = active_->from->at.train_steps;
   health_.begin(active_->id, {});
   go_on(cancelled ? active_->cancel(true) : active_->fail_run(reason));
 }
@@ -305,6 +320,10 @@ void coordinator::fetch_kept(const std::shared_ptr<kept_search>& search) {
   const auto& from = search->offers.front();
   auto wanted = search->tensors.next(search->run);
   if (!wanted) {
+    if (auto given = check_given(from, search->tensors.weights_digest()); !given) {
+      pass_over(search, given.error());
+      return;
+    }
     config_.log->info("run {}: its state in {} is taken from daemon {}",
                       search->run, place_name(position_in(from.at)),
                       from.daemon);

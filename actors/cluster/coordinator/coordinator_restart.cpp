@@ -1,8 +1,7 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "messages/base/enumerated.hpp"
 #include "pipelines/definition/definition_file.hpp"
-
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -107,7 +106,7 @@ bool coordinator::awaits_daemons() {
   }
   wait_on(queue_.front(),
           fail(ec::unavailable, "for daemons that it was on: {}",
-               fmt::join(returning_, ", ")));
+               enumerated(returning_)));
   return true;
 }
 

@@ -1,12 +1,11 @@
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/transport/sessions/address.hpp"
+#include "messages/base/enumerated.hpp"
 #include "pipelines/definition/definition_changes.hpp"
 #include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
-
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -81,7 +80,7 @@ result<placement> coordinator::place_now(const definition& def) const {
     return fail(ec::unavailable,
                 "the run needs what is draining: {}; `graphmill drain NAME "
                 "--back` takes a daemon into service again",
-                fmt::join(registry_.names_of(daemon_state::draining), ", "));
+                enumerated(registry_.names_of(daemon_state::draining)));
   auto reason = now.error();
   for (const auto& daemon : registry_.statuses())
     if (daemon.state == daemon_state::damaged)
@@ -90,7 +89,7 @@ result<placement> coordinator::place_now(const definition& def) const {
                     daemon.name, daemon.note);
   if (place_among(def, daemon_state::lost))
     reason.message += fmt::format(
-      "; lost: {}", fmt::join(registry_.names_of(daemon_state::lost), ", "));
+      "; lost: {}", enumerated(registry_.names_of(daemon_state::lost)));
   return reason;
 }
 

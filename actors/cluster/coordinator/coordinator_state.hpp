@@ -5,6 +5,7 @@
 #include "actors/cluster/base/guarded_service.hpp"
 #include "actors/cluster/base/tensor_pieces.hpp"
 #include "actors/cluster/coordinator/coordinator.hpp"
+#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/members/daemon_registry.hpp"
 #include "actors/cluster/coordinator/members/unreached_joins.hpp"
 #include "actors/cluster/coordinator/runs/active_run.hpp"
@@ -14,7 +15,10 @@
 #include "actors/cluster/recovery/kept_offers.hpp"
 #include "actors/remote/serving/fair_queue.hpp"
 
+#include <array>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -29,14 +33,24 @@ namespace graphmill {
 /// Of the wall clock, for records.
 unix_time now_unix();
 
+/// Of the disk with the folder of runs, bytes; 0: not known. The COORDINATOR's
+/// thread for files writes it, and it reads it.
+struct disk_room {
+  std::atomic<std::uint64_t> free{0};
+  std::atomic<std::uint64_t> size{0};
+  std::atomic<bool> is_looked_at{false}; ///< A look is under way.
+};
+
 /// The state of the COORDINATOR. Who is in the cluster stands in
 /// coordinator_daemons.cpp, whose keys let in in coordinator_members.cpp, how
-/// it takes and queues runs in coordinator_runs.cpp, what it keeps and tells of
-/// them in coordinator_records.cpp, how it leads the one that is on in
-/// coordinator_active_run.cpp, what its daemons tell
-/// and whom it does not believe in coordinator_events.cpp, what it does when
-/// that has lost a daemon in coordinator_recovery.cpp, and how one coordinator
-/// follows another in coordinator_restart.cpp.
+/// it takes and queues runs in coordinator_runs.cpp, how they leave the queue
+/// in coordinator_queue.cpp, what it keeps and tells of them in
+/// coordinator_records.cpp, how it leads the one that is on in
+/// coordinator_active_run.cpp, what its daemons tell and whom it does not
+/// believe in coordinator_events.cpp, what it does when that has lost a daemon
+/// in coordinator_recovery.cpp, or when its number of trainers may change in
+/// coordinator_sizes.cpp, and how one coordinator follows another in
+/// coordinator_restart.cpp.
 class coordinator {
 public:
   using clock = std::chrono::steady_clock;
@@ -80,6 +94,11 @@ public:
       [this](const tick&) { look(); },
     };
   }
+
+  /// A handler has thrown: the run that is on fails, and the cluster stays. If
+  /// none is on, or it ends already, the coordinator ends: the next one goes on
+  /// with what the history has.
+  bool crashed(const caf::error& reason);
 
 private:
   void queue(const incoming_request& request);
@@ -180,6 +199,7 @@ private:
   // -- the run that is on
 
   void start_next();
+  void take_seats(placement where);
   void begin_if_written();
   void wait_on(submitted_run& run, const error& reason);
   void deploy();
@@ -201,6 +221,9 @@ private:
   result<payload> take_events(const incoming_request& request);
   result<payload> take_health(const incoming_request& request);
   result<payload> tell_health(const payload& data) const;
+  void leave_figures(clock::time_point now);
+  std::string not_ready() const;
+  void look_at_disk(clock::time_point now);
   void rendezvous(const incoming_request& request);
   void let_leavers_go();
 
@@ -211,6 +234,18 @@ private:
   void attempt_again();
   void rewind();
   void on_rewound(const run_rewound& back);
+  // -- a run whose number of trainers may change
+
+  void wait_for_trainers(submitted_run& run);
+  bool awaits_trainers(submitted_run& run, const placement& where);
+  void grow();
+  void pause(training_state state);
+  void go_on_paused();
+  bool place_anew();
+  void tell_sizes();
+
+  // -- a run that waits
+
   /// Ends a run that waits for its next attempt.
   void conclude(submitted_run run, const error& reason, bool cancelled);
   void give_up_waiting(clock::time_point now);
@@ -249,12 +284,21 @@ private:
   calls calls_;
   complaint_log complaints_{
     [this](const auto& line) { config_.log->warn("{}", line); }};
+  /// Daemons that come and go, by name: one that does so in a loop does not
+  /// fill the log.
+  complaint_log comings_{
+    [this](const auto& line) { config_.log->info("{}", line); },
+    coordinator_limits::told_daemons};
   fair_queue<incoming_request> line_; ///< By incarnation.
   daemon_registry registry_;
   unreached_joins joins_;
   /// Watchers know positions of coordinators before this one.
   run_board board_{config_.history->generation() << 32};
-  health_keeper health_; ///< Of the run that is on.
+  health_keeper health_;                ///< Of the run that is on.
+  std::array<std::uint64_t, 3> over_{}; ///< Runs, as in `cluster_figures`.
+  std::shared_ptr<disk_room> disk_ = std::make_shared<disk_room>();
+  clock::time_point leave_figures_{};
+  clock::time_point look_at_disk_{};
   run_records records_;
   std::deque<submitted_run> queue_;
   std::int64_t next_place_ = 0; ///< In the queue.
@@ -270,6 +314,8 @@ private:
   clock::time_point write_at_{}; ///< Not before: the disk may be full.
   clock::time_point touch_at_{};
   clock::time_point start_at_{}; ///< No run before.
+  /// The run that waits for its next attempt goes on with fewer trainers then.
+  clock::time_point shrink_at_{};
   clock::time_point look_at_members_{};
   bool looking_at_members_ = false;
   std::set<std::string> untold_; ///< Daemons that did not hear of new keys.

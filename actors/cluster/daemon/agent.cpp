@@ -25,7 +25,7 @@ public:
 
   agent(interface::pointer self, agent_config config)
     : self_(self), config_(std::move(config)), calls_(self, config_.around.net),
-      shares_(self, config_), health_(config_.around.net) {
+      shares_(self, config_) {
     addresses_.push_back(config_.coordinator);
     addresses_.insert(addresses_.end(), config_.stand_ins.begin(),
                       config_.stand_ins.end());
@@ -53,6 +53,14 @@ public:
       [this](const data_seen& seen) { on_data(seen.sound); },
       [this](const tick&) { look(); },
     };
+  }
+
+  /// A handler has thrown: what is on here fails, and the daemon stays.
+  bool crashed(const caf::error& reason) {
+    const auto thrown = from_caf(reason, "the agent");
+    complaints_.add(thrown.message, clock::now());
+    shares_.fail_all(thrown);
+    return true;
   }
 
 private:
@@ -202,21 +210,32 @@ private:
     look_for_coordinator();
     look_at_data();
     tell_health();
+    leave_figures();
   }
 
   /// While the last report has no answer, there is no other: it would only
   /// stand in line.
   void tell_health() {
-    if (telling_health_ || !health_.due(clock::now()))
+    if (telling_health_)
       return;
-    const auto source = shares_.health();
-    if (!source)
+    const auto report = shares_.due_health();
+    if (!report)
       return;
     telling_health_ = true;
-    calls_.call(config_.coordinator, method::health_report,
-                encode(health_.report(*source, clock::now())),
+    calls_.call(config_.coordinator, method::health_report, encode(*report),
                 within(timeouts::question, timeouts::question_unreachable, 1),
                 [this](const result<payload>&) { telling_health_ = false; });
+  }
+
+  /// For whoever asks over HTTP.
+  void leave_figures() {
+    const auto now = clock::now();
+    if (!config_.figures || now < leave_figures_)
+      return;
+    leave_figures_ = now + timeouts::figures;
+    auto out = shares_.figures(now);
+    out.registered = registered_.now() == registration::state::registered;
+    config_.figures->leave(std::move(out));
   }
 
   // -- the data served here
@@ -346,8 +365,8 @@ private:
   std::vector<key_holder> daemons_;            ///< Of the cluster, with roles.
   std::map<std::string, std::string> servers_; ///< Keys of the run's daemons.
   share_host shares_;
-  health_reporter health_;
   bool telling_health_ = false;
+  clock::time_point leave_figures_{};
   complaint_log complaints_{
     [this](const auto& line) { config_.log->warn("{}", line); }};
   std::shared_ptr<served_data> data_ = std::make_shared<served_data>(

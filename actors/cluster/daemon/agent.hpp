@@ -4,6 +4,7 @@
 #include "actors/cluster/base/interfaces.hpp"
 #include "actors/cluster/daemon/shares/run_relay.hpp"
 #include "actors/cluster/daemon/shares/share_access.hpp"
+#include "actors/http/metrics_board.hpp"
 #include "actors/run/data_guard.hpp"
 #include "actors/transport/sockets/connections/key_table.hpp"
 
@@ -32,6 +33,8 @@ struct agent_config {
   std::filesystem::path data; ///< The folder of the graph.
   std::shared_ptr<data_guard> guard;
   std::shared_ptr<chaos_tool> chaos; ///< Null: none is allowed.
+  /// Where it leaves its figures; null: nobody looks at them.
+  std::shared_ptr<metrics_board> figures{};
   share_surroundings around;
   storage_choice storage; ///< Of the parts here.
   /// Spawns the RUN RELAY of a share; tests look at what it spawns.

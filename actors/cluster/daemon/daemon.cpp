@@ -6,6 +6,7 @@
 #include "actors/cluster/coordinator/coordinator.hpp"
 #include "actors/cluster/daemon/agent.hpp"
 #include "actors/cluster/daemon/console_sink.hpp"
+#include "actors/cluster/daemon/end_note.hpp"
 #include "actors/cluster/daemon/request_router.hpp"
 #include "actors/cluster/history/state_folder.hpp"
 #include "actors/process/core_dumps.hpp"
@@ -31,7 +32,6 @@
 #include <array>
 #include <atomic>
 #include <future>
-#include <mutex>
 #include <numeric>
 #include <thread>
 
@@ -128,38 +128,6 @@ open_audit(const std::filesystem::path& runs,
     runs, [log](const std::string& line) { log->warn("{}", line); });
 }
 
-/// Why the daemon is to end; set by actors, waited for by the main thread.
-class end_note {
-public:
-  explicit end_note(signal_watch& signals) : signals_(signals) {}
-
-  void write(std::optional<error> reason) {
-    {
-      std::lock_guard lock{mutex_};
-      if (std::exchange(written_, true))
-        return;
-      reason_ = std::move(reason);
-    }
-    signals_.wake();
-  }
-
-  bool written() {
-    std::lock_guard lock{mutex_};
-    return written_;
-  }
-
-  std::optional<error> reason() {
-    std::lock_guard lock{mutex_};
-    return reason_;
-  }
-
-private:
-  signal_watch& signals_;
-  std::mutex mutex_;
-  bool written_ = false;
-  std::optional<error> reason_;
-};
-
 /// The actors of a daemon.
 class household {
 public:
@@ -171,7 +139,8 @@ public:
             const state_folder& state, const std::shared_ptr<audit_log>& audit,
             const std::shared_ptr<transport>& net, const admission& admitted,
             const std::shared_ptr<rank_inboxes>& inboxes,
-            const std::shared_ptr<orphan_threads>& orphans, end_note& end,
+            const std::shared_ptr<orphan_threads>& orphans,
+            const std::shared_ptr<metrics_board>& board, end_note& end,
             const std::shared_ptr<spdlog::logger>& log) {
     const auto on_stop = [&end](std::optional<error> reason) {
       end.write(std::move(reason));
@@ -196,6 +165,7 @@ public:
       lead.members = admitted.members;
       lead.watch = admitted.watch;
       lead.chaos = chaos_;
+      lead.figures = board;
       lead.on_stop = on_stop;
       lead.log = log;
       coordinator_ = spawn_coordinator(system, std::move(lead));
@@ -226,6 +196,7 @@ public:
         end.write(written.error());
     };
     own.on_stop = on_stop;
+    own.figures = board;
     own.log = log;
     agent_ = spawn_agent(system, std::move(own));
     watch(data_, "the data server", end);
@@ -310,6 +281,7 @@ result<void> run_daemon(const daemon_options& given) {
       ec::invalid_argument,
       "a stand-in for the coordinator joins nobody: leave out --join, "
       "or --standby");
+  GRAPHMILL_TRY(auto watched, monitoring::prepare(options.watched, leads));
   GRAPHMILL_TRY(auto opened, partitioned_graph::open(options.data));
   const auto graph =
     std::make_shared<const partitioned_graph>(std::move(opened));
@@ -338,7 +310,7 @@ result<void> run_daemon(const daemon_options& given) {
       auto taken,
       take_state_folder(options.runs, state_options(options), signals, *log));
     if (!taken)
-      return ok(); // Told to end before its turn.
+      return ok(); // Told to end before its turn, or all were.
     state = std::move(*taken);
     GRAPHMILL_TRY(audit, open_audit(options.runs, log));
     net_options.on_refusal = [audit](const access_refusal& refusal) {
@@ -347,6 +319,9 @@ result<void> run_daemon(const daemon_options& given) {
     net_options.cluster = state.history->cluster();
     net_options.generation = state.history->generation();
   }
+  watched_system_config settings;
+  set_scheduler(settings, std::max<std::size_t>(2, usable_processors()));
+  net_options.gauge = settings.watch->enter("the transport's thread");
   GRAPHMILL_TRY(auto started, transport::start(std::move(net_options)));
   const std::shared_ptr<transport> net = std::move(started);
   log->info("serves {} of {} of {} at {}{}", offer.parts.size(),
@@ -357,8 +332,7 @@ result<void> run_daemon(const daemon_options& given) {
                   : "");
   log->log(keys ? spdlog::level::info : spdlog::level::warn, "{}",
            admitted.described(keys, net->self().address));
-  watched_system_config settings;
-  set_scheduler(settings, std::max<std::size_t>(2, usable_processors()));
+  watched.start(log);
   std::optional<shutdown_watchdog> watchdog;
   // After the watchdog, which watches its threads end, too.
   const auto orphans = std::make_shared<orphan_threads>();
@@ -366,9 +340,9 @@ result<void> run_daemon(const daemon_options& given) {
     caf::actor_system system{settings};
     const auto guard = std::make_shared<data_guard>(data_guard::options{
       .data = options.data, .verify = options.verify, .log = log});
-    household actors{system,       options, offer, graph, guard,
-                     coordinators, state,   audit, net,   admitted,
-                     inboxes,      orphans, end,   log};
+    household actors{system,       options, offer,           graph, guard,
+                     coordinators, state,   audit,           net,   admitted,
+                     inboxes,      orphans, watched.board(), end,   log};
     actors.connect(*router);
     for (heap_trimmer heap; signals.count() == 0 && !end.written();
          heap.tick()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/cluster/daemon/monitoring.hpp"
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "pipelines/planning/storage_decision.hpp"
@@ -51,6 +52,7 @@ struct daemon_options {
   /// Of a coordinator: go on with the runs that another one has left in the
   /// folder of runs; else they have failed.
   bool take_up = true;
+  monitoring_options watched;
   std::filesystem::path ready_file; ///< Gets the address once it has joined.
   std::chrono::milliseconds join_timeout = std::chrono::minutes{2};
 };
@@ -60,8 +62,9 @@ struct daemon_options {
 /// user cancels it, or fails if only this daemon ends, with the weights so far;
 /// a second signal waits for nothing. A coordinator leaves its queue to the
 /// next one with the same folder of runs. Fails if another coordinator has that
-/// (unless `standby`), if the dataset cannot be opened, if the address cannot
-/// be bound, or if the coordinator does not take the daemon.
+/// (unless `standby`), if the dataset cannot be opened, if its address cannot
+/// be bound (one for HTTP is done without), or if the coordinator does not take
+/// the daemon.
 result<void> run_daemon(const daemon_options& options);
 
 } // namespace graphmill

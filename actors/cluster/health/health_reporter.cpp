@@ -1,6 +1,7 @@
 #include "actors/cluster/health/health_reporter.hpp"
 
 #include "actors/base/timeouts.hpp"
+#include "partition/files/memory_limit.hpp"
 
 namespace graphmill {
 
@@ -29,6 +30,9 @@ daemon_health health_reporter::report(const health_source& of,
   out.cache_bytes = of.cache_bytes;
   out.cache_rows_wanted = of.cache_rows_wanted;
   out.cache_rows_found = of.cache_rows_found;
+  for (const auto& sentence : of.long_work)
+    if (out.long_work.size() < health_limits::long_work)
+      out.long_work.push_back(sentence.substr(0, health_limits::text));
   auto seen = read(now);
   out.threads = seen.process.threads;
   out.descriptors = seen.process.descriptors;
@@ -49,6 +53,40 @@ daemon_health health_reporter::report(const health_source& of,
     out.received_per_second = rate(seen.received, old.received);
   }
   before_ = seen;
+  last_ = out;
+  last_at_ = now;
+  return out;
+}
+
+daemon_figures health_reporter::figures(const std::string& run,
+                                        clock::time_point now) {
+  daemon_figures out;
+  out.taken = figures_time();
+  out.daemon = net_->self().name;
+  out.process = read_process_figures();
+  out.memory_bytes = memory_.sample();
+  out.peak_memory_bytes = memory_.peak_bytes();
+  out.memory_available = memory_available().bytes;
+  const auto traffic = net_->statistics();
+  auto& sums = out.traffic;
+  for (const auto& line : traffic.methods) {
+    sums.bytes_sent += line.requests_sent.bytes + line.replies_sent.bytes;
+    sums.bytes_received +=
+      line.requests_received.bytes + line.replies_received.bytes;
+    sums.messages_sent +=
+      line.requests_sent.messages + line.replies_sent.messages;
+    sums.messages_received +=
+      line.requests_received.messages + line.replies_received.messages;
+  }
+  sums.retries = traffic.retries;
+  sums.malformed = traffic.malformed;
+  sums.refused = traffic.refused;
+  if (last_ && last_->run != run)
+    last_.reset();
+  if (last_) {
+    out.share = last_;
+    out.share->age = std::chrono::duration<double>(now - last_at_).count();
+  }
   return out;
 }
 

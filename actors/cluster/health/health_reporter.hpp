@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/http/metrics_board.hpp"
 #include "actors/process/memory_probe.hpp"
 #include "actors/process/process_figures.hpp"
 #include "actors/transport/transport.hpp"
@@ -10,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace graphmill {
 
@@ -20,11 +22,12 @@ struct health_source {
   std::uint64_t cache_bytes = 0;
   std::uint64_t cache_rows_wanted = 0;
   std::uint64_t cache_rows_found = 0;
+  std::vector<std::string> long_work{}; ///< Of the process.
 };
 
-/// Part of the AGENT's state: makes the daemon's report of health once a second
-/// while it has a share of a run. Runs in the AGENT's handlers, and waits for
-/// nothing.
+/// Part of the AGENT's state: makes the daemon's reports of health, which are
+/// due once a second while it has a share of a run. Runs in the AGENT's
+/// handlers, and waits for nothing.
 class health_reporter {
 public:
   using clock = std::chrono::steady_clock;
@@ -36,6 +39,10 @@ public:
   bool due(clock::time_point now) const { return now >= next_; }
 
   daemon_health report(const health_source& of, clock::time_point now);
+
+  /// What the daemon tells of itself over HTTP, with the last report of the
+  /// run, if there is one. @param run Empty: none is on.
+  daemon_figures figures(const std::string& run, clock::time_point now);
 
 private:
   struct totals {
@@ -52,6 +59,8 @@ private:
   health_sampler sampler_;
   memory_probe memory_;
   std::optional<totals> before_;
+  std::optional<daemon_health> last_; ///< Report,
+  clock::time_point last_at_{};       ///< made then.
 };
 
 } // namespace graphmill

@@ -61,6 +61,16 @@ result<void> check_position(const run_position& at, const known_course& of) {
   return at.train_steps == steps ? ok() : result<void>{refused};
 }
 
+result<void> check_given(const kept_offer& offer, const std::string& digest) {
+  if (digest != offer.digest)
+    return fail(
+      ec::invalid_data,
+      "it has kept weights with the digest {}, as it says, but those that it "
+      "gives have {}",
+      offer.digest, digest);
+  return ok();
+}
+
 bool is_further(const run_position& at, const run_position& than) {
   return std::tie(at.epoch, at.step) > std::tie(than.epoch, than.step);
 }

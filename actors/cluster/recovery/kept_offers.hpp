@@ -31,6 +31,10 @@ struct known_course {
 /// Whether a run can stand there. Fails with `invalid_data` if it cannot.
 result<void> check_position(const run_position& at, const known_course& of);
 
+/// Checks what a daemon has given of what it offered.
+/// @param digest Of the weights that have come.
+result<void> check_given(const kept_offer& offer, const std::string& digest);
+
 /// Whether `at` is behind the other position, in the course of one run.
 bool is_further(const run_position& at, const run_position& than);
 

@@ -56,6 +56,10 @@ public:
   void begin() { until_.reset(); }
 
   bool waits() const { return until_.has_value(); }
+  /// How long it waits still. @pre it waits
+  clock::duration left_at(clock::time_point now) const {
+    return until_.value_or(now) - now;
+  }
   /// Whether it has waited for too long.
   bool is_over(clock::time_point now) const { return until_ && now >= *until_; }
   /// How long the next attempt is put off: none after one that was of use, else

@@ -138,6 +138,21 @@ void add_coordinator_options(CLI::App& command, node_options& options) {
     ->capture_default_str();
 }
 
+void add_monitoring_options(CLI::App& command, monitoring_options& watched) {
+  command
+    .add_option("--http", watched.http,
+                "Of a coordinator: address at which it tells of its cluster "
+                "over HTTP (/metrics for Prometheus, /healthz, /readyz), in "
+                "the clear; none: nowhere")
+    ->capture_default_str();
+  command.add_option("--metrics", watched.metrics,
+                     "Address at which this daemon tells of itself in the same "
+                     "way; port 0: one that is free");
+  command.add_option("--http-token-file", watched.token_file,
+                     "File with a token that those who ask over HTTP must "
+                     "show; without it only addresses of loopback are allowed");
+}
+
 constexpr const char* node_footer =
   "The first daemon is the coordinator; the others join it:\n"
   "  graphmill node --data parts --serve 0 --listen tcp://10.0.0.1:7800\n"
@@ -179,6 +194,7 @@ void add_node_command(command_line& cli) {
   add_trainer_options(*command, daemon);
   add_storage_options(*command, daemon.storage);
   add_coordinator_options(*command, *options);
+  add_monitoring_options(*command, daemon.watched);
   add_no_verify_option(*command, options->no_verify);
   command->add_flag("--chaos-allowed", daemon.chaos,
                     "Let clients kill, stop and disturb this daemon by "

@@ -1,12 +1,14 @@
 #include "actors/commands/engine/training.hpp"
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/definition_options.hpp"
+#include "actors/process/say.hpp"
 #include "actors/run/local_run.hpp"
 #include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
 #include "pipelines/results/run_folder.hpp"
 
+#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -30,6 +32,9 @@ result<int> train(const train_options& options) {
   GRAPHMILL_TRY(auto data, find_dataset(source, options.data));
   GRAPHMILL_TRYV(check_definition_against(source, data));
   GRAPHMILL_TRY(auto graph, partitioned_graph::open(data));
+  if (const auto note = note_on_graph(def, graph.info());
+      note && !options.how.quiet)
+    say(stderr, "warning: {}\n", *note);
   GRAPHMILL_TRY(auto folder,
                 run_folder::create(options.runs, def.name, definition_yaml(def),
                                    {data, graph.info().digest}));

@@ -9,12 +9,15 @@
 #include "actors/process/say.hpp"
 #include "actors/run/run_reporter.hpp"
 #include "actors/run/run_summary.hpp"
+#include "messages/base/pluralized.hpp"
 #include "pipelines/definition/definition_file.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace graphmill {
 
@@ -22,11 +25,14 @@ namespace {
 
 /// Saves what there is, and tells what became of the run.
 /// @param seconds That it took before, in other processes.
+/// @param sizes Since when it has had how many trainers, if that may change.
 result<int> conclude(const training_options& options, const run_result& run,
                      const run_reporter& reporter, run_folder& folder,
-                     double seconds) {
+                     double seconds, const std::vector<size_change>& sizes) {
   auto summary = summarise(run, reporter, folder.path().string());
   summary["seconds"] = run.seconds + seconds;
+  if (!sizes.empty())
+    summary["sizes"] = sizes_json(sizes);
   const auto saved = save_run(run.outcome, summary, folder);
   const auto& failure = saved.failure;
   if (!options.quiet && (!failure || failure->code == ec::cancelled))
@@ -39,6 +45,54 @@ result<int> conclude(const training_options& options, const run_result& run,
                           failure->message,
                           saved.has_weights ? "weights and metrics" : "metrics",
                           folder.path().string()));
+}
+
+/// Trains by one attempt for each number of trainers that `trainer.sizes` has.
+/// @param sizes Since when it has had how many; attempts are added.
+/// @param about What its checkpoints say; the seconds are of other processes.
+/// @returns the last attempt, with the work and the seconds of all.
+result<run_result> run_attempts(local_run_config config, run_folder& folder,
+                                run_reporter& reporter, checkpoint about,
+                                std::vector<size_change>& sizes,
+                                std::optional<signal_watch>& signals) {
+  run_result all;
+  const auto seconds_before = about.seconds;
+  for (;;) {
+    const auto here = config.from
+                        ? run_point{config.from->at.epoch, config.from->at.step}
+                        : run_point{};
+    const auto trainers =
+      size_at(config.def, here).value_or(config.def.trainer.replicas);
+    if (config.def.trainer.is_elastic()) {
+      note_size(sizes, {here, trainers});
+      GRAPHMILL_TRYV(folder.write_sizes(sizes));
+      config.log->info(
+        "the run has {} after {} and {}", pluralized(trainers, "trainer"),
+        pluralized(here.epoch, "epoch"), pluralized(here.step, "step"));
+    }
+    auto attempt = config;
+    config.from.reset();
+    attempt.def = sized(config.def, trainers);
+    attempt.pause_at = next_change(config.def, here);
+    about.world = static_cast<rank_id>(trainers);
+    about.sizes = sizes;
+    about.seconds = seconds_before + all.seconds;
+    const auto writer = keep_checkpoints(
+      attempt.observer, config.def,
+      {.folder = folder.checkpoints(), .about = about, .log = config.log},
+      [&reporter](std::int32_t epochs) { return reporter.lines_of(epochs); });
+    auto run = run_locally(std::move(attempt), signals);
+    if (writer)
+      writer->finish();
+    if (!run)
+      return run.error();
+    run.value().seconds += all.seconds;
+    run.value().work.add(all.work);
+    all = std::move(run).value();
+    if (!all.outcome.paused || all.outcome.failure)
+      return all;
+    config.from = std::exchange(all.outcome.paused, std::nullopt);
+  }
 }
 
 } // namespace
@@ -66,10 +120,12 @@ result<int> train_in(run_folder& folder, local_run_config config,
   about.definition = definition_yaml(config.def);
   about.dataset_digest = dataset_digest;
   about.data = folder.from().data;
-  about.world = static_cast<rank_id>(config.def.trainer.replicas);
   about.parts = parts;
+  std::vector<size_change> sizes;
   if (before != nullptr) {
     about.seconds = before->seconds;
+    if (config.def.trainer.is_elastic())
+      sizes = sizes_until(*before);
     reporter.go_on_after(before->metrics);
     config.from = std::move(before->state);
     const auto& at = config.from->at;
@@ -78,17 +134,12 @@ result<int> train_in(run_folder& folder, local_run_config config,
                      checkpoint_name(at), at.train_steps);
   }
   const auto seconds = about.seconds;
-  const auto writer = keep_checkpoints(
-    config.observer, config.def,
-    {.folder = folder.checkpoints(), .about = about, .log = config.log},
-    [&reporter](std::int32_t epochs) { return reporter.lines_of(epochs); });
   std::optional<signal_watch> signals; // Until all is saved.
-  auto run = run_locally(std::move(config), signals);
-  if (writer)
-    writer->finish();
+  const auto run =
+    run_attempts(std::move(config), folder, reporter, about, sizes, signals);
   if (!run)
     return run.error();
-  return conclude(options, run.value(), reporter, folder, seconds);
+  return conclude(options, run.value(), reporter, folder, seconds, sizes);
 }
 
 } // namespace graphmill

@@ -130,6 +130,8 @@ std::string daemon_text(const daemon_health& daemon) {
     out += row_of(actor, width);
   if (daemon.left_out != 0)
     out += fmt::format("  {} more are not told of\n", daemon.left_out);
+  for (const auto& sentence : daemon.long_work)
+    out += format_printable("  {}\n", sentence);
   for (const auto& peer : daemon.peers)
     out += format_printable("  to {}: {:.1f} ms there and back, MB/s: {:.2f} "
                             "out, {:.2f} in\n",

@@ -4,6 +4,7 @@
 #include "messages/base/field_name.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
 
 #include <type_traits>
 #include <vector>
@@ -64,6 +65,12 @@ std::string summary_text(const json& summary) {
       rows.push_back(stage_of(stage));
     out += fmt::format("\n{}", render_table(rows, number(summary, "seconds")));
   }
+  if (const auto* sizes = find(summary, "sizes"))
+    if (const auto changes = sizes_in(*sizes); changes && changes->size() > 1)
+      out += fmt::format("\ntrainers         {} (after epochs/steps); with "
+                         "--set 'trainer.sizes=[{}]' others get the same "
+                         "weights\n",
+                         sizes_text(*changes), sizes_text(*changes));
   if (const auto* cache = find(summary, "cache"))
     out += fmt::format("\nrow cache        {:.1f} % of {} remote rows found, "
                        "{:.1f} MB not sent\n",

@@ -20,6 +20,9 @@ constexpr std::chrono::milliseconds blocked_wait{1};
 
 constexpr std::chrono::milliseconds last_flush{1000};
 
+/// What the thread is at outside of callbacks.
+constexpr auto moving_messages = "moving messages";
+
 } // namespace
 
 void engine::run() {
@@ -48,7 +51,7 @@ void engine::end_badly(const std::string& reason) {
   const auto how = fail(ec::internal, "the transport has failed: {}", reason);
   log(how.message);
   if (options_.on_failure)
-    guarded([this, &how] { options_.on_failure(how); });
+    guarded("its own failure", [this, &how] { options_.on_failure(how); });
 }
 
 /// In the handler of an exception.
@@ -61,6 +64,7 @@ error engine::not_taken() {
 /// Everything that can be done now.
 /// @returns true at the end.
 bool engine::step() {
+  const work_scope at{options_.gauge, moving_messages};
   const auto stop = obey(box_->take());
   if (authenticator_)
     authenticator_->answer();
@@ -172,12 +176,12 @@ void engine::finish() {
 
 void engine::tell(const peer_event& news) {
   if (options_.on_peer)
-    guarded([this, &news] { options_.on_peer(news); });
+    guarded("news of a peer", [this, &news] { options_.on_peer(news); });
 }
 
 void engine::tell(const access_refusal& news) {
   if (options_.on_refusal)
-    guarded([this, &news] { options_.on_refusal(news); });
+    guarded("a refusal", [this, &news] { options_.on_refusal(news); });
 }
 
 void engine::log(const std::string& sentence) {
@@ -195,12 +199,17 @@ void engine::complain(const std::string& sentence) {
 }
 
 /// A callback that throws costs nobody else anything.
-void engine::guarded(const std::function<void()>& call) {
+/// @param what It is about: a literal.
+void engine::guarded(const char* what, const std::function<void()>& call) {
+  if (options_.gauge)
+    options_.gauge->tell(what);
   try {
     call();
   } catch (...) {
     quietly([this] { log(caught("call whom the transport tells").message); });
   }
+  if (options_.gauge)
+    options_.gauge->tell(moving_messages);
 }
 
 } // namespace graphmill

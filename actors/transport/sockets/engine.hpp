@@ -81,7 +81,7 @@ private:
   void log(const std::string& sentence);
   void complain(const std::string& sentence);
   void end_badly(const std::string& reason);
-  void guarded(const std::function<void()>& call);
+  void guarded(const char* what, const std::function<void()>& call);
   error not_taken();
 
   /// Takes what one peer has sent. What that throws costs this peer its

@@ -17,13 +17,16 @@ constexpr int data_turn = 4;
 
 constexpr std::chrono::milliseconds farewell_linger{200};
 
+constexpr auto answer_to_us = "what follows from an answer";
+
 } // namespace
 
 void engine::obey(mailbox::request& request) {
   auto of = caller_of(request.address);
   if (!of)
-    return guarded(
-      [&request, &of] { request.on_reply(std::move(of).error()); });
+    return guarded(answer_to_us, [&request, &of] {
+      request.on_reply(std::move(of).error());
+    });
   auto& to = *of.value();
   to.session.request(now(), next_id_++, request.method, std::move(request.data),
                      request.options, std::move(request.on_reply));
@@ -183,7 +186,7 @@ void engine::act(caller& of, caller_session::effect& effect) {
         && !holds({of.session.address(), false, out->channel}, out->content))
       of.link->send(out->channel, std::move(out->content));
   } else if (auto* done = std::get_if<session::finish>(&effect)) {
-    guarded([done] { done->on_reply(std::move(done->answer)); });
+    guarded(answer_to_us, [done] { done->on_reply(std::move(done->answer)); });
   } else if (const auto* said = std::get_if<session::note>(&effect)) {
     log(said->sentence);
   } else if (const auto* news = std::get_if<peer_event>(&effect)) {

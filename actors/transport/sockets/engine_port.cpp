@@ -221,7 +221,8 @@ void engine::deliver(server_session::deliver& request) {
   if (!options_.on_request)
     return reply.reply(
       fail(ec::invalid_argument, "{} serves no requests", options_.name));
-  guarded([this, &request, &reply] {
+  // Names of methods are literals.
+  guarded(to_string(request.method).data(), [this, &request, &reply] {
     options_.on_request({request.method, std::move(request.from),
                          std::move(request.data), request.deadline,
                          std::move(reply), std::move(request.host)});

@@ -6,12 +6,14 @@
 #include "actors/transport/sessions/traffic.hpp"
 #include "actors/transport/sockets/connections/key_table.hpp"
 #include "actors/transport/sockets/connections/keys.hpp"
+#include "messages/base/work_gauge.hpp"
 #include "messages/wire/frame.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -68,6 +70,9 @@ struct transport_options {
   std::function<void(const peer_event&)> on_peer;
   std::function<void(const access_refusal&)> on_refusal{};
   std::function<void(const std::string&)> on_log; ///< Drops and refusals.
+  /// Where the transport's thread says what it is at; null: nowhere. In a
+  /// request of a peer it is at its method.
+  std::shared_ptr<work_gauge> gauge{};
   /// The transport has come to an unexpected end: everything asked of it fails
   /// as cancelled, and nobody reaches this process any more.
   std::function<void(const error&)> on_failure;

@@ -131,6 +131,12 @@ result<void> daemon_health::check() const {
                          peer.received_per_second}))
       return fail(ec::invalid_data,
                   "a report of health says of a peer what cannot be");
+  if (long_work.size() > health_limits::long_work
+      || std::ranges::any_of(long_work, [](const auto& sentence) {
+           return sentence.size() > health_limits::text;
+         }))
+    return fail(ec::invalid_data,
+                "a report of health tells too much of long work");
   if (!are_amounts({window, cores, disk_read_per_second,
                     disk_written_per_second, sent_per_second,
                     received_per_second, age}))

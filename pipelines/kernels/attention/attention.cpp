@@ -61,41 +61,22 @@ void attend_backward(const attention& task, const_matrix gradient,
                      std::int64_t begin, std::int64_t end,
                      const score_gradients& out) {
   const auto heads = task.heads;
-  const auto width = task.z.columns / heads;
   for (auto i = begin; i < end; ++i)
     for (std::int64_t h = 0; h < heads; ++h) {
-      const auto* g = gradient.row(i) + h * width;
+      attention_rows::unsoften(task, gradient.row(i), i, h, out);
       const auto at = i * heads + h;
       const auto own = task.destination_scores[at];
-      const auto with_self = task.self_weights != nullptr;
-      const auto scale = task.drop.scale();
-      const auto self_weight = with_self ? task.self_weights[at] : 0.0f;
-      const auto self =
-        with_self ? attention_rows::product(g, task.z.row(i) + h * width, width)
-                      * attention_rows::kept_share(task.dropped_self, at, scale)
-                  : 0.0f;
-      auto mean = self_weight * self;
-      for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
-        const auto change = attention_rows::product(
-                              g, task.z.row(task.columns[e]) + h * width, width)
-                            * attention_rows::kept_share(task.dropped_weights,
-                                                         e * heads + h, scale);
-        out.edges[e * heads + h] = change;
-        mean = simd::fused(task.weights[e * heads + h], change, mean);
-      }
       const auto steepness = [own](float score) {
         return own + score > 0 ? 1.0f : attention_rows::slope;
       };
       auto sum = 0.0f;
-      if (with_self) {
-        out.self[at] =
-          self_weight * (self - mean) * steepness(task.source_scores[at]);
+      if (task.self_weights != nullptr) {
+        out.self[at] *= steepness(task.source_scores[at]);
         sum = out.self[at];
       }
       for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
         auto& change = out.edges[e * heads + h];
-        change = task.weights[e * heads + h] * (change - mean)
-                 * steepness(task.source_scores[task.columns[e] * heads + h]);
+        change *= steepness(task.source_scores[task.columns[e] * heads + h]);
         sum += change;
       }
       out.destinations[at] = sum;

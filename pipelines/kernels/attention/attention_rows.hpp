@@ -97,6 +97,38 @@ GRAPHMILL_INLINE void drop_weights(const attention& task, std::int64_t i) {
              task.drop_self, i, i + 1, {task.dropped_self, task.rows, heads});
 }
 
+/// Backward of the softmax of one row and head (see `attend_backward`): the
+/// gradients of its scores as they are before it.
+/// @param gradient Of the row of the output.
+GRAPHMILL_INLINE void unsoften(const attention& task, const float* gradient,
+                               std::int64_t i, std::int64_t h,
+                               const score_gradients& out) {
+  const auto heads = task.heads;
+  const auto width = task.z.columns / heads;
+  const auto with_self = task.self_weights != nullptr;
+  const auto scale = task.drop.scale();
+  const auto* g = gradient + h * width;
+  const auto at = i * heads + h;
+  const auto self_weight = with_self ? task.self_weights[at] : 0.0f;
+  const auto self = with_self ? product(g, task.z.row(i) + h * width, width)
+                                  * kept_share(task.dropped_self, at, scale)
+                              : 0.0f;
+  auto mean = self_weight * self;
+  for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
+    const auto place = e * heads + h;
+    out.edges[place] =
+      product(g, task.z.row(task.columns[e]) + h * width, width)
+      * kept_share(task.dropped_weights, place, scale);
+    mean = simd::fused(task.weights[place], out.edges[place], mean);
+  }
+  if (with_self)
+    out.self[at] = self_weight * (self - mean);
+  for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
+    auto& change = out.edges[e * heads + h];
+    change = task.weights[e * heads + h] * (change - mean);
+  }
+}
+
 /// out = the row's sum of rows of z, by its weights.
 GRAPHMILL_INLINE void sum_row(const attention& task, std::int64_t i,
                               float* out) {

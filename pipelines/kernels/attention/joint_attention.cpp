@@ -55,34 +55,6 @@ GRAPHMILL_INLINE void add_joint_shapes(const joint_attention& task,
     sum[c] = simd::fused(change, attention_rows::leaky(y[c] + z[c]), sum[c]);
 }
 
-/// Backward of the softmax of one row and head: the gradients of its scores.
-GRAPHMILL_INLINE void unsoften(const attention& task, const float* gradient,
-                               std::int64_t i, std::int64_t h,
-                               const score_gradients& out) {
-  using attention_rows::kept_share;
-  using attention_rows::product;
-  const auto heads = task.heads;
-  const auto width = task.z.columns / heads;
-  const auto scale = task.drop.scale();
-  const auto* g = gradient + h * width;
-  const auto at = i * heads + h;
-  const auto self = product(g, task.z.row(i) + h * width, width)
-                    * kept_share(task.dropped_self, at, scale);
-  auto mean = task.self_weights[at] * self;
-  for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
-    const auto place = e * heads + h;
-    out.edges[place] =
-      product(g, task.z.row(task.columns[e]) + h * width, width)
-      * kept_share(task.dropped_weights, place, scale);
-    mean = simd::fused(task.weights[place], out.edges[place], mean);
-  }
-  out.self[at] = task.self_weights[at] * (self - mean);
-  for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
-    auto& change = out.edges[e * heads + h];
-    change = task.weights[e * heads + h] * (change - mean);
-  }
-}
-
 } // namespace
 
 GRAPHMILL_CLONES
@@ -115,7 +87,7 @@ void attend_jointly_backward(const joint_attention& task, const_matrix gradient,
     auto* row = y_gradient.row(i);
     std::fill(row, row + y_gradient.columns, 0.0f);
     for (std::int64_t h = 0; h < base.heads; ++h) {
-      unsoften(base, gradient.row(i), i, h, out);
+      attention_rows::unsoften(base, gradient.row(i), i, h, out);
       const auto self = out.self[i * base.heads + h];
       add_joint_slopes(task, i, i, h, self, row);
       add_joint_shapes(task, i, i, h, self, vector_sum);

@@ -6,6 +6,8 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -112,6 +114,52 @@ private:
   int next_ = 0;
 };
 
+/// What has a handler throw that is none of a message.
+enum class bad_luck { answer, failure, end };
+
+/// Asks a helper when told to, and throws. Notes what it is told that it has
+/// thrown, and ticks.
+class hasty_asker {
+public:
+  using interface = asker_actor;
+  static constexpr const char* name = "hasty_asker";
+  hasty_asker(interface::pointer self, helper_actor helper, bool goes_on,
+              std::shared_ptr<std::vector<std::string>> out)
+    : self_(self), helper_(std::move(helper)), goes_on_(goes_on),
+      out_(std::move(out)) {
+    deaths_.install(self_);
+  }
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const order& wanted) {
+        if (wanted.count == 0)
+          deaths_.watch(self_, helper_, [](const caf::error&) { fall(); });
+        else
+          requests_.ask(self_, helper_, 50ms, question{})
+            .then([](const reply&) { fall(); },
+                  [](const caf::error&) { fall(); });
+      },
+      [this](const tick&) { out_->emplace_back("a tick"); },
+    };
+  }
+
+  bool crashed(const caf::error& reason) {
+    out_->push_back(from_caf(reason, "it").message);
+    return goes_on_;
+  }
+
+private:
+  static void fall() { throw std::runtime_error("13 brings bad luck"); }
+
+  interface::pointer self_;
+  helper_actor helper_;
+  bool goes_on_;
+  std::shared_ptr<std::vector<std::string>> out_;
+  request_watch requests_;
+  down_watch deaths_;
+};
+
 struct request_watch_scene {
   test::simulation sim;
   std::shared_ptr<book> debts = std::make_shared<book>();
@@ -205,6 +253,48 @@ CATCH_TEST_CASE("what a lost actor owes fails at once", "[actors][requests]") {
   s.debts->wait = false;
   s.ask();
   CATCH_CHECK(s.seen->answers == std::vector{3});
+}
+
+namespace {
+
+void check_bad_luck(bool goes_on, bad_luck luck) {
+  std::optional<error> end;
+  test::simulation sim;
+  const auto noted = std::make_shared<std::vector<std::string>>();
+  const auto helped =
+    sim.own(spawn_state<helper>(sim.system(), std::make_shared<book>()));
+  const auto hasty =
+    sim.own(spawn_state<hasty_asker>(sim.system(), helped, goes_on, noted));
+  caf::actor_cast<caf::actor>(hasty)->attach_functor(
+    [&end](const caf::error& reason) { end = from_caf(reason, "it"); });
+  if (luck == bad_luck::end)
+    post(hasty, order{0});
+  sim.run();
+  if (luck != bad_luck::answer)
+    stop_actor(helped);
+  sim.run();
+  if (luck != bad_luck::end)
+    post(hasty, order{1});
+  sim.run();
+  const std::string sentence = "hasty_asker crashed: 13 brings bad luck";
+  CATCH_CHECK(*noted == std::vector{sentence});
+  CATCH_CHECK(end.has_value() == !goes_on);
+  if (end) {
+    CATCH_CHECK(end->code == ec::crashed);
+    CATCH_CHECK(end->message == sentence);
+  }
+  post(hasty, tick{});
+  sim.run();
+  CATCH_CHECK(noted->size() == (goes_on ? 2 : 1));
+}
+
+} // namespace
+
+CATCH_TEST_CASE("what an answer has an actor throw is taken as of a message",
+                "[actors][requests]") {
+  for (const auto luck : {bad_luck::answer, bad_luck::failure, bad_luck::end})
+    for (const bool goes_on : {false, true})
+      check_bad_luck(goes_on, luck);
 }
 
 CATCH_TEST_CASE("an actor that is gone is not waited for",

@@ -60,6 +60,31 @@ CATCH_TEST_CASE("long work is told once, and once when it is over",
   CATCH_CHECK(s.after(1s) == told_sentences{});
 }
 
+CATCH_TEST_CASE("long work is shown until a minute after its end",
+                "[actors][watch]") {
+  watch_scene s{2s};
+  const auto gauge = s.watch.enter("the batcher");
+  gauge->begin("a job");
+  s.after(1s);
+  s.after(1s);
+  CATCH_CHECK(s.watch.long_work() == told_sentences{}); // It is no long work.
+  s.after(1s);
+  gauge->tell("another job");
+  s.after(1s);
+  CATCH_CHECK(s.watch.long_work()
+              == told_sentences{"the batcher has been at one piece of work "
+                                "(another job) for 3 s"});
+  gauge->end();
+  CATCH_CHECK(s.after(1s)
+              == told_sentences{"+ the batcher is done with it after 4 s"});
+  const told_sentences over{"the batcher is done with it after 4 s"};
+  CATCH_CHECK(s.watch.long_work() == over);
+  s.after(60s);
+  CATCH_CHECK(s.watch.long_work() == over);
+  s.after(1s);
+  CATCH_CHECK(s.watch.long_work() == told_sentences{});
+}
+
 CATCH_TEST_CASE("much work is not long work", "[actors][watch]") {
   watch_scene s{2s};
   const auto gauge = s.watch.enter("the batcher");

@@ -75,6 +75,7 @@ struct conductor_scene {
   std::vector<phase_result> phases;
   std::vector<training_state> checkpoints;
   std::optional<training_state> from;
+  std::optional<run_point> pause_at;
   bool validation = false;
   std::shared_ptr<std::atomic<bool>> filled =
     std::make_shared<std::atomic<bool>>(false);
@@ -142,6 +143,7 @@ struct conductor_scene {
         std::move(reports))};
     };
     out.from = from;
+    out.pause_at = pause_at;
     out.observer.on_end = [&end](run_outcome outcome) {
       end.set_value(std::move(outcome));
     };

@@ -16,8 +16,8 @@ using task = run_course::task;
 
 const std::vector states{
   state::waiting,   state::filling,      state::resuming,       state::in_phase,
-  state::comparing, state::keeping_best, state::restoring_best, state::saving,
-  state::fetching,  state::ended};
+  state::comparing, state::keeping_best, state::restoring_best, state::pausing,
+  state::saving,    state::fetching,     state::ended};
 
 const batch_metrics some_metrics{1.0, 5, 10};
 const batch_metrics not_a_number{std::numeric_limits<double>::quiet_NaN(), 0,
@@ -64,10 +64,13 @@ run_course resumed() {
 run_course at(state where) {
   auto run =
     where == state::resuming ? resumed() : run_course{one_epoch(), 2, true};
-  while (run.now() != where)
+  const auto pauses = where == state::pausing;
+  while (run.now() != (pauses ? state::in_phase : where))
     go_on(run);
-  if (where == state::in_phase)
+  if (run.now() == state::in_phase)
     run.trained();
+  if (pauses)
+    run.pause();
   return run;
 }
 
@@ -102,6 +105,8 @@ const event_table<run_course> events{
   {"cancel now", [](run_course& run) { return run.cancel_now(); }},
   {"one stopped", [](run_course& run) { return run.stopped(0); }},
   {"failed", [](run_course& run) { return run.fail_run(trouble()); }},
+  {"pause", [](run_course& run) { return run.pause(); }},
+  {"paused", [](run_course& run) { return run.paused(); }},
 };
 
 const transition_table<run_course> transitions{
@@ -133,6 +138,12 @@ const transition_table<run_course> transitions{
   {{"cancel now", state::comparing}, {state::ended, task::end}},
   {{"cancel now", state::keeping_best}, {state::ended, task::end}},
   {{"cancel now", state::restoring_best}, {state::ended, task::end}},
+  {{"pause", state::in_phase}, {state::pausing, task::pause}},
+  {{"paused", state::pausing}, {state::ended, task::end}},
+  {{"cancel", state::pausing}, {state::saving, task::save}},
+  {{"cancel now", state::pausing}, {state::ended, task::end}},
+  {{"one stopped", state::pausing}, {state::saving, task::save}},
+  {{"failed", state::pausing}, {state::saving, task::save}},
   {{"cancel now", state::saving}, {state::ended, task::end}},
   {{"cancel now", state::fetching}, {state::ended, task::end}},
   // Nobody has asked for it, and the others would wait for its gradients.
@@ -260,6 +271,29 @@ CATCH_TEST_CASE("a run that is cancelled ends where its weights are equal",
     CATCH_CHECK(run->failure()->code == ec::cancelled);
     CATCH_CHECK(run->failure()->message == "stopped by the user");
   }
+}
+
+CATCH_TEST_CASE("a run that is cancelled does not pause", "[run_course]") {
+  auto run = at(state::in_phase);
+  run.cancel();
+  CATCH_CHECK(run.pause() == task::save);
+  CATCH_CHECK(run.failure()->code == ec::cancelled);
+  auto paused = at(state::pausing);
+  CATCH_CHECK(paused.paused() == task::end);
+  CATCH_CHECK_FALSE(paused.failure());
+}
+
+CATCH_TEST_CASE("a checkpoint is left at an edge, and where a run is cancelled",
+                "[run_course]") {
+  auto run = at(state::in_phase);
+  CATCH_CHECK(run.leaves_checkpoint(task::begin_phase, true));
+  CATCH_CHECK_FALSE(run.leaves_checkpoint(task::begin_phase, false));
+  CATCH_CHECK_FALSE(run.leaves_checkpoint(task::compare, true));
+  run.cancel_now();
+  CATCH_CHECK(run.leaves_checkpoint(task::save, false));
+  auto failed = at(state::in_phase);
+  failed.fail_run(trouble());
+  CATCH_CHECK_FALSE(failed.leaves_checkpoint(task::save, true));
 }
 
 CATCH_TEST_CASE("a run that is cancelled too late is a success",

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -36,6 +40,30 @@ CATCH_TEST_CASE("a request gets its reply", "[transport]") {
   CATCH_CHECK(asked[0].method_id == method::submit);
   CATCH_CHECK(asked[0].from == caller->self());
   CATCH_CHECK(asked[0].in_time);
+}
+
+CATCH_TEST_CASE("the transport's thread says what it is at", "[transport]") {
+  const auto gauge = std::make_shared<work_gauge>("the transport's thread");
+  collector<work_gauge::reading> at_work;
+  auto options = daemon("server");
+  options.gauge = gauge;
+  options.on_request = [&at_work, gauge](incoming_request request) {
+    at_work.put(gauge->read());
+    request.reply.reply(payload{});
+  };
+  const auto server = start(std::move(options));
+  const auto caller = start(client("caller"));
+  value_of(ask(*caller, server->self().address, method::submit));
+  const auto seen = at_work.wait(1);
+  CATCH_REQUIRE(seen.size() == 1);
+  CATCH_CHECK(seen[0].turns % 2 == 1);
+  CATCH_CHECK(std::string{seen[0].what} == "submit");
+  // It waits for messages again, which is no work.
+  const auto until = std::chrono::steady_clock::now() + 250s;
+  while (gauge->read().turns % 2 == 1
+         && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(1ms);
+  CATCH_CHECK(gauge->read().turns > seen[0].turns);
 }
 
 CATCH_TEST_CASE("errors of the server arrive as they are", "[transport]") {

@@ -40,7 +40,7 @@ hello_message hello_in(cursor& from) {
   out.name = "peer";
   out.incarnation = incarnation_of(who);
   out.channel = who & 16 ? channel::data : channel::control;
-  out.oldest_version = who & 32 ? 2 : 1;
+  out.oldest_version = who & 32 ? protocol_version + 1 : protocol_version;
   out.address = who & 64 ? "tcp://h:1" : "";
   out.lost_after = std::chrono::milliseconds{from.take<std::uint32_t>()};
   out.local_token = who & 128 ? std::string(32, 't') : "";
@@ -51,7 +51,7 @@ message message_in_events(cursor& from) {
   message out;
   const auto bits = from.take<std::uint8_t>();
   out.head.kind = static_cast<message_kind>(1 + bits % 5);
-  out.head.version = bits & 128 ? 2 : 1;
+  out.head.version = bits & 128 ? protocol_version + 1 : protocol_version;
   out.head.method =
     static_cast<method>(from.take<std::uint8_t>() % (method_count + 1));
   out.head.id = from.take<std::uint8_t>() % 16;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -32,8 +33,11 @@ daemon_health busy_daemon() {
   actor.waiting = 0.5;
   actor.p99_latency = 0.125;
   actor.last_error = "why";
+  actor.peak_batches = 11;
+  actor.peak_bytes = 12;
   out.actors = {actor, actor_health{}};
   out.peers = {{"b", 10, 0.5, 1, 2}};
+  out.long_work = {"the transport's thread has been at it"};
   return out;
 }
 
@@ -58,9 +62,14 @@ CATCH_TEST_CASE("how a daemon is comes there and back", "[messages][health]") {
   CATCH_CHECK(actor.waiting == 0.5);
   CATCH_CHECK(actor.p99_latency == 0.125);
   CATCH_CHECK(actor.last_error == "why");
+  CATCH_CHECK(actor.peak_batches == 11);
+  CATCH_CHECK(actor.peak_bytes == 12);
   CATCH_CHECK_FALSE(got.actors[1].batch);
   CATCH_REQUIRE(got.peers.size() == 1);
   CATCH_CHECK(got.peers[0].mean_round_trip == 0.5);
+  CATCH_CHECK(
+    got.long_work
+    == std::vector<std::string>{"the transport's thread has been at it"});
 }
 
 CATCH_TEST_CASE("how a run is comes there and back", "[messages][health]") {
@@ -114,4 +123,7 @@ CATCH_TEST_CASE("a report of health that cannot be is refused",
     refused([](auto& r) { r.actors[0].last_error.assign(256, 'x'); }));
   CATCH_CHECK(refused([](auto& r) { r.actors.resize(257); }));
   CATCH_CHECK(refused([](auto& r) { r.peers.resize(257); }));
+  CATCH_CHECK(refused([](auto& r) { r.long_work.resize(9); }));
+  CATCH_CHECK_FALSE(refused([](auto& r) { r.long_work.resize(8); }));
+  CATCH_CHECK(refused([](auto& r) { r.long_work[0].assign(257, 'x'); }));
 }

@@ -23,7 +23,7 @@ CATCH_TEST_CASE("what changes the weights is named, and nothing else",
     changes({"name=other", "dataset=e", "sampler.replicas=2",
              "sampler.threads=2", "fetch.replicas=2", "fetch.threads=2",
              "fetch.cache=1 MiB", "fetch.cache_order=degree",
-             "trainer.threads=3", "trainer.step_timeout=60",
+             "fetch.verify=0.5", "trainer.threads=3", "trainer.step_timeout=60",
              "train.record_steps=true", "budget.batches=1",
              "faults.crash_every=7", "placement.trainers=[a]",
              "checkpoint.keep=9", "recovery.wait=0", "model.weights=w"})
@@ -33,6 +33,10 @@ CATCH_TEST_CASE("what changes the weights is named, and nothing else",
               == texts{"seed: 1, now 2", "trainer.replicas: 1, now 2",
                        "optimizer.learning_rate: 0.01, now 0.5",
                        "train.epochs: 10, now 20"});
+  CATCH_CHECK(
+    changes({"trainer.replicas={min: 1, max: 4}", "trainer.sizes=[0/0:1]"})
+    == texts{"trainer.replicas: 1, now {min: 1, max: 4}",
+             "trainer.sizes: [], now [\"0/0:1\"]"});
   CATCH_CHECK(changes({"sampler.fanouts=[3, 4]"})
               == texts{"sampler.fanouts: [3, 3], now [3, 4]"});
   CATCH_CHECK(changes({"sampler.fanouts.a=[1, 2]"})

@@ -26,6 +26,7 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.fetch.threads == 1);
   CATCH_CHECK(def.fetch.verify == 0);
   CATCH_CHECK(def.trainer.step_timeout == 1800);
+  CATCH_CHECK_FALSE(def.trainer.is_elastic());
   CATCH_CHECK(def.model.kind == model_kind::sage);
   CATCH_CHECK(def.model.hidden == 256);
   CATCH_CHECK(def.model.heads == 4);
@@ -66,7 +67,8 @@ model: {kind: gat, hidden: 12, heads: 6, dropout: 0.25, embedding: 8,
         layer_norm: true, weights: a/w.safetensors, residual: true,
         jumping: false, embedding_scale: 0.5, output_heads: 3,
         attention_dropout: 0.375, attention_residual: true}
-trainer: {replicas: 7, threads: 9, device: "cuda:1", step_timeout: 60}
+trainer: {replicas: {min: 6, max: 7}, threads: 9, device: "cuda:1",
+          step_timeout: 60, sizes: [0/0:7, 3/17:6]}
 optimizer:
   kind: sgd
   learning_rate: 1e-3
@@ -107,7 +109,9 @@ recovery: {wait: 26, attempts: 27}
               == definition::model_section{model_kind::gat, 12, 6, 0.25, 8,
                                            true, "a/w.safetensors", true, false,
                                            0.5, 3, 0.375, true});
-  CATCH_CHECK(def.trainer == definition::trainer_section{7, 9, "cuda:1", 60});
+  CATCH_CHECK(
+    def.trainer
+    == definition::trainer_section{7, 9, "cuda:1", 60, 6, {"0/0:7", "3/17:6"}});
   CATCH_CHECK(def.optimizer
               == definition::optimizer_section{
                 optimizer_kind::sgd, 1e-3, 0.125, 0.5, schedule_kind::step, 11,
@@ -126,8 +130,8 @@ recovery: {wait: 26, attempts: 27}
   CATCH_CHECK(def.recovery == definition::recovery_section{26, 27});
 
   // No layer of these gives the logits, which `output_heads` are for.
-  CATCH_CHECK(valid("{dataset: d, model: {kind: gat, jumping: true}}")
-                .model.jumping);
+  CATCH_CHECK(
+    valid("{dataset: d, model: {kind: gat, jumping: true}}").model.jumping);
 
   CATCH_SECTION("and written so that it reads back") {
     const auto again = valid(definition_yaml(def));
@@ -163,7 +167,7 @@ budget:
       "x.yaml:6:12: `sampler.threads` is `0`, must be a whole number from "
       "1 to 64 threads",
       "x.yaml:7:16: `sampler.fanouts` has the element `many`, must be a "
-      "whole number from -1 to 1000000 in-edges per node",
+      "whole number from -1 to 1000000 in-edges per node, or all",
       "x.yaml:9:9: `model.kind` is `sgae`, must be one of " + kinds_text()
         + "; did you mean `sage`?",
       "x.yaml:10:11: `model.hidden` is `12.5`, must be a whole number from "
@@ -182,7 +186,7 @@ budget:
 
 CATCH_TEST_CASE("records of steps are for batches that fit into a message",
                 "[definition]") {
-  const auto of = [](int seeds, bool record) {
+  const auto of = [](const auto& seeds, bool record) {
     return problems_in(
       fmt::format("dataset: d\nevaluate: {{batch_size: {}}}\n"
                   "train: {{batch_size: 65536, record_steps: {}}}\n",
@@ -190,9 +194,10 @@ CATCH_TEST_CASE("records of steps are for batches that fit into a message",
   };
   CATCH_CHECK(of(65536, true).empty());
   CATCH_CHECK(of(65537, false).empty());
-  CATCH_CHECK(of(65537, true)
-              == texts{"x.yaml:2:24: `evaluate.batch_size` is 65537, may be "
-                       "65536 at most with `train.record_steps`"});
+  const texts refused{"x.yaml:2:24: `evaluate.batch_size` is above 65536, "
+                      "which is the most with `train.record_steps`"};
+  CATCH_CHECK(of(65537, true) == refused);
+  CATCH_CHECK(of("all", true) == refused);
 }
 
 CATCH_TEST_CASE("lists of names", "[definition]") {

@@ -1,35 +1,14 @@
-#include "pipelines/definition/definition_file.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/pipelines/definition/parsed_definition.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 // Fields that say how a model learns, and words in the place of numbers.
 
-using namespace graphmill;
-
-namespace {
-
-using texts = std::vector<std::string>;
-
-texts problems_of_learning(std::string_view text) {
-  texts out;
-  for (const auto& problem : parse_definition(text, "x.yaml", {}).problems)
-    out.push_back(to_string(problem));
-  return out;
-}
-
-definition valid_learning(std::string_view text, const texts& overrides = {}) {
-  const auto source = parse_definition(text, "x.yaml", overrides);
-  CATCH_REQUIRE(source.problems.empty());
-  return source.value;
-}
-
-} // namespace
+namespace graphmill::test {
 
 CATCH_TEST_CASE("how a model learns by default", "[definition]") {
-  const auto def = valid_learning("dataset: d");
+  const auto def = valid("dataset: d");
   definition::model_section model;
   CATCH_CHECK(def.model.embedding_scale == 0.01);
   CATCH_CHECK(def.model.embedding_scale == model.embedding_scale);
@@ -43,82 +22,90 @@ CATCH_TEST_CASE("how a model learns by default", "[definition]") {
 }
 
 CATCH_TEST_CASE("the word all stands for numbers", "[definition]") {
-  const auto def =
-    valid_learning("{dataset: d, sampler: {fanouts: [all, 5, all]}, "
-                   "train: {batch_size: all}, evaluate: {batch_size: "
-                   "all}}");
+  const auto def = valid("{dataset: d, sampler: {fanouts: [all, 5, all]}, "
+                         "train: {batch_size: all}, evaluate: {batch_size: "
+                         "all}}");
   CATCH_CHECK(def.sampler.fanouts == std::vector{-1, 5, -1});
   CATCH_CHECK(def.train.batch_size == 4294967295u);
   CATCH_CHECK(def.evaluate.batch_size == 4294967295u);
-  CATCH_CHECK(valid_learning(definition_yaml(def)) == def);
+  CATCH_CHECK(valid(definition_yaml(def)) == def);
   CATCH_CHECK(definition_yaml(def).find("batch_size: all")
               != std::string::npos);
   // Alone, it takes the place of all that would be there without it.
-  CATCH_CHECK(
-    valid_learning("{dataset: d, sampler: {fanouts: all}}").sampler.fanouts
-    == std::vector{-1, -1});
-  CATCH_CHECK(valid_learning("{dataset: d, sampler: {fanouts: [4, 5, 6]}}",
-                             {"sampler.fanouts=all"})
+  CATCH_CHECK(valid("{dataset: d, sampler: {fanouts: all}}").sampler.fanouts
+              == std::vector{-1, -1});
+  CATCH_CHECK(valid("{dataset: d, sampler: {fanouts: [4, 5, 6]}}",
+                    {"sampler.fanouts=all"})
                 .sampler.fanouts
               == std::vector{-1, -1, -1});
-  const auto edges =
-    valid_learning("{dataset: d, sampler: {fanouts: {default: all, "
-                   "e: [all, 3]}}}");
+  const auto edges = valid("{dataset: d, sampler: {fanouts: {default: all, "
+                           "e: [all, 3]}}}");
   CATCH_CHECK(edges.sampler.fanouts == std::vector{-1, -1});
   CATCH_CHECK(edges.sampler.edge_fanouts.at("e") == std::vector{-1, 3});
-  CATCH_CHECK(
-    problems_of_learning("{dataset: d, train: {batch_size: 16777217}}")
-    == texts{"x.yaml:1:34: `train.batch_size` is `16777217`, must "
-             "be a whole number from 1 to 16777216 seeds, or all"});
-  CATCH_CHECK(problems_of_learning("{dataset: d, train: {epochs: all}}").size()
-              == 1);
+  CATCH_CHECK(problems_in("{dataset: d, train: {batch_size: 16777217}}")
+              == texts{"x.yaml:1:34: `train.batch_size` is `16777217`, must "
+                       "be a whole number from 1 to 16777216 seeds, or all"});
+  CATCH_CHECK(problems_in("{dataset: d, train: {epochs: all}}").size() == 1);
 }
 
 CATCH_TEST_CASE("min_epochs is for patience", "[definition]") {
+  CATCH_CHECK(problems_in("{dataset: d, train: {min_epochs: 3}}").size() == 1);
   CATCH_CHECK(
-    problems_of_learning("{dataset: d, train: {min_epochs: 3}}").size() == 1);
-  CATCH_CHECK(
-    problems_of_learning("{dataset: d, train: {min_epochs: 3, patience: 1}}")
-      .empty());
+    problems_in("{dataset: d, train: {min_epochs: 3, patience: 1}}").empty());
 }
 
 CATCH_TEST_CASE("settings that exclude each other or have no effect",
                 "[definition]") {
-  CATCH_CHECK(
-    problems_of_learning("{dataset: d, model: {attention_dropout: 0.5}}")
-    == texts{"x.yaml:1:41: `model.attention_dropout` is for kinds "
-             "that attend, and sage does not; leave it out"});
-  CATCH_CHECK(problems_of_learning("{dataset: d, model: {kind: rgat, "
-                                   "output_heads: 2, attention_dropout: 0.5}}")
+  CATCH_CHECK(problems_in("{dataset: d, model: {attention_dropout: 0.5}}")
+              == texts{"x.yaml:1:41: `model.attention_dropout` is for kinds "
+                       "that attend, and sage does not; leave it out"});
+  CATCH_CHECK(problems_in("{dataset: d, model: {heads: 8}}")
+              == texts{"x.yaml:1:29: `model.heads` is for kinds that attend, "
+                       "and sage does not; leave it out"});
+  // A decay of 0 is one of the values that are tried.
+  CATCH_CHECK(problems_in("{dataset: d, optimizer: {decay_biases: false, "
+                          "decay_layers: first, weight_decay: 0}}")
+                .empty());
+  const std::string nothing = "{dataset: d, sampler: {fanouts: [0, 0]}";
+  CATCH_CHECK(problems_in(nothing + "}")
+              == texts{"x.yaml:1:33: `sampler.fanouts` are 0 in every hop, so "
+                       "that sage would hear of no neighbour; sample some, or "
+                       "use `kind: mlp`"});
+  CATCH_CHECK(problems_in(nothing + ", model: {kind: mlp}}").empty());
+  CATCH_CHECK(problems_in("{dataset: d, sampler: {fanouts: {default: [0, 0], "
+                          "e: [0, 2]}}, model: {kind: rgcn}}")
+                .empty());
+  // What is written into run folders has every field.
+  CATCH_CHECK(problems_in(definition_yaml(valid("dataset: d"))).empty());
+  CATCH_CHECK(problems_in("{dataset: d, model: {kind: rgat, "
+                          "output_heads: 2, attention_dropout: 0.5}}")
                 .empty());
   CATCH_CHECK(
-    problems_of_learning(
-      "{dataset: d, model: {kind: rgat, attention_residual: true}}")
+    problems_in("{dataset: d, model: {kind: rgat, attention_residual: true}}")
     == texts{"x.yaml:1:54: `model.attention_residual` adds each node's own "
              "row times a matrix, as rgat always does; leave it out"});
   CATCH_CHECK(
-    problems_of_learning(
+    problems_in(
       "{dataset: d, model: {kind: gat, output_heads: 2, jumping: true}}")
     == texts{"x.yaml:1:47: `model.output_heads` is for the layer that gives "
              "the logits, and with `model.jumping` none does; leave one of "
              "them out"});
+  CATCH_CHECK(problems_in("{dataset: d, optimizer: {embedding_decay: 101}}")
+              == texts{"x.yaml:1:43: `optimizer.embedding_decay` is 101, may "
+                       "be 100 at most, one over the learning rate"});
   CATCH_CHECK(
-    problems_of_learning("{dataset: d, optimizer: {embedding_decay: 101}}")
-    == texts{"x.yaml:1:43: `optimizer.embedding_decay` is 101, may "
-             "be 100 at most, one over the learning rate"});
-  CATCH_CHECK(
-    problems_of_learning("{dataset: d, train: {class_weights: [1, 2], "
-                         "balance_classes: true}}")
+    problems_in("{dataset: d, train: {class_weights: [1, 2], "
+                "balance_classes: true}}")
     == texts{"x.yaml:1:37: `train.class_weights` and `train.balance_classes` "
              "exclude each other; leave one of them out"});
-  CATCH_CHECK(
-    problems_of_learning("{dataset: d, train: {class_weights: [0, 0]}}").size()
-    == 1);
-  CATCH_CHECK(
-    problems_of_learning("{dataset: d, train: {class_weights: [1, -1]}}")
-    == texts{"x.yaml:1:41: `train.class_weights` has the element "
-             "`-1`, must be a number from 0 to 1000000000"});
-  CATCH_CHECK(problems_of_learning("{dataset: d, train: {class_weights: 3}}")
+  CATCH_CHECK(problems_in("{dataset: d, train: {class_weights: [0, 0]}}").size()
+              == 1);
+  CATCH_CHECK(problems_in("{dataset: d, train: {class_weights: [1, -1]}}")
+              == texts{"x.yaml:1:41: `train.class_weights` has the element "
+                       "`-1`, must be a number from 0 to 1000000000"});
+  CATCH_CHECK(problems_in("{dataset: d, train: {class_weights: 3}}")
               == texts{"x.yaml:1:37: `train.class_weights` is `3`, must be a "
                        "list of numbers, as in [1, 0.5]"});
 }
+
+} // namespace graphmill::test

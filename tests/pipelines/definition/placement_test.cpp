@@ -259,3 +259,38 @@ CATCH_TEST_CASE("trainers go where their device is", "[placement]") {
   def.trainer.device = "cpu";
   CATCH_CHECK(place(def, 1, offers));
 }
+
+CATCH_TEST_CASE("of a range of trainers as many are placed as can be",
+                "[placement][sizes]") {
+  auto def = with_trainers(3);
+  def.trainer.min_replicas = 2;
+  const auto a = offer("a", {0});
+  const auto b = offer("b", {1});
+  const auto c = offer("c", {}, 4);
+  const auto trainers = [&def](const std::vector<daemon_offer>& offers) {
+    return value_of(place(def, 2, offers)).daemon_of_rank;
+  };
+  CATCH_CHECK(trainers({a, b}) == std::vector<std::uint16_t>{0, 1});
+  CATCH_CHECK(trainers({a, b, c}).size() == 3);
+  def.trainer.min_replicas = 3;
+  CATCH_CHECK_THAT(error_of(place(def, 2, std::vector{a, b})).message,
+                   contains("asks for 3 trainers"));
+
+  CATCH_SECTION("of those that are named and there") {
+    def.trainer.min_replicas = 1;
+    def.placement.trainers = {"c", "b", "d"};
+    CATCH_CHECK(trainers({a, b}) == std::vector<std::uint16_t>{1});
+    CATCH_CHECK(trainers({a, b, c}) == std::vector<std::uint16_t>{2, 1, 2});
+    def.placement.trainers = {"d"};
+    CATCH_CHECK_THAT(error_of(place(def, 2, std::vector{a, b})).message,
+                     contains("names daemon \"d\""));
+  }
+  CATCH_SECTION("of sizes all must find a place") {
+    def.trainer.min_replicas = 1;
+    def.trainer.sizes = {"0/0:1", "2/0:2"};
+    CATCH_CHECK(trainers({a, b, c}).size() == 2);
+    def.trainer.sizes = {"0/0:3", "2/0:2"};
+    CATCH_CHECK_THAT(error_of(place(def, 2, std::vector{a, b})).message,
+                     contains("asks for 3 trainers"));
+  }
+}

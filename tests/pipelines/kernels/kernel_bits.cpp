@@ -63,6 +63,28 @@ private:
   content_hash hash_;
 };
 
+/// The same edges by source.
+struct turned_edges {
+  std::vector<std::int64_t> indptr{0};
+  std::vector<local_id> columns;
+  std::vector<std::int64_t> positions;
+
+  explicit turned_edges(const printer::edges& graph) {
+    for (local_id source = 0; source < sources; ++source) {
+      for (local_id row = 0; row < rows; ++row)
+        for (auto e = graph.indptr[row]; e < graph.indptr[row + 1]; ++e)
+          if (graph.columns[e] == source) {
+            columns.push_back(row);
+            positions.push_back(e);
+          }
+      indptr.push_back(std::ssize(columns));
+    }
+  }
+  transposed_edges view() const {
+    return {indptr.data(), columns.data(), positions.data()};
+  }
+};
+
 void sums(printer& out) {
   const auto graph = out.make_edges();
   for (const auto width : widths) {
@@ -129,6 +151,7 @@ void activations(printer& out) {
 
 void attentions(printer& out) {
   const auto graph = out.make_edges();
+  const turned_edges back{graph};
   const auto edges = std::ssize(graph.columns);
   for (const std::int64_t heads : {1, 3, 8})
     for (const std::int64_t each : {1, 5, 8, 16, 29, 64}) {
@@ -157,13 +180,23 @@ void attentions(printer& out) {
       floats of_edges(weights.size()), of_self(own.size()), of_rows(own.size());
       attend_backward(task, {gradient.data(), rows, width}, 0, rows,
                       {of_edges.data(), of_self.data(), of_rows.data()});
-      for (const auto* part : {&of_edges, &of_self, &of_rows})
+      floats of_sources(scores.size()), of_z(z.size());
+      attend_sources_backward(
+        task, back.view(), {of_edges.data(), of_self.data(), of_rows.data()},
+        {gradient.data(), rows, width}, vector.data(), vector.data(), 0,
+        sources, of_sources.data(), {of_z.data(), sources, width});
+      floats of_vector(vector.size());
+      add_head_sums(task.z, of_sources.data(), heads, 0, sources,
+                    of_vector.data());
+      for (const auto* part :
+           {&of_edges, &of_self, &of_rows, &of_sources, &of_z, &of_vector})
         out.take(*part);
     }
 }
 
 void joint_attentions(printer& out) {
   const auto graph = out.make_edges();
+  const turned_edges back{graph};
   const auto edges = std::ssize(graph.columns);
   for (const std::int64_t heads : {1, 3, 8})
     for (const std::int64_t each : {1, 5, 16, 29}) {
@@ -198,7 +231,12 @@ void joint_attentions(printer& out) {
       attend_jointly_backward(task, {gradient.data(), rows, width}, 0, rows,
                               {of_edges.data(), of_self.data(), nullptr},
                               {of_y.data(), rows, width}, of_vector.data());
-      for (const auto* part : {&of_edges, &of_self, &of_y, &of_vector})
+      floats of_z(z.size());
+      attend_jointly_sources_backward(
+        task, back.view(), {of_edges.data(), of_self.data(), nullptr},
+        {gradient.data(), rows, width}, 0, sources,
+        {of_z.data(), sources, width});
+      for (const auto* part : {&of_edges, &of_self, &of_y, &of_vector, &of_z})
         out.take(*part);
     }
 }

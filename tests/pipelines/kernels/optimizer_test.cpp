@@ -229,6 +229,29 @@ CATCH_TEST_CASE("lazy decay of tables is dense decay, bit for bit",
   CATCH_CHECK(lagged);
 }
 
+CATCH_TEST_CASE("decay that is due does not pile up without an end",
+                "[kernels]") {
+  constexpr int count = 70000; // More steps than the optimizer keeps in mind.
+  constexpr double rate = 1e-5;
+  model_layout layout;
+  layout.tables.push_back({"t", 0, 2, 1});
+  optimizer sgd{{.kind = optimizer_kind::sgd, .embedding_decay = 1}, layout};
+  parameter_store ours;
+  ours.tables.emplace_back().append(std::vector<float>{1, -3});
+  std::vector<float> want{1, -3};
+  gradient_set none;
+  none.tables.emplace_back();
+  for (int step = 0; step < count; ++step) {
+    sgd.apply(none, rate, ours);
+    for (auto& x : want)
+      x *= static_cast<float>(1 - rate);
+  }
+  CATCH_CHECK(ours.tables[0][0] < 1);       // Caught up on the way,
+  CATCH_CHECK(ours.tables[0][0] > want[0]); // but not to the end.
+  sgd.catch_up(ours);
+  CATCH_CHECK(std::equal(want.begin(), want.end(), ours.tables[0].begin()));
+}
+
 CATCH_TEST_CASE("adding gradients merges the rows of tables", "[kernels]") {
   auto sum = gradients(1, 2, {1, 4}, {10, 40});
   add(sum, gradients(0.5f, 0, {0, 4, 9}, {1, 2, 3}));

@@ -2,12 +2,16 @@
 #include "pipelines/model/devices.hpp"
 #include "pipelines/model/fused_model.hpp"
 #include "pipelines/model/torch_model.hpp"
+#include "pipelines/model/torch_operations.hpp"
 #include "tests/pipelines/model/batches.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
+#include <vector>
 
 namespace graphmill::test {
 
@@ -113,6 +117,29 @@ CATCH_TEST_CASE("fused kernels and libtorch's operations agree", "[compute]") {
                            want.tables[t].values.size())
                 < 2e-5);
   }
+}
+
+CATCH_TEST_CASE("libtorch's maxima lose no value that is no number",
+                "[compute]") {
+  // The same in another place of its row: first, in the middle, and last; and
+  // a row without it, and one without edges.
+  const auto nan = std::nanf("");
+  const std::vector<float> x{1, nan, 2};
+  const std::vector<std::int64_t> from{1, 0, 0, 1, 2, 2, 1, 0, 2};
+  const std::vector<std::int64_t> to{0, 0, 1, 1, 1, 2, 2, 3, 3};
+  const auto h = tensor_on(at::kCPU, {x.data(), 3, 1});
+  const auto place = [](const std::vector<std::int64_t>& nodes) {
+    auto out = at::empty({static_cast<std::int64_t>(nodes.size())}, at::kLong);
+    std::copy(nodes.begin(), nodes.end(), out.data_ptr<std::int64_t>());
+    return out;
+  };
+  const auto got = largest_messages(h, {place(from), place(to), 5});
+  CATCH_REQUIRE(got.numel() == 5);
+  const auto* values = got.data_ptr<float>();
+  for (int row = 0; row < 3; ++row)
+    CATCH_CHECK(std::isnan(values[row]));
+  CATCH_CHECK(values[3] == 2);
+  CATCH_CHECK(values[4] == 0);
 }
 
 CATCH_TEST_CASE("evaluation computes what training computes", "[compute]") {

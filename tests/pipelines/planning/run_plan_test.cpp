@@ -70,6 +70,24 @@ CATCH_TEST_CASE("a plan says when there are very many classes",
   CATCH_CHECK(plan.notes[0].find("1.91 MiB") != std::string::npos);
 }
 
+CATCH_TEST_CASE("a plan says what the number of trainers depends on",
+                "[definition][plan][sizes]") {
+  const auto note_of = [](const std::string& trainer) {
+    const auto plan = plan_of("{dataset: d, train: {batch_size: 10}, "
+                              "evaluate: {batch_size: 5}, trainer: "
+                                + trainer + "}",
+                              tiny_info());
+    CATCH_REQUIRE(plan.notes.size() == 1);
+    CATCH_CHECK(plan.stages[5].replicas == 3);
+    return plan.notes[0];
+  };
+  CATCH_CHECK_THAT(note_of("{replicas: {min: 2, max: 3}}"),
+                   test::contains("has from 2 to 3 trainers"));
+  CATCH_CHECK_THAT(
+    note_of("{replicas: {min: 2, max: 3}, sizes: [0/0:3, 1/4:2]}"),
+    test::contains("`trainer.sizes` says: 0/0:3, 1/4:2;"));
+}
+
 CATCH_TEST_CASE("a plan bounds the cache of remote rows",
                 "[definition][plan]") {
   const auto memory_of = [](std::string_view fetch, part_id parts) {

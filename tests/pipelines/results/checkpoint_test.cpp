@@ -72,6 +72,8 @@ CATCH_TEST_CASE("a checkpoint comes back as it was written", "[kernels]") {
   CATCH_CHECK(back.parts == 3);
   CATCH_CHECK(back.seconds == 1.5);
   CATCH_CHECK(back.metrics == made.metrics);
+  CATCH_CHECK(back.sizes.empty());
+  CATCH_CHECK(sizes_until(back) == std::vector<size_change>{{{0, 0}, 2}});
   CATCH_REQUIRE(back.state.tensors->size() == 3);
   for (std::size_t t = 0; t < 3; ++t) {
     const auto& one = (*back.state.tensors)[t];
@@ -86,6 +88,34 @@ CATCH_TEST_CASE("a checkpoint comes back as it was written", "[kernels]") {
   value_of(write_checkpoint(folder / "c", again, 2));
   CATCH_CHECK(value_of(read_checkpoint(place)).world == 1);
   CATCH_CHECK(names_in(folder / "c").size() == 1);
+}
+
+CATCH_TEST_CASE("a checkpoint knows how many trainers there were when",
+                "[kernels][sizes]") {
+  const temp_folder folder;
+  auto made = some_checkpoint();
+  made.sizes = {{{0, 0}, 3}, {{1, 4}, 2}};
+  const auto back = value_of(
+    read_checkpoint(value_of(write_checkpoint(folder.path(), made, 1))));
+  CATCH_CHECK(back.sizes == made.sizes);
+  CATCH_CHECK(sizes_until(back) == made.sizes);
+  made.sizes = {{{1, 4}, 2}, {{0, 0}, 3}}; // Points that do not ascend.
+  CATCH_CHECK_THAT(error_of(read_checkpoint(value_of(
+                              write_checkpoint(folder.path(), made, 1))))
+                     .message,
+                   contains("its field sizes is missing or makes no sense"));
+}
+
+CATCH_TEST_CASE("a run folder keeps the sizes of a run", "[kernels][sizes]") {
+  const temp_folder folder;
+  auto run = value_of(run_folder::create(folder.path(), "r", "dataset: d\n",
+                                         {"/somewhere/d", "abc"}));
+  CATCH_CHECK(run.read_sizes().empty());
+  const std::vector<size_change> sizes{{{0, 0}, 3}, {{1, 4}, 2}};
+  value_of(run.write_sizes(sizes));
+  CATCH_CHECK(value_of(run_folder::reopen(run.path())).read_sizes() == sizes);
+  put(run.path() / "sizes.json", "[{");
+  CATCH_CHECK(run.read_sizes().empty());
 }
 
 CATCH_TEST_CASE("a checkpoint may hold what is no number", "[kernels]") {
@@ -183,10 +213,10 @@ CATCH_TEST_CASE("a run's files go back to where it stood", "[kernels]") {
     contains("another process writes to its folder"));
   // Of one rank, all steps have been told; of two, none is whole.
   CATCH_CHECK(again.has_steps_until({1, 1, 3, {}, 0}, 1));
-  CATCH_CHECK(again.has_steps_until({1, 2, 4, {}, 0}, 1));
-  CATCH_CHECK_FALSE(again.has_steps_until({1, 2, 4, {}, 0}, 2));
-  CATCH_CHECK_FALSE(again.has_steps_until({1, 3, 5, {}, 0}, 1));
-  CATCH_CHECK(again.has_steps_until({2, 0, 4, {}, 0}, 2));
+  CATCH_CHECK(again.has_steps_until({1, 2, 4, {}, 0}, 2));
+  CATCH_CHECK_FALSE(again.has_steps_until({1, 2, 4, {}, 0}, 4));
+  CATCH_CHECK_FALSE(again.has_steps_until({1, 3, 5, {}, 0}, 3));
+  CATCH_CHECK(again.has_steps_until({2, 0, 4, {}, 0}, 0));
   auto metrics = nlohmann::json::array();
   metrics.push_back({{"phase", "train"}, {"epoch", 1}});
   value_of(again.go_back(metrics, {1, 1, 3, {}, 0}, "dataset: e\n"));

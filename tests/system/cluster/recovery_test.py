@@ -206,8 +206,20 @@ class Recovery(runs.Workplace):
         self.assertIn("lost: d1", record["message"])
         self.assertEqual(cluster.status()["queued"], [run, behind])
         cluster.ask("cancel", run)
-        self.await_state(cluster, run, "cancelled")
+        record = self.await_state(cluster, run, "cancelled")
+        self.assertEqual(record["message"], "cancelled before its next attempt")
         cluster.ask("cancel", behind)
+        # Its epoch and more had been trained, in the time that is told.
+        summary = json.loads((self.folder / "summary.json").read_text())
+        self.assertGreaterEqual(summary["steps"], 13 + 4)
+        self.assertGreater(summary["seconds"], 0)
+        for stage in summary["stages"]:
+            if stage["replicas"]:
+                self.assertLessEqual(
+                    stage["busy_seconds"],
+                    1.1 * stage["replicas"] * summary["seconds"], stage)
+        self.assertIn(f"and {summary['steps']} training steps: cancelled",
+                      (self.folder / "log.txt").read_text())
 
 
 if __name__ == "__main__":

@@ -164,7 +164,8 @@ class Outsider(runs.Workplace):
         super().setUpClass()
         print(f"seed {SEED}")
         cls.data = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
-        cls.cluster = Cluster(cls.top / "cluster", cls.data, ["0", "1"])
+        cls.cluster = Cluster(cls.top / "cluster", cls.data, ["0", "1"],
+                              "--http", "none")
         cls.addClassCleanup(cls.cluster.__exit__)
         cls.ports = [int(daemon.address().split(":")[-1])
                      for daemon in cls.cluster.daemons]

@@ -2,6 +2,8 @@
 
 #include "actors/base/timeouts.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -35,6 +37,18 @@ std::vector<std::string>
 submitted_run::holders_but(const std::string& own) const {
   std::vector<std::string> out{holders.begin(), holders.end()};
   std::erase(out, own);
+  return out;
+}
+
+definition submitted_run::wanted() const {
+  const auto size = size_at(def, point());
+  return size ? sized(def, *size) : def;
+}
+
+std::set<std::string> names_of(const placement& where) {
+  std::set<std::string> out;
+  for (const auto& daemon : where.daemons)
+    out.insert(daemon.name);
   return out;
 }
 
@@ -95,10 +109,51 @@ run_turn::task active_run::lose(const std::string& daemon,
 }
 
 run_turn::task active_run::cancel(bool now) {
-  const auto next = turn.cancel();
+  const auto next = turn.cancel(attempt > 1);
   if (next == run_turn::task::tell_conductor)
     post_urgent(conductor, cancel_run{now});
   return next;
+}
+
+result<void> active_run::check_moment(const std::string& daemon, moment at,
+                                      const std::string& leader) const {
+  std::vector<std::string> trains;
+  for (std::size_t d = 0; d < where.daemons.size(); ++d)
+    if (!where.ranks_of(static_cast<std::uint16_t>(d)).empty())
+      trains.push_back(where.daemons[d].name);
+  if (trains.empty())
+    return ok();
+  switch (at) {
+  case moment::checkpoint:
+    if (def.checkpoint.keep == 0)
+      return fail(ec::invalid_argument, "run {} writes no checkpoints", id);
+    // The conductor asks the first member for a copy.
+    if (daemon == leader || daemon == trains.front())
+      return ok();
+    return fail(ec::invalid_argument,
+                "daemon \"{}\" never comes to the moment `checkpoint` in run "
+                "{}: daemon \"{}\" copies what trainers have, and the "
+                "coordinator, \"{}\", writes it",
+                daemon, id, trains.front(), leader);
+  case moment::filling_caches:
+  case moment::exchange:
+  case moment::epoch_edge:
+  case moment::evaluation:
+    if (std::ranges::find(trains, daemon) != trains.end())
+      return ok();
+    return fail(
+      ec::invalid_argument,
+      "daemon \"{}\" never comes to the moment `{}` in run {}: it has "
+      "no trainer of it, as {} {}",
+      daemon, to_string(at), id, fmt::join(trains, ", "),
+      trains.size() == 1 ? "has" : "have");
+  case moment::at_once:
+  case moment::start_up:
+  case moment::mid_epoch:
+  case moment::drain:
+    break;
+  }
+  return ok();
 }
 
 deployment active_run::deployment_for(std::size_t daemon,
@@ -107,7 +162,7 @@ deployment active_run::deployment_for(std::size_t daemon,
   deployment out;
   out.run = id;
   out.generation = attempt - 1;
-  out.def = def;
+  out.def = sized(def, trainers());
   out.dataset_digest = digest;
   out.daemons = where.daemons;
   out.owner_of_part = where.owner_of_part;

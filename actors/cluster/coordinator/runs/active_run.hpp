@@ -6,6 +6,7 @@
 #include "actors/cluster/coordinator/runs/run_turn.hpp"
 #include "actors/cluster/history/run_journal.hpp"
 #include "actors/cluster/recovery/run_recovery.hpp"
+#include "messages/base/moments.hpp"
 #include "messages/wire/run.hpp"
 #include "pipelines/definition/placement.hpp"
 #include "pipelines/results/checkpoint.hpp"
@@ -43,11 +44,24 @@ struct submitted_run {
   run_recovery recovery;
   /// Daemons that have had trainers of it, and may have kept its state.
   std::set<std::string> holders{};
+  /// Trainers of the last attempt that lost a daemon; 0: of none.
+  std::uint32_t trainers_before = 0;
   double spent = 0; ///< Seconds of the last attempt, until they are filed.
+
+  /// Where the next attempt begins, as far as is known.
+  run_point point() const {
+    return from ? run_point{from->at.epoch, from->at.step} : run_point{};
+  }
+
+  /// The definition as it is to be placed: with the number of trainers that
+  /// `trainer.sizes` has from there on, if it says.
+  definition wanted() const;
 
   /// `holders` without the coordinator's own, which the history need not name.
   std::vector<std::string> holders_but(const std::string& own) const;
 };
+
+std::set<std::string> names_of(const placement& where);
 
 /// What another coordinator needs to go on with a run.
 /// @param daemons That it is on; none while it is queued.
@@ -69,6 +83,8 @@ struct active_run : submitted_run {
   bool closes_unled = false; ///< It is closed as soon as that has ended.
   /// Up to where trainers of this attempt have told of steps.
   std::optional<trained_until> reached;
+  bool paused = false;  ///< In order; `from` is what the next one begins with.
+  bool grows = false;   ///< It is told to pause, as there is room for more.
   clock::time_point began = clock::now();
   run_outcome outcome; ///< Set at the end; `turn` has the failure that counts.
   double seconds = 0;  ///< That are yet to be filed; set at the end.
@@ -100,6 +116,11 @@ struct active_run : submitted_run {
   };
   std::vector<farewell> leaving;
 
+  /// Trainers of this attempt.
+  std::uint32_t trainers() const {
+    return static_cast<std::uint32_t>(where.daemon_of_rank.size());
+  }
+
   bool uses(const std::string& daemon) const;
 
   /// Whether this is a daemon of the run, and not another one with its name.
@@ -115,6 +136,12 @@ struct active_run : submitted_run {
   run_turn::task fail_run(error reason);
   run_turn::task lose(const std::string& daemon, const error& reason);
   run_turn::task cancel(bool now);
+
+  /// Fails if a daemon never comes to a moment in this run, and says who does.
+  /// Before the run is placed, any may.
+  /// @param leader The coordinator's daemon.
+  result<void> check_moment(const std::string& daemon, moment at,
+                            const std::string& leader) const;
 
   deployment deployment_for(std::size_t daemon, const std::string& digest,
                             const std::string& coordinator) const;

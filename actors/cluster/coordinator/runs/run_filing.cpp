@@ -51,6 +51,7 @@ result<std::shared_ptr<run_file>> run_file::reopen(const fs::path& runs,
   GRAPHMILL_TRY(auto folder, run_folder::reopen(runs / id));
   std::shared_ptr<run_file> out{new run_file{std::move(folder)}};
   out->read_metrics();
+  out->sizes_ = out->folder_.read_sizes();
   return out;
 }
 
@@ -82,6 +83,8 @@ result<void> run_file::begin_anew(const definition& def) {
 result<void> run_file::go_on_from(const checkpoint& before,
                                   const definition& def) {
   seconds_before_ = before.seconds;
+  if (def.trainer.is_elastic())
+    sizes_ = sizes_until(before);
   reporter_.go_on_after(before.metrics);
   GRAPHMILL_TRYV(
     folder_.go_back(before.metrics, before.state.at, definition_yaml(def)));
@@ -104,9 +107,7 @@ run_file::go_back(std::optional<training_state> kept, const definition& def,
   finish_checkpoints();
   attempts_ = next.number;
   seconds_before_ += next.seconds_before;
-  const auto ranks = static_cast<rank_id>(def.trainer.replicas);
-  if (kept && def.train.record_steps
-      && !folder_.has_steps_until(kept->at, ranks))
+  if (kept && def.train.record_steps && !tells_all_steps(def, kept->at))
     kept.reset(); // A rank was lost before it told of a step.
   if (kept && reporter_.epochs() < kept->at.epoch)
     kept.reset(); // Metrics of an epoch got lost with the coordinator.
@@ -120,14 +121,41 @@ run_file::go_back(std::optional<training_state> kept, const definition& def,
   const auto metrics = found  ? found->content.metrics
                        : kept ? reporter_.lines_of(kept->at.epoch)
                               : nlohmann::json::array();
-  if (found)
+  if (found) {
+    if (!sizes_.empty())
+      sizes_ = sizes_until(found->content);
     kept = std::move(found->content.state);
+  }
   reporter_.go_on_after(metrics);
   const auto at = kept ? kept->at : course_position{};
   GRAPHMILL_TRYV(
     remove_checkpoints_after(folder_.checkpoints(), checkpoint_name(at)));
   GRAPHMILL_TRYV(folder_.go_back(metrics, at, definition_yaml(def)));
+  const run_point here{at.epoch, at.step};
+  note_size(def, {here, size_at(def, here).value_or(next.trainers)});
   return kept;
+}
+
+void run_file::note_size(const definition& def, const size_change& now) {
+  if (!def.trainer.is_elastic())
+    return;
+  graphmill::note_size(sizes_, now);
+  if (auto written = folder_.write_sizes(sizes_); !written && log_)
+    log_->warn("{}", written.error().message);
+}
+
+/// Trainers of the last attempt.
+rank_id run_file::present_world(const definition& def) const {
+  return static_cast<rank_id>(sizes_.empty() ? def.trainer.replicas
+                                             : sizes_.back().replicas);
+}
+
+/// Whether all ranks have told of all steps that a state has of its epoch.
+bool run_file::tells_all_steps(const definition& def,
+                               const course_position& at) const {
+  return folder_.has_steps_until(
+    at, sizes_.empty() ? at.step * std::int64_t{def.trainer.replicas}
+                       : parts_until(sizes_, {at.epoch, at.step}));
 }
 
 /// Damaged checkpoints are passed over, and told of. @pre the log is open
@@ -143,6 +171,13 @@ std::optional<found_checkpoint> run_file::newest_whole() const {
   return std::move(newest).value();
 }
 
+/// Training steps up to the newest whole checkpoint.
+std::int64_t run_file::steps_left() const {
+  const auto newest = newest_checkpoint(folder_.checkpoints());
+  return newest && newest.value() ? newest.value()->content.state.at.train_steps
+                                  : 0;
+}
+
 void run_file::leave(const training_state& state, const definition& def,
                      part_id parts) {
   finish_checkpoints();
@@ -150,7 +185,7 @@ void run_file::leave(const training_state& state, const definition& def,
   if (def.checkpoint.keep == 0
       || (!names.empty() && names.front() >= checkpoint_name(state.at)))
     return;
-  auto last = about(def, static_cast<rank_id>(def.trainer.replicas), parts);
+  auto last = about(def, present_world(def), parts);
   last.state = state;
   last.metrics = reporter_.lines_of(state.at.epoch);
   if (auto written =
@@ -190,6 +225,7 @@ checkpoint run_file::about(const definition& def, rank_id world,
   out.world = world;
   out.parts = parts;
   out.seconds = seconds_before_;
+  out.sizes = sizes_;
   return out;
 }
 
@@ -248,10 +284,15 @@ run_record run_file::close(const run_outcome& outcome, bool cancelled,
                            double seconds) {
   finish_checkpoints();
   result_.outcome = outcome;
+  if (outcome.train_steps
+      == 0) // It ends between two attempts, or as one began.
+    result_.outcome.train_steps = steps_left();
   result_.seconds = seconds;
   auto summary = summarise(result_, reporter_, folder_.path().string());
   summary["seconds"] = seconds + seconds_before_;
   summary["daemons"] = daemons_;
+  if (!sizes_.empty())
+    summary["sizes"] = sizes_json(sizes_);
   if (attempts_ > 1)
     summary["attempts"] = attempts_;
   const auto saved = save_run(outcome, summary, folder_);
@@ -264,8 +305,8 @@ run_record run_file::close(const run_outcome& outcome, bool cancelled,
   if (saved.failure)
     out.message = saved.failure->message;
   if (log_)
-    log_->info("run ended after {:.1f} s and {} training steps: {}", seconds,
-               outcome.train_steps,
+    log_->info("run ended after {:.1f} s and {} training steps: {}",
+               seconds + seconds_before_, result_.outcome.train_steps,
                out.message.empty() ? "all is done" : out.message);
   return out;
 }

@@ -58,7 +58,8 @@ public:
   /// An attempt of a run that is not its first one.
   struct next_attempt {
     std::uint32_t number = 2;
-    double seconds_before = 0; ///< That the attempt before has taken.
+    double seconds_before = 0;  ///< That the attempt before has taken.
+    std::uint32_t trainers = 1; ///< Unless `trainer.sizes` says otherwise.
     /// As that of `begin`, for a run that another process began.
     spdlog::sink_ptr console;
   };
@@ -81,6 +82,13 @@ public:
   /// How a run that has ended can be gone on with, behind the sentence that
   /// says why it has: it names the last checkpoint.
   std::string way_on();
+
+  /// Notes with how many trainers the run goes on from here, if its definition
+  /// lets their number change. What cannot be written is told in the log.
+  void note_size(const definition& def, const size_change& now);
+
+  /// Since when it has had how many trainers; empty if that does not change.
+  const std::vector<size_change>& sizes() const { return sizes_; }
 
   /// Tells the run's log of what becomes of it.
   void note(const std::string& sentence) const;
@@ -112,8 +120,11 @@ private:
 
   void read_metrics();
   std::optional<found_checkpoint> newest_whole() const;
+  std::int64_t steps_left() const;
   void finish_checkpoints();
   checkpoint about(const definition& def, rank_id world, part_id parts) const;
+  rank_id present_world(const definition& def) const;
+  bool tells_all_steps(const definition& def, const course_position& at) const;
 
   run_folder folder_;
   run_reporter reporter_;
@@ -122,6 +133,7 @@ private:
   /// Of attempts before, and of a run that this one goes on with.
   double seconds_before_ = 0;
   std::uint32_t attempts_ = 1;
+  std::vector<size_change> sizes_;
   run_result result_;
   nlohmann::json daemons_ = nlohmann::json::object();
 };

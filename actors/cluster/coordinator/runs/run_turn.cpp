@@ -20,6 +20,15 @@ run_turn::task run_turn::conducted(std::optional<error> failure) {
   return now_ == state::conducting ? end(std::move(failure)) : task::none;
 }
 
+run_turn::task run_turn::paused(error reason) {
+  if (now_ != state::conducting)
+    return task::none;
+  if (cancelled_)
+    return end(fail(ec::cancelled, "stopped by the user"));
+  recovers_ = true; // What shares say of each other's end is no failure.
+  return end(std::move(reason));
+}
+
 /// By the code: whoever cannot reach another one says so by these.
 bool run_turn::is_recoverable(const error& reason) const {
   return recovers_ && !cancelled_
@@ -107,7 +116,7 @@ run_turn::task run_turn::do_without(const std::string& daemon) {
   return task::conduct;
 }
 
-run_turn::task run_turn::cancel() {
+run_turn::task run_turn::cancel(bool has_begun) {
   if (now_ == state::filing && !again_)
     return task::none;
   cancelled_ = true;
@@ -116,7 +125,8 @@ run_turn::task run_turn::cancel() {
     return task::none; // It ends already.
   }
   if (now_ == state::deploying) // Daemons that still prepare end after that.
-    return end(fail(ec::cancelled, "cancelled before it began"));
+    return end(fail(ec::cancelled, "cancelled before {}",
+                    has_begun ? "its next attempt" : "it began"));
   if (now_ == state::conducting)
     return task::tell_conductor;
   if (failure_)

@@ -23,6 +23,7 @@ namespace graphmill {
 /// noted beside the state. It is attempted again if its definition wants that
 /// and what ends it is the loss of a daemon or of a connection: then its
 /// trainers are asked for no weights, but what they have is kept where it is.
+/// So it is if an attempt has `paused` in order.
 /// Whether it trains or saves its weights is not known here: while it is
 /// conducted, the CONDUCTOR decides, and is told of what happens to the run.
 ///
@@ -62,6 +63,12 @@ public:
   /// The CONDUCTOR has ended.
   task conducted(std::optional<error> failure);
 
+  /// The CONDUCTOR has ended an attempt in order, for the next one to go on
+  /// with another number of trainers: that follows, unless the user has
+  /// cancelled the run, whether it recovers from losses or not.
+  /// @param reason Of the code `unavailable`.
+  task paused(error reason);
+
   /// All daemons were told to end their shares.
   task ordered_to_end();
 
@@ -91,7 +98,8 @@ public:
   /// By the user: at once while it is deployed, by the conductor later, and
   /// without a verification at the end. Too late once all shares have ended,
   /// unless another attempt was to follow.
-  task cancel();
+  /// @param has_begun In an attempt before this one.
+  task cancel(bool has_begun = false);
 
   // -- where it stands
 

@@ -74,32 +74,32 @@ std::shared_ptr<failover> failover_of(const deployment& assignment,
   return failover::over(std::move(daemons), std::move(with));
 }
 
-/// Where the parts of other daemons are.
+/// Where the parts of other daemons are, found out once: addresses are read for
+/// it, and owners put in order. A value that nobody changes.
 class remote_directory {
 public:
   remote_directory(const deployment& assignment, const member_config& member,
-                   std::shared_ptr<failover> owners,
-                   std::shared_ptr<remote_counters> counters)
-    : assignment_(assignment), graph_(member.graph), pool_(member.pool),
-      owners_(std::move(owners)), counters_(std::move(counters)) {}
+                   failover& owners,
+                   const std::shared_ptr<remote_counters>& counters) {
+    for (std::size_t p = 0; p < member.shards.size(); ++p)
+      if (!member.shards[p]) {
+        const auto part = static_cast<part_id>(p);
+        const auto order = owner_order(assignment, part);
+        parts_.insert(
+          {part,
+           {assignment.run, part, assignment.daemons[order.front()].name,
+            member.graph, owners.among({order.begin(), order.end()}),
+            member.pool, counters}});
+      }
+  }
 
-  remote_part to(part_id part) const {
-    const auto order = owner_order(assignment_, part);
-    return {assignment_.run,
-            part,
-            assignment_.daemons[order.front()].name,
-            graph_,
-            owners_->among({order.begin(), order.end()}),
-            pool_,
-            counters_};
+  /// @pre the part is not here
+  const remote_part& to(part_id part) const {
+    return parts_.find(part)->second;
   }
 
 private:
-  deployment assignment_;
-  std::shared_ptr<const partitioned_graph> graph_;
-  std::shared_ptr<buffer_pool> pool_;
-  std::shared_ptr<failover> owners_;
-  std::shared_ptr<remote_counters> counters_;
+  std::map<part_id, remote_part> parts_;
 };
 
 /// The way to a part, whose requests are counted.
@@ -298,8 +298,8 @@ remote_access access_of(const deployment& assignment,
   link_samplers(assignment, member, stages, around, traffic.wire, out);
   // One for all, so that each learns of an owner that is away from the others.
   const auto owners = failover_of(assignment, member, around);
-  const auto remotes = std::make_shared<remote_directory>(assignment, member,
-                                                          owners, traffic.wire);
+  const auto remotes = std::make_shared<remote_directory>(
+    assignment, member, *owners, traffic.wire);
   const auto windows = [&member](std::uint32_t most) {
     return window_of(most, member);
   };
@@ -334,7 +334,7 @@ remote_access access_of(const deployment& assignment,
   if (wants_cache(member))
     out.cache = filler_of(member,
                           std::make_shared<remote_directory>(
-                            assignment, member, owners, traffic.filling),
+                            assignment, member, *owners, traffic.filling),
                           traffic);
   if (in_one_process(assignment))
     return out;

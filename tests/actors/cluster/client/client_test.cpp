@@ -12,6 +12,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <future>
 #include <thread>
 
 using namespace graphmill;
@@ -230,4 +231,56 @@ CATCH_TEST_CASE("a client finds the coordinator at one of several addresses",
   CATCH_CHECK(error_of(alone.status()).code == ec::unavailable);
   const auto none = error_of(cluster_client::make({"test", "a:1,b:0"}));
   CATCH_CHECK(none.code == ec::invalid_argument);
+}
+
+CATCH_TEST_CASE("a client asks elsewhere if a coordinator does not answer",
+                "[client]") {
+  const auto named = [](const std::string& name) {
+    return [name](const payload&) -> result<payload> {
+      status_reply out;
+      out.coordinator = name;
+      return encode(out);
+    };
+  };
+  fake_coordinator frozen;
+  fake_coordinator other{frozen.key_file()};
+  frozen.on(method::status, named("frozen"));
+  other.on(method::status, named("other"));
+  other.on(method::submit, nothing);
+  std::promise<void> thaw; // Ends before the first coordinator, whatever fails.
+  frozen.on(method::submit,
+            [thawed = thaw.get_future().share()](const payload&) {
+              thawed.wait_for(60s);
+              return nothing({});
+            });
+  cluster_client::settings with;
+  with.command = "test";
+  with.address = frozen.address() + "," + other.address();
+  with.key = frozen.key_file();
+  with.deadline = 2s;
+  auto client = value_of(cluster_client::make(std::move(with)));
+  CATCH_CHECK(value_of(client.status()).coordinator == "frozen");
+  // It may have taken the run.
+  const auto def = parse_definition("dataset: cora", "cora.yaml").value;
+  CATCH_CHECK(error_of(client.submit(def)).code == ec::timeout);
+  CATCH_CHECK(client.address() == frozen.address());
+  CATCH_CHECK(other.count(method::submit) == 0);
+  // A question does no harm.
+  CATCH_CHECK(value_of(client.status()).coordinator == "other");
+  CATCH_CHECK(client.address() == other.address());
+  thaw.set_value();
+}
+
+CATCH_TEST_CASE("a client tells of the coordinator that does not answer",
+                "[client]") {
+  fake_coordinator frozen;
+  frozen.on(method::status, [](const payload&) -> result<payload> {
+    return fail(ec::timeout, "not begun in time");
+  });
+  auto client =
+    client_of(frozen.address() + "," + address_of_nobody(), frozen.key_file());
+  const auto got = error_of(client.status());
+  CATCH_CHECK(got.code == ec::timeout);
+  CATCH_CHECK(got.message == "not begun in time");
+  CATCH_CHECK(client.address() == frozen.address());
 }

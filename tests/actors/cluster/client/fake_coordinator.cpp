@@ -5,8 +5,9 @@
 
 namespace graphmill::test {
 
-fake_coordinator::fake_coordinator() {
-  value_of(write_keys(value_of(make_keys()), key_file()));
+fake_coordinator::fake_coordinator(const std::filesystem::path& key) {
+  value_of(write_keys(value_of(key.empty() ? make_keys() : read_keys(key)),
+                      key_file()));
   start("tcp://127.0.0.1:0");
 }
 

@@ -19,7 +19,8 @@ class fake_coordinator {
 public:
   using handler = std::function<result<payload>(const payload&)>;
 
-  fake_coordinator();
+  /// @param key Of its cluster; empty: it makes one.
+  explicit fake_coordinator(const std::filesystem::path& key = {});
 
   const std::string& address() const { return address_; }
   std::filesystem::path key_file() const { return folder_ / "key"; }

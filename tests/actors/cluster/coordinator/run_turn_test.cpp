@@ -80,6 +80,7 @@ const event_table<run_turn> events{
      return run.do_without("b");
    }},
   {"cancel", [](run_turn& run) { return run.cancel(); }},
+  {"paused", [](run_turn& run) { return run.paused(loss()); }},
 };
 
 const transition_table<run_turn> transitions{
@@ -98,6 +99,7 @@ const transition_table<run_turn> transitions{
   {{"cancel", state::deploying}, {state::ending, task::end_shares}},
   {{"cancel", state::conducting}, {state::conducting, task::tell_conductor}},
   {{"cancel", state::ending}, {state::ending, task::hurry_shares}},
+  {{"paused", state::conducting}, {state::ending, task::end_shares}},
 };
 
 /// What only a run that recovers takes otherwise.
@@ -212,6 +214,33 @@ CATCH_TEST_CASE("a user who cancels a run is not answered by another attempt",
   }
 }
 
+CATCH_TEST_CASE("an attempt that has paused is followed by another one",
+                "[run_turn]") {
+  for (const auto recovers : {false, true}) {
+    auto run = begun(state::conducting, recovers);
+    CATCH_CHECK(run.paused(loss()) == task::end_shares);
+    CATCH_CHECK(run.again());
+    // Shares that end miss each other, and a daemon may be lost meanwhile.
+    CATCH_CHECK(run.fail_run(loss()) == task::none);
+    CATCH_CHECK(run.lose("a", loss()) == task::none);
+    CATCH_CHECK(run.share_ended("b", {}) == task::file);
+    CATCH_CHECK(run.again());
+    CATCH_CHECK(run.cancel() == task::none);
+    CATCH_CHECK_FALSE(run.again());
+    CATCH_CHECK(run.failure()->code == ec::cancelled);
+  }
+  auto damaged = begun(state::conducting, false);
+  damaged.paused(loss());
+  damaged.fail_run(trouble("a digest differs"));
+  CATCH_CHECK_FALSE(damaged.again());
+  CATCH_CHECK(damaged.failure()->message == "a digest differs");
+  auto stopped = begun(state::conducting, true);
+  stopped.cancel();
+  CATCH_CHECK(stopped.paused(loss()) == task::end_shares);
+  CATCH_CHECK_FALSE(stopped.again());
+  CATCH_CHECK(stopped.failure()->code == ec::cancelled);
+}
+
 CATCH_TEST_CASE("every event does what is written, in every state of a turn",
                 "[run_turn]") {
   check_transitions<run_turn>(states, at, events, transitions,
@@ -258,6 +287,9 @@ CATCH_TEST_CASE("a run that is cancelled while it is deployed never begins",
   CATCH_CHECK(run.awaits("b"));
   CATCH_CHECK(run.failure()->code == ec::cancelled);
   CATCH_CHECK(run.failure()->message == "cancelled before it began");
+  run_turn later;
+  CATCH_CHECK(later.cancel(true) == task::end_shares);
+  CATCH_CHECK(later.failure()->message == "cancelled before its next attempt");
 }
 
 CATCH_TEST_CASE("a run goes on without a daemon", "[run_turn]") {

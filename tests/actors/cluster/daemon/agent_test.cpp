@@ -20,9 +20,11 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace graphmill::test {
 
@@ -39,7 +41,8 @@ constexpr const char* run_id = "run-1";
 /// nothing, on a real scheduler. The test is the coordinator.
 class serving_daemon {
 public:
-  serving_daemon() {
+  /// @param throws What the agent calls when it has joined.
+  explicit serving_daemon(bool throws = false) : throws_(throws) {
     value_of(write_example(folder_.path()));
     lead_.on(method::join, nothing);
     lead_.on(method::run_event, [this](const payload& told) -> result<payload> {
@@ -117,13 +120,19 @@ public:
   /// does not.
   std::future<result<payload>> ask(method what, payload data,
                                    std::uint64_t generation = 0) {
+    peer_identity from{"fake", "", lead_.address()};
+    from.cluster = generation == 0 ? "" : "a cluster";
+    from.generation = generation;
+    return ask_as(std::move(from), what, std::move(data));
+  }
+
+  std::future<result<payload>> ask_as(peer_identity from, method what,
+                                      payload data) {
     auto promise = std::make_shared<std::promise<result<payload>>>();
     auto answer = promise->get_future();
     incoming_request request;
     request.method = what;
-    request.from = {"fake", "", lead_.address()};
-    request.from.cluster = generation == 0 ? "" : "a cluster";
-    request.from.generation = generation;
+    request.from = std::move(from);
     request.data = std::move(data);
     request.deadline = std::chrono::steady_clock::now() + patience;
     request.reply = responder{
@@ -184,10 +193,13 @@ private:
     out.on_joined = [this, going = go_on_.get_future().share()] {
       joined_.set_value();
       going.wait_for(patience);
+      if (throws_)
+        throw std::runtime_error("13 brings bad luck");
     };
     return out;
   }
 
+  const bool throws_;
   temp_folder folder_;
   std::promise<payload> told_;
   bool has_told_ = false; ///< Known to the coordinator's thread alone.
@@ -234,6 +246,14 @@ CATCH_TEST_CASE("a share that ended unverified says so when asked to finish",
   CATCH_CHECK(report.failure.empty());
 }
 
+CATCH_TEST_CASE("an exception in the agent does not end the daemon",
+                "[agent]") {
+  serving_daemon daemon{true};
+  daemon.go_on();
+  value_of(answer_of(daemon.ask(method::deploy, daemon.assignment())));
+  value_of(answer_of(daemon.order(member_action::check)));
+}
+
 CATCH_TEST_CASE("a share tells when its data are known to be sound",
                 "[agent]") {
   serving_daemon daemon;
@@ -257,6 +277,49 @@ CATCH_TEST_CASE("a daemon that does not allow it does itself no harm",
     refused.message
     == "daemon \"here\" does not let itself be harmed: whoever starts "
        "it allows that by `graphmill node --chaos-allowed`");
+}
+
+CATCH_TEST_CASE("a daemon takes orders from nobody but the coordinator, even "
+                "if they reach it",
+                "[agent][roles]") {
+  serving_daemon daemon;
+  daemon.go_on();
+  value_of(answer_of(daemon.ask(method::deploy, daemon.assignment())));
+  value_of(answer_of(daemon.order(member_action::check)));
+  weights_request wanted;
+  wanted.run = run_id;
+  wanted.kept = true;
+  wanted.count = 4;
+  const std::vector<std::pair<method, payload>> orders{
+    {method::deploy, daemon.assignment(1)},
+    {method::order, encode(member_request{run_id, member_action::end})},
+    {method::weights, encode(wanted)},
+    {method::members, encode(members_update{})},
+    {method::chaos, encode(chaos_request{"here"})},
+    {method::stop, {}}};
+  for (const auto& holder :
+       {key_holder{key_role::client, "alice", "key of alice"},
+        key_holder{key_role::reader, "screen", "key of screen"},
+        key_holder{key_role::daemon, "second", "key of second"}})
+    // Whether they say where they listen or not.
+    for (const auto* address : {"", "tcp://127.0.0.1:1"})
+      for (const auto& [what, data] : orders) {
+        CATCH_INFO(label_of(holder)
+                   << " at \"" << address << "\" asks for " << to_string(what));
+        peer_identity from{holder.name, "", address};
+        from.holder = holder;
+        const auto refused =
+          error_of(answer_of(daemon.ask_as(std::move(from), what, data)));
+        CATCH_CHECK(refused.message.find("takes orders from the coordinator")
+                    != std::string::npos);
+        if (*address != '\0') {
+          CATCH_CHECK(refused.code == ec::permission);
+          CATCH_CHECK(refused.message.find(label_of(holder))
+                      != std::string::npos);
+        }
+      }
+  // Nothing has come of it.
+  value_of(answer_of(daemon.order(member_action::check)));
 }
 
 CATCH_TEST_CASE(

@@ -1,6 +1,7 @@
 #include "actors/cluster/recovery/kept_state.hpp"
 
 #include "actors/cluster/base/tensor_pieces.hpp"
+#include "actors/cluster/recovery/kept_offers.hpp"
 #include "pipelines/results/run_positions.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,8 +42,7 @@ kept_state::content some_content(const std::string& run = "r") {
 }
 
 /// Takes all that is kept of a run over, as another daemon does.
-result<std::vector<named_tensor>> fetched(const kept_state& from,
-                                          const std::string& run) {
+result<tensor_intake> fetched(const kept_state& from, const std::string& run) {
   tensor_intake intake{from.of(run).tensors};
   while (auto wanted = intake.next(run)) {
     wanted->kept = true;
@@ -49,7 +50,7 @@ result<std::vector<named_tensor>> fetched(const kept_state& from,
     GRAPHMILL_TRY(const auto answer, from.piece(asked));
     GRAPHMILL_TRYV(intake.take(answer));
   }
-  return intake.done();
+  return intake;
 }
 
 } // namespace
@@ -68,7 +69,7 @@ CATCH_TEST_CASE("what a daemon has kept can be fetched, to the bit",
   CATCH_CHECK(told.trainers[0].rank == 2);
   CATCH_CHECK(told.trainers[0].digest == "d");
   CATCH_CHECK(told.trainers[0].steps == 62);
-  const auto came = value_of(fetched(kept, "r"));
+  const auto came = value_of(fetched(kept, "r")).done();
   const auto was = some_tensors();
   CATCH_REQUIRE(came.size() == was.size());
   for (std::size_t t = 0; t < was.size(); ++t) {
@@ -76,6 +77,34 @@ CATCH_TEST_CASE("what a daemon has kept can be fetched, to the bit",
     CATCH_CHECK(came[t].shape == was[t].shape);
     CATCH_CHECK(came[t].values == was[t].values);
   }
+}
+
+CATCH_TEST_CASE("weights that were fetched are known by their digest",
+                "[recovery]") {
+  kept_state kept;
+  auto content = some_content();
+  auto tensors = some_tensors();
+  content.digest = weights_digest(tensors);
+  // Of these it says nothing.
+  for (const auto* name : {"optimizer.first.w", "optimizer.second.w", "best.w"})
+    tensors.push_back({name, {1}, {2.0f}});
+  kept_offer offer;
+  offer.daemon = "b";
+  offer.digest = content.digest;
+  const auto given = [&] {
+    content.state.tensors =
+      std::make_shared<const std::vector<named_tensor>>(tensors);
+    kept.keep(content, start + 1min);
+    return check_given(offer, value_of(fetched(kept, "r")).weights_digest());
+  };
+  CATCH_CHECK(given());
+  tensors.front().values.back() = 0;
+  const auto flipped = error_of(given());
+  CATCH_CHECK(flipped.code == ec::invalid_data);
+  CATCH_CHECK(flipped.message
+              == "it has kept weights with the digest " + offer.digest
+                   + ", as it says, but those that it gives have "
+                   + weights_digest(std::span{tensors}.first(3)));
 }
 
 CATCH_TEST_CASE("a position without a validation travels as such",

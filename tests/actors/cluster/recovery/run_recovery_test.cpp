@@ -113,6 +113,7 @@ CATCH_TEST_CASE("a run that waits says for what, and until when",
   CATCH_CHECK(run.says(missing, start, wall)
               == "has ended an attempt: daemon \"b\" is lost; it waits until "
                  "14:04:50 UTC to go on: no daemon serves part 2 of 3");
+  CATCH_CHECK(run.left_at(start + 30s) == 60s);
   // Said later, it is the same sentence.
   CATCH_CHECK(run.says(missing, start + 30s, wall + 30s)
               == run.says(missing, start, wall));

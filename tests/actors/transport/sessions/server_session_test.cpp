@@ -240,7 +240,11 @@ CATCH_TEST_CASE("another version is answered with a sentence",
   hello.head.version = protocol_version;
   hello.data.body = encode_hello(future);
   it.receive("c", hello);
-  CATCH_REQUIRE(it.sent.size() == 2);
+  // As of the build before, whose ranks tell each other less of a step.
+  hello = server_scene::hello_from(channel::control, someone);
+  hello.head.version = oldest_protocol_version - 1;
+  it.receive("c", hello);
+  CATCH_REQUIRE(it.sent.size() == 3);
   for (const auto& out : it.sent) {
     CATCH_CHECK(out.content.head.method == method::hello);
     CATCH_CHECK(out.content.head.failure.code == ec::version_mismatch);

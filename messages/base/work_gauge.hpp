@@ -21,6 +21,10 @@ public:
     what_.store(what, std::memory_order_relaxed);
     next();
   }
+  /// What the piece of work at hand has come to.
+  void tell(const char* what) noexcept {
+    what_.store(what, std::memory_order_relaxed);
+  }
   void end() noexcept { next(); }
 
   struct reading {

@@ -1,0 +1,57 @@
+#include "actors/cluster/daemon/monitoring.hpp"
+
+#include "actors/http/http_gate.hpp"
+#include "actors/http/monitoring_pages.hpp"
+#include "actors/transport/sockets/descriptors.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace graphmill {
+
+result<monitoring> monitoring::prepare(const monitoring_options& options,
+                                       bool leads) {
+  monitoring out;
+  if (leads && options.http != "none")
+    out.places_.push_back({options.http, true});
+  if (!options.metrics.empty())
+    out.places_.push_back({options.metrics, false});
+  if (!options.token_file.empty()) {
+    GRAPHMILL_TRY(out.token_, read_http_token(options.token_file));
+  }
+  for (const auto& place : out.places_)
+    GRAPHMILL_TRYV(check_http_address(place.listen, !out.token_.empty()));
+  if (!out.places_.empty())
+    out.board_ = std::make_shared<metrics_board>();
+  return out;
+}
+
+void monitoring::start(const std::shared_ptr<spdlog::logger>& log) {
+  for (const auto& place : places_) {
+    http_server::options with;
+    with.listen = place.listen;
+    with.token = token_;
+    // Of the descriptors that the transport leaves to others.
+    with.most.connections = static_cast<std::size_t>(
+      std::clamp<std::uint64_t>(descriptor_limit() / 32, 8, 64));
+    with.pages = monitoring_pages(board_, place.of_cluster, with.counts);
+    with.on_trouble = [log](const std::string& why) {
+      log->warn("HTTP: all connections are closed: {}", why);
+    };
+    auto server = http_server::start(std::move(with));
+    if (server) {
+      log->info("tells of {} at http://{}/metrics",
+                place.of_cluster ? "the cluster" : "itself",
+                server.value()->address());
+      servers_.push_back(std::move(server).value());
+      continue;
+    }
+    // Nobody asked for the usual one, which another cluster here may have.
+    const auto usual = place.listen == monitoring_options::usual;
+    log->log(usual ? spdlog::level::info : spdlog::level::warn,
+             "{}; it goes on without{}", server.error().message,
+             usual ? " (--http has another address, or none)" : "");
+  }
+}
+
+} // namespace graphmill

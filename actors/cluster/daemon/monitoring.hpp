@@ -1,0 +1,57 @@
+#pragma once
+
+#include "actors/http/http_server.hpp"
+#include "actors/http/metrics_board.hpp"
+#include "messages/base/error.hpp"
+
+#include <spdlog/logger.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// How a daemon lets itself be watched over HTTP.
+struct monitoring_options {
+  static constexpr const char* usual = "127.0.0.1:7880";
+
+  /// Of a coordinator: where it tells of its cluster; "none": nowhere. Of other
+  /// daemons it means nothing.
+  std::string http = usual;
+  /// Where the daemon tells of itself; empty: nowhere.
+  std::string metrics{};
+  /// File with the token that requests must show; empty: none.
+  std::filesystem::path token_file{};
+};
+
+/// The HTTP servers of a daemon. Owned by its main thread.
+class monitoring {
+public:
+  /// Reads the token, and checks the addresses. Fails if what is asked for is
+  /// not allowed; nothing is bound yet.
+  static result<monitoring> prepare(const monitoring_options& options,
+                                    bool leads);
+
+  /// Where actors leave their figures; null if nobody could see them.
+  const std::shared_ptr<metrics_board>& board() const { return board_; }
+
+  /// Starts the servers, and says where they are. One that cannot be started is
+  /// a line of the log: a cluster works without.
+  void start(const std::shared_ptr<spdlog::logger>& log);
+
+private:
+  monitoring() = default;
+
+  struct place {
+    std::string listen;
+    bool of_cluster = false;
+  };
+  std::string token_;
+  std::vector<place> places_;
+  std::shared_ptr<metrics_board> board_;
+  std::vector<std::unique_ptr<http_server>> servers_;
+};
+
+} // namespace graphmill

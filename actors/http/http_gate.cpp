@@ -1,0 +1,181 @@
+#include "actors/http/http_gate.hpp"
+
+#include "actors/transport/sessions/address.hpp"
+#include "partition/files/file_io.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <span>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::size_t shortest_token = 16;
+constexpr std::size_t longest_token = 512;
+
+char lowered(char letter) {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a')
+                                        : letter;
+}
+
+bool equal_but_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, lowered, lowered);
+}
+
+/// Of a Host header; nothing if it is none.
+std::optional<std::string_view> name_in(std::string_view header) {
+  const auto digits = [](std::string_view port) {
+    return port.size() <= 5 && std::ranges::all_of(port, [](char c) {
+             return c >= '0' && c <= '9';
+           });
+  };
+  std::size_t end = header.find(':');
+  if (header.starts_with('[')) {
+    const auto close = header.find(']');
+    if (close == std::string_view::npos)
+      return std::nullopt;
+    end = close + 1 == header.size() ? std::string_view::npos : close + 1;
+    if (end != std::string_view::npos && header[end] != ':')
+      return std::nullopt;
+  }
+  if (end != std::string_view::npos && !digits(header.substr(end + 1)))
+    return std::nullopt;
+  auto name = header.substr(0, end);
+  if (name.starts_with('[')) {
+    name = name.substr(1, name.size() - 2);
+    if (name.find(':') == std::string_view::npos)
+      return std::nullopt;
+  }
+  const auto is_of_name = [](char c) {
+    const auto letter = lowered(c);
+    return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9')
+           || c == '.' || c == '-' || c == '_' || c == ':';
+  };
+  if (name.empty() || !std::ranges::all_of(name, is_of_name))
+    return std::nullopt;
+  return name;
+}
+
+/// A name that only looks like a number, as 127.example.org, is none.
+bool is_loopback_name(std::string_view name) {
+  const std::string text{name};
+  in_addr four{};
+  in6_addr six{};
+  if (::inet_pton(AF_INET, text.c_str(), &four) == 1)
+    return (ntohl(four.s_addr) >> 24) == 127;
+  if (::inet_pton(AF_INET6, text.c_str(), &six) == 1)
+    return IN6_IS_ADDR_LOOPBACK(&six);
+  return equal_but_case(name, "localhost");
+}
+
+/// In a time that does not depend on what is equal. Of digests, for these are
+/// of one length.
+bool is_same_secret(std::string_view a, std::string_view b) {
+  const auto digest = [](std::string_view text) {
+    std::array<unsigned char, crypto_generichash_BYTES> out{};
+    crypto_generichash(out.data(), out.size(),
+                       reinterpret_cast<const unsigned char*>(text.data()),
+                       text.size(), nullptr, 0);
+    return out;
+  };
+  const auto left = digest(a);
+  const auto right = digest(b);
+  return sodium_memcmp(left.data(), right.data(), left.size()) == 0;
+}
+
+} // namespace
+
+bool is_own_host(std::string_view header, std::string_view own) {
+  const auto name = name_in(header);
+  return name && (is_loopback_name(*name) || equal_but_case(*name, own));
+}
+
+result<std::string> read_http_token(const std::filesystem::path& file) {
+  GRAPHMILL_TRY(const auto from, open_file(file, O_RDONLY));
+  struct stat about {};
+  if (::fstat(from.get(), &about) != 0)
+    return fail_errno(errno, "cannot read the token file {}", file.string());
+  if (!S_ISREG(about.st_mode))
+    return fail(ec::invalid_data, "{} is no file with a token", file.string());
+  if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    return fail(ec::permission,
+                "others can read the token file {}: chmod 600 it, and put "
+                "another token in if somebody may have read it",
+                file.string());
+  std::array<char, longest_token + 2> bytes{};
+  GRAPHMILL_TRY(
+    const auto size,
+    read_some(from.get(), std::as_writable_bytes(std::span{bytes}), file));
+  std::string token{bytes.data(), size};
+  while (token.ends_with('\n') || token.ends_with('\r'))
+    token.pop_back();
+  if (token.size() < shortest_token || token.size() > longest_token
+      || !std::ranges::all_of(token,
+                              [](char c) { return c > ' ' && c <= '~'; }))
+    return fail(ec::invalid_data,
+                "the token file {} must hold one line of {} to {} printable "
+                "characters without blanks; `openssl rand -hex 32` makes one",
+                file.string(), shortest_token, longest_token);
+  return token;
+}
+
+http_gate::http_gate(std::string own, bool any_host, std::string token)
+  : own_(std::move(own)), any_host_(any_host), token_(std::move(token)) {}
+
+std::optional<http_refusal> http_gate::refuses(const http_head& head,
+                                               const std::string& from,
+                                               session_time now) {
+  if (!head.host || !name_in(*head.host))
+    return http_refusal{400, "the request names no host"};
+  if (!any_host_ && !is_own_host(*head.host, own_))
+    return http_refusal{421, "the request is for another host"};
+  if (!token_.empty())
+    if (auto refusal = refuses_token(head, from, now))
+      return refusal;
+  if (head.method != "GET" && head.method != "HEAD")
+    return http_refusal{405, "only GET and HEAD are answered"};
+  if (head.has_body)
+    return http_refusal{413, "a request may have no body"};
+  return std::nullopt;
+}
+
+std::optional<http_refusal> http_gate::refuses_token(const http_head& head,
+                                                     const std::string& from,
+                                                     session_time now) {
+  constexpr std::string_view scheme = "bearer ";
+  const http_refusal unknown{401, "show the token: Authorization: Bearer ..."};
+  if (!head.authorization)
+    return unknown;
+  auto& wrong = bucket_of(from, now);
+  if (wrong.level(now) < 1)
+    return http_refusal{429, "too many wrong tokens: ask again later"};
+  const std::string_view shown{*head.authorization};
+  if (equal_but_case(shown.substr(0, scheme.size()), scheme)
+      && is_same_secret(shown.substr(scheme.size()), token_))
+    return std::nullopt;
+  wrong.take(now);
+  return unknown;
+}
+
+token_bucket& http_gate::bucket_of(const std::string& from, session_time now) {
+  auto group = host_group(from);
+  if (wrong_.size() >= most_hosts)
+    std::erase_if(wrong_,
+                  [now](const auto& host) { return host.second.is_full(now); });
+  if (wrong_.size() >= most_hosts && !wrong_.contains(group))
+    group.clear();
+  return wrong_
+    .try_emplace(std::move(group),
+                 token_bucket{wrong_per_second, wrong_at_once})
+    .first->second;
+}
+
+} // namespace graphmill

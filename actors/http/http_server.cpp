@@ -1,0 +1,354 @@
+#include "actors/http/http_server.hpp"
+
+#include "actors/http/http_gate.hpp"
+#include "actors/transport/sessions/address.hpp"
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using boost::asio::ip::tcp;
+using http_failure = boost::beast::error_code;
+using http_clock = std::chrono::steady_clock;
+
+/// Where to listen, and under which name.
+struct http_place {
+  std::string host; ///< As its user named it.
+  tcp::endpoint at;
+};
+
+result<http_place> http_place_of(const std::string& listen, bool has_token) {
+  auto parsed = parse_endpoint(listen);
+  if (!parsed)
+    return fail(ec::invalid_argument,
+                "'{}' is no address for HTTP; write it as 127.0.0.1:7880",
+                listen);
+  const auto& named = parsed.value();
+  std::string numeric = "0.0.0.0";
+  if (!is_wildcard(named)) {
+    GRAPHMILL_TRY(numeric, resolve_host(named.host));
+  } else if (named.host == "::") {
+    numeric = named.host;
+  }
+  http_failure failed;
+  const auto address = asio::ip::make_address(numeric, failed);
+  if (failed)
+    return fail(ec::invalid_argument, "'{}' is no address for HTTP: {}", listen,
+                failed.message());
+  if (!address.is_loopback() && !has_token)
+    return fail(ec::permission,
+                "others can reach {}: name a file with a token for HTTP "
+                "(--http-token-file), or listen at 127.0.0.1",
+                listen);
+  return http_place{named.host, {address, named.port}};
+}
+
+std::string http_address_text(const tcp::endpoint& at) {
+  const auto host = at.address().to_string();
+  return at.address().is_v6() ? fmt::format("[{}]:{}", host, at.port())
+                              : fmt::format("{}:{}", host, at.port());
+}
+
+std::string http_text_of(beast::string_view text) {
+  return {text.data(), text.size()};
+}
+
+/// The value of a header; nothing if there is none. One that comes twice may
+/// mean two things: it counts as empty.
+std::optional<std::string> http_field(const http::fields& in,
+                                      http::field name) {
+  const auto found = in.equal_range(name);
+  if (found.first == found.second)
+    return std::nullopt;
+  if (std::next(found.first) != found.second)
+    return std::string{};
+  return http_text_of(found.first->value());
+}
+
+/// The kind of errors that say what is wrong with a request.
+const boost::system::error_category& parse_errors() {
+  return http::make_error_code(http::error::bad_method).category();
+}
+
+http_answer http_sentence(unsigned status, const std::string& text) {
+  http_answer out;
+  out.status = status;
+  out.body = std::make_shared<const std::string>(text + "\n");
+  return out;
+}
+
+} // namespace
+
+/// The server's thread, and what it owns. After the constructor nobody else
+/// touches any of it but `context_`, which is told to stop.
+class http_server::engine {
+public:
+  engine(options with, const http_place& place)
+    : with_(std::move(with)),
+      gate_(place.host,
+            !with_.token.empty() && place.at.address().is_unspecified(),
+            with_.token) {}
+
+  ~engine() {
+    context_.stop();
+    if (thread_.joinable())
+      thread_.join();
+  }
+
+  result<tcp::endpoint> bind(const tcp::endpoint& at) {
+    http_failure failed;
+    const auto step = [&failed](const auto& action) {
+      if (!failed)
+        action();
+    };
+    step([&] { acceptor_.open(at.protocol(), failed); });
+    step([&] {
+      acceptor_.set_option(asio::socket_base::reuse_address{true}, failed);
+    });
+    step([&] { acceptor_.bind(at, failed); });
+    step([&] { acceptor_.listen(128, failed); });
+    tcp::endpoint bound;
+    step([&] { bound = acceptor_.local_endpoint(failed); });
+    if (failed)
+      return fail_errno(failed.value(), "cannot listen for HTTP at {}",
+                        http_address_text(at));
+    return bound;
+  }
+
+  void start() {
+    accept();
+    thread_ = std::thread{[this] { run(); }};
+  }
+
+private:
+  /// One connection. It is at one thing at a time: waits for a request, or for
+  /// its answer to be taken. Kept by the handler of what it is at, and by the
+  /// engine, which alone closes it.
+  struct connection {
+    explicit connection(tcp::socket socket, std::string host)
+      : stream(std::move(socket)), from(std::move(host)) {}
+
+    beast::tcp_stream stream;
+    std::string from; ///< The numeric address of the other end.
+    http_clock::time_point since = http_clock::now(); ///< At the same thing.
+    beast::flat_buffer input;
+    std::optional<http::request_parser<http::empty_body>> parser;
+    std::shared_ptr<const std::string> body; ///< What `output` points into.
+    http::response<http::span_body<const char>> output;
+    std::size_t requests = 0;
+  };
+  using shared_connection = std::shared_ptr<connection>;
+
+  /// What throws is that memory or descriptors are gone: the connections give
+  /// theirs back, and it begins anew.
+  void run() {
+    for (bool anew = false;; anew = true)
+      try {
+        if (anew)
+          recover();
+        context_.run();
+        return;
+      } catch (const std::exception& reason) {
+        if (auto tell = std::exchange(with_.on_trouble, {}))
+          tell(reason.what());
+        std::this_thread::sleep_for(breath);
+      }
+  }
+
+  void recover() {
+    while (!open_.empty())
+      close(shared_connection{open_.back()});
+    if (!accepting_)
+      accept();
+  }
+
+  // -- connections
+
+  void accept() {
+    acceptor_.async_accept([this](http_failure failed, tcp::socket socket) {
+      accepting_ = false;
+      if (!failed)
+        take(std::move(socket));
+      if (failed)
+        accept_later(); // No descriptor is left, most likely.
+      else
+        accept();
+    });
+    accepting_ = true;
+  }
+
+  void accept_later() {
+    pause_.expires_after(breath);
+    pause_.async_wait([this](http_failure) { accept(); });
+    accepting_ = true;
+  }
+
+  /// The connection that has been at the same for longest makes room: those who
+  /// ask and take what they are told are never it while others only wait.
+  void take(tcp::socket socket) {
+    http_failure failed;
+    const auto peer = socket.remote_endpoint(failed);
+    if (failed)
+      return;
+    if (open_.size() >= std::max<std::size_t>(with_.most.connections, 1)) {
+      ++with_.counts->crowded_out;
+      close(shared_connection{*std::ranges::min_element(
+        open_, {}, [](const auto& one) { return one->since; })});
+    }
+    socket.set_option(tcp::no_delay{true}, failed);
+    auto made = std::make_shared<connection>(std::move(socket),
+                                             peer.address().to_string());
+    open_.push_back(made);
+    ++with_.counts->connections;
+    read(made);
+  }
+
+  void close(const shared_connection& one) {
+    if (std::erase(open_, one) == 0)
+      return;
+    ++with_.counts->closed;
+    http_failure ignored;
+    one->stream.socket().shutdown(tcp::socket::shutdown_both, ignored);
+    one->stream.close();
+  }
+
+  bool is_open(const shared_connection& one) const {
+    return std::ranges::find(open_, one) != open_.end();
+  }
+
+  // -- requests
+
+  void read(const shared_connection& one) {
+    one->since = http_clock::now();
+    one->parser.emplace();
+    one->parser->header_limit(with_.most.head_bytes);
+    one->input.max_size(with_.most.head_bytes + std::size_t{1024});
+    one->stream.expires_after(with_.most.patience);
+    http::async_read_header(
+      one->stream, one->input, *one->parser,
+      [this, one](http_failure failed, std::size_t) { on_head(one, failed); });
+  }
+
+  void on_head(const shared_connection& one, http_failure failed) {
+    if (!is_open(one))
+      return;
+    if (failed == http::error::header_limit
+        || failed == http::error::buffer_overflow)
+      return answer(one, http_sentence(431, "the request is too long"), false);
+    if (failed == http::error::end_of_stream
+        || (failed && failed.category() != parse_errors()))
+      return close(one); // Its time is over, too.
+    if (failed)
+      return answer(one, http_sentence(400, "this is no HTTP"), false);
+    ++one->requests;
+    const auto& parser = *one->parser;
+    answer(one, page(one),
+           parser.is_done() && parser.get().keep_alive()
+             && one->requests < with_.most.requests);
+  }
+
+  http_answer page(const shared_connection& one) {
+    const auto& request = one->parser->get();
+    http_head head;
+    head.method = http_text_of(request.method_string());
+    const auto target = http_text_of(request.target());
+    head.path = target.substr(0, target.find('?'));
+    head.host = http_field(request, http::field::host);
+    head.authorization = http_field(request, http::field::authorization);
+    head.has_body = !one->parser->is_done();
+    if (auto refusal = gate_.refuses(head, one->from, http_clock::now()))
+      return http_sentence(refusal->status, refusal->sentence);
+    const auto found = with_.pages.find(head.path);
+    if (found == with_.pages.end())
+      return http_sentence(404, "there is no such page");
+    return found->second();
+  }
+
+  void answer(const shared_connection& one, http_answer what, bool keeps) {
+    ++(what.status == 200 ? with_.counts->answered : with_.counts->refused);
+    one->since = http_clock::now();
+    one->body = std::move(what.body);
+    auto& output = one->output;
+    output = {};
+    output.version(11);
+    output.result(what.status);
+    output.set(http::field::content_type, what.type);
+    output.set(http::field::cache_control, "no-store");
+    output.set("X-Content-Type-Options", "nosniff");
+    if (what.status == 401)
+      output.set(http::field::www_authenticate, "Bearer");
+    if (what.status == 405)
+      output.set(http::field::allow, "GET, HEAD");
+    output.keep_alive(keeps);
+    output.content_length(one->body->size());
+    if (one->parser->is_header_done()
+        && one->parser->get().method() == http::verb::head)
+      output.body() = {};
+    else
+      output.body() = {one->body->data(), one->body->size()};
+    one->stream.expires_after(with_.most.patience);
+    http::async_write(one->stream, output,
+                      [this, one, keeps](http_failure failed, std::size_t) {
+                        if (!is_open(one))
+                          return;
+                        one->body.reset();
+                        if (failed || !keeps)
+                          close(one);
+                        else
+                          read(one);
+                      });
+  }
+
+  /// Until it is tried again what failed for want of memory or descriptors.
+  static constexpr std::chrono::milliseconds breath{100};
+
+  options with_;
+  http_gate gate_;
+  asio::io_context context_{1};
+  tcp::acceptor acceptor_{context_};
+  asio::steady_timer pause_{context_};
+  bool accepting_ = false; ///< Or about to: a handler will go on with it.
+  std::vector<shared_connection> open_;
+  std::thread thread_;
+};
+
+http_server::http_server() = default;
+http_server::~http_server() = default;
+
+result<std::unique_ptr<http_server>> http_server::start(options with) {
+  GRAPHMILL_TRY(const auto place,
+                http_place_of(with.listen, !with.token.empty()));
+  std::unique_ptr<http_server> out{new http_server};
+  try { // Of Asio: no descriptor, or no thread, is left.
+    out->engine_ = std::make_unique<engine>(std::move(with), place);
+    GRAPHMILL_TRY(const auto bound, out->engine_->bind(place.at));
+    out->address_ = http_address_text(bound);
+    out->engine_->start();
+  } catch (const std::exception& reason) {
+    return fail(ec::unavailable, "cannot answer HTTP: {}", reason.what());
+  }
+  return out;
+}
+
+result<void> check_http_address(const std::string& listen, bool has_token) {
+  GRAPHMILL_TRYV(http_place_of(listen, has_token));
+  return ok();
+}
+
+} // namespace graphmill

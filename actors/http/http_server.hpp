@@ -1,0 +1,88 @@
+#pragma once
+
+#include "messages/base/counter.hpp"
+#include "messages/base/error.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace graphmill {
+
+/// What a page is at one moment. Connections share the body.
+struct http_answer {
+  unsigned status = 200;
+  std::string type = "text/plain; charset=utf-8";
+  std::shared_ptr<const std::string> body;
+};
+
+/// Makes a page. Called on the server's thread for each request: it waits for
+/// nothing, and touches nothing that actors change.
+using http_page = std::function<http_answer()>;
+
+/// What a server has done so far. Its thread counts, any may read.
+struct http_counts {
+  counter connections; ///< That were taken.
+  counter closed;      ///< Of these, those that have ended.
+  counter crowded_out; ///< Of these, those that made room for others.
+  counter answered;    ///< Requests that got their page.
+  counter refused;     ///< Requests that got anything else.
+};
+
+/// Answers GET and HEAD over HTTP/1.1, in the clear, on a thread of its own. To
+/// be made and ended by one thread; all else happens within. Whoever sends
+/// garbage, sends slowly, or opens many connections costs the server what
+/// `limits` allow, and others get their answers.
+class http_server {
+public:
+  struct limits {
+    /// One more, and the one that has been at the same for longest is closed.
+    std::size_t connections = 64;
+    std::uint32_t head_bytes = 8192; ///< Of a request.
+    /// For a request to come, from its first byte or the answer before it, and
+    /// again for the answer to be taken.
+    std::chrono::milliseconds patience = std::chrono::seconds{10};
+    std::size_t requests = 1000; ///< Of one connection; then it is closed.
+  };
+
+  struct options {
+    std::string listen; ///< host:port; port 0: one that is free.
+    std::string token;  ///< Empty: none, for addresses of loopback only.
+    std::map<std::string, http_page> pages; ///< By path.
+    std::shared_ptr<http_counts> counts = std::make_shared<http_counts>();
+    limits most{};
+    /// Told once, on the server's thread, if memory or descriptors run out:
+    /// then it closes its connections and goes on.
+    std::function<void(const std::string& why)> on_trouble{};
+  };
+
+  /// Binds and starts the thread. Fails with permission if others could reach
+  /// the address and there is no token.
+  static result<std::unique_ptr<http_server>> start(options with);
+
+  /// Closes all connections and joins.
+  ~http_server();
+  http_server(const http_server&) = delete;
+  http_server& operator=(const http_server&) = delete;
+
+  /// host:port, with the port that the system chose.
+  const std::string& address() const { return address_; }
+
+private:
+  class engine;
+  http_server();
+
+  std::string address_;
+  std::unique_ptr<engine> engine_;
+};
+
+/// Checks what an address asks for, without binding it: fails with
+/// invalid_argument on what is none, with permission if others could reach it
+/// and there is no token.
+result<void> check_http_address(const std::string& listen, bool has_token);
+
+} // namespace graphmill

@@ -1,0 +1,87 @@
+#pragma once
+
+#include "actors/process/process_figures.hpp"
+#include "messages/wire/cluster.hpp"
+#include "messages/wire/health.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace graphmill {
+
+/// The time, for figures.
+unix_time figures_time();
+
+/// How the run that is on is, for whoever watches the cluster over HTTP.
+struct run_figures {
+  std::string name;
+  std::uint32_t attempt = 1;
+  unix_time started{0};
+  run_health health;
+};
+
+/// How a cluster is at one moment.
+struct cluster_figures {
+  unix_time taken{0};
+  /// Why the coordinator takes no runs, a sentence without paths; empty: it
+  /// does.
+  std::string unready;
+  status_reply status;
+  /// Runs that are over since this coordinator began, by state from `finished`.
+  std::array<std::uint64_t, 3> over{};
+  /// Of the disk with the folder of runs; 0: not known.
+  std::uint64_t disk_free = 0;
+  std::uint64_t disk_size = 0;
+  std::optional<run_figures> run;
+};
+
+/// How a daemon is at one moment.
+struct daemon_figures {
+  /// What it has sent to others, and received from them, since it began.
+  struct traffic_sums {
+    std::uint64_t bytes_sent = 0;
+    std::uint64_t bytes_received = 0;
+    std::uint64_t messages_sent = 0;
+    std::uint64_t messages_received = 0;
+    std::uint64_t retries = 0;
+    std::uint64_t malformed = 0;
+    std::uint64_t refused = 0;
+  };
+
+  unix_time taken{0};
+  std::string daemon;
+  bool registered = false; ///< With the coordinator, which it hears.
+  process_figures process;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t peak_memory_bytes = 0;
+  std::uint64_t memory_available = 0; ///< That it could take beside that.
+  traffic_sums traffic;
+  std::optional<daemon_health> share; ///< Its part in the run that is on.
+};
+
+/// Where actors leave how they are, and the HTTP servers find it, so that
+/// neither waits for the other: what was left is never changed, only replaced,
+/// about once a second. Thread-safe.
+class metrics_board {
+public:
+  using cluster = std::shared_ptr<const cluster_figures>;
+  using daemon = std::shared_ptr<const daemon_figures>;
+
+  void leave(cluster_figures now);
+  void leave(daemon_figures now);
+
+  /// The latest ones; null before the first.
+  cluster of_cluster() const;
+  daemon of_daemon() const;
+
+private:
+  mutable std::mutex mutex_; ///< Held while a pointer is copied.
+  cluster cluster_;
+  daemon daemon_;
+};
+
+} // namespace graphmill

@@ -1,0 +1,350 @@
+"""Writes what was found as the folder that `graphmill import npy` takes."""
+
+import json
+
+import numpy as np
+
+from .graph import typed_name
+from .values import (Refused, Rows, is_array, is_missing, shape_of,
+                     sparse_rows, to_numpy)
+
+FEATURES = ("x", "feat", "feature", "features", "node_feat")
+LABELS = ("y", "label", "labels", "node_label")
+NAMES = ("node_names", "node_name", "_ID", "n_id")
+# Temporary arrays that a value of 8 bytes may have beside it while it is
+# converted.
+COPIES = 12
+
+
+class NpyFile:
+    """An array that is written in blocks, at any place of it."""
+
+    def __init__(self, path, dtype, shape):
+        self.dtype = np.dtype(dtype).newbyteorder("<")
+        self.file = open(path, "xb")
+        np.lib.format.write_array_header_1_0(self.file, {
+            "descr": np.lib.format.dtype_to_descr(self.dtype),
+            "fortran_order": False, "shape": tuple(shape)})
+        self.begin = self.file.tell()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.file.close()
+
+    def write(self, first, block):
+        """Puts a block where element `first` is, counted row by row."""
+        block = np.ascontiguousarray(block, dtype=self.dtype)
+        if block.size:
+            self.file.seek(self.begin + first * self.dtype.itemsize)
+            self.file.write(block)
+
+
+def named(data, names, owner, meaning):
+    """The attribute that has one of these names; two would be ambiguous."""
+    there = [name for name in names if name in data]
+    if len(there) > 1:
+        raise Refused(f"{owner}: {' and '.join(there)} may all be the "
+                      f"{meaning}; --ignore those that are not")
+    return (there[0], data.pop(there[0])) if there else (None, None)
+
+
+def expect_integers(block, where):
+    if block.dtype.kind not in "iu":
+        raise Refused(f"{where} holds {block.dtype}, and integers are expected")
+
+
+class Writer:
+    """Writes the arrays of a graph into a folder. `budget` bytes are what
+    conversions may take beside the graph itself."""
+
+    def __init__(self, folder, found, budget, *, split_index=None,
+                 num_nodes=None, num_classes=None, times=False):
+        self.folder, self.found, self.budget = folder, found, budget
+        self.split_index, self.times = split_index, times
+        self.num_nodes, self.num_classes = num_nodes or {}, num_classes
+        self.step = max(1, budget // (8 * COPIES))
+        self.notes = found.notes
+        self.about = {}
+
+    def path(self, owner, name):
+        return self.folder / (f"{owner}.{name}" if self.found.typed else name)
+
+    def note(self, text):
+        self.notes.append(text)
+
+    def write(self):
+        for name, data in self.found.nodes.items():
+            self.about[name] = self.write_nodes(name, data)
+        edges = {key: {"num_edges": self.write_edges(key, blocks)}
+                 for key, blocks in self.found.edges.items()}
+        types = {typed_name(key): about for key, about in edges.items()}
+        meta = ({"node_types": self.about, "edge_types": types}
+                if self.found.typed else
+                {**self.about["node"], **edges[next(iter(edges))]})
+        (self.folder / "meta.json").write_text(json.dumps(meta, indent=1))
+        return {"nodes": {name: about["num_nodes"]
+                          for name, about in self.about.items()},
+                "edges": {name: about["num_edges"]
+                          for name, about in types.items()}}
+
+    def write_nodes(self, owner, data):
+        """Writes the arrays of a node type; returns what meta.json says."""
+        data = dict(data)
+        about = {"num_nodes": self.count(owner, data)}
+        count = about["num_nodes"]
+        name, features = named(data, FEATURES, owner, "features")
+        if name:
+            about["num_features"] = self.write_features(owner, name, features,
+                                                        count)
+        name, labels = named(data, LABELS, owner, "labels")
+        if name:
+            about.update(self.write_labels(owner, name, labels, count))
+        self.write_splits(owner, data, count)
+        name, names = named(data, NAMES, owner, "names of nodes")
+        if name:
+            self.write_names(owner, name, names, count)
+        if self.times and "time" in data:
+            self.write_plain(owner, "time", data.pop("time"), count)
+        if data:
+            raise Refused(f"{owner}: nothing reads {', '.join(data)}; leave "
+                          f"out what is not needed (--ignore {next(iter(data))}"
+                          ")")
+        return about
+
+    def count(self, owner, data):
+        """How many nodes of a type there are; never guessed from edges."""
+        counts = {}
+        given = self.num_nodes.get(owner)
+        own = data.pop("num_nodes", None)
+        if given is not None:
+            counts["--num-nodes"] = int(given)
+        if own is not None:
+            counts["num_nodes"] = int(own)
+        for name in (*FEATURES, *LABELS, "train_mask"):
+            if name in data:
+                shape = getattr(data[name], "shape", None)
+                if shape is None and hasattr(data[name], "sparse_sizes"):
+                    shape = data[name].sparse_sizes()
+                counts[name] = int((shape or shape_of(data[name]) or (0,))[0])
+        if not counts:
+            raise Refused(f"{owner}: how many nodes there are cannot be told "
+                          f"from edges, for some have none; say --num-nodes "
+                          f"{owner}=N")
+        if len(set(counts.values())) > 1:
+            raise Refused(f"{owner}: the numbers of nodes differ: " + ", ".join(
+                f"{name} has {n}" for name, n in counts.items()))
+        return next(iter(counts.values()))
+
+    def expect_rows(self, owner, name, value, count, most=1):
+        shape = shape_of(value) if is_array(value) else ()
+        if shape[:1] != (count,) or len(shape) > most:
+            raise Refused(f"{owner}.{name} has the shape {list(shape)}, and a "
+                          f"value for each of {count} nodes is expected; leave "
+                          f"it out (--ignore {name}) if it is something else")
+        return shape
+
+    def write_blocks(self, path, rows, dtype):
+        width = int(np.prod(rows.shape[1:], dtype=np.int64))
+        step = max(1, self.step // max(1, width))
+        with NpyFile(path, dtype, rows.shape) as file:
+            for first, block in rows.blocks(step):
+                file.write(first * width, block)
+
+    def write_plain(self, owner, name, value, count):
+        self.expect_rows(owner, name, value, count)
+        rows = Rows(value)
+        self.write_blocks(self.path(owner, f"{name}.npy"), rows, rows.dtype)
+
+    def write_features(self, owner, name, value, count):
+        sparse = sparse_rows(value, f"{owner}.{name}")
+        if sparse is not None:
+            return self.write_sparse(owner, sparse)
+        if not hasattr(value, "blocks"):
+            self.expect_rows(owner, name, value, count, most=2)
+            if isinstance(value, (list, tuple)) and any(
+                    is_missing(row) for row in value):
+                raise Refused(f"{owner}.{name}: some nodes have no features")
+            value = Rows(value)
+        if value.dtype == object and len(value.shape) == 1:
+            value = Rows(stacked(value.value, f"{owner}.{name}"))
+        if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:
+            raise Refused(f"{owner}.{name} holds {value.dtype}, and features "
+                          "are numbers")
+        if value.dtype == np.float64:
+            self.note(f"{owner}.{name}: float64 is rounded to float32")
+        dtype = np.float32 if value.dtype == np.float64 else value.dtype
+        self.write_blocks(self.path(owner, "features.npy"), value, dtype)
+        return value.shape[1] if len(value.shape) == 2 else 1
+
+    def write_sparse(self, owner, rows):
+        values = rows.values
+        if values is None:  # Of which each is 1.
+            values = np.broadcast_to(np.float32(1), shape_of(rows.indices))
+        for name, array in (("indptr", rows.indptr), ("indices", rows.indices),
+                            ("values", values)):
+            array = Rows(array)
+            self.write_blocks(self.path(owner, f"features_{name}.npy"), array,
+                              array.dtype)
+        return rows.shape[1]
+
+    def write_labels(self, owner, name, value, count):
+        """Integers as they are, whole floats as integers, texts as classes."""
+        where = f"{owner}.{name}"
+        shape = self.expect_rows(owner, name, value, count, most=2)
+        if len(shape) == 2 and shape[1] != 1:
+            raise Refused(f"{where} has {shape[1]} values for each node, and "
+                          "one label is expected: give argmax(1) of it if each "
+                          "row marks one class; nodes cannot have several "
+                          "labels yet")
+        if isinstance(value, (list, tuple)):
+            value = np.array(value, object)
+        texts = set()
+        for _, block in Rows(value).blocks(self.step):
+            if block.dtype.kind in "OU":
+                texts.update(item for item in block.flat
+                             if isinstance(item, str))
+        place = {text: at for at, text in enumerate(sorted(texts))}
+        missing = 0
+        with NpyFile(self.path(owner, "labels.npy"), np.int64,
+                     (count,)) as file:
+            for first, block in Rows(value).blocks(self.step):
+                labels = whole_labels(block.reshape(-1), place, where)
+                missing += int((labels < 0).sum())
+                file.write(first, labels)
+        if missing:
+            self.note(f"{where}: {missing} of {count} nodes have no label")
+        if place:
+            return {"num_classes": len(place), "class_names": list(place)}
+        return ({"num_classes": int(self.num_classes)}
+                if self.num_classes else {})
+
+    def write_splits(self, owner, data, count):
+        for which in ("train", "val", "test"):
+            name, mask = named(
+                data, [f"{one}_mask" for one in spellings(which)], owner,
+                f"{which} mask")
+            other, ids = named(
+                data, [f"{one}_idx" for one in spellings(which)], owner,
+                f"{which} split")
+            if name and other:
+                raise Refused(f"{owner} has both {name} and {other}; --ignore "
+                              "one of them")
+            if name:
+                self.write_mask(owner, which, name, mask, count)
+            elif other:
+                self.write_ids(owner, which, other, ids)
+
+    def write_mask(self, owner, which, name, mask, count):
+        shape = self.expect_rows(owner, name, mask, count, most=2)
+        if len(shape) == 2:
+            at = 0 if shape[1] == 1 else self.split_index
+            if at is None or not 0 <= at < shape[1]:
+                raise Refused(f"{owner}.{name} has {shape[1]} splits; say "
+                              f"which (--split-index 0 to {shape[1] - 1})")
+            mask = mask[:, at]
+        path = self.path(owner, f"{which}_mask.npy")
+        with NpyFile(path, np.bool_, (count,)) as file:
+            for first, block in Rows(mask).blocks(self.step):
+                if block.dtype != bool and not np.isin(block, (0, 1)).all():
+                    raise Refused(f"{owner}.{name} holds other values than "
+                                  "true and false")
+                file.write(first, block.astype(bool))
+
+    def write_ids(self, owner, which, name, ids):
+        ids = np.asarray(ids) if isinstance(ids, (list, tuple)) else ids
+        shape = shape_of(ids)
+        if len(shape) == 2 and shape[1] == 1:
+            ids = ids.reshape(-1)
+        elif len(shape) != 1:
+            raise Refused(f"{owner}.{name} has the shape {list(shape)}, and a "
+                          "list of nodes is expected")
+        rows = Rows(ids)
+        if rows.dtype.kind not in "iu":
+            raise Refused(f"{owner}.{name} holds {rows.dtype}, and ids of "
+                          "nodes are integers")
+        self.write_blocks(self.path(owner, f"{which}_idx.npy"), rows, np.int64)
+
+    def write_names(self, owner, name, names, count):
+        """A line of JSON for each node. The import takes no notice of it."""
+        self.expect_rows(owner, name, names, count)
+        with open(self.path(owner, "node_names.txt"), "x",
+                  encoding="utf-8") as file:
+            for first in range(0, count, self.step):
+                part = names[first:first + self.step]
+                part = part if isinstance(part, list) else to_numpy(part)
+                for one in part:
+                    one = one.item() if isinstance(one, np.generic) else one
+                    plain = isinstance(one, (str, int, float))
+                    file.write(json.dumps(one if plain else repr(one)) + "\n")
+
+    def write_edges(self, key, edges):
+        where = typed_name(key)
+        name = f"{where}.edges.npy" if self.found.typed else "edges.npy"
+        done = 0
+        with NpyFile(self.folder / name, np.int64, (2, edges.count)) as file:
+            for sources, destinations in edges.blocks(self.step):
+                expect_integers(sources, where)
+                expect_integers(destinations, where)
+                self.expect_ids(where, sources, key[0], done)
+                self.expect_ids(where, destinations, key[2], done)
+                file.write(done, sources)
+                file.write(edges.count + done, destinations)
+                done += len(sources)
+        if done != edges.count:
+            raise Refused(f"{where}: {edges.count} edges were announced, and "
+                          f"there are {done}")
+        return done
+
+    def expect_ids(self, where, ids, node_type, done):
+        count = self.about[node_type]["num_nodes"]
+        if len(ids) and not (0 <= ids.min() and ids.max() < count):
+            bad = int(np.argmax((ids < 0) | (ids >= count)))
+            raise Refused(f"{where}: edge {done + bad} has the end {ids[bad]}, "
+                          f"and {node_type} has {count} nodes")
+
+
+def spellings(which):
+    return ("val", "valid", "validation") if which == "val" else (which,)
+
+
+def stacked(values, where):
+    """A column of lists as a matrix."""
+    try:
+        return np.stack([np.asarray(value, np.float32) for value in values])
+    except (TypeError, ValueError) as error:
+        raise Refused(f"{where}: its rows are no lists of as many numbers "
+                      "each") from error
+
+
+def whole_labels(block, place, where):
+    """Labels as int64, missing ones as -1."""
+    if block.dtype.kind in "OU":
+        if place and any(not isinstance(item, str) and not is_missing(item)
+                         for item in block):
+            raise Refused(f"{where} mixes texts and other values")
+        block = np.array([np.nan if is_missing(item)
+                          else place[item] if isinstance(item, str) else item
+                          for item in block], object)
+        try:
+            block = block.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise Refused(f"{where} holds values that are neither numbers nor "
+                          "texts") from error
+    if block.dtype.kind == "f":
+        missing = np.isnan(block)
+        block = np.where(missing, -1, block)
+        whole = np.isfinite(block) & (block == np.floor(block))
+        if not whole.all():
+            raise Refused(f"{where}: label {block[~whole][0]} is no whole "
+                          "number; labels are classes, and values to predict "
+                          "(regression) are not known")
+    elif block.dtype.kind not in "biu":
+        raise Refused(f"{where} holds {block.dtype}, and labels are integers "
+                      "or texts")
+    if len(block) and (block.min() < -1 or block.max() >= 2.0**53):
+        bad = block.min() if block.min() < -1 else block.max()
+        raise Refused(f"{where}: {bad} is no label; -1 means that there is "
+                      "none")
+    return block.astype(np.int64)

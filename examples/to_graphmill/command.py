@@ -1,0 +1,215 @@
+"""The command: files in, a dataset out."""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+
+from .convert import find_program, write
+from .values import Refused
+
+KINDS = ".pt, .pth (torch), .parquet, .npz (a matrix of SciPy), .csv"
+
+
+class SavedMatrix:
+    """What `scipy.sparse.save_npz` has saved, read by NumPy alone."""
+
+    def __init__(self, path):
+        with np.load(path) as file:
+            there = {name: file[name] for name in file.files}
+        if "format" not in there or "shape" not in there:
+            raise Refused(f"{path} is no matrix that scipy.sparse.save_npz has "
+                          "saved")
+        self.format = there["format"].item()
+        if isinstance(self.format, bytes):
+            self.format = self.format.decode()
+        self.shape = tuple(there["shape"].tolist())
+        for name in ("indptr", "indices", "row", "col", "data"):
+            if name in there:
+                setattr(self, name, there[name])
+        self.nnz = len(self.data)
+
+
+def imported(name, path):
+    """A library that a file needs."""
+    try:
+        return __import__(name, fromlist=["_"])
+    except ImportError as error:
+        raise Refused(f"reading {path} needs {name.split('.')[0]}, which is "
+                      "not installed") from error
+
+
+def load(path):
+    """The object that a file holds."""
+    path = pathlib.Path(path)
+    if not path.is_file():
+        raise Refused(f"{path} is no file")
+    try:
+        if path.suffix in (".pt", ".pth"):
+            return load_torch(imported("torch", path), path)
+        if path.suffix == ".parquet":
+            return imported("pyarrow.parquet", path).ParquetFile(path)
+        if path.suffix == ".npz":
+            return SavedMatrix(path)
+    except (OSError, ValueError, EOFError) as error:
+        raise Refused(f"cannot read {path}: {error}") from error
+    raise Refused(f"{path}: files of these kinds are read: {KINDS}")
+
+
+def load_torch(torch, path):
+    """An object that torch saved: reading it runs what it says, like every
+    pickle, so that only own files should be read."""
+    try:
+        try:
+            return torch.load(path, map_location="cpu", weights_only=False)
+        except TypeError:  # Before torch 1.13.
+            return torch.load(path, map_location="cpu")
+    except Exception as error:  # Whatever the pickle raises.
+        raise Refused(f"cannot read {path}: {error}") from error
+
+
+def import_csv(options, flags):
+    """Tables of text are for the program itself: it reads them in bounded
+    memory and knows their columns."""
+    if options.rename:
+        raise Refused("--rename is not for tables of text: say what columns "
+                      "are by the flags of graphmill import csv, such as -- "
+                      "--label class")
+    command = ["import", "csv", "--edges", options.graph,
+               *(["--nodes", options.nodes] if options.nodes else []),
+               *(["--source", options.source] if options.source else []),
+               *(["--destination", options.destination]
+                 if options.destination else []),
+               *(["--id", options.id] if options.id else []),
+               *(["--undirected"] if options.undirected else []),
+               *(["--name", options.name] if options.name else [])]
+    for name in options.ignore:
+        command += ["--ignore", name]
+    for name in options.feature:
+        command += ["--feature", name]
+    command += ["--out", options.out, *flags]
+    program = None if options.no_import else find_program(options.graphmill)
+    if program is None:
+        raise Refused("tables of text are imported by the program alone: "
+                      + " ".join(["graphmill", *command]))
+    return subprocess.run([program, *command,
+                           *(["--json"] if options.json else [])]).returncode
+
+
+def parser():
+    made = argparse.ArgumentParser(
+        prog="to_graphmill.py", description=f"""Writes a graph as a dataset of
+        Graphmill. The file may be {KINDS}. Reading a file of torch runs what
+        is in it: read only what you trust. Where the program graphmill is found
+        (--graphmill, $GRAPHMILL, the PATH, or build/ here), it imports the
+        arrays; else they stay in OUT.arrays, and the command is printed.""",
+        epilog="""What follows -- goes to `graphmill import npy`, such as
+        -- --reverse --split 0.8,0.1,0.1 --by label. Exit codes: 0 done, 1
+        refused or failed, 2 wrong use.""")
+    add = made.add_argument
+    add("graph", help="file of the graph, or of its edges")
+    add("out", metavar="OUT", help="folder of the new dataset")
+    add("--ignore", metavar="NAME", action="append", default=[],
+        help="an attribute or column to leave out, NAME or TYPE.NAME; others "
+        "that nothing reads are refused; may come several times")
+    add("--rename", metavar="OLD=NEW", action="append", default=[],
+        help="give an attribute of nodes the name that says what it is, such "
+        "as class=y; may come several times")
+    add("--split-index", type=int, metavar="I",
+        help="which column of masks [N, splits]")
+    add("--num-nodes", metavar="[TYPE=]N", action="append", default=[],
+        help="how many nodes there are, where the graph does not say")
+    add("--undirected", action="store_true",
+        help="edges go both ways, each pair of nodes once")
+    add("--name", help="name of the dataset; default: that of the folder")
+    add("--nodes", metavar="FILE", help="table of nodes, beside one of edges")
+    add("--source", metavar="COLUMN", help="of edges: where they begin")
+    add("--destination", metavar="COLUMN", help="of edges: where they end")
+    add("--id", metavar="COLUMN", help="of nodes: their ids")
+    add("--feature", metavar="COLUMN", action="append", default=[],
+        help="of nodes: a feature; may come several times")
+    add("--graphmill", metavar="PROGRAM", help="the program")
+    add("--no-import", action="store_true", help="write the arrays alone")
+    add("--keep-arrays", action="store_true",
+        help="keep them in OUT.arrays after the import")
+    add("--chunk-mib", type=int, default=64, metavar="MIB",
+        help="memory for conversions (default: %(default)s)")
+    add("--json", action="store_true", help="end with one line of JSON")
+    return made
+
+
+def counts_of(texts):
+    """`--num-nodes`: one count, or {type: count}."""
+    counts = {}
+    for text in texts:
+        name, _, number = text.rpartition("=")
+        if not number.isdecimal():
+            raise Refused(f"--num-nodes {text}: [TYPE=]N is expected")
+        counts[name] = int(number)
+    return counts[""] if set(counts) == {""} else counts or None
+
+
+def names_of(texts):
+    """`--rename`: {old: new}."""
+    for text in texts:
+        if "=" not in text:
+            raise Refused(f"--rename {text}: OLD=NEW is expected")
+    return dict(text.split("=", 1) for text in texts)
+
+
+def run(options, flags):
+    if options.chunk_mib < 1:
+        raise Refused("--chunk-mib is 1 or more")
+    if bool(options.source) != bool(options.destination):
+        raise Refused("--source and --destination are needed together")
+    if options.nodes:
+        tables = {"nodes": load(options.nodes)}
+    else:
+        tables = {}
+    if options.source:
+        tables["ends"] = (options.source, options.destination)
+    if options.feature:
+        tables["features"] = options.feature
+    if options.id:
+        tables["id_column"] = options.id
+    return write(load(options.graph), options.out, ignore=options.ignore,
+                 rename=names_of(options.rename),
+                 split_index=options.split_index,
+                 num_nodes=counts_of(options.num_nodes),
+                 undirected=options.undirected, name=options.name,
+                 import_flags=flags, program=options.graphmill,
+                 run_import=not options.no_import,
+                 keep_arrays=options.keep_arrays,
+                 chunk_bytes=options.chunk_mib << 20, **tables)
+
+
+def main(arguments=None):
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    flags = []
+    if "--" in arguments:
+        at = arguments.index("--")
+        arguments, flags = arguments[:at], arguments[at + 1:]
+    options = parser().parse_args(arguments)
+    try:
+        if options.graph.endswith((".csv", ".csv.gz", ".tsv", ".txt")):
+            return import_csv(options, flags)
+        report = run(options, flags)
+    except (Refused, OSError) as error:
+        print(f"to_graphmill: {error}", file=sys.stderr)
+        if options.json:
+            print(json.dumps({"error": str(error)}))
+        return 1
+    for note in report["notes"]:
+        print(f"note: {note}", file=sys.stderr)
+    if options.json:
+        print(json.dumps(report))
+    elif report["imported"]:
+        print(f"{report['folder']}: the dataset. The next step: graphmill "
+              f"inspect {report['folder']}")
+    else:
+        print(f"{report['arrays']}: its arrays. The next step:\n"
+              f"{report['command']}")
+    return 0

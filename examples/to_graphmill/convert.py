@@ -1,0 +1,222 @@
+"""From an object to the arrays, and by the program to a dataset."""
+
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import tempfile
+
+from . import tables, tensor_graphs
+from .arrays import COPIES, Writer
+from .graph import Ignored, typed_name, with_clean_names
+from .values import Refused
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def read(graph, step, **options):
+    """What is found in an object, by the attributes that it has.
+
+    `options` are for tables: nodes, ends, features, id_column."""
+    def has(*names):
+        return all(hasattr(graph, name) for name in names)
+
+    found = None
+    if (has("columns", "iloc") or has("column_names", "slice")
+            or has("iter_batches", "schema_arrow")):
+        return tables.read_tables(graph, step=step, **options)
+    if isinstance(graph, tuple) and len(graph) == 2:
+        found = read(graph[0], step)
+        tensor_graphs.add_labels(found, graph[1])
+    elif has("get_idx_split") or has("get_edge_split"):
+        found = tensor_graphs.read_ogb(graph, lambda one: read(one, step))
+    elif has("canonical_etypes", "ntypes"):
+        found = tensor_graphs.read_dgl(graph)
+    elif has("node_types", "edge_types", "stores"):
+        found = tensor_graphs.read_hetero(graph)
+    elif (has("edge_index") or has("adj_t") or has("edge_index_dict")
+          or isinstance(graph, dict)):
+        found = tensor_graphs.read_data(graph)
+    elif has("is_directed", "is_multigraph", "nodes", "edges"):
+        found = tables.read_networkx(graph)
+    elif has("format", "nnz", "shape"):
+        found = tables.read_matrix(graph, step)
+    if found is None:
+        raise Refused(f"{type(graph).__name__} is none of the objects that can "
+                      "be written: PyG's Data and HeteroData, a DGLGraph, a "
+                      "dataset of OGB, a graph of networkx, a sparse matrix of "
+                      "SciPy, a table of pandas or pyarrow")
+    if any(value for value in options.values()):
+        raise Refused("options for tables were given, and it is "
+                      + found.kind)
+    return found
+
+
+def without_ignored(found, ignored):
+    """Leaves out what is to be ignored; refuses what edges and the graph have
+    beside that, for nothing reads it."""
+    for name, data in found.nodes.items():
+        owner = name if found.typed else ""
+        found.nodes[name] = {
+            key: value for key, value in data.items()
+            if value is not None and not ignored.drops(owner, key)}
+    left = []
+    for key, data in found.edge_data.items():
+        owner = typed_name(key) if found.typed else ""
+        left += [f"{owner}.{name}".lstrip(".") for name, value in data.items()
+                 if value is not None and not ignored.drops(owner, name)]
+    left += [name for name, value in found.other.items()
+             if value is not None and not ignored.drops("", name)]
+    if left:
+        raise Refused(f"nothing reads {', '.join(left)}: edges have no "
+                      "weights, times or features yet; leave out what is not "
+                      f"needed (--ignore {left[0]})")
+
+
+def renamed(found, names):
+    """Gives attributes of nodes the names that say what they are."""
+    used = set()
+    for owner, data in found.nodes.items():
+        for old, new in names.items():
+            if old not in data:
+                continue
+            if new in data:
+                raise Refused(f"{owner} has both {old} and {new}")
+            data[new] = data.pop(old)
+            used.add(old)
+    left = sorted(set(names) - used)
+    if left:
+        raise Refused(f"--rename {left[0]}: no node has such an attribute")
+
+
+def find_program(given=None):
+    """The program `graphmill`, or None; one that was named must be there."""
+    named = given or os.environ.get("GRAPHMILL")
+    if named:
+        program = shutil.which(named)
+        if program is None:
+            raise Refused(f"{named} is no program")
+        return program
+    built = ROOT / "build" / "actors" / "graphmill"
+    return shutil.which("graphmill") or shutil.which(str(built))
+
+
+def import_arrays(command, arrays, folder, typed):
+    """Imports by the program; names of nodes go beside their arrays."""
+    done = subprocess.run([*command, "--json", "--quiet"], text=True,
+                          capture_output=True)
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or ["it said nothing"]
+        hint = ("; --split 0.8,0.1,0.1 in import_flags (of the command: after "
+                "--) makes one" if "nothing to train on" in lines[-1] else "")
+        raise Refused(f"the import failed: {lines[-1]}{hint}")
+    for path in arrays.glob("*node_names.txt"):
+        name = path.name.removesuffix(".node_names.txt") if typed else "node"
+        shutil.copyfile(path, folder / "nodes" / name / "node_names.txt")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def import_command(program, arrays, folder, name, flags, undirected):
+    return [str(program), "import", "npy", str(arrays), "--out", str(folder),
+            *(["--name", name] if name else []),
+            *(["--undirected"] if undirected else []), *map(str, flags)]
+
+
+def by_time(flags):
+    """Whether the import splits by time, and so reads times."""
+    text = list(map(str, flags))
+    return "--by=time" in text or any(
+        pair == ("--by", "time") for pair in zip(text, text[1:]))
+
+
+def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
+          split_index=None, num_nodes=None, num_classes=None, undirected=False,
+          name=None, import_flags=(), program=None, run_import=True,
+          keep_arrays=False, chunk_bytes=64 << 20, **table_options):
+    """Writes a graph as the dataset `folder`, and returns what was done.
+
+    The arrays lie in `folder` + ".arrays" until they are imported; where there
+    is no program, or `run_import` is false, they stay, and `command` says how
+    to import them. Beside the graph itself, and what its library makes of it,
+    `chunk_bytes` of memory are taken. Raises Refused, a sentence, and then
+    leaves nothing behind.
+
+    ignore: attributes to leave out, NAME or TYPE.NAME; others that nothing
+    reads are refused. rename: {attribute of nodes: the name that it is known
+    by}, such as {"club": "y"}. labels, split_idx: those that stand beside the
+    graph, or
+    dictionaries by node type. split_index: which column of masks [N, splits].
+    num_nodes: {type: count}, or one count, where the graph does not say.
+    import_flags: for `graphmill import npy`. Of tables: nodes, ends, features,
+    id_column."""
+    folder = pathlib.Path(folder)
+    arrays = folder.with_name(folder.name + ".arrays")
+    for path in (folder, arrays):
+        if path.exists():
+            raise Refused(f"{path} is there already; remove it, or choose "
+                          "another place")
+    program = find_program(program) if run_import else None
+    found = read(graph, max(1, chunk_bytes // (8 * COPIES)), **table_options)
+    add_beside(found, labels, split_idx)
+    ignored = Ignored(ignore)
+    without_ignored(found, ignored)
+    ignored.expect_all_used()
+    renamed(found, dict(rename))
+    found = with_clean_names(found)
+    counts = write_arrays(arrays, found, chunk_bytes, split_index=split_index,
+                          num_nodes=by_type(num_nodes, found),
+                          num_classes=num_classes, times=by_time(import_flags))
+    command = import_command(program or "graphmill", arrays, folder, name,
+                             import_flags, undirected or found.undirected)
+    report = {"kind": found.kind, "folder": str(folder), **counts,
+              "ignored": ignored.dropped, "notes": found.notes,
+              "command": shlex.join(command), "imported": False}
+    try:
+        if program:
+            report["dataset"] = import_arrays(command, arrays, folder,
+                                              found.typed)
+            report["imported"] = True
+            found.notes += report["dataset"].get("notes", [])
+    finally:
+        if program and not keep_arrays:
+            shutil.rmtree(arrays)
+    if arrays.exists():
+        report["arrays"] = str(arrays)
+    return report
+
+
+def write_arrays(arrays, found, chunk_bytes, **options):
+    """Writes the folder of arrays in one piece: it is there whole, or not."""
+    if found.undirected:
+        found.notes.append("edges have no direction, and are imported both "
+                           "ways")
+    arrays.parent.mkdir(parents=True, exist_ok=True)
+    scratch = pathlib.Path(tempfile.mkdtemp(dir=arrays.parent,
+                                            prefix=f".{arrays.name}."))
+    try:
+        counts = Writer(scratch, found, chunk_bytes, **options).write()
+        scratch.rename(arrays)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return counts
+
+
+def by_type(num_nodes, found):
+    """Counts of nodes that were given, as {type: count}."""
+    counts = (dict(num_nodes) if isinstance(num_nodes, dict)
+              else {next(iter(found.nodes)): num_nodes}
+              if num_nodes is not None else {})
+    strange = set(counts) - set(found.nodes)
+    if strange:
+        raise Refused(f"the number of nodes of {strange.pop()!r} was given, "
+                      "which is no node type")
+    return counts
+
+
+def add_beside(found, labels, split_idx):
+    if labels is not None:
+        tensor_graphs.add_labels(found, labels)
+    if split_idx is not None:
+        tensor_graphs.add_split(found, split_idx)

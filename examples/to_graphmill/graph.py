@@ -1,0 +1,82 @@
+"""What readers of all kinds of objects give: a graph as it was found."""
+
+import dataclasses
+import re
+
+from .values import Refused
+
+LONGEST_NAME = 80
+
+
+@dataclasses.dataclass
+class Found:
+    """A graph, with attributes under the names that they had. What they mean
+    is for `arrays` to find out, and what nobody takes is refused."""
+
+    kind: str  # What the object is, for people.
+    nodes: dict  # Type: {attribute: value}, with num_nodes if it is known.
+    edges: dict  # (source, name, destination): edges in blocks
+    edge_data: dict = dataclasses.field(default_factory=dict)  # The same keys.
+    other: dict = dataclasses.field(default_factory=dict)
+    notes: list = dataclasses.field(default_factory=list)
+    typed: bool = True  # False: one node type, one edge type, no names.
+    undirected: bool = False  # Each pair is there once, and is meant both ways.
+
+
+def clean(name, notes):
+    """A name that a type may have; says so if it is another one."""
+    text = re.sub(r"[^A-Za-z0-9_.-]", "-", str(name))
+    text = re.sub(r"__+", "_", text).strip("_").lstrip("._")
+    if not text or len(text) > LONGEST_NAME:
+        raise Refused(f"{str(name)!r} cannot name a type: 1 to {LONGEST_NAME} "
+                      "letters, digits, '-', '.' and single '_' are expected")
+    if text != name:
+        note = f"the type {str(name)!r} is called {text}"
+        if note not in notes:
+            notes.append(note)
+    return text
+
+
+def with_clean_names(found):
+    """The same graph; no two types may come to have one name."""
+    names = {name: clean(name, found.notes) for name in found.nodes}
+    if len(set(names.values())) < len(names):
+        raise Refused("two node types would have the same name: "
+                      + ", ".join(map(repr, names)))
+    keys = {key: (names[key[0]], clean(key[1], found.notes), names[key[2]])
+            for key in found.edges}
+    if len(set(keys.values())) < len(keys):
+        raise Refused("two edge types would have the same name: "
+                      + ", ".join(map(repr, keys)))
+    return dataclasses.replace(
+        found,
+        nodes={names[name]: data for name, data in found.nodes.items()},
+        edges={keys[key]: edges for key, edges in found.edges.items()},
+        edge_data={keys[key]: data for key, data in found.edge_data.items()})
+
+
+def typed_name(key):
+    return "__".join(key)
+
+
+class Ignored:
+    """What `--ignore` names: an attribute anywhere, or TYPE.attribute. Each
+    name must be of something that is there."""
+
+    def __init__(self, names):
+        self.names = set(names)
+        self.used = set()
+        self.dropped = []
+
+    def drops(self, owner, name):
+        full = f"{owner}.{name}" if owner else name
+        hit = self.names & {name, full}
+        self.used |= hit
+        if hit:
+            self.dropped.append(full)
+        return bool(hit)
+
+    def expect_all_used(self):
+        left = sorted(self.names - self.used)
+        if left:
+            raise Refused(f"--ignore {left[0]}: there is no such attribute")

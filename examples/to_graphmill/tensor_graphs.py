@@ -1,0 +1,169 @@
+"""Graphs of PyG, DGL and OGB, by the attributes that they have."""
+
+from .graph import Found
+from .values import CompressedEdges, PairEdges, Refused, edge_index
+
+ONE_EDGE = ("node", "to", "node")
+
+
+def items_of(store):
+    """The attributes of a store of PyG, a dict, or any object."""
+    keys = getattr(store, "keys", None)
+    if keys is None:
+        return dict(vars(store))
+    keys = keys() if callable(keys) else keys
+    return {key: store[key] for key in keys}
+
+
+def take_edges(data, where):
+    """Takes `edge_index` or `adj_t` out of the attributes of an edge type."""
+    index = data.pop("edge_index", None)
+    if index is not None:
+        if data.get("adj_t") is not None:
+            raise Refused(f"{where} has both edge_index and adj_t: delete one")
+        return edge_index(index, f"{where}edge_index")
+    transposed = data.pop("adj_t", None)
+    if transposed is None:
+        raise Refused(f"{where or 'the graph '}has neither edge_index nor "
+                      "adj_t")
+    if not hasattr(transposed, "csr"):
+        raise Refused(f"{where}adj_t is no torch_sparse.SparseTensor; save "
+                      "edge_index instead")
+    indptr, indices, values = transposed.csr()
+    if values is not None:
+        data["edge_weight"] = values
+    return CompressedEdges(indptr, indices, by_source=False)
+
+
+def read_data(graph):
+    """PyG's Data, or OGB's dictionary of one kind of nodes."""
+    data = {key: value for key, value in items_of(graph).items()
+            if value is not None}
+    if "edge_index_dict" in data:
+        return read_dicts(data)
+    edges = take_edges(data, "")
+    return Found("a graph of one node type (edge_index)", {"node": data},
+                 {ONE_EDGE: edges}, typed=False)
+
+
+def read_dicts(data):
+    """Several types as dictionaries, `edge_index_dict` and its like: OGB."""
+    data = dict(data)
+    edges = {tuple(key): edge_index(value, f"edge_index_dict[{key}]")
+             for key, value in data.pop("edge_index_dict").items()}
+    nodes = {}
+    for key in edges:
+        for end in (key[0], key[2]):
+            nodes.setdefault(end, {})
+    edge_data = {key: {} for key in edges}
+    other = {}
+    for name, value in data.items():
+        bare = name.removesuffix("_dict")
+        if not isinstance(value, dict):
+            other[name] = value
+            continue
+        for key, part in value.items():
+            if key in nodes or name in ("num_nodes_dict", "x_dict"):
+                nodes.setdefault(key, {})[bare] = part
+            elif tuple(key) in edge_data:
+                edge_data[tuple(key)][bare] = part
+            else:
+                other[f"{name}[{key}]"] = part
+    return Found("a graph of several types (edge_index_dict)", nodes, edges,
+                 edge_data, other)
+
+
+def read_hetero(graph):
+    """PyG's HeteroData."""
+    edges, edge_data = {}, {}
+    nodes = {name: items_of(graph[name]) for name in graph.node_types}
+    for key in graph.edge_types:
+        data = {name: value for name, value in items_of(graph[key]).items()
+                if value is not None}
+        edges[tuple(key)] = take_edges(data, f"{key}: ")
+        edge_data[tuple(key)] = data
+    for key in edges:
+        for end in (key[0], key[2]):
+            nodes.setdefault(end, {})
+    known = set(graph.node_types) | set(graph.edge_types)
+    other = {}
+    for store in getattr(graph, "stores", []):
+        if getattr(store, "_key", None) not in known:
+            other.update(items_of(store))
+    return Found("PyG's HeteroData", nodes, edges, edge_data, other)
+
+
+def read_dgl(graph):
+    """A DGLGraph of one or several types."""
+    if getattr(graph, "is_block", False):
+        raise Refused("a block of DGL is a sampled batch and not a graph")
+    nodes = {name: {**items_of(graph.nodes[name].data),
+                    "num_nodes": int(graph.num_nodes(name))}
+             for name in graph.ntypes}
+    edges, edge_data = {}, {}
+    for key in graph.canonical_etypes:
+        ends = graph.edges(etype=key, form="uv", order="eid")
+        edges[key] = PairEdges(*ends)
+        edge_data[key] = items_of(graph.edges[key].data)
+    if list(graph.canonical_etypes) == [("_N", "_E", "_N")]:
+        return Found("a DGLGraph of one node type", {"node": nodes["_N"]},
+                     {ONE_EDGE: edges["_N", "_E", "_N"]},
+                     {ONE_EDGE: edge_data["_N", "_E", "_N"]}, typed=False)
+    return Found("a DGLGraph of several types", nodes, edges, edge_data)
+
+
+def add_labels(found, labels):
+    """Labels that stand beside a graph, for one type or by type."""
+    if not isinstance(labels, dict):
+        if len(found.nodes) > 1:
+            raise Refused("labels of a graph of several types are a dictionary "
+                          "by node type")
+        labels = {next(iter(found.nodes)): labels}
+    for name, values in labels.items():
+        if name not in found.nodes:
+            raise Refused(f"there are labels of {name!r}, which is no node "
+                          "type")
+        if values is not None:
+            found.nodes[name]["labels"] = values
+
+
+def add_split(found, split):
+    """A `split_idx`: {'train': ids or {type: ids}, 'valid': ..., 'test': ...}.
+    """
+    for which, ids in split.items():
+        if which not in ("train", "val", "valid", "test"):
+            raise Refused(f"split_idx has {which!r}; train, valid and test are "
+                          "expected")
+        if not isinstance(ids, dict):
+            if len(found.nodes) > 1:
+                raise Refused("the split of a graph of several types is a "
+                              "dictionary by node type")
+            ids = {next(iter(found.nodes)): ids}
+        for name, part in ids.items():
+            if name not in found.nodes:
+                raise Refused(f"split_idx names {name!r}, which is no node "
+                              "type")
+            found.nodes[name][f"{'val' if which == 'valid' else which}_idx"] = (
+                part)
+
+
+def read_ogb(dataset, read):
+    """A dataset of OGB with one graph, of nodes or links."""
+    if len(dataset) != 1:
+        raise Refused(f"the dataset has {len(dataset)} graphs, and one is "
+                      "expected")
+    graph = dataset[0]
+    labels = None
+    if isinstance(graph, tuple):
+        graph, labels = graph
+    found = read(graph)
+    found.kind = f"a dataset of OGB, {found.kind}"
+    if labels is not None:
+        add_labels(found, labels)
+    if hasattr(dataset, "get_idx_split"):
+        add_split(found, dataset.get_idx_split())
+    else:
+        found.notes.append("the edges are those of the graph that messages "
+                           "pass along; there are no tasks of links yet")
+        found.other["edge_split"] = dataset.get_edge_split()
+    return found

@@ -1,0 +1,129 @@
+"""Arrays of any library, taken a slice at a time, and errors in sentences."""
+
+import numpy as np
+
+
+class Refused(Exception):
+    """What cannot be written, why, and what to do instead."""
+
+
+def to_numpy(value):
+    """A small slice of a tensor, an array or a list as a NumPy array."""
+    if hasattr(value, "detach"):  # torch, on whatever device
+        value = value.detach().cpu()
+        if str(value.dtype) == "torch.bfloat16":
+            raise Refused("NumPy has no bfloat16: call .float() first")
+        return value.numpy()
+    if hasattr(value, "asnumpy"):
+        return value.asnumpy()
+    return np.asarray(value)
+
+
+def shape_of(value):
+    """The extents of an array or tensor; of a list, those of NumPy's array."""
+    if hasattr(value, "shape"):
+        return tuple(int(extent) for extent in value.shape)
+    try:
+        return np.shape(value)
+    except ValueError as error:
+        raise Refused("there is a list of lists that are not all of one "
+                      "length") from error
+
+
+def is_array(value):
+    """Whether it has a value for each of several things."""
+    if isinstance(value, (str, bytes, dict)):
+        return False
+    return (hasattr(value, "shape") and len(value.shape) > 0
+            or isinstance(value, (list, tuple)))
+
+
+def is_missing(value):
+    """None, NaN, and what tables have in their place."""
+    return (value is None or type(value).__name__ in ("NAType", "NaTType")
+            or (isinstance(value, (float, np.floating)) and value != value))
+
+
+class Rows:
+    """An array with a row for each node; `blocks` gives some at a time, so that
+    there is never a second copy of all."""
+
+    def __init__(self, value):
+        self.value = value
+        self.shape = shape_of(value)
+        self.dtype = to_numpy(value[:1]).dtype
+
+    def blocks(self, step):
+        for first in range(0, self.shape[0], step):
+            yield first, to_numpy(self.value[first:first + step])
+
+
+class SparseRows:
+    """A matrix as CSR: where each row begins, columns, and values (None: 1)."""
+
+    def __init__(self, indptr, indices, values, shape):
+        self.indptr, self.indices, self.values = indptr, indices, values
+        self.shape = tuple(int(extent) for extent in shape)
+
+
+def sparse_rows(value, where):
+    """CSR features of SciPy, torch or torch_sparse; None if they are dense."""
+    if hasattr(value, "csr") and callable(value.csr):  # torch_sparse
+        sizes = value.sparse_sizes()
+        return SparseRows(*value.csr(), sizes)
+    layout = str(getattr(value, "layout", "torch.strided"))
+    if layout == "torch.sparse_csr":
+        return SparseRows(value.crow_indices(), value.col_indices(),
+                          value.values(), value.shape)
+    if layout != "torch.strided":
+        raise Refused(f"{where} is sparse ({layout}); call .to_sparse_csr()")
+    if not hasattr(value, "nnz"):
+        return None
+    if getattr(value, "format", "") != "csr":
+        raise Refused(f"{where} is a sparse matrix, but not CSR; call .tocsr()")
+    return SparseRows(value.indptr, value.indices, value.data, value.shape)
+
+
+class PairEdges:
+    """Edges as two arrays, of sources and of destinations."""
+
+    def __init__(self, sources, destinations):
+        self.sources, self.destinations = sources, destinations
+        self.count = shape_of(sources)[0]
+
+    def blocks(self, step):
+        for first in range(0, self.count, step):
+            span = slice(first, first + step)
+            yield (to_numpy(self.sources[span]),
+                   to_numpy(self.destinations[span]))
+
+
+class CompressedEdges:
+    """Edges as CSR or CSC; `by_source` says whether lists are of a source."""
+
+    def __init__(self, indptr, indices, by_source):
+        self.indptr = to_numpy(indptr)
+        self.indices = indices
+        self.by_source = by_source
+        self.count = shape_of(indices)[0]
+        ends = self.indptr[:1].tolist() + self.indptr[-1:].tolist()
+        if ends != [0, self.count]:
+            raise Refused(f"the lists of edges go from {ends[0]} to "
+                          f"{ends[-1]}, and there are {self.count} edges")
+
+    def blocks(self, step):
+        for first in range(0, self.count, step):
+            last = min(first + step, self.count)
+            owners = np.searchsorted(self.indptr, np.arange(first, last),
+                                     side="right") - 1
+            others = to_numpy(self.indices[first:last])
+            yield (owners, others) if self.by_source else (others, owners)
+
+
+def edge_index(value, where="edge_index"):
+    """Edges of an array [2, E]."""
+    shape = shape_of(value)
+    if len(shape) != 2 or shape[0] != 2:
+        raise Refused(f"{where} has the shape {list(shape)}, and [2, E] is "
+                      "expected: a row of sources and one of destinations")
+    return PairEdges(value[0], value[1])

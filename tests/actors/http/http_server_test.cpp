@@ -1,0 +1,261 @@
+#include "actors/http/http_server.hpp"
+#include "actors/transport/sessions/address.hpp"
+#include "partition/files/file_io.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace {
+
+/// A client that says what it likes. No wait is longer than half a minute.
+class raw_client {
+public:
+  explicit raw_client(const http_server& server) {
+    const auto where = value_of(parse_endpoint(server.address()));
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(where.port);
+    CATCH_REQUIRE(::inet_pton(AF_INET, where.host.c_str(), &to.sin_addr) == 1);
+    socket_ = unique_fd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    const timeval patience{30, 0};
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience,
+                 sizeof patience);
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience,
+                 sizeof patience);
+    CATCH_REQUIRE(::connect(socket_.get(),
+                            reinterpret_cast<const sockaddr*>(&to), sizeof to)
+                  == 0);
+  }
+
+  /// What the server has closed takes no more: that is no failure.
+  void say(const std::string& text) {
+    for (std::size_t sent = 0; sent < text.size();) {
+      const auto more = ::send(socket_.get(), text.data() + sent,
+                               text.size() - sent, MSG_NOSIGNAL);
+      if (more <= 0)
+        return;
+      sent += static_cast<std::size_t>(more);
+    }
+  }
+
+  struct answer {
+    unsigned status = 0; ///< 0: the connection has ended instead.
+    std::string head;
+    std::string body;
+  };
+
+  /// The next answer. @param has_body Not after HEAD.
+  answer hear(bool has_body = true) {
+    answer out;
+    auto end = std::string::npos;
+    while ((end = heard_.find("\r\n\r\n")) == std::string::npos)
+      if (!receive())
+        return {};
+    out.head = heard_.substr(0, end + 2);
+    heard_.erase(0, end + 4);
+    out.status = static_cast<unsigned>(std::stoul(out.head.substr(9, 3)));
+    const std::string label = "Content-Length: ";
+    const auto at = out.head.find(label);
+    CATCH_REQUIRE(at != std::string::npos);
+    const auto size = std::stoul(out.head.substr(at + label.size()));
+    while (has_body && heard_.size() < size)
+      if (!receive())
+        return {};
+    out.body = heard_.substr(0, has_body ? size : 0);
+    heard_.erase(0, out.body.size());
+    return out;
+  }
+
+  answer ask(const std::string& text) {
+    say(text);
+    return hear();
+  }
+
+  /// Whether the server ends the connection, having said nothing more.
+  bool is_ended() { return heard_.empty() && !receive() && heard_.empty(); }
+
+private:
+  bool receive() {
+    std::string more(1 << 16, '\0');
+    const auto got = ::recv(socket_.get(), more.data(), more.size(), 0);
+    CATCH_REQUIRE((got >= 0 || errno == ECONNRESET || errno == EPIPE));
+    heard_.append(more, 0, got > 0 ? static_cast<std::size_t>(got) : 0);
+    return got > 0;
+  }
+
+  unique_fd socket_;
+  std::string heard_;
+};
+
+http_server::options http_of_pages() {
+  http_server::options out;
+  out.listen = "127.0.0.1:0";
+  out.pages["/page"] = [] {
+    http_answer page;
+    page.body = std::make_shared<const std::string>("hello\n");
+    return page;
+  };
+  return out;
+}
+
+std::unique_ptr<http_server> started(http_server::options with) {
+  return value_of(http_server::start(std::move(with)));
+}
+
+const std::string get_page = "GET /page HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+} // namespace
+
+CATCH_TEST_CASE("a server answers GET and HEAD", "[http_server]") {
+  auto options = http_of_pages();
+  const auto counts = options.counts;
+  const auto server = started(std::move(options));
+  raw_client client{*server};
+  auto got = client.ask(get_page);
+  CATCH_CHECK(got.status == 200);
+  CATCH_CHECK(got.body == "hello\n");
+  CATCH_CHECK_THAT(got.head, contains("Content-Type: text/plain"));
+  CATCH_CHECK_THAT(got.head, !contains("Access-Control"));
+  CATCH_CHECK_THAT(got.head, !contains("Connection: close"));
+  // On the same connection, and two at once.
+  CATCH_CHECK(client.ask("GET /page?x=1 HTTP/1.1\r\nHost: [::1]:1\r\n\r\n").body
+              == "hello\n");
+  client.say("HEAD /page HTTP/1.1\r\nHost: localhost\r\n\r\n" + get_page);
+  got = client.hear(false);
+  CATCH_CHECK(got.status == 200);
+  CATCH_CHECK_THAT(got.head, contains("Content-Length: 6\r\n"));
+  CATCH_CHECK(client.hear().body == "hello\n");
+  CATCH_CHECK(client.ask("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").status
+              == 404);
+  CATCH_CHECK(
+    client.ask("DELETE /page HTTP/1.1\r\nHost: localhost\r\n\r\n").status
+    == 405);
+  CATCH_CHECK(client.ask(get_page).status == 200);
+  CATCH_CHECK(counts->answered == 5);
+  CATCH_CHECK(counts->refused == 2);
+  CATCH_CHECK(counts->connections == 1);
+}
+
+CATCH_TEST_CASE("what is no request that a server knows", "[http_server]") {
+  const auto server = started(http_of_pages());
+  const auto huge = "GET /page HTTP/1.1\r\nHost: localhost\r\nX: ";
+  const std::vector<std::pair<std::string, unsigned>> said{
+    {"garbage\r\n\r\n", 400},
+    {std::string("\0\1\2\3\r\n\r\n", 8), 400},
+    {"GET /page HTTP/9.9\r\nHost: localhost\r\n\r\n", 400},
+    {"GET /page HTTP/1.1\r\n\r\n", 400},
+    {"GET /page HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", 400},
+    {"GET /page HTTP/1.1\r\nHost: rebound.example.org\r\n\r\n", 421},
+    {"GET /page HTTP/1.1\r\nHost: 127.example.org\r\n\r\n", 421},
+    {"POST /page HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx",
+     405},
+    {"GET /page HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx",
+     413},
+    {"GET /../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", 404},
+    {huge + std::string(8192, 'x'), 431},
+  };
+  for (const auto& [text, status] : said) {
+    CATCH_INFO(text.substr(0, 80));
+    raw_client client{*server};
+    CATCH_CHECK(client.ask(text).status == status);
+  }
+  raw_client client{*server};
+  CATCH_CHECK(client.ask(get_page).status == 200);
+}
+
+CATCH_TEST_CASE("a request that does not come in time ends its connection",
+                "[http_server]") {
+  auto options = http_of_pages();
+  options.most.patience = std::chrono::milliseconds{50};
+  const auto server = started(std::move(options));
+  raw_client silent{*server};
+  CATCH_CHECK(silent.is_ended());
+  raw_client slow{*server};
+  slow.say("GET /page HT");
+  CATCH_CHECK(slow.is_ended());
+}
+
+CATCH_TEST_CASE("who has waited longest makes room", "[http_server]") {
+  auto options = http_of_pages();
+  options.most.connections = 2;
+  options.most.patience = std::chrono::minutes{10};
+  const auto counts = options.counts;
+  const auto server = started(std::move(options));
+  raw_client first{*server};
+  CATCH_CHECK(first.ask(get_page).status == 200);
+  raw_client second{*server};
+  CATCH_CHECK(second.ask(get_page).status == 200);
+  raw_client third{*server};
+  CATCH_CHECK(third.ask(get_page).status == 200);
+  CATCH_CHECK(first.is_ended());
+  CATCH_CHECK(second.ask(get_page).status == 200);
+  CATCH_CHECK(counts->crowded_out == 1);
+}
+
+CATCH_TEST_CASE("many connections of somebody else", "[http_server]") {
+  const auto server = started(http_of_pages());
+  std::vector<std::unique_ptr<raw_client>> others;
+  for (int i = 0; i < 300; ++i) {
+    others.push_back(std::make_unique<raw_client>(*server));
+    others.back()->say(i % 2 == 0 ? "GET /pa" : std::string(500, '\xff'));
+  }
+  raw_client client{*server};
+  CATCH_CHECK(client.ask(get_page).body == "hello\n");
+}
+
+CATCH_TEST_CASE("a connection has so many requests", "[http_server]") {
+  auto options = http_of_pages();
+  options.most.requests = 2;
+  const auto server = started(std::move(options));
+  raw_client client{*server};
+  CATCH_CHECK(client.ask(get_page).status == 200);
+  const auto last = client.ask(get_page);
+  CATCH_CHECK(last.status == 200);
+  CATCH_CHECK_THAT(last.head, contains("Connection: close"));
+  CATCH_CHECK(client.is_ended());
+}
+
+CATCH_TEST_CASE("a server with a token", "[http_server]") {
+  auto options = http_of_pages();
+  options.token = "0123456789abcdef";
+  const auto server = started(std::move(options));
+  raw_client client{*server};
+  const auto refused = client.ask(get_page);
+  CATCH_CHECK(refused.status == 401);
+  CATCH_CHECK_THAT(refused.head, contains("WWW-Authenticate: Bearer"));
+  CATCH_CHECK_THAT(refused.body, !contains("0123456789abcdef"));
+  CATCH_CHECK(client
+                .ask("GET /page HTTP/1.1\r\nHost: localhost\r\n"
+                     "Authorization: Bearer 0123456789abcdef\r\n\r\n")
+                .status
+              == 200);
+}
+
+CATCH_TEST_CASE("where a server may listen", "[http_server]") {
+  CATCH_CHECK(error_of(check_http_address("0.0.0.0:0", false)).code
+              == ec::permission);
+  CATCH_CHECK(error_of(check_http_address("10.1.2.3:7880", false)).code
+              == ec::permission);
+  for (const auto* broken : {"", "7880", "127.0.0.1", "127.0.0.1:x", ":1"})
+    CATCH_CHECK(error_of(check_http_address(broken, true)).code
+                == ec::invalid_argument);
+  value_of(check_http_address("*:0", true));
+  value_of(check_http_address("127.0.0.1:7880", false));
+  auto options = http_of_pages();
+  const auto server = started(http_of_pages());
+  options.listen = server->address();
+  const auto taken = error_of(http_server::start(std::move(options)));
+  CATCH_CHECK_THAT(taken.message, contains(server->address()));
+}

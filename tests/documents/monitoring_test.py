@@ -1,0 +1,69 @@
+"""The page on monitoring describes every metric that there is, with its type,
+and the examples of a dashboard and of alerts name no other."""
+
+import json
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples" / "monitoring"
+FAMILY = re.compile(r'"(graphmill_\w+)",\s*metric_(gauge|counter)')
+ROW = re.compile(r"^\| `(graphmill_\w+)` \| (gauge|counter) \|", re.MULTILINE)
+NAME = re.compile(r"\bgraphmill_\w+")
+
+
+def metrics():
+    """Names and types of all that is written, as the sources have them."""
+    return {name: kind for path in (ROOT / "actors" / "http").glob("*.cpp")
+            for name, kind in FAMILY.findall(path.read_text())}
+
+
+class Monitoring(unittest.TestCase):
+    def test_all_are_found(self):
+        """By the form in which the sources name them."""
+        for path in (ROOT / "actors" / "http").glob("*.cpp"):
+            self.assertEqual(len(NAME.findall(path.read_text())),
+                             len(FAMILY.findall(path.read_text())), path.name)
+        self.assertGreater(len(metrics()), 50)
+
+    def test_the_page_has_all_of_them(self):
+        page = (ROOT / "actors" / "monitoring.md").read_text()
+        rows = ROW.findall(page)
+        self.assertEqual(len(rows), len(dict(rows)))
+        self.assertEqual(dict(rows), metrics())
+
+    def test_examples_name_no_other(self):
+        known = metrics()
+        for name in "alerts.yaml", "dashboard.json", "prometheus.yaml":
+            found = set(NAME.findall((EXAMPLES / name).read_text()))
+            self.assertLessEqual(found, set(known), name)
+            if name != "prometheus.yaml":
+                self.assertGreater(len(found), 10, name)
+
+    def test_rates_are_of_counters(self):
+        known = metrics()
+        for name in "alerts.yaml", "dashboard.json":
+            text = (EXAMPLES / name).read_text()
+            for metric in re.findall(r"(?:rate|increase)\((graphmill_\w+)",
+                                     text):
+                self.assertEqual(known[metric], "counter", name)
+
+    def test_the_dashboard_is_whole(self):
+        dashboard = json.loads((EXAMPLES / "dashboard.json").read_text())
+        panels = dashboard["panels"]
+        self.assertEqual(len({panel["id"] for panel in panels}), len(panels))
+        taken = set()
+        for panel in panels:
+            for target in panel["targets"]:
+                self.assertRegex(target["expr"], NAME)
+            at = panel["gridPos"]
+            for x in range(at["x"], at["x"] + at["w"]):
+                for y in range(at["y"], at["y"] + at["h"]):
+                    self.assertLess(x, 24)
+                    self.assertNotIn((x, y), taken, panel["title"])
+                    taken.add((x, y))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,88 @@
+#include "actors/http/http_gate.hpp"
+#include "actors/http/metric_writer.hpp"
+#include "tests/fuzz/registry.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What requests over HTTP say of themselves; names by others in metrics.
+
+namespace graphmill::fuzz {
+
+namespace {
+
+constexpr std::string_view fuzz_token = "0123456789abcdef";
+
+/// Written without the gate: a name of this machine, or a number of loopback.
+void require_own_host(std::string_view header) {
+  std::string name{header};
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
+  for (const std::string_view own : {"localhost", "watch.example"})
+    if (name.starts_with(own)
+        && name.find_first_not_of("0123456789:", own.size())
+             == std::string::npos)
+      return;
+  require(
+    name.find_first_not_of("0123456789.:[]") == std::string::npos
+      && (name.starts_with("127.") || name.find('1') != std::string::npos),
+    "another host is taken for this one");
+}
+
+void require_one_label(std::string_view name) {
+  const auto label = metric_label("daemon", name);
+  const std::string_view begin = "daemon=\"";
+  require(label.starts_with(begin) && label.size() > begin.size(),
+          "a label without its name");
+  auto value = std::string_view{label}.substr(begin.size());
+  while (value.size() > 1) {
+    require(value.front() != '"' && value.front() != '\n',
+            "a name ends its label");
+    const auto escape = value.front() == '\\';
+    require(!escape || value[1] == '\\' || value[1] == '"',
+            "an escape that labels do not have");
+    value.remove_prefix(escape ? 2 : 1);
+  }
+  require(value == "\"", "a label without an end");
+}
+
+void read_http(std::string_view input) {
+  const auto words = files_in(input, 4);
+  http_head head;
+  head.method = words[0];
+  head.path = words[1];
+  head.host = words[2];
+  head.authorization = words[3];
+  http_gate open{"watch.example", false, {}};
+  if (!open.refuses(head, "127.0.0.1", {})) {
+    require(head.method == "GET" || head.method == "HEAD",
+            "a method that changes something");
+    require_own_host(*head.host);
+  }
+  http_gate closed{"watch.example", false, std::string{fuzz_token}};
+  if (!closed.refuses(head, "127.0.0.1", {}))
+    require(head.authorization->size() == 7 + fuzz_token.size()
+              && head.authorization->ends_with(fuzz_token),
+            "another token is taken for the right one");
+  require_one_label(input);
+}
+
+std::vector<std::string> http_requests() {
+  return {
+    joined({"GET", "/metrics", "localhost:7880", "Bearer 0123456789abcdef"}),
+    joined({"HEAD", "/readyz", "127.0.0.1", "bearer 0123456789abcdeg"}),
+    joined({"GET", "/", "[::1]:80", ""}),
+    joined({"POST", "/", "Watch.Example:1", "Basic eDp5"}),
+    "d\"0\\",
+  };
+}
+
+} // namespace
+
+const harness http_harness{"http", "requests over HTTP, labels of metrics",
+                           read_http, http_requests, 20000};
+
+} // namespace graphmill::fuzz

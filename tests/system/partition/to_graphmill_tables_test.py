@@ -1,0 +1,227 @@
+"""Matrices, tables and graphs of networkx become datasets by
+examples/to_graphmill, and files by its command. What needs SciPy, pandas,
+pyarrow, torch or networkx is skipped where they are not installed."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import support
+from conversions import Conversion, write
+from graph_objects import ArrowTable, Matrix, ParquetFile
+from support import Dataset, np
+
+COMMAND = support.ROOT / "examples" / "to_graphmill.py"
+
+
+def library(name):
+    """A library, or None; the test that needs it is skipped then."""
+    try:
+        return __import__(name, fromlist=["_"])
+    except ImportError:
+        return None
+
+
+class MatricesAndTables(Conversion):
+    def matrix(self, values):
+        """Entries of a matrix, by rows, and the same as CSR."""
+        edges = np.unique(self.good["edge_index"], axis=1)
+        indptr = np.searchsorted(edges[0], np.arange(41))
+        return edges, Matrix("csr", (40, 40), indptr=indptr, indices=edges[1],
+                             data=np.full(edges.shape[1], values))
+
+    def test_matrix(self):
+        edges, matrix = self.matrix(1.0)
+        got = self.written(matrix)
+        self.check_edges(got, "node__to__node", edges, (40, 40))
+        self.out = self.results / "columns"
+        matrix.format = "csc"  # The same arrays then mean the transpose.
+        write(matrix, self.out, program=support.program())
+        self.check_edges(Dataset(self.out), "node__to__node", edges[::-1],
+                         (40, 40))
+
+    def test_matrix_with_weights(self):
+        edges, matrix = self.matrix(0.5)
+        self.refused(matrix, "data", "weights")
+        matrix.format = "lil"
+        self.refused(matrix, "tocsr")
+        matrix.format, matrix.shape = "csr", (40, 41)
+        self.refused(matrix, "40 rows and 41 columns")
+        matrix.shape = (40, 40)
+        got = self.written(matrix, ignore=["data"])
+        self.check_edges(got, "node__to__node", edges, (40, 40))
+
+    def command(self, *arguments):
+        return subprocess.run([sys.executable, COMMAND, *map(str, arguments)],
+                              text=True, capture_output=True,
+                              timeout=support.TIMEOUT_SECONDS)
+
+    def test_command(self):
+        edges, matrix = self.matrix(1.0)
+        path = self.top / "adj.npz"
+        np.savez(path, format=b"csr", shape=(40, 40), indptr=matrix.indptr,
+                 indices=matrix.indices, data=matrix.data)
+        done = self.command(path, self.out, "--json", "--graphmill",
+                            support.program(), "--", "--reverse")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout.splitlines()[-1])
+        self.assertTrue(report["imported"])
+        got = Dataset(self.out)
+        self.check_edges(got, "node__to__node", edges, (40, 40))
+        self.assertEqual(len(got.edge_types()), 2)
+        done = self.command(path, self.out, "--json")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is there already", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["error"],
+                         done.stderr.strip().removeprefix("to_graphmill: "))
+        self.assertEqual(self.command(path).returncode, 2)
+        self.assertEqual(self.command("--help").returncode, 0)
+        for name, text in (("no.npz", "no file"), ("a.xyz", "kinds"),
+                           ("bad.npz", "cannot read")):
+            with self.subTest(name=name):
+                bad = self.top / name
+                if name != "no.npz":
+                    bad.write_bytes(b"garbage")
+                done = self.command(bad, self.top / "never")
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(text, done.stderr)
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_command_with_csv(self):
+        path = self.top / "edges.csv"
+        path.write_text("a,b\nx,y\ny,z\nz,x\n")
+        done = self.command(path, self.out, "--source", "a", "--destination",
+                            "b", "--graphmill", support.program(), "--",
+                            "--header")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(Dataset(self.out).info["edge_types"][0]["count"], 3)
+
+    @unittest.skipUnless(library("torch"), "torch is not installed")
+    def test_torch(self):
+        """A file of torch: dense features, and sparse ones."""
+        torch = library("torch")
+        graph = {name: torch.from_numpy(value)
+                 for name, value in self.good.items()}
+        graph["y"] = graph["y"][:, None]
+        path = self.top / "graph.pt"
+        for features in (graph["x"], graph["x"].to_sparse_csr()):
+            torch.save({**graph, "x": features, "edge_attr": torch.ones(300)},
+                       path)
+            done = self.command(path, self.out, "--ignore", "edge_attr",
+                                "--graphmill", support.program())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.check_40(Dataset(self.out))
+            self.out = self.results / "again"
+
+    @unittest.skipUnless(library("networkx"), "networkx is not installed")
+    def test_networkx(self):
+        nx = library("networkx")
+        graph = nx.Graph([("a", "b"), ("b", "c"), ("a", "d")], name="g")
+        for name, label in zip("abcd", (0, 1, 1, None)):
+            graph.nodes[name].update({"y": label} if label is not None else {},
+                                     train_mask=name == "a",
+                                     x=[1.0, ord(name)])
+        graph.edges["a", "b"]["weight"] = 2
+        self.refused(graph, "weight", "name")
+        got = self.written(graph, ignore=["weight", "name"])
+        names = self.names()
+        self.assertEqual(sorted(names), list("abcd"))
+        pairs = {tuple(names[end] for end in pair) for pair in
+                 got.edges("node__to__node").T}
+        self.assertEqual(pairs, {("a", "b"), ("b", "a"), ("b", "c"), ("c", "b"),
+                                 ("a", "d"), ("d", "a")})
+        self.check_nodes(got, "node", features=np.array(
+            [[1, ord(name)] for name in names], np.float32), labels=[
+                {"a": 0, "b": 1, "c": 1, "d": -1}[name] for name in names])
+        self.refused_elsewhere(nx.MultiGraph([(0, 1), (0, 1)]), "MultiGraph")
+
+    def refused_elsewhere(self, graph, *fragments):
+        self.out = self.top / "elsewhere" / "set"
+        self.results = self.out.parent
+        self.results.mkdir()
+        self.refused(graph, *fragments)
+
+    @unittest.skipUnless(library("scipy.sparse"), "scipy is not installed")
+    def test_scipy(self):
+        sparse = library("scipy.sparse")
+        edges, _ = self.matrix(1)
+        matrix = sparse.coo_matrix((np.ones(edges.shape[1]), tuple(edges)),
+                                   (40, 40))
+        for form in ("coo", "csr", "csc"):
+            out = self.results / form
+            write(matrix.asformat(form), out, program=support.program())
+            edges_got = Dataset(out).edges("node__to__node")
+            self.assertEqual(set(map(tuple, edges_got.T)),
+                             set(map(tuple, edges.T)), form)
+        path = self.top / "adj.npz"
+        sparse.save_npz(path, matrix.tocsr())
+        done = self.command(path, self.out, "--graphmill", support.program())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_edges(Dataset(self.out), "node__to__node", edges, (40, 40))
+
+    def check_tables(self, edges, nodes):
+        """Ids c, b, a; texts at the ends of edges."""
+        options = {"nodes": nodes, "features": ["f", "g"]}
+        self.refused(edges, "w", **options)
+        got = self.written(edges, ignore=["w"], **options)
+        self.check_edges(got, "node__to__node",
+                         np.array([[2, 1, 0], [1, 0, 2]]), (3, 3))
+        self.check_nodes(got, "node", labels=[1, -1, 0], train=[0],
+                         features=np.array([[1, 4], [2, 5], [3, 6]], "f4"))
+        self.assertEqual(self.names(), ["c", "b", "a"])
+
+    EDGES = {"source": ["a", "b", "c"], "target": ["b", "c", "a"],
+             "w": [1.0, 2.0, 3.0]}
+    NODES = {"id": ["c", "b", "a"], "y": [1, None, 0], "f": [1.0, 2.0, 3.0],
+             "g": [4, 5, 6], "train_mask": [True, False, False]}
+
+    def test_arrow(self):
+        """As pyarrow has it, in stand-ins, and two rows at a time."""
+        self.check_tables(ArrowTable(self.EDGES), ArrowTable(self.NODES))
+        first, self.out = Dataset(self.out), self.top / "file" / "set"
+        write(ParquetFile(self.EDGES), self.out, program=support.program(),
+              nodes=ParquetFile(self.NODES), features=["f", "g"], ignore=["w"],
+              chunk_bytes=2 * 96)
+        for path in self.out.rglob("*.npy"):
+            np.testing.assert_array_equal(
+                np.load(path),
+                np.load(first.folder / path.relative_to(self.out)))
+
+    @unittest.skipUnless(library("pandas"), "pandas is not installed")
+    def test_pandas(self):
+        frame = library("pandas").DataFrame
+        self.check_tables(frame(self.EDGES), frame(self.NODES))
+        self.refused_elsewhere(frame({"source": ["a"], "b": ["b"]}), "--source")
+        self.refused(frame({"source": [7, -3], "target": ["x", "y"]}), "texts")
+        self.out = self.results / "ids"
+        got = self.written(frame({"src": [70, 5, 9], "dst": [5, 9, 70]}))
+        self.check_edges(got, "node__to__node",
+                         np.array([[2, 0, 1], [0, 1, 2]]), (3, 3))
+        self.assertEqual(self.names(), [5, 9, 70])
+
+    @unittest.skipUnless(library("pyarrow.parquet"), "pyarrow is not installed")
+    def test_pyarrow(self):
+        table = library("pyarrow").table
+        edges, nodes = table(self.EDGES), table(self.NODES)
+        self.check_tables(edges, nodes)
+        for name, of in (("edges", edges), ("nodes", nodes)):
+            library("pyarrow.parquet").write_table(
+                of, self.top / f"{name}.parquet")
+        out = self.top / "parquet"
+        done = self.command(
+            self.top / "edges.parquet", out, "--nodes",
+            self.top / "nodes.parquet", "--feature", "f", "--feature", "g",
+            "--ignore", "w", "--graphmill", support.program())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for path in self.out.rglob("*.npy"):
+            np.testing.assert_array_equal(
+                np.load(path), np.load(out / path.relative_to(self.out)))
+
+
+if __name__ == "__main__":
+    support.program()
+    unittest.main(verbosity=2)
