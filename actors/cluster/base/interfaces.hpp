@@ -4,7 +4,7 @@
 #include "actors/base/interfaces.hpp"
 #include "actors/run/conductor.hpp"
 #include "actors/run/data_guard.hpp"
-#include "actors/run/member.hpp"
+#include "actors/run/member/member.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/role.hpp"

@@ -233,18 +233,6 @@ void coordinator::give_up(run_record record) {
   note(record);
 }
 
-/// Daemons may come, or come back.
-void coordinator::wait_on(submitted_run& run, const error& reason) {
-  auto says = run.recovery.waits() ? run.recovery.says(
-                reason, clock::now(), std::chrono::system_clock::now())
-                                   : "waits: " + reason.message;
-  if (run.record.message == says)
-    return;
-  config_.log->info("run {} {}", run.id, says);
-  run.record.message = std::move(says);
-  note(run.record);
-}
-
 result<payload> coordinator::plan(const payload& data) const {
   GRAPHMILL_TRY(const auto def, decode_definition_body(data));
   GRAPHMILL_TRYV(check(def));

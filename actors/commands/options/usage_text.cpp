@@ -1,6 +1,6 @@
 #include "actors/commands/options/usage_text.hpp"
 
-#include "pipelines/definition/problem.hpp"
+#include "pipelines/definition/yaml/problem.hpp"
 
 #include <fmt/format.h>
 

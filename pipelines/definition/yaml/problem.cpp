@@ -1,4 +1,4 @@
-#include "pipelines/definition/problem.hpp"
+#include "pipelines/definition/yaml/problem.hpp"
 #include "messages/base/printable.hpp"
 
 namespace graphmill {
