@@ -127,7 +127,10 @@ result<void> run_folder::keep_events(const fs::path& elsewhere) {
     // Whoever goes on with the run may be in another folder.
     std::error_code failed;
     const auto there = fs::absolute(elsewhere, failed) / path_.filename();
-    if (!failed && fs::exists(there, failed))
+    if (failed)
+      return fail_errno(failed.value(), "cannot tell where {} is",
+                        elsewhere.string());
+    if (fs::exists(there, failed))
       return fail(ec::invalid_argument,
                   "{} is there already, maybe with the curves of another run: "
                   "name another folder for --tensorboard",

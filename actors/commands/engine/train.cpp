@@ -26,6 +26,15 @@ struct train_options {
   training_options how;
 };
 
+/// Takes the new folder away if there can be no curves: there is no run yet.
+result<void> keep_events(run_folder& folder, const std::string& where) {
+  auto kept = folder.keep_events(where);
+  std::error_code ignored;
+  if (!kept)
+    fs::remove_all(folder.path(), ignored);
+  return kept;
+}
+
 result<int> train(const train_options& options) {
   GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
   const auto& def = source.value;
@@ -37,7 +46,7 @@ result<int> train(const train_options& options) {
                                    {data, graph.info().digest}));
   GRAPHMILL_TRYV(folder.hold());
   if (options.tensorboard)
-    GRAPHMILL_TRYV(folder.keep_events(options.curves));
+    GRAPHMILL_TRYV(keep_events(folder, options.curves));
   local_run_config config;
   config.def = def;
   config.data = data;

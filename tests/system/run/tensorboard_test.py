@@ -13,32 +13,11 @@ sys.path.insert(
 import event_files
 import runs
 from runs import Running, merged, small_rmat
-from support import graphmill, np, program
+from support import graphmill, program
 
 DEFINITION = merged(runs.SMALL, {"train": {"batch_size": 16, "epochs": 4},
                                  "checkpoint": {"every_steps": 3}})
 SLOW = {"faults": {"trainer_delay_ms": 40}}
-TAGS = {
-    "train": {"train/loss": "loss", "train/accuracy": "accuracy",
-              "learning_rate": "learning_rate"},
-    "validation": {"validation/loss": "loss",
-                   "validation/accuracy": "accuracy"},
-    "test": {"test/loss": "loss", "test/accuracy": "accuracy"},
-}
-
-
-def expected_scalars(folder):
-    """(tag, step) -> (value, wall time), from metrics.jsonl."""
-    out, steps = {}, 0
-    for text in (folder / "metrics.jsonl").read_text().splitlines():
-        line = json.loads(text)
-        values = {tag: line[name] for tag, name in TAGS[line["phase"]].items()}
-        if line["phase"] == "train":
-            steps += line["steps"]
-            values["seeds_per_second"] = line["seeds"] / line["seconds"]
-        for tag, value in values.items():
-            out[tag, steps] = float(np.float32(value)), line["ended"]
-    return out
 
 
 def checkpoints(folder):
@@ -74,8 +53,7 @@ class TensorBoard(runs.Workplace):
         self.assertEqual([event for event in found[2:]
                           if "session" in event or not event["scalars"]], [])
         curves = event_files.scalars(place)
-        expected = expected_scalars(run)
-        self.assertEqual(curves, expected)
+        self.assertEqual(curves, event_files.of_metrics(run))
         # 102 seeds in batches of 16 make 7 steps; the test comes after all.
         for epoch in range(1, 5):
             self.assertIn(("train/loss", 7 * epoch), curves)
@@ -101,6 +79,18 @@ class TensorBoard(runs.Workplace):
         self.check_curves(run, place / run.name)
         self.assertEqual((run / "tensorboard").resolve(),
                          (place / run.name).resolve())
+
+    def test_no_place(self):
+        """A file is in the way: there is no run, and no folder of one."""
+        place = self.top / "a-file"
+        place.write_text("")
+        done = subprocess.run(
+            [*self.arguments(DEFINITION, self.data), "--tensorboard",
+             str(place)], text=True, capture_output=True,
+            timeout=runs.PATIENCE_SECONDS)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(str(place), done.stderr)
+        self.assertEqual(list(self.runs.glob("*")), [])
 
     def test_killed_and_gone_on_with(self):
         undisturbed = self.check_curves(self.train_with("--tensorboard"))

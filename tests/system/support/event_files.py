@@ -1,8 +1,18 @@
 """Reads the event files that TensorBoard reads, by the description of their
 format alone: records of TFRecord files, messages of protocol buffers."""
 
+import json
 import pathlib
 import struct
+
+# What curves show of the lines of metrics.jsonl, by phase.
+TAGS = {
+    "train": {"train/loss": "loss", "train/accuracy": "accuracy",
+              "learning_rate": "learning_rate"},
+    "validation": {"validation/loss": "loss",
+                   "validation/accuracy": "accuracy"},
+    "test": {"test/loss": "loss", "test/accuracy": "accuracy"},
+}
 
 
 def _table():
@@ -120,4 +130,20 @@ def scalars(folder):
                 raise ValueError(f"{tag} is there twice for step "
                                  f"{event['step']}")
             out[tag, event["step"]] = value, event["wall_time"]
+    return out
+
+
+def of_metrics(run):
+    """What the curves of a run folder must be, by its metrics.jsonl; in the
+    form of `scalars`."""
+    out, steps = {}, 0
+    for text in (run / "metrics.jsonl").read_text().splitlines():
+        line = json.loads(text)
+        values = {tag: line[name] for tag, name in TAGS[line["phase"]].items()}
+        if line["phase"] == "train":
+            steps += line["steps"]
+            values["seeds_per_second"] = line["seeds"] / line["seconds"]
+        for tag, value in values.items():
+            rounded, = struct.unpack("<f", struct.pack("<f", value))
+            out[tag, steps] = rounded, line["ended"]
     return out
