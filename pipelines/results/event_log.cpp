@@ -27,7 +27,12 @@ namespace {
 constexpr std::string_view event_file_begin = "events.out.tfevents.";
 constexpr std::string_view event_file_end = ".graphmill";
 
+/// Also what a process that was killed has left of one, for TensorBoard would
+/// read that, too.
 bool is_event_file(std::string_view name) {
+  if (name.starts_with('.') && name.ends_with(".tmp"))
+    return name.substr(1).starts_with(event_file_begin)
+           && name.find(event_file_end) != name.npos;
   return name.starts_with(event_file_begin) && name.ends_with(event_file_end);
 }
 

@@ -208,6 +208,9 @@ CATCH_TEST_CASE("curves of a run may be elsewhere", "[kernels][events]") {
   CATCH_CHECK(told_in(place) == hex_of(train_record(4, 0.5f)));
   // What others have put there stays.
   value_of(write_text(place / "events.out.tfevents.1.host", "theirs"));
+  // What a process left that was killed while it wrote does not.
+  value_of(
+    write_text(place / ".events.out.tfevents.1.graphmill.7.tmp", "half"));
   value_of(later.go_back(nlohmann::json::array(), {}, ""));
   CATCH_CHECK(names_in(place)
               == std::vector<std::string>{"events.out.tfevents.1.host"});
