@@ -132,6 +132,9 @@ struct SubmitRequest {
   # Its name; empty: the newest one that is whole.
   withChanges @3 :Bool;
   # The definition may be another one than that of the checkpoint.
+
+  tensorboard @4 :Bool;
+  # Of `submit`: the run folder gets curves for TensorBoard.
 }
 
 struct SubmitReply {

@@ -148,11 +148,13 @@ result<status_reply> decode_status_reply(const payload& from);
 payload encode_definition_body(const definition& def);
 result<definition> decode_definition_body(const payload& from);
 
-/// What else `submit` says: which run the new one is to go on with.
+/// What else `submit` says: which run the new one is to go on with, and what
+/// its folder gets.
 struct resume_request {
   std::string run;           ///< Empty: none.
   std::string checkpoint;    ///< Its name; empty: the newest one.
   bool with_changes = false; ///< The definition may be another one.
+  bool tensorboard = false;  ///< Curves for TensorBoard.
 };
 payload encode_resumption(const definition& def, const resume_request& of);
 result<resume_request> decode_resumption(const payload& from);

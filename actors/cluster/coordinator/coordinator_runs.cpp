@@ -168,6 +168,12 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
                 yaml.size(), coordinator_limits::definition_bytes);
   GRAPHMILL_TRY(run.file, run_file::create(config.runs, def, config.data,
                                            config.offer.dataset_digest));
+  if (wanted.tensorboard) {
+    if (auto kept = run.file->keep_events(); !kept) {
+      run.file->discard();
+      return kept.error();
+    }
+  }
   if (before) {
     if (auto gone_on = run.file->go_on_from(*before, def); !gone_on) {
       run.file->discard();

@@ -2,6 +2,7 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/options/run_options.hpp"
 #include "actors/process/say.hpp"
 #include "actors/process/signals.hpp"
 #include "pipelines/definition/definition_changes.hpp"
@@ -32,6 +33,7 @@ struct resume_options {
   std::string runs = "runs";
   std::vector<std::string> overrides;
   bool with_changes = false;
+  bool tensorboard = false; ///< A run that has curves keeps them without it.
   training_options how;
 };
 
@@ -148,9 +150,10 @@ result<int> resume_on_cluster(const resume_options& options) {
   signal_watch signals;
   GRAPHMILL_TRY(auto client, connect(options.cluster, "resume", &signals));
   GRAPHMILL_TRY(const auto source, definition_at(client, options));
-  GRAPHMILL_TRY(const auto run,
-                client.resume(source.value, {options.run, options.from,
-                                             options.with_changes}));
+  GRAPHMILL_TRY(
+    const auto run,
+    client.resume(source.value, {options.run, options.from,
+                                 options.with_changes, options.tensorboard}));
   if (!options.how.quiet)
     say(options.how.json ? stderr : stdout,
         "run {} goes on with {}; `graphmill watch {}` shows it\n", run,
@@ -177,6 +180,8 @@ result<int> resume(const resume_options& options) {
   if (!found.folder)
     GRAPHMILL_TRYV(make_folder(found, options, def));
   auto& folder = *found.folder;
+  if (options.tensorboard)
+    GRAPHMILL_TRYV(folder.keep_events());
   auto* before = found.before ? &*found.before : nullptr;
   const auto at = before != nullptr ? before->state.at : course_position{};
   GRAPHMILL_TRYV(
@@ -229,6 +234,7 @@ void add_resume_command(command_line& cli) {
   command->add_flag("--with-changes", options->with_changes,
                     "Allow --set to change what is computed from here on, as "
                     "more epochs or another learning rate");
+  add_tensorboard_flag(*command, options->tensorboard);
   add_training_options(*command, options->how);
   // A cluster has data, folders and memory of its own.
   for (const auto* own : {"--data", "--runs", "--no-verify", "--storage",

@@ -75,6 +75,7 @@ payload encode_resumption(const definition& def, const resume_request& of) {
       out.setResume(of.run);
       out.setCheckpoint(of.checkpoint);
       out.setWithChanges(of.with_changes);
+      out.setTensorboard(of.tensorboard);
     });
 }
 
@@ -83,7 +84,7 @@ result<resume_request> decode_resumption(const payload& from) {
     from, "what a run goes on with",
     [](schema::SubmitRequest::Reader in) -> result<resume_request> {
       return resume_request{text(in.getResume()), text(in.getCheckpoint()),
-                            in.getWithChanges()};
+                            in.getWithChanges(), in.getTensorboard()};
     });
 }
 

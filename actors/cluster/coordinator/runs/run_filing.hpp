@@ -44,6 +44,9 @@ public:
   /// Where the conductor's observer reports to; one thread at a time.
   run_reporter& reporter() { return reporter_; }
 
+  /// Has curves for TensorBoard written into the folder.
+  result<void> keep_events() { return folder_.keep_events(); }
+
   /// Makes of the new folder that of a run which stood at a checkpoint.
   result<void> go_on_from(const checkpoint& before, const definition& def);
 
